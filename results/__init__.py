@@ -1,0 +1,1 @@
+"""Organisations, products, evidence, readings, runs, slices, verdicts, events: what the register knows."""

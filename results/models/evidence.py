@@ -1,0 +1,76 @@
+"""Stored bytes of a log, and what an organisation said when it sent them."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from results.models.organisation import Organisation
+from results.models.product import Category, Product
+from results.public_ids import new_link_key, new_submission_id
+
+SHA256_HEX_CHARS = 64
+SLICE_LENGTH_DEFAULT_S = 3600
+
+
+class Evidence(models.Model):
+    """One file as received, addressed by its hash; never deleted, never altered.
+
+    Rows are per organisation, so that a hash known from elsewhere tells nothing; the bytes on disk are shared.
+    """
+
+    organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="evidence")
+    sha256 = models.CharField(max_length=SHA256_HEX_CHARS)
+    size_bytes = models.BigIntegerField()
+    content_sha256 = models.CharField(max_length=SHA256_HEX_CHARS, blank=True)
+    content_size_bytes = models.BigIntegerField(null=True)
+    filename = models.CharField(max_length=255)
+    received_at = models.DateTimeField(auto_now_add=True)
+    sequestered = models.BooleanField(default=False)
+
+    class Meta:
+        """Recognise the same bytes from the same organisation."""
+
+        constraints = [
+            models.UniqueConstraint(fields=["organisation", "sha256"], name="evidence_unique_in_organisation")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.filename} ({self.sha256[:12]})"
+
+
+class Submission(models.Model):
+    """What an organisation sends: evidence, the facts it states about the product, its wishes for the reading."""
+
+    class Origin(models.TextChoices):
+        """Which way it came through the one door."""
+
+        FORM = "form"
+        API = "api"
+        DISPATCH = "dispatch"
+
+    public_id = models.CharField(max_length=20, unique=True, default=new_submission_id)
+    link_key = models.CharField(max_length=40, default=new_link_key)
+    organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="submissions")
+    submitted_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    origin = models.CharField(max_length=10, choices=Origin)
+    log = models.OneToOneField(Evidence, models.PROTECT, related_name="submission")
+    side_file = models.ForeignKey(Evidence, models.PROTECT, null=True, related_name="+")
+    vendor = models.CharField(max_length=200, blank=True)
+    model = models.CharField(max_length=200, blank=True)
+    part_number = models.CharField(max_length=200, blank=True)
+    capacity_gb = models.PositiveIntegerField(null=True)
+    firmware = models.CharField(max_length=100, blank=True)
+    category = models.CharField(max_length=20, choices=Category, blank=True)
+    over_provisioning_pct = models.DecimalField(max_digits=6, decimal_places=2, null=True)
+    slice_length_s = models.PositiveIntegerField(default=SLICE_LENGTH_DEFAULT_S)
+    notes = models.TextField(blank=True)
+    product = models.ForeignKey(Product, models.PROTECT, null=True, related_name="submissions")
+    received_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        """A slice has a length."""
+
+        constraints = [models.CheckConstraint(condition=Q(slice_length_s__gt=0), name="slice_length_positive")]
+
+    def __str__(self) -> str:
+        return self.public_id

@@ -1,0 +1,51 @@
+"""What is rated: a drive, a cloud instance, a networked storage system."""
+
+from django.db import models
+
+from results.querysets import ProductQuerySet
+
+
+class Category(models.TextChoices):
+    """The published page's tables; `historical` is a flag on the product, not a category."""
+
+    NVME_3DXPOINT = "nvme-3dxpoint", "NVMe 3D XPoint"
+    NVME_FLASH = "nvme-flash", "NVMe flash"
+    SATA_SAS_FLASH = "sata-sas-flash", "SATA/SAS flash"
+    M2_FLASH = "m2-flash", "M.2 flash"
+    NETWORKED = "networked", "Networked storage"
+    CLOUD = "cloud", "Cloud instances"
+
+
+class Product(models.Model):
+    """A drive is named by what it is: vendor, model, part number, capacity (docs/decisions).
+
+    A cloud instance has its provider as vendor and the instance type as model. Firmware and over-provisioning
+    are states of the drive in a run and stand on the run.
+    """
+
+    slug = models.SlugField(max_length=120, unique=True)
+    category = models.CharField(max_length=20, choices=Category)
+    historical = models.BooleanField(default=False)
+    vendor = models.CharField(max_length=200)
+    model = models.CharField(max_length=200)
+    part_number = models.CharField(max_length=200, blank=True)
+    capacity_gb = models.PositiveIntegerField(null=True)
+    pcie_gen = models.CharField(max_length=10, blank=True)
+    endurance_dwpd = models.DecimalField(max_digits=7, decimal_places=2, null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = ProductQuerySet.as_manager()
+
+    class Meta:
+        """Identity is unique also where capacity is unknown."""
+
+        constraints = [
+            models.UniqueConstraint(
+                fields=["category", "vendor", "model", "part_number", "capacity_gb"],
+                nulls_distinct=False,
+                name="one_product_per_identity",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.vendor} {self.model}"

@@ -1,0 +1,212 @@
+"""One execution of one workload, its slices, shares, findings and verdicts."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from results.models.evidence import Submission
+from results.models.product import Product
+from results.models.profile import Profile
+from results.models.reading import Reading
+from results.public_ids import new_run_id
+from results.querysets import RunQuerySet
+
+
+class Tier(models.TextChoices):
+    """Who vouches for a run."""
+
+    PUBLISHED = "published", "published"
+    VENDOR_REPORTED = "vendor-reported", "vendor-reported"
+    REVIEWED = "reviewed", "reviewed"
+    LAB_VERIFIED = "lab-verified", "lab-verified"
+
+
+class Visibility(models.TextChoices):
+    """Who sees a run: owners and holders of its link, everyone, or everyone with the notice of withdrawal."""
+
+    UNREVIEWED = "unreviewed"
+    PUBLIC = "public"
+    WITHDRAWN = "withdrawn"
+
+
+class Statistic(models.TextChoices):
+    """How a share was taken over a run; figures of two statistics are never sorted together."""
+
+    STEADY_AS_PUBLISHED = "steady-as-published", "steady state as published"
+    WORST_SLICE = "worst-slice", "worst slice"
+    OVERALL = "overall", "whole run"
+
+
+class Run(models.Model):
+    """One execution of one workload on one set of devices; rates are for all devices together."""
+
+    public_id = models.CharField(max_length=20, unique=True, default=new_run_id)
+    product = models.ForeignKey(Product, models.PROTECT, null=True, related_name="runs")
+    submission = models.ForeignKey(Submission, models.PROTECT, null=True, related_name="runs")
+    reading = models.ForeignKey(Reading, models.PROTECT, null=True, related_name="runs")
+    ordinal = models.PositiveSmallIntegerField(default=0)
+    catalogue_key = models.CharField(max_length=64, unique=True, null=True)  # noqa: DJ001 - unique where it is
+    source = models.CharField(max_length=200, blank=True)
+    source_row = models.TextField(blank=True)
+    tier = models.CharField(max_length=20, choices=Tier)
+    visibility = models.CharField(max_length=12, choices=Visibility, default=Visibility.UNREVIEWED)
+    statistic = models.CharField(max_length=20, choices=Statistic)
+    workload = models.CharField(max_length=20, default="act-storage")
+    tool = models.CharField(max_length=40, blank=True)
+    tool_version = models.CharField(max_length=20, blank=True)
+    reads_per_s = models.DecimalField(max_digits=14, decimal_places=2, null=True)
+    writes_per_s = models.DecimalField(max_digits=14, decimal_places=2, null=True)
+    tps = models.DecimalField(max_digits=14, decimal_places=2, null=True)
+    nx_load = models.DecimalField(max_digits=14, decimal_places=4, null=True)
+    duration_s = models.PositiveIntegerField(null=True)
+    slice_length_s = models.PositiveIntegerField(null=True)
+    firmware = models.CharField(max_length=100, blank=True)
+    over_provisioned_to_gb = models.PositiveIntegerField(null=True)
+    over_provisioning_pct = models.DecimalField(max_digits=6, decimal_places=2, null=True)
+    compress_pct = models.PositiveSmallIntegerField(null=True)
+    device_count = models.PositiveSmallIntegerField(null=True)
+    device_gb = models.PositiveIntegerField(null=True)
+    backing_device = models.CharField(max_length=200, blank=True)
+    protocol = models.CharField(max_length=40, blank=True)
+    sole_tenant = models.BooleanField(null=True)
+    notes = models.TextField(blank=True)
+    facts = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+    published_at = models.DateTimeField(null=True)
+
+    objects = RunQuerySet.as_manager()
+
+    class Meta:
+        """A reading yields each of its runs once."""
+
+        constraints = [models.UniqueConstraint(fields=["reading", "ordinal"], name="run_unique_in_reading")]
+
+    def __str__(self) -> str:
+        return self.public_id
+
+
+class Histogram(models.Model):
+    """One histogram of a run's log: counts of the whole run by bucket.
+
+    Bucket 0 is below 1 unit, bucket b is [2^(b-1), 2^b) units.
+    """
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="histograms")
+    ordinal = models.PositiveSmallIntegerField()
+    name = models.CharField(max_length=160)
+    unit = models.CharField(max_length=2, choices=[("us", "us"), ("ms", "ms")])
+    ops_count = models.BigIntegerField()
+    counts = ArrayField(models.BigIntegerField())
+
+    class Meta:
+        """Names may repeat (one device named twice), places do not."""
+
+        ordering = ["ordinal"]
+        constraints = [models.UniqueConstraint(fields=["run", "ordinal"], name="histogram_unique_in_run")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Slice(models.Model):
+    """One analysis interval of one histogram: the difference of two cumulative dumps."""
+
+    histogram = models.ForeignKey(Histogram, models.CASCADE, related_name="slices")
+    number = models.PositiveIntegerField()
+    start_s = models.PositiveIntegerField()
+    end_s = models.PositiveIntegerField()
+    first_line = models.PositiveBigIntegerField()
+    last_line = models.PositiveBigIntegerField()
+    ops_count = models.BigIntegerField()
+    counts = ArrayField(models.BigIntegerField())
+
+    class Meta:
+        """Slices are numbered from 1."""
+
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint(fields=["histogram", "number"], name="slice_unique_in_histogram")]
+
+    def __str__(self) -> str:
+        return f"slice {self.number} of {self.histogram}"
+
+
+class Share(models.Model):
+    """The percentage of reads found beyond a threshold, with its digits as printed and, where known, the counts."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="shares")
+    statistic = models.CharField(max_length=20, choices=Statistic)
+    threshold_us = models.PositiveIntegerField()
+    read_at_us = models.PositiveIntegerField(null=True)
+    share_pct = models.DecimalField(max_digits=12, decimal_places=9)
+    printed = models.CharField(max_length=20)
+    over_count = models.BigIntegerField(null=True)
+    ops_count = models.BigIntegerField(null=True)
+    slice_number = models.PositiveIntegerField(null=True)
+
+    class Meta:
+        """One share per statistic and threshold; the index answers "at most X % over T in the worst slice"."""
+
+        ordering = ["threshold_us"]
+        constraints = [models.UniqueConstraint(fields=["run", "statistic", "threshold_us"], name="share_unique_in_run")]
+        indexes = [models.Index(fields=["statistic", "threshold_us", "share_pct"], name="share_by_value")]
+
+    def __str__(self) -> str:
+        return f"{self.printed} % over {self.threshold_us} us"
+
+
+class Finding(models.Model):
+    """Something a reader should know about a run's log."""
+
+    class Severity(models.TextChoices):
+        """Whether it decides the verdict, should be looked at, or is good to know."""
+
+        DECIDES = "decides", "decides"
+        LOOK = "look", "look here"
+        NOTE = "note", "to know"
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="findings")
+    ordinal = models.PositiveSmallIntegerField()
+    rule_id = models.CharField(max_length=60)
+    severity = models.CharField(max_length=10, choices=Severity)
+    line = models.PositiveBigIntegerField(null=True)
+    sentence = models.TextField()
+    remedy = models.TextField(blank=True)
+
+    class Meta:
+        """In the reader's order."""
+
+        ordering = ["ordinal"]
+        constraints = [models.UniqueConstraint(fields=["run", "ordinal"], name="finding_unique_in_run")]
+
+    def __str__(self) -> str:
+        return f"{self.rule_id}: {self.sentence}"
+
+
+class Verdict(models.Model):
+    """drivetest's judgement of a run under a profile; `document` is its full JSON (docs/formats.md)."""
+
+    class Outcome(models.TextChoices):
+        """Undecided: the log cannot tell. Void: not a valid run."""
+
+        PASS = "pass"
+        FAIL = "fail"
+        UNDECIDED = "undecided"
+        VOID = "void"
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="verdicts")
+    profile = models.ForeignKey(Profile, models.PROTECT, related_name="verdicts")
+    outcome = models.CharField(max_length=10, choices=Outcome)
+    headline = models.TextField()
+    document = models.JSONField()
+    reader_version = models.CharField(max_length=40)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        """The latest stands; earlier ones stay readable."""
+
+        ordering = ["-created_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "profile", "reader_version"], name="one_verdict_per_reader_version")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.outcome}: {self.headline}"

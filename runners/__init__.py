@@ -1,0 +1,1 @@
+"""Lab hosts, devices and dispatches: how runs get executed. The native test program is in drivetest/."""

@@ -1,0 +1,1 @@
+//! What a device is, and whether it may be written to.

@@ -1,0 +1,1 @@
+//! Loads a device as ACT does, on even arrivals, and writes the log.

@@ -1,0 +1,122 @@
+"""Lab hosts, the devices bound to them, and the attempts to run something there."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from results.models import Organisation, Submission
+from results.public_ids import new_public_id
+from runners.states import LIVE, State
+
+
+def new_dispatch_id() -> str:
+    """Return a new public id for a dispatch."""
+    return new_public_id("d")
+
+
+class Host(models.Model):
+    """A lab machine."""
+
+    class Kind(models.TextChoices):
+        """How the register reaches it."""
+
+        LOCAL = "local", "this machine"
+
+    name = models.SlugField(unique=True)
+    kind = models.CharField(max_length=10, choices=Kind)
+    added_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Device(models.Model):
+    """A drive bound to a host by identity; the path is where it was last seen, never its name."""
+
+    class IdentityKind(models.TextChoices):
+        """Virtual devices never certify."""
+
+        NVME = "nvme"
+        SCSI = "scsi"
+        CLOUD = "cloud"
+        VIRTUAL = "virtual"
+
+    host = models.ForeignKey(Host, models.PROTECT, related_name="devices")
+    label = models.CharField(max_length=100)
+    identity_kind = models.CharField(max_length=10, choices=IdentityKind)
+    identity = models.JSONField()
+    drive_key = models.CharField(max_length=255)
+    path = models.CharField(max_length=255)
+    size_bytes = models.BigIntegerField()
+    added_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        """One row per drive and host."""
+
+        constraints = [models.UniqueConstraint(fields=["host", "drive_key"], name="device_unique_on_host")]
+
+    def __str__(self) -> str:
+        return f"{self.label} on {self.host}"
+
+
+class Dispatch(models.Model):
+    """One attempt to execute a run on a host. `generation` counts starts; the host refuses an older one."""
+
+    public_id = models.CharField(max_length=20, unique=True, default=new_dispatch_id)
+    organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="dispatches")
+    ordered_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    device = models.ForeignKey(Device, models.PROTECT, related_name="dispatches")
+    drive_key = models.CharField(max_length=255)
+    recipe = models.CharField(max_length=20, default="act-storage")
+    nx_load = models.DecimalField(max_digits=14, decimal_places=4)
+    duration_s = models.PositiveIntegerField()
+    options = models.JSONField(default=dict)
+    slice_length_s = models.PositiveIntegerField()
+    state = models.CharField(max_length=12, choices=State, default=State.QUEUED)
+    reason = models.TextField(blank=True)
+    cancel_requested_at = models.DateTimeField(null=True)
+    generation = models.PositiveIntegerField(default=0)
+    pid = models.PositiveIntegerField(null=True)
+    log_bytes = models.BigIntegerField(default=0)
+    last_label_s = models.PositiveIntegerField(default=0)
+    heartbeat_at = models.DateTimeField(null=True)
+    submission = models.ForeignKey(Submission, models.PROTECT, null=True, related_name="dispatches")
+    ordered_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        """Never two loads on one drive: the database refuses the second live dispatch, whoever asks."""
+
+        ordering = ["-ordered_at"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["drive_key"],
+                condition=Q(state__in=sorted(state.value for state in LIVE)),
+                name="one_live_dispatch_per_drive",
+            ),
+            models.CheckConstraint(condition=Q(nx_load__gt=0), name="load_positive"),
+            models.CheckConstraint(condition=Q(duration_s__gt=0), name="duration_positive"),
+        ]
+
+    def __str__(self) -> str:
+        return self.public_id
+
+
+class Step(models.Model):
+    """One move of a dispatch from state to state: append-only, shown on its page."""
+
+    dispatch = models.ForeignKey(Dispatch, models.CASCADE, related_name="steps")
+    at = models.DateTimeField(auto_now_add=True)
+    from_state = models.CharField(max_length=12, choices=State)
+    to_state = models.CharField(max_length=12, choices=State)
+    actor = models.CharField(max_length=100)
+    reason = models.TextField(blank=True)
+
+    class Meta:
+        """In the order they happened."""
+
+        ordering = ["at", "id"]
+
+    def __str__(self) -> str:
+        return f"{self.from_state} -> {self.to_state}"

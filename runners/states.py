@@ -1,0 +1,38 @@
+"""The states of a dispatch and the one table of moves between them.
+
+The table is data: the state machine checks every step against it, the tests walk it, docs/lab.md prints it.
+"""
+
+from django.db import models
+
+
+class State(models.TextChoices):
+    """Where a dispatch stands; the last five are final."""
+
+    QUEUED = "queued"
+    CLAIMED = "claimed"
+    PREPARING = "preparing"
+    RUNNING = "running"
+    COLLECTING = "collecting"
+    DONE = "done"
+    FAILED = "failed"
+    REFUSED = "refused"
+    LOST = "lost"
+    CANCELLED = "cancelled"
+
+
+TRANSITIONS: dict[State, frozenset[State]] = {
+    State.QUEUED: frozenset({State.CLAIMED, State.CANCELLED}),
+    State.CLAIMED: frozenset({State.PREPARING, State.REFUSED, State.FAILED, State.LOST, State.CANCELLED}),
+    State.PREPARING: frozenset({State.RUNNING, State.REFUSED, State.FAILED, State.LOST, State.CANCELLED}),
+    State.RUNNING: frozenset({State.COLLECTING, State.FAILED, State.LOST, State.CANCELLED}),
+    State.COLLECTING: frozenset({State.DONE, State.FAILED, State.LOST, State.CANCELLED}),
+    State.DONE: frozenset(),
+    State.FAILED: frozenset(),
+    State.REFUSED: frozenset(),
+    State.LOST: frozenset(),
+    State.CANCELLED: frozenset(),
+}
+
+FINAL = frozenset(state for state, following in TRANSITIONS.items() if not following)
+LIVE = frozenset(TRANSITIONS) - FINAL - {State.QUEUED}

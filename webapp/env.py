@@ -1,0 +1,71 @@
+"""Typed readers of environment variables; a value that cannot be read stops the program with a sentence."""
+
+import os
+from pathlib import Path
+from urllib.parse import ParseResult, unquote, urlparse
+
+from django.core.exceptions import ImproperlyConfigured
+
+TRUE_WORDS = {"1", "true", "yes", "on"}
+FALSE_WORDS = {"0", "false", "no", "off"}
+
+
+def read_text(name: str, default: str = "") -> str:
+    """Return the variable, or the content of the file that NAME_FILE names (for container secrets)."""
+    path = os.environ.get(f"{name}_FILE")
+    if path is None:
+        return os.environ.get(name, default)
+    try:
+        return Path(path).read_text().strip()
+    except OSError as error:
+        raise ImproperlyConfigured(f"{name}_FILE: cannot read {path!r}: {error.strerror}") from error
+
+
+def read_bool(name: str, *, default: bool) -> bool:
+    """Return the variable as a truth value; an unknown word is refused, never taken as false."""
+    word = read_text(name).lower()
+    if word in TRUE_WORDS | FALSE_WORDS:
+        return word in TRUE_WORDS
+    if word == "":
+        return default
+    raise ImproperlyConfigured(f"{name}: expected yes or no, got {word!r}")
+
+
+def read_int(name: str, *, default: int) -> int:
+    """Return the variable as a whole number."""
+    text = read_text(name)
+    try:
+        return int(text) if text else default
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name}: expected a whole number, got {text!r}") from error
+
+
+def read_list(name: str, default: str = "") -> list[str]:
+    """Return a comma-separated variable as a list without blanks."""
+    return [part.strip() for part in read_text(name, default).split(",") if part.strip()]
+
+
+def parse_database_url(url: str) -> dict[str, object]:
+    """Return Django's database settings for postgresql://user:password@host:port/name?option=value.
+
+    A unix socket is given as ?host=/directory. Raises ImproperlyConfigured for any other engine: the register runs on
+    PostgreSQL everywhere (docs/decisions).
+    """
+    parts = urlparse(url)
+    if parts.scheme not in {"postgres", "postgresql"}:
+        raise ImproperlyConfigured(f"DATABASE_URL: expected postgresql://..., got scheme {parts.scheme!r}")
+    options = _query_options(parts)
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.lstrip("/")),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": options.pop("host", parts.hostname or ""),
+        "PORT": options.pop("port", str(parts.port or "")),
+        "OPTIONS": options,
+    }
+
+
+def _query_options(parts: ParseResult) -> dict[str, str]:
+    pairs = (pair.split("=", 1) for pair in parts.query.split("&") if "=" in pair)
+    return {key: unquote(value) for key, value in pairs}

@@ -1,0 +1,1 @@
+"""Staff pages: hosts, devices, dispatches."""

@@ -1,0 +1,175 @@
+"""The one settings module. Everything comes from the environment; docs/operations.md lists the variables.
+
+Importing this module starts nothing: where DATABASE_URL or REDIS_URL is unset, `manage.py up` and the test session
+start the embedded servers and set the variables for the processes below them.
+"""
+
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+from webapp import env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = Path(env.read_text("DRIVECERT_DATA", str(BASE_DIR / "var"))).absolute()
+EVIDENCE_DIR = DATA_DIR / "evidence"
+LAB_DIR = DATA_DIR / "lab"
+DRIVETEST = Path(env.read_text("DRIVETEST", str(BASE_DIR / "runners/drivetest/target/release/drivetest")))
+
+DEBUG = env.read_bool("DEBUG", default=False)
+PRODUCTION = env.read_bool("PRODUCTION", default=False)
+DEVELOPMENT_SECRET_KEY = "development-only-never-in-production"
+SECRET_KEY = env.read_text("SECRET_KEY", DEVELOPMENT_SECRET_KEY)
+ALLOWED_HOSTS = env.read_list("ALLOWED_HOSTS", "" if PRODUCTION else "localhost,127.0.0.1,[::1]")
+CSRF_TRUSTED_ORIGINS = env.read_list("CSRF_TRUSTED_ORIGINS")
+DATABASE_URL = env.read_text("DATABASE_URL")
+REDIS_URL = env.read_text("REDIS_URL")
+
+if PRODUCTION:
+    if SECRET_KEY == DEVELOPMENT_SECRET_KEY:
+        raise ImproperlyConfigured("PRODUCTION: set SECRET_KEY to a long random text")
+    if not ALLOWED_HOSTS:
+        raise ImproperlyConfigured("PRODUCTION: set ALLOWED_HOSTS to the names this site answers to")
+    if not DATABASE_URL or not REDIS_URL:
+        raise ImproperlyConfigured("PRODUCTION: set DATABASE_URL and REDIS_URL")
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "rest_framework",
+    "drf_spectacular",
+    "webapp",
+    "webapp.accounts",
+    "webapp.register",
+    "webapp.submissions",
+    "webapp.api",
+    "webapp.lab",
+    "runners",
+    "results",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "webapp.security.ContentSecurityPolicyMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "webapp.urls"
+WSGI_APPLICATION = "webapp.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "webapp" / "templates"],
+        "APP_DIRS": False,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+            "builtins": ["webapp.templatetags.units"],
+        },
+    }
+]
+
+# Without a URL the settings still import (linters, --help); the first query then fails with the remedy in its text.
+DATABASES = {
+    "default": env.parse_database_url(
+        DATABASE_URL or "postgresql:///drivecert?host=/DATABASE_URL-is-unset-use-manage.py-up"
+    )
+    | {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+AUTH_USER_MODEL = "accounts.User"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "submission-list"
+LOGOUT_REDIRECT_URL = "home"
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_I18N = False
+USE_TZ = True
+
+STATIC_URL = "/static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = True
+
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_SSL_REDIRECT = env.read_bool("SECURE_SSL_REDIRECT", default=False)
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
+X_FRAME_OPTIONS = "DENY"
+
+UPLOAD_MAX_BYTES = env.read_int("UPLOAD_MAX_BYTES", default=2 * 1024**3)
+DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024**2
+FILE_UPLOAD_MAX_MEMORY_SIZE = 1024**2
+
+# Limits on one `drivetest read` of an uploaded file (webapp/../results/drivetest.py).
+READ_TIMEOUT_S = env.read_int("READ_TIMEOUT_S", default=60)
+READ_MEMORY_BYTES = env.read_int("READ_MEMORY_BYTES", default=512 * 1024**2)
+READ_OUTPUT_BYTES = env.read_int("READ_OUTPUT_BYTES", default=128 * 1024**2)
+READ_MAX_ATTEMPTS = 3
+
+WATCH_PERIOD_S = env.read_int("WATCH_PERIOD_S", default=2)
+SWEEP_PERIOD_S = env.read_int("SWEEP_PERIOD_S", default=5)
+
+CELERY_BROKER_URL = REDIS_URL
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_DEFAULT_QUEUE = "drivecert"
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE = {
+    # `expires` keeps a worker that was away from finding a heap of stale alarms.
+    "watch-dispatches": {
+        "task": "runners.watch_dispatches",
+        "schedule": WATCH_PERIOD_S,
+        "options": {"expires": WATCH_PERIOD_S * 2},
+    },
+    "sweep-readings": {
+        "task": "runners.sweep_readings",
+        "schedule": SWEEP_PERIOD_S,
+        "options": {"expires": SWEEP_PERIOD_S * 2},
+    },
+}
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["webapp.api.authentication.TokenAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticatedOrReadOnly"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "webapp.api.problems.problem_details",
+    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.CursorPagination",
+    "PAGE_SIZE": 100,
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Drivecert",
+    "DESCRIPTION": "The public register of certified storage drives.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env.read_text("LOG_LEVEL", "INFO")},
+}

@@ -1,0 +1,1 @@
+"""The upload form, a submission's page, the review queue."""

@@ -1,0 +1,11 @@
+"""Every address of the site; each app lists its own."""
+
+from django.urls import include, path
+
+urlpatterns = [
+    path("", include("webapp.register.urls")),
+    path("", include("webapp.submissions.urls")),
+    path("accounts/", include("webapp.accounts.urls")),
+    path("api/v1/", include("webapp.api.urls")),
+    path("lab/", include("webapp.lab.urls")),
+]
