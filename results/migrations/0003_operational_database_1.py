@@ -24,11 +24,14 @@ OPERATIONAL_DATABASE_1 = """\
 
 
 def add_profile(apps, schema_editor):
-    apps.get_model("results", "Profile").objects.create(
+    # The row survives a step backwards, so a step forward again must find it.
+    apps.get_model("results", "Profile").objects.get_or_create(
         name="operational-database",
         rule_version=1,
-        document=OPERATIONAL_DATABASE_1,
-        sha256=hashlib.sha256(OPERATIONAL_DATABASE_1.encode()).hexdigest(),
+        defaults={
+            "document": OPERATIONAL_DATABASE_1,
+            "sha256": hashlib.sha256(OPERATIONAL_DATABASE_1.encode()).hexdigest(),
+        },
     )
 
 

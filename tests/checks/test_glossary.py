@@ -1,0 +1,34 @@
+"""The glossary explains every table and every state."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+from django.conf import settings
+
+from results.models import Category, Reading, Tier, Verdict, Visibility
+from runners.states import State
+
+GLOSSARY = Path(settings.BASE_DIR / "docs/glossary.md").read_text().lower()
+TABLES = [
+    str(model._meta.verbose_name).lower()
+    for app in ("results", "runners", "accounts")
+    for model in apps.get_app_config(app).get_models()
+]
+STATES = [*State.values, *Reading.State.values, *Verdict.Outcome.values, *Visibility.values, *Tier.values]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_table_is_explained(name):
+    assert re.search(rf"\*\*{re.escape(name)}\*\*", GLOSSARY)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_state_is_explained(state):
+    assert f"**{state}**" in GLOSSARY
+
+
+@pytest.mark.parametrize("label", Category.labels)
+def test_every_category_is_named(label):
+    assert label.lower() in GLOSSARY

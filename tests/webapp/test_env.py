@@ -1,0 +1,65 @@
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from webapp import env
+
+
+@pytest.mark.parametrize("word", ["1", "yes", "TRUE", "on"])
+def test_words_for_yes(monkeypatch, word):
+    monkeypatch.setenv("SWITCH", word)
+    assert env.read_bool("SWITCH", default=False) is True
+
+
+@pytest.mark.parametrize("word", ["0", "no", "False", "off"])
+def test_words_for_no(monkeypatch, word):
+    monkeypatch.setenv("SWITCH", word)
+    assert env.read_bool("SWITCH", default=True) is False
+
+
+def test_an_unset_switch_has_its_default(monkeypatch):
+    monkeypatch.delenv("SWITCH", raising=False)
+    assert env.read_bool("SWITCH", default=True) is True
+
+
+def test_an_unknown_word_is_refused(monkeypatch):
+    monkeypatch.setenv("SWITCH", "maybe")
+    with pytest.raises(ImproperlyConfigured, match="SWITCH: expected yes or no, got 'maybe'"):
+        env.read_bool("SWITCH", default=True)
+
+
+def test_a_number_that_is_none_is_refused(monkeypatch):
+    monkeypatch.setenv("COUNT", "12k")
+    with pytest.raises(ImproperlyConfigured, match="COUNT: expected a whole number, got '12k'"):
+        env.read_int("COUNT", default=1)
+
+
+def test_a_secret_can_come_from_a_file(monkeypatch, tmp_path):
+    (tmp_path / "key").write_text("s3cret\n")
+    monkeypatch.setenv("SECRET_KEY_FILE", str(tmp_path / "key"))
+    assert env.read_text("SECRET_KEY") == "s3cret"
+
+
+def test_a_missing_secret_file_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("SECRET_KEY_FILE", str(tmp_path / "none"))
+    with pytest.raises(ImproperlyConfigured, match="SECRET_KEY_FILE: cannot read"):
+        env.read_text("SECRET_KEY")
+
+
+def test_a_list_is_split_at_commas(monkeypatch):
+    monkeypatch.setenv("NAMES", "a, b,,c ")
+    assert env.read_list("NAMES") == ["a", "b", "c"]
+
+
+def test_a_database_url_names_host_and_credentials():
+    settings = env.parse_database_url("postgresql://ann:p%40ss@db:5433/register?sslmode=require")
+    assert (settings["HOST"], settings["PORT"], settings["NAME"]) == ("db", "5433", "register")
+    assert (settings["USER"], settings["PASSWORD"], settings["OPTIONS"]) == ("ann", "p@ss", {"sslmode": "require"})
+
+
+def test_a_database_url_can_name_a_socket_directory():
+    assert env.parse_database_url("postgresql://ann@/register?host=/run/pg")["HOST"] == "/run/pg"
+
+
+def test_another_engine_is_refused():
+    with pytest.raises(ImproperlyConfigured, match="expected postgresql"):
+        env.parse_database_url("sqlite:///register.db")
