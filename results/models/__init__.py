@@ -5,6 +5,7 @@ from results.models.evidence import Evidence, Submission
 from results.models.organisation import Organisation
 from results.models.product import Category, Product
 from results.models.profile import Profile
+from results.models.published import PublishedClaim, PublishedFigure
 from results.models.reading import Reading
 from results.models.run import Finding, Histogram, Run, Share, Slice, Statistic, Tier, Verdict, Visibility
 
@@ -17,6 +18,8 @@ __all__ = [
     "Organisation",
     "Product",
     "Profile",
+    "PublishedClaim",
+    "PublishedFigure",
     "Reading",
     "Run",
     "Share",

@@ -1,0 +1,37 @@
+import pytest
+
+from results.models import PublishedClaim, PublishedFigure
+from results.published_figures import PUBLISHED, import_claims, import_figures
+
+pytestmark = pytest.mark.django_db
+
+
+def test_every_figure_and_claim_is_imported_once():
+    assert (import_figures(), import_claims()) == (196, 62)
+
+
+def test_importing_again_adds_nothing():
+    import_figures()
+    import_claims()
+    assert (import_figures(), import_claims()) == (0, 0)
+    assert (PublishedFigure.objects.count(), PublishedClaim.objects.count()) == (196, 62)
+
+
+def test_digits_stay_as_printed():
+    import_figures()
+    row = PublishedFigure.objects.get(publication="micron-7400-brief", model="7300 PRO", workload="A", threads_count=4)
+    assert (row.value, row.unit, row.exactness) == ("12694", "ops/s", "stated")
+
+
+def test_a_point_read_off_a_figure_says_so():
+    import_figures()
+    row = PublishedFigure.objects.get(model="9300 MAX", at_ops_per_s=460000, metric="read_latency_avg")
+    assert (row.value, row.exactness) == ("500", "read off a figure")
+
+
+def test_a_corrected_value_replaces_the_old_one(tmp_path):
+    import_claims()
+    corrected = (PUBLISHED / "published_claims.csv").read_text().replace(",43.9,reproduces", ",43.8,truncated")
+    (tmp_path / "published_claims.csv").write_text(corrected)
+    assert import_claims(tmp_path) == 0
+    assert PublishedClaim.objects.get(recomputed_value="43.8").status == "truncated"
