@@ -1,9 +1,16 @@
 """The WSGI application that granian serves."""
 
 import os
+import signal
 
 from django.core.wsgi import get_wsgi_application
 
+from webapp.supervisor.launch import end_with_parent
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
+
+if os.environ.get("DRIVECERT_SUPERVISED"):
+    # Granian's serving processes outlive a main process that was killed, and would keep the port.
+    end_with_parent(signal.SIGKILL)
 
 application = get_wsgi_application()

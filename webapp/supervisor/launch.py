@@ -1,0 +1,77 @@
+"""Become a program that ends with its parent. Standard library only: it runs before anything is set up.
+
+    python -I -S launch.py PARENT_PID DEATH_SIGNAL IDENTITY COMMAND...
+
+IDENTITY is `same`, `namespace:UID:GID` (a user namespace in which we are UID, without capabilities) or `account:UID:GID`.
+A file of its own and not a `preexec_fn`: Python code between fork and exec may deadlock in a process with threads.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+from pathlib import Path
+
+CLONE_NEWUSER = 0x10000000  # linux/sched.h
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+PR_SET_NO_NEW_PRIVS = 38
+CANNOT_LAUNCH = 71  # sysexits.h EX_OSERR
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def call(name: str, *arguments: int) -> None:
+    """Call a function of libc; raise OSError with its name where it refuses."""
+    if getattr(libc, name)(*map(ctypes.c_ulong, arguments)) != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"{name}: {os.strerror(code)}")
+
+
+def enter_namespace(uid: int, gid: int) -> None:
+    """Map our own user to `uid` in a new user namespace; the capabilities of it end with exec, since `uid` is not 0."""
+    outside_uid, outside_gid = os.geteuid(), os.getegid()
+    call("unshare", CLONE_NEWUSER)
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"{uid} {outside_uid} 1")
+    Path("/proc/self/gid_map").write_text(f"{gid} {outside_gid} 1")
+
+
+def become_account(uid: int, gid: int) -> None:
+    """Take an unprivileged account for good."""
+    os.setgroups([])
+    os.setresgid(gid, gid, gid)
+    os.setresuid(uid, uid, uid)
+
+
+def take_identity(identity: str) -> None:
+    """Drop what the program shall not have; `same` keeps everything (the lab needs its devices)."""
+    kind, _, ids = identity.partition(":")
+    if kind == "same":
+        return
+    uid, gid = (int(number) for number in ids.split(":"))
+    {"namespace": enter_namespace, "account": become_account}[kind](uid, gid)
+    call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+
+
+def end_with_parent(death_signal: int) -> None:
+    """Have the kernel send us the signal when the process (strictly: the thread) that started us is gone."""
+    call("prctl", PR_SET_PDEATHSIG, death_signal, 0, 0, 0)
+
+
+def main(parent_pid: int, death_signal: int, identity: str, command: list[str]) -> None:
+    """Take the identity, tie our life to the parent's, and become the command."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    take_identity(identity)
+    # After the change of credentials, which clears it; and looked at again, because the parent may be gone already.
+    end_with_parent(death_signal)
+    if os.getppid() != parent_pid:
+        sys.exit(CANNOT_LAUNCH)
+    os.execvp(command[0], command)  # noqa: S606 - becoming another program is what this file is for
+
+
+if __name__ == "__main__":
+    try:
+        main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4:])
+    except OSError as error:
+        sys.stderr.write(f"cannot start {sys.argv[4]} as {sys.argv[3]}: {error}\n")
+        sys.exit(CANNOT_LAUNCH)

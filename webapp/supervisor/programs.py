@@ -1,0 +1,51 @@
+"""The register's own programs under the supervisor: web server, worker, beat."""
+
+import os
+import signal
+import sys
+
+from webapp.supervisor.address import Address
+from webapp.supervisor.child import Program
+
+MOST_WEB_PROCESSES = 4
+WEB_THREADS = 8  # each may hold a database connection; PostgreSQL allows 100 in all
+WORKER_PROCESSES = 2
+CELERY = [sys.executable, "-m", "celery", "--app", "webapp.celery"]
+# Killed and not asked when the supervisor dies: every task may be cut anywhere and come again (docs/decisions), while
+# a polite end would wait for tasks of up to a minute.
+KILL = signal.SIGKILL
+# Granian's processes and Celery's pool end with their parents only if asked to; webapp/wsgi.py looks at this.
+SUPERVISED = {"DRIVECERT_SUPERVISED": "1"}
+
+
+def web_program(address: Address, environment: dict[str, str]) -> Program:
+    """Return granian serving the site."""
+    processes = min(len(os.sched_getaffinity(0)), MOST_WEB_PROCESSES)
+    options = {
+        "interface": "wsgi",
+        "host": address.host,
+        "port": address.port,
+        "workers": processes,
+        "blocking-threads": WEB_THREADS,
+        "workers-kill-timeout": 3,
+    }
+    words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    command = [sys.executable, "-m", "granian", *words, "--respawn-failed-workers", "webapp.wsgi:application"]
+    return Program("web", command, signal.SIGTERM, KILL, 5, environment | SUPERVISED)
+
+
+def worker_program(environment: dict[str, str]) -> Program:
+    """Return the Celery worker."""
+    options = [f"--concurrency={WORKER_PROCESSES}", "--without-gossip", "--without-mingle", "--hostname=drivecert@%h"]
+    return Program("worker", [*CELERY, "worker", *options], signal.SIGTERM, KILL, 5, environment | SUPERVISED)
+
+
+def beat_program(environment: dict[str, str]) -> Program:
+    """Return Celery beat with its schedule in memory: periods are seconds, nothing is worth a file."""
+    options = ["--scheduler=celery.beat:Scheduler", "--pidfile="]
+    return Program("beat", [*CELERY, "beat", *options], signal.SIGTERM, KILL, 2, environment | SUPERVISED)
+
+
+def prepare_program(environment: dict[str, str]) -> Program:
+    """Return the step that migrates and fills the database; it ends by itself."""
+    return Program("prepare", [sys.executable, "manage.py", "prepare"], signal.SIGTERM, KILL, 5, environment)
