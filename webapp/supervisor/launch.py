@@ -2,7 +2,7 @@
 
     python -I -S launch.py PARENT_PID DEATH_SIGNAL IDENTITY COMMAND...
 
-IDENTITY is `same`, `namespace:UID:GID` (a user namespace in which we are UID, without capabilities) or `account:UID:GID`.
+IDENTITY is `same`, `namespace:UID:GID` (in a user namespace we are UID, without capabilities) or `account:UID:GID`.
 A file of its own and not a `preexec_fn`: Python code between fork and exec may deadlock in a process with threads.
 """
 

@@ -18,6 +18,6 @@ def working_in(directory: Path) -> list[int]:
 def program_name(pid: int) -> str:
     """Return the file name of the program a process runs, empty where it ended."""
     try:
-        return Path(f"/proc/{pid}/exe").readlink().name
+        return Path(f"/proc/{pid}/exe").readlink().name.removesuffix(" (deleted)")
     except (PermissionError, FileNotFoundError):
         return ""
