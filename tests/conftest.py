@@ -1,0 +1,65 @@
+"""The test session: servers of its own, no way out to the network, and people who can sign in."""
+
+import os
+
+import pytest
+
+from tests.cluster import Cluster
+
+cluster = Cluster()
+# On import and not in a hook: the conftest files below may import models, which reads the settings.
+cluster.provide()
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
+
+import django  # noqa: E402
+
+django.setup()
+
+
+def pytest_unconfigure():
+    cluster.stop()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Keep on one xdist worker what shares one running register, or kills processes."""
+    for item in items:
+        for name in ("browser", "faults"):
+            if item.get_closest_marker(name):
+                item.add_marker(pytest.mark.xdist_group(name))
+
+
+@pytest.fixture
+def organisation(db):
+    from results.models import Organisation
+
+    return Organisation.objects.create(slug="acme", name="Acme Storage", kind=Organisation.Kind.VENDOR)
+
+
+@pytest.fixture
+def member(organisation, django_user_model):
+    from webapp.accounts.models import Membership
+
+    user = django_user_model.objects.create_user("mia", password="a long enough password")
+    Membership.objects.create(user=user, organisation=organisation)
+    return user
+
+
+@pytest.fixture
+def staff(db, django_user_model):
+    return django_user_model.objects.create_user("sam", password="a long enough password", is_staff=True)
+
+
+@pytest.fixture
+def member_client(client, member):
+    client.force_login(member)
+    return client
+
+
+@pytest.fixture
+def staff_client(staff):
+    from django.test import Client
+
+    client = Client()
+    client.force_login(staff)
+    return client
