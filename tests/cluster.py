@@ -4,6 +4,7 @@ Only where DATABASE_URL or REDIS_URL is unset. Under xdist the controller starts
 addresses, and each takes a database of its own in both.
 """
 
+import atexit
 import os
 import re
 import shutil
@@ -22,6 +23,7 @@ class Cluster:
     def __init__(self) -> None:
         self.embedded: Embedded | None = None
         self.servers: list[Postgres | Redis] = []
+        self.owner = os.getpid()
 
     def provide(self) -> None:
         """Start what the environment does not name, and name it there; to be called before the settings are read."""
@@ -30,10 +32,13 @@ class Cluster:
                 os.environ[variable] = self._start(kind)
                 if kind is Redis:
                     os.environ[STARTED_HERE] = os.environ[variable]
+        atexit.register(self.stop)  # not a hook of pytest: a mistyped option ends the session before any is called
         take_redis_database(os.environ.get("PYTEST_XDIST_WORKER", ""))
 
     def stop(self) -> None:
         """End what this process started, and forget its data."""
+        if self.owner != os.getpid():
+            return  # a copy that a test forked
         for server in reversed(self.servers):
             server.child.stop()
         if self.embedded is not None:

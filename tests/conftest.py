@@ -6,18 +6,13 @@ import pytest
 
 from tests.cluster import Cluster
 
-cluster = Cluster()
 # On import and not in a hook: the conftest files below may import models, which reads the settings.
-cluster.provide()
+Cluster().provide()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
 
 import django  # noqa: E402
 
 django.setup()
-
-
-def pytest_unconfigure():
-    cluster.stop()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,0 +1,68 @@
+import socket
+
+import pytest
+
+from webapp.supervisor.address import Address
+from webapp.supervisor.errors import CannotStartError
+
+
+@pytest.fixture
+def listener():
+    with socket.socket() as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as web servers do
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        yield server
+
+
+def test_a_port_that_somebody_listens_on_is_refused(listener):
+    port = listener.getsockname()[1]
+    with pytest.raises(CannotStartError, match=rf"port {port} on 127\.0\.0\.1 cannot be used.*PORT={port + 1}"):
+        Address("127.0.0.1", port).refuse_if_taken()
+
+
+def test_a_port_is_free_again_while_its_connections_fade(listener):
+    port = listener.getsockname()[1]
+    with socket.create_connection(("127.0.0.1", port)) as client:
+        accepted, _ = listener.accept()
+        accepted.close()  # the server closes first: its side stays in TIME_WAIT
+        client.recv(1)
+    listener.close()
+    Address("127.0.0.1", port).refuse_if_taken()
+
+
+def test_a_host_that_is_not_ours_is_refused():
+    with pytest.raises(CannotStartError, match="cannot be used"):
+        Address("192.0.2.1", 8000).refuse_if_taken()
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8000"),
+        ("0.0.0.0", "http://127.0.0.1:8000"),
+        ("::", "http://[::1]:8000"),
+        ("::1", "http://[::1]:8000"),
+        ("register.example", "http://register.example:8000"),
+    ],
+)
+def test_the_url_is_one_that_a_browser_here_can_open(host, url):
+    assert Address(host, 8000).url == url
+
+
+def test_an_address_comes_from_the_environment(monkeypatch):
+    monkeypatch.setenv("HOST", "::1")
+    monkeypatch.setenv("PORT", "8123")
+    assert Address.from_environment() == Address("::1", 8123)
+
+
+def test_without_variables_only_this_machine_is_served(monkeypatch):
+    monkeypatch.delenv("HOST", raising=False)
+    monkeypatch.delenv("PORT", raising=False)
+    assert Address.from_environment() == Address("127.0.0.1", 8000)
+
+
+def test_nobody_there_is_status_0(listener):
+    port = listener.getsockname()[1]
+    listener.close()
+    assert Address("127.0.0.1", port).ask("/readyz").status == 0
