@@ -14,6 +14,11 @@ import django  # noqa: E402
 
 django.setup()
 
+from django.test import Client  # noqa: E402
+
+from results.models import Organisation  # noqa: E402
+from webapp.accounts.models import Membership  # noqa: E402
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
@@ -26,15 +31,11 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture
 def organisation(db):
-    from results.models import Organisation
-
     return Organisation.objects.create(slug="acme", name="Acme Storage", kind=Organisation.Kind.VENDOR)
 
 
 @pytest.fixture
 def member(organisation, django_user_model):
-    from webapp.accounts.models import Membership
-
     user = django_user_model.objects.create_user("mia", password="a long enough password")
     Membership.objects.create(user=user, organisation=organisation)
     return user
@@ -53,8 +54,6 @@ def member_client(client, member):
 
 @pytest.fixture
 def staff_client(staff):
-    from django.test import Client
-
     client = Client()
     client.force_login(staff)
     return client

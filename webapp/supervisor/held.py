@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from webapp.supervisor.errors import CannotStartError
+from webapp.supervisor.processes import target_of
 
 LOOK_EVERY_S = 0.1
 
@@ -62,6 +63,6 @@ def _hold_within(path: Path, patience_s: float) -> int | None:
 
 def _has_open(descriptors: Path, path: Path) -> bool:
     try:
-        return any(link.readlink() == path for link in list(descriptors.iterdir()))
+        return any(target_of(link) == path for link in list(descriptors.iterdir()))
     except (PermissionError, FileNotFoundError):
         return False  # another user's, or ended while we looked

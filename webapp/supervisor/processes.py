@@ -5,19 +5,19 @@ from pathlib import Path
 
 def working_in(directory: Path) -> list[int]:
     """Return the processes whose working directory this is, as far as we may look."""
-    found = []
-    for link in Path("/proc").glob("[0-9]*/cwd"):
-        try:
-            if link.readlink() == directory.resolve():
-                found.append(int(link.parent.name))
-        except (PermissionError, FileNotFoundError):
-            continue  # another user's, or ended while we looked
-    return found
+    links = Path("/proc").glob("[0-9]*/cwd")
+    return [int(link.parent.name) for link in links if target_of(link) == directory.resolve()]
 
 
 def program_name(pid: int) -> str:
     """Return the file name of the program a process runs, empty where it ended."""
+    program = target_of(Path(f"/proc/{pid}/exe"))
+    return program.name.removesuffix(" (deleted)") if program else ""
+
+
+def target_of(link: Path) -> Path | None:
+    """Return where a link of /proc points; None where it is another user's, or gone since it was listed."""
     try:
-        return Path(f"/proc/{pid}/exe").readlink().name.removesuffix(" (deleted)")
-    except (PermissionError, FileNotFoundError):
-        return ""
+        return link.readlink()
+    except (PermissionError, FileNotFoundError, ProcessLookupError):
+        return None

@@ -40,7 +40,7 @@ def test_a_host_that_is_not_ours_is_refused():
     ("host", "url"),
     [
         ("127.0.0.1", "http://127.0.0.1:8000"),
-        ("0.0.0.0", "http://127.0.0.1:8000"),
+        ("0.0.0.0", "http://127.0.0.1:8000"),  # noqa: S104 - binds nothing
         ("::", "http://[::1]:8000"),
         ("::1", "http://[::1]:8000"),
         ("register.example", "http://register.example:8000"),

@@ -1,0 +1,184 @@
+"""The register on one machine: what is killed, refused, restarted, and left behind."""
+
+import os
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+import psycopg
+import pytest
+import redis
+
+from tests.register import Register, wait_for
+
+pytestmark = pytest.mark.faults
+NOBODY = 65534
+
+
+def register_under(directory):
+    # Longer than a socket's path may be, and closed to everybody else.
+    parent = directory / ("long" * 25)
+    parent.mkdir(mode=0o700)
+    return Register(parent / "var")
+
+
+@pytest.fixture
+def register(tmp_path):
+    register = register_under(tmp_path)
+    yield register
+    register.end()
+
+
+@pytest.fixture
+def running(register):
+    register.start_and_wait()
+    return register
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """One that only looks are taken at, by several tests."""
+    register = register_under(tmp_path_factory.mktemp("undisturbed"))
+    register.start_and_wait()
+    yield register
+    register.end()
+
+
+@pytest.fixture
+def stranger():
+    """A process that has nothing to do with the register."""
+    process = subprocess.Popen(["sleep", "600"])
+    yield process
+    process.kill()
+    process.wait()
+
+
+def sockets(register):
+    return Path((register.data_dir / "run" / "sockets").read_text())
+
+
+def test_term_stops_every_process_with_status_0(running):
+    directory = sockets(running)
+    assert running.stop() == 0
+    assert running.processes() == []
+    assert not directory.exists()
+
+
+def test_a_killed_supervisor_takes_all_its_processes_along(running):
+    assert len(running.processes()) > 10  # supervisor, servers, web, worker, beat and their own children
+    running.kill()
+    wait_for(lambda: running.processes() == [], lambda: str(running.processes()), patience_s=20)
+
+
+def test_the_next_start_comes_up_at_once_after_a_kill(running):
+    login = (running.data_dir / "first-login.txt").read_text()
+    running.kill()
+    running.start_and_wait()
+    assert running.ready()[0] == 200
+    assert login in running.tell_output()
+
+
+def test_stale_lock_files_that_name_a_living_stranger_do_not_stop_a_start(running, stranger):
+    pid_file = running.data_dir / "postgres" / "postmaster.pid"
+    lines = pid_file.read_text().splitlines()
+    os.kill(running.pid_of("postgres"), signal.SIGKILL)
+    running.kill()
+    wait_for(lambda: running.processes() == [])
+    # As after a power cut, when the number has been given to somebody else since.
+    pid_file.write_text("\n".join([str(stranger.pid), *lines[1:]]) + "\n")
+    (sockets(running) / ".s.PGSQL.5432.lock").write_text(pid_file.read_text())
+    running.start_and_wait()
+    assert running.ready()[0] == 200
+    assert stranger.poll() is None
+
+
+def test_a_server_that_is_not_ours_in_the_cluster_stops_a_start(running):
+    """An operator may have started PostgreSQL on the cluster by hand: two on one cluster would destroy it."""
+    cluster = running.data_dir / "postgres"
+    running.stop()
+    foreign = subprocess.Popen([sleep_named_postgres(running), "600"], cwd=cluster)
+    try:
+        done = running.run_command("up")
+        assert done.returncode == 1
+        assert f"already served by process {foreign.pid}, not ours" in done.stderr
+    finally:
+        foreign.kill()
+        foreign.wait()
+
+
+def sleep_named_postgres(register):
+    copy = register.data_dir.parent / "postgres"
+    copy.write_bytes(Path("/bin/sleep").read_bytes())
+    copy.chmod(0o755)
+    return str(copy)
+
+
+def test_a_taken_port_is_told_before_anything_starts(register):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", register.port))
+        other.listen()
+        done = register.run_command("up")
+    assert done.returncode == 1
+    assert f"port {register.port} on 127.0.0.1 cannot be used" in done.stderr
+    assert not (register.data_dir / "postgres").exists()
+
+
+def test_a_second_supervisor_says_so_and_leaves_the_first_alone(undisturbed):
+    before = set(undisturbed.processes())
+    done = undisturbed.run_command("up", PORT="1")
+    assert done.returncode == 1
+    assert "another `manage.py up` runs on it" in done.stderr
+    assert before <= set(undisturbed.processes())
+
+
+@pytest.mark.parametrize("name", ["postgres", "redis", "web", "worker", "beat"])
+def test_a_child_that_was_killed_is_started_again(running, name):
+    first = running.pid_of(name)
+    os.kill(first, signal.SIGKILL)
+    wait_for(lambda: f"{name} started again" in running.tell_output(), running.tell_output)
+    wait_for(lambda: running.ready()[0] == 200, lambda: str(running.ready()))
+    assert running.pid_of(name) != first
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+@pytest.mark.parametrize("name", [".s.PGSQL.5432", "redis.sock"])
+def test_another_user_of_the_machine_cannot_reach_a_server(undisturbed, name):
+    path = sockets(undisturbed) / name
+    connect_as(os.geteuid(), path)  # we can
+    with pytest.raises(PermissionError):
+        connect_as(NOBODY, path)
+
+
+def connect_as(uid, path):
+    """Connect with another user's rights to files, in this process and for this call only."""
+    own = os.geteuid()
+    os.seteuid(uid)
+    try:
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(path))
+    finally:
+        os.seteuid(own)
+
+
+def test_reaching_the_socket_is_not_enough(undisturbed):
+    with pytest.raises(psycopg.OperationalError, match="password"):
+        psycopg.connect(host=str(sockets(undisturbed)), user="drivecert", dbname="drivecert")
+    with pytest.raises(redis.AuthenticationError):
+        redis.Redis(unix_socket_path=str(sockets(undisturbed) / "redis.sock")).ping()
+
+
+def test_no_server_listens_on_the_network(undisturbed):
+    inodes = {inode for pid in undisturbed.processes() for inode in socket_inodes(pid)}
+    listening = {
+        int(words[1].split(":")[1], 16)
+        for table in ("tcp", "tcp6")
+        for words in map(str.split, Path(f"/proc/net/{table}").read_text().splitlines()[1:])
+        if words[3] == "0A" and words[9] in inodes
+    }
+    assert listening == {undisturbed.port}
+
+
+def socket_inodes(pid):
+    links = (str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir())
+    return {link[8:-1] for link in links if link.startswith("socket:[")}

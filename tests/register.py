@@ -1,0 +1,143 @@
+"""A whole register under test: `manage.py up` with servers, port and data directory of its own."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+from webapp.supervisor.processes import target_of
+from webapp.supervisor.sockets import remove_socket_dir
+
+ROOT = Path(__file__).parent.parent
+PATIENCE_S = 90  # a first start takes 3 s here; two busy cores may take long
+GIVEN_BY_THE_SESSION = ("DATABASE_URL", "REDIS_URL", "DRIVECERT_TEST_REDIS_URL", "SECRET_KEY", "HOST", "ALLOWED_HOSTS")
+
+
+class Register:
+    """One data directory and the supervisor on it, if it runs."""
+
+    def __init__(self, data_dir):
+        self.data_dir = data_dir
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.output = data_dir.parent / f"{data_dir.name}.output"
+        self.supervisor = None
+
+    def start(self):
+        """Start the supervisor; it is not up yet."""
+        with self.output.open("w") as output:
+            self.supervisor = subprocess.Popen(
+                [sys.executable, "manage.py", "up"],
+                cwd=ROOT,
+                env=self.environment(),
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+
+    def start_and_wait(self):
+        """Start it and return once it says that it is up."""
+        self.start()
+        wait_for(self._has_come_up, self.tell_output)
+
+    def environment(self):
+        """What a new user's shell would hold, besides port and data directory."""
+        kept = {name: value for name, value in os.environ.items() if name not in GIVEN_BY_THE_SESSION}
+        own = {"PORT": str(self.port), "DRIVECERT_DATA": str(self.data_dir)}
+        return kept | own | {"DJANGO_SETTINGS_MODULE": "webapp.settings"}
+
+    def run_command(self, *words, **environment):
+        """Run a management command on the same data directory to its end."""
+        return subprocess.run(
+            [sys.executable, "manage.py", *words],
+            cwd=ROOT,
+            env=self.environment() | environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+
+    def stop(self):
+        """Ask it to stop; return its exit status."""
+        self.supervisor.send_signal(signal.SIGTERM)
+        return self.supervisor.wait(PATIENCE_S)
+
+    def kill(self):
+        """Take the supervisor away without a word."""
+        self.supervisor.kill()
+        self.supervisor.wait(PATIENCE_S)
+
+    def end(self):
+        """Leave nothing behind, whatever the test did."""
+        if self.supervisor is not None and self.supervisor.poll() is None:
+            self.stop()
+        wait_for(lambda: not self.processes(), lambda: f"left: {self.processes()}")
+        remove_socket_dir(self.data_dir / "run" / "sockets", None)
+
+    def ready(self):
+        """What /readyz says; the status comes with it."""
+        try:
+            with urllib.request.urlopen(f"{self.url}/readyz", timeout=5) as answer:  # noqa: S310 - our own http address
+                return answer.status, json.load(answer)
+        except OSError as error:
+            return 0, str(error)
+
+    def processes(self):
+        """Every process that has to do with the data directory, the supervisor too."""
+        return [int(entry.name) for entry in Path("/proc").glob("[0-9]*") if belongs_to(entry, self.data_dir)]
+
+    def pid_of(self, name):
+        """The main process of a child: the one that leads its session among those that hold its lock."""
+        held = self.data_dir / "run" / f"{name}.held"
+        return next(
+            pid for pid in self.processes() if os.getsid(pid) == pid and held in opened_by(Path(f"/proc/{pid}"))
+        )
+
+    def tell_output(self):
+        return self.output.read_text()
+
+    def _has_come_up(self):
+        assert self.supervisor.poll() is None, self.tell_output()
+        return "Drivecert is up" in self.tell_output()
+
+
+def belongs_to(process, directory):
+    """Tell whether a process of /proc was started for the directory, works in it, or has a file of it open.
+
+    Three signs, because redis and PostgreSQL write their titles over the environment they were given.
+    """
+    try:
+        environment = (process / "environ").read_bytes().split(b"\0")
+    except (PermissionError, FileNotFoundError, ProcessLookupError):
+        return False
+    places = {target_of(process / "cwd"), *opened_by(process)}
+    return f"DRIVECERT_DATA={directory}".encode() in environment or any(
+        place is not None and directory in place.parents for place in places
+    )
+
+
+def opened_by(process):
+    """The files that a process of /proc has open; none where it has ended."""
+    try:
+        return [target_of(link) for link in list((process / "fd").iterdir())]
+    except (PermissionError, FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def wait_for(is_true, tell=lambda: "", patience_s=PATIENCE_S):
+    """Wait for something that has to happen; the patience is no measurement, only an end."""
+    deadline = time.monotonic() + patience_s
+    while not is_true():
+        assert time.monotonic() < deadline, f"did not happen in {patience_s} s. {tell()}"
+        time.sleep(0.1)
+
+
+def free_port():
+    with socket.socket() as trial:
+        trial.bind(("127.0.0.1", 0))
+        return trial.getsockname()[1]
