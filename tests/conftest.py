@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from tests.chromium import CHROMIUM
 from tests.cluster import Cluster
 
 # On import and not in a hook: the conftest files below may import models, which reads the settings.
@@ -27,6 +28,18 @@ def pytest_collection_modifyitems(items):
         for name in ("browser", "faults"):
             if item.get_closest_marker(name):
                 item.add_marker(pytest.mark.xdist_group(name))
+        if item.get_closest_marker("browser") and CHROMIUM is None:
+            item.add_marker(pytest.mark.skip(reason="NO CHROMIUM on this machine: install the package chromium"))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say last, where it is read, what a green session has not looked at."""
+    left_out = [report for report in terminalreporter.stats.get("skipped", []) if "NO CHROMIUM" in str(report.longrepr)]
+    if left_out:
+        terminalreporter.section("BROWSER TESTS LEFT OUT", sep="!", red=True, bold=True)
+        terminalreporter.line(
+            f"{len(left_out)} tests were not run: there is no Chromium. Install the package chromium."
+        )
 
 
 @pytest.fixture

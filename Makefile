@@ -1,0 +1,82 @@
+# The two commands are `make run` and `make test`; `make help` lists the others.
+PYTHON ?= python3
+CARGO ?= cargo
+VENV := .venv
+BIN := $(VENV)/bin
+WORKSPACE := runners/drivetest
+DRIVETEST := $(WORKSPACE)/target/release/drivetest
+# One target directory for all; nothing is built here twice, so keeping intermediate states would only cost disk.
+export CARGO_INCREMENTAL := 0
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# The checks need no server: addresses of a developer's shell must not reach them.
+OFFLINE := env -u DATABASE_URL -u REDIS_URL
+
+.DEFAULT_GOAL := help
+.PHONY: help run test checks rust-checks tests bench lint format requirements drivetest
+
+help: ## list these targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
+
+run: $(VENV)/run.stamp drivetest ## start the register on this machine (PORT, HOST, DRIVECERT_DATA)
+	@exec $(BIN)/python manage.py up
+
+test: $(VENV)/test.stamp drivetest ## everything CI checks
+	@sh tests/browser/install_chromium.sh
+	$(MAKE) --no-print-directory checks
+	$(MAKE) --no-print-directory rust-checks
+	$(MAKE) --no-print-directory tests
+
+# A stamp holds the checksum of what is installed: the date of a file says nothing after a checkout.
+$(VENV)/run.stamp: requirements.txt | $(BIN)/python
+	$(call install,$<,$@)
+
+$(VENV)/test.stamp: requirements-dev.txt requirements.txt | $(BIN)/python
+	$(call install,$<,$@)
+	@sha256sum requirements.txt > $(VENV)/run.stamp
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: set PYTHON")'
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "install the venv module of $(PYTHON) (Debian: python3-venv)"; exit 1; }
+
+PIN := --generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
+
+define install
+	@if sha256sum --check --status $(2) 2>/dev/null; then touch $(2); else \
+	  echo "installing $(1)" && $(BIN)/python -m pip install --quiet --require-hashes --requirement $(1) && sha256sum $(1) > $(2); fi
+endef
+
+drivetest: ## build the native test program
+	@command -v $(CARGO) >/dev/null || { echo "no $(CARGO): install a Rust toolchain (1.88 or later), or set CARGO"; exit 1; }
+	@cd $(WORKSPACE) && $(CARGO) build --release --locked --quiet
+
+checks: $(VENV)/test.stamp ## format, lint, types, arrows, templates (missing migrations are a test)
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(OFFLINE) $(BIN)/lint-imports
+	find webapp/templates -name '*.html' -print0 | xargs -0 $(BIN)/djade --check
+	$(BIN)/mypy .
+
+rust-checks: ## format, clippy, tests and documentation of drivetest
+	cd $(WORKSPACE) && $(CARGO) fmt --check
+	cd $(WORKSPACE) && $(CARGO) clippy --locked --all-targets --quiet -- -D warnings
+	cd $(WORKSPACE) && $(CARGO) test --locked --quiet
+	cd $(WORKSPACE) && RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --quiet
+
+tests: $(VENV)/test.stamp drivetest ## pytest: units, faults, browser
+	$(BIN)/python -m pytest -n auto --dist loadgroup
+
+bench: $(VENV)/test.stamp drivetest ## measure; each prints a table
+	@for measure in benchmarks/*.py; do echo "== $$measure"; $(BIN)/python "$$measure"; done
+
+lint: checks ## what can be said without running anything
+	cd $(WORKSPACE) && $(CARGO) clippy --locked --all-targets --quiet -- -D warnings
+
+format: $(VENV)/test.stamp ## rewrite the sources in the house's form
+	$(BIN)/ruff check --quiet --fix-only .
+	$(BIN)/ruff format --quiet .
+	find webapp/templates -name '*.html' -print0 | xargs -0 $(BIN)/djade
+	cd $(WORKSPACE) && $(CARGO) fmt
+
+requirements: $(VENV)/test.stamp ## pin what requirements*.in ask for
+	$(BIN)/pip-compile --quiet $(PIN) --output-file requirements.txt requirements.in
+	$(BIN)/pip-compile --quiet $(PIN) --output-file requirements-dev.txt requirements-dev.in

@@ -1,0 +1,60 @@
+"""The public pages in a real browser: what a visitor counts on."""
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+CATEGORIES = ["nvme-3dxpoint", "nvme-flash", "sata-sas-flash", "m2-flash", "networked", "cloud", "historical"]
+PAGES = ["/", *(f"/drives/{slug}/" for slug in CATEGORIES)]
+PHONE = {"width": 320, "height": 640}
+
+
+def test_the_home_page_leads_to_every_category(page):
+    assert page.goto("/").status == 200
+    links = {link.get_attribute("href") for link in page.locator("main a[href^='/drives/']").all()}
+    assert {f"/drives/{slug}/" for slug in CATEGORIES} <= links
+
+
+@pytest.mark.parametrize(("slug", "rows_count"), [("nvme-flash", 30), ("cloud", 40), ("historical", 22)])
+def test_a_category_has_the_rows_of_the_published_page(page, slug, rows_count):
+    assert page.goto(f"/drives/{slug}/").status == 200
+    assert page.locator("main table tbody tr").count() == rows_count
+
+
+def test_the_fastest_nvme_drive_comes_first(page):
+    page.goto("/drives/nvme-flash/")
+    first = page.locator("main table tbody tr").first.inner_text()
+    assert "SanDisk DC SN861 6.4 TB" in " ".join(first.split())
+    assert "1,728,000" in first
+    assert "0.56" in first
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_fits_a_phone(new_page, path):
+    page = new_page(viewport=PHONE)
+    page.goto(path)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_breaks_no_rule_of_accessibility(new_page, assert_accessible, path, colour_scheme):
+    page = new_page(color_scheme=colour_scheme)
+    page.goto(path)
+    assert_accessible(page)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_works_without_javascript(new_page, path):
+    page = new_page(java_script_enabled=False)
+    assert page.goto(path).status == 200
+    assert page.locator("main h1").count() == 1
+
+
+def test_the_first_staff_user_can_sign_in(page, credentials):
+    page.goto("/lab/")  # asks for a login
+    page.get_by_label("Username").fill(credentials["login"])
+    page.get_by_label("Password").fill(credentials["password"])
+    page.get_by_role("main").get_by_role("button").click()
+    page.wait_for_url("**/lab/")
+    assert page.locator("main h1").count() == 1
