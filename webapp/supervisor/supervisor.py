@@ -63,8 +63,8 @@ class Supervisor:
         self.address.refuse_if_taken()
         self._rotate_logs()
         environment = self._start_servers() | self._own_settings()
-        self.database_url = environment.get("DATABASE_URL") or env.read_text("DATABASE_URL")
         self._prepare(environment)
+        self.database_url = environment.get("DATABASE_URL") or env.read_text("DATABASE_URL")
         self._start_program(programs.web_program(self.address, environment))
         self._start_program(programs.worker_program(environment))
         self._start_program(programs.beat_program(environment))
@@ -129,7 +129,7 @@ class Supervisor:
                 if child.has_ended():
                     raise CannotStartError(f"{child.program.name} ended while it started. {child.tell_log()}")
             if time.monotonic() > deadline:
-                raise CannotStartError(f"not ready in {READY_PATIENCE_S} s; /readyz says: {answer.text}")
+                raise CannotStartError(f"not ready in {READY_PATIENCE_S} s; /readyz says: {answer.text[:500]}")
             time.sleep(0.1)
 
     def _announce(self) -> None:
