@@ -1,0 +1,311 @@
+//! The blocks of a run one after the other: labels must rise by the interval, and counts may never fall.
+
+use crate::block::{Block, Damage, Names};
+use crate::finding::{Finding, Findings, rule};
+use crate::histogram::Counts;
+
+/// Reads below this many per interval say nothing about a stall: chance alone empties such an interval.
+const STALL_READS_MIN: u64 = 100;
+
+/// The pace of the reads that the run should make.
+#[derive(Debug, Default)]
+struct Pace {
+    expected_per_s: Option<u64>,
+    last_reads: Option<u64>,
+    stalled_count: u64,
+    first_stall: Option<(u64, u64)>,
+}
+
+/// What is kept of the blocks that passed: the last dump.
+#[derive(Debug)]
+pub struct Dumps {
+    interval_s: u64,
+    /// The label of the last block, 0 before the first.
+    pub reached_s: u64,
+    /// Blocks that were read.
+    pub intervals_count: u64,
+    known: Vec<Option<Counts>>,
+    /// The labels of the blocks that make up `known`, for each histogram.
+    pace: Pace,
+}
+
+impl Dumps {
+    /// A run that reports every `interval_s` and should count so many reads per second.
+    pub fn new(interval_s: u64, counted_reads_per_s: Option<u64>) -> Self {
+        let pace = Pace {
+            expected_per_s: counted_reads_per_s,
+            ..Pace::default()
+        };
+        Self {
+            interval_s,
+            reached_s: 0,
+            intervals_count: 0,
+            known: Vec::new(),
+            pace,
+        }
+    }
+
+    /// The last usable counts of a histogram.
+    pub fn last(&self, ordinal: usize) -> Option<&Counts> {
+        self.known.get(ordinal)?.as_ref()
+    }
+
+    /// Takes an examined block; false when its label does not follow and it must be passed over.
+    pub fn accept(&mut self, block: &Block, names: &Names, findings: &mut Findings) -> bool {
+        if let Some(finding) = self.misplaced(block) {
+            findings.add(finding);
+            return false;
+        }
+        self.tell_label(block, findings);
+        tell_damage(block, names, findings);
+        self.compare_counts(block, names, findings);
+        self.pace.take(block, names, block.label_s - self.reached_s);
+        self.reached_s = block.label_s;
+        self.intervals_count += 1;
+        true
+    }
+
+    /// Tells of stalls and of a rate below what was asked; `is_whole` says that the last label is a time.
+    pub fn report(&self, reads: Option<usize>, is_whole: bool, last_line: u64, findings: &mut Findings) {
+        if let Some((line, label_s)) = self.pace.first_stall {
+            let count = self.pace.stalled_count;
+            let sentence = format!("reads hardly went on in {count} intervals, the first before {label_s} s");
+            findings.add(rule::STALL.at(line, sentence));
+        }
+        let made = reads
+            .and_then(|ordinal| self.last(ordinal))
+            .and_then(Counts::checked_sum);
+        let (Some(made), Some(per_s), true) = (made, self.pace.expected_per_s, is_whole) else {
+            return;
+        };
+        let expected = u128::from(per_s) * u128::from(self.reached_s);
+        if u128::from(made) * 100 < expected * 99 {
+            let sentence = format!("{made} reads in {} s, {expected} were asked", self.reached_s);
+            findings.add(rule::RATE_BELOW_ASKED.at(last_line, sentence));
+        }
+    }
+
+    fn misplaced(&self, block: &Block) -> Option<Finding> {
+        let (label_s, reached_s) = (block.label_s, self.reached_s);
+        if label_s > reached_s {
+            return None;
+        }
+        let place = format!("the block after {label_s} sec comes after that of {reached_s} sec");
+        if label_s < reached_s || label_s == 0 {
+            return Some(rule::BLOCKS_OUT_OF_ORDER.at(block.first_line, place));
+        }
+        let same = (0..self.known.len()).all(|ordinal| block.counts(ordinal) == self.last(ordinal));
+        let (kind, how) = if same {
+            (rule::BLOCK_REPEATED, "alike")
+        } else {
+            (rule::BLOCKS_CONFLICT, "with other counts")
+        };
+        Some(kind.at(
+            block.first_line,
+            format!("the block after {label_s} sec stands twice, {how}"),
+        ))
+    }
+
+    fn tell_label(&self, block: &Block, findings: &mut Findings) {
+        let grown_s = block.label_s - self.reached_s;
+        if !grown_s.is_multiple_of(self.interval_s) {
+            let sentence = format!(
+                "after {} sec: expected a multiple of the report interval, {} s, after {} sec",
+                block.label_s, self.interval_s, self.reached_s
+            );
+            findings.add(rule::LABEL_OFF_INTERVAL.at(block.first_line, sentence));
+        } else if grown_s > self.interval_s {
+            let (count, from_s) = (grown_s / self.interval_s - 1, self.reached_s);
+            let sentence = format!(
+                "{count} blocks are missing between {from_s} and {} sec",
+                block.label_s
+            );
+            findings.add(rule::BLOCKS_MISSING.at(block.first_line, sentence));
+        }
+    }
+
+    fn compare_counts(&mut self, block: &Block, names: &Names, findings: &mut Findings) {
+        self.known.resize_with(names.count(), || None);
+        for (ordinal, known) in self.known.iter_mut().enumerate() {
+            let Some(now) = block.counts(ordinal) else {
+                continue;
+            };
+            match known {
+                Some(before) => {
+                    if let Some(fall) = now.fall_since(before) {
+                        let name = names.appeared().nth(ordinal).unwrap_or_default();
+                        let sentence =
+                            format!("{name}: bucket {} went down by {}", fall.bucket, fall.by_count);
+                        findings.add(rule::COUNTS_FALL.at(block.first_line, sentence));
+                    }
+                    before.clone_from(now);
+                }
+                None => *known = Some(now.clone()),
+            }
+        }
+    }
+}
+
+impl Pace {
+    fn take(&mut self, block: &Block, names: &Names, grown_s: u64) {
+        let Some(per_s) = self.expected_per_s else { return };
+        let reads = names
+            .find("reads")
+            .and_then(|ordinal| block.counts(ordinal))
+            .and_then(Counts::checked_sum);
+        let expected = per_s.saturating_mul(grown_s);
+        if let (Some(now), Some(before)) = (reads, self.last_reads.or(Some(0))) {
+            let is_stall = now.saturating_sub(before) < expected / 10;
+            if is_stall && expected >= STALL_READS_MIN {
+                self.stalled_count += 1;
+                self.first_stall.get_or_insert((block.first_line, block.label_s));
+            }
+        }
+        self.last_reads = reads.or(self.last_reads);
+    }
+}
+
+fn tell_damage(block: &Block, names: &Names, findings: &mut Findings) {
+    if let Some(line) = block.noise_line {
+        let sentence = format!(
+            "other lines stand inside the block after {} sec; no count is lost",
+            block.label_s
+        );
+        findings.add(rule::NOISE_INSIDE_BLOCK.at(line, sentence));
+    }
+    for (ordinal, name) in names.appeared().enumerate() {
+        if let Some((damage, tag_line)) = block.damage_of(ordinal) {
+            findings.add(damage_finding(damage, tag_line, &name, block.label_s));
+        }
+    }
+}
+
+fn damage_finding(damage: Damage, tag_line: u64, name: &str, label_s: u64) -> Finding {
+    let place = format!("after {label_s} sec, {name}");
+    match damage {
+        Damage::Missing => rule::HISTOGRAM_MISSING.at(
+            tag_line,
+            format!("{place}: expected in the block; it is not there"),
+        ),
+        Damage::Ambiguous => {
+            let sentence = format!("{place}: one of several of this name is not there");
+            rule::HISTOGRAM_MISSING.at(tag_line, sentence)
+        }
+        Damage::TotalDiffers { total, sum } => {
+            let sum = sum.map_or("more than any log can hold".to_owned(), |sum| sum.to_string());
+            let sentence =
+                format!("{place}: expected {total} operations as its total says; its buckets hold {sum}");
+            rule::TOTAL_DIFFERS.at(tag_line, sentence)
+        }
+        Damage::Unreadable { line } => rule::UNREADABLE_LINE.at(
+            line,
+            format!("{place}: expected buckets in rising order; this line has others"),
+        ),
+        Damage::Repeated { line } => {
+            rule::HISTOGRAM_REPEATED.at(line, format!("{place}: stands twice in the block"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Log {
+        dumps: Dumps,
+        names: Names,
+        findings: Findings,
+    }
+
+    impl Log {
+        fn new(interval_s: u64, reads_per_s: Option<u64>) -> Self {
+            let dumps = Dumps::new(interval_s, reads_per_s);
+            Self {
+                dumps,
+                names: Names::default(),
+                findings: Findings::default(),
+            }
+        }
+
+        fn dump(&mut self, label_s: u64, reads: u64) -> bool {
+            let mut block = Block::default();
+            block.begin(label_s, label_s);
+            block.tag(label_s, b"reads", reads, &mut self.names);
+            block.buckets(label_s, format!(" (01: {reads})").as_bytes());
+            block.examine(&self.names);
+            self.dumps.accept(&block, &self.names, &mut self.findings)
+        }
+
+        fn ids(mut self) -> Vec<&'static str> {
+            self.dumps.report(Some(0), true, 99, &mut self.findings);
+            self.findings
+                .into_list()
+                .iter()
+                .map(|finding| finding.id)
+                .collect()
+        }
+    }
+
+    #[test]
+    fn blocks_that_follow_each_other_are_taken_in_silence() {
+        let mut log = Log::new(5, Some(100));
+        assert!(log.dump(5, 500) && log.dump(10, 1000));
+        assert!(log.ids().is_empty());
+    }
+
+    #[test]
+    fn a_block_that_stands_twice_is_taken_once() {
+        let mut log = Log::new(5, None);
+        assert!(log.dump(5, 500) && !log.dump(5, 500) && log.dump(10, 600));
+        assert_eq!(log.ids(), ["block-repeated"]);
+    }
+
+    #[test]
+    fn two_accounts_of_one_second_conflict() {
+        let mut log = Log::new(5, None);
+        assert!(log.dump(5, 500) && !log.dump(5, 501));
+        assert_eq!(log.ids(), ["blocks-conflict"]);
+    }
+
+    #[test]
+    fn an_earlier_block_is_out_of_order() {
+        let mut log = Log::new(5, None);
+        assert!(log.dump(10, 500) && !log.dump(5, 100));
+        assert_eq!(
+            log.ids(),
+            ["blocks-missing", "blocks-out-of-order"]
+                .map(|id| id)
+                .to_vec()
+                .into_iter()
+                .rev()
+                .collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn counts_that_fall_are_told_with_bucket_and_loss() {
+        let mut log = Log::new(5, None);
+        assert!(log.dump(5, 500) && log.dump(10, 498));
+        let list = log.findings.into_list();
+        assert_eq!(list[0].sentence, "reads: bucket 1 went down by 2");
+    }
+
+    #[test]
+    fn a_stall_is_a_tenth_of_the_asked_reads_or_less() {
+        let mut log = Log::new(1, Some(1000));
+        [1000, 1100, 1199, 4000]
+            .iter()
+            .zip(1..)
+            .for_each(|(&reads, at)| assert!(log.dump(at, reads)));
+        assert_eq!(log.ids(), ["stall"], "100 reads are a tenth, 99 are a stall");
+    }
+
+    #[test]
+    fn a_rate_is_below_what_was_asked_from_one_percent_on() {
+        for (reads, expected) in [(990, vec![]), (989, vec!["rate-below-asked"])] {
+            let mut log = Log::new(10, Some(100));
+            log.dump(10, reads);
+            assert_eq!(log.ids(), expected);
+        }
+    }
+}

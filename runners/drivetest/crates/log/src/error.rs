@@ -1,0 +1,101 @@
+//! Why a file cannot be read at all. Every id is described in docs/findings.md, which a test compares.
+
+use serde::Serialize;
+
+/// What was expected, what was got, where reading stopped, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReadError {
+    /// Stable for ever.
+    pub id: &'static str,
+    /// The whole in one sentence.
+    pub sentence: String,
+    /// Where reading stopped, from 1; None where no line was read.
+    pub line: Option<u64>,
+    /// What should have been there.
+    pub expected: &'static str,
+    /// What was there.
+    pub got: String,
+    /// What the sender can do.
+    pub remedy: &'static str,
+}
+
+/// A kind of error.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ErrorKind {
+    /// Stable for ever.
+    pub id: &'static str,
+    expected: &'static str,
+    remedy: &'static str,
+}
+
+impl ErrorKind {
+    /// An error of this kind: reading stopped at `line`, where `got` was found.
+    pub fn at(&self, line: impl Into<Option<u64>>, got: impl Into<String>) -> ReadError {
+        let (line, got) = (line.into(), got.into());
+        let place = line.map_or_else(String::new, |line| format!("line {line}: "));
+        ReadError {
+            id: self.id,
+            sentence: format!("{place}expected {}; got {got}; {}", self.expected, self.remedy),
+            line,
+            expected: self.expected,
+            got,
+            remedy: self.remedy,
+        }
+    }
+}
+
+macro_rules! errors {
+    ($($name:ident $id:literal $expected:literal $remedy:literal)*) => {
+        $(
+            #[doc = concat!("`", $id, "`: see docs/findings.md.")]
+            pub const $name: ErrorKind = ErrorKind { id: $id, expected: $expected, remedy: $remedy };
+        )*
+
+        /// Every kind of error.
+        pub const ERRORS: &[ErrorKind] = &[$($name),*];
+    };
+}
+
+errors! {
+    EMPTY "empty" "the output of act_storage, act_index or drivetest" "send the log itself; a program that dies at once leaves an empty one"
+    BINARY "binary" "text, as ACT prints it, plain or compressed with gzip" "send the log itself, not a report, picture or archive of it"
+    UTF_16 "utf-16" "text in UTF-8" "convert it to UTF-8 (iconv -f UTF-16 -t UTF-8); redirection in PowerShell writes UTF-16"
+    NOT_AN_ACT_LOG "not-an-act-log" "a line that begins with 'ACT version'" "send the log itself, as the program printed it, without marks before its lines"
+    HEADER_MISSING "header-missing" "a header that begins with 'ACT version' before the first block" "send the log from its first line on"
+    CUT_IN_HEADER "cut-in-header" "the whole header, up to HISTOGRAM NAMES, and blocks after it" "send the whole file"
+    VERSION_NOT_READ "version-not-read" "a log of ACT 6.x" "use the analysis script of that version of ACT, or a later drivetest"
+    HEADER_UNREADABLE "header-unreadable" "a header with report-interval-sec above 0" "send the log as the program wrote it"
+    CONTENT_TOO_LARGE "content-too-large" "content within the limit" "send one run per file; a day of ACT is below 1 GiB"
+    COMPRESSION_UNREADABLE "compression-unreadable" "a whole gzip file" "compress the log again and send it whole"
+    FILE_UNREADABLE "file-unreadable" "a file that can be opened and read" "check the path, that it is a file, and its permissions"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_error_is_documented_and_nothing_else_is() {
+        let document = include_str!("../../../../../docs/findings.md");
+        let table = document.split("## Errors").nth(1).unwrap();
+        let mut in_docs: Vec<_> = table
+            .lines()
+            .filter_map(|line| line.strip_prefix("| `"))
+            .map(|row| row.split_once('`').unwrap().0)
+            .collect();
+        let mut in_code: Vec<_> = ERRORS.iter().map(|error| error.id).collect();
+        in_docs.sort_unstable();
+        in_code.sort_unstable();
+        assert_eq!(in_code, in_docs);
+    }
+
+    #[test]
+    fn an_error_names_line_expected_got_and_remedy() {
+        let error = EMPTY.at(3, "nothing");
+        assert_eq!(
+            error.sentence,
+            "line 3: expected the output of act_storage, act_index or drivetest; got nothing; \
+             send the log itself; a program that dies at once leaves an empty one"
+        );
+    }
+}

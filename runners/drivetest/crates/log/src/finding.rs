@@ -1,0 +1,236 @@
+//! What a reader should know about a log. Every rule is described in docs/findings.md, which a test compares.
+
+use serde::Serialize;
+
+/// How much a finding weighs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// It decides the verdict.
+    Decides,
+    /// It should be looked at.
+    Look,
+    /// Good to know.
+    Note,
+}
+
+/// What a finding does to a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// The counts cannot be believed: void, whatever they say.
+    Untrusted,
+    /// Something of the run is not there: void, unless what is there is already over a limit.
+    Incomplete,
+    /// The run failed for it.
+    Fails,
+    /// Nothing over a limit is not enough for a pass.
+    Undecided,
+    /// None.
+    Nothing,
+}
+
+/// A kind of finding: stable id, severity, effect on the verdict, and what to do.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Stable for ever.
+    pub id: &'static str,
+    /// How much it weighs.
+    pub severity: Severity,
+    /// What it does to a verdict.
+    pub effect: Effect,
+    /// What the sender can do; empty where there is nothing to do.
+    pub remedy: &'static str,
+}
+
+/// One thing found in one log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The rule's id.
+    pub id: &'static str,
+    /// The rule's severity.
+    pub severity: Severity,
+    /// Where, from 1; None where the whole log is meant.
+    pub line: Option<u64>,
+    /// Object, what was expected, what was got.
+    pub sentence: String,
+    /// What the sender can do.
+    pub remedy: &'static str,
+    /// What it does to a verdict.
+    #[serde(skip)]
+    pub effect: Effect,
+}
+
+impl Rule {
+    /// A finding under this rule.
+    pub fn at(&self, line: impl Into<Option<u64>>, sentence: impl Into<String>) -> Finding {
+        Finding {
+            id: self.id,
+            severity: self.severity,
+            line: line.into(),
+            sentence: sentence.into(),
+            remedy: self.remedy,
+            effect: self.effect,
+        }
+    }
+}
+
+/// The findings of a run in the order of the log: at most a few of each rule are kept, the rest are counted, so
+/// that a hostile log cannot fill the memory.
+#[derive(Debug, Default)]
+pub struct Findings {
+    kept: Vec<Finding>,
+    left_out: Vec<(&'static str, u64)>,
+}
+
+/// Findings kept of one rule: enough to see a pattern.
+const KEPT_PER_RULE: usize = 20;
+
+impl Findings {
+    /// Adds one.
+    pub fn add(&mut self, finding: Finding) {
+        let same = self.kept.iter().filter(|kept| kept.id == finding.id).count();
+        if same < KEPT_PER_RULE {
+            self.kept.push(finding);
+            return;
+        }
+        match self.left_out.iter_mut().find(|(id, _)| *id == finding.id) {
+            Some((_, count)) => *count += 1,
+            None => self.left_out.push((finding.id, 1)),
+        }
+    }
+
+    /// All that were kept, by line; the last of a rule tells how many more there were.
+    pub fn into_list(mut self) -> Vec<Finding> {
+        for (id, count) in &self.left_out {
+            if let Some(last) = self.kept.iter_mut().rev().find(|finding| finding.id == *id) {
+                last.sentence
+                    .push_str(&format!(" (and {count} more of this kind)"));
+            }
+        }
+        self.kept.sort_by_key(|finding| finding.line.unwrap_or(u64::MAX));
+        self.kept
+    }
+}
+
+macro_rules! rules {
+    ($($name:ident $id:literal $severity:ident $effect:ident $remedy:literal)*) => {
+        /// The rules by name.
+        pub mod rule {
+            use super::{Effect, Rule, Severity};
+            $(
+                #[doc = concat!("`", $id, "`: see docs/findings.md.")]
+                pub const $name: Rule = Rule {
+                    id: $id, severity: Severity::$severity, effect: Effect::$effect, remedy: $remedy,
+                };
+            )*
+        }
+
+        /// Every rule.
+        pub const RULES: &[Rule] = &[$(rule::$name),*];
+    };
+}
+
+rules! {
+    CUT "cut" Decides Incomplete "send the whole file; a run that was cut cannot be certified"
+    SHORT "short" Decides Incomplete "send the whole file; if the run was killed, run it again to its end"
+    INTERRUPTED "interrupted" Decides Incomplete "run it again to its end"
+    CRASHED "crashed" Decides Incomplete "run it again with a version that does not crash"
+    NOT_STARTED "not-started" Decides Incomplete "mend what the error names and run it again"
+    CANNOT_KEEP_UP "cannot-keep-up" Decides Fails "run it at a lower load"
+    IO_ERRORS "io-errors" Decides Incomplete "operations that failed are in no histogram; check the drive, its cabling and its size, and run it again"
+    COUNTS_FALL "counts-fall" Decides Untrusted "counts since the start cannot go down; send the log as the program wrote it"
+    BLOCKS_CONFLICT "blocks-conflict" Decides Untrusted "send the log as the program wrote it, one run after the other"
+    BLOCKS_OUT_OF_ORDER "blocks-out-of-order" Decides Untrusted "send the log as the program wrote it, one run after the other, each with its header"
+    SLICE_MISSING "slice-missing" Decides Incomplete "send the whole file; a slice needs the blocks at its start and its end"
+    TOO_MANY_SLICES "too-many-slices" Decides Incomplete "ask for longer slices"
+    COMPRESSION_DAMAGED "compression-damaged" Decides Incomplete "compress the log again and send it whole"
+    BLOCKS_MISSING "blocks-missing" Look Nothing "send the log as the program wrote it; the slices whose ends are there are not touched"
+    BLOCK_REPEATED "block-repeated" Look Nothing "the repetition is passed over; send the log as the program wrote it"
+    LABEL_OFF_INTERVAL "label-off-interval" Look Nothing "send the log as the program wrote it"
+    TOTAL_DIFFERS "total-differs" Look Nothing "the histogram is not used in this block; send the log as the program wrote it"
+    HISTOGRAM_MISSING "histogram-missing" Look Nothing "the histogram is not used in this block; send the log as the program wrote it"
+    HISTOGRAM_REPEATED "histogram-repeated" Look Nothing "the histogram is not used in this block; send the log as the program wrote it"
+    HISTOGRAM_UNLISTED "histogram-unlisted" Look Nothing "it is read all the same; check what wrote it"
+    TOO_MANY_HISTOGRAMS "too-many-histograms" Look Nothing "ACT itself names at most 128 devices"
+    UNREADABLE_LINE "unreadable-line" Look Nothing "the histogram it belongs to is not used in this block; send the log as the program wrote it"
+    NUL_BYTES "nul-bytes" Look Nothing "the machine lost power or the disk was full while the log was written; send what was written before"
+    STALL "stall" Look Nothing "the program or the drive stood still; requests that were due then were issued late and measured from then on"
+    RATE_BELOW_ASKED "rate-below-asked" Look Undecided "find what held the load back (service-threads, the host's processors, max-lag-sec 0) and run it again"
+    ERROR_LINE "error-line" Look Nothing "read what the program says there"
+    LIGHTER_LOAD "lighter-load" Look Nothing "run it with the default to compare it with other runs"
+    LAG_UNLIMITED "lag-unlimited" Look Nothing "with max-lag-sec 0 an overload never stops; look at the rate that was reached"
+    COMMIT_WRITES_MEANINGLESS "commit-writes-meaningless" Look Nothing "use act_storage up to 6.3 where commit-to-device matters"
+    DEVICE_NAMED_TWICE "device-named-twice" Look Nothing "name each device once; the load counts it as two"
+    VERSION_UNKNOWN "version-unknown" Look Nothing "it is read by its keys as 6.x; check the figures against the program's own analysis"
+    SETTING_UNREADABLE "setting-unreadable" Look Nothing "send the log as the program wrote it"
+    SEVERAL_RUNS "several-runs" Look Nothing "each is read by itself; send one file per run"
+    RUN_NOT_READ "run-not-read" Look Nothing "the other runs of the file are read; send this one by itself"
+    TOO_MANY_RUNS "too-many-runs" Look Nothing "send one file per run"
+    TRAILING_BYTES "trailing-bytes" Look Nothing "the compressed log before them is whole; compress it again without them"
+    ROUNDING_DECIDES "rounding-decides" Look Nothing "the verdict follows the counts, not the rounded percentage"
+    NOISE "noise" Note Nothing ""
+    NOISE_INSIDE_BLOCK "noise-inside-block" Note Nothing ""
+    HISTOGRAM_NEVER_APPEARS "histogram-never-appears" Note Nothing ""
+    RATE_TRUNCATED "rate-truncated" Note Nothing "choose rates that the number of service-threads divides"
+    COMPRESSIBLE_DATA "compressible-data" Note Nothing ""
+    SCHEDULER_NOT_SET "scheduler-not-set" Note Nothing "set the scheduler of the device before the run"
+    EDGE_DECIDES "edge-decides" Note Nothing "run it with millisecond histograms, or with drivetest, to know"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DOCUMENT: &str = include_str!("../../../../../docs/findings.md");
+
+    fn documented_rows() -> Vec<(&'static str, &'static str)> {
+        let table = DOCUMENT.split("## Errors").next().unwrap();
+        let rows = table.lines().filter_map(|line| line.strip_prefix("| `"));
+        let cells = rows.map(|row| row.split_once("` | ").unwrap());
+        cells
+            .map(|(id, rest)| (id, rest.split(" | ").next().unwrap()))
+            .collect()
+    }
+
+    #[test]
+    fn every_rule_is_documented_with_its_severity_and_nothing_else_is() {
+        let severity = |rule: &Rule| format!("{:?}", rule.severity).to_lowercase();
+        let mut in_code: Vec<_> = RULES
+            .iter()
+            .map(|rule| (rule.id.to_owned(), severity(rule)))
+            .collect();
+        let mut in_docs: Vec<_> = documented_rows()
+            .into_iter()
+            .map(|(id, severity)| (id.to_owned(), severity.to_owned()))
+            .collect();
+        in_code.sort();
+        in_docs.sort();
+        assert_eq!(in_code, in_docs);
+    }
+
+    #[test]
+    fn ids_are_unique() {
+        let mut ids: Vec<_> = RULES.iter().map(|rule| rule.id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), RULES.len());
+    }
+
+    #[test]
+    fn what_decides_has_an_effect_and_a_remedy() {
+        for rule in RULES {
+            let decides = rule.severity == Severity::Decides;
+            assert!(!decides || rule.effect != Effect::Nothing, "{}", rule.id);
+            assert!(!decides || !rule.remedy.is_empty(), "{}", rule.id);
+        }
+    }
+
+    #[test]
+    fn of_many_alike_a_few_are_kept_and_the_rest_counted() {
+        let mut findings = Findings::default();
+        (1..=25).for_each(|line| findings.add(rule::ERROR_LINE.at(line, "x")));
+        let list = findings.into_list();
+        assert_eq!(list.len(), 20);
+        assert_eq!(list[19].sentence, "x (and 5 more of this kind)");
+    }
+}

@@ -1,0 +1,87 @@
+//! A verdict in one sentence.
+
+use crate::reasons::Reasons;
+use crate::run::Run;
+use crate::stop::StopKind;
+use crate::verdict::{FoundShare, Outcome, Statistic, Violation, listed, time};
+
+/// Says a verdict in one sentence.
+pub fn headline(
+    outcome: Outcome,
+    violations: &[Violation],
+    shares: &[FoundShare],
+    reasons: &Reasons,
+    run: &Run,
+) -> String {
+    match outcome {
+        Outcome::Pass => format!("passes: {} in {}", at_most(shares), slices_told(run)),
+        Outcome::Fail => failed(violations, reasons, run),
+        Outcome::Undecided => {
+            format!(
+                "undecided: {}",
+                first_of(&reasons.undecided, reasons.undecided.len())
+            )
+        }
+        Outcome::Void => {
+            let decisive = if reasons.untrusted.is_empty() {
+                &reasons.incomplete
+            } else {
+                &reasons.untrusted
+            };
+            format!("void: {}", first_of(decisive, decisive.len()))
+        }
+    }
+}
+
+fn first_of(reasons: &[String], count: usize) -> String {
+    let first = reasons.first().cloned().unwrap_or_default();
+    let others = count.saturating_sub(1);
+    match others {
+        0 => first,
+        1 => format!("{first} (and 1 more reason)"),
+        _ => format!("{first} (and {others} more reasons)"),
+    }
+}
+
+fn at_most(shares: &[FoundShare]) -> String {
+    let worst = shares
+        .iter()
+        .filter(|share| share.statistic == Statistic::WorstSlice);
+    let parts: Vec<String> = worst
+        .map(|share| format!("{} % over {}", share.share_pct, time(share.threshold_us)))
+        .collect();
+    format!("at most {} of reads", listed(&parts))
+}
+
+fn slices_told(run: &Run) -> String {
+    format!(
+        "{} slices of {} s",
+        run.slices.len(),
+        run.slice_length_s.unwrap_or(0)
+    )
+}
+
+fn failed(violations: &[Violation], reasons: &Reasons, run: &Run) -> String {
+    let stopped = reasons
+        .failed
+        .first()
+        .filter(|_| run.stop.kind == StopKind::CannotKeepUp);
+    let Some(first) = violations.first() else {
+        return format!(
+            "fails: could not keep up; {}",
+            stopped.cloned().unwrap_or_default()
+        );
+    };
+    let mut others: Vec<u64> = violations.iter().map(|other| other.threshold_us).collect();
+    others.sort_unstable();
+    others.dedup();
+    others.retain(|&threshold_us| threshold_us != first.threshold_us);
+    let others: Vec<String> = others.into_iter().map(time).collect();
+    let also = if others.is_empty() {
+        String::new()
+    } else {
+        format!("; also over {}", listed(&others))
+    };
+    let stopped = stopped.map_or_else(String::new, |_| "; and could not keep up".to_owned());
+    format!("fails: {}{also}{stopped}", first.sentence())
+}

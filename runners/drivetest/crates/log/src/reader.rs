@@ -1,0 +1,249 @@
+//! Reads a log that may hold several runs, with whatever a terminal, a shell or a crash left around them.
+
+use crate::error::{BINARY, CUT_IN_HEADER, EMPTY, HEADER_MISSING, NOT_AN_ACT_LOG, ReadError, UTF_16};
+use crate::finding::{Finding, Findings, rule};
+use crate::line::interval;
+use crate::lines::{Line, Lines};
+use crate::run::Run;
+use crate::run_reader::RunReader;
+use crate::slices::KEPT_COUNTS_MAX;
+use crate::stop::shown;
+
+/// Runs read of one file.
+pub const RUNS_MAX: usize = 64;
+
+/// The slice length of ACT's own analysis, seconds.
+pub const SLICE_S_DEFAULT: u64 = 3600;
+
+/// Bytes at the start of a log that tell what it is where it is no log.
+const HEAD_BYTES: usize = 4096;
+
+/// How to read.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The asked length of a slice, seconds.
+    pub slice_s: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            slice_s: SLICE_S_DEFAULT,
+        }
+    }
+}
+
+/// What was read of a log.
+#[derive(Debug)]
+pub struct Reading {
+    /// Why nothing could be read; `runs` is then empty.
+    pub error: Option<ReadError>,
+    /// What concerns no single run.
+    pub findings: Vec<Finding>,
+    /// The runs in their order.
+    pub runs: Vec<Run>,
+    /// The lines of the content.
+    pub lines_count: u64,
+}
+
+/// Takes the bytes of a log, in chunks of any size, and gives what was read of them.
+#[derive(Debug)]
+pub struct LogReader {
+    lines: Lines,
+    runs: Runs,
+}
+
+#[derive(Debug)]
+struct Runs {
+    options: Options,
+    head: Vec<u8>,
+    current: Option<RunReader>,
+    runs: Vec<Run>,
+    refused: Vec<ReadError>,
+    findings: Findings,
+    room: usize,
+    stray_block_line: Option<u64>,
+    stray_lines_count: u64,
+    first_stray: Option<(u64, String)>,
+}
+
+impl LogReader {
+    /// A reader at the start of a log.
+    pub fn new(options: Options) -> Self {
+        let runs = Runs {
+            options,
+            head: Vec::new(),
+            current: None,
+            runs: Vec::new(),
+            refused: Vec::new(),
+            findings: Findings::default(),
+            room: KEPT_COUNTS_MAX,
+            stray_block_line: None,
+            stray_lines_count: 0,
+            first_stray: None,
+        };
+        Self {
+            lines: Lines::default(),
+            runs,
+        }
+    }
+
+    /// Takes the next bytes of the content, decompressed.
+    pub fn push(&mut self, bytes: &[u8]) {
+        let runs = &mut self.runs;
+        let wanted = HEAD_BYTES - runs.head.len();
+        runs.head.extend_from_slice(&bytes[..bytes.len().min(wanted)]);
+        self.lines.push(bytes, |line| runs.take(line));
+    }
+
+    /// Adds what the caller knows of the file.
+    pub fn add_finding(&mut self, finding: Finding) {
+        self.runs.findings.add(finding);
+    }
+
+    /// Ends a log whose bytes could not be had to their end; the last run bears the finding.
+    pub fn finish_damaged(self, finding: Finding) -> Reading {
+        let mut reading = self.finish();
+        if let Some(run) = reading.runs.last_mut() {
+            run.findings.push(Finding {
+                line: Some(reading.lines_count),
+                ..finding
+            });
+        }
+        reading
+    }
+
+    /// Ends the log.
+    pub fn finish(mut self) -> Reading {
+        let runs = &mut self.runs;
+        let lines_count = self.lines.finish(|line| runs.take(line));
+        self.runs.finish(lines_count)
+    }
+}
+
+impl Runs {
+    fn take(&mut self, line: Line<'_>) {
+        if let Some(run) = self.run_that_begins(line) {
+            self.end_run();
+            self.current = Some(run);
+        } else if let Some(run) = &mut self.current {
+            run.take(line);
+        } else if !line.text.is_empty() {
+            self.take_stray(line);
+        }
+    }
+
+    fn run_that_begins(&self, line: Line<'_>) -> Option<RunReader> {
+        if let Some(version) = line.text.strip_prefix(b"ACT version ") {
+            return Some(RunReader::new(
+                line.number,
+                &shown(version),
+                self.options.slice_s,
+                self.room,
+            ));
+        }
+        let family_a = line.text.starts_with(b"Aerospike act ") && line.text.ends_with(b"device IO test");
+        family_a.then(|| RunReader::refused(line.number, &shown(line.text)))
+    }
+
+    fn end_run(&mut self) {
+        let Some(run) = self.current.take() else { return };
+        if self.runs.len() + self.refused.len() >= RUNS_MAX {
+            self.findings
+                .add(rule::TOO_MANY_RUNS.at(None, format!("only the first {RUNS_MAX} runs are read")));
+            return;
+        }
+        match run.finish() {
+            Err(error) => self.refused.push(error),
+            Ok((mut run, room)) => {
+                self.room = room;
+                run.ordinal = self.runs.len();
+                self.runs.push(*run);
+            }
+        }
+    }
+
+    fn take_stray(&mut self, line: Line<'_>) {
+        if interval(line.text, b"after ")
+            .or_else(|| interval(line.text, b"After "))
+            .is_some()
+        {
+            self.stray_block_line.get_or_insert(line.number);
+        }
+        self.stray_lines_count += 1;
+        self.first_stray
+            .get_or_insert_with(|| (line.number, shown(line.text)));
+    }
+
+    fn finish(mut self, lines_count: u64) -> Reading {
+        self.end_run();
+        if self.runs.is_empty() {
+            let error = Some(self.error(lines_count));
+            return Reading {
+                error,
+                findings: self.findings.into_list(),
+                runs: Vec::new(),
+                lines_count,
+            };
+        }
+        self.tell();
+        Reading {
+            error: None,
+            findings: self.findings.into_list(),
+            runs: self.runs,
+            lines_count,
+        }
+    }
+
+    fn tell(&mut self) {
+        for error in std::mem::take(&mut self.refused) {
+            self.findings
+                .add(rule::RUN_NOT_READ.at(error.line, error.sentence));
+        }
+        if self.runs.len() > 1 {
+            let second = self.runs[1].first_line;
+            let sentence = format!("the file holds {} runs", self.runs.len());
+            self.findings.add(rule::SEVERAL_RUNS.at(second, sentence));
+        }
+        if let Some((line, text)) = self.first_stray.take() {
+            let sentence = format!(
+                "{} lines stand before the first run; the first: {text}",
+                self.stray_lines_count
+            );
+            self.findings.add(rule::NOISE.at(line, sentence));
+        }
+    }
+
+    fn error(&mut self, lines_count: u64) -> ReadError {
+        if !self.refused.is_empty() {
+            return self.refused.swap_remove(0);
+        }
+        let last_line = Some(lines_count).filter(|&count| count > 0);
+        if self.head.starts_with(b"\xFF\xFE") || self.head.starts_with(b"\xFE\xFF") {
+            return UTF_16.at(1, "text in UTF-16");
+        }
+        if self.head.iter().all(u8::is_ascii_whitespace) && self.first_stray.is_none() {
+            return EMPTY.at(last_line, "an empty file");
+        }
+        if let Some(line) = self.stray_block_line {
+            return HEADER_MISSING.at(line, "a block, and no header before it");
+        }
+        if looks_binary(&self.head) {
+            return BINARY.at(1, "bytes that are no text");
+        }
+        let (line, text) = self.first_stray.take().unwrap_or((lines_count, String::new()));
+        if "ACT version".starts_with(&text) && line == lines_count {
+            return CUT_IN_HEADER.at(line, format!("'{text}' at the end of the log"));
+        }
+        NOT_AN_ACT_LOG.at(
+            last_line,
+            format!("{lines_count} lines without one; the first: '{text}'"),
+        )
+    }
+}
+
+fn looks_binary(head: &[u8]) -> bool {
+    let is_cut_letter = |error: &std::str::Utf8Error| error.error_len().is_none();
+    let no_utf8 = std::str::from_utf8(head).is_err_and(|error| !is_cut_letter(&error));
+    head.contains(&0) || no_utf8
+}

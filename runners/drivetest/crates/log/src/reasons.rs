@@ -1,0 +1,158 @@
+//! What speaks against a pass besides the limits: damage, ends, and differences from what the profile asks.
+
+use crate::finding::Effect;
+use crate::judge::JUDGED;
+use crate::profile::Rules;
+use crate::run::Run;
+use crate::verdict::{Outcome, when};
+
+/// Everything that speaks against a pass besides the limits.
+pub struct Reasons {
+    /// The counts cannot be believed.
+    pub untrusted: Vec<String>,
+    /// The run failed for these.
+    pub failed: Vec<String>,
+    /// Something of the run is not there.
+    pub incomplete: Vec<String>,
+    /// The run is not what the profile asks.
+    pub undecided: Vec<String>,
+}
+
+impl Reasons {
+    /// Gathers them; `asks_count` limits can be read in the log.
+    pub fn of(run: &Run, rules: &Rules, asks_count: usize) -> Self {
+        let told = |effect: Effect| {
+            let of_effect = run
+                .findings
+                .iter()
+                .filter(move |finding| finding.effect == effect);
+            of_effect
+                .map(|finding| {
+                    finding.line.map_or_else(
+                        || finding.sentence.clone(),
+                        |line| format!("line {line}: {}", finding.sentence),
+                    )
+                })
+                .collect::<Vec<_>>()
+        };
+        let mut undecided = told(Effect::Undecided);
+        undecided.splice(0..0, differences(run, rules, asks_count));
+        Self {
+            untrusted: told(Effect::Untrusted),
+            failed: told(Effect::Fails),
+            incomplete: told(Effect::Incomplete),
+            undecided,
+        }
+    }
+
+    /// What follows, where some slice is over a limit or none is.
+    pub fn outcome(&self, is_over: bool) -> Outcome {
+        if !self.untrusted.is_empty() {
+            Outcome::Void
+        } else if is_over || !self.failed.is_empty() {
+            Outcome::Fail
+        } else if !self.incomplete.is_empty() {
+            Outcome::Void
+        } else if !self.undecided.is_empty() {
+            Outcome::Undecided
+        } else {
+            Outcome::Pass
+        }
+    }
+
+    /// All of them, the weightiest first.
+    pub fn all(self) -> Vec<String> {
+        [self.untrusted, self.failed, self.incomplete, self.undecided].concat()
+    }
+}
+
+/// Where the run is not what the profile asks.
+fn differences(run: &Run, rules: &Rules, asks_count: usize) -> Vec<String> {
+    let mut found = Vec::new();
+    if run.asked.workload != "act-storage" {
+        found.push(format!(
+            "the workload is {}; the profile is for act-storage",
+            run.asked.workload
+        ));
+    }
+    found.extend(without_reads(run));
+    if asks_count < rules.limits.len() {
+        let unit = run.unit.name();
+        found.push(format!(
+            "the log counts in {unit} and has no edge for every threshold of the profile"
+        ));
+    }
+    found.extend(time_differs(run, rules));
+    found.extend(ratio_differs(run, rules));
+    found.extend(objects_differ(run, rules));
+    found
+}
+
+fn without_reads(run: &Run) -> Option<String> {
+    let Some(reads) = run.histogram(JUDGED) else {
+        return Some("the log has no histogram of reads, which is what the profile limits".to_owned());
+    };
+    let empty = run.slices.iter().find(|slice| {
+        slice
+            .tally(reads.ordinal)
+            .is_some_and(|tally| tally.ops_count() == 0)
+    });
+    empty.map(|slice| {
+        format!(
+            "slice {} ({}) holds no reads",
+            slice.number,
+            when(slice.start_s, slice.end_s)
+        )
+    })
+}
+
+fn time_differs(run: &Run, rules: &Rules) -> Option<String> {
+    let interval_s = run.report_interval_s?;
+    let wanted_s = rules
+        .slice_length_s
+        .div_ceil(interval_s)
+        .saturating_mul(interval_s);
+    let slice_s = run.slice_length_s.unwrap_or(0);
+    if run.reached_s >= rules.duration_s && slice_s == wanted_s && !run.slices.is_empty() {
+        return None;
+    }
+    let (reached_s, asked_s, asked_slice_s) = (run.reached_s, rules.duration_s, rules.slice_length_s);
+    Some(format!(
+        "ran {reached_s} s in slices of {slice_s} s; the profile asks {asked_s} s in slices of {asked_slice_s} s"
+    ))
+}
+
+fn ratio_differs(run: &Run, rules: &Rules) -> Option<String> {
+    let Some((reads, writes)) = run.rates_per_s.filter(|(reads, writes)| reads + writes > 0) else {
+        return Some("the log does not say how many reads and writes were asked".to_owned());
+    };
+    let (reads, all) = (u128::from(reads), u128::from(reads) + u128::from(writes));
+    let (wanted, tolerance) = (rules.reads_pct, rules.ratio_tolerance_points);
+    let scale = u128::from(wanted.scale()) * u128::from(tolerance.scale());
+    let found = reads * 100 * scale;
+    let middle = u128::from(wanted.digits()) * u128::from(tolerance.scale()) * all;
+    let allowed = u128::from(tolerance.digits()) * u128::from(wanted.scale()) * all;
+    if found.abs_diff(middle) <= allowed {
+        return None;
+    }
+    let pct = reads as f64 * 100.0 / all as f64;
+    Some(format!(
+        "{pct:.1} % of requests are reads; the profile asks {wanted} % within {tolerance} points"
+    ))
+}
+
+fn objects_differ(run: &Run, rules: &Rules) -> Option<String> {
+    let asked = rules.object_bytes;
+    match (run.record_bytes, run.record_bytes_max) {
+        (Some(least), Some(most)) if least == asked && most == asked => None,
+        (Some(least), Some(most)) if least == most => {
+            Some(format!("objects are of {least} bytes; the profile asks {asked}"))
+        }
+        (Some(least), Some(most)) => Some(format!(
+            "objects are of {least} to {most} bytes; the profile asks {asked}"
+        )),
+        _ => Some(format!(
+            "the log does not say how large objects are; the profile asks {asked} bytes"
+        )),
+    }
+}

@@ -1,0 +1,419 @@
+//! Reads one run line by line: its header, then its blocks.
+
+use crate::block::{Block, HISTOGRAMS_MAX, Names, Odd};
+use crate::dumps::Dumps;
+use crate::error::{CUT_IN_HEADER, HEADER_UNREADABLE, ReadError, VERSION_NOT_READ};
+use crate::family::{Family, Grammar, Workload};
+use crate::finding::{Findings, rule};
+use crate::header::{Header, Taken};
+use crate::histogram::Tally;
+use crate::line::{Kind, interval, kind};
+use crate::lines::Line;
+use crate::run::{Asked, Histogram, Printed, Run};
+use crate::settings::{self, Settings};
+use crate::slices::{Sliced, Slicer};
+use crate::stop::{Extent, Heard, StopKind, shown};
+
+/// What all versions print before the seconds of an interval line.
+const INTERVAL_WORDS: [&[u8]; 2] = [b"after ", b"After "];
+
+/// A run that was read, and how many counts may still be kept of its log; or why it cannot be read.
+pub type Outcome = Result<(Box<Run>, usize), ReadError>;
+
+/// Reads one run.
+#[derive(Debug)]
+pub struct RunReader {
+    first_line: u64,
+    last_line: u64,
+    slice_s: u64,
+    room: usize,
+    header: Header,
+    stage: Stage,
+    heard: Heard,
+    findings: Findings,
+    is_torn: bool,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Header,
+    Blocks(Box<Blocks>),
+    Refused(ReadError),
+}
+
+#[derive(Debug)]
+struct Blocks {
+    grammar: &'static Grammar,
+    workload: Workload,
+    settings: Settings,
+    names: Names,
+    block: Block,
+    dumps: Dumps,
+    slicer: Slicer,
+}
+
+impl RunReader {
+    /// A run whose header begins with `ACT version VERSION` at `line`, in slices of `slice_s`.
+    pub fn new(line: u64, version: &str, slice_s: u64, room: usize) -> Self {
+        Self {
+            first_line: line,
+            last_line: line,
+            slice_s,
+            room,
+            header: Header::new(version),
+            stage: Stage::Header,
+            heard: Heard::default(),
+            findings: Findings::default(),
+            is_torn: false,
+        }
+    }
+
+    /// A run of a version that is known at once not to be read.
+    pub fn refused(line: u64, got: &str) -> Self {
+        let stage = Stage::Refused(VERSION_NOT_READ.at(line, format!("'{got}'")));
+        Self {
+            stage,
+            ..Self::new(line, got, 1, 0)
+        }
+    }
+
+    /// Takes the next line.
+    pub fn take(&mut self, line: Line<'_>) {
+        self.last_line = line.number;
+        if line.has_nuls {
+            self.findings
+                .add(rule::NUL_BYTES.at(line.number, "NUL bytes stand at the end of the line"));
+        }
+        if matches!(self.stage, Stage::Header) && begins_blocks(line.text) {
+            self.stage = self.begin_blocks(line.number);
+        }
+        match &mut self.stage {
+            Stage::Header => self.take_header(line),
+            Stage::Blocks(blocks) => {
+                if !blocks.take(line, &mut self.findings) {
+                    self.is_torn = !line.ended && is_torn_interval(line.text, blocks.grammar);
+                    blocks.block.noise(line.number);
+                    self.heard.hear(line.number, line.text);
+                }
+            }
+            Stage::Refused(_) => {}
+        }
+    }
+
+    /// Ends the run where the next begins or the log ends.
+    pub fn finish(mut self) -> Outcome {
+        match std::mem::replace(&mut self.stage, Stage::Header) {
+            Stage::Refused(error) => Err(error),
+            Stage::Header => self.finish_without_blocks(),
+            Stage::Blocks(blocks) => self.finish_blocks(*blocks),
+        }
+    }
+
+    fn take_header(&mut self, line: Line<'_>) {
+        if self.header.take(line) == Taken::Other {
+            self.heard.hear(line.number, line.text);
+        }
+    }
+
+    fn detect(&self) -> Option<(Family, Workload)> {
+        let keys = self.header.config.pairs().map(|(key, _)| key);
+        Family::detect(&self.header.config.title, keys)
+    }
+
+    fn begin_blocks(&mut self, line: u64) -> Stage {
+        self.header.end();
+        let Some((family, workload)) = self.detect() else {
+            return Stage::Refused(CUT_IN_HEADER.at(line, "a block before any configuration"));
+        };
+        let Some(grammar) = family.grammar() else {
+            return Stage::Refused(self.not_read(family));
+        };
+        let settings = Settings::of(&self.header);
+        let Some(interval_s) = settings.report_interval_s else {
+            return Stage::Refused(HEADER_UNREADABLE.at(line, "a header without it"));
+        };
+        let counted_reads_per_s = settings
+            .counted_reads_per_s
+            .filter(|_| workload == Workload::Storage);
+        Stage::Blocks(Box::new(Blocks {
+            grammar,
+            workload,
+            names: Names::new(self.header.names.lines.clone()),
+            block: Block::default(),
+            dumps: Dumps::new(interval_s, counted_reads_per_s),
+            slicer: Slicer::new(self.slice_s, interval_s, self.room),
+            settings,
+        }))
+    }
+
+    fn not_read(&self, family: Family) -> ReadError {
+        let got = format!(
+            "version '{}' with the keys of {}",
+            self.header.version,
+            family.name()
+        );
+        VERSION_NOT_READ.at(self.first_line, got)
+    }
+
+    fn finish_without_blocks(self) -> Outcome {
+        let detected = self.detect();
+        if let Some((family, _)) = detected.filter(|(family, _)| family.grammar().is_none()) {
+            return Err(self.not_read(family));
+        }
+        let workload = detected.map(|(_, workload)| workload).or(self.header.program);
+        let told = self.heard.explains_no_start() || self.header.is_whole();
+        let Some(workload) = workload.filter(|_| told) else {
+            let got = format!(
+                "the end of the log {} lines after its header began",
+                self.last_line - self.first_line
+            );
+            return Err(CUT_IN_HEADER.at(self.last_line, got));
+        };
+        if self.header.version.starts_with("5.") {
+            return Err(self.not_read(Family::B));
+        }
+        let settings = Settings::of(&self.header);
+        let extent = self.extent(0, 0, settings.duration_s, None);
+        Ok(self.run(Whole {
+            workload,
+            settings,
+            extent,
+            sliced: None,
+            histograms: Vec::new(),
+        }))
+    }
+
+    fn finish_blocks(mut self, mut blocks: Blocks) -> Outcome {
+        let cut_line = blocks.end_last_block(&mut self.findings).map(|()| self.last_line);
+        let torn_line = self.is_torn.then_some(self.last_line);
+        let (reached_s, intervals_count) = (blocks.dumps.reached_s, blocks.dumps.intervals_count);
+        let extent = self.extent(
+            intervals_count,
+            reached_s,
+            blocks.settings.duration_s,
+            cut_line.or(torn_line),
+        );
+        let sliced = blocks
+            .slicer
+            .finish(reached_s, self.last_line, &mut self.findings);
+        let reads = blocks.names.find("reads");
+        tell_slices_without_reads(&sliced, reads, &mut self.findings);
+        let is_whole = self.heard.stop(&extent).kind != StopKind::CannotKeepUp;
+        blocks
+            .dumps
+            .report(reads, is_whole, self.last_line, &mut self.findings);
+        for name in blocks.names.never_appeared() {
+            let sentence = format!("{name}: listed in the header, in no block");
+            self.findings
+                .add(rule::HISTOGRAM_NEVER_APPEARS.at(self.first_line, sentence));
+        }
+        let histograms = histograms(&blocks.names, &blocks.dumps, &blocks.settings);
+        let (workload, settings) = (blocks.workload, blocks.settings);
+        Ok(self.run(Whole {
+            workload,
+            settings,
+            extent,
+            sliced: Some(sliced),
+            histograms,
+        }))
+    }
+
+    fn extent(
+        &self,
+        intervals_count: u64,
+        reached_s: u64,
+        asked_s: Option<u64>,
+        cut_line: Option<u64>,
+    ) -> Extent {
+        Extent {
+            intervals_count,
+            reached_s,
+            asked_s,
+            cut_line,
+            last_line: self.last_line,
+        }
+    }
+
+    fn run(mut self, whole: Whole) -> (Box<Run>, usize) {
+        let Whole {
+            workload,
+            settings,
+            extent,
+            sliced,
+            histograms,
+        } = whole;
+        let stop = self.heard.stop(&extent);
+        self.heard.report(&stop, &extent, &mut self.findings);
+        for finding in settings::findings(&self.header, workload, self.first_line) {
+            self.findings.add(finding);
+        }
+        let room = sliced.as_ref().map_or(self.room, |sliced| sliced.room);
+        let trailing_partial_s = sliced.as_ref().map_or(0, |sliced| sliced.trailing_partial_s);
+        let slice_length_s = sliced.as_ref().map(|sliced| sliced.length_s);
+        let run = Run {
+            ordinal: 0,
+            asked: asked(&self.header, workload),
+            first_line: self.first_line,
+            last_line: self.last_line,
+            config: owned(self.header.config.pairs()),
+            derived: owned(self.header.derived.pairs()),
+            device_count: settings.device_count,
+            unit: settings.unit,
+            report_interval_s: settings.report_interval_s,
+            asked_duration_s: settings.duration_s,
+            reached_s: extent.reached_s,
+            intervals_count: extent.intervals_count,
+            asked_reads_per_s: settings.reads_per_s.map(|rate| rate.to_string()),
+            asked_writes_per_s: settings.writes_per_s.map(|rate| rate.to_string()),
+            nx_load: settings.nx_load(),
+            record_bytes: settings.record_bytes,
+            record_bytes_max: settings.record_bytes_max,
+            compress_pct: settings.compress_pct,
+            stop,
+            io_errors_count: self.heard.io_errors_count,
+            histograms,
+            slice_length_s,
+            slices: sliced.map_or_else(Vec::new, |sliced| sliced.slices),
+            trailing_partial_s,
+            findings: self.findings.into_list(),
+            verdict: None,
+            rates_per_s: settings.reads_per_s.zip(settings.writes_per_s),
+            devices: self.header.devices,
+            printed: Printed {
+                version: self.header.version,
+                config: self.header.config,
+                derived: self.header.derived,
+                names: self.header.names,
+            },
+        };
+        (Box::new(run), room)
+    }
+}
+
+struct Whole {
+    workload: Workload,
+    settings: Settings,
+    extent: Extent,
+    sliced: Option<Sliced>,
+    histograms: Vec<Histogram>,
+}
+
+impl Blocks {
+    /// Takes a line of the blocks; false when it is something else.
+    fn take(&mut self, line: Line<'_>, findings: &mut Findings) -> bool {
+        match kind(line.text, self.grammar.interval_word) {
+            Kind::Blank => {}
+            Kind::Interval(label_s) => {
+                if self.block.first_line > 0 {
+                    self.end_block(findings);
+                }
+                self.block.begin(line.number, label_s);
+            }
+            Kind::Tag { name, total } => {
+                if let Some(odd) = self.block.tag(line.number, name, total, &mut self.names) {
+                    findings.add(odd_finding(odd, line.number, name));
+                }
+            }
+            Kind::Buckets => self.block.buckets(line.number, line.text),
+            Kind::Other => return false,
+        }
+        true
+    }
+
+    fn end_block(&mut self, findings: &mut Findings) {
+        self.block.examine(&self.names);
+        if self.dumps.accept(&self.block, &self.names, findings) {
+            self.slicer.take(&self.block, self.names.count(), findings);
+        }
+    }
+
+    /// Ends the last block; Some when the log was cut inside it and it is not used.
+    fn end_last_block(&mut self, findings: &mut Findings) -> Option<()> {
+        self.block.examine(&self.names);
+        if !self
+            .block
+            .ends_whole(&self.names, self.dumps.intervals_count == 0)
+        {
+            return Some(());
+        }
+        self.end_block(findings);
+        None
+    }
+}
+
+fn begins_blocks(text: &[u8]) -> bool {
+    INTERVAL_WORDS.iter().any(|word| interval(text, word).is_some())
+}
+
+/// Whether an unended last line is the beginning of an interval line: the log was cut there.
+fn is_torn_interval(text: &[u8], grammar: &Grammar) -> bool {
+    !text.is_empty() && (grammar.interval_word.starts_with(text) || text.starts_with(grammar.interval_word))
+}
+
+fn odd_finding(odd: Odd, line: u64, name: &[u8]) -> crate::finding::Finding {
+    let name = shown(name);
+    match odd {
+        Odd::Unlisted => rule::HISTOGRAM_UNLISTED.at(
+            line,
+            format!("{name}: expected a name of HISTOGRAM NAMES; it is not listed"),
+        ),
+        Odd::TooMany => rule::TOO_MANY_HISTOGRAMS.at(
+            line,
+            format!("{name}: expected at most {HISTOGRAMS_MAX} histograms; not read"),
+        ),
+    }
+}
+
+fn tell_slices_without_reads(sliced: &Sliced, reads: Option<usize>, findings: &mut Findings) {
+    let Some(reads) = reads else { return };
+    for slice in sliced.slices.iter().filter(|slice| slice.tally(reads).is_none()) {
+        let sentence = format!(
+            "slice {} ({}-{} s): reads cannot be used in the block at an end",
+            slice.number, slice.start_s, slice.end_s
+        );
+        findings.add(rule::SLICE_MISSING.at(slice.last_line, sentence));
+    }
+}
+
+fn histograms(names: &Names, dumps: &Dumps, settings: &Settings) -> Vec<Histogram> {
+    let known = names.appeared().enumerate().filter_map(|(ordinal, name)| {
+        let tally = Tally::of(dumps.last(ordinal)?)?;
+        Some(Histogram {
+            ordinal,
+            name,
+            unit: settings.unit,
+            tally,
+        })
+    });
+    known.collect()
+}
+
+fn asked(header: &Header, workload: Workload) -> Asked {
+    let (tool, tool_version, generator, arrivals) = match &header.drivetest {
+        Some(drivetest) => (
+            "drivetest",
+            drivetest.version.clone(),
+            "drivetest",
+            drivetest.arrivals.clone(),
+        ),
+        None => (
+            workload.act_program(),
+            header.version.clone(),
+            "act",
+            "lockstep".to_owned(),
+        ),
+    };
+    Asked {
+        workload: workload.code(),
+        tool,
+        tool_version,
+        generator,
+        arrivals,
+    }
+}
+
+fn owned<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<(String, String)> {
+    pairs
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .collect()
+}

@@ -1,0 +1,254 @@
+//! What the run was asked to do, as numbers; and what a reader should know about it.
+
+use crate::family::Workload;
+use crate::finding::{Finding, rule};
+use crate::header::{Header, Section};
+use crate::histogram::Unit;
+
+/// The configuration as numbers; None where a key is absent or no number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Seconds between two dumps.
+    pub report_interval_s: Option<u64>,
+    /// How long the run should last.
+    pub duration_s: Option<u64>,
+    /// The unit of all histograms.
+    pub unit: Unit,
+    /// Reads per second asked of all devices together.
+    pub reads_per_s: Option<u64>,
+    /// Writes per second asked of all devices together.
+    pub writes_per_s: Option<u64>,
+    /// Devices named, counted twice where named twice.
+    pub device_count: Option<u64>,
+    /// The smallest object.
+    pub record_bytes: Option<u64>,
+    /// The largest object.
+    pub record_bytes_max: Option<u64>,
+    /// How far data was compressible: 100 is not.
+    pub compress_pct: Option<u64>,
+    /// Reads per second that should show in `reads`: those asked and those for updates.
+    pub counted_reads_per_s: Option<u64>,
+}
+
+impl Settings {
+    /// Reads the numbers of a header.
+    pub fn of(header: &Header) -> Self {
+        let asked = |key| header.config.value(key).and_then(whole);
+        let record_bytes = asked("record-bytes");
+        let range_max = asked("record-bytes-range-max").filter(|&most| most > 0);
+        let microseconds = header
+            .config
+            .value("microsecond-histograms")
+            .is_some_and(|is| is.starts_with('y'));
+        Self {
+            report_interval_s: asked("report-interval-sec").filter(|&interval| interval > 0),
+            duration_s: asked("test-duration-sec"),
+            unit: if microseconds { Unit::Us } else { Unit::Ms },
+            reads_per_s: asked("read-reqs-per-sec"),
+            writes_per_s: asked("write-reqs-per-sec"),
+            device_count: asked("num-devices").filter(|&devices| devices > 0),
+            record_bytes,
+            record_bytes_max: range_max.or(record_bytes),
+            compress_pct: asked("compress-pct"),
+            counted_reads_per_s: header.derived.value("internal-read-reqs-per-sec").and_then(whole),
+        }
+    }
+
+    /// N of the Nx load: reads / devices / 2000, with at most 4 decimals; None where a part is unknown.
+    ///
+    /// Source: aerospike/act, README: 1x is 2000 reads/s and 1000 writes/s per device.
+    pub fn nx_load(&self) -> Option<String> {
+        let ten_thousandths = u128::from(self.reads_per_s?) * 10_000;
+        let per_device = u128::from(self.device_count?) * 2_000;
+        let rounded = (ten_thousandths * 2 + per_device) / (per_device * 2);
+        let text = format!("{}.{:04}", rounded / 10_000, rounded % 10_000);
+        Some(text.trim_end_matches('0').trim_end_matches('.').to_owned())
+    }
+}
+
+/// A whole number; None for what is none or is beyond what tables keep (an i64).
+fn whole(text: &str) -> Option<u64> {
+    text.parse()
+        .ok()
+        .filter(|&number: &u64| i64::try_from(number).is_ok())
+}
+
+const NUMBERS: [&str; 11] = [
+    "num-devices",
+    "service-threads",
+    "test-duration-sec",
+    "report-interval-sec",
+    "read-reqs-per-sec",
+    "write-reqs-per-sec",
+    "record-bytes",
+    "record-bytes-range-max",
+    "defrag-lwm-pct",
+    "compress-pct",
+    "max-lag-sec",
+];
+
+/// What a reader should know about the configuration of a 6.x run.
+pub fn findings(header: &Header, workload: Workload, line: u64) -> Vec<Finding> {
+    let config = &header.config;
+    let mut found = Vec::new();
+    let unreadable = NUMBERS.iter().filter_map(|&key| Some((key, config.value(key)?)));
+    for (key, value) in unreadable.filter(|(_, value)| whole(value).is_none()) {
+        found.push(
+            rule::SETTING_UNREADABLE.at(line, format!("{key}: expected a whole number; got '{value}'")),
+        );
+    }
+    found.extend(lighter(config).map(|sentence| rule::LIGHTER_LOAD.at(line, sentence)));
+    found.extend(version(header).map(|sentence| rule::VERSION_UNKNOWN.at(line, sentence)));
+    found.extend(rate_truncated(header, workload).map(|sentence| rule::RATE_TRUNCATED.at(line, sentence)));
+    found.extend(twice(config).map(|sentence| rule::DEVICE_NAMED_TWICE.at(line, sentence)));
+    if config.value("max-lag-sec") == Some("0") {
+        found.push(rule::LAG_UNLIMITED.at(line, "max-lag-sec is 0: the run could not stop itself"));
+    }
+    if writes_are_meaningless(header) {
+        let sentence = format!(
+            "{}: commit-to-device writes to one place only; 'writes' means nothing",
+            header.version
+        );
+        found.push(rule::COMMIT_WRITES_MEANINGLESS.at(line, sentence));
+    }
+    if let Some(pct) = config
+        .value("compress-pct")
+        .and_then(whole)
+        .filter(|&pct| pct < 100)
+    {
+        let sentence = format!("data was written that compresses to {pct} %");
+        found.push(rule::COMPRESSIBLE_DATA.at(line, sentence));
+    }
+    found
+}
+
+fn lighter(config: &Section) -> impl Iterator<Item = String> {
+    let is = |key, value| config.value(key) == Some(value);
+    let lwm_pct = config.value("defrag-lwm-pct").and_then(whole);
+    let told = [
+        is("no-defrag-reads", "yes")
+            .then(|| "no-defrag-reads is yes: there were no large-block reads".to_owned()),
+        is("disable-odsync", "yes")
+            .then(|| "disable-odsync is yes: writes may be buffered by the drive".to_owned()),
+        lwm_pct
+            .filter(|&pct| pct < 50)
+            .map(|pct| format!("defrag-lwm-pct is {pct}, below 50: fewer large-block operations")),
+    ];
+    told.into_iter().flatten()
+}
+
+fn version(header: &Header) -> Option<String> {
+    let known =
+        header.version.starts_with("6.") && header.version[2..].parse::<u32>().is_ok_and(|minor| minor <= 6);
+    (!known).then(|| format!("expected a version from 6.0 to 6.6; got '{}'", header.version))
+}
+
+/// 6.x gives every service thread the same whole number of requests per second.
+///
+/// Source: aerospike/act 6.6, src/storage/act_storage.c:433.
+fn rate_truncated(header: &Header, workload: Workload) -> Option<String> {
+    if header.drivetest.is_some() || workload != Workload::Storage {
+        return None;
+    }
+    let threads = header
+        .config
+        .value("service-threads")
+        .and_then(whole)
+        .filter(|&threads| threads > 0)?;
+    let reads = header
+        .derived
+        .value("internal-read-reqs-per-sec")
+        .and_then(whole)?;
+    let writes = header
+        .derived
+        .value("internal-write-reqs-per-sec")
+        .and_then(whole)?;
+    let asked = reads.checked_add(writes)?;
+    let given = asked / threads * threads;
+    (given < asked)
+        .then(|| format!("{asked} requests/s over {threads} service threads: only {given} are made"))
+}
+
+fn twice(config: &Section) -> Option<String> {
+    let mut names: Vec<&str> = config.value("device-names")?.split_whitespace().collect();
+    names.sort_unstable();
+    let same = names.windows(2).find(|pair| pair[0] == pair[1])?;
+    Some(format!("{} is named more than once", same[0]))
+}
+
+/// Source: aerospike/act 6.4 to 6.6, src/storage/act_storage.c: `min_commit_bytes` is read and never set.
+fn writes_are_meaningless(header: &Header) -> bool {
+    let broken = matches!(header.version.as_str(), "6.4" | "6.5" | "6.6");
+    broken && header.drivetest.is_none() && header.config.value("commit-to-device") == Some("yes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(reads_per_s: u64, device_count: u64) -> Settings {
+        let header = Header::default();
+        Settings {
+            reads_per_s: Some(reads_per_s),
+            device_count: Some(device_count),
+            ..Settings::of(&header)
+        }
+    }
+
+    #[test]
+    fn nx_load_is_reads_per_device_over_2000() {
+        assert_eq!(settings(8000, 4).nx_load().as_deref(), Some("1"));
+        assert_eq!(settings(600, 1).nx_load().as_deref(), Some("0.3"));
+        assert_eq!(settings(60_000, 1).nx_load().as_deref(), Some("30"));
+        assert_eq!(settings(933_333, 1).nx_load().as_deref(), Some("466.6665"));
+        assert_eq!(settings(2000, 3).nx_load().as_deref(), Some("0.3333"));
+        assert_eq!(settings(0, 1).nx_load().as_deref(), Some("0"));
+    }
+
+    #[test]
+    fn nx_load_is_unknown_where_the_device_count_is() {
+        assert_eq!(Settings::of(&Header::default()).nx_load(), None);
+        assert_eq!(
+            Settings {
+                device_count: None,
+                ..settings(2000, 1)
+            }
+            .nx_load(),
+            None
+        );
+    }
+
+    fn header(lines: &[&str]) -> Header {
+        let mut header = Header::new("6.6");
+        header.config.lines = lines.iter().map(|&line| line.to_owned()).collect();
+        header.derived.lines = vec![
+            "internal-read-reqs-per-sec: 2009".to_owned(),
+            "internal-write-reqs-per-sec: 0".to_owned(),
+        ];
+        header
+    }
+
+    fn ids(lines: &[&str]) -> Vec<&'static str> {
+        findings(&header(lines), Workload::Storage, 1)
+            .iter()
+            .map(|finding| finding.id)
+            .collect()
+    }
+
+    #[test]
+    fn a_lighter_load_is_told_and_the_default_is_not() {
+        assert_eq!(ids(&["defrag-lwm-pct: 49"]), ["lighter-load"]);
+        assert!(ids(&["defrag-lwm-pct: 50", "no-defrag-reads: no", "disable-odsync: no"]).is_empty());
+    }
+
+    #[test]
+    fn a_rate_that_threads_do_not_divide_is_told() {
+        assert_eq!(ids(&["service-threads: 10"]), ["rate-truncated"]);
+        assert!(ids(&["service-threads: 7"]).is_empty(), "2009 = 7 x 287");
+    }
+
+    #[test]
+    fn a_number_that_is_none_is_told() {
+        assert_eq!(ids(&["record-bytes: many"]), ["setting-unreadable"]);
+    }
+}

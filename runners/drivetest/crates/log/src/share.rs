@@ -1,0 +1,143 @@
+//! A share: how many operations of how many were at or over a time; its comparison with a limit and its rounding.
+
+use std::cmp::Ordering;
+
+use crate::decimal::Decimal;
+
+/// Places to which a share is shown beyond ACT's two where two would hide that it is over its limit.
+const PLACES_SHOWN_MAX: usize = 9;
+
+/// So many operations over, of so many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Operations at or over the time.
+    pub over_count: u64,
+    /// All operations.
+    pub ops_count: u64,
+}
+
+impl Share {
+    /// Whether at most `limit_pct` percent were over; a share equal to its limit is within it.
+    ///
+    /// On whole numbers: over x 100 x 10^d <= limit x 10^d x ops, where d is the limit's places. No product
+    /// reaches 2^128: counts are below 2^64, 100 x 10^9 is below 2^37, the limit's digits are below 2^60.
+    /// No operations are within any limit; that they certify nothing is for the judge to say.
+    pub fn is_within(self, limit_pct: Decimal) -> bool {
+        let (found, allowed) = self.sides(limit_pct);
+        found <= allowed
+    }
+
+    /// How far over its limit, as found divided by allowed; None where the limit allows nothing.
+    pub fn excess(self, limit_pct: Decimal) -> Option<f64> {
+        let (found, allowed) = self.sides(limit_pct);
+        (allowed > 0).then(|| found as f64 / allowed as f64)
+    }
+
+    /// The larger of two shares, exactly; a share of nothing is the smallest.
+    pub fn compare(self, other: Self) -> Ordering {
+        let cross = |one: Self, two: Self| u128::from(one.over_count) * u128::from(two.ops_count);
+        let is_some = |share: Self| share.ops_count > 0;
+        cross(self, other)
+            .cmp(&cross(other, self))
+            .then(is_some(self).cmp(&is_some(other)))
+    }
+
+    /// The percentage, as ACT computes it before it rounds; 0 where there are no operations.
+    ///
+    /// Source: aerospike/act, analysis/act_latency.py, bucket_percentages_over().
+    pub fn pct(self) -> f64 {
+        if self.ops_count == 0 {
+            0.0
+        } else {
+            self.over_count as f64 * 100.0 / self.ops_count as f64
+        }
+    }
+
+    /// The percentage rounded to two places, as ACT prints it: half to even on the exact double, as Python 3 does.
+    pub fn printed(self) -> String {
+        format!("{:.2}", self.pct())
+    }
+
+    /// The percentage with as many places, from two, as show that it is over a limit.
+    pub fn shown_over(self, limit_pct: Decimal) -> String {
+        let is_over = |text: &str| {
+            let shown =
+                Decimal::parse(text).map(|shown| (u128::from(shown.digits()), u128::from(shown.scale())));
+            let limit = (u128::from(limit_pct.digits()), u128::from(limit_pct.scale()));
+            shown.is_some_and(|(digits, scale)| digits * limit.1 > limit.0 * scale)
+        };
+        let texts = (2..=PLACES_SHOWN_MAX).map(|places| format!("{:.places$}", self.pct()));
+        texts
+            .into_iter()
+            .find(|text| is_over(text))
+            .unwrap_or_else(|| self.printed())
+    }
+
+    fn sides(self, limit_pct: Decimal) -> (u128, u128) {
+        let found = u128::from(self.over_count) * 100 * u128::from(limit_pct.scale());
+        (found, u128::from(limit_pct.digits()) * u128::from(self.ops_count))
+    }
+}
+
+/// Rounds to a number of places as Python 3's `round` does: half to even on the exact double.
+pub fn rounded(value: f64, places: usize) -> f64 {
+    format!("{value:.places$}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn share(over_count: u64, ops_count: u64) -> Share {
+        Share {
+            over_count,
+            ops_count,
+        }
+    }
+
+    fn limit(text: &str) -> Decimal {
+        Decimal::parse(text).unwrap()
+    }
+
+    #[test]
+    fn verdict_vectors_are_met() {
+        let vectors = include_str!("../../../../../tests/data/verdict_vectors.jsonl");
+        for line in vectors.lines() {
+            let vector: serde_json::Value = serde_json::from_str(line).unwrap();
+            let count = |key: &str| vector[key].as_u64().unwrap();
+            let found = share(count("over_count"), count("ops_count"));
+            let within = found.is_within(limit(vector["limit_pct"].as_str().unwrap()));
+            assert_eq!(within, vector["within"].as_bool().unwrap(), "{line}");
+        }
+        assert!(vectors.lines().count() >= 30);
+    }
+
+    #[test]
+    fn rounding_is_half_to_even_on_the_exact_double() {
+        assert_eq!(share(1, 800).printed(), "0.12", "0.125 is exact, and 2 is even");
+        assert_eq!(share(3, 800).printed(), "0.38", "0.375 is exact, and 8 is even");
+        assert_eq!(rounded(0.25, 1), 0.2);
+        assert_eq!(rounded(0.35, 1), 0.3, "the double lies below 0.35");
+        assert_eq!(rounded(2000.05, 1), 2000.0, "the double lies below 2000.05");
+    }
+
+    #[test]
+    fn a_share_over_its_limit_by_less_than_rounding_shows_it() {
+        assert_eq!(share(50_001, 1_000_000).printed(), "5.00");
+        assert_eq!(share(50_001, 1_000_000).shown_over(limit("5")), "5.0001");
+        assert_eq!(share(20, 6000).shown_over(limit("0.1")), "0.33");
+    }
+
+    #[test]
+    fn shares_are_ordered_exactly() {
+        assert_eq!(share(1, 3).compare(share(2, 6)), Ordering::Equal);
+        assert_eq!(share(1, 3).compare(share(333_333, 1_000_000)), Ordering::Greater);
+        assert_eq!(share(0, 5).compare(share(0, 0)), Ordering::Greater);
+    }
+
+    #[test]
+    fn excess_is_found_over_allowed() {
+        assert_eq!(share(10, 100).excess(limit("5")), Some(2.0));
+        assert_eq!(share(10, 100).excess(limit("0")), None);
+    }
+}

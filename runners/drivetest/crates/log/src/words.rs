@@ -1,0 +1,114 @@
+//! What the program says in its log besides figures: errors, stops, crashes; the log's text is the only sign of them.
+
+/// The meaning of a line that is neither figures nor header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// The load could not be held: the test stopped itself.
+    CannotKeepUp,
+    /// One operation failed; the run goes on, the operation is not counted.
+    IoError,
+    /// A signal that the crash handler reports.
+    Crash,
+    /// A line of the crash handler's stack trace.
+    Trace,
+    /// drivetest was stopped by a signal.
+    Interrupted,
+    /// The scheduler could not be set; not fatal.
+    Scheduler,
+    /// Any other line with ERROR.
+    Error,
+    /// Not of the program: shell, kernel, terminal.
+    Noise,
+}
+
+/// Says what a line means.
+///
+/// Source: aerospike/act, src/storage/act_storage.c, src/index/act_index.c, src/common/cfg.c and trace.c.
+pub fn word(text: &[u8]) -> Word {
+    let text = String::from_utf8_lossy(text);
+    if text.starts_with("ERROR: ") {
+        return error(&text);
+    }
+    if text.starts_with("drivetest: stopped by signal") {
+        return Word::Interrupted;
+    }
+    if text.starts_with("stacktrace: ") {
+        return Word::Trace;
+    }
+    if text.starts_with("SIG") && text.ends_with(" received") && !text.contains("SIGTERM") {
+        return Word::Crash;
+    }
+    follows_a_stop(&text)
+}
+
+fn error(text: &str) -> Word {
+    if text.contains("can't keep up") {
+        Word::CannotKeepUp
+    } else if is_io_error(text) {
+        Word::IoError
+    } else if text.contains("/queue/scheduler") {
+        Word::Scheduler
+    } else {
+        Word::Error
+    }
+}
+
+/// `ERROR: reading NAME: ERRNO '...'`; errors of reading `/sys` have no number.
+fn is_io_error(text: &str) -> bool {
+    let rest = text
+        .strip_prefix("ERROR: reading ")
+        .or_else(|| text.strip_prefix("ERROR: writing "));
+    let errno = rest
+        .and_then(|rest| rest.rsplit_once(": "))
+        .and_then(|(_, reason)| reason.split_once(" '"));
+    errno.is_some_and(|(number, _)| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// `drive(s) can't keep up - test stopped` and its like stand after the ERROR line, which an edited log may lack.
+fn follows_a_stop(text: &str) -> Word {
+    if text.ends_with(" - test stopped") {
+        Word::CannotKeepUp
+    } else {
+        Word::Noise
+    }
+}
+
+/// Lines that only accompany another: they are neither a finding nor noise.
+pub fn accompanies(text: &[u8]) -> bool {
+    text == b"try configuring more 'service-threads'"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn upstream_words_are_understood() {
+        for (text, expected) in [
+            ("ERROR: large block reads can't keep up", Word::CannotKeepUp),
+            ("drive(s) can't keep up - test stopped", Word::CannotKeepUp),
+            ("ERROR: service thread can't keep up", Word::CannotKeepUp),
+            ("ACT can't do requested load - test stopped", Word::CannotKeepUp),
+            (
+                "ERROR: writing /dev/a: 28 'No space left on device'",
+                Word::IoError,
+            ),
+            ("ERROR: reading /dev/a: 5 'Input/output error'", Word::IoError),
+            ("ERROR: reading OS package index from /sys/x", Word::Error),
+            ("SIGSEGV received", Word::Crash),
+            ("stacktrace: frame 0: /opt/act_storage(+0x3f0f)", Word::Trace),
+            ("drivetest: stopped by signal TERM", Word::Interrupted),
+            (
+                "ERROR: couldn't open /sys/block/a/queue/scheduler errno 13 'Permission denied'",
+                Word::Scheduler,
+            ),
+            (
+                "ERROR: open device /dev/a errno 2 'No such file or directory'",
+                Word::Error,
+            ),
+            ("[root@host act]# ", Word::Noise),
+        ] {
+            assert_eq!(word(text.as_bytes()), expected, "{text}");
+        }
+    }
+}
