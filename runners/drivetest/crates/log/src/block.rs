@@ -139,8 +139,9 @@ pub struct Block {
     pub first_line: u64,
     /// The last line that belongs to it.
     pub last_line: u64,
-    /// The first line of noise between a tag and the end of its block.
+    /// The first line of noise that more of the block follows.
     pub noise_line: Option<u64>,
+    noise_so_far: Option<u64>,
     entries: Vec<Entry>,
     current: Option<usize>,
     next: usize,
@@ -150,7 +151,8 @@ impl Block {
     /// Begins anew with an interval line.
     pub fn begin(&mut self, line: u64, label_s: u64) {
         (self.label_s, self.first_line, self.last_line) = (label_s, line, line);
-        (self.noise_line, self.current, self.next) = (None, None, 0);
+        (self.noise_line, self.noise_so_far) = (None, None);
+        (self.current, self.next) = (None, 0);
         for entry in &mut self.entries {
             (entry.is_present, entry.damage) = (false, None);
         }
@@ -158,7 +160,7 @@ impl Block {
 
     /// Takes a tag line.
     pub fn tag(&mut self, line: u64, name: &[u8], total: u64, names: &mut Names) -> Option<Odd> {
-        self.last_line = line;
+        self.goes_on(line);
         self.current = None;
         let odd = match self.place(name, names) {
             Place::At(ordinal) => {
@@ -182,7 +184,7 @@ impl Block {
 
     /// Takes a line of buckets; one that belongs to no histogram is passed over.
     pub fn buckets(&mut self, line: u64, text: &[u8]) {
-        self.last_line = line;
+        self.goes_on(line);
         let Some(ordinal) = self.current else { return };
         let entry = &mut self.entries[ordinal];
         let mut rises = true;
@@ -199,7 +201,7 @@ impl Block {
     /// Takes a line that is not of the block.
     pub fn noise(&mut self, line: u64) {
         if self.current.is_some() {
-            self.noise_line.get_or_insert(line);
+            self.noise_so_far.get_or_insert(line);
         }
     }
 
@@ -249,6 +251,11 @@ impl Block {
                 .last_listed()
                 .is_none_or(|listed| names.find(listed).is_some());
         all_seen && self.counts(last).is_some()
+    }
+
+    fn goes_on(&mut self, line: u64) {
+        self.last_line = line;
+        self.noise_line = self.noise_line.or(self.noise_so_far);
     }
 
     fn place(&self, name: &[u8], names: &Names) -> Place {
@@ -400,6 +407,16 @@ mod tests {
         read.block(&[("reads", 1, " (01: 1)")]);
         assert_eq!(read.block.damage_of(1), Some((Damage::Missing, 1)));
         assert!(!read.block.ends_whole(&read.names, false));
+    }
+
+    #[test]
+    fn noise_is_inside_a_block_only_where_more_of_it_follows() {
+        let mut read = Read::new(&[]);
+        read.block(&[("reads", 1, " (01: 1)")]);
+        read.block.noise(3);
+        assert_eq!(read.block.noise_line, None);
+        read.block.tag(4, b"writes", 0, &mut read.names);
+        assert_eq!(read.block.noise_line, Some(3));
     }
 
     #[test]

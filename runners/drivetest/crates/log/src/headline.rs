@@ -17,10 +17,12 @@ pub fn headline(
         Outcome::Pass => format!("passes: {} in {}", at_most(shares), slices_told(run)),
         Outcome::Fail => failed(violations, reasons, run),
         Outcome::Undecided => {
-            format!(
-                "undecided: {}",
-                first_of(&reasons.undecided, reasons.undecided.len())
-            )
+            let judged = if shares.is_empty() {
+                ""
+            } else {
+                "nothing over a limit, but "
+            };
+            format!("undecided: {judged}{}", first_of(&reasons.undecided))
         }
         Outcome::Void => {
             let decisive = if reasons.untrusted.is_empty() {
@@ -28,14 +30,14 @@ pub fn headline(
             } else {
                 &reasons.untrusted
             };
-            format!("void: {}", first_of(decisive, decisive.len()))
+            format!("void: {}", first_of(decisive))
         }
     }
 }
 
-fn first_of(reasons: &[String], count: usize) -> String {
+fn first_of(reasons: &[String]) -> String {
     let first = reasons.first().cloned().unwrap_or_default();
-    let others = count.saturating_sub(1);
+    let others = reasons.len().saturating_sub(1);
     match others {
         0 => first,
         1 => format!("{first} (and 1 more reason)"),

@@ -207,7 +207,7 @@ impl Runs {
         }
         if let Some((line, text)) = self.first_stray.take() {
             let sentence = format!(
-                "{} lines stand before the first run; the first: {text}",
+                "lines before the first run: {}; the first: {text}",
                 self.stray_lines_count
             );
             self.findings.add(rule::NOISE.at(line, sentence));

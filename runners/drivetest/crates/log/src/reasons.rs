@@ -118,7 +118,7 @@ fn time_differs(run: &Run, rules: &Rules) -> Option<String> {
     }
     let (reached_s, asked_s, asked_slice_s) = (run.reached_s, rules.duration_s, rules.slice_length_s);
     Some(format!(
-        "ran {reached_s} s in slices of {slice_s} s; the profile asks {asked_s} s in slices of {asked_slice_s} s"
+        "it ran {reached_s} s in slices of {slice_s} s; the profile asks {asked_s} s in slices of {asked_slice_s} s"
     ))
 }
 

@@ -164,7 +164,7 @@ impl Heard {
         self.report_errors(stop, findings);
         if let Some(told) = &self.noise {
             let sentence = format!(
-                "{} lines are not of the program; the first: {}",
+                "lines that are not of the program: {}; the first: {}",
                 self.noise_count, told.text
             );
             findings.add(rule::NOISE.at(told.line, sentence));

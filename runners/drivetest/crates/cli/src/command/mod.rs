@@ -4,13 +4,30 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
+mod check;
+mod content;
+mod latency;
+mod log_file;
+mod read;
+
 /// What to do.
 #[derive(Subcommand)]
-pub enum Command {}
+pub enum Command {
+    /// Reads logs of ACT and drivetest: facts, histograms, slices, findings.
+    Read(read::Args),
+    /// Prints the slice table that act_latency.py prints.
+    Latency(latency::Args),
+    /// Judges logs under a profile: 0 pass, 1 fail, 2 undecided or void, 3 unreadable.
+    Check(check::Args),
+}
 
 impl Command {
     /// Runs the command; its exit status is part of docs/formats.md.
     pub fn run(self) -> ExitCode {
-        match self {}
+        match self {
+            Self::Read(args) => args.run(),
+            Self::Latency(args) => args.run(),
+            Self::Check(args) => args.run(),
+        }
     }
 }

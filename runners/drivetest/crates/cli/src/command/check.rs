@@ -1,0 +1,113 @@
+//! `drivetest check`: the verdict on each run, why, and what to do.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use drivetest_log::run::Run;
+use drivetest_log::verdict::{Outcome, Verdict};
+
+use super::log_file::{
+    EXIT_UNREADABLE, HowToRead, LogFile, Logs, answer, finding_line, profile, refuse_profile,
+};
+
+/// Arguments of `check`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    logs: Logs,
+    #[command(flatten)]
+    how: HowToRead,
+    /// The profile to judge by: a name that is compiled in, or a file
+    #[arg(long, value_name = "NAME|FILE")]
+    profile: PathBuf,
+}
+
+impl Args {
+    /// Runs the command; over several runs and logs the weightiest status is given: 3, then 1, then 2.
+    pub fn run(self) -> ExitCode {
+        let profile = match profile(&self.profile) {
+            Ok(profile) => profile,
+            Err(bad) => return refuse_profile(&self.profile, &bad),
+        };
+        let (mut text, mut statuses) = (String::new(), Vec::new());
+        for path in &self.logs.paths {
+            let log = self.how.read(path, Some(&profile));
+            statuses.extend(log_statuses(&log));
+            text.push_str(&told(&log));
+        }
+        let weightiest = [EXIT_UNREADABLE, 1, 2]
+            .into_iter()
+            .find(|status| statuses.contains(status));
+        answer(&text, weightiest.unwrap_or(0))
+    }
+}
+
+fn log_statuses(log: &LogFile) -> Vec<u8> {
+    if log.reading.error.is_some() {
+        return vec![EXIT_UNREADABLE];
+    }
+    log.reading
+        .runs
+        .iter()
+        .filter_map(|run| run.verdict.as_ref())
+        .map(|verdict| status(verdict.outcome))
+        .collect()
+}
+
+fn status(outcome: Outcome) -> u8 {
+    match outcome {
+        Outcome::Pass => 0,
+        Outcome::Fail => 1,
+        Outcome::Undecided | Outcome::Void => 2,
+    }
+}
+
+fn told(log: &LogFile) -> String {
+    let (name, reading) = (&log.input.name, &log.reading);
+    if let Some(error) = &reading.error {
+        return format!("{name}: cannot be read ({}): {}\n", error.id, error.sentence);
+    }
+    let mut text = String::new();
+    for run in &reading.runs {
+        let of_many = if reading.runs.len() > 1 {
+            format!(
+                ", run {} (lines {}-{})",
+                run.ordinal + 1,
+                run.first_line,
+                run.last_line
+            )
+        } else {
+            String::new()
+        };
+        if let Some(verdict) = &run.verdict {
+            text.push_str(&format!("{name}{of_many}: {}\n", verdict.headline));
+            text.push_str(&why(run, verdict));
+        }
+    }
+    reading
+        .findings
+        .iter()
+        .for_each(|finding| text.push_str(&finding_line(finding)));
+    text
+}
+
+fn why(run: &Run, verdict: &Verdict) -> String {
+    let mut text = format!(
+        "  profile {}, rule version {}\n",
+        verdict.profile.name, verdict.profile.rule_version
+    );
+    for violation in &verdict.violations {
+        let ratio = violation.excess_ratio.as_ref();
+        let times = ratio.map_or_else(String::new, |ratio| format!(", {ratio} times the limit"));
+        let counts = format!("{} of {}", violation.over_count, violation.ops_count);
+        text.push_str(&format!("  over: {} ({counts}{times})\n", violation.sentence()));
+    }
+    verdict
+        .reasons
+        .iter()
+        .for_each(|reason| text.push_str(&format!("  reason: {reason}\n")));
+    run.findings
+        .iter()
+        .for_each(|finding| text.push_str(&finding_line(finding)));
+    text
+}

@@ -1,0 +1,67 @@
+//! Where act_latency.py would print something else, said on the standard error stream.
+
+use std::path::Path;
+
+use drivetest_log::finding::{Finding, Severity, rule};
+use drivetest_log::reader::Reading;
+use drivetest_log::run::Run;
+use drivetest_log::stop::StopKind;
+
+use super::table::Column;
+use crate::command::log_file::complain;
+
+/// Tells what a reader of the table should know, and where upstream's would differ.
+pub fn tell(log: &Path, reading: &Reading) {
+    let log = log.display();
+    let runs = reading.runs.iter().flat_map(|run| &run.findings);
+    let told = runs
+        .chain(&reading.findings)
+        .filter(|finding| finding.severity != Severity::Note);
+    for finding in told {
+        let line = finding.line.map_or_else(String::new, |line| format!("{line}: "));
+        complain(&format!("{log}:{line}{}", finding.sentence));
+    }
+    reading
+        .runs
+        .iter()
+        .flat_map(of_run)
+        .for_each(|sentence| complain(&format!("{log}: {sentence}")));
+    if reading.runs.len() > 1 {
+        complain(&format!("{log}: act_latency.py prints the first run only"));
+    }
+}
+
+/// Tells what is odd about the histograms that were asked for.
+pub fn tell_columns(columns: &[Column], run: &Run) {
+    for (at, column) in columns.iter().enumerate() {
+        let name = &column.name;
+        if column.ordinal.is_none() {
+            complain(&format!(
+                "{name}: no block holds this histogram; its zeros mean nothing"
+            ));
+        } else if columns[..at].iter().any(|earlier| earlier.name == *name) {
+            complain(&format!(
+                "{name}: act_latency.py cannot tell two histograms of one name apart"
+            ));
+        } else if run
+            .slices
+            .iter()
+            .any(|slice| column.ordinal.is_some_and(|it| slice.tally(it).is_none()))
+        {
+            complain(&format!(
+                "{name}: act_latency.py repeats older figures where it is damaged"
+            ));
+        }
+    }
+}
+
+fn of_run(run: &Run) -> Vec<&'static str> {
+    let has = |id: &str| run.findings.iter().any(|finding: &Finding| finding.id == id);
+    let told = [
+        has(rule::SLICE_MISSING.id).then_some("act_latency.py stops at the first slice that cannot be read"),
+        has(rule::NOISE_INSIDE_BLOCK.id)
+            .then_some("act_latency.py may lose buckets behind lines inside a block"),
+        (run.stop.kind == StopKind::Cut).then_some("act_latency.py takes a block that was cut as whole"),
+    ];
+    told.into_iter().flatten().collect()
+}

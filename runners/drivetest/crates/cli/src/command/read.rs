@@ -1,0 +1,190 @@
+//! `drivetest read`: what a log holds, as a document for programs or a summary for people.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use drivetest_log::error::ReadError;
+use drivetest_log::finding::Finding;
+use drivetest_log::histogram::{Tally, Unit};
+use drivetest_log::run::Run;
+use drivetest_log::share::Share;
+use serde::Serialize;
+
+use super::log_file::{
+    EXIT_UNREADABLE, HowToRead, Input, LogFile, Logs, answer, complain, finding_line, profile, refuse_profile,
+};
+
+/// Arguments of `read`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    logs: Logs,
+    #[command(flatten)]
+    how: HowToRead,
+    /// Print one JSON object a line and log (docs/formats.md)
+    #[arg(long)]
+    json: bool,
+    /// Judge by a profile: a name that is compiled in, or a file
+    #[arg(long, value_name = "NAME|FILE")]
+    profile: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct Reader {
+    name: &'static str,
+    version: &'static str,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    reader: Reader,
+    input: &'a Input,
+    error: &'a Option<ReadError>,
+    findings: &'a [Finding],
+    runs: &'a [Run],
+}
+
+impl Args {
+    /// Runs the command.
+    pub fn run(self) -> ExitCode {
+        let profile = match self.profile.as_deref().map(|asked| (asked, profile(asked))) {
+            Some((asked, Err(bad))) => return refuse_profile(asked, &bad),
+            Some((_, Ok(profile))) => Some(profile),
+            None => None,
+        };
+        let (mut text, mut status) = (String::new(), 0);
+        for path in &self.logs.paths {
+            let log = self.how.read(path, profile.as_ref());
+            if log.reading.error.is_some() {
+                status = EXIT_UNREADABLE;
+            }
+            text.push_str(&if self.json { document(&log) } else { summary(&log) });
+        }
+        answer(&text, status)
+    }
+}
+
+fn document(log: &LogFile) -> String {
+    let reader = Reader {
+        name: "drivetest",
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    let LogFile { input, reading } = log;
+    let (error, findings, runs) = (&reading.error, &reading.findings, &reading.runs);
+    let document = Document {
+        schema: "drivecert.reading/1",
+        reader,
+        input,
+        error,
+        findings,
+        runs,
+    };
+    match serde_json::to_string(&document) {
+        Ok(text) => text + "\n",
+        Err(error) => {
+            complain(&format!("{}: cannot be written as JSON: {error}", input.name));
+            String::new()
+        }
+    }
+}
+
+fn summary(log: &LogFile) -> String {
+    let name = &log.input.name;
+    if let Some(error) = &log.reading.error {
+        return format!("{name}: cannot be read ({}): {}\n", error.id, error.sentence);
+    }
+    let mut text = String::new();
+    for run in &log.reading.runs {
+        let of_many = if log.reading.runs.len() > 1 {
+            format!(", run {}", run.ordinal + 1)
+        } else {
+            String::new()
+        };
+        text.push_str(&format!("{name}{of_many}: "));
+        text.push_str(&run_summary(run));
+    }
+    log.reading
+        .findings
+        .iter()
+        .for_each(|finding| text.push_str(&finding_line(finding)));
+    text
+}
+
+fn run_summary(run: &Run) -> String {
+    let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "?".to_owned());
+    let mut text = format!(
+        "{} {}, {}x: {} reads/s and {} writes/s asked of {} devices\n",
+        run.asked.tool,
+        run.asked.tool_version,
+        known(&run.nx_load),
+        known(&run.asked_reads_per_s),
+        known(&run.asked_writes_per_s),
+        run.device_count
+            .map_or_else(|| "?".to_owned(), |count| count.to_string()),
+    );
+    let stop = serde_json::to_value(run.stop.kind).ok();
+    let stop = stop
+        .as_ref()
+        .and_then(|kind| kind.as_str())
+        .unwrap_or_default()
+        .to_owned();
+    let asked = run
+        .asked_duration_s
+        .map_or_else(|| "?".to_owned(), |asked_s| asked_s.to_string());
+    text.push_str(&format!(
+        "  {stop}: {} s of {asked} s; lines {}-{}\n",
+        run.reached_s, run.first_line, run.last_line
+    ));
+    text.push_str(&slice_table(run));
+    if let Some(verdict) = &run.verdict {
+        text.push_str(&format!("  {}\n", verdict.headline));
+    }
+    run.findings
+        .iter()
+        .for_each(|finding| text.push_str(&finding_line(finding)));
+    text
+}
+
+/// Shares of the first histogram at the edges that stand for 1, 8 and 64 ms.
+fn slice_table(run: &Run) -> String {
+    let Some(histogram) = run.histograms.first() else {
+        return String::new();
+    };
+    let powers: [u32; 3] = if histogram.unit == Unit::Us {
+        [10, 13, 16]
+    } else {
+        [0, 3, 6]
+    };
+    let edges = powers.map(|power| format!("% > {} {}", 1_u64 << power, histogram.unit.name()));
+    let mut text = format!("  {:>5} {:>15} {:>14}", "slice", "seconds", histogram.name);
+    edges
+        .iter()
+        .for_each(|edge| text.push_str(&format!(" {edge:>13}")));
+    text.push('\n');
+    let mut row = |name: &str, seconds: &str, tally: &Tally| {
+        let ops_count = tally.ops_count();
+        let written = write!(text, "  {name:>5} {seconds:>15} {ops_count:>14}");
+        debug_assert!(written.is_ok(), "a String takes everything");
+        for power in powers {
+            let share = Share {
+                over_count: tally.over_count(power),
+                ops_count,
+            };
+            text.push_str(&format!(" {:>13}", share.printed()));
+        }
+        text.push('\n');
+    };
+    for slice in &run.slices {
+        if let Some(tally) = slice.tally(histogram.ordinal) {
+            row(
+                &slice.number.to_string(),
+                &format!("{}-{}", slice.start_s, slice.end_s),
+                tally,
+            );
+        }
+    }
+    row("all", &format!("0-{}", run.reached_s), &histogram.tally);
+    text
+}
