@@ -1,0 +1,96 @@
+//! What follows from a configuration: internal rates, stored sizes, rates of large blocks.
+
+use super::{Config, ConfigError, range, within};
+use crate::schedule::Rate;
+
+/// The server's record rounding since 5.0. Source: src/storage/cfg_storage.c, `RBLOCK_SIZE`.
+const RECORD_ROUNDING_BYTES: u32 = 16;
+
+/// The derived values, for all devices together.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Derived {
+    /// Smallest and largest stored record.
+    pub record_stored_bytes: (u32, u32),
+    /// Reads of clients and of updates.
+    pub internal_reads_per_s: u32,
+    /// Single-record writes; 0 without commit-to-device.
+    pub internal_writes_per_s: u32,
+    /// None when there are none.
+    pub large_block_reads: Option<Rate>,
+    /// None when there are none.
+    pub large_block_writes: Option<Rate>,
+    /// Records written in a second, replicas included.
+    replica_writes_per_s: u64,
+    records_per_block: u32,
+}
+
+impl Derived {
+    /// Source: src/storage/cfg_storage.c, `derive_configuration()`. Rates stay fractions here, so that no request
+    /// is lost to rounding.
+    pub(super) fn of(config: &Config) -> Result<Self, ConfigError> {
+        let stored = stored_bytes(config);
+        let average = (stored.0 + stored.1) / 2;
+        let writes = u64::from(config.replication_factor) * u64::from(config.writes_per_s);
+        let mut derived = Self {
+            record_stored_bytes: stored,
+            internal_reads_per_s: internal_reads(config)?,
+            internal_writes_per_s: if config.is_commit_to_device { internal_writes(writes)? } else { 0 },
+            replica_writes_per_s: writes,
+            records_per_block: config.large_block_kib * 1024 / average,
+            ..Self::default()
+        };
+        if writes > 0 {
+            derived.add_large_blocks(config, average)?;
+        }
+        Ok(derived)
+    }
+
+    fn add_large_blocks(&mut self, config: &Config, average: u32) -> Result<(), ConfigError> {
+        if self.records_per_block == 0 {
+            let expected = format!("blocks that hold a record of {average} bytes");
+            return Err(range("large-block-op-kbytes", expected, config.large_block_kib));
+        }
+        let seconds = u64::from(self.records_per_block) * u64::from(100 - config.defrag_lwm_pct);
+        let all = Rate::new(self.replica_writes_per_s * 100, seconds);
+        self.large_block_reads = if config.has_no_defrag_reads { None } else { all };
+        self.large_block_writes = match config.is_commit_to_device {
+            // Only what defragmentation moves: amplification - 1 = lwm / (100 - lwm).
+            true => Rate::new(self.replica_writes_per_s * u64::from(config.defrag_lwm_pct), seconds),
+            false => all,
+        };
+        Ok(())
+    }
+
+    /// Large-block reads and writes in a second as ACT prints them: its own order of floating-point steps.
+    pub(super) fn large_blocks_as_printed(&self, config: &Config) -> (f64, f64) {
+        if self.replica_writes_per_s == 0 {
+            return (0.0, 0.0);
+        }
+        let original = self.replica_writes_per_s as f64 / f64::from(self.records_per_block);
+        let amplification = 100.0 / f64::from(100 - config.defrag_lwm_pct);
+        let all = original * amplification;
+        let reads = if config.has_no_defrag_reads { 0.0 } else { all };
+        let writes = if config.is_commit_to_device { original * (amplification - 1.0) } else { all };
+        (reads, writes)
+    }
+}
+
+fn stored_bytes(config: &Config) -> (u32, u32) {
+    let least = config.record_bytes.next_multiple_of(RECORD_ROUNDING_BYTES);
+    match config.record_bytes_range_max {
+        0 => (least, least),
+        most => (least, most.next_multiple_of(RECORD_ROUNDING_BYTES)),
+    }
+}
+
+fn internal_reads(config: &Config) -> Result<u32, ConfigError> {
+    let updates = u64::from(config.writes_per_s) * u64::from(config.update_pct) / 100;
+    let reads = u64::from(config.reads_per_s) + updates;
+    within("read-reqs-per-sec with the reads of updates", reads, 0..=u64::from(u32::MAX))?;
+    Ok(config.reads_per_s + updates as u32)
+}
+
+fn internal_writes(writes_per_s: u64) -> Result<u32, ConfigError> {
+    within("write-reqs-per-sec with its replicas", writes_per_s, 0..=u64::from(u32::MAX))?;
+    Ok(writes_per_s as u32)
+}
