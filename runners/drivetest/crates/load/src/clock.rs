@@ -45,7 +45,10 @@ impl Instant {
 
     /// Sleeps until this point, or returns earlier when a signal comes.
     pub fn sleep_until(self) {
-        let at = Timespec { tv_sec: (self.0 / NANOS_PER_S) as i64, tv_nsec: (self.0 % NANOS_PER_S) as _ };
+        let at = Timespec {
+            tv_sec: (self.0 / NANOS_PER_S) as i64,
+            tv_nsec: (self.0 % NANOS_PER_S) as _,
+        };
         // Interrupted or not, the caller looks at the clock again.
         let _ = clock_nanosleep_absolute(SleepClock::Monotonic, &at);
     }

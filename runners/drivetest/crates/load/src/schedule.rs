@@ -21,7 +21,10 @@ impl Rate {
             return None;
         }
         let common = greatest_common_divisor(count, seconds);
-        Some(Self { count: count / common, seconds: seconds / common })
+        Some(Self {
+            count: count / common,
+            seconds: seconds / common,
+        })
     }
 
     /// Requests in a second, as near as a float comes.
@@ -31,7 +34,11 @@ impl Rate {
 }
 
 fn greatest_common_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+    if b == 0 {
+        a
+    } else {
+        greatest_common_divisor(b, a % b)
+    }
 }
 
 /// Where in its first period a stream begins, in thirds: streams that share a period then never fire together.
@@ -60,7 +67,11 @@ impl Schedule {
         let thirds = (u128::from(length.0) * 3 * u128::from(rate.count))
             .div_ceil(u128::from(rate.seconds) * NANOS_PER_S);
         let requests_count = thirds.saturating_sub(phase as u128).div_ceil(3);
-        Self { rate, phase, requests_count: u64::try_from(requests_count).unwrap_or(u64::MAX) }
+        Self {
+            rate,
+            phase,
+            requests_count: u64::try_from(requests_count).unwrap_or(u64::MAX),
+        }
     }
 
     /// When request `k` is due, from the start; rounded down to a nanosecond.
@@ -120,20 +131,34 @@ mod tests {
     #[test]
     fn phases_are_thirds_of_a_period() {
         let due = |phase| schedule(1, 3, phase, DAY).due(1).0 / SECOND.0;
-        assert_eq!([due(Phase::Start), due(Phase::Third), due(Phase::TwoThirds)], [3, 4, 5]);
+        assert_eq!(
+            [due(Phase::Start), due(Phase::Third), due(Phase::TwoThirds)],
+            [3, 4, 5]
+        );
     }
 
     #[test]
     fn the_end_itself_is_not_part_of_the_run() {
         assert_eq!(schedule(1, 1, Phase::Start, SECOND).requests_count(), 1);
-        assert_eq!(schedule(1, 1, Phase::Start, Nanos(SECOND.0 + 1)).requests_count(), 2);
+        assert_eq!(
+            schedule(1, 1, Phase::Start, Nanos(SECOND.0 + 1)).requests_count(),
+            2
+        );
         assert_eq!(schedule(1, 3, Phase::Third, SECOND).requests_count(), 0);
-        assert_eq!(schedule(1, 3, Phase::Third, Nanos(SECOND.0 + 1)).requests_count(), 1);
+        assert_eq!(
+            schedule(1, 3, Phase::Third, Nanos(SECOND.0 + 1)).requests_count(),
+            1
+        );
     }
 
     #[test]
     fn the_largest_rates_and_lengths_stay_in_range() {
-        let most = schedule(u64::from(u32::MAX) * 25_600, 524_288 * 100, Phase::TwoThirds, Nanos(u64::MAX));
+        let most = schedule(
+            u64::from(u32::MAX) * 25_600,
+            524_288 * 100,
+            Phase::TwoThirds,
+            Nanos(u64::MAX),
+        );
         assert!(most.due(most.requests_count() - 1) < Nanos(u64::MAX));
     }
 

@@ -9,6 +9,7 @@ mod content;
 mod latency;
 mod log_file;
 mod read;
+mod storage;
 
 /// What to do.
 #[derive(Subcommand)]
@@ -19,6 +20,8 @@ pub enum Command {
     Latency(latency::Args),
     /// Judges logs under a profile: 0 pass, 1 fail, 2 undecided or void, 3 unreadable.
     Check(check::Args),
+    /// Run the load of an act_storage configuration and write its log
+    Storage(storage::Args),
 }
 
 impl Command {
@@ -28,6 +31,7 @@ impl Command {
             Self::Read(args) => args.run(),
             Self::Latency(args) => args.run(),
             Self::Check(args) => args.run(),
+            Self::Storage(args) => args.run(),
         }
     }
 }

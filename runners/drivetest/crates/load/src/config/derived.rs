@@ -34,7 +34,11 @@ impl Derived {
         let mut derived = Self {
             record_stored_bytes: stored,
             internal_reads_per_s: internal_reads(config)?,
-            internal_writes_per_s: if config.is_commit_to_device { internal_writes(writes)? } else { 0 },
+            internal_writes_per_s: if config.is_commit_to_device {
+                internal_writes(writes)?
+            } else {
+                0
+            },
             replica_writes_per_s: writes,
             records_per_block: config.large_block_kib * 1024 / average,
             ..Self::default()
@@ -55,7 +59,10 @@ impl Derived {
         self.large_block_reads = if config.has_no_defrag_reads { None } else { all };
         self.large_block_writes = match config.is_commit_to_device {
             // Only what defragmentation moves: amplification - 1 = lwm / (100 - lwm).
-            true => Rate::new(self.replica_writes_per_s * u64::from(config.defrag_lwm_pct), seconds),
+            true => Rate::new(
+                self.replica_writes_per_s * u64::from(config.defrag_lwm_pct),
+                seconds,
+            ),
             false => all,
         };
         Ok(())
@@ -70,7 +77,11 @@ impl Derived {
         let amplification = 100.0 / f64::from(100 - config.defrag_lwm_pct);
         let all = original * amplification;
         let reads = if config.has_no_defrag_reads { 0.0 } else { all };
-        let writes = if config.is_commit_to_device { original * (amplification - 1.0) } else { all };
+        let writes = if config.is_commit_to_device {
+            original * (amplification - 1.0)
+        } else {
+            all
+        };
         (reads, writes)
     }
 }
@@ -86,11 +97,19 @@ fn stored_bytes(config: &Config) -> (u32, u32) {
 fn internal_reads(config: &Config) -> Result<u32, ConfigError> {
     let updates = u64::from(config.writes_per_s) * u64::from(config.update_pct) / 100;
     let reads = u64::from(config.reads_per_s) + updates;
-    within("read-reqs-per-sec with the reads of updates", reads, 0..=u64::from(u32::MAX))?;
+    within(
+        "read-reqs-per-sec with the reads of updates",
+        reads,
+        0..=u64::from(u32::MAX),
+    )?;
     Ok(config.reads_per_s + updates as u32)
 }
 
 fn internal_writes(writes_per_s: u64) -> Result<u32, ConfigError> {
-    within("write-reqs-per-sec with its replicas", writes_per_s, 0..=u64::from(u32::MAX))?;
+    within(
+        "write-reqs-per-sec with its replicas",
+        writes_per_s,
+        0..=u64::from(u32::MAX),
+    )?;
     Ok(writes_per_s as u32)
 }

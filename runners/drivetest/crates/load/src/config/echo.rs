@@ -50,8 +50,16 @@ fn write_derived(out: &mut String, config: &Config) -> std::fmt::Result {
     let (large_reads, large_writes) = derived.large_blocks_as_printed(config);
     writeln!(out, "DERIVED CONFIGURATION")?;
     writeln!(out, "record-stored-bytes: {least} ... {most}")?;
-    writeln!(out, "internal-read-reqs-per-sec: {}", derived.internal_reads_per_s)?;
-    writeln!(out, "internal-write-reqs-per-sec: {}", derived.internal_writes_per_s)?;
+    writeln!(
+        out,
+        "internal-read-reqs-per-sec: {}",
+        derived.internal_reads_per_s
+    )?;
+    writeln!(
+        out,
+        "internal-write-reqs-per-sec: {}",
+        derived.internal_writes_per_s
+    )?;
     writeln!(out, "large-block-reads-per-sec: {large_reads:.2}")?;
     writeln!(out, "large-block-writes-per-sec: {large_writes:.2}\n")
 }

@@ -14,16 +14,22 @@ pub(crate) struct Line<'a> {
 /// Returns the lines that hold a key. `#` starts a comment anywhere; `:` or blanks separate key and value.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    text.split('\n').enumerate().filter_map(|(index, line)| split(index + 1, line))
+    text.split('\n')
+        .enumerate()
+        .filter_map(|(index, line)| split(index + 1, line))
 }
 
 fn split(number: usize, line: &str) -> Option<Line<'_>> {
     let said = line.split('#').next().unwrap_or_default();
-    let said = said.trim_start_matches(|c: char| c == ':' || c.is_whitespace()).trim_end();
+    let said = said
+        .trim_start_matches(|c: char| c == ':' || c.is_whitespace())
+        .trim_end();
     if said.is_empty() {
         return None;
     }
-    let end = said.find(|c: char| c == ':' || c.is_whitespace()).unwrap_or(said.len());
+    let end = said
+        .find(|c: char| c == ':' || c.is_whitespace())
+        .unwrap_or(said.len());
     let (key, rest) = said.split_at(end);
     // Only one colon belongs to the separator: /dev/disk/by-path names hold colons of their own.
     let rest = rest.trim_start();
@@ -43,7 +49,16 @@ mod tests {
 
     #[test]
     fn colon_blanks_and_both_separate() {
-        for text in ["a: 1", "a 1", "a:1", "a : 1", "\ta\t1\r", "\u{feff}a: 1", ": a: 1", "a: 1 # why"] {
+        for text in [
+            "a: 1",
+            "a 1",
+            "a:1",
+            "a : 1",
+            "\ta\t1\r",
+            "\u{feff}a: 1",
+            ": a: 1",
+            "a: 1 # why",
+        ] {
             assert_eq!(only(text), ("a".to_owned(), "1".to_owned()), "{text:?}");
         }
     }
@@ -55,7 +70,10 @@ mod tests {
 
     #[test]
     fn a_value_keeps_its_colons() {
-        assert_eq!(only("device-names: /dev/disk/by-path/pci-0:1").1, "/dev/disk/by-path/pci-0:1");
+        assert_eq!(
+            only("device-names: /dev/disk/by-path/pci-0:1").1,
+            "/dev/disk/by-path/pci-0:1"
+        );
     }
 
     #[test]

@@ -83,7 +83,9 @@ pub enum ConfigError {
 }
 
 fn hint(nearest: &Option<&'static str>) -> String {
-    nearest.map(|key| format!("; did you mean {key}?")).unwrap_or_default()
+    nearest
+        .map(|key| format!("; did you mean {key}?"))
+        .unwrap_or_default()
 }
 
 /// A key of an older ACT that means nothing any more.
@@ -97,7 +99,11 @@ pub struct Warning {
 
 impl std::fmt::Display for Warning {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "line {}: {} is a key of older ACT versions and changes nothing", self.line, self.key)
+        write!(
+            out,
+            "line {}: {} is a key of older ACT versions and changes nothing",
+            self.line, self.key
+        )
     }
 }
 
@@ -174,7 +180,11 @@ impl Config {
         Self {
             file_size_mib: typed.number("file-size-mbytes", 0),
             // Source: src/storage/cfg_storage.c, check_configuration().
-            service_threads: if service_threads == 0 { 5 * cpus_count } else { service_threads },
+            service_threads: if service_threads == 0 {
+                5 * cpus_count
+            } else {
+                service_threads
+            },
             is_service_threads_default: service_threads == 0,
             duration_s: typed.number("test-duration-sec", 0),
             report_interval_s: typed.number("report-interval-sec", 1),
@@ -206,12 +216,20 @@ impl Config {
         within("service-threads", self.service_threads, 1..=MOST_SERVICE_THREADS)?;
         within("test-duration-sec", self.duration_s, 1..=u32::MAX)?;
         within("report-interval-sec", self.report_interval_s, 1..=u32::MAX)?;
-        within("replication-factor", self.replication_factor, 1..=LARGEST_REPLICATION_FACTOR)?;
+        within(
+            "replication-factor",
+            self.replication_factor,
+            1..=LARGEST_REPLICATION_FACTOR,
+        )?;
         within("update-pct", self.update_pct, 0..=100)?;
         within("defrag-lwm-pct", self.defrag_lwm_pct, 0..=99)?;
         within("compress-pct", self.compress_pct, 0..=100)?;
         if self.reads_per_s == 0 && self.writes_per_s == 0 {
-            return Err(range("read-reqs-per-sec", "more than 0 here or in write-reqs-per-sec", 0));
+            return Err(range(
+                "read-reqs-per-sec",
+                "more than 0 here or in write-reqs-per-sec",
+                0,
+            ));
         }
         Ok(())
     }
@@ -219,14 +237,26 @@ impl Config {
     fn check_sizes(&self) -> Result<(), ConfigError> {
         within("record-bytes", self.record_bytes, 1..=LARGEST_BYTES)?;
         if self.record_bytes_range_max != 0 {
-            within("record-bytes-range-max", self.record_bytes_range_max, self.record_bytes + 1..=LARGEST_BYTES)?;
+            within(
+                "record-bytes-range-max",
+                self.record_bytes_range_max,
+                self.record_bytes + 1..=LARGEST_BYTES,
+            )?;
         }
         let is_power = self.large_block_kib.is_power_of_two() && self.large_block_kib <= LARGEST_BYTES / 1024;
         if !is_power {
-            return Err(range("large-block-op-kbytes", "a power of two from 1 to 8192", self.large_block_kib));
+            return Err(range(
+                "large-block-op-kbytes",
+                "a power of two from 1 to 8192",
+                self.large_block_kib,
+            ));
         }
         if self.is_odsync_disabled && self.is_commit_to_device {
-            return Err(range("disable-odsync", "no together with commit-to-device", "yes"));
+            return Err(range(
+                "disable-odsync",
+                "no together with commit-to-device",
+                "yes",
+            ));
         }
         Ok(())
     }
@@ -238,16 +268,25 @@ impl Config {
     pub fn check_supported(&self) -> Result<(), ConfigError> {
         self.check_names()?;
         if self.is_commit_to_device {
-            return Err(unsupported("commit-to-device", "single-record writes are not built yet"));
+            return Err(unsupported(
+                "commit-to-device",
+                "single-record writes are not built yet",
+            ));
         }
         if self.has_tomb_raider {
             return Err(unsupported("tomb-raider", "the tomb raider is not built yet"));
         }
         if self.arrivals != "even" {
-            return Err(unsupported("arrivals", &format!("'{}' is not built yet, only even", self.arrivals)));
+            return Err(unsupported(
+                "arrivals",
+                &format!("'{}' is not built yet, only even", self.arrivals),
+            ));
         }
         if self.engine != "threads" {
-            return Err(unsupported("engine", &format!("'{}' is not built yet, only threads", self.engine)));
+            return Err(unsupported(
+                "engine",
+                &format!("'{}' is not built yet, only threads", self.engine),
+            ));
         }
         Ok(())
     }
@@ -255,12 +294,27 @@ impl Config {
     fn check_names(&self) -> Result<(), ConfigError> {
         for (index, name) in self.device_names.iter().enumerate() {
             if self.device_names[..index].contains(name) {
-                return Err(range("device-names", "every device once", format!("{name} twice")));
+                return Err(range(
+                    "device-names",
+                    "every device once",
+                    format!("{name} twice"),
+                ));
             }
-            within("device-names (bytes in a name)", name.len(), 1..=LONGEST_NAME_BYTES)?;
+            within(
+                "device-names (bytes in a name)",
+                name.len(),
+                1..=LONGEST_NAME_BYTES,
+            )?;
             // act_latency.py looks for histograms by the beginning of a line: reads.img would pass for "reads".
-            if ["reads", "writes", "large-block-", "after ", "device-"].iter().any(|word| name.starts_with(word)) {
-                return Err(range("device-names", "names that do not begin like a histogram's", name));
+            if ["reads", "writes", "large-block-", "after ", "device-"]
+                .iter()
+                .any(|word| name.starts_with(word))
+            {
+                return Err(range(
+                    "device-names",
+                    "names that do not begin like a histogram's",
+                    name,
+                ));
             }
         }
         Ok(())
@@ -278,11 +332,18 @@ where
 }
 
 fn range(key: &'static str, expected: impl Into<String>, got: impl std::fmt::Display) -> ConfigError {
-    ConfigError::Range { key, expected: expected.into(), got: got.to_string() }
+    ConfigError::Range {
+        key,
+        expected: expected.into(),
+        got: got.to_string(),
+    }
 }
 
 fn unsupported(key: &'static str, why: &str) -> ConfigError {
-    ConfigError::Unsupported { key, why: why.to_owned() }
+    ConfigError::Unsupported {
+        key,
+        why: why.to_owned(),
+    }
 }
 
 #[cfg(test)]

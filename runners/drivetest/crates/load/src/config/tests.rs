@@ -12,24 +12,49 @@ fn read(more: &str) -> Result<Config, ConfigError> {
 }
 
 fn sentence(more: &str) -> String {
-    read(more).err().map(|error| error.to_string()).unwrap_or_default()
+    read(more)
+        .err()
+        .map(|error| error.to_string())
+        .unwrap_or_default()
 }
 
 #[test]
 fn defaults_are_those_of_act_6_6() {
     let config = read("").unwrap();
-    assert_eq!((config.service_threads, config.report_interval_s, config.max_lag_s), (10, 1, 10));
-    assert_eq!((config.record_bytes, config.large_block_kib, config.replication_factor), (1536, 128, 1));
-    assert_eq!((config.defrag_lwm_pct, config.compress_pct, config.update_pct), (50, 100, 0));
+    assert_eq!(
+        (config.service_threads, config.report_interval_s, config.max_lag_s),
+        (10, 1, 10)
+    );
+    assert_eq!(
+        (
+            config.record_bytes,
+            config.large_block_kib,
+            config.replication_factor
+        ),
+        (1536, 128, 1)
+    );
+    assert_eq!(
+        (config.defrag_lwm_pct, config.compress_pct, config.update_pct),
+        (50, 100, 0)
+    );
     assert!(!config.is_microseconds && !config.is_odsync_disabled && !config.has_no_defrag_reads);
 }
 
 #[test]
 fn what_must_be_given_is_asked_for() {
     let missing = |text: &str| Config::read(text, 2).unwrap_err().to_string();
-    assert_eq!(missing("test-duration-sec: 1"), "device-names: expected 1 to 128, got 0");
-    assert_eq!(missing("device-names: a"), "test-duration-sec: expected 1 to 4294967295, got 0");
-    assert!(missing("device-names: a\ntest-duration-sec: 1").starts_with("read-reqs-per-sec: expected more than 0"));
+    assert_eq!(
+        missing("test-duration-sec: 1"),
+        "device-names: expected 1 to 128, got 0"
+    );
+    assert_eq!(
+        missing("device-names: a"),
+        "test-duration-sec: expected 1 to 4294967295, got 0"
+    );
+    assert!(
+        missing("device-names: a\ntest-duration-sec: 1")
+            .starts_with("read-reqs-per-sec: expected more than 0")
+    );
 }
 
 /// Key, values at the edges inside, values just outside.
@@ -37,7 +62,11 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ("service-threads", &["1", "16384"], &["16385"]),
     ("report-interval-sec", &["1", "4294967295"], &["0"]),
     ("record-bytes", &["1", "8388608"], &["0", "8388609"]),
-    ("record-bytes-range-max", &["0", "1537", "8388608"], &["1", "1536", "8388609"]),
+    (
+        "record-bytes-range-max",
+        &["0", "1537", "8388608"],
+        &["1", "1536", "8388609"],
+    ),
     ("large-block-op-kbytes", &["1", "2", "8192"], &["0", "3", "16384"]),
     ("replication-factor", &["1", "256"], &["0", "257"]),
     ("update-pct", &["0", "100"], &["101"]),
@@ -56,7 +85,10 @@ fn every_number_is_held_to_its_range_on_both_sides() {
             assert_eq!(sentence(&format!("{key}: {value}")), "", "{key}: {value}");
         }
         for value in *outside {
-            assert!(sentence(&format!("{key}: {value}")).contains(key), "{key}: {value}");
+            assert!(
+                sentence(&format!("{key}: {value}")).contains(key),
+                "{key}: {value}"
+            );
         }
     }
 }
@@ -65,16 +97,29 @@ fn every_number_is_held_to_its_range_on_both_sides() {
 fn a_block_must_hold_a_record_once_there_are_writes() {
     let small = "record-bytes: 2048\nlarge-block-op-kbytes: 1\n";
     assert_eq!(sentence(small), "");
-    assert!(sentence(&format!("{small}write-reqs-per-sec: 1")).starts_with("large-block-op-kbytes: expected blocks"));
+    assert!(
+        sentence(&format!("{small}write-reqs-per-sec: 1"))
+            .starts_with("large-block-op-kbytes: expected blocks")
+    );
 }
 
 #[test]
 fn what_is_not_built_is_refused_and_not_run_otherwise() {
-    for line in ["commit-to-device: yes", "tomb-raider: yes", "arrivals: lockstep", "engine: io_uring"] {
+    for line in [
+        "commit-to-device: yes",
+        "tomb-raider: yes",
+        "arrivals: lockstep",
+        "engine: io_uring",
+    ] {
         let refused = read(line).unwrap().check_supported().unwrap_err().to_string();
         assert!(refused.contains("not built yet"), "{line}: {refused}");
     }
-    assert!(read("arrivals: even\nengine: threads\ntomb-raider: no").unwrap().check_supported().is_ok());
+    assert!(
+        read("arrivals: even\nengine: threads\ntomb-raider: no")
+            .unwrap()
+            .check_supported()
+            .is_ok()
+    );
 }
 
 #[test]
@@ -111,17 +156,26 @@ fn storage_cases() -> Vec<(String, String, Vec<String>)> {
 /// The lines of both configuration sections; empty when the log holds no whole ones.
 fn header(log: &str) -> Vec<String> {
     let mut lines = log.lines().map(|line| line.trim_end().to_owned());
-    let mut found: Vec<String> =
-        lines.by_ref().skip_while(|line| line != "ACT-STORAGE CONFIGURATION").take_while(|line| !line.is_empty()).collect();
-    let derived = lines.skip_while(|line| line != "DERIVED CONFIGURATION").take_while(|line| !line.is_empty());
+    let mut found: Vec<String> = lines
+        .by_ref()
+        .skip_while(|line| line != "ACT-STORAGE CONFIGURATION")
+        .take_while(|line| !line.is_empty())
+        .collect();
+    let derived = lines
+        .skip_while(|line| line != "DERIVED CONFIGURATION")
+        .take_while(|line| !line.is_empty());
     found.extend(derived);
-    let is_whole = found.last().is_some_and(|line| line.starts_with("large-block-writes-per-sec"));
+    let is_whole = found
+        .last()
+        .is_some_and(|line| line.starts_with("large-block-writes-per-sec"));
     if is_whole { found } else { Vec::new() }
 }
 
 /// Keys that came or went between 6.0 and 6.6; everything else must be equal in every version.
-fn is_in_every_6_x(line: &String) -> bool {
-    !["commit-min-bytes", "scheduler-mode", "no-defrag-reads"].iter().any(|key| line.starts_with(key))
+fn is_in_every_6_x(line: &str) -> bool {
+    !["commit-min-bytes", "scheduler-mode", "no-defrag-reads"]
+        .iter()
+        .any(|key| line.starts_with(key))
 }
 
 #[test]
@@ -134,7 +188,10 @@ fn the_echo_equals_the_header_of_every_act_6_log() {
         if name.starts_with("6.6") {
             assert_eq!(ours, theirs, "{name}");
         }
-        let (ours, theirs) = (ours.iter().filter(|line| is_in_every_6_x(line)), theirs.iter().filter(|line| is_in_every_6_x(line)));
+        let (ours, theirs) = (
+            ours.iter().filter(|line| is_in_every_6_x(line)),
+            theirs.iter().filter(|line| is_in_every_6_x(line)),
+        );
         assert!(ours.eq(theirs), "{name}");
     }
 }

@@ -25,15 +25,25 @@ const NUMBERS: &[&str] = &[
 ];
 
 /// Keys with `yes` or `no`.
-const SWITCHES: &[&str] =
-    &["microsecond-histograms", "no-defrag-reads", "disable-odsync", "commit-to-device", "tomb-raider"];
+const SWITCHES: &[&str] = &[
+    "microsecond-histograms",
+    "no-defrag-reads",
+    "disable-odsync",
+    "commit-to-device",
+    "tomb-raider",
+];
 
 /// Keys with a word; ours, not ACT's.
 const WORDS: &[&str] = &["arrivals", "engine"];
 
 /// Keys of older ACT versions that 6.6 no longer has.
-const REMOVED: &[&str] =
-    &["scheduler-mode", "num-queues", "threads-per-queue", "commit-min-bytes", "max-reqs-queued"];
+const REMOVED: &[&str] = &[
+    "scheduler-mode",
+    "num-queues",
+    "threads-per-queue",
+    "commit-min-bytes",
+    "max-reqs-queued",
+];
 
 const DEVICE_NAMES: &str = "device-names";
 
@@ -89,7 +99,10 @@ impl Typed {
             self.note_once(key, line.number)?;
             self.words.insert(key, line.value.to_owned());
         } else if let Some(key) = known(REMOVED, line.key) {
-            self.warnings.push(Warning { line: line.number, key });
+            self.warnings.push(Warning {
+                line: line.number,
+                key,
+            });
         } else {
             return Err(unknown(line));
         }
@@ -110,7 +123,10 @@ fn known(keys: &[&'static str], typed: &str) -> Option<&'static str> {
 
 fn names(value: &str) -> impl Iterator<Item = String> {
     let between = |c: char| c == ',' || c == ';' || c.is_whitespace();
-    value.split(between).filter(|name| !name.is_empty()).map(str::to_owned)
+    value
+        .split(between)
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
 }
 
 fn number(key: &'static str, line: &Line<'_>) -> Result<u32, ConfigError> {
@@ -128,7 +144,12 @@ fn switch(key: &'static str, line: &Line<'_>) -> Result<bool, ConfigError> {
 }
 
 fn value_error(key: &'static str, line: &Line<'_>, expected: &'static str) -> ConfigError {
-    ConfigError::Value { line: line.number, key, expected, got: line.value.to_owned() }
+    ConfigError::Value {
+        line: line.number,
+        key,
+        expected,
+        got: line.value.to_owned(),
+    }
 }
 
 fn unknown(line: &Line<'_>) -> ConfigError {
@@ -138,7 +159,11 @@ fn unknown(line: &Line<'_>) -> ConfigError {
         .min()
         .filter(|(edits, _)| *edits <= NEAR_EDITS)
         .map(|(_, known)| known);
-    ConfigError::Unknown { line: line.number, key: line.key.to_owned(), nearest }
+    ConfigError::Unknown {
+        line: line.number,
+        key: line.key.to_owned(),
+        nearest,
+    }
 }
 
 #[cfg(test)]
@@ -146,13 +171,19 @@ mod tests {
     use super::*;
 
     fn sentence(text: &str) -> String {
-        Typed::read(text).err().map(|error| error.to_string()).unwrap_or_default()
+        Typed::read(text)
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default()
     }
 
     #[test]
     fn device_names_are_split_on_commas_semicolons_and_blanks() {
         let typed = Typed::read("device-names: /dev/a,/dev/b;/dev/c /dev/d\ndevice-names /dev/e").unwrap();
-        assert_eq!(typed.device_names, ["/dev/a", "/dev/b", "/dev/c", "/dev/d", "/dev/e"]);
+        assert_eq!(
+            typed.device_names,
+            ["/dev/a", "/dev/b", "/dev/c", "/dev/d", "/dev/e"]
+        );
     }
 
     #[test]
@@ -164,14 +195,22 @@ mod tests {
 
     #[test]
     fn numbers_stop_at_32_bits() {
-        assert_eq!(Typed::read("max-lag-sec: 4294967295").unwrap().number("max-lag-sec", 10), u32::MAX);
+        assert_eq!(
+            Typed::read("max-lag-sec: 4294967295")
+                .unwrap()
+                .number("max-lag-sec", 10),
+            u32::MAX
+        );
         assert!(sentence("max-lag-sec: 4294967296").contains("got '4294967296'"));
     }
 
     #[test]
     fn numbers_are_nothing_but_digits() {
         for value in ["", "-1", "+1", "1.5", "10 20", "1k", "0x10"] {
-            assert!(sentence(&format!("record-bytes: {value}")).contains("a whole number"), "{value:?}");
+            assert!(
+                sentence(&format!("record-bytes: {value}")).contains("a whole number"),
+                "{value:?}"
+            );
         }
     }
 
@@ -184,13 +223,20 @@ mod tests {
 
     #[test]
     fn a_key_given_twice_is_refused() {
-        assert_eq!(sentence("update-pct: 1\nupdate-pct: 2"), "line 2: update-pct was already given in line 1");
+        assert_eq!(
+            sentence("update-pct: 1\nupdate-pct: 2"),
+            "line 2: update-pct was already given in line 1"
+        );
     }
 
     #[test]
     fn keys_of_older_versions_only_warn() {
         let typed = Typed::read("scheduler-mode: noop\nnum-queues: 8").unwrap();
-        let warned: Vec<_> = typed.warnings.iter().map(|warning| (warning.line, warning.key)).collect();
+        let warned: Vec<_> = typed
+            .warnings
+            .iter()
+            .map(|warning| (warning.line, warning.key))
+            .collect();
         assert_eq!(warned, [(1, "scheduler-mode"), (2, "num-queues")]);
     }
 

@@ -1,0 +1,264 @@
+//! Opens what is to be put under load. Everything that may refuse a device is asked here, before any write.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Seek};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use rustix::fs::{FlockOperation, OFlags, major, minor};
+use rustix::io::Errno;
+
+use super::signature::{SIGNATURES_BYTES, recognise};
+use super::{Device, Places, Refusal, holes, mounts};
+use crate::buffer::Buffer;
+use crate::config::Config;
+
+/// What the load wants of its devices, and may do to them.
+pub struct Wishes<'a> {
+    /// The configuration.
+    pub config: &'a Config,
+    /// Whether recognised data may be overwritten.
+    pub may_destroy: bool,
+    /// Asked before each device is opened; a sentence refuses it.
+    pub refusal: &'a dyn Fn(&Path) -> Option<String>,
+    /// The signal that came while files were being filled.
+    pub signal: &'a dyn Fn() -> Option<&'static str>,
+}
+
+/// Opens and measures one device.
+///
+/// # Errors
+/// [`Refusal`], with nothing written to the device.
+pub fn open(wishes: &Wishes<'_>, name: &str) -> Result<Device, Refusal> {
+    if let Some(sentence) = (wishes.refusal)(Path::new(name)) {
+        return Err(Refusal::Unsafe(sentence));
+    }
+    let file = match std::fs::metadata(name) {
+        Ok(found) if found.file_type().is_block_device() => open_block_device(wishes, name, &found)?,
+        Ok(found) if found.is_file() => open_file(wishes, name, Some(found.len()))?,
+        Ok(found) => {
+            return Err(Refusal::WrongKind {
+                name: name.to_owned(),
+                kind: kind(&found),
+            });
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => open_file(wishes, name, None)?,
+        Err(source) => {
+            return Err(Refusal::Open {
+                name: name.to_owned(),
+                source,
+            });
+        }
+    };
+    measure(wishes, name, file)
+}
+
+fn kind(found: &Metadata) -> &'static str {
+    let of = found.file_type();
+    match () {
+        () if of.is_dir() => "a directory",
+        () if of.is_char_device() => "a character device",
+        () if of.is_fifo() => "a pipe",
+        () if of.is_socket() => "a socket",
+        () => "neither a block device nor a plain file",
+    }
+}
+
+/// Read-only loads open read-only: what cannot write cannot destroy.
+fn writes(config: &Config) -> bool {
+    config.writes_per_s > 0
+}
+
+fn flags(config: &Config) -> OFlags {
+    let sync = if writes(config) && !config.is_odsync_disabled {
+        OFlags::DSYNC
+    } else {
+        OFlags::empty()
+    };
+    OFlags::DIRECT | sync
+}
+
+fn try_open(config: &Config, name: &str, more: OFlags) -> io::Result<File> {
+    let custom = flags(config) | more;
+    OpenOptions::new()
+        .read(true)
+        .write(writes(config))
+        .custom_flags(custom.bits() as i32)
+        .open(name)
+}
+
+/// O_EXCL on a block device fails where anything in the kernel holds it: mounted, swap, RAID, another test.
+fn open_block_device(wishes: &Wishes<'_>, name: &str, found: &Metadata) -> Result<File, Refusal> {
+    if wishes.config.file_size_mib != 0 {
+        return Err(Refusal::DeviceWithFileSize {
+            name: name.to_owned(),
+        });
+    }
+    try_open(wishes.config, name, OFlags::EXCL).map_err(|source| block_device_refusal(name, found, source))
+}
+
+fn block_device_refusal(name: &str, found: &Metadata, source: io::Error) -> Refusal {
+    let name = name.to_owned();
+    match source.raw_os_error().map(Errno::from_raw_os_error) {
+        Some(Errno::BUSY) => busy(name, found),
+        Some(Errno::ROFS | Errno::ACCESS | Errno::PERM) if is_read_only(found) => Refusal::ReadOnly { name },
+        _ => Refusal::Open { name, source },
+    }
+}
+
+fn numbers(found: &Metadata) -> String {
+    format!("{}:{}", major(found.rdev()), minor(found.rdev()))
+}
+
+fn busy(name: String, found: &Metadata) -> Refusal {
+    let mountinfo = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let numbers = mounts::numbers_of(Path::new("/sys"), &numbers(found));
+    match mounts::mount_point(&mountinfo, &numbers) {
+        Some(mount) => Refusal::Mounted { name, mount },
+        None => Refusal::Held { name },
+    }
+}
+
+fn is_read_only(found: &Metadata) -> bool {
+    let path = format!("/sys/dev/block/{}/ro", numbers(found));
+    std::fs::read_to_string(path).is_ok_and(|text| text.trim() == "1")
+}
+
+fn open_file(wishes: &Wishes<'_>, name: &str, found_bytes: Option<u64>) -> Result<File, Refusal> {
+    let wanted_bytes = u64::from(wishes.config.file_size_mib) << 20;
+    match found_bytes {
+        None if wanted_bytes == 0 => {
+            return Err(Refusal::Missing {
+                name: name.to_owned(),
+            });
+        }
+        Some(_) if wanted_bytes == 0 => {
+            return Err(Refusal::FileWithoutSize {
+                name: name.to_owned(),
+            });
+        }
+        Some(found_bytes) if !wishes.may_destroy => refuse_foreign_file(name, found_bytes, wanted_bytes)?,
+        _ => {}
+    }
+    prepare_file(wishes, name, wanted_bytes)?;
+    try_open(wishes.config, name, OFlags::empty())
+        .map_err(|source| Refusal::Open {
+            name: name.to_owned(),
+            source,
+        })
+        .and_then(|file| claim(name, file))
+}
+
+/// A file that was there before is touched only when it is empty, or of the size asked for and nothing known.
+fn refuse_foreign_file(name: &str, found_bytes: u64, wanted_bytes: u64) -> Result<(), Refusal> {
+    if found_bytes != wanted_bytes && found_bytes != 0 {
+        return Err(Refusal::OtherSize {
+            name: name.to_owned(),
+            found_bytes,
+            wanted_bytes,
+        });
+    }
+    let file = File::open(name).map_err(|source| Refusal::Open {
+        name: name.to_owned(),
+        source,
+    })?;
+    refuse_data(name, &file, found_bytes)
+}
+
+/// Brings a plain file to its size, every block with data: a hole would be read without reaching the disk.
+fn prepare_file(wishes: &Wishes<'_>, name: &str, wanted_bytes: u64) -> Result<(), Refusal> {
+    let fill_error = |source| match (wishes.signal)() {
+        Some(signal) => Refusal::Interrupted(signal),
+        None => Refusal::Fill {
+            name: name.to_owned(),
+            wanted_bytes,
+            source,
+        },
+    };
+    let open = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(name);
+    let file = claim(name, open.map_err(fill_error)?)?;
+    if file.metadata().map_err(fill_error)?.len() != wanted_bytes {
+        file.set_len(wanted_bytes).map_err(fill_error)?;
+    }
+    holes::fill(&file, wanted_bytes, || (wishes.signal)().is_some()).map_err(fill_error)
+}
+
+/// Locks a plain file, which O_EXCL does not: two loads on one file would measure each other.
+fn claim(name: &str, file: File) -> Result<File, Refusal> {
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(file),
+        Err(Errno::WOULDBLOCK) => Err(Refusal::Held {
+            name: name.to_owned(),
+        }),
+        Err(error) => Err(Refusal::Open {
+            name: name.to_owned(),
+            source: error.into(),
+        }),
+    }
+}
+
+fn measure(wishes: &Wishes<'_>, name: &str, mut file: File) -> Result<Device, Refusal> {
+    let size_bytes = file.seek(io::SeekFrom::End(0)).map_err(|source| Refusal::Open {
+        name: name.to_owned(),
+        source,
+    })?;
+    let too_small = || Refusal::TooSmall {
+        name: name.to_owned(),
+        size_bytes,
+    };
+    if size_bytes < 4_096 {
+        return Err(too_small());
+    }
+    let minimum_io_bytes = minimum_io(&file).map_err(|source| Refusal::Unreadable {
+        name: name.to_owned(),
+        source,
+    })?;
+    let places = Places::new(wishes.config, size_bytes, minimum_io_bytes).ok_or_else(too_small)?;
+    if writes(wishes.config) && !wishes.may_destroy && wishes.config.file_size_mib == 0 {
+        refuse_data(name, &file, size_bytes)?;
+    }
+    Ok(Device {
+        name: name.to_owned(),
+        file,
+        size_bytes,
+        minimum_io_bytes,
+        places,
+    })
+}
+
+/// The least that can be read directly. Source: src/storage/act_storage.c, discover_min_op_bytes().
+fn minimum_io(file: &File) -> io::Result<u32> {
+    let mut buffer = Buffer::new(4_096);
+    let mut failed = Ok(());
+    for size in [512, 1_024, 2_048, 4_096] {
+        failed = file.read_exact_at(&mut buffer.bytes()[..size], 0);
+        if failed.is_ok() {
+            return Ok(size as u32);
+        }
+    }
+    failed.map(|()| 0)
+}
+
+fn refuse_data(name: &str, file: &File, size_bytes: u64) -> Result<(), Refusal> {
+    // Whole blocks of 4096, which every device reads directly.
+    let length = (SIGNATURES_BYTES as u64).min(size_bytes) as usize / 4_096 * 4_096;
+    let mut head = Buffer::new(length);
+    file.read_exact_at(head.bytes(), 0)
+        .map_err(|source| Refusal::Unreadable {
+            name: name.to_owned(),
+            source,
+        })?;
+    match recognise(head.bytes()) {
+        Some(what) => Err(Refusal::HoldsData {
+            name: name.to_owned(),
+            what,
+        }),
+        None => Ok(()),
+    }
+}

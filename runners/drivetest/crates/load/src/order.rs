@@ -1,0 +1,189 @@
+//! One storage load from beginning to end.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::clock::Nanos;
+use crate::collector::{Collector, Ending};
+use crate::config::Config;
+use crate::crew::{self, Shared};
+use crate::device::{self, Device, Refusal, Wishes};
+use crate::host::Host;
+use crate::recorder::Tally;
+use crate::report::block::names;
+use crate::report::header;
+use crate::report::output::Outputs;
+use crate::report::side::{End, Start, Totals};
+use crate::signals::Signals;
+use crate::stop::{Cause, Stop};
+use crate::stream::{Operation, Stream, streams};
+
+/// What is to be run, and what it may do.
+pub struct Order<'a> {
+    /// Checked and supported.
+    pub config: Config,
+    /// The configuration as typed.
+    pub config_text: &'a str,
+    /// All random choices follow from it.
+    pub seed: u64,
+    /// Whether recognised data on the devices may be overwritten.
+    pub may_destroy: bool,
+    /// Asked before each device is opened; a sentence refuses it.
+    pub refusal: &'a dyn Fn(&Path) -> Option<String>,
+    /// What a device is, for the side file; None leaves its path and sizes.
+    pub identity: &'a dyn Fn(&Path) -> Option<Value>,
+}
+
+/// How a run ended, with the sentence that tells it.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Ran its whole time.
+    Finished,
+    /// A device was refused, or the host cannot run it; nothing was loaded.
+    Refused(String),
+    /// A request failed.
+    DeviceError(String),
+    /// The drive, or the host, cannot keep up with the load.
+    CannotKeepUp(String),
+    /// A signal came, or the log could not be written.
+    Interrupted(String),
+}
+
+impl Order<'_> {
+    /// Runs the load.
+    pub fn carry_out(self, host: &Host, signals: &Signals, outputs: &mut Outputs) -> Outcome {
+        match self.run(host, signals, outputs) {
+            Ok(outcome) => outcome,
+            Err(error) => Outcome::Interrupted(format!("the log or side file cannot be written: {error}")),
+        }
+    }
+
+    fn run(self, host: &Host, signals: &Signals, outputs: &mut Outputs) -> io::Result<Outcome> {
+        outputs.log(&header::opening(&self.config, host.cpus_count))?;
+        let devices = match self.open_devices(signals) {
+            Ok(devices) => devices,
+            Err(refusal) => return self.refuse(&refusal, host, outputs),
+        };
+        let shared = Arc::new(Shared::new(self.config.clone(), devices, self.seed, Stop::new()?));
+        let streams = streams(&self.config, shared.length);
+        let names = self.histogram_names(&shared.devices, &streams);
+        outputs.log(&header::measured(&shared.devices, &names))?;
+        outputs.side(&self.start_record(host, &self.identities(&shared.devices)))?;
+        let start = match crew::start(&shared, &streams) {
+            Ok(start) => start,
+            Err(error) => return self.cannot_start(&error, outputs),
+        };
+        let ending = Collector::new(&shared, &streams, signals, start, names).run(outputs);
+        finish(&ending, &shared, outputs)
+    }
+
+    fn open_devices(&self, signals: &Signals) -> Result<Vec<Device>, Refusal> {
+        let wishes = Wishes {
+            config: &self.config,
+            may_destroy: self.may_destroy,
+            refusal: self.refusal,
+            signal: &|| signals.first(),
+        };
+        self.config
+            .device_names
+            .iter()
+            .map(|name| device::open(&wishes, name))
+            .collect()
+    }
+
+    fn histogram_names(&self, devices: &[Device], streams: &[Arc<Stream>]) -> Vec<String> {
+        let operations: Vec<Operation> = streams.iter().map(|stream| stream.operation).collect();
+        names(devices, &operations, self.config.writes_per_s > 0)
+    }
+
+    fn start_record<'b>(&'b self, host: &'b Host, devices: &'b [Value]) -> Start<'b> {
+        Start::new(&self.config, self.config_text, self.seed, host, devices)
+    }
+
+    fn identities(&self, devices: &[Device]) -> Vec<Value> {
+        let plain = |device: &Device| json!({"path": device.name, "size_bytes": device.size_bytes, "minimum_io_bytes": device.minimum_io_bytes});
+        let identity =
+            |device: &Device| (self.identity)(Path::new(&device.name)).unwrap_or_else(|| plain(device));
+        devices.iter().map(identity).collect()
+    }
+
+    fn refuse(&self, refusal: &Refusal, host: &Host, outputs: &mut Outputs) -> io::Result<Outcome> {
+        let named: Vec<Value> = self
+            .config
+            .device_names
+            .iter()
+            .map(|name| json!({"path": name}))
+            .collect();
+        outputs.side(&self.start_record(host, &named))?;
+        let (words, outcome) = match refusal {
+            Refusal::Interrupted(signal) => (
+                header::stopped(Cause::Signal(signal), &[]),
+                Outcome::Interrupted(refusal.to_string()),
+            ),
+            _ => (header::refused(refusal), Outcome::Refused(refusal.to_string())),
+        };
+        outputs.log(&words)?;
+        outputs.side(&never_started(&outcome))?;
+        Ok(outcome)
+    }
+
+    fn cannot_start(&self, error: &io::Error, outputs: &mut Outputs) -> io::Result<Outcome> {
+        let threads = self.config.service_threads;
+        let text =
+            format!("this host starts no {threads} service threads and those for large blocks: {error}");
+        outputs.log(&format!(
+            "ERROR: create service thread\ndrivetest: refused: {text}\n"
+        ))?;
+        let outcome = Outcome::Refused(text);
+        outputs.side(&never_started(&outcome))?;
+        Ok(outcome)
+    }
+}
+
+impl Outcome {
+    /// The side file's word for it, and the sentence.
+    fn reason(&self) -> (&'static str, &str) {
+        match self {
+            Self::Finished => ("finished", ""),
+            Self::Refused(text) => ("refused", text),
+            Self::DeviceError(text) => ("device-error", text),
+            Self::CannotKeepUp(text) => ("lag", text),
+            Self::Interrupted(text) => ("interrupted", text),
+        }
+    }
+}
+
+fn never_started(outcome: &Outcome) -> End {
+    let (reason, text) = outcome.reason();
+    End::new(reason, text, Nanos(0), Totals::default(), &Tally::default())
+}
+
+fn finish(ending: &Ending, shared: &Shared, outputs: &mut Outputs) -> io::Result<Outcome> {
+    let words = ending
+        .cause
+        .map(|cause| header::stopped(cause, &shared.devices))
+        .unwrap_or_default();
+    let text = words.trim_end().replace('\n', "; ");
+    let outcome = match ending.cause {
+        None => Outcome::Finished,
+        Some(Cause::Lag(_) | Cause::Silence) => Outcome::CannotKeepUp(text),
+        Some(Cause::Device(_)) => Outcome::DeviceError(text),
+        Some(Cause::Signal(_) | Cause::Output) => Outcome::Interrupted(text),
+    };
+    let (reason, text) = outcome.reason();
+    let logged = outputs.log(&words);
+    // The side file may lie on another disk than the log: it is told even when the log is full.
+    outputs
+        .side(&End::new(
+            reason,
+            text,
+            ending.elapsed,
+            ending.totals,
+            &ending.reads,
+        ))
+        .and(logged)?;
+    Ok(outcome)
+}
