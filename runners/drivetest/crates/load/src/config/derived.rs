@@ -1,6 +1,7 @@
 //! What follows from a configuration: internal rates, stored sizes, rates of large blocks.
 
-use super::{Config, ConfigError, range, within};
+use super::error::{range, within};
+use super::{Config, ConfigError};
 use crate::schedule::Rate;
 
 /// The server's record rounding since 5.0. Source: src/storage/cfg_storage.c, `RBLOCK_SIZE`.

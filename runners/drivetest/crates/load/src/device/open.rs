@@ -94,6 +94,12 @@ fn open_block_device(wishes: &Wishes<'_>, name: &str, found: &Metadata) -> Resul
             name: name.to_owned(),
         });
     }
+    // The kernel lets a read-only device be opened for writing and fails each write (seen on 6.18).
+    if writes(wishes.config) && is_read_only(found) {
+        return Err(Refusal::ReadOnly {
+            name: name.to_owned(),
+        });
+    }
     try_open(wishes.config, name, OFlags::EXCL).map_err(|source| block_device_refusal(name, found, source))
 }
 
@@ -101,7 +107,6 @@ fn block_device_refusal(name: &str, found: &Metadata, source: io::Error) -> Refu
     let name = name.to_owned();
     match source.raw_os_error().map(Errno::from_raw_os_error) {
         Some(Errno::BUSY) => busy(name, found),
-        Some(Errno::ROFS | Errno::ACCESS | Errno::PERM) if is_read_only(found) => Refusal::ReadOnly { name },
         _ => Refusal::Open { name, source },
     }
 }

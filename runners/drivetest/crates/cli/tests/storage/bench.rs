@@ -1,0 +1,125 @@
+//! A place to run the program in: a directory with a configuration, a plain file as drive, and what came out.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// A directory of its own for one test.
+pub struct Bench {
+    directory: tempfile::TempDir,
+    /// What the configuration names.
+    pub device: String,
+}
+
+impl Bench {
+    /// With a plain file as drive that is not there yet.
+    pub fn new() -> Self {
+        let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let device = directory.path().join("drive.img").display().to_string();
+        Self { directory, device }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// The command line for a configuration that consists of the device and these lines.
+    pub fn command(&self, lines: &str) -> Command {
+        let config = self.path("config");
+        fs::write(&config, format!("device-names: {}\n{lines}", self.device)).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_drivetest"));
+        command
+            .arg("storage")
+            .arg(config)
+            .arg("--log")
+            .arg(self.path("log"));
+        command.arg("--side-file").arg(self.path("side.jsonl"));
+        command
+    }
+
+    pub fn run(&self, lines: &str) -> Output {
+        self.command(lines).output().unwrap()
+    }
+
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.path("log")).unwrap_or_default()
+    }
+
+    pub fn side(&self) -> Vec<Value> {
+        let text = fs::read_to_string(self.path("side.jsonl")).unwrap_or_default();
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
+    /// The last record of the side file.
+    pub fn end(&self) -> Value {
+        self.side().pop().unwrap()
+    }
+
+    /// Waits until the log holds a text; the run must still be under way.
+    pub fn wait_for(&self, run: &mut Child, text: &str) {
+        let patience = Instant::now() + Duration::from_secs(60);
+        while !self.log().contains(text) {
+            assert!(
+                run.try_wait().unwrap().is_none(),
+                "ended before '{text}':\n{}",
+                self.log()
+            );
+            assert!(Instant::now() < patience, "no '{text}' in\n{}", self.log());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+/// The numbers of `NAME (N total)` lines, block after block.
+pub fn totals(log: &str, name: &str) -> Vec<u64> {
+    let total = |line: &str| {
+        line.strip_prefix(name)?
+            .strip_prefix(" (")?
+            .strip_suffix(" total)")?
+            .parse()
+            .ok()
+    };
+    log.lines().filter_map(total).collect()
+}
+
+/// The labels of the blocks.
+pub fn labels(log: &str) -> Vec<u64> {
+    let label = |line: &str| line.strip_prefix("after ")?.strip_suffix(" sec:")?.parse().ok();
+    log.lines().filter_map(label).collect()
+}
+
+/// Whether plain files here take direct I/O; says so where not, past the capture of test output.
+pub fn takes_direct_io(bench: &Bench) -> bool {
+    use std::os::unix::fs::OpenOptionsExt;
+    const O_DIRECT: i32 = if cfg!(target_arch = "aarch64") {
+        0o200_000
+    } else {
+        0o40_000
+    };
+    let probe = bench.path("probe");
+    let opened = fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .custom_flags(O_DIRECT)
+        .open(&probe);
+    if opened.is_err() {
+        skip(&format!("no direct I/O on {}", parent(&probe)));
+    }
+    opened.is_ok()
+}
+
+pub fn skip(why: &str) {
+    // println! would be captured, and a skipped test pass for a passed one.
+    writeln!(std::io::stderr(), "SKIPPED: {why}").unwrap();
+}
+
+fn parent(path: &Path) -> String {
+    path.parent().unwrap().display().to_string()
+}

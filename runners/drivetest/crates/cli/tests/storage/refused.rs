@@ -1,0 +1,168 @@
+//! What the program does not put under load, and what it says then.
+
+use std::fs;
+use std::process::Output;
+
+use crate::bench::{Bench, takes_direct_io};
+
+const READS: &str = "test-duration-sec: 1\nread-reqs-per-sec: 10\n";
+const WRITES: &str = "file-size-mbytes: 1\ntest-duration-sec: 1\nwrite-reqs-per-sec: 100\n";
+
+fn on(device: &str, lines: &str) -> (Bench, Output) {
+    let mut bench = Bench::new();
+    bench.device = device.replace("HERE", &bench.path("").display().to_string());
+    let output = bench.run(lines);
+    (bench, output)
+}
+
+fn assert_refused(bench: &Bench, output: &Output, sentence: &str) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains(sentence), "{said}");
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(bench.log().contains("\ndrivetest: refused: "), "{}", bench.log());
+    assert_eq!(bench.end()["reason"], "refused");
+}
+
+#[test]
+fn a_missing_device_is_refused_in_acts_words_too() {
+    let (bench, output) = on("/dev/nothing-of-that-name", READS);
+    assert_refused(
+        &bench,
+        &output,
+        "/dev/nothing-of-that-name: does not exist; check device-names",
+    );
+    let words = "ERROR: open device /dev/nothing-of-that-name errno 2 'No such file or directory'\n";
+    assert!(bench.log().contains(words), "{}", bench.log());
+}
+
+#[test]
+fn what_is_no_drive_is_refused_by_its_kind() {
+    for (device, kind) in [
+        ("HERE", "is a directory; name a block device"),
+        ("/dev/null", "is a character device"),
+    ] {
+        let (bench, output) = on(device, READS);
+        assert_refused(&bench, &output, kind);
+    }
+}
+
+#[test]
+fn a_plain_file_needs_its_size() {
+    let (bench, output) = on("HERE/config", READS);
+    assert_refused(
+        &bench,
+        &output,
+        "is a plain file; give its size as file-size-mbytes",
+    );
+}
+
+#[test]
+fn a_file_of_another_size_is_left_as_it_is() {
+    let (bench, output) = on("HERE/config", WRITES);
+    assert_refused(&bench, &output, "file-size-mbytes says 1048576; name a new file");
+    assert!(
+        fs::read_to_string(bench.path("config"))
+            .unwrap()
+            .contains("write-reqs-per-sec: 100")
+    );
+}
+
+#[test]
+fn a_file_too_small_for_a_block_is_refused() {
+    let bench = Bench::new();
+    if !takes_direct_io(&bench) {
+        return;
+    }
+    let output = bench.run(&format!("{WRITES}large-block-op-kbytes: 2048\n"));
+    assert_refused(
+        &bench,
+        &output,
+        "holds 1048576 bytes, less than one large block and one record need",
+    );
+}
+
+#[test]
+fn a_file_system_image_is_overwritten_only_when_told() {
+    let bench = Bench::new();
+    if !takes_direct_io(&bench) {
+        return;
+    }
+    let mut image = vec![0; 1 << 20];
+    image[..6].copy_from_slice(b"XFSB\0\0");
+    fs::write(&bench.device, &image).unwrap();
+    assert_refused(
+        &bench,
+        &bench.run(WRITES),
+        "holds an XFS file system, which the load would overwrite",
+    );
+    assert!(fs::read(&bench.device).unwrap() == image, "the image was changed");
+    fs::remove_file(bench.path("log")).unwrap();
+    fs::remove_file(bench.path("side.jsonl")).unwrap();
+    assert!(
+        bench
+            .command(WRITES)
+            .arg("--i-know-this-destroys-data")
+            .status()
+            .unwrap()
+            .success()
+    );
+}
+
+#[test]
+fn two_loads_never_share_a_file() {
+    let bench = Bench::new();
+    if !takes_direct_io(&bench) {
+        return;
+    }
+    let mut first = bench
+        .command("file-size-mbytes: 1\ntest-duration-sec: 600\nread-reqs-per-sec: 10\n")
+        .spawn()
+        .unwrap();
+    bench.wait_for(&mut first, "HISTOGRAM NAMES");
+    let (other, output) = on(&bench.device, WRITES);
+    assert_refused(&other, &output, "held by another user");
+    first.kill().unwrap();
+    first.wait().unwrap();
+}
+
+#[test]
+fn a_configuration_that_cannot_be_read_is_a_matter_of_usage() {
+    let (bench, output) = on("/dev/null", "test-duration-sec: 1\nread-req-per-sec: 10\n");
+    assert_eq!(output.status.code(), Some(64));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        said.contains("config: line 3: read-req-per-sec is no known key; did you mean read-reqs-per-sec?"),
+        "{said}"
+    );
+    assert!(!bench.path("log").exists(), "nothing was run, so there is no log");
+}
+
+#[test]
+fn what_is_not_built_is_refused_as_usage() {
+    let (_, output) = on("/dev/null", &format!("{READS}commit-to-device: yes\n"));
+    assert_eq!(output.status.code(), Some(64));
+    assert!(
+        String::from_utf8_lossy(&output.stderr)
+            .contains("commit-to-device: single-record writes are not built yet")
+    );
+}
+
+#[test]
+fn a_log_that_holds_a_run_is_not_written_over() {
+    let bench = Bench::new();
+    fs::write(bench.path("log"), "after 1 sec:\n").unwrap();
+    let output = bench.run(READS);
+    assert_eq!(output.status.code(), Some(64));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("holds 13 bytes already; name another file"));
+    assert_eq!(bench.log(), "after 1 sec:\n");
+}
+
+#[test]
+fn keys_of_older_versions_are_warned_about() {
+    let (_, output) = on("/dev/null", &format!("{READS}scheduler-mode: noop\n"));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        said.contains("line 4: scheduler-mode is a key of older ACT versions and changes nothing"),
+        "{said}"
+    );
+}

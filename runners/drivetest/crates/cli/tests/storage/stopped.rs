@@ -1,0 +1,158 @@
+//! Runs that end before their time: by a signal, by lag, by a failing drive, by a full disk.
+
+use std::process::{Child, Command};
+
+use crate::bench::{Bench, labels, takes_direct_io, totals};
+
+const LONG: &str = "file-size-mbytes: 8\ntest-duration-sec: 600\nread-reqs-per-sec: 100\n";
+
+fn send(signal: &str, run: &Child) {
+    assert!(
+        Command::new("kill")
+            .arg(format!("-{signal}"))
+            .arg(run.id().to_string())
+            .status()
+            .unwrap()
+            .success()
+    );
+}
+
+fn stopped_by(signal: &str) -> (Bench, Option<i32>) {
+    let bench = Bench::new();
+    let mut run = bench.command(LONG).spawn().unwrap();
+    bench.wait_for(&mut run, "after 1 sec:");
+    send(signal, &run);
+    let code = run.wait().unwrap().code();
+    (bench, code)
+}
+
+#[test]
+fn signals_end_a_run_cleanly_and_are_told() {
+    if !takes_direct_io(&Bench::new()) {
+        return;
+    }
+    for signal in ["TERM", "INT", "HUP"] {
+        let (bench, code) = stopped_by(signal);
+        assert_eq!(code, Some(5), "{signal}");
+        assert!(
+            bench
+                .log()
+                .ends_with(&format!("\n\ndrivetest: stopped by signal {signal}\n")),
+            "{}",
+            bench.log()
+        );
+        assert_eq!(bench.end()["reason"], "interrupted");
+    }
+}
+
+#[test]
+fn only_whole_intervals_are_in_a_stopped_log() {
+    if !takes_direct_io(&Bench::new()) {
+        return;
+    }
+    let (bench, _) = stopped_by("TERM");
+    let intervals = bench
+        .side()
+        .iter()
+        .filter(|record| record["record"] == "interval")
+        .count();
+    assert_eq!(labels(&bench.log()).len(), intervals);
+    // What came after the last block is in the end record alone.
+    assert!(bench.end()["reads_count"].as_u64() >= totals(&bench.log(), "reads").last().copied());
+}
+
+#[test]
+fn a_run_under_nohup_outlives_its_terminal() {
+    let bench = Bench::new();
+    if !takes_direct_io(&bench) {
+        return;
+    }
+    let command = bench.command("file-size-mbytes: 8\ntest-duration-sec: 2\nread-reqs-per-sec: 10\n");
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", "trap '' HUP; exec \"$0\" \"$@\""])
+        .arg(command.get_program())
+        .args(command.get_args());
+    let mut run = shell.spawn().unwrap();
+    bench.wait_for(&mut run, "after 1 sec:");
+    send("HUP", &run);
+    assert_eq!(run.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_load_beyond_the_drive_stops_in_acts_words() {
+    let bench = Bench::new();
+    if !takes_direct_io(&bench) {
+        return;
+    }
+    let text = "file-size-mbytes: 8\ntest-duration-sec: 600\nread-reqs-per-sec: 4000000\nmax-lag-sec: 1\n";
+    let output = bench.run(&format!("{text}service-threads: 1\n"));
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+    let words = "ERROR: service thread can't keep up\nACT can't do requested load - test stopped\n\
+                 try configuring more 'service-threads'\n";
+    assert!(bench.log().ends_with(words), "{}", bench.log());
+    assert_eq!(bench.end()["reason"], "lag");
+}
+
+#[test]
+fn a_lag_of_nothing_never_stops_a_run() {
+    let bench = Bench::new();
+    if !takes_direct_io(&bench) {
+        return;
+    }
+    let text = "file-size-mbytes: 8\ntest-duration-sec: 2\nread-reqs-per-sec: 4000000\nmax-lag-sec: 0\n";
+    assert_eq!(
+        bench.run(&format!("{text}service-threads: 1\n")).status.code(),
+        Some(0)
+    );
+    let reads = totals(&bench.log(), "reads").pop().unwrap();
+    assert!(reads > 0 && reads < 8_000_000, "{reads}");
+}
+
+#[test]
+fn a_drive_that_fails_ends_the_run_at_the_first_error() {
+    let bench = Bench::new();
+    if !takes_direct_io(&bench) {
+        return;
+    }
+    let mut run = bench.command(LONG).spawn().unwrap();
+    bench.wait_for(&mut run, "after 1 sec:");
+    // A drive that lost its sectors, as far as a plain file can be one.
+    std::fs::OpenOptions::new()
+        .write(true)
+        .open(&bench.device)
+        .unwrap()
+        .set_len(0)
+        .unwrap();
+    assert_eq!(run.wait().unwrap().code(), Some(3));
+    let words = format!(
+        "ERROR: reading {}: 5 'Input/output error'\ndrivetest: stopped by the first error, at offset ",
+        bench.device
+    );
+    assert!(bench.log().contains(&words), "{}", bench.log());
+    assert_eq!(
+        (bench.log().matches("ERROR").count(), &bench.end()["reason"]),
+        (1, &"device-error".into())
+    );
+}
+
+#[test]
+fn a_log_that_cannot_be_written_ends_the_run() {
+    let bench = Bench::new();
+    if !takes_direct_io(&bench) {
+        return;
+    }
+    bench.command(LONG);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_drivetest"));
+    let output = command
+        .arg("storage")
+        .arg(bench.path("config"))
+        .args(["--log", "/dev/full"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(5));
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("No space left on device"),
+        "{output:?}"
+    );
+}
