@@ -117,7 +117,9 @@ pub fn takes_direct_io(bench: &Bench) -> bool {
 
 pub fn skip(why: &str) {
     // println! would be captured, and a skipped test pass for a passed one.
-    writeln!(std::io::stderr(), "SKIPPED: {why}").unwrap();
+    std::io::stderr()
+        .write_all(format!("SKIPPED: {why}\n").as_bytes())
+        .unwrap();
 }
 
 fn parent(path: &Path) -> String {

@@ -1,6 +1,6 @@
 //! The configuration of a storage load: ACT 6.6's keys, defaults and ranges, and two keys of our own.
 //!
-//! Two stages: [`typed`] holds what was typed, [`Config`] what the program needs.
+//! Two stages: `typed` holds what was typed, [`Config`] what the program needs.
 
 mod derived;
 mod echo;
