@@ -1,1 +1,29 @@
 //! What a device is, and whether it may be written to.
+//!
+//! Everything is read from sysfs and procfs. A **drive** is the physical thing, named by its drive key, which every path to it
+//! shares: its partitions and namespaces, a second path of a multipath host, a loop device over it or over the same
+//! file. A question about one path is therefore answered for the drive: what is mounted, held, swapped on or open
+//! anywhere on it speaks against a load.
+
+mod block;
+mod drive;
+mod error;
+mod host;
+mod identity;
+mod inventory;
+mod mounts;
+mod node;
+mod openers;
+mod refusal;
+mod swaps;
+mod system;
+mod target;
+
+#[cfg(test)]
+mod invented;
+
+pub use drive::Kind;
+pub use error::DeviceError;
+pub use host::Host;
+pub use identity::{Identity, identify};
+pub use refusal::{Refusal, refusals};

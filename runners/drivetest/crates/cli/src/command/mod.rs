@@ -4,11 +4,16 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
+mod answer;
 mod check;
 mod content;
+mod identify;
 mod latency;
 mod log_file;
 mod read;
+mod start;
+mod status;
+mod stop;
 mod storage;
 
 /// What to do.
@@ -22,6 +27,14 @@ pub enum Command {
     Check(check::Args),
     /// Run the load of an act_storage configuration and write its log
     Storage(storage::Args),
+    /// Tell what a device is and whether it may be written to.
+    Identify(identify::Args),
+    /// Start the rest of the line as a process that outlives this one; asked again, tell the same process.
+    Start(start::Args),
+    /// Tell how a detached run stands.
+    Status(status::Args),
+    /// Ask a detached run to end.
+    Stop(stop::Args),
 }
 
 impl Command {
@@ -32,6 +45,10 @@ impl Command {
             Self::Latency(args) => args.run(),
             Self::Check(args) => args.run(),
             Self::Storage(args) => args.run(),
+            Self::Identify(args) => args.run(),
+            Self::Start(args) => args.run(),
+            Self::Status(args) => args.run(),
+            Self::Stop(args) => args.run(),
         }
     }
 }

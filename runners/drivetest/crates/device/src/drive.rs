@@ -1,0 +1,180 @@
+//! Which drive a device belongs to: its kind, what it calls itself, and the key that all its paths share.
+
+use serde::Serialize;
+
+use crate::block::{Backing, Block};
+use crate::error::DeviceError;
+use crate::inventory::Inventory;
+use crate::node::FileId;
+use crate::system::{self, System};
+
+/// Stacks of devices are a few layers deep; a longer chain is a circle.
+const DEEPEST_STACK: usize = 16;
+/// Vital product data page 0x80: the serial number follows a header of 4 bytes, the last two of which tell its length.
+/// Source: SPC-4, 7.8.15.
+const SERIAL_PAGE_HEADER_BYTES: usize = 4;
+
+/// What sort of identity a drive has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Known by model and serial, or by its NQN.
+    Nvme,
+    /// SCSI, SAS or SATA; known by its WWN, or by model and serial.
+    Scsi,
+    /// Loop, zram, file, and whatever has no name of its own; never certifies.
+    Virtual,
+}
+
+/// What a drive tells of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Drive {
+    pub kind: Kind,
+    /// Names the physical drive, the same for every path to it.
+    pub key: String,
+    /// Whether the register would know the drive again in another host or slot.
+    pub is_named: bool,
+    pub model: Option<String>,
+    pub serial: Option<String>,
+    pub firmware: Option<String>,
+    pub wwn: Option<String>,
+}
+
+/// Returns the drive of a plain file, which is also that of every loop device over it.
+pub(crate) fn of_file(id: FileId) -> Drive {
+    virtual_drive(format!("file:{}:{}", id.device, id.inode), None)
+}
+
+/// Returns the drive that a block device belongs to.
+pub(crate) fn of_block(system: &System, inventory: &Inventory, block: &Block) -> Result<Drive, DeviceError> {
+    let mut block = inventory.whole(block);
+    for _ in 0..DEEPEST_STACK {
+        match inventory
+            .foundations(block)
+            .first()
+            .and_then(|below| inventory.named(below))
+        {
+            Some(below) => block = inventory.whole(below),
+            None => break,
+        }
+    }
+    if let Some(Backing::File { id, .. }) = block.backing {
+        return Ok(of_file(id));
+    }
+    match bus(block).as_deref() {
+        _ if block.name.starts_with("loop") => Ok(virtual_drive(
+            format!("loop:{}:{}", system.hostname()?, block.name),
+            None,
+        )),
+        _ if block.name.starts_with("zram") => zram(system, block),
+        Some("nvme" | "nvme-subsystem") => nvme(system, block),
+        Some("scsi") => scsi(system, block),
+        _ => other(system, block),
+    }
+}
+
+/// Returns the bus or class of the device behind a block device.
+fn bus(block: &Block) -> Option<String> {
+    let subsystem = std::fs::canonicalize(block.directory.join("device/subsystem")).ok()?;
+    Some(subsystem.file_name()?.to_string_lossy().into_owned())
+}
+
+fn virtual_drive(key: String, serial: Option<String>) -> Drive {
+    Drive {
+        kind: Kind::Virtual,
+        key,
+        is_named: true,
+        model: None,
+        serial,
+        firmware: None,
+        wwn: None,
+    }
+}
+
+fn zram(system: &System, block: &Block) -> Result<Drive, DeviceError> {
+    let number = block.name.trim_start_matches("zram");
+    Ok(virtual_drive(
+        format!("zram:{}:{number}:{}", system.hostname()?, block.size_bytes()?),
+        None,
+    ))
+}
+
+/// All namespaces of an NVMe drive, and all paths to them, tell the same model and serial.
+fn nvme(system: &System, block: &Block) -> Result<Drive, DeviceError> {
+    let (model, serial) = (block.text("device/model")?, block.text("device/serial")?);
+    let key = match (&serial, block.text("device/subsysnqn")?) {
+        (Some(serial), _) => Some(format!("nvme:{}:{serial}", model.as_deref().unwrap_or_default())),
+        (None, nqn) => nqn.map(|nqn| format!("nvme:{nqn}")),
+    };
+    let named = named(system, block, key)?;
+    Ok(Drive {
+        kind: Kind::Nvme,
+        model,
+        serial,
+        firmware: block.text("device/firmware_rev")?,
+        wwn: block.text("wwid")?,
+        ..named
+    })
+}
+
+fn scsi(system: &System, block: &Block) -> Result<Drive, DeviceError> {
+    let vendor = block.text("device/vendor")?.filter(|vendor| vendor != "ATA");
+    let model: Vec<_> = vendor.into_iter().chain(block.text("device/model")?).collect();
+    let model = (!model.is_empty()).then(|| model.join(" "));
+    let serial = serial_page(block)?;
+    let wwn = block.text("device/wwid")?;
+    let key = match (&wwn, &serial) {
+        (Some(wwn), _) => Some(format!("scsi:{wwn}")),
+        (None, Some(serial)) => Some(format!("scsi:{}:{serial}", model.as_deref().unwrap_or_default())),
+        (None, None) => None,
+    };
+    let named = named(system, block, key)?;
+    Ok(Drive {
+        kind: Kind::Scsi,
+        model,
+        serial,
+        firmware: block.text("device/rev")?,
+        wwn,
+        ..named
+    })
+}
+
+fn serial_page(block: &Block) -> Result<Option<String>, DeviceError> {
+    let page = system::bytes(&block.directory.join("device/vpd_pg80"))?.unwrap_or_default();
+    let Some(&[_, _, high, low]) = page.get(..SERIAL_PAGE_HEADER_BYTES) else {
+        return Ok(None);
+    };
+    let end = SERIAL_PAGE_HEADER_BYTES + usize::from(u16::from_be_bytes([high, low]));
+    let serial = page
+        .get(SERIAL_PAGE_HEADER_BYTES..end.min(page.len()))
+        .unwrap_or_default();
+    let serial = String::from_utf8_lossy(serial)
+        .trim_matches(|letter: char| letter.is_whitespace() || letter == '\0')
+        .to_owned();
+    Ok((!serial.is_empty()).then_some(serial))
+}
+
+/// A disk of a virtual machine or of a bus that the register does not certify.
+fn other(system: &System, block: &Block) -> Result<Drive, DeviceError> {
+    let serial = block.text("serial")?;
+    Ok(virtual_drive(place(system, block)?, serial))
+}
+
+/// Returns the drive under its own name or, where it has none, under its place, by which it can be locked but not known again.
+fn named(system: &System, block: &Block, key: Option<String>) -> Result<Drive, DeviceError> {
+    let is_named = key.is_some();
+    let key = match key {
+        Some(key) => key.split_whitespace().collect::<Vec<_>>().join("_"),
+        None => place(system, block)?,
+    };
+    Ok(Drive {
+        is_named,
+        ..virtual_drive(key, None)
+    })
+}
+
+fn place(system: &System, block: &Block) -> Result<String, DeviceError> {
+    let root = std::fs::canonicalize(system.sys.join("devices")).unwrap_or_default();
+    let place = block.directory.strip_prefix(root).unwrap_or(&block.directory);
+    Ok(format!("block:{}:{}", system.hostname()?, place.display()))
+}

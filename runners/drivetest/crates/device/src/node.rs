@@ -1,0 +1,164 @@
+//! What a path leads to, and whether it can be had for writing: the questions that go to the file system itself.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use rustix::fs::{self, Access, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+/// The number of a block device, by which the kernel knows it under every name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeviceNumber {
+    /// The driver's part.
+    pub major: u32,
+    /// The device's part.
+    pub minor: u32,
+}
+
+impl DeviceNumber {
+    /// Reads `major:minor`; None when the text is something else.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (major, minor) = text.trim().split_once(':')?;
+        Some(Self {
+            major: major.parse().ok()?,
+            minor: minor.parse().ok()?,
+        })
+    }
+
+    fn of(raw: u64) -> Self {
+        Self {
+            major: fs::major(raw),
+            minor: fs::minor(raw),
+        }
+    }
+}
+
+impl fmt::Display for DeviceNumber {
+    fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(text, "{}:{}", self.major, self.minor)
+    }
+}
+
+/// A file under every name: the device of its file system and its inode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FileId {
+    /// As one number, as `stat` gives it.
+    pub device: u64,
+    pub inode: u64,
+}
+
+impl FileId {
+    /// Returns the number of the device that the file lies on.
+    pub fn device_number(self) -> DeviceNumber {
+        DeviceNumber::of(self.device)
+    }
+}
+
+/// What a path leads to, links followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Node {
+    Block(DeviceNumber),
+    File {
+        id: FileId,
+        size_bytes: u64,
+        block_bytes: u64,
+    },
+    Other(&'static str),
+}
+
+/// Whether a node can be had by one user alone.
+#[derive(Debug)]
+pub(crate) enum Exclusive {
+    Free,
+    /// The kernel has given it to a file system, a stacked device or another program.
+    Claimed,
+    Denied(io::Error),
+}
+
+/// The file system's answers; tests invent their own.
+pub(crate) trait Nodes {
+    /// Tells what a path leads to.
+    fn look(&self, path: &Path) -> io::Result<Node>;
+    /// Tells whether this process may write there.
+    fn check_writable(&self, path: &Path) -> io::Result<()>;
+    /// Asks the kernel for a block device alone, for a moment and for reading only: closing one that was open for
+    /// writing makes udev look at it again.
+    fn exclusive(&self, path: &Path) -> Exclusive;
+}
+
+/// The running host's file system.
+pub(crate) struct HostNodes;
+
+impl Nodes for HostNodes {
+    fn look(&self, path: &Path) -> io::Result<Node> {
+        Ok(node(&fs::stat(path)?))
+    }
+
+    fn check_writable(&self, path: &Path) -> io::Result<()> {
+        Ok(fs::access(path, Access::WRITE_OK)?)
+    }
+
+    fn exclusive(&self, path: &Path) -> Exclusive {
+        let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        match fs::open(path, flags, Mode::empty()) {
+            Ok(_) => Exclusive::Free,
+            Err(Errno::BUSY) => Exclusive::Claimed,
+            Err(error) => Exclusive::Denied(error.into()),
+        }
+    }
+}
+
+fn node(stat: &Stat) -> Node {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::BlockDevice => Node::Block(DeviceNumber::of(stat.st_rdev)),
+        FileType::RegularFile => Node::File {
+            id: FileId {
+                device: stat.st_dev,
+                inode: stat.st_ino,
+            },
+            size_bytes: u64::try_from(stat.st_size).unwrap_or(0),
+            block_bytes: u64::try_from(stat.st_blksize).unwrap_or(0),
+        },
+        FileType::Directory => Node::Other("a directory"),
+        FileType::CharacterDevice => Node::Other("a character device"),
+        FileType::Fifo => Node::Other("a named pipe"),
+        FileType::Socket => Node::Other("a socket"),
+        _ => Node::Other("a file of unknown type"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_one_file_under_two_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let (name, link) = (folder.path().join("a"), folder.path().join("b"));
+        std::fs::write(&name, "data").unwrap();
+        std::fs::hard_link(&name, &link).unwrap();
+        assert_eq!(HostNodes.look(&name).unwrap(), HostNodes.look(&link).unwrap());
+    }
+
+    #[test]
+    fn directories_and_character_devices_are_told_apart() {
+        assert_eq!(
+            HostNodes.look(Path::new("/")).unwrap(),
+            Node::Other("a directory")
+        );
+        assert_eq!(
+            HostNodes.look(Path::new("/dev/null")).unwrap(),
+            Node::Other("a character device")
+        );
+    }
+
+    #[test]
+    fn a_number_is_read_as_sysfs_writes_it() {
+        assert_eq!(
+            DeviceNumber::parse("259:3\n"),
+            Some(DeviceNumber { major: 259, minor: 3 })
+        );
+        assert_eq!(DeviceNumber::parse("259"), None);
+    }
+}

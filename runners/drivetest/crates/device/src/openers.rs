@@ -1,0 +1,71 @@
+//! Who has a device or a file open.
+
+use std::thread;
+
+use crate::error::DeviceError;
+use crate::node::Node;
+use crate::system::{self, System};
+
+/// A passing look by udev is over after a few of these; a user of the device is not.
+const LOOKS: usize = 3;
+
+/// A process that has it open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Opener {
+    pub number: u32,
+    pub name: String,
+}
+
+/// Returns the processes, other than this one, that have a node open for which `is_ours` holds, and keep it open.
+///
+/// The files of another user's processes can be seen by root only.
+pub(crate) fn lasting(system: &System, is_ours: &dyn Fn(&Node) -> bool) -> Result<Vec<Opener>, DeviceError> {
+    for _ in 1..LOOKS {
+        if now(system, is_ours)?.is_empty() {
+            return Ok(Vec::new());
+        }
+        thread::sleep(system.passing);
+    }
+    now(system, is_ours)
+}
+
+fn now(system: &System, is_ours: &dyn Fn(&Node) -> bool) -> Result<Vec<Opener>, DeviceError> {
+    let own = std::fs::read_link(system.proc.join("self"))
+        .ok()
+        .and_then(|own| own.to_str()?.parse().ok());
+    let mut openers = Vec::new();
+    for number in process_numbers(system)?
+        .into_iter()
+        .filter(|&number| Some(number) != own)
+    {
+        if has_open(system, number, is_ours) {
+            let name = system::text(&system.proc.join(number.to_string()).join("comm"));
+            openers.push(Opener {
+                number,
+                name: name.ok().flatten().unwrap_or_default(),
+            });
+        }
+    }
+    Ok(openers)
+}
+
+/// Processes and descriptors come and go while they are looked at: what cannot be followed is not open any more, or is another
+/// user's.
+fn has_open(system: &System, number: u32, is_ours: &dyn Fn(&Node) -> bool) -> bool {
+    let descriptors = system.proc.join(number.to_string()).join("fd");
+    let names = system::names(&descriptors).unwrap_or_default();
+    names.iter().any(|name| {
+        system
+            .nodes
+            .look(&descriptors.join(name))
+            .is_ok_and(|node| is_ours(&node))
+    })
+}
+
+/// Returns the numbers of all processes.
+pub(crate) fn process_numbers(system: &System) -> Result<Vec<u32>, DeviceError> {
+    Ok(system::names(&system.proc)?
+        .iter()
+        .filter_map(|name| name.parse().ok())
+        .collect())
+}

@@ -1,0 +1,233 @@
+//! Why a device may not be written to.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::block::{Backing, Block};
+use crate::error::DeviceError;
+use crate::mounts;
+use crate::node::Exclusive;
+use crate::openers;
+use crate::swaps;
+use crate::system::System;
+use crate::target::{Target, Thing};
+
+/// A large block of the load is 128 KiB; a device that holds not even a few of them is no drive, or has no medium.
+const SMALLEST_BYTES: u64 = 1 << 20;
+
+/// One reason against writing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Refusal {
+    /// Which reason, for programs.
+    pub id: &'static str,
+    /// What, why and what to do, for people.
+    pub sentence: String,
+}
+
+/// Returns why a device may not be written to; empty when it may.
+///
+/// The answer holds for this moment. Open a block device with `O_EXCL` afterwards: then the kernel keeps others away.
+///
+/// # Errors
+/// When the path leads to nothing, or to neither a block device nor a file, or the kernel does not describe it.
+pub fn refusals(path: &Path) -> Result<Vec<Refusal>, DeviceError> {
+    refusals_on(&System::host(), path)
+}
+
+pub(crate) fn refusals_on(system: &System, path: &Path) -> Result<Vec<Refusal>, DeviceError> {
+    of(system, &Target::find(system, path)?)
+}
+
+pub(crate) fn of(system: &System, target: &Target<'_>) -> Result<Vec<Refusal>, DeviceError> {
+    let mut found = mounted(system, target)?;
+    found.extend(held(target));
+    found.extend(swapped_to(system, target)?);
+    // What the kernel itself has not been seen to use may still be claimed: by ZFS, a second btrfs member, another program.
+    if found.is_empty() {
+        found.extend(claimed(system, target));
+    }
+    found.extend(stacked(target));
+    found.extend(partitioned(target));
+    found.extend(open(system, target)?);
+    found.extend(backing_gone(target));
+    found.extend(unnamed(target));
+    found.extend(too_small(target)?);
+    found.extend(read_only(system, target)?);
+    Ok(found)
+}
+
+fn refusal(id: &'static str, target: &Target<'_>, what: &str) -> Refusal {
+    Refusal {
+        id,
+        sentence: format!("{}: {what}", target.path.display()),
+    }
+}
+
+/// Names a device where it is not the one that was asked about.
+fn subject(target: &Target<'_>, block: &Block) -> String {
+    match &target.thing {
+        Thing::Block(name) if *name == block.name => String::new(),
+        _ => format!("/dev/{}, on the same drive, is ", block.name),
+    }
+}
+
+fn mounted(system: &System, target: &Target<'_>) -> Result<Vec<Refusal>, DeviceError> {
+    let mut found = Vec::new();
+    for mount in mounts::read(system)? {
+        let Some(block) = target.touched_numbered(mount.number) else {
+            continue;
+        };
+        let (subject, point) = (subject(target, block), mount.point.display());
+        found.push(match mount.is_of_the_system() {
+            true => refusal(
+                "boot",
+                target,
+                &format!("{subject}mounted at {point}, where the running system lies; choose another device"),
+            ),
+            false => refusal(
+                "mounted",
+                target,
+                &format!("{subject}mounted at {point}; unmount it or choose another device"),
+            ),
+        });
+    }
+    Ok(found)
+}
+
+fn held(target: &Target<'_>) -> Vec<Refusal> {
+    let is_other = |block: &&Block| target.block().is_none_or(|named| named.name != block.name);
+    let stacks = target
+        .touched()
+        .filter(is_other)
+        .filter(|block| !block.slaves.is_empty());
+    let sentence = |block: &Block| {
+        format!(
+            "held by /dev/{} (made of {}); take that apart or choose another device",
+            block.name,
+            block.slaves.join(", ")
+        )
+    };
+    stacks
+        .map(|block| refusal("held", target, &sentence(block)))
+        .collect()
+}
+
+fn swapped_to(system: &System, target: &Target<'_>) -> Result<Vec<Refusal>, DeviceError> {
+    let swaps = swaps::read(system)?.into_iter();
+    let ours = swaps.filter(|path| system.nodes.look(path).is_ok_and(|node| target.touches(&node)));
+    let sentence = |path: &Path| {
+        format!(
+            "the host swaps to {0}; run swapoff {0} or choose another device",
+            path.display()
+        )
+    };
+    Ok(ours
+        .map(|path| refusal("swap", target, &sentence(&path)))
+        .collect())
+}
+
+fn claimed(system: &System, target: &Target<'_>) -> Option<Refusal> {
+    target.block()?;
+    match system.nodes.exclusive(target.path) {
+        Exclusive::Free => None,
+        Exclusive::Claimed => {
+            let remedy =
+                "look for ZFS, a volume manager or another load, and end that or choose another device";
+            Some(refusal(
+                "claimed",
+                target,
+                &format!("the kernel has given it to another user; {remedy}"),
+            ))
+        }
+        Exclusive::Denied(error) => Some(refusal(
+            "no-access",
+            target,
+            &format!("cannot be opened: {error}; check the medium and your rights"),
+        )),
+    }
+}
+
+fn stacked(target: &Target<'_>) -> Option<Refusal> {
+    let slaves = &target.block()?.slaves;
+    let sentence = || {
+        format!(
+            "made of {}, which a load would measure together; name the drive itself",
+            slaves.join(", ")
+        )
+    };
+    (!slaves.is_empty()).then(|| refusal("stacked", target, &sentence()))
+}
+
+/// Of a file: the partitions of the loop devices over it.
+fn partitioned(target: &Target<'_>) -> Option<Refusal> {
+    let wholes: Vec<&Block> = match &target.thing {
+        Thing::Block(name) => target.inventory.named(name).into_iter().collect(),
+        Thing::File { .. } => target.touched().collect(),
+    };
+    let parts = wholes
+        .into_iter()
+        .flat_map(|whole| target.inventory.partitions(whole));
+    let parts: Vec<_> = parts.map(|part| part.name.as_str()).collect();
+    let sentence = || {
+        format!(
+            "has partitions ({}); name one of them, or remove them first",
+            parts.join(", ")
+        )
+    };
+    (!parts.is_empty()).then(|| refusal("partitioned", target, &sentence()))
+}
+
+fn open(system: &System, target: &Target<'_>) -> Result<Vec<Refusal>, DeviceError> {
+    let openers = openers::lasting(system, &|node| target.touches(node))?;
+    let sentence =
+        |number, name: &str| format!("open in process {number} ({name}); end that or choose another device");
+    Ok(openers
+        .iter()
+        .map(|opener| refusal("open", target, &sentence(opener.number, &opener.name)))
+        .collect())
+}
+
+fn backing_gone(target: &Target<'_>) -> Option<Refusal> {
+    let whole = target.inventory.whole(target.block()?);
+    let Some(Backing::Gone { path }) = &whole.backing else {
+        return None;
+    };
+    let sentence = format!(
+        "shows {}, which is gone from there, so its drive cannot be told; attach it anew",
+        path.display()
+    );
+    Some(refusal("backing-gone", target, &sentence))
+}
+
+fn unnamed(target: &Target<'_>) -> Option<Refusal> {
+    let sentence = "tells neither serial nor world-wide name, so the register could not know it again; choose another drive";
+    (!target.drive.is_named).then(|| refusal("no-identity", target, sentence))
+}
+
+/// A file is made as large as the load asks.
+fn too_small(target: &Target<'_>) -> Result<Option<Refusal>, DeviceError> {
+    let Some(block) = target.block() else {
+        return Ok(None);
+    };
+    let size_bytes = block.size_bytes()?;
+    let sentence = || {
+        format!(
+            "holds {size_bytes} bytes, {SMALLEST_BYTES} are needed; attach or size it, or choose another device"
+        )
+    };
+    Ok((size_bytes < SMALLEST_BYTES).then(|| refusal("too-small", target, &sentence())))
+}
+
+fn read_only(system: &System, target: &Target<'_>) -> Result<Option<Refusal>, DeviceError> {
+    if target.block().map(Block::is_read_only).transpose()? == Some(true) {
+        return Ok(Some(refusal(
+            "read-only",
+            target,
+            "set read-only; make it writable or choose another device",
+        )));
+    }
+    let denied = system.nodes.check_writable(target.path).err();
+    let sentence = |error| format!("cannot be written to: {error}; get the rights or choose another device");
+    Ok(denied.map(|error| refusal("read-only", target, &sentence(error))))
+}
