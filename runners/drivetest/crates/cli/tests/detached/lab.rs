@@ -1,0 +1,211 @@
+//! A lab in a temporary directory: run directories, a drive's lock, and the real binary.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use serde_json::Value;
+
+/// Long enough for any step on a busy machine; waited for in full only by a test that fails.
+const LIMIT: Duration = Duration::from_secs(20);
+
+pub struct Lab {
+    folder: tempfile::TempDir,
+}
+
+/// What a command answered.
+pub struct Answer {
+    pub code: Option<i32>,
+    pub record: Value,
+    pub stderr: String,
+}
+
+impl Answer {
+    pub fn state(&self) -> &str {
+        self.record["state"].as_str().unwrap_or("unanswered")
+    }
+
+    pub fn pid(&self) -> i64 {
+        self.record["pid"]
+            .as_i64()
+            .unwrap_or_else(|| panic!("no pid in {}: {}", self.record, self.stderr))
+    }
+
+    pub fn reason(&self) -> &str {
+        self.record["reason"].as_str().unwrap()
+    }
+}
+
+impl Lab {
+    pub fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(name)
+    }
+
+    /// Makes a run directory. Its load is `drivetest status` of a directory whose `pid` is a named pipe: that waits until
+    /// somebody writes there, as a load waits for its end.
+    pub fn run_dir(&self, name: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(path.join("load")).unwrap();
+        assert!(
+            Command::new("mkfifo")
+                .arg(path.join("load/pid"))
+                .status()
+                .unwrap()
+                .success()
+        );
+        path
+    }
+
+    /// The command line that starts the load of a run directory.
+    pub fn starting(&self, name: &str, generation: u64) -> Vec<String> {
+        let run_dir = self.path(name).display().to_string();
+        let drive_lock = self.path("drive.lock").display().to_string();
+        let load = format!("{run_dir}/load");
+        let generation = generation.to_string();
+        let start = [
+            "start",
+            "--run-dir",
+            &run_dir,
+            "--drive-lock",
+            &drive_lock,
+            "--generation",
+            &generation,
+        ];
+        start
+            .into_iter()
+            .chain(["--", "status", "--run-dir", &load])
+            .map(str::to_owned)
+            .collect()
+    }
+
+    pub fn start(&self, name: &str, generation: u64) -> Answer {
+        answer(
+            drivetest()
+                .args(self.starting(name, generation))
+                .output()
+                .unwrap(),
+        )
+    }
+
+    pub fn status(&self, name: &str) -> Answer {
+        answer(
+            drivetest()
+                .arg("status")
+                .arg("--run-dir")
+                .arg(self.path(name))
+                .output()
+                .unwrap(),
+        )
+    }
+
+    pub fn stop(&self, name: &str) -> Answer {
+        answer(
+            drivetest()
+                .arg("stop")
+                .arg("--run-dir")
+                .arg(self.path(name))
+                .output()
+                .unwrap(),
+        )
+    }
+
+    /// Lets the load of a run directory read something and end.
+    pub fn feed(&self, name: &str, text: &str) {
+        fs::write(self.path(name).join("load/pid"), text).unwrap();
+    }
+
+    pub fn ended(&self, name: &str) -> Answer {
+        wait_for(|| Some(self.status(name)).filter(|answer| answer.state() == "ended"))
+    }
+
+    /// Processes that became the load of a run directory.
+    pub fn loads(&self, name: &str) -> Vec<i64> {
+        let load = self.path(name).join("load").display().to_string();
+        processes(|words| words == ["drivetest", "status", "--run-dir", &load])
+    }
+
+    /// Processes of a run directory that are still the launcher's own text: launchers, monitors, and what is to be a load.
+    pub fn forks(&self, name: &str) -> Vec<i64> {
+        let run_dir = self.path(name).display().to_string();
+        processes(|words| words.get(1).is_some_and(|word| word == "start") && words.contains(&run_dir))
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        let folder = self.path("").display().to_string();
+        for pid in processes(|words| words.iter().any(|word| word.starts_with(&folder))) {
+            kill(pid);
+        }
+    }
+}
+
+pub fn drivetest() -> Command {
+    Command::new(binary())
+}
+
+pub fn binary() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_drivetest"))
+}
+
+pub fn answer(output: Output) -> Answer {
+    Answer {
+        code: output.status.code(),
+        record: serde_json::from_slice(&output.stdout).unwrap_or_default(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// Ends a process as the kernel's memory killer would.
+pub fn kill(pid: i64) {
+    signalled(kill_process(number(pid), Signal::KILL));
+}
+
+/// Ends a process and its children, as a closing terminal or a service manager would.
+pub fn kill_group(pid: i64) {
+    signalled(kill_process_group(number(pid), Signal::KILL));
+}
+
+fn number(pid: i64) -> Pid {
+    Pid::from_raw(pid.try_into().unwrap()).unwrap()
+}
+
+fn signalled(answer: Result<(), Errno>) {
+    assert!(matches!(answer, Ok(()) | Err(Errno::SRCH)), "{answer:?}");
+}
+
+pub fn wait_for<Found>(mut look: impl FnMut() -> Option<Found>) -> Found {
+    let deadline = Instant::now() + LIMIT;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < deadline, "did not come about within {LIMIT:?}");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn processes(is_wanted: impl Fn(&[String]) -> bool) -> Vec<i64> {
+    let numbers = fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
+    let is_wanted = |pid: &i64| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let words: Vec<_> = line
+            .split(|&byte| byte == 0)
+            .map(|word| String::from_utf8_lossy(word).into_owned())
+            .collect();
+        is_wanted(words.strip_suffix(&[String::new()]).unwrap_or(&words))
+    };
+    numbers.filter(is_wanted).collect()
+}
