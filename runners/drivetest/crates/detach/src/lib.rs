@@ -12,6 +12,8 @@
 
 mod drive_lock;
 mod error;
+mod failure;
+mod line;
 mod lock;
 mod offspring;
 mod process;

@@ -4,7 +4,7 @@
 //! So nothing allocates, prints, or panics: only system calls, and memory that the launcher had prepared before the fork.
 
 use std::ffi::{CStr, CString, c_char, c_int};
-use std::fmt::{self, Write};
+use std::fmt::Write;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
@@ -12,6 +12,8 @@ use rustix::fs::{AtFlags, Mode, OFlags, fsync, openat, renameat, statat, unlinka
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::process::{Pid, WaitOptions, WaitStatus, fchdir, getpid, setsid, waitpid};
 
+use crate::failure::{Failure, Stage};
+use crate::line::{Line, Whole};
 use crate::process::parse_stat;
 
 /// Signals that are sent to every process at shutdown or with a terminal; the monitor outlives the program to see its end.
@@ -56,71 +58,6 @@ pub(crate) struct Offspring<'a> {
     pub generation: u64,
     /// For `pid`.
     pub boot_id: &'a str,
-}
-
-/// What the offspring was doing when it failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Stage {
-    /// A session, streams and descriptors of its own.
-    Detach = 1,
-    /// The second fork.
-    Fork = 2,
-    /// `pid`.
-    Record = 3,
-    /// Becoming the program.
-    Exec = 4,
-}
-
-impl Stage {
-    const ALL: [Self; 4] = [Self::Detach, Self::Fork, Self::Record, Self::Exec];
-
-    /// Returns the stage as a verb that goes with the program.
-    pub fn verb(self) -> &'static str {
-        match self {
-            Self::Detach => "set up a session for",
-            Self::Fork => "fork for",
-            Self::Record => "record the process of",
-            Self::Exec => "execute",
-        }
-    }
-}
-
-/// Why no program came to life, in a form that fits through a pipe at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Failure {
-    /// What was tried.
-    pub stage: Stage,
-    errno: i32,
-}
-
-impl Failure {
-    fn new(stage: Stage, errno: Errno) -> Self {
-        Self {
-            stage,
-            errno: errno.raw_os_error(),
-        }
-    }
-
-    /// Returns the system's answer.
-    pub fn source(self) -> io::Error {
-        io::Error::from_raw_os_error(self.errno)
-    }
-
-    fn to_bytes(self) -> [u8; 5] {
-        let [a, b, c, d] = self.errno.to_le_bytes();
-        [self.stage as u8, a, b, c, d]
-    }
-
-    /// Reads what came through the pipe; None when nothing did: the program began.
-    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let (&first, rest) = bytes.split_first()?;
-        let stage = Stage::ALL.into_iter().find(|stage| *stage as u8 == first)?;
-        Some(Self {
-            stage,
-            errno: i32::from_le_bytes(rest.try_into().ok()?),
-        })
-    }
 }
 
 /// Forks the monitor, which forks the program. Returns in the launcher only.
@@ -326,80 +263,4 @@ fn last_errno() -> Errno {
 fn exit(status: c_int) -> ! {
     // SAFETY: ends this process at once; nothing of the launcher's (buffers, destructors) may run in its child.
     unsafe { libc::_exit(status) }
-}
-
-/// A line of bounded length on the stack.
-struct Line {
-    bytes: [u8; 256],
-    length: usize,
-}
-
-impl Default for Line {
-    fn default() -> Self {
-        Self {
-            bytes: [0; 256],
-            length: 0,
-        }
-    }
-}
-
-impl Line {
-    fn bytes(&self) -> &[u8] {
-        self.bytes.get(..self.length).unwrap_or_default()
-    }
-}
-
-impl Write for Line {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        let end = self.length + text.len();
-        self.bytes
-            .get_mut(self.length..end)
-            .ok_or(fmt::Error)?
-            .copy_from_slice(text.as_bytes());
-        self.length = end;
-        Ok(())
-    }
-}
-
-/// A whole number of JSON, or null.
-struct Whole(Option<i32>);
-
-impl fmt::Display for Whole {
-    fn fmt(&self, line: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(number) => write!(line, "{number}"),
-            None => line.write_str("null"),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_failure_comes_through_the_pipe_as_it_was() {
-        for stage in Stage::ALL {
-            let failure = Failure::new(stage, Errno::NOSPC);
-            assert_eq!(Failure::from_bytes(&failure.to_bytes()), Some(failure));
-        }
-    }
-
-    #[test]
-    fn an_empty_pipe_is_no_failure() {
-        assert_eq!(Failure::from_bytes(b""), None);
-    }
-
-    #[test]
-    fn a_line_takes_what_fits_and_not_a_byte_more() {
-        let mut line = Line::default();
-        assert!(line.write_str(&"x".repeat(256)).is_ok());
-        assert!(line.write_str("y").is_err());
-        assert_eq!(line.bytes().len(), 256);
-    }
-
-    #[test]
-    fn a_number_that_is_not_there_is_null() {
-        assert_eq!(format!("{} {}", Whole(None), Whole(Some(-1))), "null -1");
-    }
 }

@@ -13,7 +13,8 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::drive_lock::{self, Admission, Refused};
 use crate::error::DetachError;
-use crate::offspring::{self, Failure, Offspring, Program};
+use crate::failure::Failure;
+use crate::offspring::{self, Offspring, Program};
 use crate::process;
 use crate::records::DriveRecord;
 use crate::run_dir::RunDir;

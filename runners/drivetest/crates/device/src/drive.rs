@@ -178,3 +178,6 @@ fn place(system: &System, block: &Block) -> Result<String, DeviceError> {
     let place = block.directory.strip_prefix(root).unwrap_or(&block.directory);
     Ok(format!("block:{}:{}", system.hostname()?, place.display()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,251 @@
+//! Hosts that tests invent: a tree like sysfs and procfs in a temporary directory, and the nodes that lead into it.
 
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::node::{DeviceNumber, Exclusive, FileId, Node, Nodes};
+use crate::system::System;
+
+const DISK_BYTES: u64 = 1 << 30;
+
+/// A host under construction.
+pub(crate) struct InventedHost {
+    folder: tempfile::TempDir,
+    nodes: BTreeMap<PathBuf, Node>,
+    directories: BTreeMap<String, PathBuf>,
+    mounts: String,
+    swaps: String,
+    pub exclusive: fn() -> Exclusive,
+    pub writable: fn() -> io::Result<()>,
+}
+
+impl InventedHost {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let host = Self {
+            folder,
+            nodes: BTreeMap::new(),
+            directories: BTreeMap::new(),
+            mounts: String::new(),
+            swaps: "Filename Type Size Used Priority\n".to_owned(),
+            exclusive: || Exclusive::Free,
+            writable: || Ok(()),
+        };
+        host.write("proc/sys/kernel/hostname", "lab1\n");
+        host.write("proc/sys/kernel/osrelease", "6.18.44\n");
+        host.write(
+            "proc/cpuinfo",
+            "processor\t: 0\nmodel name\t: Tester\n\nprocessor\t: 1\nmodel name\t: Tester\n",
+        );
+        fs::create_dir_all(host.root("sys/class/block")).unwrap();
+        fs::create_dir_all(host.root("proc/7")).unwrap();
+        symlink("7", host.root("proc/self")).unwrap();
+        host
+    }
+
+    fn root(&self, path: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(path)
+    }
+
+    fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+        write(&self.root(path), content);
+    }
+
+    /// Adds a whole block device with a device directory behind it.
+    pub fn disk(&mut self, name: &str, bus: &str, attributes: &[(&str, &str)]) -> PathBuf {
+        let directory = self.root(&format!("sys/devices/of-{name}/block/{name}"));
+        self.describe(name, &directory, DISK_BYTES);
+        write(&directory.join("queue/scheduler"), "[none] mq-deadline\n");
+        write(&directory.join("queue/logical_block_size"), "512\n");
+        write(&directory.join("queue/minimum_io_size"), "4096\n");
+        write(&directory.join("queue/rotational"), "0\n");
+        let subsystem = self.root(&format!("sys/bus/{bus}"));
+        fs::create_dir_all(&subsystem).unwrap();
+        fs::create_dir_all(directory.join("device")).unwrap();
+        symlink(subsystem, directory.join("device/subsystem")).unwrap();
+        for (attribute, text) in attributes {
+            write(&directory.join(attribute), format!("{text}  \n"));
+        }
+        path_of(name)
+    }
+
+    pub fn nvme(&mut self, name: &str, serial: &str) -> PathBuf {
+        let attributes = [
+            ("device/model", "PM 9A3"),
+            ("device/serial", serial),
+            ("device/firmware_rev", "GDC5"),
+            ("wwid", "eui.0025"),
+        ];
+        self.disk(name, "nvme", &attributes)
+    }
+
+    pub fn scsi(&mut self, name: &str, wwid: &str) -> PathBuf {
+        let attributes = [
+            ("device/vendor", "SEAGATE"),
+            ("device/model", "ST1"),
+            ("device/rev", "0004"),
+            ("device/wwid", wwid),
+        ];
+        self.disk(name, "scsi", &attributes)
+    }
+
+    /// Adds a partition; `name` is the whole.
+    pub fn partition(&mut self, whole: &str, number: u32) -> PathBuf {
+        let separator = if whole.ends_with(|letter: char| letter.is_ascii_digit()) {
+            "p"
+        } else {
+            ""
+        };
+        let name = format!("{whole}{separator}{number}");
+        let directory = self.directories[whole].join(&name);
+        self.describe(&name, &directory, DISK_BYTES / 4);
+        write(&directory.join("partition"), number.to_string());
+        path_of(&name)
+    }
+
+    pub fn file(&mut self, path: &str) -> PathBuf {
+        let inode = 1000 + self.nodes.len() as u64;
+        let node = Node::File {
+            id: FileId { device: 64768, inode },
+            size_bytes: DISK_BYTES,
+            block_bytes: 4096,
+        };
+        self.nodes.insert(path.into(), node);
+        path.into()
+    }
+
+    pub fn loop_over(&mut self, name: &str, backing: &str) -> PathBuf {
+        let path = self.disk(name, "none", &[]);
+        write(
+            &self.directories[name].join("loop/backing_file"),
+            format!("{backing}\n"),
+        );
+        path
+    }
+
+    /// Adds a device-mapper device made of others.
+    pub fn stack(&mut self, name: &str, slaves: &[&str]) -> PathBuf {
+        let path = self.disk(name, "none", &[]);
+        for slave in slaves {
+            write(&self.directories[name].join("slaves").join(slave), "");
+        }
+        path
+    }
+
+    pub fn set(&self, name: &str, attribute: &str, content: impl AsRef<[u8]>) {
+        write(&self.directories[name].join(attribute), content);
+    }
+
+    pub fn alias(&mut self, alias: &str, path: &Path) -> PathBuf {
+        self.nodes.insert(alias.into(), self.nodes[path]);
+        alias.into()
+    }
+
+    pub fn mount(&mut self, path: &Path, point: &str) {
+        let Node::Block(number) = self.nodes[path] else {
+            panic!("{path:?} is no block device")
+        };
+        self.mounts += &format!(
+            "36 35 {number} / {point} rw,noatime shared:1 - ext4 {} rw\n",
+            path.display()
+        );
+    }
+
+    /// Mounts as btrfs does: under a number of its own.
+    pub fn mount_btrfs(&mut self, path: &Path, point: &str) {
+        self.mounts += &format!("36 35 0:77 / {point} rw - btrfs {} rw\n", path.display());
+    }
+
+    /// Mounts in the namespace of another process only.
+    pub fn mount_elsewhere(&self, process: u32, path: &Path, point: &str) {
+        let Node::Block(number) = self.nodes[path] else {
+            panic!("{path:?} is no block device")
+        };
+        let table = format!("36 35 {number} / {point} rw - ext4 {} rw\n", path.display());
+        self.write(&format!("proc/{process}/mountinfo"), table);
+        fs::create_dir_all(self.root(&format!("proc/{process}/ns"))).unwrap();
+        symlink(
+            format!("mnt:[{process}]"),
+            self.root(&format!("proc/{process}/ns/mnt")),
+        )
+        .unwrap();
+    }
+
+    pub fn swap_to(&mut self, path: &Path) {
+        self.swaps += &format!("{} partition 100 0 -2\n", path.display());
+    }
+
+    pub fn open(&self, process: u32, path: &Path) {
+        self.write(&format!("proc/{process}/comm"), "dd\n");
+        let descriptors = self.root(&format!("proc/{process}/fd"));
+        fs::create_dir_all(&descriptors).unwrap();
+        symlink(path, descriptors.join("3")).unwrap();
+    }
+
+    /// Returns the finished host; this one must outlive it.
+    pub fn system(&self) -> System {
+        self.write("proc/7/mountinfo", &self.mounts);
+        self.write("proc/swaps", &self.swaps);
+        let nodes = InventedNodes {
+            nodes: self.nodes.clone(),
+            exclusive: self.exclusive,
+            writable: self.writable,
+        };
+        System {
+            sys: self.root("sys"),
+            proc: self.root("proc"),
+            nodes: Box::new(nodes),
+            passing: Duration::ZERO,
+        }
+    }
+
+    fn describe(&mut self, name: &str, directory: &Path, size_bytes: u64) {
+        let number = DeviceNumber {
+            major: 259,
+            minor: self.directories.len() as u32,
+        };
+        write(&directory.join("dev"), format!("{number}\n"));
+        write(&directory.join("size"), format!("{}\n", size_bytes / 512));
+        write(&directory.join("ro"), "0\n");
+        symlink(directory, self.root(&format!("sys/class/block/{name}"))).unwrap();
+        self.directories.insert(name.to_owned(), directory.to_path_buf());
+        self.nodes.insert(path_of(name), Node::Block(number));
+    }
+}
+
+fn path_of(name: &str) -> PathBuf {
+    Path::new("/dev").join(name)
+}
+
+fn write(path: &Path, content: impl AsRef<[u8]>) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, content).unwrap();
+}
+
+struct InventedNodes {
+    nodes: BTreeMap<PathBuf, Node>,
+    exclusive: fn() -> Exclusive,
+    writable: fn() -> io::Result<()>,
+}
+
+impl Nodes for InventedNodes {
+    fn look(&self, path: &Path) -> io::Result<Node> {
+        let target = fs::read_link(path).unwrap_or_else(|_| path.to_path_buf());
+        self.nodes
+            .get(&target)
+            .copied()
+            .ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn check_writable(&self, _: &Path) -> io::Result<()> {
+        (self.writable)()
+    }
+
+    fn exclusive(&self, _: &Path) -> Exclusive {
+        (self.exclusive)()
+    }
+}

@@ -231,3 +231,6 @@ fn read_only(system: &System, target: &Target<'_>) -> Result<Option<Refusal>, De
     let sentence = |error| format!("cannot be written to: {error}; get the rights or choose another device");
     Ok(denied.map(|error| refusal("read-only", target, &sentence(error))))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,165 @@
+//! Names of drives on invented hosts.
+
+use std::path::Path;
+
+use super::*;
+use crate::identity::{Identity, identify_on};
+use crate::invented::InventedHost;
+
+fn identity(host: &InventedHost, path: &Path) -> Identity {
+    identify_on(&host.system(), path).unwrap()
+}
+
+fn key(host: &InventedHost, path: &Path) -> String {
+    identity(host, path).drive_key
+}
+
+#[test]
+fn an_nvme_drive_is_named_by_model_and_serial() {
+    let mut host = InventedHost::new();
+    let path = host.nvme("nvme0n1", "S64G");
+    let identity = identity(&host, &path);
+    assert_eq!(
+        (identity.kind, identity.drive_key.as_str()),
+        (Kind::Nvme, "nvme:PM_9A3:S64G")
+    );
+    let told = [identity.model, identity.serial, identity.firmware, identity.wwn];
+    assert_eq!(told.map(Option::unwrap), ["PM 9A3", "S64G", "GDC5", "eui.0025"]);
+}
+
+#[test]
+fn namespaces_and_partitions_of_one_drive_share_its_key() {
+    let mut host = InventedHost::new();
+    let (first, second) = (host.nvme("nvme0n1", "S1"), host.nvme("nvme0n2", "S1"));
+    let part = host.partition("nvme0n2", 1);
+    let other = host.nvme("nvme1n1", "S2");
+    assert_eq!(key(&host, &first), key(&host, &second));
+    assert_eq!(key(&host, &first), key(&host, &part));
+    assert_ne!(key(&host, &first), key(&host, &other));
+}
+
+#[test]
+fn an_nvme_drive_without_a_serial_is_named_by_its_nqn() {
+    let mut host = InventedHost::new();
+    let path = host.disk(
+        "nvme0n1",
+        "nvme",
+        &[("device/model", "X"), ("device/subsysnqn", "nqn.2014-08.org:x")],
+    );
+    assert_eq!(key(&host, &path), "nvme:nqn.2014-08.org:x");
+}
+
+#[test]
+fn two_paths_to_one_scsi_drive_share_its_key() {
+    let mut host = InventedHost::new();
+    let (one, two) = (host.scsi("sda", "naa.5000"), host.scsi("sdb", "naa.5000"));
+    assert_eq!(key(&host, &one), "scsi:naa.5000");
+    assert_eq!(key(&host, &one), key(&host, &two));
+    assert_eq!(identity(&host, &one).model.as_deref(), Some("SEAGATE ST1"));
+}
+
+#[test]
+fn a_sata_drive_without_a_world_wide_name_is_named_by_its_serial_page() {
+    let mut host = InventedHost::new();
+    let path = host.disk(
+        "sda",
+        "scsi",
+        &[("device/vendor", "ATA"), ("device/model", "SSD 1")],
+    );
+    host.set("sda", "device/vpd_pg80", b"\x00\x80\x00\x06 S4XYZtrailing");
+    let identity = identity(&host, &path);
+    assert_eq!(
+        (identity.drive_key.as_str(), identity.serial.as_deref()),
+        ("scsi:SSD_1:S4XYZ", Some("S4XYZ"))
+    );
+    assert_eq!(identity.model.as_deref(), Some("SSD 1"));
+}
+
+#[test]
+fn a_serial_page_that_is_cut_is_read_as_far_as_it_goes() {
+    let mut host = InventedHost::new();
+    let path = host.scsi("sda", "naa.5");
+    host.set("sda", "device/vpd_pg80", b"\x00\x80\x00\x20S4");
+    assert_eq!(identity(&host, &path).serial.as_deref(), Some("S4"));
+    host.set("sda", "device/vpd_pg80", b"\x00\x80");
+    assert_eq!(identity(&host, &path).serial, None);
+}
+
+#[test]
+fn a_file_and_a_loop_device_over_it_share_one_key() {
+    let mut host = InventedHost::new();
+    let file = host.file("/srv/drive.img");
+    let shown = host.loop_over("loop0", "/srv/drive.img");
+    let part = host.partition("loop0", 1);
+    let hard_link = host.alias("/srv/link.img", &file);
+    assert_eq!(key(&host, &file), "file:64768:1000");
+    assert!(
+        [shown.clone(), part, hard_link]
+            .iter()
+            .all(|path| key(&host, path) == "file:64768:1000")
+    );
+    assert_eq!(identity(&host, &shown).backing.as_deref(), Some(file.as_path()));
+    assert_eq!(identity(&host, &shown).kind, Kind::Virtual);
+}
+
+#[test]
+fn a_loop_device_over_a_drive_has_the_drives_key() {
+    let mut host = InventedHost::new();
+    let drive = host.nvme("nvme0n1", "S1");
+    let shown = host.loop_over("loop0", "/dev/nvme0n1");
+    assert_eq!(key(&host, &shown), key(&host, &drive));
+}
+
+#[test]
+fn a_zram_device_is_named_by_host_number_and_size() {
+    let mut host = InventedHost::new();
+    let path = host.disk("zram3", "none", &[]);
+    assert_eq!(key(&host, &path), "zram:lab1:3:1073741824");
+}
+
+#[test]
+fn a_drive_that_tells_nothing_is_named_by_its_place() {
+    let mut host = InventedHost::new();
+    let path = host.disk("vda", "virtio", &[]);
+    let identity = identity(&host, &path);
+    assert_eq!(
+        (identity.kind, identity.drive_key.as_str()),
+        (Kind::Virtual, "block:lab1:of-vda/block/vda")
+    );
+}
+
+#[test]
+fn a_partition_tells_its_own_size_and_its_drives_queue() {
+    let mut host = InventedHost::new();
+    host.nvme("nvme0n1", "S1");
+    let part = host.partition("nvme0n1", 1);
+    let identity = identity(&host, &part);
+    assert_eq!(identity.size_bytes, 1 << 28);
+    assert_eq!(
+        (identity.logical_block_bytes, identity.minimum_io_bytes),
+        (Some(512), Some(4096))
+    );
+    assert_eq!(
+        (identity.rotational, identity.scheduler.as_deref()),
+        (Some(false), Some("none"))
+    );
+}
+
+#[test]
+fn a_circle_of_devices_does_not_hang() {
+    let mut host = InventedHost::new();
+    let path = host.loop_over("loop0", "/dev/loop1");
+    host.loop_over("loop1", "/dev/loop0");
+    assert!(key(&host, &path).starts_with("loop:lab1:loop"));
+}
+
+#[test]
+fn the_host_is_told() {
+    let mut host = InventedHost::new();
+    let path = host.nvme("nvme0n1", "S1");
+    let told = identity(&host, &path).host;
+    assert_eq!(
+        (told.hostname.as_str(), told.cpus_count, told.cpu_model.as_deref()),
+        ("lab1", 2, Some("Tester"))
+    );
+}
