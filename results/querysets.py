@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.apps import apps
 from django.db import models
+from django.db.models import Exists, F, OuterRef, Prefetch, Q, Subquery
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from results.models import Product, Reading, Run  # noqa: F401 - named in the type arguments below
+    from results.rules.limits import Limit
 
 
 class ProductQuerySet(models.QuerySet["Product"]):
@@ -21,6 +26,10 @@ class ProductQuerySet(models.QuerySet["Product"]):
         """Only what is no longer recommended."""
         return self.filter(historical=True)
 
+    def public(self) -> ProductQuerySet:
+        """Only products with a run that everyone may see: an unreviewed run must not give its product away."""
+        return self.filter(Exists(apps.get_model("results", "Run").objects.public().filter(product=OuterRef("pk"))))
+
 
 class ReadingQuerySet(models.QuerySet["Reading"]):
     """Readings by what the sweeper has to do."""
@@ -31,8 +40,55 @@ class ReadingQuerySet(models.QuerySet["Reading"]):
 
 
 class RunQuerySet(models.QuerySet["Run"]):
-    """Runs by who may see them."""
+    """Runs by who may see them, and by the table they stand in."""
 
     def public(self) -> RunQuerySet:
         """Published runs, withdrawn ones included: they stay readable, with the notice."""
         return self.filter(visibility__in=["public", "withdrawn"], product__isnull=False)
+
+    def standing(self) -> RunQuerySet:
+        """Published and not withdrawn."""
+        return self.public().filter(visibility="public")
+
+    def withdrawn(self) -> RunQuerySet:
+        """Published and withdrawn since."""
+        return self.public().filter(visibility="withdrawn")
+
+    def rated(self) -> RunQuerySet:
+        """Runs of the workload that the tables of drives rate by."""
+        return self.filter(workload="act-storage")
+
+    def current(self) -> RunQuerySet:
+        """Runs of products that are not historical."""
+        return self.filter(product__historical=False)
+
+    def historical(self) -> RunQuerySet:
+        """Runs of products that are no longer recommended."""
+        return self.filter(product__historical=True)
+
+    def in_category(self, category: str) -> RunQuerySet:
+        """Runs of the products of one table."""
+        return self.filter(product__category=category)
+
+    def within(self, limits: Iterable[Limit]) -> RunQuerySet:
+        """Runs whose own statistic keeps within every limit; one judged from its log must have passed."""
+        verdicts = (
+            apps.get_model("results", "Verdict").objects.filter(run=OuterRef("pk")).order_by("-created_at", "-id")
+        )
+        latest = self.annotate(latest_outcome=Subquery(verdicts.values("outcome")[:1]))
+        judged = Q(statistic="steady-as-published", latest_outcome__isnull=True) | Q(latest_outcome="pass")
+        return latest.filter(judged).exclude(Exists(_shares_over(limits)))
+
+    def for_table(self) -> RunQuerySet:
+        """With everything that a row shows, in a fixed number of queries."""
+        verdicts = apps.get_model("results", "Verdict").objects.order_by("-created_at", "-id").defer("document")
+        return self.select_related("product").prefetch_related("shares", Prefetch("verdicts", verdicts))
+
+
+def _shares_over(limits: Iterable[Limit]) -> models.QuerySet[models.Model]:
+    """Shares of the outer run, in its own statistic, that are over one of the limits."""
+    over = Q(pk__in=[])
+    for limit in limits:
+        over |= Q(threshold_us=limit.threshold_us, share_pct__gt=limit.limit_pct)
+    own = Q(run=OuterRef("pk"), statistic=F("run__statistic"))
+    return apps.get_model("results", "Share").objects.filter(own & over)

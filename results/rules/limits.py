@@ -1,0 +1,72 @@
+"""The comparison of a share with a limit: on counts where they are known, on printed digits where they are not.
+
+The same comparison stands in the reader (Rust) and in the pages' script; tests/data/verdict_vectors.jsonl holds the
+answers that all of them must give.
+"""
+
+import json
+from dataclasses import dataclass
+from decimal import Decimal
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The percentage of reads allowed beyond a threshold."""
+
+    threshold_us: int
+    limit_pct: Decimal
+
+
+def parse_limits(profile_document: str) -> tuple[Limit, ...]:
+    """Return the limits of a profile's JSON document, by rising threshold."""
+    limits = (Limit(row["threshold_us"], Decimal(row["limit_pct"])) for row in json.loads(profile_document)["limits"])
+    return tuple(sorted(limits, key=lambda limit: limit.threshold_us))
+
+
+def is_count_within(over_count: int, ops_count: int, limit_pct: Decimal) -> bool | None:
+    """Tell whether a share keeps within a limit, exactly, on whole numbers; a share equal to its limit does.
+
+    None when there were no operations: there is nothing to certify.
+
+    >>> is_count_within(5, 100, Decimal("5")), is_count_within(51, 1000, Decimal("5"))
+    (True, False)
+    """
+    if ops_count == 0:
+        return None
+    numerator, denominator = limit_pct.as_integer_ratio()
+    return over_count * 100 * denominator <= numerator * ops_count
+
+
+def is_share_within(share_pct: Decimal, limit_pct: Decimal) -> bool:
+    """Tell whether a published percentage keeps within a limit, taking its digits as they were printed.
+
+    Source: aerospike/act README.md ("should not exceed"); the published page lists a drive at 5.00 %.
+    """
+    return share_pct <= limit_pct
+
+
+def act_share_pct(over_count: int, ops_count: int) -> Decimal | None:
+    """Return the share, percent, rounded to 2 places as ACT prints it; None when there were no operations.
+
+    Source: aerospike/act analysis/act_latency.py, bucket_percentages_over(), which prints 0.00 for an empty slice. It
+    rounds a binary fraction, so 0.125 % prints as 0.12; for display only, limits are compared on counts.
+    """
+    if ops_count == 0:
+        return None
+    return Decimal(f"{round(over_count * 100.0 / ops_count, 2):.2f}")
+
+
+def over_count(counts: list[int], ops_count: int, first_bucket: int) -> int:
+    """Return how many operations lie in `first_bucket` or above; bucket b > 0 holds [2^(b-1), 2^b) units."""
+    return ops_count - sum(counts[:first_bucket])
+
+
+def first_bucket_at(edge: int) -> int:
+    """Return the bucket that begins at `edge` units. Raises ValueError where the histogram has no such edge.
+
+    >>> first_bucket_at(1024)
+    11
+    """
+    if edge < 1 or edge & (edge - 1):
+        raise ValueError(f"edge: expected a power of two, got {edge}")
+    return edge.bit_length()
