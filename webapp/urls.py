@@ -9,3 +9,5 @@ urlpatterns = [
     path("api/v1/", include("webapp.api.urls")),
     path("lab/", include("webapp.lab.urls")),
 ]
+
+handler404 = "webapp.register.errors.page_not_found"

@@ -23,16 +23,14 @@ def parse_limits(profile_document: str) -> tuple[Limit, ...]:
     return tuple(sorted(limits, key=lambda limit: limit.threshold_us))
 
 
-def is_count_within(over_count: int, ops_count: int, limit_pct: Decimal) -> bool | None:
+def is_count_within(over_count: int, ops_count: int, limit_pct: Decimal) -> bool:
     """Tell whether a share keeps within a limit, exactly, on whole numbers; a share equal to its limit does.
 
-    None when there were no operations: there is nothing to certify.
+    Where there were no operations none was over: whether such a slice counts at all is for the caller to decide.
 
     >>> is_count_within(5, 100, Decimal("5")), is_count_within(51, 1000, Decimal("5"))
     (True, False)
     """
-    if ops_count == 0:
-        return None
     numerator, denominator = limit_pct.as_integer_ratio()
     return over_count * 100 * denominator <= numerator * ops_count
 

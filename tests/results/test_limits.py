@@ -29,10 +29,6 @@ def test_counts_decide_where_floats_would_round(over_count, within):
     assert limits.is_count_within(over_count, 10**12, Decimal("5")) is within
 
 
-def test_a_slice_without_operations_is_neither_within_nor_over():
-    assert limits.is_count_within(0, 0, Decimal("5")) is None
-
-
 @pytest.mark.parametrize(("printed", "within"), [("4.99", True), ("5.00", True), ("5.01", False)])
 def test_a_printed_share_equal_to_its_limit_is_within(printed, within):
     assert limits.is_share_within(Decimal(printed), Decimal("5")) is within

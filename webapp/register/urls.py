@@ -1,5 +1,17 @@
-"""Addresses of this app."""
+"""Addresses of the public pages; they never change, links to them must not die."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import path
+from django.views.generic import RedirectView
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from webapp.register.views import drives, home, runs
+
+urlpatterns = [
+    path("", home.home, name="home"),
+    path("drives/", RedirectView.as_view(pattern_name="home")),
+    path("drives/historical/", drives.historical, name="historical"),
+    path("drives/<str:category>/", drives.category, name="category"),
+    path("drive/<slug:slug>/", drives.product, name="product"),
+    path("runs/<str:public_id>/", runs.detail, name="run-detail"),
+    path("runs/<str:public_id>/log", runs.log, name="run-log"),
+    path("runs/<str:public_id>/slices.csv", runs.slices_csv, name="run-slices"),
+]

@@ -1,5 +1,119 @@
-"""The only place that formats numbers for people."""
+"""The only place that formats numbers for people; None is "not stated", and every filter returns no text for it."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
 
 from django import template
 
 register = template.Library()
+
+NBSP = "\N{NO-BREAK SPACE}"
+FIGURE_SPACE = "\N{FIGURE SPACE}"  # as wide as a digit
+PUNCTUATION_SPACE = "\N{PUNCTUATION SPACE}"  # as wide as a full stop
+SIZE_UNITS = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
+TIME_UNITS = ((3600, "h"), (60, "min"), (1, "s"))
+
+
+@register.filter
+def decimal(number: Decimal | None) -> str:
+    """Return a decimal with thousands separated and without trailing zeros: 1,728,000, 1.3."""
+    if number is None:
+        return ""
+    text = f"{number:,f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+@register.filter
+def count(number: int | None) -> str:
+    """Return a whole number with thousands separated."""
+    return "" if number is None else f"{number:,d}"
+
+
+def padding(printed: str, places: int) -> str:
+    """Return the blanks that follow printed digits, so that decimals align where the longest has `places` of them.
+
+    >>> padding("0.56", 3) == FIGURE_SPACE, padding("4", 2) == PUNCTUATION_SPACE + 2 * FIGURE_SPACE
+    (True, True)
+    """
+    missing = places - decimal_places(printed)
+    point = PUNCTUATION_SPACE if "." not in printed and missing > 0 else ""
+    return point + FIGURE_SPACE * missing
+
+
+def decimal_places(printed: str) -> int:
+    """Return the number of digits after the point."""
+    return len(printed.partition(".")[2])
+
+
+@register.filter
+def capacity(gigabytes: int | None) -> str:
+    """Return a capacity as makers print it: 480 GB, 6.4 TB (1 TB = 1000 GB)."""
+    if gigabytes is None:
+        return ""
+    terabytes = Decimal(gigabytes) / 1000
+    return f"{decimal(terabytes)}{NBSP}TB" if terabytes >= 1 else f"{gigabytes}{NBSP}GB"
+
+
+@register.filter
+def size(bytes_count: int | None) -> str:
+    """Return a number of bytes with three significant digits: 55.2 MB, 999 bytes."""
+    if bytes_count is None:
+        return ""
+    for unit_bytes, unit in SIZE_UNITS:
+        if bytes_count >= unit_bytes:
+            return f"{_three_digits(Decimal(bytes_count) / unit_bytes)}{NBSP}{unit}"
+    return f"{bytes_count}{NBSP}{'byte' if bytes_count == 1 else 'bytes'}"
+
+
+def _three_digits(number: Decimal) -> str:
+    whole = len(str(int(number)))
+    return decimal(round(number, max(0, 3 - whole)))
+
+
+@register.filter
+def duration(seconds: int | None) -> str:
+    """Return a duration in the units it is made of: 24 h, 1 h 30 min, 61 s (minutes only where they are whole)."""
+    if seconds is None:
+        return ""
+    if seconds % 60:
+        return f"{seconds:,d}{NBSP}s"
+    parts, rest = [], seconds
+    for unit_s, unit in TIME_UNITS:
+        number, rest = divmod(rest, unit_s)
+        if number:
+            parts.append(f"{number:,d}{NBSP}{unit}")
+    return " ".join(parts) or f"0{NBSP}s"
+
+
+@register.filter
+def threshold(microseconds: int) -> str:
+    """Return a threshold: 256 us, 1 ms, 64 ms."""
+    if microseconds % 1000:
+        return f"{microseconds:,d}{NBSP}us"
+    return f"{microseconds // 1000:,d}{NBSP}ms"
+
+
+@register.filter
+def nx(load: Decimal | None) -> str:
+    """Return an Nx load: 175x, 466.67x."""
+    return "" if load is None else f"{decimal(round(load, 2))}x"
+
+
+@register.filter
+def moment(at: datetime | None) -> str:
+    """Return a point in time, in UTC: 20 November 2026, 09:12 UTC."""
+    return "" if at is None else f"{at.astimezone(UTC):%-d %B %Y, %H:%M} UTC"
+
+
+def span(start_s: int, end_s: int) -> str:
+    """Return from when to when a slice went, in hours where both are whole: 2-3 h, 10-20 s."""
+    if start_s % 3600 or end_s % 3600:
+        return f"{start_s:,d}-{end_s:,d}{NBSP}s"
+    return f"{start_s // 3600}-{end_s // 3600}{NBSP}h"
+
+
+def storage(device_count: int | None, device_gb: int | None) -> str:
+    """Return the storage of an instance as the published page prints it: 4 x 900 GB."""
+    if device_count is None or device_gb is None:
+        return ""
+    return f"{device_count}{NBSP}x{NBSP}{device_gb:,d}{NBSP}GB"

@@ -1,0 +1,46 @@
+"""Who may see a run that is not public: the holder of its link, its organisation, and staff."""
+
+from django.http import Http404, HttpRequest
+from django.utils.crypto import constant_time_compare
+
+from results.models import Run, Visibility
+from webapp.accounts.models import Membership, User
+
+EVERYONE = frozenset({Visibility.PUBLIC, Visibility.WITHDRAWN})
+
+
+def is_public(run: Run) -> bool:
+    """Tell whether everyone sees the run; asking this reads no session, so that public pages are the same for all."""
+    return run.visibility in EVERYONE and run.product_id is not None
+
+
+def require_access(request: HttpRequest, public_id: str, run: Run | None) -> Run:
+    """Return the run where the reader may see it; else answer as if there were none.
+
+    The answer must not tell the two apart, also not in its headers: both look at who asks, which marks the answer as
+    varying with the cookie.
+    """
+    if run is not None and (is_public(run) or holds_link(request, run)):
+        return run
+    user = request.user
+    if user.is_authenticated and run is not None and may_see(user, run):
+        return run
+    raise Http404(f"No run is named {public_id}.")
+
+
+def holds_link(request: HttpRequest, run: Run) -> bool:
+    """Tell whether the address carries the key of the run's submission."""
+    if run.submission is None:
+        return False
+    return constant_time_compare(request.GET.get("key", ""), run.submission.link_key)
+
+
+def may_see(user: object, run: Run) -> bool:
+    """Tell whether a user is staff or acts for the organisation that sent the run."""
+    if not isinstance(user, User) or not user.is_active:
+        return False
+    if user.is_staff:
+        return True
+    if run.submission is None:
+        return False
+    return Membership.objects.filter(user=user, organisation=run.submission.organisation_id).exists()

@@ -1,0 +1,96 @@
+"""The tables of the published page: their columns, and the notes of its source that must stand beside them."""
+
+from results.models import Category
+from webapp.register import columns
+from webapp.register.tables import TableSpec
+
+HISTORICAL = "historical"
+
+SHARES = (columns.OVER_1MS, columns.OVER_8MS, columns.OVER_64MS)
+EVIDENCE = (columns.ACT, columns.SOURCE, columns.TIER)
+
+MARKS_NOTE = "The mark beside a share fills towards its limit, the upright line; it is strong from 90 % of the limit."
+OVER_NOTE = "A framed share with an open box is over its limit: the row is a measurement, not a certificate."
+SOURCE_NOTE = (
+    "Source names who ran a published test: a maker's name where the maker supplied the result, Aerospike where it ran "
+    "the test itself, nothing where the source does not say."
+)
+ENDURANCE_NOTE = "Endurance is from the makers' sheets and not verified. DWPD: drive writes per day over the warranty."
+STATES_NOTE = (
+    "OP: over-provisioned, by a percentage or to a size. CP: the data compresses to that percentage of its size; 100 "
+    "is incompressible."
+)
+COMMON_NOTES = (MARKS_NOTE, OVER_NOTE, SOURCE_NOTE)
+DRIVE_NOTES = (*COMMON_NOTES, ENDURANCE_NOTE, STATES_NOTE)
+SATA_NOTE = (
+    "Published SATA and SAS results are for the size after over-provisioning: a Host Protected Area was set with "
+    "hdparm."
+)
+CLOUD_NOTES = (
+    "Read cloud results conservatively: neighbours on the same hardware can be noisy, and hardware differs within "
+    "a class. Average several runs, at different times and in different regions; even that average may not be "
+    "stationary.",
+    "Speeds and shares are for all the devices named under Storage together.",
+    "r5ad.24xlarge ran for 12 hours.",
+    "Google local SSDs are gen2 (Intel Cascade Lake or later); speed grows linearly through 4 devices per instance.",
+    "Azure Ls figures are for the single drive; Lsv2 instances have several, each about 5 times as fast as that.",
+)
+THREE_SHARES_NOTE = (
+    "In three rows the source gives three percentages; they are taken as over 1, 8 and 64 ms. A dash is not stated."
+)
+
+DRIVE_COLUMNS = (
+    *(columns.DRIVE, columns.CAPACITY, columns.SPEED, *SHARES),
+    *(columns.ENDURANCE, columns.NOTES, *EVIDENCE),
+)
+XPOINT_COLUMNS = (
+    *(columns.DRIVE, columns.CAPACITY, columns.PCIE_GEN, columns.SPEED, columns.OVER_256US, columns.OVER_512US),
+    *(columns.OVER_1MS_NEXT, columns.OVER_8MS, columns.OVER_64MS, columns.ENDURANCE, columns.NOTES, *EVIDENCE),
+)
+NETWORKED_COLUMNS = (
+    *(columns.SYSTEM, columns.SPEED, *SHARES, columns.BACKING_DEVICE, columns.PROTOCOL, columns.NOTES, *EVIDENCE),
+)
+CLOUD_COLUMNS = (
+    *(columns.INSTANCE, columns.SOLE_TENANT, columns.STORAGE, columns.SPEED, *SHARES, columns.NOTES, *EVIDENCE),
+)
+
+SPECS = {
+    Category.NVME_3DXPOINT: TableSpec(
+        "nvme-3dxpoint", "NVMe 3D XPoint", XPOINT_COLUMNS, footnotes=(THREE_SHARES_NOTE, *DRIVE_NOTES)
+    ),
+    Category.NVME_FLASH: TableSpec("nvme-flash", "NVMe flash", DRIVE_COLUMNS, footnotes=DRIVE_NOTES),
+    Category.SATA_SAS_FLASH: TableSpec(
+        "sata-sas-flash", "SATA and SAS flash", DRIVE_COLUMNS, footnotes=(SATA_NOTE, *DRIVE_NOTES)
+    ),
+    Category.M2_FLASH: TableSpec("m2-flash", "M.2 flash", DRIVE_COLUMNS, footnotes=DRIVE_NOTES),
+    Category.NETWORKED: TableSpec(
+        "networked",
+        "Networked storage",
+        NETWORKED_COLUMNS,
+        size_label="Device",
+        footnotes=(*COMMON_NOTES, STATES_NOTE),
+    ),
+    Category.CLOUD: TableSpec(
+        "cloud",
+        "Cloud instances",
+        CLOUD_COLUMNS,
+        is_by_vendor=True,
+        size_label="Storage",
+        footnotes=(*CLOUD_NOTES, *COMMON_NOTES),
+    ),
+}
+
+HISTORICAL_TITLE = "Historical drives and instances"
+HISTORICAL_NOTES: dict[str, tuple[str, ...]] = {
+    Category.NVME_FLASH: (
+        "These NVMe drives were not over-provisioned.",
+        "The Intel P3700 ran on a Dell R720 with two E5-2690v2 at 3 GHz and RedHat 6.5.",
+    ),
+}
+
+
+def historical_spec(category: str) -> TableSpec:
+    """Return the table of a category's historical products, with the notes that are theirs."""
+    spec = SPECS[Category(category)]
+    footnotes = (*HISTORICAL_NOTES.get(category, ()), *spec.footnotes)
+    return TableSpec(spec.code, spec.title, spec.columns, spec.is_by_vendor, spec.size_label, footnotes)

@@ -1,0 +1,186 @@
+"""The columns that tables of runs are made of: stable code, head, what a run says in them, and how they sort."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from results.models import Product, Run, Share
+from webapp.templatetags import units
+
+Order = Any  # values of one column compare with each other; None where a run does not state it
+PROFILE_RUN_S, PROFILE_SLICE_S = 86_400, 3_600  # what the profile asks: only what differs needs a note
+SHARE_THRESHOLDS_US = (256, 512, 1_000, 8_000, 64_000)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column.
+
+    `code` names it in addresses and never changes; `kind` is the template of its cells; `group` is the set of columns
+    that a narrow screen shows together, empty where it always shows.
+    """
+
+    code: str
+    head: str
+    kind: str
+    order: Callable[[Run], Order]
+    text: Callable[[Run], str] = str
+    unit: str = ""
+    group: str = ""
+    threshold_us: int | None = None
+    falls_first: bool = False
+    is_sortable: bool = True
+
+    @property
+    def template(self) -> str:
+        """The template of its cells."""
+        return f"register/cells/{self.kind}.html"
+
+    @property
+    def is_number(self) -> bool:
+        """Numbers stand at the right."""
+        return self.kind in {"number", "speed", "share"}
+
+
+def product_of(run: Run) -> Product:
+    """Return the run's product. A run without one is in no table; asking for its product is a mistake of ours."""
+    if run.product is None:
+        raise ValueError(f"run {run.public_id}: expected a product, got none")
+    return run.product
+
+
+def share_of(run: Run, threshold_us: int) -> Share | None:
+    """Return the run's share over a threshold in the run's own statistic, from what was fetched with it."""
+    own = (share for share in run.shares.all() if share.statistic == run.statistic)
+    return next((share for share in own if share.threshold_us == threshold_us), None)
+
+
+def drive_order(run: Run) -> tuple[str, str, int]:
+    """Sort by maker, model and capacity, whatever the case."""
+    product = product_of(run)
+    return product.vendor.casefold(), product.model.casefold(), product.capacity_gb or 0
+
+
+def version_order(run: Run) -> tuple[int, ...] | None:
+    """Sort 6.10 behind 6.9."""
+    parts = run.tool_version.split(".")
+    return tuple(int(part) for part in parts if part.isdecimal()) if run.tool_version else None
+
+
+def storage_order(run: Run) -> tuple[int, int] | None:
+    """Sort by all the storage of an instance, then by the number of its devices."""
+    if run.device_count is None or run.device_gb is None:
+        return None
+    return run.device_count * run.device_gb, run.device_count
+
+
+def source_of(run: Run) -> str:
+    """Return who a run is from: what the publication names as its source, or the organisation that sent the log."""
+    return run.source if run.submission is None else run.submission.organisation.name
+
+
+def sole_tenant_text(run: Run) -> str:
+    """Return yes, no, or nothing where it is not stated."""
+    return {True: "yes", False: "no", None: ""}[run.sole_tenant]
+
+
+def notes_of(run: Run) -> list[str]:
+    """Return what a reader of the row's numbers must know besides: state of the drive, data, length of the run."""
+    notes = (
+        f"firmware {run.firmware}" if run.firmware else "",
+        f"OP {units.decimal(run.over_provisioning_pct)} %" if run.over_provisioning_pct else "",
+        f"OP to {units.capacity(run.over_provisioned_to_gb)}" if run.over_provisioned_to_gb else "",
+        f"CP {run.compress_pct} %" if run.compress_pct else "",
+        f"ran {units.duration(run.duration_s)}" if run.duration_s not in {None, PROFILE_RUN_S} else "",
+        f"slices of {units.duration(run.slice_length_s)}" if run.slice_length_s not in {None, PROFILE_SLICE_S} else "",
+    )
+    return [note for note in notes if note]
+
+
+def share_code(threshold_us: int) -> str:
+    """Return the name that shares over a threshold have in addresses and exports.
+
+    >>> share_code(256), share_code(8000)
+    ('pct_over_256us', 'pct_over_8ms')
+    """
+    return f"pct_over_{threshold_us}us" if threshold_us % 1000 else f"pct_over_{threshold_us // 1000}ms"
+
+
+def share_column(threshold_us: int, head: str) -> Column:
+    """Return the column of the shares over a threshold."""
+
+    def order(run: Run) -> Order:
+        share = share_of(run, threshold_us)
+        return share.share_pct if share else None
+
+    return Column(share_code(threshold_us), head, "share", order, group="share", threshold_us=threshold_us)
+
+
+def text_column(code: str, head: str, field: str, group: str) -> Column:
+    """Return a column of one of the run's own text fields."""
+
+    def order(run: Run) -> Order:
+        return getattr(run, field).casefold() or None
+
+    return Column(code, head, "text", order, lambda run: str(getattr(run, field)), group=group)
+
+
+DRIVE = Column("drive", "Drive", "drive", drive_order)
+SYSTEM = Column("drive", "System", "drive", drive_order)
+INSTANCE = Column("drive", "Instance", "drive", drive_order)
+RUN = Column("run", "Run", "run", lambda run: run.public_id)
+SPEED = Column(
+    "tps", "Speed", "speed", lambda run: run.tps, lambda run: units.decimal(run.tps), "tps", falls_first=True
+)
+OVER_256US = share_column(256, "Over 256 us")
+OVER_512US = share_column(512, "512 us")
+OVER_1MS_NEXT = share_column(1_000, "1 ms")
+OVER_1MS = share_column(1_000, "Over 1 ms")
+OVER_8MS = share_column(8_000, "8 ms")
+OVER_64MS = share_column(64_000, "64 ms")
+CAPACITY = Column(
+    "capacity_gb",
+    "Capacity",
+    "number",
+    lambda run: product_of(run).capacity_gb,
+    lambda run: units.capacity(product_of(run).capacity_gb),
+    group="size",
+)
+ENDURANCE = Column(
+    "endurance_dwpd",
+    "Endurance",
+    "number",
+    lambda run: product_of(run).endurance_dwpd,
+    lambda run: units.decimal(product_of(run).endurance_dwpd),
+    "DWPD",
+    group="end",
+    falls_first=True,
+)
+PCIE_GEN = Column(
+    "pcie_gen",
+    "PCIe",
+    "number",
+    lambda run: product_of(run).pcie_gen or None,
+    lambda run: product_of(run).pcie_gen,
+    "generation",
+    group="size",
+)
+STORAGE = Column(
+    "storage",
+    "Storage",
+    "number",
+    storage_order,
+    lambda run: units.storage(run.device_count, run.device_gb),
+    "of the instance",
+    group="size",
+    falls_first=True,
+)
+NOTES = Column("notes", "Notes", "notes", lambda _: None, unit="OP, CP", group="end", is_sortable=False)
+BACKING_DEVICE = text_column("backing_device", "Device", "backing_device", "size")
+PROTOCOL = text_column("protocol", "Protocol", "protocol", "size")
+SOLE_TENANT = Column(
+    "sole_tenant", "Sole tenant", "text", lambda run: run.sole_tenant, sole_tenant_text, group="size", falls_first=True
+)
+ACT = Column("act_version", "ACT", "number", version_order, lambda run: run.tool_version, "version", group="ev")
+SOURCE = Column("source", "Source", "text", lambda run: source_of(run).casefold() or None, source_of, group="ev")
+TIER = Column("tier", "Tier", "tier", lambda run: run.tier, unit="to the run", group="ev")

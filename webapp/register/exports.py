@@ -1,0 +1,105 @@
+"""The rows of a list page as CSV and JSON: the same rows in the same order, with stable names (docs/exports.md)."""
+
+import csv
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+
+from django.http import HttpResponse, JsonResponse
+from django.urls import reverse
+
+from results.models import Run
+from webapp.register.columns import SHARE_THRESHOLDS_US, product_of, share_code, share_of, source_of
+from webapp.register.tables import Row, Table
+
+SCHEMA = "drivecert.runs/1"
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets take for a formula
+
+Value = str | int | bool | None
+
+
+def plain(number: Decimal | None) -> str | None:
+    """Return a decimal's digits without an exponent and without the zeros that only the column's scale adds."""
+    if number is None:
+        return None
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def printed_share(threshold_us: int) -> Callable[[Run], Value]:
+    """Return what reads a share with the digits it was printed with."""
+
+    def read(run: Run) -> Value:
+        share = share_of(run, threshold_us)
+        return share.printed if share else None
+
+    return read
+
+
+FIELDS: dict[str, Callable[[Run], Value]] = {
+    "run": lambda run: run.public_id,
+    "run_page": lambda run: reverse("run-detail", args=[run.public_id]),
+    "product": lambda run: product_of(run).slug,
+    "category": lambda run: product_of(run).category,
+    "historical": lambda run: product_of(run).historical,
+    "vendor": lambda run: product_of(run).vendor,
+    "model": lambda run: product_of(run).model,
+    "part_number": lambda run: product_of(run).part_number,
+    "capacity_gb": lambda run: product_of(run).capacity_gb,
+    "firmware": lambda run: run.firmware,
+    "over_provisioned_to_gb": lambda run: run.over_provisioned_to_gb,
+    "over_provisioning_pct": lambda run: plain(run.over_provisioning_pct),
+    "pcie_gen": lambda run: product_of(run).pcie_gen,
+    "sole_tenant": lambda run: run.sole_tenant,
+    "device_count": lambda run: run.device_count,
+    "device_gb": lambda run: run.device_gb,
+    "backing_device": lambda run: run.backing_device,
+    "protocol": lambda run: run.protocol,
+    "tps": lambda run: plain(run.tps),
+    "statistic": lambda run: run.statistic,
+    **{share_code(threshold_us): printed_share(threshold_us) for threshold_us in SHARE_THRESHOLDS_US},
+    "endurance_dwpd": lambda run: plain(product_of(run).endurance_dwpd),
+    "compress_pct": lambda run: run.compress_pct,
+    "tool": lambda run: run.tool,
+    "tool_version": lambda run: run.tool_version,
+    "duration_s": lambda run: run.duration_s,
+    "slice_length_s": lambda run: run.slice_length_s,
+    "tier": lambda run: run.tier,
+    "source": source_of,
+    "visibility": lambda run: run.visibility,
+    "notes": lambda run: run.notes,
+}
+
+
+def row_values(row: Row) -> dict[str, Value]:
+    """Return a row by field name; the verdict is that of the newest reading, null where there is no log."""
+    return {name: read(row.run) for name, read in FIELDS.items()} | {"verdict": row.outcome or None}
+
+
+def csv_cell(value: Value) -> str:
+    """Return a cell as text; text that a spreadsheet would run as a formula gets an apostrophe before it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = "" if value is None else str(value)
+    return f"'{text}" if isinstance(value, str) and text.startswith(FORMULA_STARTS) else text
+
+
+def csv_response(filename: str, header: Iterable[str], rows: Iterable[Iterable[Value]]) -> HttpResponse:
+    """Return rows as a CSV file to download."""
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{filename}.csv"'
+    writer = csv.writer(response, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([csv_cell(value) for value in row] for row in rows)
+    return response
+
+
+def tables_as_csv(filename: str, tables: Iterable[Table]) -> HttpResponse:
+    """Return the rows of tables, one after the other, as CSV."""
+    rows = [row_values(row) for table in tables for row in table.rows]
+    return csv_response(filename, [*FIELDS, "verdict"], (values.values() for values in rows))
+
+
+def tables_as_json(name: str, sort: str, tables: Iterable[Table]) -> JsonResponse:
+    """Return the rows of tables, one after the other, as JSON; decimals are text, so that no digit is lost."""
+    rows = [row_values(row) for table in tables for row in table.rows]
+    return JsonResponse({"schema": SCHEMA, "list": name, "sort": sort, "rows": rows})

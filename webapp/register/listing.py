@@ -1,0 +1,89 @@
+"""What list pages have in common: the rows asked for, what is hidden and why, and the three forms of an answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+
+from results.querysets import RunQuerySet
+from webapp.register.exports import tables_as_csv, tables_as_json
+from webapp.register.parameters import Question
+from webapp.register.tables import Table
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """Rows that a page leaves out: how many, why, and where they are."""
+
+    number: int
+    reason: str
+    address: str
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A list page, ready for its three forms."""
+
+    name: str
+    tables: Sequence[Table]
+    hidden: Sequence[Hidden]
+    question: Question
+
+    @property
+    def shown_sentence(self) -> str:
+        """How many rows are shown, of how many."""
+        shown = sum(len(table.rows) for table in self.tables)
+        return f"{shown} of {shown + sum(hidden.number for hidden in self.hidden)} shown."
+
+    @property
+    def hidden_lines(self) -> list[tuple[str, str]]:
+        """Sentence and address for each reason that hides rows."""
+        return [
+            (f"Hidden: {hidden.number}, because {hidden.reason}.", hidden.address)
+            for hidden in self.hidden
+            if hidden.number
+        ]
+
+    @property
+    def csv_address(self) -> str:
+        """The same rows as CSV."""
+        return self.question.address(form="csv")
+
+    @property
+    def json_address(self) -> str:
+        """The same rows as JSON."""
+        return self.question.address(form="json")
+
+    @property
+    def without_withdrawn_address(self) -> str:
+        """The same page without withdrawn rows; empty where they are left out already."""
+        return self.question.address(with_withdrawn=False) if self.question.with_withdrawn else ""
+
+
+def shown(runs: RunQuerySet, question: Question) -> RunQuerySet:
+    """Return the rows to show: withdrawn ones only where they are asked for."""
+    rows = runs.public() if question.with_withdrawn else runs.standing()
+    return rows.for_table()
+
+
+def hidden_as_withdrawn(runs: RunQuerySet, question: Question) -> Hidden:
+    """Count what is left out because it was withdrawn."""
+    number = 0 if question.with_withdrawn else runs.withdrawn().count()
+    return Hidden(number, "withdrawn", question.address(with_withdrawn=True))
+
+
+def hidden_as_historical(runs: RunQuerySet, category: str) -> Hidden:
+    """Count what is left out because it is no longer recommended."""
+    return Hidden(runs.standing().count(), "historical", f"{reverse('historical')}#{category}")
+
+
+def answer(request: HttpRequest, listing: Listing, template: str, context: dict[str, Any]) -> HttpResponse:
+    """Return the page as it was asked for."""
+    if listing.question.form == "csv":
+        return tables_as_csv(listing.name, listing.tables)
+    if listing.question.form == "json":
+        return tables_as_json(listing.name, listing.question.sort.parameter, listing.tables)
+    return render(request, template, {"section": "drives", "listing": listing} | context)

@@ -1,0 +1,91 @@
+"""What a reader may ask of a list page, read strictly: a word that is not understood is refused, never ignored."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from django.http import QueryDict
+from django.utils.http import urlencode
+
+from webapp.register.columns import Column
+
+FORMS = ("html", "csv", "json")
+NAMES = ("sort", "format", "withdrawn")
+
+
+class ParameterError(Exception):
+    """A parameter that a page does not understand; the answer is a page that names it."""
+
+
+@dataclass(frozen=True)
+class Sort:
+    """The column that rows stand in order of, and the direction."""
+
+    code: str
+    falls: bool
+
+    @property
+    def parameter(self) -> str:
+        """The sort as it stands in an address."""
+        return f"-{self.code}" if self.falls else self.code
+
+
+FASTEST_FIRST = Sort("tps", falls=True)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a reader asks of a list page."""
+
+    sort: Sort
+    form: str
+    with_withdrawn: bool
+
+    def address(self, *, sort: Sort | None = None, form: str = "html", with_withdrawn: bool | None = None) -> str:
+        """Return the query of the same page, asked otherwise; defaults are left out, so that addresses stay short."""
+        asked = sort or self.sort
+        withdrawn = self.with_withdrawn if with_withdrawn is None else with_withdrawn
+        parameters = {
+            "sort": asked.parameter if asked != FASTEST_FIRST else "",
+            "withdrawn": "include" if withdrawn else "",
+            "format": form if form != "html" else "",
+        }
+        return "?" + urlencode({name: text for name, text in parameters.items() if text})
+
+
+def read_question(query: QueryDict, columns: Collection[Column]) -> Question:
+    """Return what was asked. Raises ParameterError, naming the parameter, for anything that is not understood."""
+    given = {name: _single(query, name) for name in query}
+    _refuse_unknown(given)
+    codes = {column.code for column in columns if column.is_sortable}
+    return Question(
+        sort=_read_sort(given["sort"], codes) if "sort" in given else FASTEST_FIRST,
+        form=_one_of(given, "format", FORMS),
+        with_withdrawn=_one_of(given, "withdrawn", ("leave-out", "include")) == "include",
+    )
+
+
+def _single(query: QueryDict, name: str) -> str:
+    texts = query.getlist(name)
+    if len(texts) != 1:
+        raise ParameterError(f"{name}: expected once, got {len(texts)} times")
+    return str(texts[0])
+
+
+def _refuse_unknown(given: Mapping[str, str]) -> None:
+    for name in given:
+        if name not in NAMES:
+            raise ParameterError(f"{name}: expected one of the parameters {', '.join(NAMES)}")
+
+
+def _read_sort(text: str, codes: Collection[str]) -> Sort:
+    sort = Sort(text.removeprefix("-"), falls=text.startswith("-"))
+    if sort.code not in codes:
+        raise ParameterError(f"sort={text}: expected one of {', '.join(sorted(codes))}, with - before it to fall")
+    return sort
+
+
+def _one_of(given: Mapping[str, str], name: str, words: tuple[str, ...]) -> str:
+    word = given.get(name, words[0])
+    if word not in words:
+        raise ParameterError(f"{name}={word}: expected one of {', '.join(words)}")
+    return word

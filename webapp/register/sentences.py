@@ -1,0 +1,77 @@
+"""Sentences that can be quoted alone: what a page holds, said with its figures."""
+
+from collections.abc import Iterable, Sequence
+
+from results.models import Product, Run, Statistic
+from webapp.register.columns import product_of
+from webapp.register.tables import Row, Table
+from webapp.templatetags import units
+
+HOW = {
+    Statistic.STEADY_AS_PUBLISHED: "as published",
+    Statistic.WORST_SLICE: "in every slice of a stored log",
+    Statistic.OVERALL: "over a whole run",
+}
+
+
+def product_name(product: Product) -> str:
+    """Return maker, model and capacity: what a drive is called."""
+    return " ".join(part for part in (product.vendor, product.model, units.capacity(product.capacity_gb)) if part)
+
+
+def run_name(run: Run) -> str:
+    """Return the product's name, with the storage of an instance where it is stated."""
+    storage = units.storage(run.device_count, run.device_gb)
+    return product_name(product_of(run)) + (f" ({storage})" if storage else "")
+
+
+def number_of(number: int, one: str, more: str) -> str:
+    """Return a number with its noun.
+
+    >>> number_of(1, "result", "results"), number_of(1030, "result", "results")
+    ('1 result', '1,030 results')
+    """
+    return f"{units.count(number)} {one if number == 1 else more}"
+
+
+def results_sentence(rows: Sequence[Row]) -> str:
+    """Say how many results there are, and from where."""
+    published = sum(row.run.statistic == Statistic.STEADY_AS_PUBLISHED for row in rows)
+    stored = len(rows) - published
+    parts = [
+        number_of(published, "published result", "published results") if published or not stored else "",
+        number_of(stored, "result from a stored log", "results from stored logs") if stored else "",
+    ]
+    return " and ".join(part for part in parts if part) + "."
+
+
+def fastest_sentences(table: Table) -> list[str]:
+    """Name the fastest run within the limits, one for each statistic: they do not compare."""
+    return [
+        f"Fastest within the limits {HOW[statistic]}: {run_name(row.run)} at {units.decimal(row.run.tps)} tps."
+        for statistic in HOW
+        if (row := _fastest(row for row in table.rows if row.run.statistic == statistic))
+    ]
+
+
+def _fastest(rows: Iterable[Row]) -> Row | None:
+    within = [row for row in rows if row.is_within and not row.is_withdrawn and row.run.tps]
+    return max(within, key=lambda row: row.run.tps or 0, default=None)
+
+
+def over_sentence(rows: Sequence[Row]) -> str:
+    """Say how many results are over a limit; nothing where none is."""
+    over = sum(row.is_over for row in rows)
+    return f"{over} of {len(rows)} {'is' if over == 1 else 'are'} over a limit." if over else ""
+
+
+def table_sentence(table: Table) -> str:
+    """Say what a table holds."""
+    sentences = [results_sentence(table.rows), *fastest_sentences(table), over_sentence(table.rows)]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def published_sentence(run: Run) -> str:
+    """Say what a published run states."""
+    lasted = f" for {units.duration(run.duration_s)}" if run.duration_s else ""
+    return f"As published, {run_name(run)} held {units.decimal(run.tps)} tps{lasted}."

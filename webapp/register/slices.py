@@ -1,0 +1,154 @@
+"""The slices of a run: what share of each lay over the thresholds, judged on counts as the reader judged them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from results.models import Histogram, Run, Slice, Verdict
+from results.rules.limits import Limit, act_share_pct, first_bucket_at, is_count_within, over_count, parse_limits
+from webapp.register.marks import NearnessMark, nearness_mark
+from webapp.register.profile import current_profile
+from webapp.templatetags import units
+
+SHOWN_SLICES = 1_000  # of a page; a hostile log could ask for a page of a million rows. The CSV has them all
+US_PER_MS = 1_000
+
+
+@dataclass(frozen=True)
+class ReadLimit:
+    """A limit, and where the log's histogram has an edge to read it at."""
+
+    limit: Limit
+    read_at_us: int
+    first_bucket: int
+
+
+@dataclass(frozen=True)
+class SliceShare:
+    """The share of one slice over one threshold; no share where the slice holds no operations."""
+
+    over_count: int
+    share_pct: Decimal | None
+    text: str
+    is_over: bool
+    nearness: NearnessMark | None
+
+
+@dataclass(frozen=True)
+class SliceRow:
+    """One slice, with its shares in the order of the limits."""
+
+    slice: Slice
+    span: str
+    shares: list[SliceShare]
+
+    @property
+    def outcome(self) -> str:
+        """What the slice does, in a word."""
+        if not self.slice.ops_count:
+            return "no operations"
+        return "fails" if self.is_over else "passes"
+
+    @property
+    def is_over(self) -> bool:
+        """At least one share is over its limit."""
+        return any(share.is_over for share in self.shares)
+
+
+@dataclass(frozen=True)
+class SliceTable:
+    """The slices of the histogram that the verdict was taken from."""
+
+    histogram: Histogram
+    limits: list[ReadLimit]
+    rows: list[SliceRow]
+    total: int
+
+    @property
+    def passing_sentence(self) -> str:
+        """How many of the slices shown keep within every limit."""
+        passing = sum(row.outcome == "passes" for row in self.rows)
+        return f"{passing} of {len(self.rows)} slices keep within every limit."
+
+    @property
+    def cut_sentence(self) -> str:
+        """What a page of very many slices leaves out."""
+        if self.total <= len(self.rows):
+            return ""
+        return f"The first {units.count(len(self.rows))} of {units.count(self.total)} slices; the CSV has them all."
+
+    @property
+    def edges_sentence(self) -> str:
+        """Where the limits were read, where that is not at the threshold itself."""
+        moved = [limit for limit in self.limits if limit.read_at_us != limit.limit.threshold_us]
+        if not moved:
+            return "Limits are read at their thresholds."
+        edges = ", ".join(units.count(limit.read_at_us) for limit in moved)
+        return f"Limits are read at {edges} us, as ACT does: the log's histogram has no edge at the thresholds."
+
+
+def slice_table(run: Run, verdict: Verdict | None, *, shown: int | None = SHOWN_SLICES) -> SliceTable | None:
+    """Return the slices that the verdict was taken from; None where the log has no such histogram."""
+    name = verdict.document["histogram"] if verdict else "reads"
+    histogram = run.histograms.filter(name=name).first()
+    if histogram is None:
+        return None
+    limits = list(_read_limits(histogram, verdict))
+    slices = histogram.slices.all()
+    rows = [slice_row(each, limits) for each in (slices[:shown] if shown else slices)]
+    return SliceTable(histogram, limits, rows, total=slices.count())
+
+
+def _read_limits(histogram: Histogram, verdict: Verdict | None) -> Iterable[ReadLimit]:
+    profile = verdict.profile if verdict else current_profile()
+    read_at = {share["threshold_us"]: share["read_at_us"] for share in verdict.document["shares"]} if verdict else {}
+    for limit in parse_limits(profile.document):
+        edge_us = read_at.get(limit.threshold_us) or nearest_edge_us(limit.threshold_us, histogram.unit)
+        edge = edge_us // US_PER_MS if histogram.unit == "ms" else edge_us
+        yield ReadLimit(limit, edge_us, first_bucket_at(edge))
+
+
+def nearest_edge_us(threshold_us: int, unit: str) -> int:
+    """Return where ACT reads a threshold: the first edge at or above it, a power of two of the log's unit.
+
+    >>> nearest_edge_us(1000, "us"), nearest_edge_us(8000, "ms")
+    (1024, 8000)
+    """
+    scale = US_PER_MS if unit == "ms" else 1
+    whole_units = -(-threshold_us // scale)
+    return scale << (whole_units - 1).bit_length()
+
+
+def slice_row(each: Slice, limits: Sequence[ReadLimit]) -> SliceRow:
+    """Return a slice with its shares."""
+    return SliceRow(each, units.span(each.start_s, each.end_s), [_share(each, limit) for limit in limits])
+
+
+def _share(each: Slice, limit: ReadLimit) -> SliceShare:
+    over = over_count(each.counts, each.ops_count, limit.first_bucket)
+    share_pct = act_share_pct(over, each.ops_count)
+    if share_pct is None:
+        return SliceShare(over, None, "", is_over=False, nearness=None)
+    is_over = not is_count_within(over, each.ops_count, limit.limit.limit_pct)
+    exact = Decimal(over) * 100 / each.ops_count
+    mark = nearness_mark(exact, limit.limit.limit_pct, is_over=is_over)
+    return SliceShare(over, share_pct, str(share_pct), is_over, mark)
+
+
+def chart_of(table: SliceTable) -> dict[str, object]:
+    """Return what the chart draws: for each limit a panel of the shares by slice."""
+    panels = [
+        {
+            "threshold": units.threshold(limit.limit.threshold_us),
+            "limit": float(limit.limit.limit_pct),
+            "limitText": units.decimal(limit.limit.limit_pct),
+            "shares": [float(row.shares[place].text) if row.shares[place].text else None for row in table.rows],
+            "over": [row.shares[place].is_over for row in table.rows],
+        }
+        for place, limit in enumerate(table.limits)
+    ]
+    return {
+        "slices": [row.slice.number for row in table.rows],
+        "spans": [row.span for row in table.rows],
+        "panels": panels,
+    }

@@ -1,0 +1,139 @@
+"""A run's page and its downloads."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import FileResponse, Http404, HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+
+from results.evidence_store import open_evidence
+from results.models import Category, Run
+from results.rules.limits import parse_limits
+from webapp.register import categories, run_page
+from webapp.register.access import holds_link, is_public, require_access
+from webapp.register.exports import csv_response
+from webapp.register.marks import run_tier_mark
+from webapp.register.profile import current_profile
+from webapp.register.public_page import keep_private, public_page
+from webapp.register.sentences import published_sentence
+from webapp.register.slices import SliceTable, chart_of, slice_table
+
+UNAVAILABLE_FOR_LEGAL_REASONS = 451
+
+
+def find_run(request: HttpRequest, public_id: str) -> Run:
+    """Return the run with what its page shows, where the reader may see it."""
+    related = ("product", "submission__log", "submission__organisation", "reading__evidence")
+    return require_access(request, public_id, Run.objects.filter(public_id=public_id).select_related(*related).first())
+
+
+def guarded(run: Run, response: HttpResponseBase) -> HttpResponseBase:
+    """Return the answer, kept private while the run is."""
+    return response if is_public(run) else keep_private(response)
+
+
+@public_page
+def detail(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    run = find_run(request, public_id)
+    has_log = run_page.evidence_of(run) is not None
+    template = "register/run.html" if has_log else "register/run_published.html"
+    context = page_context(run) | addresses(request, run) | (_log_context(run) if has_log else _published_context(run))
+    return guarded(run, render(request, template, context))
+
+
+def page_context(run: Run) -> dict[str, Any]:
+    """Return what both kinds of run pages show."""
+    return {
+        "section": "drives",
+        "run": run,
+        "title": run_page.title_of(run),
+        "category": categories.SPECS[Category(run.product.category)] if run.product else None,
+        "is_public": is_public(run),
+        "withdrawal": run_page.withdrawal_of(run),
+        "tier": run_tier_mark(run),
+        "setup": run_page.setup_pairs(run),
+        "product_pairs": run_page.product_pairs(run),
+        "missing": run_page.missing_facts(run),
+    }
+
+
+def addresses(request: HttpRequest, run: Run) -> dict[str, str]:
+    """Return where the run's downloads are; a reader by link keeps the link's key."""
+    by_link = not is_public(run) and holds_link(request, run)
+    query = "?" + urlencode({"key": request.GET["key"]}) if by_link else ""
+    return {
+        "log_address": reverse("run-log", args=[run.public_id]) + query,
+        "slices_address": reverse("run-slices", args=[run.public_id]) + query,
+    }
+
+
+def _published_context(run: Run) -> dict[str, Any]:
+    limits = parse_limits(current_profile().document)
+    figures = run_page.figures(run, limits)
+    return {
+        "sentence": published_sentence(run),
+        "figures": figures,
+        "is_over": any(figure.nearness and figure.nearness.is_over for figure in figures),
+    }
+
+
+def _log_context(run: Run) -> dict[str, Any]:
+    verdict = run.verdicts.select_related("profile").first()
+    profile = verdict.profile if verdict else current_profile()
+    table = slice_table(run, verdict)
+    return {
+        "verdict": run_page.verdict_view(verdict) if verdict else None,
+        "profile": profile,
+        "figures": run_page.figures(run, parse_limits(profile.document)),
+        "slice_table": table,
+        "chart": chart_of(table) if table and table.rows else None,
+        "findings": list(run.findings.all()),
+        "evidence": run_page.evidence_of(run),
+        "log_config": run_page.log_config(run),
+        "log_devices": run_page.log_devices(run),
+    }
+
+
+@public_page
+def log(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """Send the log's bytes as they were received."""
+    run = find_run(request, public_id)
+    evidence = run_page.evidence_of(run)
+    if evidence is None:
+        raise Http404(f"Run {public_id} has no log: it is known from a publication only.")
+    if evidence.sequestered:
+        sentence = f"The log of run {public_id} is withheld for legal reasons. Its bytes are kept."
+        return guarded(run, render(request, "451.html", {"sentence": sentence}, status=UNAVAILABLE_FOR_LEGAL_REASONS))
+    response = FileResponse(
+        open_evidence(evidence),
+        as_attachment=True,
+        filename=evidence.filename,
+        content_type="application/octet-stream",
+    )
+    response.headers["ETag"] = f'"{evidence.sha256}"'
+    return guarded(run, response)
+
+
+@public_page
+def slices_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    run = find_run(request, public_id)
+    verdict = run.verdicts.select_related("profile").first()
+    table = slice_table(run, verdict, shown=None)
+    if table is None:
+        raise Http404(f"Run {public_id} has no slices: no histogram of its reads is known.")
+    return guarded(run, csv_response(f"{public_id}-slices", *_slice_lines(table)))
+
+
+def _slice_lines(table: SliceTable) -> tuple[list[str], list[list[Any]]]:
+    names = [f"at_{limit.read_at_us}us" for limit in table.limits]
+    header = ["histogram", "slice", "start_s", "end_s", "first_line", "last_line", "ops_count"]
+    header += [f"{kind}_{name}" for name in names for kind in ("over_count", "over_pct")]
+    rows = []
+    for row in table.rows:
+        each = row.slice
+        line = [table.histogram.name, each.number, each.start_s, each.end_s, each.first_line, each.last_line]
+        shares = [value for share in row.shares for value in (share.over_count, share.text or None)]
+        rows.append([*line, each.ops_count, *shares])
+    return header, rows
