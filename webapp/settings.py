@@ -138,6 +138,8 @@ CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "drivecert"
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# An alarm is tried once: without a broker a page would otherwise wait 6 s for it, and the sweep finds the row anyway.
+CELERY_BROKER_TRANSPORT_OPTIONS = {"max_retries": 0}
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = {

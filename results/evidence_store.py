@@ -1,0 +1,149 @@
+"""The bytes of evidence on disk, addressed by their hash: written once, never altered, never deleted.
+
+A file is complete before it has its name, and has its name before a row speaks of it. A crash in between leaves a file
+that nothing points to, which is harmless; what lies in `incoming/` is a copy that was cut off.
+"""
+
+import errno
+import hashlib
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from django.conf import settings
+
+from results.models import Evidence
+
+CHUNK_BYTES = 1024 * 1024
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class StoreError(Exception):
+    """The bytes could not be kept; nothing half is left under their name."""
+
+
+class TooLargeError(StoreError):
+    """More bytes than one log may have."""
+
+
+class StoreFullError(StoreError):
+    """The file system has no room; the operator has to make some."""
+
+
+class EvidenceDamagedError(Exception):
+    """The file of a row is missing or is not what was stored; restore it from a backup."""
+
+
+class ByteStream(Protocol):
+    """What bytes come from: an open file, an upload, a pipe."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return up to `size` bytes, none at the end."""
+        ...
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Where bytes are now: their SHA-256 in hexadecimal and their number."""
+
+    sha256: str
+    size_bytes: int
+
+
+def store(stream: ByteStream) -> Stored:
+    """Keep the bytes of a stream and return their address once they are safe on disk.
+
+    Raises TooLargeError beyond UPLOAD_MAX_BYTES and StoreFullError without room; tell the sender, nothing is kept.
+    """
+    with _incoming_file() as (temporary, descriptor):
+        stored = _copy(stream, descriptor)
+        _give_name(temporary, stored)
+    return stored
+
+
+def path_of(sha256: str) -> Path:
+    """Return where the bytes of a hash are kept: two levels of directories keep each of them small."""
+    return Path(settings.EVIDENCE_DIR) / sha256[:2] / sha256[2:4] / sha256
+
+
+def open_evidence(evidence: Evidence) -> BinaryIO:
+    """Open the bytes as received. Raises EvidenceDamagedError where they are missing or of another length."""
+    path = path_of(evidence.sha256)
+    try:
+        size_bytes = path.stat().st_size
+    except FileNotFoundError as error:
+        raise EvidenceDamagedError(f"{path}: expected the bytes of {evidence}, got none; restore a backup") from error
+    if size_bytes != evidence.size_bytes:
+        raise EvidenceDamagedError(f"{path}: expected {evidence.size_bytes} bytes, got {size_bytes}; restore a backup")
+    return path.open("rb")
+
+
+@contextmanager
+def _incoming_file() -> Iterator[tuple[Path, int]]:
+    """Open a new file in the same file system, removed at the end (a stored one has its second name by then)."""
+    directory = Path(settings.EVIDENCE_DIR) / "incoming"
+    _make_directory(directory)
+    temporary = directory / secrets.token_hex(16)
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o440)
+    try:
+        yield temporary, descriptor
+    finally:
+        os.close(descriptor)
+        temporary.unlink()
+
+
+def _copy(stream: ByteStream, descriptor: int) -> Stored:
+    digest, size_bytes = hashlib.sha256(), 0
+    while chunk := stream.read(CHUNK_BYTES):
+        size_bytes += len(chunk)
+        if size_bytes > settings.UPLOAD_MAX_BYTES:
+            raise TooLargeError(f"expected at most {settings.UPLOAD_MAX_BYTES} bytes, got more; compress the log")
+        digest.update(chunk)
+        _write(descriptor, chunk)
+    os.fsync(descriptor)
+    return Stored(digest.hexdigest(), size_bytes)
+
+
+def _write(descriptor: int, chunk: bytes) -> None:
+    rest = memoryview(chunk)
+    try:
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+    except OSError as error:
+        if error.errno in NO_ROOM:
+            raise StoreFullError(f"{settings.EVIDENCE_DIR}: no room for the log: {error.strerror}") from error
+        raise
+
+
+def _give_name(temporary: Path, stored: Stored) -> None:
+    """Link, which unlike rename never replaces a file that is there: the same hash is the same bytes."""
+    path = path_of(stored.sha256)
+    _make_directory(path.parent)
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        if path.stat().st_size != stored.size_bytes:
+            raise EvidenceDamagedError(f"{path}: expected {stored.size_bytes} bytes; restore a backup") from None
+    # Also where the file was there: whoever linked it may not have come as far as this.
+    _sync_directory(path.parent)
+
+
+def _make_directory(directory: Path) -> None:
+    """Create a directory and the ones above it, each safe on disk in the one above."""
+    if directory.is_dir():
+        return
+    _make_directory(directory.parent)
+    directory.mkdir(mode=0o750, exist_ok=True)
+    _sync_directory(directory.parent)
+
+
+def _sync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

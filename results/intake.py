@@ -1,0 +1,116 @@
+"""The one door: every log enters here, whether it comes by form, by API or from a dispatch.
+
+The bytes are safe before anything reads them; evidence, submission, reading and event are one transaction; the worker
+is woken after the commit.
+"""
+
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from functools import partial
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+
+from results.evidence_store import ByteStream, Stored, store
+from results.models import Event, Evidence, Organisation, Reading, Submission
+from results.models.evidence import SLICE_LENGTH_DEFAULT_S
+from results.signals import reading_pending
+
+FILENAME_CHARS = 255
+SIDE_FILENAME = "side.jsonl"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the sender states about the product and wishes for the reading; capacity in GB of 10^9 bytes."""
+
+    vendor: str = ""
+    model: str = ""
+    part_number: str = ""
+    capacity_gb: int | None = None
+    firmware: str = ""
+    category: str = ""
+    over_provisioning_pct: Decimal | None = None
+    slice_length_s: int = SLICE_LENGTH_DEFAULT_S
+    notes: str = ""
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """The submission that the bytes belong to, and whether they came for the first time."""
+
+    submission: Submission
+    is_new: bool
+
+
+def receive(  # noqa: PLR0913, PLR0917 - what the three senders know, and no more
+    organisation: Organisation,
+    stream: ByteStream,
+    filename: str,
+    facts: Facts,
+    origin: str,
+    actor: AbstractBaseUser | None,
+    side_file: ByteStream | None = None,
+) -> Submission:
+    """Keep a log and return its submission, the earlier one where this organisation has sent the same bytes before.
+
+    Raises StoreError where the bytes cannot be kept; nothing is recorded then.
+    """
+    return take_in(organisation, stream, filename, facts, origin, actor, side_file).submission
+
+
+def take_in(  # noqa: PLR0913, PLR0917 - as receive()
+    organisation: Organisation,
+    stream: ByteStream,
+    filename: str,
+    facts: Facts,
+    origin: str,
+    actor: AbstractBaseUser | None,
+    side_file: ByteStream | None = None,
+) -> Receipt:
+    """Do what receive() does and tell also whether the bytes are new."""
+    stored = store(stream)
+    stored_side_file = store(side_file) if side_file is not None else None
+    with transaction.atomic():
+        log = _record_evidence(organisation, stored, filename)
+        stated = asdict(facts) | {"organisation": organisation, "submitted_by": actor, "origin": origin}
+        if stored_side_file is not None:
+            stated["side_file"] = _record_evidence(organisation, stored_side_file, SIDE_FILENAME)
+        submission, is_new = Submission.objects.get_or_create(log=log, defaults=stated)
+        if is_new:
+            _queue_reading(submission)
+    return Receipt(submission, is_new)
+
+
+def _record_evidence(organisation: Organisation, stored: Stored, filename: str) -> Evidence:
+    """Return the organisation's row for these bytes; of two that arrive at once the database lets one create it."""
+    evidence, _ = Evidence.objects.get_or_create(
+        organisation=organisation,
+        sha256=stored.sha256,
+        defaults={"size_bytes": stored.size_bytes, "filename": clean_filename(filename)},
+    )
+    return evidence
+
+
+def clean_filename(filename: str) -> str:
+    """Return the last part of a sender's path without control characters: it is shown, never opened."""
+    name = filename.replace("\\", "/").rsplit("/", 1)[-1]
+    return "".join(character for character in name if character.isprintable())[-FILENAME_CHARS:] or "log"
+
+
+def _queue_reading(submission: Submission) -> None:
+    """Insert the pending reading; which reader's version reads it is known when it is taken up."""
+    reading = Reading.objects.create(evidence=submission.log)
+    Event.objects.create(
+        actor=submission.submitted_by,
+        kind="submission-received",
+        subject_type="submission",
+        subject_id=submission.public_id,
+        details={"origin": submission.origin, "sha256": submission.log.sha256, "bytes": submission.log.size_bytes},
+    )
+    transaction.on_commit(partial(_wake_reader, reading.pk))
+
+
+def _wake_reader(reading_id: int) -> None:
+    """Tell the listeners; what they raise is logged by Django and must not undo what is committed."""
+    reading_pending.send_robust(sender=Reading, reading_id=reading_id)

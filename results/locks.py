@@ -1,0 +1,27 @@
+"""Locks that PostgreSQL frees by itself when the process that holds them dies."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import connection
+
+READING = 0x52454144  # "READ": the first key, so that other locks of the register never meet these
+KEY_MASK = 0x7FFFFFFF  # the second key has 31 bits; two ids that share one only wait for each other
+
+
+@contextmanager
+def try_lock(kind: int, key: int) -> Iterator[bool]:
+    """Hold the session's advisory lock on a row; False where another session holds it: leave the row alone then.
+
+    Held by the connection, not by a transaction: after kill -9 the server sees the connection end and frees it.
+    """
+    keys = [kind, key & KEY_MASK]
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", keys)
+        (is_held,) = cursor.fetchone()
+    try:
+        yield is_held
+    finally:
+        if is_held:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(%s, %s)", keys)

@@ -1,0 +1,170 @@
+"""The sweeper: takes readings that are not finished, one at a time, and finishes them whatever died before.
+
+A reading is held by a session lock, so a killed worker lets go of it at once; its attempts are counted, so a log that
+kills its reader does not come back for ever; each attempt's number is checked when its rows are written, so one that
+lost its lock and went on writes nothing.
+"""
+
+import logging
+import time
+from datetime import timedelta
+from decimal import InvalidOperation
+
+from django.conf import settings
+from django.db import DataError, transaction
+from django.utils import timezone
+
+from results import drivetest, locks
+from results.drivetest import ROWS_MAX, Document, FormatError, ReaderBrokenError, ReaderKilledError, TooManySlicesError
+from results.evidence_store import EvidenceDamagedError, open_evidence, path_of
+from results.ingest import record_input, record_runs
+from results.models import Event, Profile, Reading
+
+logger = logging.getLogger(__name__)
+
+PROFILE_NAME = "operational-database"
+SWEEP_S = 10  # a sweep that took longer leaves the rest to the next one: the same workers also watch the dispatches
+
+
+class OvertakenError(Exception):
+    """Another attempt took the reading up meanwhile; its rows count, ours are rolled back."""
+
+
+def sweep() -> int:
+    """Read what waits, oldest first, and return how many readings were taken up."""
+    try:
+        drivetest.reader_version()
+    except ReaderBrokenError:
+        logger.exception("readings wait: no reader")  # nothing is taken up, so no attempt is lost
+        return 0
+    started, taken = time.monotonic(), 0
+    for reading_id in list(Reading.objects.unfinished().order_by("created_at").values_list("pk", flat=True)):
+        if time.monotonic() - started > SWEEP_S:
+            break
+        try:
+            taken += read_one(reading_id)
+        except Exception:
+            logger.exception("reading %s: attempt failed; the next sweep tries again", reading_id)
+    return taken
+
+
+def read_one(reading_id: int) -> bool:
+    """Make one attempt at a reading; False where it is finished, or another worker is at it."""
+    with locks.try_lock(locks.READING, reading_id) as is_ours:
+        if not is_ours or not Reading.objects.unfinished().filter(pk=reading_id).exists():
+            return False
+        reading = Reading.objects.select_related("evidence__submission__organisation").get(pk=reading_id)
+        if reading.attempts >= settings.READ_MAX_ATTEMPTS:
+            _fail(reading, _gave_up(reading), None)
+        else:
+            _take_up(reading)
+            _attempt(reading)
+    return True
+
+
+def _take_up(reading: Reading) -> None:
+    Reading.objects.filter(pk=reading.pk).update(
+        state=Reading.State.READING,
+        attempts=reading.attempts + 1,
+        reader_version=drivetest.reader_version(),
+        started_at=timezone.now(),
+        deadline=timezone.now() + timedelta(seconds=settings.READ_TIMEOUT_S),
+    )
+    reading.attempts += 1
+
+
+def _attempt(reading: Reading) -> None:
+    profile = Profile.objects.filter(name=PROFILE_NAME).latest("rule_version")
+    try:
+        document = _read(reading, profile)
+        _finish(reading, document, profile)
+    except FormatError as error:
+        _fail(reading, error.error, error.document)
+    except TooManySlicesError as error:
+        _fail(reading, _too_many_slices(error), None)
+    except (DataError, InvalidOperation) as error:
+        _fail(reading, _out_of_range(error), None)
+    except (ReaderKilledError, ReaderBrokenError, EvidenceDamagedError) as error:
+        logger.warning("reading %s, attempt %s: %s", reading.pk, reading.attempts, error)
+        _note(reading, error)
+
+
+def _read(reading: Reading, profile: Profile) -> Document:
+    evidence = reading.evidence
+    open_evidence(evidence).close()  # raises where the bytes are not there
+    slice_length_s = evidence.submission.slice_length_s
+    document = drivetest.read(path_of(evidence.sha256), slice_length_s, profile.document)
+    if document["input"]["sha256"] != evidence.sha256:
+        raise EvidenceDamagedError(f"{path_of(evidence.sha256)}: its bytes have another hash; restore a backup")
+    return document
+
+
+def _finish(reading: Reading, document: Document, profile: Profile) -> None:
+    """Write all rows and the state in one transaction."""
+    with transaction.atomic():
+        done = {"findings": document["findings"], "reader_version": document["reader"]["version"], "error": None}
+        _end(reading, Reading.State.DONE, done)
+        record_input(reading.evidence, document)
+        record_runs(reading, document, profile)
+        _tell(reading, "reading-done", {"runs": len(document["runs"])})
+
+
+def _fail(reading: Reading, error: Document, document: Document | None) -> None:
+    with transaction.atomic():
+        _end(reading, Reading.State.FAILED, {"error": error})
+        if document is not None:
+            record_input(reading.evidence, document)
+        _tell(reading, "reading-failed", {"error": error["id"]})
+
+
+def _end(reading: Reading, state: str, columns: Document) -> None:
+    """Leave the state `reading` once, and only from the attempt that is ours."""
+    ours = Reading.objects.filter(pk=reading.pk, state=Reading.State.READING, attempts=reading.attempts)
+    if not ours.update(state=state, finished_at=timezone.now(), **columns):
+        raise OvertakenError(f"reading {reading.pk}: attempt {reading.attempts} was overtaken by another")
+
+
+def _note(reading: Reading, error: Exception) -> None:
+    """Keep the reason of an attempt that may be repeated."""
+    told = {"id": type(error).__name__, "sentence": str(error)}
+    Reading.objects.filter(pk=reading.pk, attempts=reading.attempts).update(error=told)
+
+
+def _tell(reading: Reading, kind: str, details: Document) -> None:
+    subject_id = reading.evidence.submission.public_id
+    details |= {"reading": reading.pk, "attempts": reading.attempts}
+    Event.objects.create(kind=kind, subject_type="submission", subject_id=subject_id, details=details)
+
+
+def _gave_up(reading: Reading) -> Document:
+    last = reading.error["sentence"] if reading.error else "the reader ended without a word"
+    return {
+        "id": "reader-gave-up",
+        "sentence": f"The reader did not come to an end in {settings.READ_MAX_ATTEMPTS} attempts; the last: {last}",
+        "line": None,
+        "expected": "a log that is read within the limits of time and memory",
+        "got": last,
+        "remedy": "The bytes are kept. The operator has to look: this is no judgement of the log.",
+    }
+
+
+def _too_many_slices(error: TooManySlicesError) -> Document:
+    return {
+        "id": "too-many-slices",
+        "sentence": f"The slice length is too short for this log: {error}.",
+        "line": None,
+        "expected": f"at most {ROWS_MAX} slices times histograms",
+        "got": str(error.rows),
+        "remedy": "Ask for longer slices; the profile judges slices of 3600 s.",
+    }
+
+
+def _out_of_range(error: Exception) -> Document:
+    return {
+        "id": "value-out-of-range",
+        "sentence": "The log states a number that no drive reaches.",
+        "line": None,
+        "expected": "rates, times and counts within the columns of the register",
+        "got": str(error).splitlines()[0] if str(error) else type(error).__name__,
+        "remedy": "Look at the configuration at the head of the log; upload the log as the program wrote it.",
+    }

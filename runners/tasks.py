@@ -1,0 +1,17 @@
+"""The tasks that Celery runs: short, with ids only; each may come twice, late or never."""
+
+from celery import shared_task
+
+from results import readings
+
+
+@shared_task(name="runners.sweep_readings")
+def sweep_readings() -> None:
+    """Take up every reading that waits, also those whose alarm was lost."""
+    readings.sweep()
+
+
+@shared_task(name="runners.read_evidence")
+def read_evidence(reading_id: int) -> None:
+    """Read one evidence now; a second alarm for it finds nothing left to do."""
+    readings.read_one(reading_id)

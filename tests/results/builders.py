@@ -1,0 +1,46 @@
+"""Rows and files that the tests of several packages need."""
+
+import hashlib
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth import get_user_model
+
+from results.intake import Facts, take_in
+from results.models import Organisation, Submission
+
+DATA = Path(__file__).parent.parent / "data"
+LOGS = DATA / "act" / "6.6"
+FACTS = Facts(
+    vendor="Exemplar", model="EX4", part_number="EX4-3T2", capacity_gb=3200, category="nvme-flash", slice_length_s=10
+)
+
+
+def log_bytes(case: str) -> bytes:
+    return (LOGS / f"{case}.log").read_bytes()
+
+
+def recorded_reading(case: str) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((DATA / "readings" / f"{case}.json").read_text())
+    return document
+
+
+def make_organisation(slug: str = "exemplar") -> Organisation:
+    return Organisation.objects.create(slug=slug, name=slug.title(), kind=Organisation.Kind.VENDOR)
+
+
+def make_user(username: str, *organisations: Organisation, **columns: Any) -> Any:
+    user = get_user_model().objects.create_user(username, password="correct horse battery", **columns)
+    for organisation in organisations:
+        user.memberships.create(organisation=organisation)
+    return user
+
+
+def send(organisation: Organisation, content: bytes, actor: Any = None, facts: Facts = FACTS) -> Submission:
+    return take_in(organisation, io.BytesIO(content), "load.log", facts, "form", actor).submission
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,159 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from results import drivetest
+from results.drivetest import (
+    ROWS_MAX,
+    FormatError,
+    ReaderBrokenError,
+    ReaderKilledError,
+    TooManySlicesError,
+    read,
+    reader_version,
+)
+from tests.results.builders import LOGS, recorded_reading
+from tests.results.stand_in_reader import unreadable
+
+PROFILE = '{"name": "p"}'
+LOG = LOGS / "four-us.log"
+
+
+def test_what_the_reader_prints_is_returned(stand_in):
+    assert read(LOG, 10, PROFILE) == recorded_reading("four-us")
+
+
+def test_the_reader_is_asked_as_the_formats_say(program, tmp_path):
+    program(f'echo "$@" > {tmp_path}/asked; cat "$6" >> {tmp_path}/asked; cat {tmp_path}/answer')
+    (tmp_path / "answer").write_text(json.dumps(recorded_reading("four-us")))
+    read(LOG, 10, PROFILE)
+
+    command, profile = (tmp_path / "asked").read_text().split("\n")
+    assert command.startswith("read --json --slice-sec 10 --profile /")
+    assert command.endswith(str(LOG))
+    assert profile == PROFILE
+
+
+def test_an_unreadable_log_is_the_logs_fault(stand_in):
+    with pytest.raises(FormatError, match="no log of ACT") as raised:
+        read(LOGS / "four-us.conf", 10, PROFILE)
+    assert raised.value.error["id"] == "no-act-log"
+    assert raised.value.document["input"]["size_bytes"] == (LOGS / "four-us.conf").stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("exit 7", "expected exit status 0 or 3, got 7: nothing said"),
+        ("echo worse >&2; exit 1", "got 1: worse"),
+        ("kill -SEGV $$", f"got -{int(signal.SIGSEGV)}"),
+        ("echo no json", "expected drivecert.reading/1"),
+        ('echo \'{"schema": "drivecert.reading/2"}\'', "expected drivecert.reading/1"),
+        ("true", "expected drivecert.reading/1"),
+    ],
+)
+def test_a_reader_that_breaks_its_promise_is_our_fault(program, body, said):
+    program(body)
+    with pytest.raises(ReaderBrokenError, match=said):
+        read(LOG, 10, PROFILE)
+
+
+def test_a_reader_that_takes_too_long_is_ended(program, settings, tmp_path):
+    settings.READ_TIMEOUT_S = 1
+    program(f"echo $$ > {tmp_path}/pid; exec sleep 600")
+    with pytest.raises(ReaderKilledError) as raised:
+        read(LOG, 10, PROFILE)
+    assert raised.value.limit == "time"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+def test_a_reader_that_prints_too_much_is_ended(program, settings):
+    settings.READ_OUTPUT_BYTES = 100_000
+    program("exec head -c 100001 /dev/zero")
+    with pytest.raises(ReaderKilledError) as raised:
+        read(LOG, 10, PROFILE)
+    assert raised.value.limit == "output"
+
+
+def test_a_reader_that_takes_too_much_memory_is_ended(program, settings):
+    settings.READ_MEMORY_BYTES = 64 * 1024**2
+    hungry = f"{sys.executable} -c 'bytearray(80 * 1024**2)' 2>/dev/null"
+    program(f"{hungry} || {{ echo memory allocation of N failed >&2; kill -ABRT $$; }}")
+    with pytest.raises(ReaderKilledError) as raised:
+        read(LOG, 10, PROFILE)
+    assert raised.value.limit == "memory"
+
+
+def test_the_reader_sees_no_variable_of_ours(program, monkeypatch, tmp_path):
+    monkeypatch.setenv("DATABASE_URL", "postgresql://user:secret@host/db")
+    program(f"env > {tmp_path}/env; exit 7")
+    with pytest.raises(ReaderBrokenError):
+        read(LOG, 10, PROFILE)
+    assert "secret" not in (tmp_path / "env").read_text()
+
+
+def test_nul_in_a_name_becomes_a_mark_that_the_database_can_hold(program, tmp_path):
+    document = recorded_reading("four-us")
+    document["runs"][0]["histograms"][0]["name"] = "re\x00ads"
+    (tmp_path / "answer").write_text(json.dumps(document))
+    program(f"cat {tmp_path}/answer")
+    assert read(LOG, 10, PROFILE)["runs"][0]["histograms"][0]["name"] == "re\ufffdads"
+
+
+def test_every_recorded_and_refused_document_is_of_the_schema():
+    for document in [recorded_reading("four-us"), recorded_reading("slow-disk-ms"), unreadable("0" * 64, 1)]:
+        drivetest._validator().validate(document)
+
+
+def test_one_row_more_than_the_register_keeps_is_refused_and_no_less():
+    drivetest._refuse_too_many_slices(b'{"ops_count": 1}' * ROWS_MAX)
+    with pytest.raises(TooManySlicesError):
+        drivetest._refuse_too_many_slices(b'{"ops_count": 1}' * (ROWS_MAX + 1))
+
+
+def test_the_reader_ends_with_the_process_that_started_it(program, tmp_path):
+    program(f"echo $$ > {tmp_path}/pid; exec sleep 600")
+    script = (
+        "import django; django.setup()\n"
+        "from pathlib import Path; from results.drivetest import read\n"
+        f"read(Path({str(LOG)!r}), 10, '')\n"
+    )
+    settings = {"DJANGO_SETTINGS_MODULE": "webapp.settings", "DRIVETEST": str(tmp_path / "drivetest")}
+    parent = subprocess.Popen([sys.executable, "-c", script], env=os.environ | settings)
+    reader_pid = int(wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text()))
+    parent.kill()
+    parent.wait()
+    wait_for(lambda: not Path(f"/proc/{reader_pid}").exists() or "Z" in status(reader_pid))
+
+
+def status(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except FileNotFoundError:
+        return "Z"
+
+
+def wait_for(condition):
+    for _ in range(600):
+        if answer := condition():
+            return answer
+        time.sleep(0.05)
+    raise AssertionError("waited 30 s in vain")
+
+
+def test_the_version_is_what_the_program_says(program):
+    program("echo drivetest 4.5.6")
+    assert reader_version() == "4.5.6"
+
+
+def test_a_missing_reader_is_named_with_its_remedy(settings, tmp_path, program):
+    program("true").unlink()
+    with pytest.raises(ReaderBrokenError, match="build it with"):
+        reader_version()

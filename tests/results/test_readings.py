@@ -1,0 +1,168 @@
+import json
+
+import psycopg
+import pytest
+from django.db import connection
+
+from results import locks, readings
+from results.evidence_store import path_of
+from results.ingest import record_runs
+from results.models import Event, Evidence, Profile, Reading, Run, Share, Slice, Verdict
+from results.readings import OvertakenError, read_one, sweep
+from tests.results.builders import log_bytes, make_organisation, recorded_reading, send, sha256
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def submission(evidence_dir):
+    return send(make_organisation(), log_bytes("slow-disk-ms"))
+
+
+def reading_of(submission):
+    return submission.log.readings.get()
+
+
+def test_a_log_becomes_a_run_with_its_verdict(submission, stand_in):
+    assert sweep() == 1
+
+    run = submission.runs.get()
+    assert (run.tps, str(run.nx_load), run.duration_s, run.slice_length_s) == (900, "0.3000", 40, 10)
+    assert (run.tier, run.visibility, run.statistic) == ("vendor-reported", "unreviewed", "worst-slice")
+    assert run.verdicts.get().headline.startswith("fails: slice 2 (10-20 s), reads over 64 ms: 0.33 % > 0.1 %")
+    assert reading_of(submission).state == Reading.State.DONE
+
+
+def test_a_run_keeps_its_shares_slices_findings_and_facts(submission, stand_in):
+    sweep()
+
+    run = submission.runs.get()
+    worst = run.shares.filter(statistic="worst-slice").values_list("threshold_us", "printed", "slice_number")
+    assert list(worst) == [(1000, "5.83", 4), (8000, "1.33", 4), (64000, "0.33", 2)]
+    assert run.shares.filter(statistic="overall").count() == 3
+    assert run.histograms.get(name="reads").slices.values_list("ops_count", flat=True)[3] == 6006
+    assert [finding.rule_id for finding in run.findings.all()] == ["arrivals-lockstep"]
+    assert run.facts["stop"] == {"kind": "finished", "line": None, "text": ""}
+
+
+def test_the_reading_keeps_the_hash_of_the_content_and_the_readers_version(submission, stand_in):
+    sweep()
+    submission.log.refresh_from_db()
+    assert submission.log.content_sha256 == sha256(log_bytes("slow-disk-ms"))
+    assert reading_of(submission).reader_version == "0.1.0"
+
+
+def test_a_finished_reading_is_left_alone(submission, stand_in):
+    sweep()
+    assert sweep() == 0
+    assert read_one(reading_of(submission).pk) is False
+    assert reading_of(submission).attempts == 1
+
+
+def test_writing_a_document_again_doubles_nothing(submission, stand_in):
+    sweep()
+    before = [model.objects.count() for model in (Run, Slice, Share, Verdict)]
+    record_runs(reading_of(submission), recorded_reading("slow-disk-ms"), Profile.objects.get())
+    assert [model.objects.count() for model in (Run, Slice, Share, Verdict)] == before
+
+
+def test_an_unreadable_log_fails_with_its_error_and_keeps_its_bytes(evidence_dir, stand_in):
+    submission = send(make_organisation(), b"no log")
+    sweep()
+
+    reading = reading_of(submission)
+    assert (reading.state, reading.error["id"], reading.error["line"]) == ("failed", "no-act-log", 1)
+    assert path_of(sha256(b"no log")).read_bytes() == b"no log"
+    assert Evidence.objects.get().content_size_bytes == 6
+
+
+def test_one_bad_log_does_not_stop_the_others(evidence_dir, stand_in):
+    vendor = make_organisation()
+    bad, good = send(vendor, b"no log"), send(vendor, log_bytes("four-us"))
+    assert sweep() == 2
+    assert (reading_of(bad).state, reading_of(good).state) == ("failed", "done")
+
+
+def test_a_missing_reader_costs_no_attempt(submission, program):
+    program("true").unlink()
+    assert sweep() == 0
+    assert (reading_of(submission).state, reading_of(submission).attempts) == ("pending", 0)
+
+
+def test_a_reader_that_never_ends_well_is_given_up_with_a_reason(submission, program, settings):
+    program('[ "$1" = --version ] && echo drivetest 1 || exit 7')
+    for attempt in range(settings.READ_MAX_ATTEMPTS):
+        assert reading_of(submission).attempts == attempt
+        sweep()
+    assert reading_of(submission).state == "reading"
+    sweep()
+    reading = reading_of(submission)
+    assert (reading.state, reading.error["id"], reading.attempts) == ("failed", "reader-gave-up", 3)
+    assert "exit status 0 or 3, got 7" in reading.error["sentence"]
+
+
+def test_a_reading_whose_worker_died_is_taken_up_again(submission, stand_in):
+    Reading.objects.update(state="reading", attempts=1)
+    sweep()
+    assert (reading_of(submission).state, reading_of(submission).attempts) == ("done", 2)
+
+
+def other_session():
+    database = connection.settings_dict
+    return psycopg.connect(
+        dbname=database["NAME"], host=database["HOST"], user=database["USER"], password=database["PASSWORD"] or None,
+        port=database["PORT"] or None, autocommit=True,
+    )  # fmt: skip
+
+
+def test_a_reading_that_another_worker_holds_is_left_until_its_session_ends(submission, stand_in):
+    with other_session() as worker:
+        worker.execute("SELECT pg_advisory_lock(%s, %s)", [locks.READING, reading_of(submission).pk])
+        assert sweep() == 0
+    assert sweep() == 1
+
+
+def test_an_attempt_that_was_overtaken_writes_nothing(submission, stand_in):
+    reading = Reading.objects.select_related("evidence__submission__organisation").get()
+    Reading.objects.update(state="reading", attempts=2)
+    reading.attempts = 1
+    with pytest.raises(OvertakenError):
+        readings._finish(reading, recorded_reading("slow-disk-ms"), Profile.objects.get())
+    assert Run.objects.count() == 0
+
+
+def test_damaged_bytes_are_no_fault_of_the_log(submission, stand_in):
+    path = path_of(submission.log.sha256)
+    path.chmod(0o600)
+    path.write_bytes(b"x" * submission.log.size_bytes)
+    sweep()
+    assert Run.objects.count() == 0
+    assert reading_of(submission).state == "failed"
+
+
+def answer(program, tmp_path, document):
+    (tmp_path / "answer").write_text(json.dumps(document))
+    program(f'[ "$1" = --version ] && echo drivetest 0.1.0 || cat {tmp_path}/answer')
+
+
+def test_a_number_that_no_column_holds_fails_the_log(submission, program, tmp_path):
+    document = recorded_reading("slow-disk-ms")
+    document["runs"][0]["asked_reads_per_s"] = "9" * 20
+    answer(program, tmp_path, document)
+    sweep()
+    assert (reading_of(submission).state, reading_of(submission).error["id"]) == ("failed", "value-out-of-range")
+
+
+def test_too_many_slices_fail_with_the_remedy(submission, program, tmp_path):
+    document = recorded_reading("slow-disk-ms")
+    document["runs"][0]["slices"] *= 10_000
+    answer(program, tmp_path, document)
+    sweep()
+    error = reading_of(submission).error
+    assert (error["id"], error["got"]) == ("too-many-slices", "160014")
+
+
+def test_what_happened_is_told_as_events(submission, stand_in):
+    sweep()
+    kinds = Event.objects.filter(subject_id=submission.public_id).values_list("kind", flat=True)
+    assert list(kinds) == ["submission-received", "reading-done"]

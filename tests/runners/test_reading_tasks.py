@@ -1,0 +1,40 @@
+"""The alarms around readings: tests/results/test_readings.py has what a reading does."""
+
+import pytest
+
+from results.models import Reading
+from runners.tasks import read_evidence, sweep_readings
+from tests.results.builders import log_bytes, make_organisation, send
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_log_that_was_sent_is_enqueued_after_commit(evidence_dir, django_capture_on_commit_callbacks, monkeypatch):
+    asked = []
+    monkeypatch.setattr(read_evidence, "apply_async", lambda **options: asked.append(options["args"]))
+    with django_capture_on_commit_callbacks(execute=True):
+        send(make_organisation(), b"log")
+    assert asked == [(Reading.objects.get().pk,)]
+
+
+def test_without_a_broker_the_log_is_kept_and_waits(
+    evidence_dir, django_capture_on_commit_callbacks, no_broker, caplog
+):
+    with django_capture_on_commit_callbacks(execute=True):
+        send(make_organisation(), b"log")
+    assert Reading.objects.unfinished().count() == 1
+    assert "wake_the_reader" in caplog.text
+
+
+@pytest.mark.parametrize("task", [lambda reading: sweep_readings(), lambda reading: read_evidence(reading.pk)])
+def test_either_task_finishes_a_reading_and_may_come_twice(evidence_dir, stand_in, task):
+    submission = send(make_organisation(), log_bytes("four-us"))
+    task(Reading.objects.get())
+    task(Reading.objects.get())
+    assert (Reading.objects.get().state, Reading.objects.get().attempts) == ("done", 1)
+    assert submission.runs.count() == 1
+
+
+def test_the_tasks_have_the_names_that_the_schedule_uses(settings):
+    assert sweep_readings.name == settings.CELERY_BEAT_SCHEDULE["sweep-readings"]["task"]
+    assert read_evidence.name == "runners.read_evidence"
