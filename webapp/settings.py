@@ -124,6 +124,11 @@ X_FRAME_OPTIONS = "DENY"
 UPLOAD_MAX_BYTES = env.read_int("UPLOAD_MAX_BYTES", default=2 * 1024**3)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024**2
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024**2
+FILE_UPLOAD_HANDLERS = [
+    "webapp.submissions.uploads.SizeLimitHandler",
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
 
 # Limits on one `drivetest read` of an uploaded file (webapp/../results/drivetest.py).
 READ_TIMEOUT_S = env.read_int("READ_TIMEOUT_S", default=60)

@@ -32,7 +32,7 @@ def make_organisation(slug: str = "exemplar") -> Organisation:
 
 
 def make_user(username: str, *organisations: Organisation, **columns: Any) -> Any:
-    user = get_user_model().objects.create_user(username, password="correct horse battery", **columns)
+    user = get_user_model().objects.create_user(username, **columns)
     for organisation in organisations:
         user.memberships.create(organisation=organisation)
     return user

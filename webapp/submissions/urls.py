@@ -1,5 +1,13 @@
 """Addresses of this app."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from webapp.submissions import review, views
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("submit/", views.submit, name="submit"),
+    path("submissions/", views.submission_list, name="submission-list"),
+    path("submissions/review/", review.review_list, name="review-list"),
+    path("submissions/<slug:public_id>/", views.submission_detail, name="submission-detail"),
+    path("submissions/<slug:public_id>/<slug:decision>/", review.decide, name="submission-decide"),
+]

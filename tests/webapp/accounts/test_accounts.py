@@ -1,0 +1,92 @@
+import pytest
+from django.core.management import CommandError, call_command
+
+from results.models import Organisation
+from webapp.accounts.models import APIToken, User, hash_token, issue_token
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def vera(vera):
+    vera.set_password("correct horse battery")
+    vera.save()
+    return vera
+
+
+def test_a_member_signs_in_and_out(client, vera):
+    answer = client.post("/accounts/login/", {"username": "vera", "password": "correct horse battery"})
+    assert answer.headers["Location"] == "/submissions/"
+    assert client.get("/submissions/").status_code == 200
+    assert client.post("/accounts/logout/").headers["Location"] == "/"
+    assert client.get("/submissions/").status_code == 302
+
+
+def test_a_wrong_password_is_told_and_lets_nobody_in(client, vera):
+    answer = client.post("/accounts/login/", {"username": "vera", "password": "wrong"})
+    assert b"not signed in" in answer.content
+    assert client.get("/submissions/").status_code == 302
+
+
+def test_signing_in_leads_on_to_our_own_pages_only(client, vera):
+    sign_in = {"username": "vera", "password": "correct horse battery", "next": "https://elsewhere.example/"}
+    assert client.post("/accounts/login/", sign_in).headers["Location"] == "/submissions/"
+    assert client.post("/accounts/login/", sign_in | {"next": "/submit/"}).headers["Location"] == "/submit/"
+
+
+def test_a_tokens_secret_is_shown_once_and_only_its_hash_is_kept(as_user, vera, exemplar):
+    client = as_user(vera)
+    answer = client.post("/accounts/tokens/", {"name": "script", "organisation": exemplar.pk})
+    token, secret = APIToken.objects.get(), answer.context["secret"]
+    assert secret in answer.content.decode()
+    assert token.digest == hash_token(secret)
+    assert "no-store" in answer.headers["Cache-Control"]
+    assert secret not in client.get("/accounts/tokens/").content.decode()
+
+
+def test_a_token_is_made_for_ones_own_organisation_only(as_user, vera, otto):
+    foreign = otto.memberships.get().organisation
+    as_user(vera).post("/accounts/tokens/", {"name": "script", "organisation": foreign.pk})
+    assert APIToken.objects.count() == 0
+
+
+def test_a_token_is_revoked_by_its_owner_only(as_user, vera, otto, exemplar):
+    token, _ = issue_token(vera, exemplar, "script")
+    assert as_user(otto).post(f"/accounts/tokens/{token.pk}/revoke/").status_code == 404
+    assert APIToken.objects.valid().count() == 1
+    as_user(vera).post(f"/accounts/tokens/{token.pk}/revoke/")
+    assert APIToken.objects.valid().count() == 0
+
+
+def test_the_token_page_asks_as_often_for_50_as_for_one(as_user, vera, exemplar, connection_queries):
+    client = as_user(vera)
+    issue_token(vera, exemplar, "one")
+    with connection_queries() as one:
+        client.get("/accounts/tokens/")
+    for number in range(49):
+        issue_token(vera, exemplar, f"script {number}")
+    with connection_queries() as fifty:
+        client.get("/accounts/tokens/")
+    assert len(one) == len(fifty)
+
+
+def test_strangers_see_no_tokens(client):
+    assert client.get("/accounts/tokens/").headers["Location"].startswith("/accounts/login/")
+
+
+def test_the_commands_enter_an_organisation_and_a_person(capsys):
+    call_command("add_organisation", "acme", "Acme Storage")
+    call_command("add_organisation", "acme", "Acme again")
+    call_command("add_user", "mia", "--organisation", "acme")
+    password = capsys.readouterr().out.split("password ")[1].split()[0]
+
+    user = User.objects.get(username="mia")
+    assert user.check_password(password)
+    assert (user.memberships.get().organisation.name, user.is_staff) == ("Acme Storage", False)
+    assert Organisation.objects.count() == 1
+
+
+def test_a_person_needs_an_organisation_that_exists():
+    with pytest.raises(CommandError, match="add_organisation makes it"):
+        call_command("add_user", "mia", "--organisation", "acme")
+    assert User.objects.count() == 0

@@ -1,0 +1,164 @@
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from results.intake import Facts
+from results.readings import sweep
+from tests.results.builders import LOGS, log_bytes, send
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def submission(evidence_dir, stand_in, exemplar, vera):
+    submission = send(exemplar, log_bytes("slow-disk-ms"), vera)
+    sweep()
+    return submission
+
+
+def address(submission):
+    return f"/submissions/{submission.public_id}/"
+
+
+class SliceTableReader(HTMLParser):
+    """Collects the cells of the slice table as a reader of the page sees them."""
+
+    def __init__(self):
+        super().__init__()
+        self.rows, self.is_inside, self.is_hidden = [], False, False
+
+    def handle_starttag(self, tag, attrs):
+        classes = dict(attrs).get("class") or ""
+        self.is_inside = self.is_inside or (tag == "table" and "slices" in classes)
+        self.is_hidden = "vh" in classes or classes == "u"
+        if self.is_inside and tag == "tr":
+            self.rows.append([])
+        if self.is_inside and tag in {"td", "th"}:
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        self.is_hidden = False
+        self.is_inside = self.is_inside and tag != "table"
+
+    def handle_data(self, data):
+        if self.is_inside and not self.is_hidden and data.strip():
+            self.rows[-1][-1] += data.strip()
+
+
+def printed_rows(case):
+    rows = [line.split() for line in (LOGS / f"{case}.latency.txt").read_text().splitlines()]
+    return [row for row in rows if len(row) == 19 and (row[0].isdigit() or row[0] in {"avg", "max"})]
+
+
+@pytest.mark.parametrize("case", ["four-us", "slow-disk-ms"])
+def test_the_slice_table_is_upstreams_to_the_digit(as_user, vera, exemplar, evidence_dir, stand_in, case):
+    submission = send(exemplar, log_bytes(case), vera)
+    sweep()
+    reader = SliceTableReader()
+    reader.feed(as_user(vera).get(address(submission)).content.decode())
+    assert reader.rows[1:] == printed_rows(case)
+
+
+def test_the_page_shows_the_verdict_with_its_reason_and_every_violation(as_user, vera, submission):
+    page = as_user(vera).get(address(submission)).content.decode()
+    assert "fails: slice 2 (10-20 s), reads over 64 ms: 0.33 % &gt; 0.1 %" in page
+    assert len(re.findall(r"<li>slice \d", page)) == 4
+    assert f'href="/runs/{submission.runs.get().public_id}/?key={submission.link_key}"' in page
+    assert submission.log.sha256 in page
+
+
+def test_cells_over_their_limit_are_marked_by_a_word(as_user, vera, submission):
+    page = as_user(vera).get(address(submission)).content.decode()
+    table = page[page.index('<table class="slices">') :]
+    marked = re.findall(r'<span class="fail">([\d.]+)<span class="vh"> over the limit', table)
+    assert marked == ["0.33", "0.17", "5.83", "1.33"]
+
+
+def test_an_unreadable_log_says_what_was_expected_and_where_reading_stopped(
+    as_user, vera, exemplar, evidence_dir, stand_in
+):
+    submission = send(exemplar, b"no log", vera)
+    sweep()
+    page = as_user(vera).get(address(submission)).content.decode()
+    for part in ["This is no log of ACT.", "stopped at line 1", "Expected:", "Got: something else", "Remedy:"]:
+        assert part in page
+    assert "http-equiv" not in page
+
+
+def test_a_page_that_waits_refreshes_itself_and_a_finished_one_does_not(
+    as_user, vera, exemplar, evidence_dir, stand_in
+):
+    submission = send(exemplar, log_bytes("four-us"), vera)
+    assert b'http-equiv="refresh"' in as_user(vera).get(address(submission)).content
+    sweep()
+    assert b'http-equiv="refresh"' not in as_user(vera).get(address(submission)).content
+
+
+def test_owners_staff_and_holders_of_the_link_see_it(as_user, client, vera, rita, submission):
+    assert as_user(vera).get(address(submission)).status_code == 200
+    assert as_user(rita).get(address(submission)).status_code == 200
+    answer = client.get(address(submission), {"key": submission.link_key})
+    assert answer.status_code == 200
+    assert answer.headers["X-Robots-Tag"] == "noindex"
+    assert "no-store" in answer.headers["Cache-Control"]
+
+
+def test_others_do_not_learn_that_it_exists(as_user, client, otto, submission):
+    assert as_user(otto).get(address(submission)).status_code == 404
+    assert as_user(otto).get("/submissions/s-nothing/").status_code == 404
+    for path in [address(submission), "/submissions/s-nothing/"]:
+        answer = client.get(path, {"key": "wrong"})
+        assert (answer.status_code, answer.headers["Location"].split("?")[0]) == (302, "/accounts/login/")
+
+
+def test_a_holder_of_the_link_gets_neither_the_link_nor_decisions_offered(client, submission):
+    page = client.get(address(submission), {"key": submission.link_key}).content.decode()
+    assert "Link for people without an account" not in page
+    assert "<h3>Review</h3>" not in page
+
+
+def test_names_never_become_markup(as_user, vera, exemplar, evidence_dir, stand_in):
+    script = "<script>alert(1)</script>"
+    facts = Facts(vendor=script, model=script, part_number=script, firmware=script, notes=script, category="cloud")
+    submission = send(exemplar, log_bytes("four-us"), vera, facts)
+    submission.log.filename = script
+    submission.log.save()
+    sweep()
+    for path in [address(submission), "/submissions/"]:
+        page = as_user(vera).get(path).content.decode()
+        assert "&lt;script&gt;alert(1)" in page
+        assert script not in page
+
+
+def test_the_list_shows_ones_own_organisation_only(as_user, vera, otto, submission):
+    assert submission.public_id in as_user(vera).get("/submissions/").content.decode()
+    assert submission.public_id not in as_user(otto).get("/submissions/").content.decode()
+
+
+@pytest.mark.parametrize(("path", "person"), [("/submissions/", "vera"), ("/submissions/review/", "rita")])
+def test_lists_ask_as_often_for_50_rows_as_for_one(
+    request, as_user, exemplar, vera, rita, submission, path, person, connection_queries
+):
+    client = as_user(request.getfixturevalue(person))
+    with connection_queries() as one:
+        client.get(path)
+    for number in range(49):
+        other = send(exemplar, f"log {number}".encode(), vera)
+        other.log.readings.update(state="done")
+    with connection_queries() as fifty:
+        page = client.get(path).content.decode()
+    assert page.count('<th scope="row">') == 50
+    assert len(one) == len(fifty)
+
+
+def test_a_submissions_page_asks_as_often_for_many_slices(as_user, vera, submission, connection_queries):
+    client = as_user(vera)
+    with connection_queries() as few:
+        client.get(address(submission))
+    histogram = submission.runs.get().histograms.get(name="reads")
+    for number in range(5, 50):
+        histogram.slices.create(number=number, start_s=0, end_s=1, first_line=1, last_line=2, ops_count=1, counts=[1])
+    with connection_queries() as many:
+        client.get(address(submission))
+    assert len(few) == len(many)

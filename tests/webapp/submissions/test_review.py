@@ -1,0 +1,97 @@
+import pytest
+
+from results.models import Product
+from results.readings import sweep
+from tests.results.builders import log_bytes, make_user, send
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def submission(evidence_dir, stand_in, exemplar, vera):
+    submission = send(exemplar, log_bytes("four-us"), vera)
+    sweep()
+    return submission
+
+
+def decide(client, submission, decision, **fields):
+    return client.post(f"/submissions/{submission.public_id}/{decision}/", fields, follow=True)
+
+
+def test_a_reviewer_enters_the_product_and_publishes(as_user, rita, submission):
+    client = as_user(rita)
+    assert b"awaiting identity" in client.get("/submissions/review/").content
+    decide(client, submission, "new-product")
+    assert b"in review" in client.get("/submissions/review/").content
+    answer = decide(client, submission, "publish")
+
+    assert b"Published." in answer.content
+    run = submission.runs.get()
+    assert (run.visibility, run.tier, run.product.vendor) == ("public", "reviewed", "Exemplar")
+    assert submission.public_id not in client.get("/submissions/review/").content.decode()
+
+
+def test_a_reviewer_names_an_existing_product_of_the_category(as_user, rita, submission):
+    product = Product.objects.create(slug="ex4", category="nvme-flash", vendor="Exemplar", model="EX-4")
+    foreign = Product.objects.create(slug="ec2", category="cloud", vendor="Amazon", model="i3")
+    decide(as_user(rita), submission, "product", product=foreign.pk)
+    assert submission.runs.get().product is None
+    decide(as_user(rita), submission, "product", product=product.pk)
+    assert submission.runs.get().product == product
+
+
+def test_nobody_publishes_their_own_submission(as_user, vera, submission):
+    vera.is_staff = True
+    vera.save()
+    client = as_user(vera)
+    page = decide(client, submission, "new-product").content.decode()
+    assert "somebody else has to publish it" in page
+    assert "/publish/" not in page
+    assert b"another reviewer" in decide(client, submission, "publish").content
+    assert submission.runs.get().visibility == "unreviewed"
+
+
+def test_declining_needs_a_reason_and_shows_it_to_the_owner(as_user, rita, vera, submission):
+    assert b"A reason is needed" in decide(as_user(rita), submission, "decline").content
+    decide(as_user(rita), submission, "decline", reason="another drive's log")
+    page = as_user(vera).get(f"/submissions/{submission.public_id}/").content.decode()
+    assert "another drive&#x27;s log" in page
+
+
+def test_a_published_run_is_withdrawn_with_a_reason(as_user, rita, submission):
+    client, run = as_user(rita), submission.runs.get()
+    decide(client, submission, "new-product")
+    decide(client, submission, "publish")
+    decide(client, submission, "withdraw", run="r-nothing", reason="wrong firmware")
+    assert submission.runs.get().visibility == "public"
+    decide(client, submission, "withdraw", run=run.public_id, reason="wrong firmware")
+    assert submission.runs.get().visibility == "withdrawn"
+    assert b"wrong firmware" in client.get(f"/submissions/{submission.public_id}/").content
+
+
+def test_only_staff_reviews(as_user, client, vera, submission):
+    for person, status in [(as_user(vera), 403), (client, 302)]:
+        assert person.get("/submissions/review/").status_code == status
+        assert person.post(f"/submissions/{submission.public_id}/publish/").status_code == status
+    assert submission.runs.get().visibility == "unreviewed"
+
+
+def test_unknown_decisions_and_reading_one_are_refused(as_user, rita, submission):
+    client = as_user(rita)
+    assert client.post(f"/submissions/{submission.public_id}/delete/").status_code == 404
+    assert client.get(f"/submissions/{submission.public_id}/publish/").status_code == 405
+
+
+def test_a_decision_needs_the_token_of_its_form(rita, submission):
+    from django.test import Client
+
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(rita)
+    assert client.post(f"/submissions/{submission.public_id}/publish/").status_code == 403
+
+
+def test_a_dispatch_is_reviewed_by_another_than_who_ordered_it(as_user, submission, exemplar):
+    orderer = make_user("lars", exemplar, is_staff=True)
+    submission.submitted_by = orderer
+    submission.save()
+    assert b"another reviewer" in decide(as_user(orderer), submission, "publish").content

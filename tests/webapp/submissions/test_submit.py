@@ -1,0 +1,91 @@
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from results.models import Submission
+from tests.results.builders import log_bytes, make_organisation, make_user, sha256
+
+FACTS = {
+    "vendor": "Exemplar", "model": "EX4", "part_number": "EX4-3T2", "capacity_gb": "3200", "category": "nvme-flash",
+    "firmware": "1.2", "over_provisioning_pct": "7", "slice_length_s": "10", "notes": "first",
+}  # fmt: skip
+
+
+def upload(client, content=b"log", name="load.log", **facts):
+    log = SimpleUploadedFile(name, content)
+    return client.post("/submit/", FACTS | facts | {"log": log})
+
+
+def test_a_stranger_is_sent_to_the_sign_in_page(client, db):
+    assert client.get("/submit/").headers["Location"].startswith("/accounts/login/")
+    assert upload(client).headers["Location"].startswith("/accounts/login/")
+    assert Submission.objects.count() == 0
+
+
+def test_the_form_asks_for_the_facts_with_3600_s_slices(as_user, vera):
+    page = as_user(vera).get("/submit/").content.decode()
+    assert 'name="slice_length_s" value="3600"' in page
+    assert 'name="organisation"' not in page
+
+
+def test_an_upload_is_stored_with_its_facts(as_user, vera, evidence_dir):
+    answer = upload(as_user(vera), log_bytes("four-us"), "four-us.log")
+    submission = Submission.objects.get()
+    assert answer.headers["Location"] == f"/submissions/{submission.public_id}/"
+    assert (submission.log.sha256, submission.log.filename) == (sha256(log_bytes("four-us")), "four-us.log")
+    assert (submission.origin, submission.submitted_by, submission.firmware) == ("form", vera, "1.2")
+    assert (submission.capacity_gb, str(submission.over_provisioning_pct), submission.slice_length_s) == (
+        3200,
+        "7.00",
+        10,
+    )
+
+
+def test_the_same_file_again_leads_to_the_same_submission_and_says_so(as_user, vera, evidence_dir):
+    client = as_user(vera)
+    first, again = upload(client), upload(client)
+    assert first.headers["Location"] == again.headers["Location"]
+    assert b"submitted before" in client.get(again.headers["Location"]).content
+
+
+def test_a_missing_file_is_told_and_the_form_keeps_its_values(as_user, vera):
+    answer = as_user(vera).post("/submit/", FACTS)
+    assert answer.status_code == 400
+    assert b"No file was sent" in answer.content
+    assert b'value="EX4-3T2"' in answer.content
+
+
+def test_an_empty_file_is_told_and_not_stored(as_user, vera, evidence_dir):
+    answer = upload(as_user(vera), b"")
+    assert answer.status_code == 400
+    assert b"The file is empty" in answer.content
+    assert Submission.objects.count() == 0
+
+
+def test_a_file_may_be_as_large_as_the_limit_and_no_larger(as_user, vera, evidence_dir, settings):
+    settings.UPLOAD_MAX_BYTES = 100_000
+    client = as_user(vera)
+    assert upload(client, bytes(100_000)).status_code == 302
+    answer = upload(client, bytes(100_001))
+    assert answer.status_code == 413
+    assert b"larger than 100,000 bytes" in answer.content
+    assert b'value="EX4-3T2"' in answer.content
+    assert Submission.objects.count() == 1
+
+
+def test_facts_that_cannot_be_are_refused(as_user, vera, evidence_dir):
+    answer = upload(as_user(vera), slice_length_s="0", category="tape", capacity_gb="-1")
+    assert answer.status_code == 400
+    assert answer.context["form"].errors.keys() == {"slice_length_s", "category", "capacity_gb"}
+
+
+def test_who_acts_for_several_chooses_among_them_only(as_user, evidence_dir, db):
+    one, two, foreign = make_organisation("one"), make_organisation("two"), make_organisation("foreign")
+    client = as_user(make_user("both", one, two))
+    assert upload(client, organisation=foreign.pk).status_code == 400
+    assert upload(client, organisation=two.pk).status_code == 302
+    assert Submission.objects.get().organisation == two
+
+
+def test_who_acts_for_nobody_is_told_what_to_do(as_user, db):
+    answer = as_user(make_user("lone")).get("/submit/")
+    assert answer.status_code == 403
+    assert b"Ask the operator" in answer.content

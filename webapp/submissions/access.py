@@ -1,0 +1,35 @@
+"""Who may see a submission: members of its organisation, staff, and whoever holds its link."""
+
+from typing import TypeGuard
+
+from django.http import HttpRequest
+from django.utils.crypto import constant_time_compare
+
+from results.models import Submission
+from results.submission_states import StatedSubmission, with_state
+from webapp.accounts.models import User
+from webapp.accounts.organisations import acts_for
+
+
+def holds_link(request: HttpRequest, submission: Submission) -> bool:
+    """Tell whether the address carries the submission's secret key."""
+    return constant_time_compare(request.GET.get("key", ""), submission.link_key)
+
+
+def is_owner_or_staff(request: HttpRequest, submission: Submission) -> bool:
+    """Tell whether the person who is signed in may see the submission without a link."""
+    user = request.user
+    return (isinstance(user, User) and user.is_staff) or acts_for(user, submission.organisation_id)
+
+
+def find_submission(public_id: str) -> StatedSubmission | None:
+    """Return a submission with its state, or None."""
+    related = Submission.objects.select_related("organisation", "log", "side_file", "product", "submitted_by")
+    return with_state(related).filter(public_id=public_id).first()
+
+
+def may_open(submission: StatedSubmission | None, request: HttpRequest) -> TypeGuard[StatedSubmission]:
+    """Tell whether there is a submission and this request may see it; to others it does not exist."""
+    if submission is None:
+        return False
+    return holds_link(request, submission) or is_owner_or_staff(request, submission)

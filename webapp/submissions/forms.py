@@ -1,0 +1,114 @@
+"""The upload form and the reviewer's forms."""
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+
+from results.intake import Facts
+from results.models import Category, Organisation, Product, Submission
+from results.models.evidence import SLICE_LENGTH_DEFAULT_S
+
+FACT_FIELDS = [
+    "vendor", "model", "part_number", "capacity_gb", "firmware", "category", "over_provisioning_pct", "slice_length_s",
+    "notes",
+]  # fmt: skip
+SLICE_LENGTH_MAX_S = 86_400
+EMPTY = (
+    "The file is empty. Expected the standard output of act_storage or drivetest; a load that crashed before its first "
+    "report leaves an empty file: run it again."
+)
+
+
+class SubmissionForm(forms.Form):
+    """A log and what its sender states about the drive."""
+
+    log = forms.FileField(
+        label="Log file",
+        allow_empty_file=False,
+        help_text="ACT 6.x or drivetest; plain or gzip. The bytes are stored exactly as sent.",
+        error_messages={"required": "No file was sent. Choose the log that act_storage wrote.", "empty": EMPTY},
+    )
+    organisation = forms.ModelChoiceField(Organisation.objects.none(), empty_label=None, label="Submit for")
+    vendor = forms.CharField(max_length=200)
+    model = forms.CharField(max_length=200)
+    part_number = forms.CharField(max_length=200, required=False)
+    capacity_gb = forms.IntegerField(
+        label="Capacity, GB",
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        help_text="1 GB is 1,000,000,000 bytes. Empty for a cloud instance.",
+    )
+    category = forms.ChoiceField(choices=[("", "Choose one"), *Category.choices])
+    firmware = forms.CharField(
+        max_length=100, required=False, help_text="Part of a drive's state: nvme id-ctrl prints it as fr."
+    )
+    over_provisioning_pct = forms.DecimalField(
+        label="Over-provisioning, %",
+        required=False,
+        min_value=0,
+        max_digits=6,
+        decimal_places=2,
+        help_text="(physical - user) / user capacity. Empty if unknown, 0 for none.",
+    )
+    slice_length_s = forms.IntegerField(
+        label="Slice length, s",
+        min_value=1,
+        max_value=SLICE_LENGTH_MAX_S,
+        initial=SLICE_LENGTH_DEFAULT_S,
+        help_text="The profile judges slices of 3600 s. Shorter ones show more and decide nothing.",
+    )
+    notes = forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), required=False, max_length=5000)
+
+    def __init__(self, organisations: list[Organisation], *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.organisations = organisations
+        if len(organisations) == 1:
+            del self.fields["organisation"]
+        else:
+            field = self.fields["organisation"]
+            assert isinstance(field, forms.ModelChoiceField)  # noqa: S101 - for the type checker
+            field.queryset = Organisation.objects.filter(pk__in=[organisation.pk for organisation in organisations])
+
+    def refuse_size(self) -> None:
+        """Replace the complaint about a missing file: it was there, and too large to be taken."""
+        self.errors["log"] = self.error_class(
+            [f"The file is larger than {settings.UPLOAD_MAX_BYTES:,} bytes. Compress it with gzip and send it again."]
+        )
+
+    @property
+    def chosen_organisation(self) -> Organisation:
+        """Return whom the log is submitted for."""
+        chosen: Organisation = self.cleaned_data.get("organisation") or self.organisations[0]
+        return chosen
+
+    def facts(self) -> Facts:
+        """Return what the sender states."""
+        return Facts(**{name: self.cleaned_data[name] for name in FACT_FIELDS})
+
+
+class ProductForm(forms.Form):
+    """The product that a submission speaks of, among those of its category."""
+
+    product = forms.ModelChoiceField(Product.objects.none(), empty_label="Choose one")
+
+    def __init__(self, submission: Submission, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        products = Product.objects.order_by("vendor", "model", "capacity_gb")
+        field = self.fields["product"]
+        assert isinstance(field, forms.ModelChoiceField)  # noqa: S101 - for the type checker
+        field.queryset = products.filter(category=submission.category) if submission.category else products
+        field.label_from_instance = describe_product  # type: ignore[method-assign, assignment]
+
+
+def describe_product(product: Product) -> str:
+    """Return a product's identity in one line, enough to tell namesakes apart."""
+    size = f"{product.capacity_gb} GB" if product.capacity_gb else ""
+    return " ".join(part for part in [product.vendor, product.model, product.part_number, size] if part)
+
+
+class ReasonForm(forms.Form):
+    """Why something is declined or withdrawn; its owners, and for a withdrawal everyone, read it."""
+
+    reason = forms.CharField(max_length=1000, widget=forms.Textarea(attrs={"rows": 2}))

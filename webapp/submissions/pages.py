@@ -1,0 +1,125 @@
+"""What a submission's page shows, computed here so that its template computes nothing."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Prefetch, QuerySet
+
+from results.models import Histogram, Run, Share, Statistic, Submission, Verdict
+from results.rules.latency_table import LatencyRow, LatencyTable, SliceCounts, latency_table
+
+UNIT_US = {"us": 1, "ms": 1000}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One percentage of the slice table."""
+
+    share_pct: Decimal
+    is_over_limit: bool
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the slice table."""
+
+    label: str
+    cells: list[Cell]
+    ops_per_s: Decimal
+
+
+@dataclass(frozen=True)
+class SliceTable:
+    """The slice table of one histogram, in the log's unit."""
+
+    histogram: str
+    unit: str
+    thresholds: tuple[int, ...]
+    slices: list[Line]
+    aggregates: list[Line]
+
+
+@dataclass(frozen=True)
+class WorstFigure:
+    """The worst slice at one threshold of the profile, with its limit."""
+
+    share: Share
+    limit_pct: str
+    is_over_limit: bool
+
+
+@dataclass(frozen=True)
+class RunPart:
+    """What is shown of one run of a log."""
+
+    run: Run
+    verdict: Verdict | None
+    worst: list[WorstFigure]
+    table: SliceTable | None
+
+
+def run_parts(submission: Submission) -> list[RunPart]:
+    """Return what was read out of a submission, run by run, in a fixed number of queries."""
+    return [_run_part(run) for run in _runs_in_full(submission)]
+
+
+def _runs_in_full(submission: Submission) -> QuerySet[Run]:
+    reads = Histogram.objects.filter(name="reads").prefetch_related("slices")
+    return (
+        Run.objects.filter(submission=submission)
+        .order_by("pk")
+        .prefetch_related(
+            Prefetch("histograms", queryset=reads, to_attr="reads_histograms"),
+            Prefetch("verdicts", queryset=Verdict.objects.select_related("profile")),
+            Prefetch("shares", queryset=Share.objects.filter(statistic=Statistic.WORST_SLICE)),
+            "findings",
+        )
+    )
+
+
+def _run_part(run: Run) -> RunPart:
+    verdict = next(iter(run.verdicts.all()), None)
+    violations = verdict.document["violations"] if verdict else []
+    histogram: Histogram | None = next(iter(run.reads_histograms), None)  # type: ignore[attr-defined]
+    return RunPart(
+        run=run,
+        verdict=verdict,
+        worst=_worst_figures(run.shares.all(), verdict, violations),
+        table=_slice_table(histogram, run.slice_length_s, violations) if histogram and run.slice_length_s else None,
+    )
+
+
+def _worst_figures(shares: Iterable[Share], verdict: Verdict | None, violations: list[Any]) -> list[WorstFigure]:
+    """A share over its limit is one that the judge lists: pages repeat its answer, they do not judge."""
+    if verdict is None:
+        return []
+    limits = {entry["threshold_us"]: entry["limit_pct"] for entry in json.loads(verdict.profile.document)["limits"]}
+    over = {violation["threshold_us"] for violation in violations}
+    return [WorstFigure(share, limits[share.threshold_us], share.threshold_us in over) for share in shares]
+
+
+def _slice_table(histogram: Histogram, slice_length_s: int, violations: list[Any]) -> SliceTable | None:
+    pieces = [SliceCounts(piece.number, piece.counts, piece.ops_count) for piece in histogram.slices.all()]
+    table = latency_table(pieces, slice_length_s)
+    if table is None:
+        return None
+    over = {(str(violation["slice"]), violation["read_at_us"]) for violation in violations}
+    unit_us = UNIT_US[histogram.unit]
+    return SliceTable(
+        histogram=histogram.name,
+        unit=histogram.unit,
+        thresholds=table.thresholds,
+        slices=[_line(row, table, unit_us, over) for row in table.slices],
+        aggregates=[_line(row, table, unit_us, set()) for row in (table.avg, table.max)],
+    )
+
+
+def _line(row: LatencyRow, table: LatencyTable, unit_us: int, over: set[tuple[str, int]]) -> Line:
+    cells = [
+        Cell(share_pct, (row.label, threshold * unit_us) in over)
+        for threshold, share_pct in zip(table.thresholds, row.pct_over, strict=True)
+    ]
+    return Line(row.label, cells, row.ops_per_s)

@@ -1,0 +1,91 @@
+"""The review queue and a reviewer's decisions."""
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from results import review
+from results.models import Submission
+from results.review import ReviewRefusedError
+from results.submission_states import REVIEWABLE, with_state
+from webapp.accounts.requests import UserRequest, staff_only
+from webapp.submissions.forms import ProductForm, ReasonForm
+
+PAGE_ROWS = 50
+Decision = Callable[[UserRequest, Submission], str]
+
+
+@require_safe
+@staff_only
+def review_list(request: UserRequest) -> HttpResponse:
+    """List what waits for a reviewer, oldest first."""
+    waiting = with_state(Submission.objects.all()).filter(state__in=REVIEWABLE)
+    rows = waiting.select_related("organisation", "log", "product").order_by("received_at", "pk")
+    page = Paginator(rows, PAGE_ROWS).get_page(request.GET.get("page"))
+    return render(request, "submissions/review.html", {"page": page, "section": "submit"})
+
+
+@require_POST
+@staff_only
+def decide(request: UserRequest, public_id: str, decision: str) -> HttpResponse:
+    """Carry out one decision and return to the submission's page, which shows what became of it."""
+    submission = Submission.objects.filter(public_id=public_id).first()
+    if submission is None or decision not in DECISIONS:
+        raise Http404(f"No submission {public_id}, or no decision {decision}.")
+    try:
+        messages.success(request, DECISIONS[decision](request, submission))
+    except ReviewRefusedError as refusal:
+        messages.error(request, str(refusal))
+    return redirect("submission-detail", public_id)
+
+
+def _name_product(request: UserRequest, submission: Submission) -> str:
+    form = ProductForm(submission, request.POST)
+    if not form.is_valid():
+        raise ReviewRefusedError("No product was chosen.")
+    review.name_product(submission, form.cleaned_data["product"], request.user)
+    return f"The product is {form.cleaned_data['product']}."
+
+
+def _create_product(request: UserRequest, submission: Submission) -> str:
+    product = review.create_product(submission, request.user)
+    return f"The product {product} is in the register."
+
+
+def _publish(request: UserRequest, submission: Submission) -> str:
+    review.publish(submission, request.user)
+    return "Published."
+
+
+def _decline(request: UserRequest, submission: Submission) -> str:
+    review.decline(submission, request.user, _reason(request))
+    return "Declined; the organisation sees the reason."
+
+
+def _withdraw(request: UserRequest, submission: Submission) -> str:
+    run = submission.runs.filter(public_id=request.POST.get("run", "")).first()
+    if run is None:
+        raise ReviewRefusedError("No run of this submission was named.")
+    review.withdraw(run, request.user, _reason(request))
+    return f"{run.public_id} is withdrawn; its page stays, with the notice."
+
+
+def _reason(request: UserRequest) -> str:
+    form = ReasonForm(request.POST)
+    if not form.is_valid():
+        raise ReviewRefusedError("A reason is needed: it is shown with the decision.")
+    reason: str = form.cleaned_data["reason"]
+    return reason
+
+
+DECISIONS: dict[str, Decision] = {
+    "product": _name_product,
+    "new-product": _create_product,
+    "publish": _publish,
+    "decline": _decline,
+    "withdraw": _withdraw,
+}

@@ -1,0 +1,108 @@
+"""Upload, the list of one's own submissions, and a submission's page."""
+
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.core.files.uploadedfile import UploadedFile
+from django.core.paginator import Paginator
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from results.evidence_store import StoreFullError
+from results.intake import take_in
+from results.models import Event, Submission
+from results.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, with_state
+from webapp.accounts.organisations import organisations_of
+from webapp.accounts.requests import UserRequest, mark_private, members_only
+from webapp.submissions.access import find_submission, is_owner_or_staff, may_open
+from webapp.submissions.forms import ProductForm, ReasonForm, SubmissionForm
+from webapp.submissions.pages import run_parts
+from webapp.submissions.steps import steps_of
+from webapp.submissions.uploads import is_too_large
+
+PAGE_ROWS = 50
+KNOWN_BYTES = (
+    "These bytes were submitted before. This is the submission they belong to, with the facts as first stated."
+)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@members_only
+def submit(request: UserRequest) -> HttpResponse:
+    organisations = list(organisations_of(request.user))
+    if not organisations:
+        return render(request, "submissions/no_organisation.html", {"section": "submit"}, status=403)
+    if request.method != "POST":
+        return _show_form(request, SubmissionForm(organisations), 200)
+    form = SubmissionForm(organisations, request.POST, request.FILES)
+    if is_too_large(request):
+        form.refuse_size()
+        return _show_form(request, form, 413)
+    if not form.is_valid():
+        return _show_form(request, form, 400)
+    return _take_in(request, form)
+
+
+def _show_form(request: HttpRequest, form: SubmissionForm, status: int) -> HttpResponse:
+    return render(request, "submissions/submit.html", {"form": form, "section": "submit"}, status=status)
+
+
+def _take_in(request: UserRequest, form: SubmissionForm) -> HttpResponse:
+    log: UploadedFile[bytes] = form.cleaned_data["log"]
+    origin = Submission.Origin.FORM
+    try:
+        receipt = take_in(form.chosen_organisation, log, log.name or "", form.facts(), origin, request.user)
+    except StoreFullError:
+        form.add_error("log", "The register has no room for the log now; nothing was kept. Try again later.")
+        return _show_form(request, form, 507)
+    if not receipt.is_new:
+        messages.info(request, KNOWN_BYTES)
+    return redirect("submission-detail", receipt.submission.public_id)
+
+
+@require_safe
+@members_only
+def submission_list(request: UserRequest) -> HttpResponse:
+    own = Submission.objects.filter(organisation__memberships__user=request.user)
+    rows = with_state(own).select_related("organisation", "log").order_by("-received_at", "-pk")
+    page = Paginator(rows, PAGE_ROWS).get_page(request.GET.get("page"))
+    return render(request, "submissions/list.html", {"page": page, "section": "submit"})
+
+
+@require_safe
+@never_cache
+def submission_detail(request: HttpRequest, public_id: str) -> HttpResponse:
+    submission = find_submission(public_id)
+    if may_open(submission, request):
+        return mark_private(render(request, "submissions/detail.html", submission_page(request, submission)))
+    if request.user.is_authenticated:
+        raise Http404(f"No submission is named {public_id}.")
+    return redirect_to_login(request.get_full_path())  # the same whether it exists or not
+
+
+def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[str, object]:
+    """Return everything that the submission's page shows."""
+    reading = submission.log.readings.order_by("-created_at", "-pk").first()
+    runs = run_parts(submission)
+    events = _events_of(submission, [part.run.public_id for part in runs])
+    return {
+        "section": "submit",
+        "submission": submission,
+        "reading": reading,
+        "is_unfinished": submission.state in UNFINISHED,
+        "runs": runs,
+        "steps": steps_of(submission, reading, events),
+        "may_share_link": is_owner_or_staff(request, submission),
+        "is_reviewer": bool(getattr(request.user, "is_staff", False)),
+        "is_reviewable": submission.state in REVIEWABLE,
+        "is_own": submission.submitted_by_id == request.user.pk,
+        "product_form": ProductForm(submission, initial={"product": submission.product_id}),
+        "reason_form": ReasonForm(),
+    }
+
+
+def _events_of(submission: Submission, run_ids: list[str]) -> list[Event]:
+    about = Q(subject_type="submission", subject_id=submission.public_id)
+    return list(Event.objects.filter(about | Q(subject_type="run", subject_id__in=run_ids)).order_by("at", "id"))
