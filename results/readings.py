@@ -62,6 +62,11 @@ def read_one(reading_id: int) -> bool:
     return True
 
 
+def judging_profile() -> Profile:
+    """Return the profile by which logs are judged: the newest version of the one that the register knows."""
+    return Profile.objects.filter(name=PROFILE_NAME).latest("rule_version")
+
+
 def _take_up(reading: Reading) -> None:
     Reading.objects.filter(pk=reading.pk).update(
         state=Reading.State.READING,
@@ -74,7 +79,7 @@ def _take_up(reading: Reading) -> None:
 
 
 def _attempt(reading: Reading) -> None:
-    profile = Profile.objects.filter(name=PROFILE_NAME).latest("rule_version")
+    profile = judging_profile()
     try:
         document = _read(reading, profile)
         _finish(reading, document, profile)

@@ -65,12 +65,20 @@ class Submission(models.Model):
     slice_length_s = models.PositiveIntegerField(default=SLICE_LENGTH_DEFAULT_S)
     notes = models.TextField(blank=True)
     product = models.ForeignKey(Product, models.PROTECT, null=True, related_name="submissions")
+    idempotency_key = models.CharField(max_length=200, blank=True)
     received_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        """A slice has a length."""
+        """A slice has a length; a sender's key names one submission."""
 
-        constraints = [models.CheckConstraint(condition=Q(slice_length_s__gt=0), name="slice_length_positive")]
+        constraints = [
+            models.CheckConstraint(condition=Q(slice_length_s__gt=0), name="slice_length_positive"),
+            models.UniqueConstraint(
+                fields=["organisation", "idempotency_key"],
+                condition=~Q(idempotency_key=""),
+                name="one_submission_per_idempotency_key",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.public_id

@@ -1,5 +1,19 @@
 """Addresses of this app."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, path, re_path
+from drf_spectacular.views import SpectacularJSONAPIView
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from webapp.api import catalogue, documentation, submissions, validation
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("submissions/", submissions.SubmissionList.as_view(), name="api-submission-list"),
+    path("submissions/<slug:public_id>/", submissions.SubmissionDetail.as_view(), name="api-submission-detail"),
+    path("runs/", catalogue.RunList.as_view(), name="api-run-list"),
+    path("runs/<slug:public_id>/", catalogue.RunDetail.as_view(), name="api-run-detail"),
+    path("products/", catalogue.ProductList.as_view(), name="api-product-list"),
+    path("products/<slug:slug>/", catalogue.ProductDetail.as_view(), name="api-product-detail"),
+    path("validate/", validation.Validation.as_view(), name="api-validate"),
+    path("schema/", SpectacularJSONAPIView.as_view(), name="api-schema"),
+    path("docs/", documentation.docs, name="api-docs"),
+    re_path("", documentation.Unknown.as_view(), name="api-unknown"),
+]

@@ -3,11 +3,11 @@
 from typing import Any
 
 from django import forms
-from django.conf import settings
 
 from results.intake import Facts
 from results.models import Category, Organisation, Product, Submission
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
+from webapp.submissions.uploads import size_complaint
 
 FACT_FIELDS = [
     "vendor", "model", "part_number", "capacity_gb", "firmware", "category", "over_provisioning_pct", "slice_length_s",
@@ -73,9 +73,7 @@ class SubmissionForm(forms.Form):
 
     def refuse_size(self) -> None:
         """Replace the complaint about a missing file: it was there, and too large to be taken."""
-        self.errors["log"] = self.error_class(
-            [f"The file is larger than {settings.UPLOAD_MAX_BYTES:,} bytes. Compress it with gzip and send it again."]
-        )
+        self.errors["log"] = self.error_class([size_complaint()])
 
     @property
     def chosen_organisation(self) -> Organisation:

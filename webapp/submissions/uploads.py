@@ -1,13 +1,18 @@
 """A limit on uploads that holds while they arrive: a file too large is not even spooled."""
 
-from typing import Any
+from typing import Any, Protocol
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile
-from django.http import HttpRequest
 
 TOO_LARGE = "drivecert.upload_too_large"
+
+
+class HasMeta(Protocol):
+    """A request of Django or of the REST framework."""
+
+    META: dict[str, Any]
 
 
 class SizeLimitHandler(FileUploadHandler):
@@ -32,6 +37,11 @@ class SizeLimitHandler(FileUploadHandler):
         return None
 
 
-def is_too_large(request: HttpRequest) -> bool:
+def is_too_large(request: HasMeta) -> bool:
     """Tell whether a file of this request was skipped for its size."""
     return bool(request.META.get(TOO_LARGE))
+
+
+def size_complaint() -> str:
+    """Return what the sender of such a file is told."""
+    return f"The file is larger than {settings.UPLOAD_MAX_BYTES:,} bytes. Compress it with gzip and send it again."

@@ -1,4 +1,5 @@
 import pytest
+from django.test import Client
 
 from results.models import Product
 from results.readings import sweep
@@ -83,8 +84,6 @@ def test_unknown_decisions_and_reading_one_are_refused(as_user, rita, submission
 
 
 def test_a_decision_needs_the_token_of_its_form(rita, submission):
-    from django.test import Client
-
     client = Client(enforce_csrf_checks=True)
     client.force_login(rita)
     assert client.post(f"/submissions/{submission.public_id}/publish/").status_code == 403

@@ -1,0 +1,69 @@
+from decimal import Decimal
+
+import pytest
+
+from results.models import Product, Run
+
+pytestmark = pytest.mark.django_db
+
+
+def make_product(number=1):
+    return Product.objects.create(slug=f"ex{number}", category="nvme-flash", vendor="Exemplar", model=f"EX{number}")
+
+
+def make_run(product, visibility="public"):
+    run = Run.objects.create(
+        product=product, tier="published", visibility=visibility, statistic="steady-as-published", tps=Decimal(525000)
+    )
+    run.shares.create(statistic="steady-as-published", threshold_us=1000, share_pct=Decimal("0.560"), printed="0.560")
+    return run
+
+
+def test_public_and_withdrawn_runs_are_listed_and_others_are_not(client):
+    product = make_product()
+    runs = [make_run(product), make_run(product, "withdrawn")]
+    make_run(product, "unreviewed")
+    make_run(None)
+    listed = client.get("/api/v1/runs/").json()["results"]
+    assert {run["id"] for run in listed} == {run.public_id for run in runs}
+    assert {run["visibility"] for run in listed} == {"public", "withdrawn"}
+
+
+def test_a_run_keeps_the_digits_it_was_published_with(client):
+    run = make_run(make_product())
+    answer = client.get(f"/api/v1/runs/{run.public_id}/").json()
+    assert answer["shares"][0]["printed"] == "0.560"
+    assert (answer["tier"], answer["product"], answer["verdict"]) == ("published", "ex1", None)
+
+
+def test_an_unreviewed_run_does_not_exist_here(client, script):
+    run = make_run(make_product(), "unreviewed")
+    assert client.get(f"/api/v1/runs/{run.public_id}/").status_code == 404
+    assert script.get(f"/api/v1/runs/{run.public_id}/").status_code == 404
+
+
+def test_products_are_listed_and_found_by_their_slug(client):
+    make_product()
+    assert client.get("/api/v1/products/").json()["results"][0]["id"] == "ex1"
+    assert client.get("/api/v1/products/ex1/").json()["vendor"] == "Exemplar"
+
+
+@pytest.mark.parametrize("path", ["/api/v1/runs/", "/api/v1/products/"])
+def test_lists_ask_as_often_for_50_rows_as_for_one(client, path, connection_queries):
+    make_run(make_product())
+    with connection_queries() as one:
+        client.get(path)
+    for number in range(2, 51):
+        make_run(make_product(number))
+    with connection_queries() as fifty:
+        assert len(client.get(path).json()["results"]) == 50
+    assert len(one) == len(fifty)
+
+
+def test_a_long_list_goes_on_on_a_next_page(client):
+    product = make_product()
+    for _ in range(101):
+        make_run(product)
+    first = client.get("/api/v1/runs/").json()
+    assert (len(first["results"]), first["previous"]) == (100, None)
+    assert len(client.get(first["next"]).json()["results"]) == 1

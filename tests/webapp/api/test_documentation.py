@@ -1,0 +1,31 @@
+import pytest
+from django.core.management import call_command
+from django.urls import get_resolver
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_schema_is_valid_openapi_without_warnings(tmp_path):
+    call_command("spectacular", "--validate", "--fail-on-warn", "--file", str(tmp_path / "schema.yml"))
+
+
+def test_the_schema_is_served_and_asks_for_a_bearer_token(client):
+    schema = client.get("/api/v1/schema/").json()
+    assert schema["components"]["securitySchemes"]["token"] == {"type": "http", "scheme": "bearer"}
+    assert {"token": []} in schema["paths"]["/api/v1/submissions/"]["post"]["security"]
+
+
+def test_the_page_lists_every_address_and_needs_no_script(client):
+    page = client.get("/api/v1/docs/").content.decode()
+    patterns = get_resolver("webapp.api.urls").url_patterns
+    for pattern in patterns:
+        address = str(pattern.pattern).replace("<slug:", "{").replace(">", "}")
+        if address not in {"docs/", ""}:
+            assert f"/api/v1/{address}" in page
+    assert "<script>" not in page
+    assert "Idempotency-Key" in page
+
+
+def test_the_page_says_what_needs_a_token(client):
+    page = client.get("/api/v1/docs/").content.decode()
+    assert page.count("needs a token") == 4

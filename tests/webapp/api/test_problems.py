@@ -1,0 +1,89 @@
+"""Every error has one shape (RFC 9457); the status says the class, the detail what to do."""
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils import timezone
+
+from results.models import Submission
+from webapp.accounts.models import APIToken, issue_token
+from webapp.api.throttles import ValidateThrottle
+
+pytestmark = pytest.mark.django_db
+
+
+def is_problem(answer, status):
+    problem = answer.json()
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert (answer.status_code, problem["status"]) == (status, status)
+    assert problem["title"]
+    assert problem["detail"]
+    return problem
+
+
+def log_file(content=b"log"):
+    return {"log": SimpleUploadedFile("load.log", content)}
+
+
+def test_401_without_a_token_names_the_scheme(client):
+    for answer in [client.get("/api/v1/submissions/"), client.post("/api/v1/submissions/", log_file())]:
+        is_problem(answer, 401)
+        assert answer.headers["WWW-Authenticate"] == 'Bearer realm="drivecert"'
+    assert Submission.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda token: APIToken.objects.update(revoked_at=timezone.now()),
+        lambda token: APIToken.objects.update(expires_at=timezone.now()),
+        lambda token: APIToken.objects.update(digest="0" * 64),
+        lambda token: type(token.user).objects.update(is_active=False),
+    ],
+)
+def test_401_for_a_token_that_opens_nothing_says_the_same_whatever_the_reason(script, change):
+    assert script.get("/api/v1/submissions/").status_code == 200
+    change(APIToken.objects.get())
+    problem = is_problem(script.get("/api/v1/submissions/"), 401)
+    assert problem["detail"].startswith("The token is unknown, revoked or expired.")
+
+
+def test_404_for_unknown_rows_and_addresses(script, client):
+    is_problem(script.get("/api/v1/submissions/s-nothing/"), 404)
+    is_problem(client.get("/api/v1/runs/r-nothing/"), 404)
+    for path in ["/api/v1/nothing/", "/api/v1/", "/api/v1/submissions/a/b/"]:
+        assert path in is_problem(client.post(path), 404)["detail"]
+
+
+def test_405_and_415_for_requests_of_another_kind(script):
+    is_problem(script.delete("/api/v1/submissions/"), 405)
+    is_problem(script.post("/api/v1/submissions/", {"log": "text"}, content_type="application/json"), 415)
+
+
+def test_400_lists_the_failing_fields(script):
+    answer = script.post("/api/v1/submissions/", log_file(b"") | {"slice_length_s": "0", "category": "tape"})
+    problem = is_problem(answer, 400)
+    assert {error["field"] for error in problem["errors"]} == {"log", "slice_length_s", "category"}
+    assert "The file is empty" in problem["detail"]
+
+
+def test_413_for_a_log_beyond_the_limit_only(script, settings, evidence_dir):
+    settings.UPLOAD_MAX_BYTES = 1000
+    assert script.post("/api/v1/submissions/", log_file(bytes(1000))).status_code == 201
+    assert "1,000 bytes" in is_problem(script.post("/api/v1/submissions/", log_file(bytes(1001))), 413)["detail"]
+
+
+def test_429_says_when_to_come_again(script, monkeypatch, stand_in):
+    monkeypatch.setattr(ValidateThrottle, "rate", "1/min")
+    assert script.post("/api/v1/validate/", log_file()).status_code == 422
+    answer = script.post("/api/v1/validate/", log_file())
+    is_problem(answer, 429)
+    assert 0 < int(answer.headers["Retry-After"]) <= 60
+
+
+def test_the_throttle_counts_each_token_for_itself(script, otto, monkeypatch, stand_in):
+    monkeypatch.setattr(ValidateThrottle, "rate", "1/min")
+    script.post("/api/v1/validate/", log_file())
+    _, secret = issue_token(otto, otto.memberships.get().organisation, "theirs")
+    other = Client(headers={"Authorization": f"Bearer {secret}"})
+    assert other.post("/api/v1/validate/", log_file()).status_code == 422

@@ -1,0 +1,113 @@
+import threading
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+
+from results.models import Evidence, Submission
+from results.readings import sweep
+from tests.results.builders import log_bytes, send, sha256
+
+pytestmark = pytest.mark.django_db
+
+FACTS = {"vendor": "Exemplar", "model": "EX4", "category": "nvme-flash", "slice_length_s": "10"}
+
+
+def post(client, content=b"log", key=None, **facts):
+    headers = {"Idempotency-Key": key} if key else {}
+    log = SimpleUploadedFile("load.log", content)
+    return client.post("/api/v1/submissions/", FACTS | facts | {"log": log}, headers=headers)
+
+
+def test_a_log_is_submitted_and_followed_to_its_verdict(script, stand_in, evidence_dir):
+    created = post(script, log_bytes("slow-disk-ms"))
+    assert (created.status_code, created.json()["state"]) == (201, "received")
+    sweep()
+
+    answer = script.get(created.headers["Location"]).json()
+    assert (answer["state"], answer["reading"]["state"]) == ("awaiting-identity", "done")
+    assert answer["log"]["sha256"] == sha256(log_bytes("slow-disk-ms"))
+    verdict = answer["runs"][0]["verdict"]
+    assert verdict["outcome"] == "fail"
+    assert verdict["document"]["violations"][0]["share_pct"] == "0.33"
+
+
+def test_the_same_bytes_answer_200_with_the_same_submission(script, evidence_dir):
+    first, again = post(script), post(script, model="other")
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert again.json()["id"] == first.json()["id"]
+    assert again.json()["model"] == "EX4"
+
+
+def test_only_a_log_is_needed(script, evidence_dir):
+    answer = script.post("/api/v1/submissions/", {"log": SimpleUploadedFile("load.log", b"log")})
+    assert answer.status_code == 201
+    assert (answer.json()["slice_length_s"], answer.json()["model"]) == (3600, "")
+
+
+def test_a_key_with_its_own_bytes_is_the_same_request(script, evidence_dir):
+    assert post(script, key="k1").status_code == 201
+    assert post(script, key="k1").status_code == 200
+
+
+def test_a_key_with_other_bytes_is_refused_and_nothing_recorded(script, evidence_dir):
+    post(script, key="k1")
+    answer = post(script, b"other log", key="k1")
+    assert answer.status_code == 409
+    assert "new key" in answer.json()["detail"]
+    assert Submission.objects.count() == Evidence.objects.count() == 1
+    assert post(script, b"other log", key="k2").status_code == 201
+
+
+def test_another_organisation_may_use_the_same_key(script, otto, evidence_dir):
+    post(script, key="k1")
+    other = send(otto.memberships.get().organisation, b"theirs")
+    Submission.objects.filter(pk=other.pk).update(idempotency_key="k1")
+    assert Submission.objects.filter(idempotency_key="k1").count() == 2
+
+
+def test_a_key_may_have_200_characters_and_no_more(script, evidence_dir):
+    assert post(script, key="k" * 201).status_code == 400
+    assert post(script, key="k" * 200).status_code == 201
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_key_at_the_same_moment_names_one_of_two_logs(script, evidence_dir):
+    answers, together = [], threading.Barrier(2)
+
+    def submit(content):
+        together.wait()
+        answers.append(post(script, content, key="k1").status_code)
+        connection.close()
+
+    threads = [threading.Thread(target=submit, args=[content]) for content in (b"one", b"two")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(answers) == [201, 409]
+    assert Submission.objects.count() == 1
+
+
+def test_submissions_of_others_do_not_exist(script, otto, evidence_dir):
+    foreign = send(otto.memberships.get().organisation, b"theirs")
+    assert script.get(f"/api/v1/submissions/{foreign.public_id}/").status_code == 404
+    assert script.get("/api/v1/submissions/").json()["results"] == []
+
+
+def test_the_link_key_is_not_in_the_answer(script, evidence_dir):
+    submission_id = post(script).json()["id"]
+    link_key = Submission.objects.get().link_key
+    assert link_key not in script.get(f"/api/v1/submissions/{submission_id}/").content.decode()
+
+
+def test_the_list_asks_as_often_for_50_as_for_one(script, exemplar, stand_in, evidence_dir, connection_queries):
+    post(script, log_bytes("four-us"))
+    sweep()
+    with connection_queries() as one:
+        script.get("/api/v1/submissions/")
+    for number in range(49):
+        send(exemplar, f"log {number}".encode())
+    with connection_queries() as fifty:
+        assert len(script.get("/api/v1/submissions/").json()["results"]) == 50
+    assert len(one) == len(fifty)

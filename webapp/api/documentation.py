@@ -1,0 +1,106 @@
+"""The API's description: OpenAPI as JSON, and the same as a page that needs no script."""
+
+from dataclasses import dataclass
+from functools import cache
+from http import HTTPStatus
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+METHODS = ["get", "post"]
+
+
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """How the schema names our tokens."""
+
+    target_class = "webapp.api.authentication.TokenAuthentication"
+    name = "token"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
+        """Return an OpenAPI security scheme."""
+        return {"type": "http", "scheme": "bearer"}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One method of one address, as the page lists it."""
+
+    method: str
+    path: str
+    summary: str
+    description: str
+    needs_token: bool
+    fields: list[dict[str, Any]]
+    answers: list[tuple[str, str]]
+
+
+@require_safe
+def docs(request: HttpRequest) -> HttpResponse:
+    """Show every operation, and how to begin."""
+    return render(
+        request, "api/docs.html", {"operations": operations(), "origin": f"{request.scheme}://{request.get_host()}"}
+    )
+
+
+@cache
+def operations() -> list[Operation]:
+    """Return every operation of the schema, in its order."""
+    schema = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    return [
+        _operation(schema, path, method)
+        for path, methods in schema["paths"].items()
+        for method in METHODS
+        if method in methods
+    ]
+
+
+def _operation(schema: dict[str, Any], path: str, method: str) -> Operation:
+    told = schema["paths"][path][method]
+    return Operation(
+        method=method.upper(),
+        path=path,
+        summary=told.get("summary", ""),
+        description=told.get("description", ""),
+        needs_token={} not in told.get("security", [{}]),
+        fields=_parameters(told) + _body_fields(schema, told),
+        answers=[(code, HTTPStatus(int(code)).phrase) for code in told["responses"]],
+    )
+
+
+def _parameters(told: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {"name": part["name"], "place": part["in"], "is_required": part.get("required", False)}
+        for part in told.get("parameters", [])
+    ]
+
+
+def _body_fields(schema: dict[str, Any], told: dict[str, Any]) -> list[dict[str, Any]]:
+    content = told.get("requestBody", {}).get("content", {})
+    if not content:
+        return []
+    reference = next(iter(content.values()))["schema"]["$ref"]
+    shape = schema["components"]["schemas"][reference.rsplit("/", 1)[-1]]
+    return [
+        {"name": name, "place": "form", "is_required": name in shape.get("required", [])}
+        for name in shape["properties"]
+    ]
+
+
+@extend_schema(exclude=True)
+class Unknown(APIView):
+    """Whatever else is asked for below /api/: an error in the API's own shape."""
+
+    permission_classes = []
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Answer before the method is looked at."""
+        raise NotFound(f"{request.path}: the API has no such address; /api/v1/docs/ lists them.")

@@ -1,0 +1,81 @@
+"""Errors of the API in their one shape: problem details (RFC 9457)."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from rest_framework import status
+from rest_framework.exceptions import APIException
+from rest_framework.response import Response
+from rest_framework.views import exception_handler
+
+CONTENT_TYPE = "application/problem+json"
+UNNAMED = {"non_field_errors", "detail"}
+
+
+class TooLargeProblem(APIException):
+    """The log is larger than one may be."""
+
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+
+
+class KeyReusedProblem(APIException):
+    """An Idempotency-Key came again with other bytes."""
+
+    status_code = status.HTTP_409_CONFLICT
+    default_detail = "This Idempotency-Key belongs to a submission of other bytes. Use a new key for a new log."
+
+
+class StoreFullProblem(APIException):
+    """The register has no room; nothing was kept."""
+
+    status_code = status.HTTP_507_INSUFFICIENT_STORAGE
+    default_detail = "The register has no room for the log now; nothing was kept. Try again later."
+
+
+class ReaderProblem(APIException):
+    """The reader could not do its work: our matter."""
+
+    status_code = status.HTTP_503_SERVICE_UNAVAILABLE
+    default_detail = "The reader did not come to an end. Try again later, or submit the log: it is then read in turn."
+
+
+class UnreadableProblem(APIException):
+    """The log cannot be read; `error` is the reader's own object (docs/formats.md)."""
+
+    status_code = status.HTTP_422_UNPROCESSABLE_ENTITY
+
+    def __init__(self, error: Mapping[str, Any]) -> None:
+        super().__init__(error["sentence"])
+        self.error = error
+
+
+def problem_details(error: Exception, context: dict[str, Any]) -> Response | None:
+    """Return an error as problem details; None for a bug, which stays one."""
+    response = exception_handler(error, context)
+    if response is None:
+        return None
+    response.data = _problem(response.status_code, response.data)
+    if isinstance(error, UnreadableProblem):
+        response.data["error"] = error.error
+    response.content_type = CONTENT_TYPE
+    return response
+
+
+def _problem(status_code: int, told: Any) -> dict[str, Any]:
+    phrase = HTTPStatus(status_code).phrase
+    problem: dict[str, Any] = {"type": "about:blank", "title": phrase, "status": status_code}
+    if isinstance(told, dict) and set(told) == {"detail"}:
+        return problem | {"detail": str(told["detail"])}
+    errors = list(_failing_fields(told))
+    return problem | {"detail": "; ".join(error["detail"] for error in errors), "errors": errors}
+
+
+def _failing_fields(told: Any) -> list[dict[str, str]]:
+    """Return one entry per message, each with the name of its field where it has one."""
+    by_field = told if isinstance(told, dict) else {"": told}
+    return [
+        {"field": "" if field in UNNAMED else field, "detail": str(message)}
+        for field, messages in by_field.items()
+        for message in (messages if isinstance(messages, list) else [messages])
+    ]

@@ -1,0 +1,160 @@
+"""The shapes of the API, version 1: fields are added, never renamed or removed."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from results.intake import Facts
+from results.models import Category, Evidence, Product, Reading, Run, Share, Submission, Verdict
+from results.models.evidence import SLICE_LENGTH_DEFAULT_S
+from results.submission_states import SubmissionState
+from webapp.submissions.forms import EMPTY, FACT_FIELDS, SLICE_LENGTH_MAX_S
+
+VERDICT_FIELDS = ["headline", "profile", "histogram", "shares", "violations", "reasons"]
+
+
+class LogSerializer(serializers.Serializer[Any]):
+    """A log, and the slices that it is to be read in."""
+
+    log = serializers.FileField(error_messages={"empty": EMPTY})
+    slice_length_s = serializers.IntegerField(
+        min_value=1, max_value=SLICE_LENGTH_MAX_S, required=False, default=SLICE_LENGTH_DEFAULT_S
+    )
+
+
+class UploadSerializer(LogSerializer):
+    """A log and what its sender states about the drive; what is not stated waits for a reviewer."""
+
+    vendor = serializers.CharField(max_length=200, required=False, default="", allow_blank=True)
+    model = serializers.CharField(max_length=200, required=False, default="", allow_blank=True)
+    part_number = serializers.CharField(max_length=200, required=False, default="", allow_blank=True)
+    capacity_gb = serializers.IntegerField(
+        min_value=1, max_value=2**31 - 1, required=False, default=None, allow_null=True
+    )
+    category = serializers.ChoiceField(Category.choices, required=False, default="", allow_blank=True)
+    firmware = serializers.CharField(max_length=100, required=False, default="", allow_blank=True)
+    over_provisioning_pct = serializers.DecimalField(
+        max_digits=6, decimal_places=2, min_value=0, required=False, default=None, allow_null=True
+    )
+    notes = serializers.CharField(max_length=5000, required=False, default="", allow_blank=True)
+
+    def facts(self) -> Facts:
+        """Return what the sender states."""
+        return Facts(**{name: self.validated_data[name] for name in FACT_FIELDS})
+
+
+class EvidenceSerializer(serializers.ModelSerializer[Evidence]):
+    """Stored bytes."""
+
+    class Meta:
+        """Never where they are, only what they are."""
+
+        model = Evidence
+        fields = ["filename", "sha256", "size_bytes", "content_sha256", "content_size_bytes", "received_at"]
+
+
+class ReadingSerializer(serializers.ModelSerializer[Reading]):
+    """What became of the reading; `error` is the reader's object of docs/formats.md."""
+
+    class Meta:
+        """The queue's own columns stay inside."""
+
+        model = Reading
+        fields = ["state", "reader_version", "attempts", "error", "findings", "started_at", "finished_at"]
+
+
+class ProductSerializer(serializers.ModelSerializer[Product]):
+    """What is rated."""
+
+    id = serializers.CharField(source="slug")
+
+    class Meta:
+        """Identity, and what the source stated."""
+
+        model = Product
+        fields = [
+            "id", "category", "historical", "vendor", "model", "part_number", "capacity_gb", "pcie_gen",
+            "endurance_dwpd",
+        ]  # fmt: skip
+
+
+class ShareSerializer(serializers.ModelSerializer[Share]):
+    """The percentage of reads over a threshold, with its digits as printed."""
+
+    class Meta:
+        """`printed` is the figure to show, the counts are the ones to compute with."""
+
+        model = Share
+        fields = ["statistic", "threshold_us", "read_at_us", "printed", "over_count", "ops_count", "slice_number"]
+
+
+class VerdictSerializer(serializers.ModelSerializer[Verdict]):
+    """The judge's own words, as docs/formats.md has them."""
+
+    document = serializers.JSONField()
+
+    class Meta:
+        """Outcome and headline stand also in the document."""
+
+        model = Verdict
+        fields = ["outcome", "headline", "reader_version", "document"]
+
+
+class RunSerializer(serializers.ModelSerializer[Run]):
+    """One execution of one workload; `tier` says who vouches, `visibility` whether it was withdrawn."""
+
+    id = serializers.CharField(source="public_id")
+    url = serializers.SerializerMethodField()
+    product = serializers.SlugRelatedField[Product](slug_field="slug", read_only=True)
+    shares = ShareSerializer(many=True)
+    verdict = serializers.SerializerMethodField()
+
+    class Meta:
+        """Rates are for all devices together."""
+
+        model = Run
+        fields = [
+            "id", "url", "product", "tier", "visibility", "statistic", "source", "workload", "tool", "tool_version",
+            "reads_per_s", "writes_per_s", "tps", "nx_load", "duration_s", "slice_length_s", "firmware",
+            "over_provisioned_to_gb", "over_provisioning_pct", "compress_pct", "device_count", "device_gb",
+            "backing_device", "protocol", "sole_tenant", "notes", "published_at", "shares", "verdict",
+        ]  # fmt: skip
+
+    def get_url(self, run: Run) -> str:
+        return f"/runs/{run.public_id}/"
+
+    @extend_schema_field(VerdictSerializer(allow_null=True))
+    def get_verdict(self, run: Run) -> Any:
+        verdict = next(iter(run.verdicts.all()), None)
+        return None if verdict is None else VerdictSerializer(verdict).data
+
+
+class SubmissionSerializer(serializers.ModelSerializer[Submission]):
+    """A submission with its state, its reading and its runs."""
+
+    id = serializers.CharField(source="public_id")
+    url = serializers.SerializerMethodField()
+    state = serializers.ChoiceField(SubmissionState.choices)
+    organisation = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
+    product = serializers.SlugRelatedField[Product](slug_field="slug", read_only=True)
+    log = EvidenceSerializer()
+    reading = serializers.SerializerMethodField()
+    runs = RunSerializer(many=True)
+
+    class Meta:
+        """The link key stays on the page of its owners."""
+
+        model = Submission
+        fields = [
+            "id", "url", "state", "origin", "organisation", "received_at", *FACT_FIELDS, "product", "log", "reading",
+            "runs",
+        ]  # fmt: skip
+
+    def get_url(self, submission: Submission) -> str:
+        return f"/submissions/{submission.public_id}/"
+
+    @extend_schema_field(ReadingSerializer(allow_null=True))
+    def get_reading(self, submission: Submission) -> Any:
+        readings = sorted(submission.log.readings.all(), key=lambda reading: reading.pk)
+        return ReadingSerializer(readings[-1]).data if readings else None

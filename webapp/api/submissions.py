@@ -1,0 +1,126 @@
+"""Submitting logs and following them: what the form does, for scripts."""
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import status
+from rest_framework.exceptions import ValidationError
+from rest_framework.generics import ListAPIView, RetrieveAPIView
+from rest_framework.pagination import CursorPagination
+from rest_framework.parsers import MultiPartParser
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
+
+from results.evidence_store import StoreFullError
+from results.intake import Receipt, take_in
+from results.models import Submission
+from results.submission_states import StatedSubmission, with_state
+from webapp.api.authentication import token_of
+from webapp.api.problems import KeyReusedProblem, StoreFullProblem, TooLargeProblem
+from webapp.api.serializers import SubmissionSerializer, UploadSerializer
+from webapp.api.throttles import ReadThrottle, SubmitThrottle
+from webapp.submissions.uploads import is_too_large, size_complaint
+
+KEY_CHARS = 200
+
+
+class NewestFirst(CursorPagination):
+    """Pages that stay put while rows are added."""
+
+    ordering = "-id"
+
+
+def of_sender(request: Request) -> QuerySet[StatedSubmission]:
+    """Return the submissions of the token's organisation with all that their serializer shows."""
+    related = Submission.objects.filter(organisation=token_of(request).organisation_id).select_related(
+        "organisation", "log", "product"
+    )
+    return with_state(related).prefetch_related("log__readings", "runs__shares", "runs__verdicts", "runs__product")
+
+
+class SubmissionList(ListAPIView[Submission]):
+    """The submissions of the token's organisation."""
+
+    serializer_class = SubmissionSerializer
+    permission_classes = [IsAuthenticated]
+    parser_classes = [MultiPartParser]
+    pagination_class = NewestFirst
+
+    def get_queryset(self) -> QuerySet[StatedSubmission]:
+        return of_sender(self.request)
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        return [SubmitThrottle() if self.request.method == "POST" else ReadThrottle()]
+
+    @extend_schema(
+        summary="Submit a log",
+        description=(
+            "The same bytes from the same organisation are the same submission: 201 the first time, 200 again, with "
+            "the facts as first stated. A key names one submission: with other bytes it answers 409."
+        ),
+        parameters=[OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER)],
+        request={"multipart/form-data": UploadSerializer},
+        responses={201: SubmissionSerializer, 200: OpenApiResponse(SubmissionSerializer, "these bytes came before")},
+    )
+    def post(self, request: Request) -> Response:
+        """Take a log in through the one door."""
+        refuse_size(request)
+        upload = UploadSerializer(data=request.data)
+        upload.is_valid(raise_exception=True)
+        receipt = _take_in(request, upload)
+        shown = SubmissionSerializer(of_sender(request).get(pk=receipt.submission.pk)).data
+        answer_status = status.HTTP_201_CREATED if receipt.is_new else status.HTTP_200_OK
+        return Response(shown, answer_status, headers={"Location": f"/api/v1/submissions/{shown['id']}/"})
+
+
+class SubmissionDetail(RetrieveAPIView[Submission]):
+    """One submission of the token's organisation."""
+
+    serializer_class = SubmissionSerializer
+    permission_classes = [IsAuthenticated]
+    throttle_classes = [ReadThrottle]
+    lookup_field = "public_id"
+
+    def get_queryset(self) -> QuerySet[StatedSubmission]:
+        return of_sender(self.request)
+
+
+def refuse_size(request: Request) -> None:
+    """Raise where the log was too large: parsing has skipped it, which must not look like a missing field."""
+    _ = request.data
+    if is_too_large(request):
+        raise TooLargeProblem(size_complaint())
+
+
+def _take_in(request: Request, upload: UploadSerializer) -> Receipt:
+    """Take the log in and bind the sender's key to it, or neither."""
+    token, key, log = token_of(request), _key_of(request), upload.validated_data["log"]
+    try:
+        with transaction.atomic():
+            origin = Submission.Origin.API
+            receipt = take_in(token.organisation, log, log.name, upload.facts(), origin, token.user)
+            _bind_key(receipt.submission, key)
+    except StoreFullError as error:
+        raise StoreFullProblem from error
+    return receipt
+
+
+def _key_of(request: Request) -> str:
+    key = request.headers.get("Idempotency-Key", "")
+    if len(key) > KEY_CHARS:
+        raise ValidationError({"Idempotency-Key": f"Expected at most {KEY_CHARS} characters, got {len(key)}."})
+    return key
+
+
+def _bind_key(submission: Submission, key: str) -> None:
+    """Remember the first key of a submission; the database refuses the key of another one, also one at this moment."""
+    namesakes = Submission.objects.filter(organisation=submission.organisation, idempotency_key=key)
+    if key and namesakes.exclude(pk=submission.pk).exists():
+        raise KeyReusedProblem
+    if key and not submission.idempotency_key:
+        try:
+            Submission.objects.filter(pk=submission.pk).update(idempotency_key=key)
+        except IntegrityError as error:
+            raise KeyReusedProblem from error

@@ -1,0 +1,66 @@
+"""Reading a log without keeping it: the same reader and the same verdict as a submission gets."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.parsers import MultiPartParser
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from results import drivetest
+from results.drivetest import Document, FormatError, ReaderBrokenError, ReaderKilledError, TooManySlicesError
+from results.readings import judging_profile
+from webapp.api.problems import ReaderProblem, UnreadableProblem
+from webapp.api.serializers import LogSerializer
+from webapp.api.submissions import refuse_size
+from webapp.api.throttles import ValidateThrottle
+
+BULKY = {"histograms", "slices"}
+
+
+class Validation(APIView):
+    """One reading for the sender alone."""
+
+    permission_classes = [IsAuthenticated]
+    parser_classes = [MultiPartParser]
+    throttle_classes = [ValidateThrottle]
+
+    @extend_schema(
+        summary="Read a log without submitting it",
+        description="Answers the reader's JSON (docs/formats.md) without histograms and slices. Nothing is stored.",
+        request={"multipart/form-data": LogSerializer},
+        responses={200: OpenApiTypes.OBJECT},
+    )
+    def post(self, request: Request) -> Response:
+        """Read and judge; 422 with the reader's error object where the log cannot be read."""
+        refuse_size(request)
+        asked = LogSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        document = _read(asked.validated_data["log"], asked.validated_data["slice_length_s"])
+        runs = [{key: value for key, value in run.items() if key not in BULKY} for run in document["runs"]]
+        return Response(document | {"runs": runs})
+
+
+def _read(log: "UploadedFile[bytes]", slice_length_s: int) -> Document:
+    with tempfile.TemporaryDirectory(prefix="drivecert-validate-") as directory:
+        path = Path(directory) / "log"
+        with path.open("wb") as file:
+            file.writelines(log.chunks())
+        try:
+            return drivetest.read(path, slice_length_s, judging_profile().document)
+        except FormatError as error:
+            raise UnreadableProblem(error.error) from error
+        except TooManySlicesError as error:
+            raise UnreadableProblem(_too_many(error)) from error
+        except (ReaderKilledError, ReaderBrokenError) as error:
+            raise ReaderProblem from error
+
+
+def _too_many(error: TooManySlicesError) -> dict[str, Any]:
+    return {"id": "too-many-slices", "sentence": f"{error}", "line": None, "remedy": "Ask for longer slices."}
