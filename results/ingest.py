@@ -24,7 +24,7 @@ BATCH_ROWS = 2000
 FACTS = [
     "config", "derived", "devices", "stop", "unit", "reached_s", "report_interval_s", "generator", "io_errors_count",
     "first_line", "last_line", "device_count", "asked_duration_s", "intervals_count", "record_bytes",
-    "trailing_partial_s",
+    "record_bytes_max", "trailing_partial_s", "arrivals",
 ]  # fmt: skip
 
 
@@ -67,7 +67,7 @@ def _run_columns(submission: Submission, read: Document) -> Document:
         "over_provisioning_pct": submission.over_provisioning_pct,
         "compress_pct": read["compress_pct"],
         "device_count": read["device_count"],
-        "facts": {name: read[name] for name in FACTS},
+        "facts": {name: read[name] for name in FACTS if name in read},
     }
 
 

@@ -148,7 +148,7 @@ def _gave_up(reading: Reading) -> Document:
         "sentence": f"The reader did not come to an end in {settings.READ_MAX_ATTEMPTS} attempts; the last: {last}",
         "line": None,
         "expected": "a log that is read within the limits of time and memory",
-        "got": last,
+        "got": f"{settings.READ_MAX_ATTEMPTS} attempts without an end; the last: {last}",
         "remedy": "The bytes are kept. The operator has to look: this is no judgement of the log.",
     }
 

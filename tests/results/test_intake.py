@@ -62,13 +62,23 @@ def test_bytes_that_cannot_be_kept_leave_no_row(evidence_dir, settings):
     assert Evidence.objects.count() == Submission.objects.count() == 0
 
 
-def test_the_worker_is_woken_after_commit_and_only_for_new_bytes(evidence_dir, django_capture_on_commit_callbacks):
+@pytest.fixture
+def listen():
+    """Connect a receiver for as long as the test goes on."""
+    connected = []
+
+    def connect(receiver):
+        reading_pending.connect(receiver)
+        connected.append(receiver)
+
+    yield connect
+    for receiver in connected:
+        reading_pending.disconnect(receiver)
+
+
+def test_the_worker_is_woken_after_commit_for_new_bytes_only(evidence_dir, django_capture_on_commit_callbacks, listen):
     woken = []
-
-    def wake(reading_id, **_):
-        woken.append(reading_id)
-
-    reading_pending.connect(wake)
+    listen(lambda reading_id, **_: woken.append(reading_id))
     vendor = make_organisation()
     with django_capture_on_commit_callbacks(execute=True):
         send(vendor, b"log")
@@ -78,11 +88,13 @@ def test_the_worker_is_woken_after_commit_and_only_for_new_bytes(evidence_dir, d
     assert woken == [Reading.objects.get().pk]
 
 
-def test_an_alarm_that_fails_is_logged_and_loses_nothing(evidence_dir, django_capture_on_commit_callbacks, caplog):
+def test_an_alarm_that_fails_is_logged_and_loses_nothing(
+    evidence_dir, django_capture_on_commit_callbacks, caplog, listen
+):
     def fail(**_):
         raise ConnectionError("no broker")
 
-    reading_pending.connect(fail)
+    listen(fail)
     with django_capture_on_commit_callbacks(execute=True):
         send(make_organisation(), b"log")
     assert Reading.objects.unfinished().count() == 1

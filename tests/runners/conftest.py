@@ -9,6 +9,11 @@ __all__ = ["evidence_dir", "program", "real_reader", "stand_in"]
 @pytest.fixture
 def no_broker():
     before = app.conf.broker_url
-    app.conf.update(broker_url="redis+socket:///nowhere/redis.sock")
+    use_broker("redis+socket:///nowhere/redis.sock")
     yield
-    app.conf.update(broker_url=before)
+    use_broker(before)
+
+
+def use_broker(url):
+    app.conf.update(broker_url=url)
+    app.amqp._producer_pool = None  # it keeps a connection to the one before

@@ -1,0 +1,89 @@
+"""The whole way with the real drivetest: bytes in, rows out, on real logs."""
+
+import gzip
+
+import pytest
+
+from results.evidence_store import open_evidence
+from results.models import Reading, Run
+from results.readings import sweep
+from tests.results.builders import LOGS, log_bytes, make_organisation, recorded_reading, send, sha256
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_reader")]
+
+
+def read_in(content):
+    submission = send(make_organisation(), content)
+    assert sweep() == 1
+    return submission, submission.log.readings.get()
+
+
+@pytest.mark.parametrize("case", ["four-us", "slow-disk-ms"])
+def test_every_count_of_a_run_is_the_one_in_the_log(evidence_dir, case):
+    submission, reading = read_in(log_bytes(case))
+    assert reading.state == Reading.State.DONE
+    expected = recorded_reading(case)["runs"][0]
+    run = submission.runs.get()
+    counts = {histogram.ordinal: (histogram.name, histogram.counts) for histogram in run.histograms.all()}
+    assert counts == {entry["ordinal"]: (entry["name"], entry["counts"]) for entry in expected["histograms"]}
+    for histogram in run.histograms.all():
+        slices = [piece["histograms"][histogram.ordinal]["counts"] for piece in expected["slices"]]
+        assert list(histogram.slices.values_list("counts", flat=True)) == slices
+
+
+def test_a_slow_disk_fails_headed_by_its_largest_excess(evidence_dir):
+    submission, _ = read_in(log_bytes("slow-disk-ms"))
+    verdict = submission.runs.get().verdicts.get()
+    assert verdict.outcome == "fail"
+    assert verdict.headline.startswith("fails: slice 2 (10-20 s), reads over 64 ms: 0.33 % > 0.1 %")
+    expected = recorded_reading("slow-disk-ms")["runs"][0]["verdict"]["violations"]
+    keys = ["slice", "threshold_us", "share_pct", "limit_pct", "over_count", "ops_count"]
+    assert [[entry[key] for key in keys] for entry in verdict.document["violations"]] == [
+        [entry[key] for key in keys] for entry in expected
+    ]
+
+
+def test_a_gzipped_log_is_the_same_run_with_both_hashes(evidence_dir):
+    packed = gzip.compress(log_bytes("four-us"))
+    submission, reading = read_in(packed)
+    submission.log.refresh_from_db()
+    assert (submission.log.sha256, submission.log.content_sha256) == (sha256(packed), sha256(log_bytes("four-us")))
+    ops_count = recorded_reading("four-us")["runs"][0]["histograms"][0]["ops_count"]
+    assert submission.runs.get().histograms.get(name="reads").ops_count == ops_count
+    assert reading.findings == []
+
+
+def test_a_log_cut_in_a_line_is_void_and_says_where(evidence_dir):
+    submission, reading = read_in(log_bytes("truncated-midline"))
+    run = submission.runs.get()
+    assert (reading.state, run.verdicts.get().outcome, run.facts["stop"]["kind"]) == ("done", "void", "cut")
+    assert run.findings.get(severity="decides").line == len(log_bytes("truncated-midline").split(b"\n"))
+
+
+@pytest.mark.parametrize(("case", "line"), [("record8M-crash", None), ("utf16le", 1), ("no-header", 1)])
+def test_what_is_no_readable_log_fails_with_expected_got_line_and_remedy(evidence_dir, case, line):
+    submission, reading = read_in(log_bytes(case))
+    assert (reading.state, reading.error["line"]) == ("failed", line)
+    assert all(reading.error[key] for key in ["id", "sentence", "expected", "got", "remedy"])
+    assert submission.runs.count() == 0
+    with open_evidence(submission.log) as kept:
+        assert kept.read() == log_bytes(case)
+
+
+def test_a_run_that_never_started_is_kept_as_void(evidence_dir):
+    submission, reading = read_in(log_bytes("nodev"))
+    assert reading.state == "done"
+    assert submission.runs.get().verdicts.get().outcome == "void"
+
+
+def test_no_real_log_breaks_the_reader_or_the_register(evidence_dir):
+    """Every log of 6.6: read, or refused with its reason; never our own failure."""
+    vendor = make_organisation()
+    for path in sorted(LOGS.glob("*.log")):
+        send(vendor, path.read_bytes())
+    while sweep():
+        pass
+    assert not Reading.objects.unfinished().exists()
+    ours = Reading.objects.filter(error__id__in=["reader-gave-up", "too-many-slices", "value-out-of-range"])
+    assert [reading.error for reading in ours] == []
+    assert Reading.objects.filter(state="done").count() == Run.objects.values("submission").distinct().count() > 50
