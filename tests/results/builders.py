@@ -3,6 +3,8 @@
 import hashlib
 import io
 import json
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -44,3 +46,19 @@ def send(organisation: Organisation, content: bytes, actor: Any = None, facts: F
 
 def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
+
+
+def wait_for(condition: Callable[[], Any]) -> Any:
+    """Return the condition's first true answer; this bounds a wait, it measures nothing."""
+    for _ in range(600):
+        if answer := condition():
+            return answer
+        time.sleep(0.05)
+    raise AssertionError("waited 30 s in vain")
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

@@ -3,8 +3,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +16,7 @@ from results.drivetest import (
     read,
     reader_version,
 )
-from tests.results.builders import LOGS, recorded_reading
+from tests.results.builders import LOGS, is_running, recorded_reading, wait_for
 from tests.results.stand_in_reader import unreadable
 
 PROFILE = '{"name": "p"}'
@@ -130,22 +128,7 @@ def test_the_reader_ends_with_the_process_that_started_it(program, tmp_path):
     reader_pid = int(wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text()))
     parent.kill()
     parent.wait()
-    wait_for(lambda: not Path(f"/proc/{reader_pid}").exists() or "Z" in status(reader_pid))
-
-
-def status(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except FileNotFoundError:
-        return "Z"
-
-
-def wait_for(condition):
-    for _ in range(600):
-        if answer := condition():
-            return answer
-        time.sleep(0.05)
-    raise AssertionError("waited 30 s in vain")
+    wait_for(lambda: not is_running(reader_pid))
 
 
 def test_the_version_is_what_the_program_says(program):

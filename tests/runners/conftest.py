@@ -16,4 +16,4 @@ def no_broker():
 
 def use_broker(url):
     app.conf.update(broker_url=url)
-    app.amqp._producer_pool = None  # it keeps a connection to the one before
+    vars(app.amqp)["_producer_pool"] = None  # it keeps a connection to the one before
