@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('results', '0003_operational_database_1'),
+        ('results', '0004_published_figures'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
