@@ -245,7 +245,9 @@ mod tests {
     #[test]
     fn a_slice_is_the_difference_of_its_ends_and_the_trailing_part_is_dropped() {
         let mut log = Log::new(10, 5);
-        [(5, 50), (10, 100), (15, 160), (20, 250), (25, 400)].map(|(at, reads)| log.dump(at, reads));
+        for (at, reads) in [(5, 50), (10, 100), (15, 160), (20, 250), (25, 400)] {
+            log.dump(at, reads);
+        }
         assert_eq!(log.finish(25), (vec![(1, 100), (2, 150)], 5, vec![]));
     }
 
@@ -269,14 +271,18 @@ mod tests {
     #[test]
     fn a_missing_end_leaves_both_its_slices_out() {
         let mut log = Log::new(10, 10);
-        [(10, 1), (30, 3), (40, 9)].map(|(at, reads)| log.dump(at, reads));
+        for (at, reads) in [(10, 1), (30, 3), (40, 9)] {
+            log.dump(at, reads);
+        }
         assert_eq!(log.finish(40), (vec![(1, 1), (4, 6)], 0, vec!["slice-missing"]));
     }
 
     #[test]
     fn a_missing_end_at_the_end_of_the_log_is_told() {
         let mut log = Log::new(10, 5);
-        [(5, 1), (10, 2), (25, 3)].map(|(at, reads)| log.dump(at, reads));
+        for (at, reads) in [(5, 1), (10, 2), (25, 3)] {
+            log.dump(at, reads);
+        }
         assert_eq!(log.finish(25), (vec![(1, 2)], 5, vec!["slice-missing"]));
     }
 

@@ -228,9 +228,9 @@ mod tests {
             with_rate: false,
             slice_length_s: 1,
         };
-        let expected = "       /dev/nvme0n1-reads   reads        \n        %>(us)               %>(us)      \n\
-                        slice        1      2             1      2\n-----   ------ ------       ------ ------\n";
-        assert_eq!(table.heading().lines().nth(2), expected.lines().nth(2));
-        assert_eq!(table.heading().lines().nth(3), expected.lines().nth(3));
+        let printed_by_upstream = "        /dev/nvme0n1-reads   reads        \n        %>(us)               \
+                                   %>(us)       \nslice        1      2             1      2\n\
+                                   -----   ------ ------        ------ ------\n";
+        assert_eq!(table.heading(), printed_by_upstream);
     }
 }

@@ -1,0 +1,92 @@
+//! What tests of the binary share: running it, and the real logs of tests/data.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::Value;
+
+/// The directory of the real logs.
+pub fn logs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../tests/data/act")
+}
+
+/// The text of a real log.
+pub fn log(case: &str) -> String {
+    fs::read_to_string(logs().join(case)).unwrap()
+}
+
+/// Runs drivetest in a directory.
+pub fn drivetest_in(directory: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_drivetest"))
+        .current_dir(directory)
+        .args(args)
+        .output()
+        .unwrap()
+}
+
+/// Runs drivetest in the directory of the real logs.
+pub fn drivetest(args: &[&str]) -> Output {
+    drivetest_in(&logs(), args)
+}
+
+/// What a program printed.
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// A file of its own, removed with the value.
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    /// Writes a file whose name is unique to the test process.
+    pub fn new(name: &str, bytes: &[u8]) -> Self {
+        let path = std::env::temp_dir().join(format!("drivetest-{}-{name}", std::process::id()));
+        fs::File::create(&path).unwrap().write_all(bytes).unwrap();
+        Self(path)
+    }
+
+    /// The path as an argument.
+    pub fn arg(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+
+    /// The document that `read --json` prints of it, in slices of 10 s, and the exit status.
+    pub fn read(&self) -> (Value, i32) {
+        read(self.arg(), &["--slice-sec", "10"])
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        drop(fs::remove_file(&self.0));
+    }
+}
+
+/// The document that `read --json` prints, and the exit status.
+pub fn read(path: &str, args: &[&str]) -> (Value, i32) {
+    let output = drivetest(&[&["read", path, "--json"], args].concat());
+    let document = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
+    (document, output.status.code().unwrap())
+}
+
+/// Bytes compressed with gzip.
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// The ids of findings.
+pub fn ids(findings: &Value) -> Vec<String> {
+    findings
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| finding["id"].as_str().unwrap().to_owned())
+        .collect()
+}

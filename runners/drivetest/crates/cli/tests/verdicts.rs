@@ -1,0 +1,210 @@
+//! `check`: verdicts and exit statuses, of real logs and of logs written for one edge.
+
+mod support;
+
+use serde_json::{Value, json};
+use support::{Scratch, drivetest, log, read, text};
+
+/// A profile that the short real logs of tests/data meet but for its limits.
+fn short_profile(name: &str, limit_1_ms: &str) -> Scratch {
+    let profile = json!({
+        "name": "short", "rule_version": 1, "reads_pct": "67", "writes_pct": "33", "ratio_tolerance_points": "1",
+        "object_bytes": 1536, "duration_s": 60, "slice_length_s": 10,
+        "limits": [{"threshold_us": 1000, "limit_pct": limit_1_ms}],
+    });
+    Scratch::new(name, profile.to_string().as_bytes())
+}
+
+fn check(args: &[&str]) -> (String, i32) {
+    let output = drivetest(&[&["check"], args].concat());
+    (text(&output.stdout), output.status.code().unwrap())
+}
+
+fn verdict(case: &str) -> Value {
+    let (document, _) = read(case, &["--slice-sec", "10", "--profile", "operational-database"]);
+    document["runs"][0]["verdict"].clone()
+}
+
+#[test]
+fn a_slow_disk_fails_by_its_largest_excess_and_every_violation_is_listed() {
+    let verdict = verdict("6.6/slow-disk-ms.log");
+    let headline = "fails: slice 2 (10-20 s), reads over 64 ms: 0.33 % > 0.1 %; also over 1 ms and 8 ms";
+    assert_eq!(
+        (&verdict["outcome"], &verdict["headline"]),
+        (&json!("fail"), &json!(headline))
+    );
+    let violations: Vec<_> = verdict["violations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|found| {
+            json!([
+                found["slice"],
+                found["threshold_us"],
+                found["share_pct"],
+                found["limit_pct"],
+                found["excess_ratio"]
+            ])
+        })
+        .collect();
+    assert_eq!(
+        violations,
+        [
+            json!([2, 64000, "0.33", "0.1", "3.33"]),
+            json!([3, 64000, "0.17", "0.1", "1.67"]),
+            json!([4, 8000, "1.33", "1", "1.33"]),
+            json!([4, 1000, "5.83", "5", "1.17"]),
+        ]
+    );
+}
+
+#[test]
+fn shares_are_of_the_worst_slice_and_of_the_whole() {
+    let shares = verdict("6.6/slow-disk-ms.log")["shares"].clone();
+    assert_eq!(
+        shares[0],
+        json!({
+            "statistic": "worst-slice", "threshold_us": 1000, "read_at_us": 1000, "share_pct": "5.83",
+            "over_count": 350, "over_at_most_count": 350, "ops_count": 6006, "slice": 4,
+        })
+    );
+    assert_eq!(
+        (&shares[1]["statistic"], &shares[1]["slice"]),
+        (&json!("overall"), &json!(null))
+    );
+    assert_eq!(shares.as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn microsecond_logs_are_read_at_1024_us_and_bound_what_lies_between() {
+    let share = verdict("6.6/slow-disk-lag.log")["shares"][0].clone();
+    assert_eq!(
+        (&share["threshold_us"], &share["read_at_us"]),
+        (&json!(1000), &json!(1024))
+    );
+    assert!(share["over_at_most_count"].as_u64() > share["over_count"].as_u64());
+}
+
+#[test]
+fn each_outcome_has_its_status() {
+    let profile = "operational-database";
+    for (case, status, begins) in [
+        ("6.6/slow-disk-ms.log", 1, "slow-disk-ms.log: fails: slice 2"),
+        (
+            "6.6/lag-default10.log",
+            1,
+            "lag-default10.log: fails: could not keep up",
+        ),
+        (
+            "6.6/four-us.log",
+            2,
+            "four-us.log: undecided: nothing over a limit, but it ran 60 s",
+        ),
+        (
+            "6.6/truncated-midline.log",
+            2,
+            "truncated-midline.log: void: line 583",
+        ),
+        (
+            "6.6/io-errors-writes.log",
+            2,
+            "io-errors-writes.log: void: line 109: 232 operations failed",
+        ),
+        ("6.6/nodev.log", 2, "nodev.log: void: line 38: there is no block"),
+        ("6.6/utf16le.log", 3, "utf16le.log: cannot be read (utf-16)"),
+    ] {
+        let (text, found) = check(&[case, "--slice-sec", "10", "--profile", profile]);
+        assert_eq!(found, status, "{case}");
+        assert!(text.starts_with(begins), "{text}");
+    }
+}
+
+#[test]
+fn a_run_as_the_profile_asks_passes() {
+    let profile = short_profile("passes", "5");
+    let (text, status) = check(&["6.6/four-us.log", "--profile", profile.arg()]);
+    assert_eq!(status, 0, "{text}");
+    assert!(text.starts_with("four-us.log: passes: at most 0.00 % over 1 ms of reads in 6 slices of 10 s\n"));
+}
+
+#[test]
+fn a_share_equal_to_its_limit_passes_and_one_operation_more_fails() {
+    let reads = log("6.6/single-ms.log");
+    let profile = short_profile("edge", "10");
+    for (over_count, status) in [(2000, 0), (2001, 1)] {
+        let edited = Scratch::new(
+            &format!("edge-{over_count}.log"),
+            with_reads(&reads, over_count).as_bytes(),
+        );
+        assert_eq!(
+            check(&[edited.arg(), "--profile", profile.arg()]).1,
+            status,
+            "{over_count} of 20000"
+        );
+    }
+}
+
+/// The log with other reads: in every slice 20000, and in the first so many over 1 ms.
+fn with_reads(log: &str, over_count: u64) -> String {
+    let header = log.split("after 1 sec:").next().unwrap();
+    let block = |at: u64| {
+        let (all, over) = (at * 2000, over_count.min(at * 500));
+        format!(
+            "after {at} sec:\nreads ({all} total)\n (00: {:010}) (01: {over:010})\n\n",
+            all - over
+        )
+    };
+    header.to_owned() + &(1..=60).map(block).collect::<String>()
+}
+
+#[test]
+fn where_rounding_hides_an_excess_the_counts_decide_and_it_is_told() {
+    let edited = Scratch::new(
+        "rounding.log",
+        with_reads(&log("6.6/single-ms.log"), 601).as_bytes(),
+    );
+    let profile = short_profile("rounding", "3");
+    let (text, status) = check(&[edited.arg(), "--profile", profile.arg()]);
+    assert_eq!(status, 1, "601 of 20000 is 3.005 %, printed as 3.00: {text}");
+    assert!(text.contains("reads over 1 ms: 3.005 % > 3 %"), "{text}");
+    assert!(text.contains("rounding-decides"), "{text}");
+    let equal = short_profile("rounding-equal", "3.005");
+    assert_eq!(check(&[edited.arg(), "--profile", equal.arg()]).1, 0);
+}
+
+#[test]
+fn the_weightiest_status_of_several_logs_is_given() {
+    let status = |logs: &[&str]| check(&[logs, &["--profile", "operational-database"]].concat()).1;
+    assert_eq!(status(&["6.6/four-us.log", "6.6/lag-default10.log"]), 1);
+    assert_eq!(status(&["6.6/utf16le.log", "6.6/lag-default10.log"]), 3);
+}
+
+#[test]
+fn only_storage_logs_with_reads_can_pass() {
+    let reasons = |case: &str| verdict(case)["reasons"].to_string();
+    assert!(reasons("6.6/index-single-us.log").contains("the workload is act-index"));
+    assert!(reasons("6.6/writeonly-us.log").contains("no histogram of reads"));
+    assert!(reasons("6.6/range-us.log").contains("objects are of 512 to 8192 bytes; the profile asks 1536"));
+    assert!(reasons("6.6/readonly-us.log").contains("100.0 % of requests are reads"));
+}
+
+#[test]
+fn the_profile_is_named_with_the_hash_of_its_bytes() {
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../log/profiles/operational-database.1.json"
+    );
+    let (by_file, _) = read("6.6/four-us.log", &["--slice-sec", "10", "--profile", file]);
+    let by_name = verdict("6.6/four-us.log");
+    assert_eq!(by_file["runs"][0]["verdict"], by_name);
+    assert_eq!(by_name["profile"]["sha256"].as_str().unwrap().len(), 64);
+}
+
+#[test]
+fn a_profile_that_cannot_be_used_is_wrong_usage() {
+    let output = drivetest(&["check", "6.6/four-us.log", "--profile", "no-such"]);
+    assert_eq!(output.status.code(), Some(64));
+    assert!(text(&output.stderr).contains("expected a profile (operational-database.1)"));
+    let broken = Scratch::new("broken.json", b"{}");
+    assert_eq!(check(&["6.6/four-us.log", "--profile", broken.arg()]).1, 64);
+}
