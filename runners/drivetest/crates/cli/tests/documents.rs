@@ -1,4 +1,5 @@
 //! The document of `read --json` (docs/formats.md), of real logs.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! `latency` against upstream's own tables of the same real logs.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! `check`: verdicts and exit statuses, of real logs and of logs written for one edge.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
 

@@ -31,7 +31,7 @@ pub struct RunReader {
     stage: Stage,
     heard: Heard,
     findings: Findings,
-    is_torn: bool,
+    unended: Option<(u64, Vec<u8>)>,
 }
 
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl RunReader {
             stage: Stage::Header,
             heard: Heard::default(),
             findings: Findings::default(),
-            is_torn: false,
+            unended: None,
         }
     }
 
@@ -91,9 +91,12 @@ impl RunReader {
             Stage::Header => self.take_header(line),
             Stage::Blocks(blocks) => {
                 if !blocks.take(line, &mut self.findings) {
-                    self.is_torn = !line.ended && is_torn_interval(line.text, blocks.grammar);
                     blocks.block.noise(line.number);
-                    self.heard.hear(line.number, line.text);
+                    if line.ended {
+                        self.heard.hear(line.number, line.text);
+                    } else {
+                        self.unended = Some((line.number, line.text.to_owned()));
+                    }
                 }
             }
             Stage::Refused(_) => {}
@@ -185,7 +188,14 @@ impl RunReader {
 
     fn finish_blocks(mut self, mut blocks: Blocks) -> Outcome {
         let cut_line = blocks.end_last_block(&mut self.findings).map(|()| self.last_line);
-        let torn_line = self.is_torn.then_some(self.last_line);
+        let torn_line = self
+            .unended
+            .as_ref()
+            .filter(|(_, text)| is_torn_interval(text, blocks.grammar));
+        let torn_line = torn_line.map(|(line, _)| *line);
+        if let (None, Some((line, text))) = (cut_line.or(torn_line), &self.unended) {
+            self.heard.hear(*line, text);
+        }
         let (reached_s, intervals_count) = (blocks.dumps.reached_s, blocks.dumps.intervals_count);
         let extent = self.extent(
             intervals_count,

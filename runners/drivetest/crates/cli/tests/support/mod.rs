@@ -1,5 +1,9 @@
 //! What tests of the binary share: running it, and the real logs of tests/data.
-#![allow(dead_code, reason = "each test file uses a part")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "each test file uses a part; a test that cannot go on fails"
+)]
 
 use std::fs;
 use std::io::Write;
