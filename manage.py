@@ -6,6 +6,11 @@ import sys
 
 from django.core.management import execute_from_command_line
 
+from webapp.supervisor.running import take_addresses
+
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
+    if sys.argv[1:2] != ["up"]:
+        # Beside a running register a command works on that register; nothing is started for it.
+        os.environ.update(take_addresses(dict(os.environ)))
     execute_from_command_line(sys.argv)

@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 from webapp.supervisor.processes import target_of
 from webapp.supervisor.sockets import remove_socket_dir
@@ -26,7 +27,7 @@ class Register:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.output = data_dir.parent / f"{data_dir.name}.output"
-        self.supervisor = None
+        self.supervisor: Any = None  # before the first start
 
     def start(self):
         """Start the supervisor; it is not up yet."""

@@ -16,6 +16,7 @@ from webapp.supervisor.child import LEFTOVER_PATIENCE_S, Child, Program
 from webapp.supervisor.errors import CannotStartError, StopRequestedError
 from webapp.supervisor.held import hold, hold_when_free
 from webapp.supervisor.lab_runs import tell_running
+from webapp.supervisor.running import forget_addresses, write_addresses
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOOK_EVERY_S = 0.5
@@ -63,6 +64,7 @@ class Supervisor:
         self.address.refuse_if_taken()
         self._rotate_logs()
         environment = self._start_servers() | self._own_settings()
+        write_addresses(self.embedded.places.run_dir, environment)
         self._prepare(environment)
         self.database_url = environment.get("DATABASE_URL") or env.read_text("DATABASE_URL")
         self._start_program(programs.web_program(self.address, environment))
@@ -156,6 +158,7 @@ class Supervisor:
         for number in STOP_SIGNALS:
             signal.signal(number, signal.SIG_IGN)  # being asked twice does not make it faster
         self._tell_lab_runs()
+        forget_addresses(self.embedded.places.run_dir)
         for child in reversed(self.children):
             child.stop()
         self.embedded.remove_sockets()

@@ -14,7 +14,7 @@ def path(tmp_path):
 @pytest.fixture
 def sleeper(path):
     """A process that inherited the lock, as a child of a supervisor that was killed."""
-    fd = hold(path)
+    fd = hold_when_free(path, patience_s=0)
     process = subprocess.Popen(["sleep", "60"], pass_fds=[fd])
     os.close(fd)
     yield process
@@ -41,7 +41,7 @@ def test_a_process_that_does_not_end_is_killed(path, sleeper):
 
 
 def test_a_process_that_does_not_hold_the_file_is_left_alone(path, tmp_path, sleeper):
-    other = hold(tmp_path / "other.held")
+    other = hold_when_free(tmp_path / "other.held", patience_s=0)
     bystander = subprocess.Popen(["sleep", "60"], pass_fds=[other])
     os.close(other)
     os.close(hold_when_free(path, patience_s=0.2))
