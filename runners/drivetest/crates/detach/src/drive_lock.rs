@@ -234,6 +234,18 @@ mod tests {
     }
 
     #[test]
+    fn a_launcher_that_makes_up_its_mind_is_waited_for() {
+        let (_folder, path) = lock_file();
+        let undecided = asked(&path, 4, "/runs/b").unwrap();
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| asked(&path, 5, "/runs/c").is_ok());
+            thread::sleep(5 * PAUSE);
+            drop(undecided);
+            assert!(waiting.join().unwrap());
+        });
+    }
+
+    #[test]
     fn a_shorter_record_hides_the_rest_of_a_longer_one() {
         let (_folder, path) = lock_file();
         drop(asked(&path, 1, "/runs/with-a-long-name").unwrap());

@@ -198,4 +198,42 @@ mod tests {
         let error = c_strings(&[OsString::from("a\0b")]).unwrap_err();
         assert!(error.to_string().contains("a\\0b"), "{error}");
     }
+
+    #[test]
+    fn a_run_that_came_and_went_before_the_lock_was_had_is_told_not_repeated() {
+        let folder = tempfile::tempdir().unwrap();
+        let run_dir = RunDir::find(folder.path()).unwrap().unwrap();
+        let lock = run_dir.try_lock().unwrap().unwrap();
+        let record = r#"{"pid": 1, "start_ticks": 0, "generation": 4, "boot_id": "an earlier one"}"#;
+        std::fs::write(run_dir.file("pid"), record).unwrap();
+        let order = Order {
+            run_dir: folder.path(),
+            drive_lock: &folder.path().join("drive.lock"),
+            generation: 5,
+            program: Path::new("/never/run"),
+            words: &[],
+        };
+        let status = start_locked(&order, &run_dir, lock).unwrap().status();
+        assert_eq!((status.state, status.generation), (State::Ended, Some(4)));
+    }
+
+    #[test]
+    fn a_program_that_cannot_be_executed_is_named_and_leaves_the_directory_unspent() {
+        let folder = tempfile::tempdir().unwrap();
+        let order = Order {
+            run_dir: folder.path(),
+            drive_lock: &folder.path().join("drive.lock"),
+            generation: 1,
+            program: Path::new("/no/such/program"),
+            words: &["program".into()],
+        };
+        let error = start(&order).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("/no/such/program: cannot execute: No such file"),
+            "{error}"
+        );
+        assert_eq!(status::status(folder.path()).unwrap().state, State::Absent);
+    }
 }

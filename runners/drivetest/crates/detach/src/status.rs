@@ -156,3 +156,41 @@ fn measured(run_dir: &RunDir, status: Status) -> Result<Status, DetachError> {
         ..status
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_under_way_is_neither_absent_nor_running() {
+        let folder = tempfile::tempdir().unwrap();
+        let run_dir = RunDir::find(folder.path()).unwrap().unwrap();
+        assert_eq!(look(&run_dir).unwrap().unwrap().state, State::Absent);
+        let _lock = run_dir.try_lock().unwrap().unwrap();
+        assert_eq!(look(&run_dir).unwrap(), None);
+    }
+
+    #[test]
+    fn an_end_that_the_monitor_is_about_to_write_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let run_dir = RunDir::find(folder.path()).unwrap().unwrap();
+        let lock = run_dir.try_lock().unwrap().unwrap();
+        let record = r#"{"pid": 1, "start_ticks": 0, "generation": 4, "boot_id": "an earlier one"}"#;
+        std::fs::write(run_dir.file("pid"), record).unwrap();
+        assert_eq!(look(&run_dir).unwrap(), None);
+        drop(lock);
+        assert_eq!(look(&run_dir).unwrap().unwrap().state, State::Ended);
+    }
+
+    #[test]
+    fn a_broken_record_is_an_error_and_no_state() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("pid"), "{").unwrap();
+        assert!(
+            status(folder.path())
+                .unwrap_err()
+                .to_string()
+                .contains("expected a JSON record, got \"{\"")
+        );
+    }
+}

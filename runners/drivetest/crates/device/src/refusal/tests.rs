@@ -182,6 +182,18 @@ fn a_drive_that_a_process_has_open_names_the_process() {
 }
 
 #[test]
+fn a_loop_device_whose_file_a_process_has_open_is_refused() {
+    let mut host = InventedHost::new();
+    let file = host.file("/srv/drive.img");
+    let shown = host.loop_over("loop0", "/srv/drive.img");
+    host.open(4711, &file);
+    assert_eq!(
+        (ids(&host, &shown), ids(&host, &file)),
+        (vec!["open"], vec!["open"])
+    );
+}
+
+#[test]
 fn what_this_process_has_open_is_no_reason() {
     let mut host = InventedHost::new();
     let path = host.scsi("sda", "naa.5");
@@ -339,7 +351,7 @@ fn put_to_use(host: &mut InventedHost, path: &Path, how: Use) {
 const REASONS: [&str; 4] = ["mounted", "held", "swap", "open"];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     /// Whatever the host looks like: a thing in use refuses every path to its drive, and no path to another.
     #[test]
