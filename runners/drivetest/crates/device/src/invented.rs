@@ -180,7 +180,8 @@ impl InventedHost {
     }
 
     pub fn open(&self, process: u32, path: &Path) {
-        self.write(&format!("proc/{process}/comm"), "dd\n");
+        self.write(&format!("proc/{process}/comm"), "exe\n");
+        self.write(&format!("proc/{process}/cmdline"), "/bin/dd\0if=x\0");
         let descriptors = self.root(&format!("proc/{process}/fd"));
         fs::create_dir_all(&descriptors).unwrap();
         symlink(path, descriptors.join("3")).unwrap();

@@ -39,14 +39,28 @@ fn now(system: &System, is_ours: &dyn Fn(&Node) -> bool) -> Result<Vec<Opener>, 
         .filter(|&number| Some(number) != own)
     {
         if has_open(system, number, is_ours) {
-            let name = system::text(&system.proc.join(number.to_string()).join("comm"));
             openers.push(Opener {
                 number,
-                name: name.ok().flatten().unwrap_or_default(),
+                name: name_of(system, number),
             });
         }
     }
     Ok(openers)
+}
+
+/// The first word of its command line, without folders, says more than the kernel's short name, which is `exe` for a program
+/// that was started through `/proc/self/exe`; empty when the process has gone.
+fn name_of(system: &System, number: u32) -> String {
+    let process = system.proc.join(number.to_string());
+    let line = system::text(&process.join("cmdline")).ok().flatten();
+    let word = line
+        .as_deref()
+        .and_then(|line| line.split('\0').next())
+        .map(|word| word.rsplit('/').next().unwrap_or(word));
+    let name = word
+        .map(str::to_owned)
+        .or_else(|| system::text(&process.join("comm")).ok().flatten());
+    name.unwrap_or_default()
 }
 
 /// Processes and descriptors come and go while they are looked at: what cannot be followed is not open any more, or is another
