@@ -97,11 +97,11 @@ fn a_mounted_device_is_refused_with_its_mount_point() {
         at.display()
     );
     assert!(said.contains(&sentence), "{said}");
-    let words = format!(
-        "ERROR: open device {} errno 16 'Device or resource busy'",
-        device.path
+    assert!(
+        bench.log().contains(&format!("drivetest: refused: {sentence}")),
+        "{}",
+        bench.log()
     );
-    assert!(bench.log().contains(&words), "{}", bench.log());
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_read_only_device_takes_reads_and_refuses_writes() {
     let output = bench.run(LOAD);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        String::from_utf8_lossy(&output.stderr).contains("is read-only and the load writes"),
+        String::from_utf8_lossy(&output.stderr).contains("read-only"),
         "{output:?}"
     );
     std::fs::remove_file(bench.path("log")).unwrap();

@@ -1,7 +1,6 @@
 //! The devices under load: opened for direct I/O, or refused with a reason.
 
 mod holes;
-mod mounts;
 mod open;
 mod refusal;
 mod signature;

@@ -9,7 +9,7 @@ use rustix::fs::{FlockOperation, OFlags, major, minor};
 use rustix::io::Errno;
 
 use super::signature::{SIGNATURES_BYTES, recognise};
-use super::{Device, Places, Refusal, holes, mounts};
+use super::{Device, Places, Refusal, holes};
 use crate::buffer::Buffer;
 use crate::config::Config;
 
@@ -100,28 +100,19 @@ fn open_block_device(wishes: &Wishes<'_>, name: &str, found: &Metadata) -> Resul
             name: name.to_owned(),
         });
     }
-    try_open(wishes.config, name, OFlags::EXCL).map_err(|source| block_device_refusal(name, found, source))
+    try_open(wishes.config, name, OFlags::EXCL).map_err(|source| block_device_refusal(name, source))
 }
 
-fn block_device_refusal(name: &str, found: &Metadata, source: io::Error) -> Refusal {
+fn block_device_refusal(name: &str, source: io::Error) -> Refusal {
     let name = name.to_owned();
     match source.raw_os_error().map(Errno::from_raw_os_error) {
-        Some(Errno::BUSY) => busy(name, found),
+        Some(Errno::BUSY) => Refusal::Held { name },
         _ => Refusal::Open { name, source },
     }
 }
 
 fn numbers(found: &Metadata) -> String {
     format!("{}:{}", major(found.rdev()), minor(found.rdev()))
-}
-
-fn busy(name: String, found: &Metadata) -> Refusal {
-    let mountinfo = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let numbers = mounts::numbers_of(Path::new("/sys"), &numbers(found));
-    match mounts::mount_point(&mountinfo, &numbers) {
-        Some(mount) => Refusal::Mounted { name, mount },
-        None => Refusal::Held { name },
-    }
 }
 
 fn is_read_only(found: &Metadata) -> bool {

@@ -19,14 +19,6 @@ pub enum Refusal {
         /// The device.
         name: String,
     },
-    /// A file system on it is in use.
-    #[error("{name}: mounted at {mount}; unmount it or choose another device")]
-    Mounted {
-        /// The device.
-        name: String,
-        /// Where.
-        mount: String,
-    },
     /// Somebody else holds it for himself.
     #[error(
         "{name}: held by another user (a file system, swap, RAID, LVM, or another test); free it or choose another device"
@@ -123,9 +115,7 @@ impl Refusal {
         match self {
             Self::Open { name, source } => Some(open_error(name, source)),
             Self::Missing { name } => Some(open_error(name, &errno(rustix::io::Errno::NOENT))),
-            Self::Mounted { name, .. } | Self::Held { name } => {
-                Some(open_error(name, &errno(rustix::io::Errno::BUSY)))
-            }
+            Self::Held { name } => Some(open_error(name, &errno(rustix::io::Errno::BUSY))),
             Self::TooSmall { name, .. } => Some(format!("ERROR: {name} ioctl to discover size")),
             Self::Unreadable { name, .. } => Some(format!(
                 "ERROR: {name} read failed at all sizes from 512 to 4096 bytes"
