@@ -171,6 +171,12 @@ fn a_bomb_stops_at_the_limit() {
         json!("empty"),
         "exactly the limit is within it"
     );
+    let plain = Scratch::new("large.log", &vec![b'\n'; 1 << 20]);
+    let error = |limit: &str| read(plain.arg(), &["--content-limit-bytes", limit]).0["error"]["id"].clone();
+    assert_eq!(
+        (error("1048576"), error("1048575")),
+        (json!("empty"), json!("content-too-large"))
+    );
 }
 
 #[test]

@@ -14,6 +14,7 @@
 //! ```
 
 pub mod block;
+pub mod blocks;
 pub mod buckets;
 pub mod decimal;
 pub mod dumps;

@@ -1,18 +1,19 @@
 //! Reads one run line by line: its header, then its blocks.
 
-use crate::block::{Block, HISTOGRAMS_MAX, Names, Odd};
+use crate::block::Names;
+use crate::blocks::{Begin, Blocks, is_torn_interval};
 use crate::dumps::Dumps;
-use crate::error::{CUT_IN_HEADER, HEADER_UNREADABLE, ReadError, VERSION_NOT_READ};
-use crate::family::{Family, Grammar, Workload};
+use crate::error::{CUT_IN_HEADER, ReadError, VERSION_NOT_READ};
+use crate::family::{Family, Workload};
 use crate::finding::{Findings, rule};
 use crate::header::{Header, Taken};
 use crate::histogram::Tally;
-use crate::line::{Kind, interval, kind};
+use crate::line::interval;
 use crate::lines::Line;
 use crate::run::{Asked, Histogram, Printed, Run};
 use crate::settings::{self, Settings};
-use crate::slices::{Sliced, Slicer};
-use crate::stop::{Extent, Heard, StopKind, shown};
+use crate::slices::Sliced;
+use crate::stop::{Extent, Heard, StopKind};
 
 /// What all versions print before the seconds of an interval line.
 const INTERVAL_WORDS: [&[u8]; 2] = [b"after ", b"After "];
@@ -39,17 +40,6 @@ enum Stage {
     Header,
     Blocks(Box<Blocks>),
     Refused(ReadError),
-}
-
-#[derive(Debug)]
-struct Blocks {
-    grammar: &'static Grammar,
-    workload: Workload,
-    settings: Settings,
-    names: Names,
-    block: Block,
-    dumps: Dumps,
-    slicer: Slicer,
 }
 
 impl RunReader {
@@ -91,7 +81,7 @@ impl RunReader {
             Stage::Header => self.take_header(line),
             Stage::Blocks(blocks) => {
                 if !blocks.take(line, &mut self.findings) {
-                    blocks.block.noise(line.number);
+                    blocks.pass_over(line.number);
                     if line.ended {
                         self.heard.hear(line.number, line.text);
                     } else {
@@ -131,22 +121,18 @@ impl RunReader {
         let Some(grammar) = family.grammar() else {
             return Stage::Refused(self.not_read(family));
         };
-        let settings = Settings::of(&self.header);
-        let Some(interval_s) = settings.report_interval_s else {
-            return Stage::Refused(HEADER_UNREADABLE.at(line, "a header without it"));
-        };
-        let counted_reads_per_s = settings
-            .counted_reads_per_s
-            .filter(|_| workload == Workload::Storage);
-        Stage::Blocks(Box::new(Blocks {
+        let (header, slice_s, room) = (&self.header, self.slice_s, self.room);
+        match Blocks::new(Begin {
+            header,
             grammar,
             workload,
-            names: Names::new(self.header.names.lines.clone()),
-            block: Block::default(),
-            dumps: Dumps::new(interval_s, counted_reads_per_s),
-            slicer: Slicer::new(self.slice_s, interval_s, self.room),
-            settings,
-        }))
+            line,
+            slice_s,
+            room,
+        }) {
+            Ok(blocks) => Stage::Blocks(Box::new(blocks)),
+            Err(error) => Stage::Refused(error),
+        }
     }
 
     fn not_read(&self, family: Family) -> ReadError {
@@ -308,70 +294,8 @@ struct Whole {
     histograms: Vec<Histogram>,
 }
 
-impl Blocks {
-    /// Takes a line of the blocks; false when it is something else.
-    fn take(&mut self, line: Line<'_>, findings: &mut Findings) -> bool {
-        match kind(line.text, self.grammar.interval_word) {
-            Kind::Blank => {}
-            Kind::Interval(label_s) => {
-                if self.block.first_line > 0 {
-                    self.end_block(findings);
-                }
-                self.block.begin(line.number, label_s);
-            }
-            Kind::Tag { name, total } => {
-                if let Some(odd) = self.block.tag(line.number, name, total, &mut self.names) {
-                    findings.add(odd_finding(odd, line.number, name));
-                }
-            }
-            Kind::Buckets => self.block.buckets(line.number, line.text),
-            Kind::Other => return false,
-        }
-        true
-    }
-
-    fn end_block(&mut self, findings: &mut Findings) {
-        self.block.examine(&self.names);
-        if self.dumps.accept(&self.block, &self.names, findings) {
-            self.slicer.take(&self.block, self.names.count(), findings);
-        }
-    }
-
-    /// Ends the last block; Some when the log was cut inside it and it is not used.
-    fn end_last_block(&mut self, findings: &mut Findings) -> Option<()> {
-        self.block.examine(&self.names);
-        if !self
-            .block
-            .ends_whole(&self.names, self.dumps.intervals_count == 0)
-        {
-            return Some(());
-        }
-        self.end_block(findings);
-        None
-    }
-}
-
 fn begins_blocks(text: &[u8]) -> bool {
     INTERVAL_WORDS.iter().any(|word| interval(text, word).is_some())
-}
-
-/// Whether an unended last line is the beginning of an interval line: the log was cut there.
-fn is_torn_interval(text: &[u8], grammar: &Grammar) -> bool {
-    !text.is_empty() && (grammar.interval_word.starts_with(text) || text.starts_with(grammar.interval_word))
-}
-
-fn odd_finding(odd: Odd, line: u64, name: &[u8]) -> crate::finding::Finding {
-    let name = shown(name);
-    match odd {
-        Odd::Unlisted => rule::HISTOGRAM_UNLISTED.at(
-            line,
-            format!("{name}: expected a name of HISTOGRAM NAMES; it is not listed"),
-        ),
-        Odd::TooMany => rule::TOO_MANY_HISTOGRAMS.at(
-            line,
-            format!("{name}: expected at most {HISTOGRAMS_MAX} histograms; not read"),
-        ),
-    }
 }
 
 fn tell_slices_without_reads(sliced: &Sliced, reads: Option<usize>, findings: &mut Findings) {

@@ -248,6 +248,17 @@ mod tests {
     }
 
     #[test]
+    fn writes_to_the_device_count_among_the_requests_of_threads() {
+        let mut header = header(&["service-threads: 7"]);
+        header.derived.lines[1] = "internal-write-reqs-per-sec: 1".to_owned();
+        assert_eq!(
+            findings(&header, Workload::Storage, 1)[0].id,
+            "rate-truncated",
+            "2010 is no multiple of 7"
+        );
+    }
+
+    #[test]
     fn a_number_that_is_none_is_told() {
         assert_eq!(ids(&["record-bytes: many"]), ["setting-unreadable"]);
     }
