@@ -57,11 +57,12 @@ impl Names {
         self.names.len()
     }
 
-    /// The names that appeared, in their order.
-    pub fn appeared(&self) -> impl Iterator<Item = String> {
-        self.names
-            .iter()
-            .map(|name| String::from_utf8_lossy(name).into_owned())
+    /// A histogram's name.
+    ///
+    /// # Panics
+    /// Panics for a histogram that never appeared.
+    pub fn name(&self, ordinal: usize) -> String {
+        String::from_utf8_lossy(&self.names[ordinal]).into_owned()
     }
 
     /// The first histogram of a name, None where none appeared.

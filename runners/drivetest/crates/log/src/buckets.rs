@@ -91,6 +91,20 @@ mod tests {
     }
 
     #[test]
+    fn numbers_are_read_up_to_the_greatest_and_leading_zeros_are_free() {
+        let value = |text: &str| number(text.as_bytes()).map(|(value, _)| value);
+        assert_eq!(
+            value("9999999999999999999"),
+            Some(9_999_999_999_999_999_999),
+            "19 digits"
+        );
+        assert_eq!(value("18446744073709551615"), Some(u64::MAX));
+        assert_eq!(value("18446744073709551616"), None);
+        assert_eq!(value("00000000000000000000000007"), Some(7));
+        assert_eq!(value("x7"), None);
+    }
+
+    #[test]
     fn noise_in_the_line_is_refused() {
         assert_eq!(parsed(" (01: 0000006269) usb 1-1: reset"), None);
         assert_eq!(parsed(""), None);

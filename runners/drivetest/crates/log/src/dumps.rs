@@ -132,7 +132,7 @@ impl Dumps {
             match known {
                 Some(before) => {
                     if let Some(fall) = now.fall_since(before) {
-                        let name = names.appeared().nth(ordinal).unwrap_or_default();
+                        let name = names.name(ordinal);
                         let sentence =
                             format!("{name}: bucket {} went down by {}", fall.bucket, fall.by_count);
                         findings.add(rule::COUNTS_FALL.at(block.first_line, sentence));
@@ -172,8 +172,9 @@ fn tell_damage(block: &Block, names: &Names, findings: &mut Findings) {
         );
         findings.add(rule::NOISE_INSIDE_BLOCK.at(line, sentence));
     }
-    for (ordinal, name) in names.appeared().enumerate() {
+    for ordinal in 0..names.count() {
         if let Some((damage, tag_line)) = block.damage_of(ordinal) {
+            let name = names.name(ordinal);
             findings.add(damage_finding(damage, tag_line, &name, block.label_s));
         }
     }

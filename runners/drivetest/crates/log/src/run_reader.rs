@@ -310,11 +310,11 @@ fn tell_slices_without_reads(sliced: &Sliced, reads: Option<usize>, findings: &m
 }
 
 fn histograms(names: &Names, dumps: &Dumps, settings: &Settings) -> Vec<Histogram> {
-    let known = names.appeared().enumerate().filter_map(|(ordinal, name)| {
+    let known = (0..names.count()).filter_map(|ordinal| {
         let tally = Tally::of(dumps.last(ordinal)?)?;
         Some(Histogram {
             ordinal,
-            name,
+            name: names.name(ordinal),
             unit: settings.unit,
             tally,
         })
