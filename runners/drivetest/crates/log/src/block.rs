@@ -45,7 +45,8 @@ pub struct Names {
 
 impl Names {
     /// The names that the header lists; a device named twice is listed twice.
-    pub fn new(listed: Vec<String>) -> Self {
+    pub fn new(mut listed: Vec<String>) -> Self {
+        listed.truncate(HISTOGRAMS_MAX);
         Self {
             listed,
             ..Self::default()

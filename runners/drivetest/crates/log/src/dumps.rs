@@ -7,6 +7,9 @@ use crate::histogram::Counts;
 /// Reads below this many per interval say nothing about a stall: chance alone empties such an interval.
 const STALL_READS_MIN: u64 = 100;
 
+/// Damaged histograms told of one block: a log of empty blocks must not cost a sentence for each of a thousand.
+const DAMAGED_TOLD_MAX: usize = 8;
+
 /// The pace of the reads that the run should make.
 #[derive(Debug, Default)]
 struct Pace {
@@ -166,17 +169,17 @@ impl Pace {
 
 fn tell_damage(block: &Block, names: &Names, findings: &mut Findings) {
     if let Some(line) = block.noise_line {
-        let sentence = format!(
-            "other lines stand inside the block after {} sec; no count is lost",
-            block.label_s
-        );
+        let sentence = format!("other lines stand inside the block after {} sec", block.label_s);
         findings.add(rule::NOISE_INSIDE_BLOCK.at(line, sentence));
     }
-    for ordinal in 0..names.count() {
-        if let Some((damage, tag_line)) = block.damage_of(ordinal) {
-            let name = names.name(ordinal);
-            findings.add(damage_finding(damage, tag_line, &name, block.label_s));
-        }
+    let damaged = (0..names.count()).filter_map(|ordinal| Some((ordinal, block.damage_of(ordinal)?)));
+    for (ordinal, (damage, tag_line)) in damaged.take(DAMAGED_TOLD_MAX) {
+        findings.add(damage_finding(
+            damage,
+            tag_line,
+            &names.name(ordinal),
+            block.label_s,
+        ));
     }
 }
 

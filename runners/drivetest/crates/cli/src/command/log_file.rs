@@ -206,15 +206,26 @@ pub fn complain(sentence: &str) {
     drop(told);
 }
 
-/// Prints a command's answer and gives its exit status; a reader that closed the pipe has read enough.
-pub fn answer(text: &str, status: u8) -> ExitCode {
-    match io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            complain(&format!("standard output: cannot be written: {error}"));
-            ExitCode::from(EXIT_UNREADABLE)
-        }
-        _ => ExitCode::from(status),
+/// Writes to the standard output stream.
+///
+/// # Errors
+/// Where that is closed or full.
+pub fn write(text: &str) -> io::Result<()> {
+    io::stdout().lock().write_all(text.as_bytes())
+}
+
+/// The exit status where the answer cannot be written; a reader that closed the pipe has read enough.
+pub fn unwritable(error: &io::Error, status: u8) -> ExitCode {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        return ExitCode::from(status);
     }
+    complain(&format!("standard output: cannot be written: {error}"));
+    ExitCode::from(EXIT_UNREADABLE)
+}
+
+/// Prints a command's answer and gives its exit status.
+pub fn answer(text: &str, status: u8) -> ExitCode {
+    write(text).map_or_else(|error| unwritable(&error, status), |()| ExitCode::from(status))
 }
 
 /// The paths that all commands on logs take.

@@ -1,6 +1,7 @@
 //! `drivetest read`: what a log holds, as a document for programs or a summary for people.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::{self, BufWriter, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -12,7 +13,8 @@ use drivetest_log::share::Share;
 use serde::Serialize;
 
 use super::log_file::{
-    EXIT_UNREADABLE, HowToRead, Input, LogFile, Logs, answer, complain, finding_line, profile, refuse_profile,
+    EXIT_UNREADABLE, HowToRead, Input, LogFile, Logs, finding_line, profile, refuse_profile, unwritable,
+    write,
 };
 
 /// Arguments of `read`.
@@ -54,19 +56,27 @@ impl Args {
             Some((_, Ok(profile))) => Some(profile),
             None => None,
         };
-        let (mut text, mut status) = (String::new(), 0);
+        let mut status = 0;
         for path in &self.logs.paths {
             let log = self.how.read(path, profile.as_ref());
             if log.reading.error.is_some() {
                 status = EXIT_UNREADABLE;
             }
-            text.push_str(&if self.json { document(&log) } else { summary(&log) });
+            let written = if self.json {
+                write_document(&log)
+            } else {
+                write(&summary(&log))
+            };
+            if let Err(error) = written {
+                return unwritable(&error, status);
+            }
         }
-        answer(&text, status)
+        ExitCode::from(status)
     }
 }
 
-fn document(log: &LogFile) -> String {
+/// Writes a log's document as it goes: it may be many times larger than what is kept of the log.
+fn write_document(log: &LogFile) -> io::Result<()> {
     let reader = Reader {
         name: "drivetest",
         version: env!("CARGO_PKG_VERSION"),
@@ -81,13 +91,10 @@ fn document(log: &LogFile) -> String {
         findings,
         runs,
     };
-    match serde_json::to_string(&document) {
-        Ok(text) => text + "\n",
-        Err(error) => {
-            complain(&format!("{}: cannot be written as JSON: {error}", input.name));
-            String::new()
-        }
-    }
+    let mut output = BufWriter::new(io::stdout().lock());
+    serde_json::to_writer(&mut output, &document)?;
+    output.write_all(b"\n")?;
+    output.flush()
 }
 
 fn summary(log: &LogFile) -> String {
