@@ -15,6 +15,8 @@ PUBLISHED_CATALOGUE = Path(__file__).parent / "published" / "act_certified_drive
 SECONDS_PER_HOUR = 3600
 TPS_PER_NX = 3000  # 2000 reads/s + 1000 writes/s per device (aerospike/act README.md)
 
+PRODUCT_IDENTITY = ("category", "vendor", "model", "part_number", "capacity_gb")
+
 Changes = dict[str, list[str]]
 
 
@@ -36,45 +38,73 @@ def import_catalogue(path: Path = PUBLISHED_CATALOGUE) -> ImportCounts:
     CatalogueError where the file is not as expected; mend the file at the line it names.
     """
     rows = read_catalogue(path)
-    counts = ImportCounts()
-    known = {run.catalogue_key: run for run in _catalogue_runs()}
+    products = _products_of(rows)
+    known = {
+        run.catalogue_key: run for run in Run.objects.filter(catalogue_key__isnull=False).prefetch_related("shares")
+    }
+    counts = ImportCounts(added=_add_runs([row for row in rows if row.key not in known], products))
     for row in rows:
-        _take_in(row, known.pop(row.key, None), counts)
+        if row.key in known:
+            run = known.pop(row.key)
+            changes = products[_identity_key(row)].changes | _change_run(run, row)
+            if changes:
+                _event("run-changed", run, changes).save()
+            (counts.changed if changes else counts.unchanged).append(run.public_id)
     counts.no_longer_named = sorted(run.public_id for run in known.values())
     return counts
 
 
-def _catalogue_runs() -> list[Run]:
-    runs = Run.objects.filter(catalogue_key__isnull=False)
-    return list(runs.select_related("product").prefetch_related("shares"))
+@dataclass(frozen=True)
+class _Named:
+    """A product that rows name, and what the file changed in it."""
+
+    product: Product
+    changes: Changes
 
 
-def _take_in(row: CatalogueRow, run: Run | None, counts: ImportCounts) -> None:
-    product, product_changes = _product_of(row)
-    if run is None:
-        counts.added.append(_add_run(row, product).public_id)
-        return
-    changes = product_changes | _change_run(run, run_fields(row)) | _change_shares(run, row)
-    if changes:
-        _record("run.changed", run, changes)
-    (counts.changed if changes else counts.unchanged).append(run.public_id)
+def _identity_key(row: CatalogueRow) -> tuple[Any, ...]:
+    return tuple(product_identity(row).values())
 
 
-def _product_of(row: CatalogueRow) -> tuple[Product, Changes]:
-    """Return the row's product, made or brought in line, and what changed in it."""
-    identity, facts = product_identity(row), product_facts(row)
-    product = Product.objects.filter(**identity).first()
-    if product is None:
-        slug = new_product_slug(identity["vendor"], identity["model"], identity["capacity_gb"])
-        return Product.objects.create(slug=slug, **identity, **facts), {}
-    changes = _assign(product, facts)
+def _products_of(rows: list[CatalogueRow]) -> dict[tuple[Any, ...], _Named]:
+    """Return the products that the rows name, made where they are new and brought in line where they are not."""
+    known = {tuple(getattr(each, name) for name in PRODUCT_IDENTITY): each for each in Product.objects.all()}
+    taken = {product.slug for product in known.values()}
+    named: dict[tuple[Any, ...], _Named] = {}
+    for row in rows:
+        key = _identity_key(row)
+        if key not in named:
+            named[key] = _change_product(known[key], row) if key in known else _Named(_new_product(row, taken), {})
+    Product.objects.bulk_create(each.product for each in named.values() if each.product.pk is None)
+    return named
+
+
+def _new_product(row: CatalogueRow, taken: set[str]) -> Product:
+    identity = product_identity(row)
+    slug = new_product_slug(identity["vendor"], identity["model"], identity["capacity_gb"], taken)
+    taken.add(slug)
+    return Product(slug=slug, **identity, **product_facts(row))
+
+
+def _change_product(product: Product, row: CatalogueRow) -> _Named:
+    changes = _assign(product, product_facts(row))
     if changes:
         product.save(update_fields=list(changes))
-    return product, changes
+    return _Named(product, changes)
 
 
-def _add_run(row: CatalogueRow, product: Product) -> Run:
-    run = Run.objects.create(
+def _add_runs(rows: list[CatalogueRow], products: dict[tuple[Any, ...], _Named]) -> list[str]:
+    runs = [_new_run(row, products[_identity_key(row)].product) for row in rows]
+    Run.objects.bulk_create(runs)
+    Share.objects.bulk_create(
+        Share(run=run, **fields) for run, row in zip(runs, rows, strict=True) for fields in share_fields(row)
+    )
+    Event.objects.bulk_create(_event("run-published", run, {}) for run in runs)
+    return [run.public_id for run in runs]
+
+
+def _new_run(row: CatalogueRow, product: Product) -> Run:
+    return Run(
         catalogue_key=row.key,
         product=product,
         tier=Tier.PUBLISHED,
@@ -83,16 +113,13 @@ def _add_run(row: CatalogueRow, product: Product) -> Run:
         tool="act",
         **run_fields(row),
     )
-    Share.objects.bulk_create(Share(run=run, **fields) for fields in share_fields(row))
-    _record("run.published", run, {})
-    return run
 
 
-def _change_run(run: Run, fields: dict[str, Any]) -> Changes:
-    changes = _assign(run, fields)
-    if changes:
-        run.save(update_fields=list(changes))
-    return changes
+def _change_run(run: Run, row: CatalogueRow) -> Changes:
+    fields = _assign(run, run_fields(row))
+    if fields:
+        run.save(update_fields=list(fields))
+    return fields | _change_shares(run, row)
 
 
 def _change_shares(run: Run, row: CatalogueRow) -> Changes:
@@ -121,9 +148,9 @@ def _assign(row: Product | Run, fields: dict[str, Any]) -> Changes:
     return changes
 
 
-def _record(kind: str, run: Run, changes: Changes) -> None:
+def _event(kind: str, run: Run, changes: Changes) -> Event:
     reason = "import of the published catalogue"
-    Event.objects.create(kind=kind, subject_type="run", subject_id=run.public_id, reason=reason, details=changes)
+    return Event(kind=kind, subject_type="run", subject_id=run.public_id, reason=reason, details=changes)
 
 
 def product_identity(row: CatalogueRow) -> dict[str, Any]:
@@ -133,13 +160,9 @@ def product_identity(row: CatalogueRow) -> dict[str, Any]:
     for column in (vendor_column, model_column):
         if not row.text(column):
             raise row.fail(column, "a name")
-    return {
-        "category": row.category,
-        "vendor": row.text(vendor_column),
-        "model": row.text(model_column),
-        "part_number": "",
-        "capacity_gb": None if is_cloud else row.number("capacity_gb"),
-    }
+    capacity_gb = None if is_cloud else row.number("capacity_gb")
+    values = (row.category.value, row.text(vendor_column), row.text(model_column), "", capacity_gb)
+    return dict(zip(PRODUCT_IDENTITY, values, strict=True))
 
 
 def product_facts(row: CatalogueRow) -> dict[str, Any]:

@@ -82,9 +82,7 @@ class RunQuerySet(models.QuerySet["Run"]):
     def for_table(self) -> RunQuerySet:
         """With everything that a row shows, in a fixed number of queries."""
         verdicts = apps.get_model("results", "Verdict").objects.order_by("-created_at", "-id").defer("document")
-        return self.select_related("product", "submission__organisation").prefetch_related(
-            "shares", Prefetch("verdicts", verdicts)
-        )
+        return self.select_related("product").prefetch_related("shares", Prefetch("verdicts", verdicts))
 
 
 def _shares_over(limits: Iterable[Limit]) -> models.QuerySet[models.Model]:

@@ -97,7 +97,7 @@ def test_a_changed_row_updates_its_run_and_says_what_changed(edited):
     counts = import_catalogue(edited(6, "tps", "1729000"))
     assert (counts.changed, len(counts.unchanged)) == ([public_id], 102)
     assert Run.objects.get(public_id=public_id).tps == 1_729_000
-    event = Event.objects.get(subject_id=public_id, kind="run.changed")
+    event = Event.objects.get(subject_id=public_id, kind="run-changed")
     assert event.details == {"tps": ["1728000.00", "1729000"]}
 
 

@@ -1,6 +1,8 @@
 """The tables of the published page: their columns, and the notes of its source that must stand beside them."""
 
-from results.models import Category
+from dataclasses import replace
+
+from results.models import Category, Product
 from webapp.register import columns
 from webapp.register.tables import TableSpec
 
@@ -26,14 +28,17 @@ SATA_NOTE = (
     "Published SATA and SAS results are for the size after over-provisioning: a Host Protected Area was set with "
     "hdparm."
 )
-CLOUD_NOTES = (
+EVERY_CLOUD_NOTES = (
     "Read cloud results conservatively: neighbours on the same hardware can be noisy, and hardware differs within "
     "a class. Average several runs, at different times and in different regions; even that average may not be "
     "stationary.",
     "Speeds and shares are for all the devices named under Storage together.",
-    "r5ad.24xlarge ran for 12 hours.",
-    "Google local SSDs are gen2 (Intel Cascade Lake or later); speed grows linearly through 4 devices per instance.",
     "Azure Ls figures are for the single drive; Lsv2 instances have several, each about 5 times as fast as that.",
+)
+CLOUD_NOTES = (
+    *EVERY_CLOUD_NOTES,
+    "Google local SSDs are gen2 (Intel Cascade Lake or later); speed grows linearly through 4 devices per instance.",
+    "r5ad.24xlarge ran for 12 hours.",
 )
 THREE_SHARES_NOTE = (
     "In three rows the source gives three percentages; they are taken as over 1, 8 and 64 ms. A dash is not stated."
@@ -56,19 +61,19 @@ CLOUD_COLUMNS = (
 
 SPECS = {
     Category.NVME_3DXPOINT: TableSpec(
-        "nvme-3dxpoint", "NVMe 3D XPoint", XPOINT_COLUMNS, footnotes=(THREE_SHARES_NOTE, *DRIVE_NOTES)
+        "nvme-3dxpoint", "NVMe 3D XPoint", XPOINT_COLUMNS, source_notes=(THREE_SHARES_NOTE,), reading_notes=DRIVE_NOTES
     ),
-    Category.NVME_FLASH: TableSpec("nvme-flash", "NVMe flash", DRIVE_COLUMNS, footnotes=DRIVE_NOTES),
+    Category.NVME_FLASH: TableSpec("nvme-flash", "NVMe flash", DRIVE_COLUMNS, reading_notes=DRIVE_NOTES),
     Category.SATA_SAS_FLASH: TableSpec(
-        "sata-sas-flash", "SATA and SAS flash", DRIVE_COLUMNS, footnotes=(SATA_NOTE, *DRIVE_NOTES)
+        "sata-sas-flash", "SATA and SAS flash", DRIVE_COLUMNS, source_notes=(SATA_NOTE,), reading_notes=DRIVE_NOTES
     ),
-    Category.M2_FLASH: TableSpec("m2-flash", "M.2 flash", DRIVE_COLUMNS, footnotes=DRIVE_NOTES),
+    Category.M2_FLASH: TableSpec("m2-flash", "M.2 flash", DRIVE_COLUMNS, reading_notes=DRIVE_NOTES),
     Category.NETWORKED: TableSpec(
         "networked",
         "Networked storage",
         NETWORKED_COLUMNS,
         size_label="Device",
-        footnotes=(*COMMON_NOTES, STATES_NOTE),
+        reading_notes=(*COMMON_NOTES, STATES_NOTE),
     ),
     Category.CLOUD: TableSpec(
         "cloud",
@@ -76,7 +81,8 @@ SPECS = {
         CLOUD_COLUMNS,
         is_by_vendor=True,
         size_label="Storage",
-        footnotes=(*CLOUD_NOTES, *COMMON_NOTES),
+        source_notes=CLOUD_NOTES,
+        reading_notes=COMMON_NOTES,
     ),
 }
 
@@ -86,11 +92,17 @@ HISTORICAL_NOTES: dict[str, tuple[str, ...]] = {
         "These NVMe drives were not over-provisioned.",
         "The Intel P3700 ran on a Dell R720 with two E5-2690v2 at 3 GHz and RedHat 6.5.",
     ),
+    Category.SATA_SAS_FLASH: (SATA_NOTE,),
+    Category.CLOUD: EVERY_CLOUD_NOTES,
 }
 
 
 def historical_spec(category: str) -> TableSpec:
     """Return the table of a category's historical products, with the notes that are theirs."""
     spec = SPECS[Category(category)]
-    footnotes = (*HISTORICAL_NOTES.get(category, ()), *spec.footnotes)
-    return TableSpec(spec.code, spec.title, spec.columns, spec.is_by_vendor, spec.size_label, footnotes)
+    return replace(spec, source_notes=HISTORICAL_NOTES.get(category, ()))
+
+
+def spec_of(product: Product) -> TableSpec:
+    """Return the table that a product's runs stand in."""
+    return historical_spec(product.category) if product.historical else SPECS[Category(product.category)]

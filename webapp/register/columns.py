@@ -74,11 +74,6 @@ def storage_order(run: Run) -> tuple[int, int] | None:
     return run.device_count * run.device_gb, run.device_count
 
 
-def source_of(run: Run) -> str:
-    """Return who a run is from: what the publication names as its source, or the organisation that sent the log."""
-    return run.source if run.submission is None else run.submission.organisation.name
-
-
 def sole_tenant_text(run: Run) -> str:
     """Return yes, no, or nothing where it is not stated."""
     return {True: "yes", False: "no", None: ""}[run.sole_tenant]
@@ -182,5 +177,5 @@ SOLE_TENANT = Column(
     "sole_tenant", "Sole tenant", "text", lambda run: run.sole_tenant, sole_tenant_text, group="size", falls_first=True
 )
 ACT = Column("act_version", "ACT", "number", version_order, lambda run: run.tool_version, "version", group="ev")
-SOURCE = Column("source", "Source", "text", lambda run: source_of(run).casefold() or None, source_of, group="ev")
+SOURCE = text_column("source", "Source", "source", "ev")
 TIER = Column("tier", "Tier", "tier", lambda run: run.tier, unit="to the run", group="ev")

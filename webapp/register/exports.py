@@ -8,7 +8,7 @@ from django.http import HttpResponse, JsonResponse
 from django.urls import reverse
 
 from results.models import Run
-from webapp.register.columns import SHARE_THRESHOLDS_US, product_of, share_code, share_of, source_of
+from webapp.register.columns import SHARE_THRESHOLDS_US, product_of, share_code, share_of
 from webapp.register.tables import Row, Table
 
 SCHEMA = "drivecert.runs/1"
@@ -64,7 +64,7 @@ FIELDS: dict[str, Callable[[Run], Value]] = {
     "duration_s": lambda run: run.duration_s,
     "slice_length_s": lambda run: run.slice_length_s,
     "tier": lambda run: run.tier,
-    "source": source_of,
+    "source": lambda run: run.source,
     "visibility": lambda run: run.visibility,
     "notes": lambda run: run.notes,
 }
@@ -87,7 +87,7 @@ def csv_response(filename: str, header: Iterable[str], rows: Iterable[Iterable[V
     """Return rows as a CSV file to download."""
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{filename}.csv"'
-    writer = csv.writer(response, lineterminator="\n")
+    writer = csv.writer(response)
     writer.writerow(header)
     writer.writerows([csv_cell(value) for value in row] for row in rows)
     return response

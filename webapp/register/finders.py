@@ -21,12 +21,17 @@ def package_directory() -> Path:
     return Path(spec.origin).parent / "package_data"
 
 
+class PackageStorage(FileSystemStorage):
+    """The package's directory; `prefix` is where its files stand among the static ones."""
+
+    prefix = PREFIX
+
+
 class PlotlyFinder(BaseFinder):
     """Find static/plotly/plotly.min.js, and nothing else of the package."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self.storage = FileSystemStorage(location=package_directory())
-        self.storage.prefix = PREFIX  # type: ignore[attr-defined] # collectstatic and WhiteNoise read it here
+        self.storage = PackageStorage(location=package_directory())
         super().__init__(*args, **kwargs)
 
     def find(self, path: str, find_all: bool = False, **kwargs: Any) -> Any:
@@ -34,6 +39,6 @@ class PlotlyFinder(BaseFinder):
         places = [self.storage.path(BUNDLE)] if path == f"{PREFIX}/{BUNDLE}" else []
         return places if find_all or not places else places[0]
 
-    def list(self, ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, FileSystemStorage]]:
+    def list(self, ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, PackageStorage]]:
         """List the bundle."""
         yield BUNDLE, self.storage

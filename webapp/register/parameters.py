@@ -10,6 +10,7 @@ from webapp.register.columns import Column
 
 FORMS = ("html", "csv", "json")
 NAMES = ("sort", "format", "withdrawn")
+NAMES_WHERE_NOTHING_HIDES = ("sort", "format")
 
 
 class ParameterError(Exception):
@@ -52,10 +53,13 @@ class Question:
         return "?" + urlencode({name: text for name, text in parameters.items() if text})
 
 
-def read_question(query: QueryDict, columns: Collection[Column]) -> Question:
-    """Return what was asked. Raises ParameterError, naming the parameter, for anything that is not understood."""
+def read_question(query: QueryDict, columns: Collection[Column], *, can_hide: bool = True) -> Question:
+    """Return what was asked; `can_hide` where the page may leave out withdrawn rows.
+
+    Raises ParameterError, naming the parameter, for anything that is not understood.
+    """
     given = {name: _single(query, name) for name in query}
-    _refuse_unknown(given)
+    _refuse_unknown(given, NAMES if can_hide else NAMES_WHERE_NOTHING_HIDES)
     codes = {column.code for column in columns if column.is_sortable}
     return Question(
         sort=_read_sort(given["sort"], codes) if "sort" in given else FASTEST_FIRST,
@@ -71,10 +75,10 @@ def _single(query: QueryDict, name: str) -> str:
     return str(texts[0])
 
 
-def _refuse_unknown(given: Mapping[str, str]) -> None:
+def _refuse_unknown(given: Mapping[str, str], names: tuple[str, ...]) -> None:
     for name in given:
-        if name not in NAMES:
-            raise ParameterError(f"{name}: expected one of the parameters {', '.join(NAMES)}")
+        if name not in names:
+            raise ParameterError(f"{name}: expected one of the parameters {', '.join(names)}")
 
 
 def _read_sort(text: str, codes: Collection[str]) -> Sort:

@@ -113,7 +113,7 @@ def withdrawal_of(run: Run) -> Withdrawal | None:
     """Return the notice of a withdrawn run; None for any other."""
     if run.visibility != Visibility.WITHDRAWN:
         return None
-    history = Event.objects.filter(subject_type="run", subject_id=run.public_id, kind="run.withdrawn")
+    history = Event.objects.filter(subject_type="run", subject_id=run.public_id, kind="run-withdrawn")
     event = history.last()
     return Withdrawal(units.moment(event.at), event.reason) if event else Withdrawal("", "")
 
@@ -174,9 +174,9 @@ def _asked(run: Run) -> str:
 
 
 def _duration(run: Run) -> str:
-    reached = run.facts.get("reached_s")
-    asked = units.duration(run.duration_s)
-    return f"{asked} asked, {units.duration(reached)} reached" if reached not in {None, run.duration_s} else asked
+    asked_s = run.facts.get("asked_duration_s", run.duration_s)
+    lasted = units.duration(run.duration_s)
+    return lasted if asked_s == run.duration_s else f"{lasted} of {units.duration(asked_s)} asked"
 
 
 def _stop(facts: dict[str, Any]) -> str:

@@ -45,17 +45,17 @@ def results_sentence(rows: Sequence[Row]) -> str:
     return " and ".join(part for part in parts if part) + "."
 
 
-def fastest_sentences(table: Table) -> list[str]:
+def fastest_sentences(rows: Sequence[Row]) -> list[str]:
     """Name the fastest run within the limits, one for each statistic: they do not compare."""
     return [
         f"Fastest within the limits {HOW[statistic]}: {run_name(row.run)} at {units.decimal(row.run.tps)} tps."
         for statistic in HOW
-        if (row := _fastest(row for row in table.rows if row.run.statistic == statistic))
+        if (row := _fastest(row for row in rows if row.run.statistic == statistic))
     ]
 
 
 def _fastest(rows: Iterable[Row]) -> Row | None:
-    within = [row for row in rows if row.is_within and not row.is_withdrawn and row.run.tps]
+    within = [row for row in rows if row.is_within and row.run.tps]
     return max(within, key=lambda row: row.run.tps or 0, default=None)
 
 
@@ -66,8 +66,9 @@ def over_sentence(rows: Sequence[Row]) -> str:
 
 
 def table_sentence(table: Table) -> str:
-    """Say what a table holds."""
-    sentences = [results_sentence(table.rows), *fastest_sentences(table), over_sentence(table.rows)]
+    """Say what a table holds, withdrawn rows apart."""
+    standing = [row for row in table.rows if not row.is_withdrawn]
+    sentences = [results_sentence(standing), *fastest_sentences(standing), over_sentence(standing)]
     return " ".join(sentence for sentence in sentences if sentence)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from results.models import Histogram, Run, Slice, Verdict
 from results.rules.limits import Limit, act_share_pct, first_bucket_at, is_count_within, over_count, parse_limits
@@ -135,7 +136,7 @@ def _share(each: Slice, limit: ReadLimit) -> SliceShare:
     return SliceShare(over, share_pct, str(share_pct), is_over, mark)
 
 
-def chart_of(table: SliceTable) -> dict[str, object]:
+def chart_of(table: SliceTable) -> dict[str, Any]:
     """Return what the chart draws: for each limit a panel of the shares by slice."""
     panels = [
         {

@@ -22,14 +22,20 @@ STATISTIC_TITLES = {
 
 @dataclass(frozen=True)
 class TableSpec:
-    """What a table is made of: its columns, whether it is divided by vendor, and the notes that belong to it."""
+    """What a table is made of: its columns, whether it is divided by vendor, and the notes below it."""
 
     code: str
     title: str
     columns: tuple[Column, ...]
     is_by_vendor: bool = False
     size_label: str = GROUP_LABELS["size"]
-    footnotes: tuple[str, ...] = ()
+    source_notes: tuple[str, ...] = ()
+    reading_notes: tuple[str, ...] = ()
+
+    @property
+    def footnotes(self) -> tuple[str, ...]:
+        """What stands under the table: first what its source says of it, then how to read it."""
+        return self.source_notes + self.reading_notes
 
 
 @dataclass(frozen=True)
@@ -99,8 +105,9 @@ class Table:
     @property
     def column_groups(self) -> list[tuple[str, str]]:
         """Code and label of the column groups that a narrow screen chooses from."""
-        labels = GROUP_LABELS | {"size": self.spec.size_label}
         used = {head.column.group for head in self.heads}
+        has_endurance = any(head.column.code == "endurance_dwpd" for head in self.heads)
+        labels = GROUP_LABELS | {"size": self.spec.size_label, "end": "Endurance" if has_endurance else "Notes"}
         return [(code, label) for code, label in labels.items() if code in used]
 
 

@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from itertools import count
+from typing import Any
 
 import pytest
 
@@ -31,7 +32,7 @@ SLOW_DISK_SLICES = [
     (6000, [5771, 140, 31, 11, 27, 10, 0, 0, 10]),
     (6006, [5656, 119, 108, 43, 40, 22, 18]),
 ]
-SLOW_DISK_VERDICT = {
+SLOW_DISK_VERDICT: dict[str, Any] = {
     "outcome": "fail",
     "headline": "fails: slice 2 (10-20 s), reads over 64 ms: 0.33 % > 0.1 %; also over 1 ms and 8 ms",
     "histogram": "reads",
@@ -57,7 +58,7 @@ SLOW_DISK_VERDICT = {
     ],
     "reasons": ["ran 40 s in slices of 10 s; the profile asks 86400 s in slices of 3600 s"],
 }
-SLOW_DISK_FACTS = {
+SLOW_DISK_FACTS: dict[str, Any] = {
     "config": [["device-names", "/dev/loop4"], ["num-devices", "1"], ["service-threads", "10"]],
     "derived": [["record-stored-bytes", "1536 ... 1536"]],
     "devices": [{"name": "/dev/loop4", "size_bytes": 536870912, "minimum_io_bytes": 512}],
@@ -87,7 +88,12 @@ def make_product(db):
 
     def make(**fields):
         number = next(numbers)
-        stated = {"slug": f"exemplar-{number}", "vendor": "Exemplar", "model": f"EX{number}", "capacity_gb": 3200}
+        stated: dict[str, Any] = {
+            "slug": f"exemplar-{number}",
+            "vendor": "Exemplar",
+            "model": f"EX{number}",
+            "capacity_gb": 3200,
+        }
         return Product.objects.create(**{"category": "nvme-flash"} | stated | fields)
 
     return make
@@ -98,7 +104,11 @@ def make_published_run(make_product):
     """Return a function that makes a published run with shares as printed: {threshold in us: text}."""
 
     def make(shares=None, product=None, **fields):
-        stated = {"tier": Tier.PUBLISHED, "visibility": Visibility.PUBLIC, "statistic": "steady-as-published"}
+        stated: dict[str, Any] = {
+            "tier": Tier.PUBLISHED,
+            "visibility": Visibility.PUBLIC,
+            "statistic": "steady-as-published",
+        }
         stated |= {"tps": Decimal(300_000), "duration_s": 86_400}
         run = Run.objects.create(**stated | {"product": product or make_product()} | fields)
         for threshold_us, printed in (shares or {1000: "4.00", 8000: "0.10", 64000: "0.00"}).items():
@@ -126,7 +136,11 @@ def make_log_run(make_product, organisation):
     def make(slices=SLOW_DISK_SLICES, document=SLOW_DISK_VERDICT, unit="ms", slice_length_s=10, **fields):
         submission = make_submission(organisation)
         reading = Reading.objects.create(evidence=submission.log, reader_version="0.1.0", state="done")
-        stated = {"tier": Tier.VENDOR_REPORTED, "visibility": Visibility.PUBLIC, "statistic": "worst-slice"}
+        stated: dict[str, Any] = {
+            "tier": Tier.VENDOR_REPORTED,
+            "visibility": Visibility.PUBLIC,
+            "statistic": "worst-slice",
+        }
         stated |= {"tool": "act_storage", "tool_version": "6.6", "tps": Decimal(900), "duration_s": 40}
         stated |= {"submission": submission, "reading": reading, "facts": SLOW_DISK_FACTS}
         stated |= {"reads_per_s": Decimal(600), "writes_per_s": Decimal(300), "slice_length_s": slice_length_s}
@@ -204,3 +218,15 @@ def make_user(db):
         return User.objects.create_user(username=f"user-{next(numbers)}", password="a long enough password", **fields)
 
     return make
+
+
+@pytest.fixture
+def count_queries(client, django_assert_max_num_queries):
+    """Return a function that tells how many queries a page takes."""
+
+    def count(path):
+        with django_assert_max_num_queries(50) as captured:
+            assert client.get(path).status_code == 200
+        return len(captured.captured_queries)
+
+    return count

@@ -59,14 +59,14 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     if found is None:
         raise Http404(f"No drive is named {slug}.")
     spec = _runs_spec(found)
-    question = replace(read_question(request.GET, spec.columns), with_withdrawn=True)
-    runs = Run.objects.filter(product=found)
-    table = build_table(spec, shown(runs, question), question, limits_by_threshold(current_limits()))
+    question = read_question(request.GET, spec.columns, can_hide=False)
+    runs = Run.objects.filter(product=found).public().for_table()
+    table = build_table(spec, runs, question, limits_by_threshold(current_limits()))
     listing = Listing(slug, [table], [], question)
     context = {
         "product": found,
         "name": product_name(found),
-        "category": categories.SPECS[Category(found.category)],
+        "category": categories.spec_of(found),
         "table": table,
         "sentence": table_sentence(table),
     }
@@ -75,6 +75,6 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _runs_spec(product: Product) -> TableSpec:
     """Return the table of a product's runs: its category's columns without what is the product's own."""
-    spec = categories.SPECS[Category(product.category)]
+    spec = categories.spec_of(product)
     of_runs = tuple(column for column in spec.columns if column not in NOT_OF_A_RUN)
     return replace(spec, columns=(columns.RUN, *of_runs), is_by_vendor=False)

@@ -7,9 +7,10 @@ from django.http import FileResponse, Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.cache import get_conditional_response
 
 from results.evidence_store import open_evidence
-from results.models import Category, Run
+from results.models import Run
 from results.rules.limits import parse_limits
 from webapp.register import categories, run_page
 from webapp.register.access import holds_link, is_public, require_access
@@ -49,7 +50,7 @@ def page_context(run: Run) -> dict[str, Any]:
         "section": "drives",
         "run": run,
         "title": run_page.title_of(run),
-        "category": categories.SPECS[Category(run.product.category)] if run.product else None,
+        "category": categories.spec_of(run.product) if run.product else None,
         "is_public": is_public(run),
         "withdrawal": run_page.withdrawal_of(run),
         "tier": run_tier_mark(run),
@@ -106,13 +107,17 @@ def log(request: HttpRequest, public_id: str) -> HttpResponseBase:
     if evidence.sequestered:
         sentence = f"The log of run {public_id} is withheld for legal reasons. Its bytes are kept."
         return guarded(run, render(request, "451.html", {"sentence": sentence}, status=UNAVAILABLE_FOR_LEGAL_REASONS))
+    etag = f'"{evidence.sha256}"'
+    known = get_conditional_response(request, etag=etag)
+    if known is not None:
+        return guarded(run, known)
     response = FileResponse(
         open_evidence(evidence),
         as_attachment=True,
         filename=evidence.filename,
         content_type="application/octet-stream",
     )
-    response.headers["ETag"] = f'"{evidence.sha256}"'
+    response.headers["ETag"] = etag
     return guarded(run, response)
 
 

@@ -1,0 +1,43 @@
+"""Reading a page as its readers do: tables by row and cell."""
+
+from html.parser import HTMLParser
+
+
+class TableReader(HTMLParser):
+    """Collect the rows of every table: their cells' texts, and the classes of each row."""
+
+    def __init__(self):
+        super().__init__()
+        self.rows, self.classes, self._cell = [], [], None
+
+    def handle_starttag(self, tag, attributes):
+        if tag == "tr":
+            self.rows.append([])
+            self.classes.append(dict(attributes).get("class") or "")
+        elif tag in {"td", "th"} and self.rows:
+            self._cell = []
+
+    def handle_endtag(self, tag):
+        if tag in {"td", "th"} and self._cell is not None:
+            self.rows[-1].append(" ".join("".join(self._cell).split()))
+            self._cell = None
+
+    def handle_data(self, data):
+        if self._cell is not None:
+            self._cell.append(data)
+
+
+def read_rows(response):
+    """Return the rows of runs of a page, as lists of texts, without heads and group titles."""
+    reader = TableReader()
+    reader.feed(response.content.decode())
+    return [row for row, name in zip(reader.rows, reader.classes, strict=True) if "group" not in name and len(row) > 1][
+        1:
+    ]
+
+
+def read_titles(response):
+    """Return the titles of the groups of a page's tables."""
+    reader = TableReader()
+    reader.feed(response.content.decode())
+    return [row[0] for row, name in zip(reader.rows, reader.classes, strict=True) if "group" in name]

@@ -1,0 +1,176 @@
+"""The tables of drives against the published page."""
+
+import pytest
+
+from results.models import Visibility
+from tests.webapp.register.pages import read_rows, read_titles
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    ("category", "number", "hidden"),
+    [
+        ("nvme-3dxpoint", 4, 0),
+        ("nvme-flash", 30, 6),
+        ("sata-sas-flash", 2, 6),
+        ("m2-flash", 1, 0),
+        ("networked", 4, 0),
+        ("cloud", 40, 10),
+    ],
+)
+def test_a_table_has_every_current_row_and_counts_the_hidden(client, catalogue, category, number, hidden):
+    response = client.get(f"/drives/{category}/")
+    assert len(read_rows(response)) == number
+    assert f"{number} of {number + hidden} shown." in response.text
+    assert (f"Hidden: {hidden}, because historical." in response.text) is bool(hidden)
+
+
+def test_the_fastest_flash_drive_comes_first(client, catalogue):
+    first = read_rows(client.get("/drives/nvme-flash/"))[0]
+    assert first[:7] == ["SanDisk, 6.4 TB DC SN861", "6.4 TB", "1,728,000", "0.56", "0.00", "0.00", "3"]
+    assert first[7:10] == ["CP 100 %", "6.4", "SanDisk"]
+    assert first[10].startswith("published, maker: run r-")
+
+
+def test_ties_stand_by_name(client, catalogue):
+    drives = [row[0] for row in read_rows(client.get("/drives/nvme-flash/")) if row[2] == "480,000"]
+    assert drives == ["Intel, 7.68 TB P5510", "Kioxia, 3.2 TB CM6-v"]
+
+
+def test_3d_xpoint_adds_pcie_generation_and_two_thresholds(client, catalogue):
+    rows = read_rows(client.get("/drives/nvme-3dxpoint/"))
+    assert rows[0][:7] == ["Intel, 1.6 TB P5800X", "1.6 TB", "4.0", "2,010,000", "11.11", "0.29", "0.00"]
+    assert rows[1][4] == "-not stated"
+
+
+def test_networked_storage_adds_device_and_protocol(client, catalogue):
+    row = read_rows(client.get("/drives/networked/"))[1]
+    assert row[:7] == ["Drivescale Composer", "300,000", "3.85", "0.01", "0.00", "HGST Ultrastar SN200 3.2 TB", "iSCSI"]
+
+
+def test_cloud_stands_by_provider_with_tenancy_and_storage(client, catalogue):
+    response = client.get("/drives/cloud/")
+    assert read_titles(response)[1:] == ["AWS 26 results", "GCP 13 results", "Azure 1 result"]
+    assert read_rows(response)[0][:4] == ["AWS c5d.24xlarge", "no", "4 x 900 GB", "564,000"]
+    assert read_rows(response)[26][:4] == ["GCP n2-standard-80", "yes", "24 x 375 GB", "6,408,000"]
+
+
+def test_a_measurement_over_a_limit_shows_as_such(client, catalogue):
+    response = client.get("/drives/cloud/")
+    row = next(row for row in read_rows(response) if "12.47" in row[4])
+    assert row[4] == "12.47 over the limit"
+    assert '<span class="over">12.47</span>' in response.text
+    assert response.text.count('class="beyond"') == 5
+
+
+def test_a_share_equal_to_its_limit_is_not_over(client, catalogue):
+    row = next(row for row in read_rows(client.get("/drives/nvme-flash/")) if row[2] == "420,000")
+    assert row[3] == "5.00"
+
+
+def test_printed_digits_stay_and_shorter_ones_are_padded(client, catalogue):
+    text = client.get("/drives/nvme-flash/").text
+    assert "0.005<svg" in text
+    assert "0.00\u2007<svg" in text
+
+
+def test_historical_rows_stand_on_their_own_page_by_category(client, catalogue):
+    response = client.get("/drives/historical/")
+    rows = [row for row in read_rows(response) if "published" in row[-1]]
+    assert len(rows) == 22
+    assert [f'id="{code}"' in response.text for code in ("nvme-flash", "sata-sas-flash", "cloud")] == [True] * 3
+    assert "Historical devices are not recommended" in response.text
+
+
+@pytest.mark.parametrize(
+    ("path", "sentence"),
+    [
+        ("/drives/cloud/", "Read cloud results conservatively"),
+        ("/drives/cloud/", "r5ad.24xlarge ran for 12 hours"),
+        ("/drives/sata-sas-flash/", "set with hdparm"),
+        ("/drives/nvme-flash/", "not verified"),
+        ("/drives/nvme-3dxpoint/", "taken as over 1, 8 and 64 ms"),
+        ("/drives/historical/", "were not over-provisioned"),
+        ("/drives/historical/", "Dell R720"),
+    ],
+)
+def test_the_notes_of_the_source_stand_beside_their_table(client, catalogue, path, sentence):
+    assert sentence in client.get(path).text
+
+
+def test_worst_slices_never_sort_among_published_shares(client, make_published_run, make_log_run):
+    make_log_run(tps=999_999)
+    make_published_run(tps=1_000)
+    response = client.get("/drives/nvme-flash/")
+    assert [title.split(":")[0] for title in read_titles(response)] == ["As published", "From stored logs"]
+    assert [row[2] for row in read_rows(response)] == ["1,000", "999,999"]
+
+
+def test_an_unreviewed_run_is_in_no_table(client, make_log_run):
+    make_log_run(visibility=Visibility.UNREVIEWED)
+    response = client.get("/drives/nvme-flash/")
+    assert read_rows(response) == []
+    assert "No current result yet" in response.text
+
+
+def test_a_withdrawn_run_is_hidden_until_asked_for(client, make_published_run):
+    make_published_run(visibility=Visibility.WITHDRAWN)
+    assert "Hidden: 1, because withdrawn." in client.get("/drives/nvme-flash/").text
+    (row,) = read_rows(client.get("/drives/nvme-flash/?withdrawn=include"))
+    assert "withdrawn" in row[0]
+
+
+def test_names_with_markup_stay_text(client, make_product, make_published_run):
+    product = make_product(vendor="<b>Bold</b>", model='"><script>alert(1)</script>')
+    run = make_published_run(product=product, source="<i>maker</i>")
+    for path in ("/drives/nvme-flash/", f"/drive/{product.slug}/", f"/runs/{run.public_id}/", "/"):
+        text = client.get(path).text
+        assert "&lt;b&gt;Bold&lt;/b&gt;" in text
+        assert "<script>alert" not in text
+        assert "<i>maker" not in text
+
+
+@pytest.mark.parametrize("path", ["/drives/tape/", "/drive/no-such-drive/", "/runs/r-nothing/", "/no/such/page"])
+def test_what_does_not_exist_is_named(client, db, path):
+    response = client.get(path)
+    assert response.status_code == 404
+    assert path.strip("/").split("/")[-1] in response.text
+
+
+def test_a_name_asked_for_stays_text(client, db):
+    assert "&lt;b&gt;x" in client.get("/drives/<b>x/").text
+
+
+@pytest.mark.parametrize("path", ["/", "/drives/nvme-flash/", "/drives/historical/", "/drives/cloud/?format=csv"])
+def test_public_pages_are_the_same_for_everyone_and_may_be_kept(client, admin_client, catalogue, path):
+    response = client.get(path)
+    assert response.headers["Cache-Control"] == "public, max-age=60"
+    assert "Cookie" not in response.headers.get("Vary", "")
+    assert response.content == admin_client.get(path).content
+    again = client.get(path, headers={"If-None-Match": response.headers["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_pages_answer_head_and_refuse_to_be_written_to(client, db):
+    assert client.head("/drives/cloud/").status_code == 200
+    assert client.post("/drives/cloud/").status_code == 405
+
+
+@pytest.mark.parametrize("path", ["/", "/drives/nvme-flash/", "/drives/nvme-flash/?format=csv"])
+def test_as_many_queries_for_one_row_as_for_fifty(client, make_published_run, make_log_run, count_queries, path):
+    make_published_run()
+    make_log_run()
+    one = count_queries(path)
+    for _ in range(25):
+        make_published_run()
+        make_log_run()
+    assert count_queries(path) == one
+
+
+def test_as_many_queries_for_one_historical_row_as_for_fifty(client, make_product, make_published_run, count_queries):
+    make_published_run(product=make_product(historical=True))
+    one = count_queries("/drives/historical/")
+    for _ in range(49):
+        make_published_run(product=make_product(historical=True))
+    assert count_queries("/drives/historical/") == one

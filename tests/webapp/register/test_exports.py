@@ -1,0 +1,63 @@
+"""CSV and JSON of the list pages: the same rows, in the same order."""
+
+import csv
+import io
+
+import pytest
+
+from tests.webapp.register.pages import read_rows
+
+pytestmark = pytest.mark.django_db
+
+
+def read_csv(response):
+    return list(csv.DictReader(io.StringIO(response.content.decode(), newline="")))
+
+
+@pytest.mark.parametrize("path", ["/drives/nvme-flash/", "/drives/cloud/", "/drive/gcp-n2-standard-80/"])
+@pytest.mark.parametrize("sort", ["-tps", "pct_over_1ms"])
+def test_csv_and_json_have_the_rows_of_the_page_in_its_order(client, catalogue, path, sort):
+    page = client.get(f"{path}?sort={sort}").text
+    lines = read_csv(client.get(f"{path}?sort={sort}&format=csv"))
+    rows = client.get(f"{path}?sort={sort}&format=json").json()["rows"]
+    places = [page.index(f"/runs/{line['run']}/") for line in lines]
+    assert places == sorted(places)
+    assert len(places) == len(read_rows(client.get(path)))
+    assert [row["run"] for row in rows] == [line["run"] for line in lines]
+
+
+def test_the_historical_page_exports_all_its_tables(client, catalogue):
+    assert len(read_csv(client.get("/drives/historical/?format=csv"))) == 22
+
+
+def test_numbers_keep_their_digits(client, catalogue):
+    line = read_csv(client.get("/drives/nvme-flash/?format=csv"))[9]
+    assert (line["model"], line["capacity_gb"], line["tps"]) == ("9300 Max", "6400", "525000")
+    assert (line["pct_over_1ms"], line["pct_over_64ms"], line["pct_over_256us"]) == ("4.45", "0.005", "")
+
+
+def test_json_says_what_is_not_stated_and_which_statistic_a_share_is(client, catalogue):
+    row = client.get("/drives/cloud/?format=json").json()["rows"][0]
+    assert (row["tps"], row["device_count"], row["sole_tenant"], row["capacity_gb"]) == ("564000", 4, False, None)
+    assert (row["statistic"], row["tier"], row["verdict"]) == ("steady-as-published", "published", None)
+
+
+def test_a_run_from_a_log_exports_its_verdict(client, make_log_run):
+    run = make_log_run()
+    (line,) = read_csv(client.get("/drives/nvme-flash/?format=csv"))
+    assert (line["run_page"], line["verdict"], line["statistic"]) == (f"/runs/{run.public_id}/", "fail", "worst-slice")
+    assert line["pct_over_64ms"] == "0.33"
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_text_that_a_spreadsheet_would_run_is_disarmed(client, make_product, make_published_run, start):
+    make_published_run(product=make_product(vendor=f"{start}HYPERLINK(1)"))
+    (line,) = read_csv(client.get("/drives/nvme-flash/?format=csv"))
+    assert line["vendor"].startswith("'")
+
+
+def test_files_have_their_type_and_name(client, catalogue):
+    response = client.get("/drives/cloud/?format=csv")
+    assert response.headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert response.headers["Content-Disposition"] == 'attachment; filename="cloud.csv"'
+    assert client.get("/drives/cloud/?format=json").headers["Content-Type"] == "application/json"

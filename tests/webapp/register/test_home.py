@@ -1,0 +1,54 @@
+"""The home page: seven tables, their sizes, and the fastest of each within the limits."""
+
+import pytest
+
+from results.models import Visibility
+from tests.webapp.register.pages import read_rows
+
+pytestmark = pytest.mark.django_db
+
+
+def test_home_lists_seven_tables_with_their_sizes(client, catalogue):
+    rows = read_rows(client.get("/"))
+    assert {row[0]: int(row[1]) for row in rows} == {
+        "NVMe 3D XPoint": 4,
+        "NVMe flash": 30,
+        "SATA and SAS flash": 2,
+        "M.2 flash": 1,
+        "Networked storage": 4,
+        "Cloud instances": 40,
+        "Historical": 22,
+    }
+
+
+def test_home_says_how_much_it_holds(client, catalogue):
+    assert "103 published results, 81 current and 22 historical." in client.get("/").text
+
+
+def test_home_names_the_fastest_within_the_limits(client, catalogue):
+    rows = {row[0]: row for row in read_rows(client.get("/"))}
+    assert rows["NVMe flash"][2:5] == ["SanDisk DC SN861 6.4 TB", "1,728,000", "0.56"]
+    assert rows["Cloud instances"][2] == "GCP n2-standard-80 (24 x 375 GB)"
+
+
+def test_a_faster_run_over_a_limit_is_not_the_fastest_within_them(client, make_published_run):
+    make_published_run({1000: "5.00"}, tps=100)
+    make_published_run({1000: "5.01"}, tps=200)
+    assert [row[3] for row in read_rows(client.get("/")) if row[0] == "NVMe flash"] == ["100"]
+
+
+@pytest.mark.parametrize(("outcome", "speed"), [("pass", "900"), ("undecided", ""), ("void", ""), ("fail", "")])
+def test_a_run_from_a_log_must_have_passed(client, make_log_run, outcome, speed):
+    document = {"outcome": outcome, "headline": "", "histogram": "reads", "shares": [], "violations": [], "reasons": []}
+    make_log_run(document=document)
+    assert next(row[3] for row in read_rows(client.get("/")) if row[0] == "NVMe flash") == speed
+
+
+def test_what_is_not_public_is_not_counted(client, make_published_run):
+    make_published_run(visibility=Visibility.UNREVIEWED)
+    make_published_run(visibility=Visibility.WITHDRAWN)
+    assert "0 published results, 0 current and 0 historical." in client.get("/").text
+
+
+def test_an_empty_register_still_lists_its_tables(client):
+    assert len(read_rows(client.get("/"))) == 7
