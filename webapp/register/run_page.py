@@ -23,6 +23,7 @@ STATISTIC_WORDS = {
     Statistic.WORST_SLICE: "worst slice",
     Statistic.OVERALL: "whole run",
 }
+SHOWN_VIOLATIONS = 100  # the first is in the headline; a log of very many short slices can have a million
 Pair = tuple[str, str]
 
 
@@ -35,7 +36,15 @@ class VerdictView:
     rest: str
     reasons: list[str]
     violations: list["Violation"]
-    verdict: Verdict
+    violations_count: int
+
+    @property
+    def cut_sentence(self) -> str:
+        """What a page of very many violations leaves out."""
+        if self.violations_count <= len(self.violations):
+            return ""
+        shown, every = units.count(len(self.violations)), units.count(self.violations_count)
+        return f"The {shown} largest of {every}; the CSV of the slices has every share."
 
 
 @dataclass(frozen=True)
@@ -73,9 +82,9 @@ def verdict_view(verdict: Verdict) -> VerdictView:
     """Return the verdict's sentence, its first word apart: it is framed where it is a fail."""
     word = OUTCOME_WORDS[Verdict.Outcome(verdict.outcome)]
     rest = verdict.headline.removeprefix(word)
-    document = verdict.document
-    violations = [_violation(each) for each in document["violations"]]
-    return VerdictView(verdict.outcome, word.capitalize(), rest, document["reasons"], violations, verdict)
+    reasons, violations = verdict.document["reasons"], verdict.document["violations"]
+    shown = [_violation(each) for each in violations[:SHOWN_VIOLATIONS]]
+    return VerdictView(verdict.outcome, word.capitalize(), rest, reasons, shown, len(violations))
 
 
 def _violation(each: dict[str, Any]) -> Violation:

@@ -116,7 +116,9 @@ def test_an_unreviewed_run_is_in_no_table(client, make_log_run):
 
 def test_a_withdrawn_run_is_hidden_until_asked_for(client, make_published_run):
     make_published_run(visibility=Visibility.WITHDRAWN)
-    assert "Hidden: 1, because withdrawn." in client.get("/drives/nvme-flash/").text
+    page = client.get("/drives/nvme-flash/")
+    assert "0 of 1 shown." in page.text
+    assert "Hidden: 1, because withdrawn." in page.text
     (row,) = read_rows(client.get("/drives/nvme-flash/?withdrawn=include"))
     assert "withdrawn" in row[0]
 
@@ -131,11 +133,19 @@ def test_names_with_markup_stay_text(client, make_product, make_published_run):
         assert "<i>maker" not in text
 
 
-@pytest.mark.parametrize("path", ["/drives/tape/", "/drive/no-such-drive/", "/runs/r-nothing/", "/no/such/page"])
-def test_what_does_not_exist_is_named(client, db, path):
+@pytest.mark.parametrize(
+    ("path", "sentence"),
+    [
+        ("/drives/tape/", "No category of drives is named tape."),
+        ("/drive/no-such-drive/", "No drive is named no-such-drive."),
+        ("/runs/r-nothing/", "No run is named r-nothing."),
+        ("/no/such/page", "There is no page at /no/such/page."),
+    ],
+)
+def test_what_does_not_exist_is_named(client, db, path, sentence):
     response = client.get(path)
     assert response.status_code == 404
-    assert path.strip("/").split("/")[-1] in response.text
+    assert sentence in response.text
 
 
 def test_a_name_asked_for_stays_text(client, db):

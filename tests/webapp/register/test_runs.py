@@ -6,7 +6,7 @@ import io
 import pytest
 
 from results.evidence_store import store
-from results.models import Event, Evidence, Run, Visibility
+from results.models import Event, Evidence, Organisation, Run, Visibility
 from tests.webapp.register.conftest import LOG_BYTES, SLOW_DISK_VERDICT
 from tests.webapp.register.pages import read_rows
 from webapp.accounts.models import Membership
@@ -40,6 +40,14 @@ def test_the_page_lists_violations_and_every_slice(client, make_log_run):
     slices = [row for row in rows if len(row) == 7 and row[0].isdigit()]
     assert [row[0] for row in slices] == ["1", "2", "3", "4"]
     assert slices[3][1:] == ["30-40 s", "5.83 over the limit", "1.33 over the limit", "0.00", "6,006", "fails"]
+
+
+@pytest.mark.parametrize(("number", "is_cut"), [(100, False), (101, True)])
+def test_very_many_violations_are_counted_and_cut(client, make_log_run, number, is_cut):
+    document = SLOW_DISK_VERDICT | {"violations": SLOW_DISK_VERDICT["violations"][:1] * number}
+    text = client.get(f"/runs/{make_log_run(document=document).public_id}/").text
+    assert text.count("20 of 6,000") == 100
+    assert (f"The 100 largest of {number}" in text) is is_cut
 
 
 @pytest.mark.parametrize(
@@ -143,7 +151,10 @@ def test_slices_as_csv_have_counts_and_shares_by_edge(client, make_log_run):
 @pytest.mark.parametrize("download", DOWNLOADS)
 def test_an_unreviewed_run_does_not_exist_for_strangers(client, make_log_run, make_user, download):
     run = keep_log(make_log_run(visibility=Visibility.UNREVIEWED))
-    client.force_login(make_user())
+    rival = Organisation.objects.create(slug="rival", name="Rival Storage", kind="vendor")
+    stranger = make_user()
+    Membership.objects.create(user=stranger, organisation=rival)
+    client.force_login(stranger)
     response = client.get(f"/runs/{run.public_id}/{download}?key=wrong")
     missing = client.get(f"/runs/r-missing/{download}")
     assert response.status_code == missing.status_code == 404
