@@ -57,6 +57,9 @@ class RunPart:
 
     run: Run
     verdict: Verdict | None
+    verdict_word: str
+    verdict_reason: str
+    further_reasons: list[str]
     worst: list[WorstFigure]
     table: SliceTable | None
 
@@ -83,10 +86,14 @@ def _runs_in_full(submission: Submission) -> QuerySet[Run]:
 def _run_part(run: Run) -> RunPart:
     verdict = next(iter(run.verdicts.all()), None)
     violations = verdict.document["violations"] if verdict else []
+    word, _, reason = verdict.headline.partition(": ") if verdict else ("", "", "")
     histogram: Histogram | None = next(iter(run.reads_histograms), None)  # type: ignore[attr-defined]
     return RunPart(
         run=run,
         verdict=verdict,
+        verdict_word=word,
+        verdict_reason=reason,
+        further_reasons=[text for text in verdict.document["reasons"] if text not in reason] if verdict else [],
         worst=_worst_figures(run.shares.all(), verdict, violations),
         table=_slice_table(histogram, run.slice_length_s, violations) if histogram and run.slice_length_s else None,
     )

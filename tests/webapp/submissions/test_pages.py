@@ -62,7 +62,7 @@ def test_the_slice_table_is_upstreams_to_the_digit(as_user, vera, exemplar, evid
 
 def test_the_page_shows_the_verdict_with_its_reason_and_every_violation(as_user, vera, submission):
     page = as_user(vera).get(address(submission)).content.decode()
-    assert "fails: slice 2 (10-20 s), reads over 64 ms: 0.33 % &gt; 0.1 %" in page
+    assert '<b class="fail">fails</b>: slice 2 (10-20 s), reads over 64 ms: 0.33 % &gt; 0.1 %' in page
     assert len(re.findall(r"<li>slice \d", page)) == 4
     assert f'href="/runs/{submission.runs.get().public_id}/?key={submission.link_key}"' in page
     assert submission.log.sha256 in page
