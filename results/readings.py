@@ -18,7 +18,7 @@ from results import drivetest, locks
 from results.drivetest import ROWS_MAX, Document, FormatError, ReaderBrokenError, ReaderKilledError, TooManySlicesError
 from results.evidence_store import EvidenceDamagedError, open_evidence, path_of
 from results.ingest import record_input, record_runs
-from results.models import Event, Profile, Reading
+from results.models import Event, Evidence, Profile, Reading
 
 logger = logging.getLogger(__name__)
 
@@ -97,11 +97,21 @@ def _attempt(reading: Reading) -> None:
 def _read(reading: Reading, profile: Profile) -> Document:
     evidence = reading.evidence
     open_evidence(evidence).close()  # raises where the bytes are not there
-    slice_length_s = evidence.submission.slice_length_s
-    document = drivetest.read(path_of(evidence.sha256), slice_length_s, profile.document)
-    if document["input"]["sha256"] != evidence.sha256:
-        raise EvidenceDamagedError(f"{path_of(evidence.sha256)}: its bytes have another hash; restore a backup")
+    path, slice_length_s = path_of(evidence.sha256), evidence.submission.slice_length_s
+    try:
+        document = drivetest.read(path, slice_length_s, profile.document)
+    except FormatError as error:
+        _refuse_damage(evidence, error.document)
+        raise
+    _refuse_damage(evidence, document)
     return document
+
+
+def _refuse_damage(evidence: Evidence, document: Document) -> None:
+    """Compare what was read with what was stored: a disk's fault must not become the log's."""
+    got = document["input"]["sha256"]
+    if got != evidence.sha256:
+        raise EvidenceDamagedError(f"{path_of(evidence.sha256)}: its bytes have the hash {got}; restore a backup")
 
 
 def _finish(reading: Reading, document: Document, profile: Profile) -> None:

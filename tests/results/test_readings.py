@@ -136,8 +136,16 @@ def test_damaged_bytes_are_no_fault_of_the_log(submission, stand_in):
     path.chmod(0o600)
     path.write_bytes(b"x" * submission.log.size_bytes)
     sweep()
+    assert reading_of(submission).state == "reading"
+    assert "restore a backup" in reading_of(submission).error["sentence"]
+
+
+def test_a_reading_of_other_bytes_is_never_recorded(evidence_dir, program, tmp_path):
+    submission = send(make_organisation(), b"log")
+    answer(program, tmp_path, recorded_reading("slow-disk-ms"))
+    sweep()
+    assert "restore a backup" in reading_of(submission).error["sentence"]
     assert Run.objects.count() == 0
-    assert reading_of(submission).state == "failed"
 
 
 def answer(program, tmp_path, document):

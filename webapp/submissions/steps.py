@@ -6,14 +6,6 @@ from datetime import datetime
 from results.models import Event, Reading
 from results.submission_states import DECLINED_KIND, StatedSubmission, SubmissionState
 
-READ_SO_FAR = {
-    SubmissionState.AWAITING_IDENTITY,
-    SubmissionState.IN_REVIEW,
-    SubmissionState.DECLINED,
-    SubmissionState.PUBLISHED,
-    SubmissionState.WITHDRAWN,
-}
-
 
 @dataclass(frozen=True)
 class Step:

@@ -67,6 +67,7 @@ def test_a_file_may_be_as_large_as_the_limit_and_no_larger(as_user, vera, eviden
     answer = upload(client, bytes(100_001))
     assert answer.status_code == 413
     assert b"larger than 100,000 bytes" in answer.content
+    assert answer.wsgi_request.FILES == {}
     assert b'value="EX4-3T2"' in answer.content
     assert Submission.objects.count() == 1
 
