@@ -47,7 +47,7 @@ endef
 
 drivetest: ## build the native test program
 	@command -v $(CARGO) >/dev/null || { echo "no $(CARGO): install a Rust toolchain (1.88 or later), or set CARGO"; exit 1; }
-	@cd $(WORKSPACE) && $(CARGO) build --release --locked --quiet
+	@cd $(WORKSPACE) && $(CARGO) build --release --locked
 
 checks: $(VENV)/test.stamp ## format, lint, types, arrows, templates (missing migrations are a test)
 	$(BIN)/ruff format --check --quiet .

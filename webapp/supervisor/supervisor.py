@@ -19,6 +19,7 @@ from webapp.supervisor.lab_runs import tell_running
 from webapp.supervisor.running import forget_addresses, write_addresses
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+OWN_NAMES = ("localhost", "127.0.0.1", "[::1]")
 LOOK_EVERY_S = 0.5
 PREPARE_PATIENCE_S = 600  # a large register's migrations
 READY_PATIENCE_S = 60
@@ -101,7 +102,7 @@ class Supervisor:
         if not env.read_text("SECRET_KEY"):
             settled["SECRET_KEY"] = self.embedded.secret("django")
         if not env.read_text("ALLOWED_HOSTS"):
-            settled["ALLOWED_HOSTS"] = ",".join(["localhost", "127.0.0.1", "[::1]", self.address.host])
+            settled["ALLOWED_HOSTS"] = ",".join(dict.fromkeys([*OWN_NAMES, self.address.host]))
         return settled
 
     def _prepare(self, environment: dict[str, str]) -> None:
