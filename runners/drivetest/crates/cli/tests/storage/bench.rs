@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+/// Long enough for a host that is busy with other things.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 /// A directory of its own for one test.
 pub struct Bench {
     directory: tempfile::TempDir,
@@ -62,17 +65,58 @@ impl Bench {
     }
 
     /// Waits until the log holds a text; the run must still be under way.
-    pub fn wait_for(&self, run: &mut Child, text: &str) {
-        let patience = Instant::now() + Duration::from_secs(60);
+    pub fn wait_for(&self, run: &mut Run, text: &str) {
+        let patience = Instant::now() + PATIENCE;
         while !self.log().contains(text) {
             assert!(
-                run.try_wait().unwrap().is_none(),
+                run.0.try_wait().unwrap().is_none(),
                 "ended before '{text}':\n{}",
                 self.log()
             );
             assert!(Instant::now() < patience, "no '{text}' in\n{}", self.log());
             std::thread::sleep(Duration::from_millis(10));
         }
+    }
+}
+
+/// A run that is under way; a test that fails leaves none behind.
+pub struct Run(Child);
+
+impl Run {
+    pub fn of(mut command: Command) -> Self {
+        Self(command.spawn().unwrap())
+    }
+
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    pub fn signal(&self, name: &str) {
+        let sent = Command::new("kill")
+            .arg(format!("-{name}"))
+            .arg(self.id().to_string())
+            .status();
+        assert!(sent.unwrap().success());
+    }
+
+    /// Waits for the end and returns the exit status.
+    pub fn exit_status(mut self) -> Option<i32> {
+        let patience = Instant::now() + PATIENCE;
+        while Instant::now() < patience {
+            if let Some(status) = self.0.try_wait().unwrap() {
+                return status.code();
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("the run did not end");
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        // Fails where it has ended already, which is as well.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Output;
 
-use crate::bench::{Bench, takes_direct_io};
+use crate::bench::{Bench, Run, takes_direct_io};
 
 const READS: &str = "test-duration-sec: 1\nread-reqs-per-sec: 10\n";
 const WRITES: &str = "file-size-mbytes: 1\ntest-duration-sec: 1\nwrite-reqs-per-sec: 100\n";
@@ -114,15 +114,10 @@ fn two_loads_never_share_a_file() {
     if !takes_direct_io(&bench) {
         return;
     }
-    let mut first = bench
-        .command("file-size-mbytes: 1\ntest-duration-sec: 600\nread-reqs-per-sec: 10\n")
-        .spawn()
-        .unwrap();
+    let text = "file-size-mbytes: 1\ntest-duration-sec: 600\nread-reqs-per-sec: 10\n";
+    let mut first = Run::of(bench.command(text));
     bench.wait_for(&mut first, "HISTOGRAM NAMES");
     let (other, output) = on(&bench.device, WRITES);
-    // Ended before anything is asserted: a failure must not leave a load behind.
-    first.kill().unwrap();
-    first.wait().unwrap();
     assert_refused(&other, &output, &format!("open in process {}", first.id()));
 }
 

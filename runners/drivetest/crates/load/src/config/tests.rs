@@ -104,6 +104,29 @@ fn a_block_must_hold_a_record_once_there_are_writes() {
 }
 
 #[test]
+fn records_are_stored_in_multiples_of_sixteen_bytes() {
+    let stored = |more: &str| read(more).unwrap().derived.record_stored_bytes;
+    assert_eq!(stored("record-bytes: 1520"), (1_520, 1_520));
+    assert_eq!(stored("record-bytes: 1521"), (1_536, 1_536));
+    assert_eq!(stored("record-bytes: 1\nrecord-bytes-range-max: 17"), (16, 32));
+}
+
+#[test]
+fn large_blocks_carry_replicas_and_what_defragmentation_moves() {
+    let per_s = |more: &str| {
+        let derived = read(&format!("write-reqs-per-sec: 850\n{more}")).unwrap().derived;
+        [derived.large_block_reads, derived.large_block_writes]
+            .map(|rate| rate.map(crate::schedule::Rate::per_s))
+    };
+    // 85 records of 1536 bytes to a block of 128 KiB: 10 blocks a second, doubled at 50 %.
+    assert_eq!(per_s(""), [Some(20.0), Some(20.0)]);
+    assert_eq!(per_s("replication-factor: 2"), [Some(40.0), Some(40.0)]);
+    assert_eq!(per_s("defrag-lwm-pct: 75"), [Some(40.0), Some(40.0)]);
+    assert_eq!(per_s("no-defrag-reads: yes"), [None, Some(20.0)]);
+    assert_eq!(per_s("commit-to-device: yes"), [Some(20.0), Some(10.0)]);
+}
+
+#[test]
 fn what_is_not_built_is_refused_and_not_run_otherwise() {
     for line in [
         "commit-to-device: yes",
