@@ -60,7 +60,12 @@ class Device(models.Model):
 
 
 class Dispatch(models.Model):
-    """One attempt to execute a run on a host. `generation` counts starts; the host refuses an older one."""
+    """One attempt to execute a run on a host. `generation` counts starts; the host refuses an older one.
+
+    `facts` is what the orderer states about the product. `progress` is for the live page only (runners/progress.py).
+    `silent_since` is when the host stopped answering. `ended_at` of a lost dispatch is set once the host has said that
+    nothing of it runs; until then the drive is not given to another.
+    """
 
     public_id = models.CharField(max_length=20, unique=True, default=new_dispatch_id)
     organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="dispatches")
@@ -71,6 +76,7 @@ class Dispatch(models.Model):
     nx_load = models.DecimalField(max_digits=14, decimal_places=4)
     duration_s = models.PositiveIntegerField()
     options = models.JSONField(default=dict)
+    facts = models.JSONField(default=dict)
     slice_length_s = models.PositiveIntegerField()
     state = models.CharField(max_length=12, choices=State, default=State.QUEUED)
     reason = models.TextField(blank=True)
@@ -79,7 +85,10 @@ class Dispatch(models.Model):
     pid = models.PositiveIntegerField(null=True)
     log_bytes = models.BigIntegerField(default=0)
     last_label_s = models.PositiveIntegerField(default=0)
+    progress = models.JSONField(default=dict)
+    exit_status = models.SmallIntegerField(null=True)
     heartbeat_at = models.DateTimeField(null=True)
+    silent_since = models.DateTimeField(null=True)
     submission = models.ForeignKey(Submission, models.PROTECT, null=True, related_name="dispatches")
     ordered_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)

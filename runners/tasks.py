@@ -3,6 +3,8 @@
 from celery import shared_task
 
 from results import readings
+from runners.alarm import ADVANCE
+from runners.looks import look, look_at_all
 
 
 @shared_task(name="runners.sweep_readings")
@@ -15,3 +17,15 @@ def sweep_readings() -> None:
 def read_evidence(reading_id: int) -> None:
     """Read one evidence now; a second alarm for it finds nothing left to do."""
     readings.read_one(reading_id)
+
+
+@shared_task(name="runners.watch_dispatches")
+def watch_dispatches() -> None:
+    """Look at every dispatch that is not at its end."""
+    look_at_all()
+
+
+@shared_task(name=ADVANCE)
+def advance_dispatch(dispatch_id: int) -> None:
+    """Look at one dispatch now: it was ordered or cancelled."""
+    look(dispatch_id)

@@ -139,6 +139,10 @@ READ_MAX_ATTEMPTS = 3
 WATCH_PERIOD_S = env.read_int("WATCH_PERIOD_S", default=2)
 SWEEP_PERIOD_S = env.read_int("SWEEP_PERIOD_S", default=5)
 
+# A lab host: how long one question may take, and how long it may be silent before its dispatch is given up as lost.
+HOST_ANSWER_TIMEOUT_S = env.read_int("HOST_ANSWER_TIMEOUT_S", default=20)
+HOST_SILENCE_S = env.read_int("HOST_SILENCE_S", default=900)
+
 CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "drivecert"

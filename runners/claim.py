@@ -1,0 +1,82 @@
+"""Taking a queued dispatch: one live dispatch per physical drive, register-wide, and a new generation for each."""
+
+import logging
+
+from django.db import IntegrityError, transaction
+from django.db.models import Max, QuerySet
+from django.utils import timezone
+from psycopg.errors import UniqueViolation
+
+from runners.errors import HostError
+from runners.hosts import Connect
+from runners.hosts.protocol import Detached, ProgramStatus
+from runners.locks import hold_drive
+from runners.models import Dispatch
+from runners.moves import WORKER, move, note
+from runners.states import LIVE, State
+
+log = logging.getLogger(__name__)
+
+ONE_PER_DRIVE = "one_live_dispatch_per_drive"
+
+
+def claim(dispatch: Dispatch, connect: Connect) -> bool:
+    """Claim a queued dispatch and return True; False leaves it queued with the reason on its row.
+
+    A drive is busy while a dispatch on it is live, and while one was lost whose host has not said that nothing runs.
+    """
+    _ask_about_lost(dispatch.drive_key, connect)
+    try:
+        with transaction.atomic():
+            return _claim_free_drive(dispatch)
+    except IntegrityError as error:
+        if not _is_second_live(error):
+            raise
+    note(dispatch, f"drive busy with {_holder(dispatch)}; waiting until it has ended")
+    return False
+
+
+def _claim_free_drive(dispatch: Dispatch) -> bool:
+    """Claim inside a transaction. The drive is held first: the newest generation must not change under our eyes."""
+    hold_drive(dispatch.drive_key)
+    lost = unconfirmed(dispatch.drive_key).first()
+    if lost is not None:
+        note(dispatch, f"drive busy: {lost} was lost and may still run on {lost.device.host}; waiting for its host")
+        return False
+    newest = Dispatch.objects.filter(drive_key=dispatch.drive_key).aggregate(newest=Max("generation"))["newest"]
+    return move(dispatch, State.QUEUED, State.CLAIMED, WORKER, "", generation=newest + 1)
+
+
+def unconfirmed(drive_key: str) -> "QuerySet[Dispatch]":
+    """Return the lost dispatches of a drive whose programs may still run."""
+    lost = Dispatch.objects.filter(drive_key=drive_key, state=State.LOST, ended_at__isnull=True)
+    return lost.select_related("device__host")
+
+
+def _ask_about_lost(drive_key: str, connect: Connect) -> None:
+    """Free the drive of lost dispatches whose host says that nothing of them runs."""
+    for lost in unconfirmed(drive_key):
+        status = _status_of_lost(lost, connect)
+        if status is not None and status.state is not Detached.RUNNING:
+            Dispatch.objects.filter(pk=lost.pk, ended_at__isnull=True).update(ended_at=timezone.now())
+
+
+def _status_of_lost(lost: Dispatch, connect: Connect) -> ProgramStatus | None:
+    """Ask the host, and end the program where somebody asked for that. None where there is no answer."""
+    host = connect(lost.device.host)
+    try:
+        return host.stop(lost.public_id) if lost.cancel_requested_at else host.status(lost.public_id)
+    except HostError as error:
+        log.info("%s: lost, and its host cannot be asked: %s", lost.public_id, error)
+        return None
+
+
+def _is_second_live(error: IntegrityError) -> bool:
+    cause = error.__cause__
+    return isinstance(cause, UniqueViolation) and cause.diag.constraint_name == ONE_PER_DRIVE
+
+
+def _holder(dispatch: Dispatch) -> str:
+    """Name who has the drive; by now it may be free again."""
+    holder = Dispatch.objects.filter(drive_key=dispatch.drive_key, state__in=LIVE).first()
+    return str(holder or "a dispatch that has just ended")

@@ -1,0 +1,29 @@
+"""What the exit statuses of `drivetest storage` mean for a dispatch (docs/formats.md, exit statuses)."""
+
+FINISHED, REFUSED, IO_ERROR, CANNOT_KEEP_UP, INTERRUPTED, USAGE = 0, 2, 3, 4, 5, 64
+
+REASONS = {
+    FINISHED: "finished",
+    REFUSED: "refused by drivetest: the device is not safe to write to",
+    IO_ERROR: "ended by an I/O error",
+    CANNOT_KEEP_UP: "ended because the drive could not keep up",
+    INTERRUPTED: "interrupted on the host",
+    USAGE: "drivetest did not accept the configuration",
+}
+
+# The run has told what it can tell: a drive that cannot keep up is a result.
+DID_ITS_JOB = frozenset({FINISHED, CANNOT_KEEP_UP})
+
+
+def reason(exit_status: int | None, told: str = "") -> str:
+    """Return the end of a program in words, with what the host adds; None: nobody saw it end (killed, rebooted)."""
+    if exit_status is None:
+        words = "ended without anybody to see it: killed, or the host was restarted"
+    else:
+        words = REASONS.get(exit_status, f"ended with exit status {exit_status}, which drivetest does not use")
+    return f"{words}: {told}" if told else words
+
+
+def was_stopped(exit_status: int | None) -> bool:
+    """Tell whether a program that was asked to stop ended for that; one that had come to its own end did not."""
+    return exit_status in {INTERRUPTED, None}

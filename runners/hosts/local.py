@@ -1,0 +1,210 @@
+"""This machine as a lab host: drivetest is run directly, run directories lie under the register's data directory."""
+
+import hashlib
+import json
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from django.conf import settings
+
+from runners.errors import (
+    DeviceUnknownError,
+    FileExistsOnHostError,
+    FileMissingError,
+    HostSilentError,
+    ProgramMissingError,
+    StartFailedError,
+    StartRefusedError,
+)
+from runners.hosts.protocol import Detached, Identity, ProgramStatus
+
+# Exit statuses of docs/formats.md.
+ANSWERED, REFUSED = 0, 2
+
+
+class LocalHost:
+    """Asks the drivetest of this machine. What it starts belongs to the machine and outlives the register."""
+
+    def __init__(self) -> None:
+        self.program = Path(settings.DRIVETEST)
+        self.directory = Path(settings.LAB_DIR)
+
+    def identify(self, path: str) -> Identity:
+        answer = self._run("identify", path)
+        if answer.returncode != ANSWERED:
+            raise DeviceUnknownError(_complaint(answer, f"{path}: cannot be identified"))
+        return parse_identity(path, _document(answer))
+
+    def create_file(self, path: str, size_bytes: int) -> None:
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError as error:
+            raise FileExistsOnHostError(
+                f"{path}: is there already and is left as it is; add it without a size"
+            ) from error
+        except OSError as error:
+            raise DeviceUnknownError(f"{path}: cannot be created: {error.strerror}") from error
+        try:
+            _allocate(path, descriptor, size_bytes)
+        finally:
+            os.close(descriptor)
+
+    def put(self, run: str, files: Mapping[str, bytes]) -> None:
+        directory = self._run_dir(run)
+        try:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for name, content in files.items():
+                _write_whole(directory / name, content)
+            _sync(directory)
+        except OSError as error:
+            raise HostSilentError(f"{directory}: cannot be written: {error.strerror}") from error
+
+    def start(self, run: str, drive_key: str, generation: int, argv: Sequence[str]) -> ProgramStatus:
+        places = ["--run-dir", str(self._run_dir(run)), "--drive-lock", str(self._drive_lock(drive_key))]
+        answer = self._run("start", *places, "--generation", str(generation), "--", *argv)
+        if answer.returncode == REFUSED:
+            raise StartRefusedError(_reason(answer, "the host refuses to start it"))
+        if answer.returncode != ANSWERED:
+            raise StartFailedError(_reason(answer, "the host cannot start it"))
+        return parse_status(_document(answer))
+
+    def status(self, run: str) -> ProgramStatus:
+        return self._ask_about(run, "status")
+
+    def stop(self, run: str) -> ProgramStatus:
+        return self._ask_about(run, "stop")
+
+    def read(self, run: str, file: str, offset: int, limit: int) -> bytes:
+        with self.fetch(run, file) as stream:
+            stream.seek(offset)
+            return stream.read(limit)
+
+    def fetch(self, run: str, file: str) -> BinaryIO:
+        path = self._run_dir(run) / file
+        try:
+            return path.open("rb")
+        except FileNotFoundError as error:
+            raise FileMissingError(f"{path}: expected a file of the run, found none") from error
+        except OSError as error:
+            raise HostSilentError(f"{path}: cannot be read: {error.strerror}") from error
+
+    def _ask_about(self, run: str, command: str) -> ProgramStatus:
+        answer = self._run(command, "--run-dir", str(self._run_dir(run)))
+        if answer.returncode != ANSWERED:
+            raise HostSilentError(_complaint(answer, f"{run}: {command} cannot be answered"))
+        return parse_status(_document(answer))
+
+    def _run_dir(self, run: str) -> Path:
+        return self.directory / run
+
+    def _drive_lock(self, drive_key: str) -> Path:
+        """One lock per drive. Hashed, because a key may hold what a file name cannot."""
+        locks = self.directory / "locks"
+        locks.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return locks / hashlib.sha256(drive_key.encode()).hexdigest()
+
+    def _run(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        try:
+            return subprocess.run(
+                [self.program, *arguments],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=settings.HOST_ANSWER_TIMEOUT_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            seconds = settings.HOST_ANSWER_TIMEOUT_S
+            raise HostSilentError(f"drivetest {arguments[0]}: no answer within {seconds} s") from error
+        except OSError as error:
+            raise ProgramMissingError(
+                f"{self.program}: cannot be run: {error.strerror}; "
+                "run `cargo build --release` in runners/drivetest, or set DRIVETEST"
+            ) from error
+
+
+def parse_identity(path: str, document: Mapping[str, Any]) -> Identity:
+    """Return a drivecert.identity/1 as the register uses it. Raises HostSilentError where a field is missing."""
+    try:
+        return Identity(
+            path=path,
+            kind=document["kind"],
+            drive_key=document["drive_key"],
+            size_bytes=document["size_bytes"],
+            refusals=tuple(refusal["sentence"] for refusal in document["refusals"]),
+            document=document,
+        )
+    except (KeyError, TypeError) as error:
+        raise HostSilentError(f"drivetest identify {path}: expected drivecert.identity/1, got {document!r}") from error
+
+
+def parse_status(document: Mapping[str, Any]) -> ProgramStatus:
+    """Return a drivecert.detached/1 as the register uses it. Raises HostSilentError where a field is missing."""
+    try:
+        return ProgramStatus(
+            state=Detached(document["state"]),
+            pid=document["pid"],
+            generation=document["generation"] or 0,
+            exit_status=document["exit_status"],
+            log_bytes=document["log_bytes"],
+            side_file_bytes=document["side_file_bytes"],
+            reason=document["reason"],
+        )
+    except (KeyError, ValueError, TypeError) as error:
+        raise HostSilentError(f"drivetest: expected drivecert.detached/1, got {document!r}") from error
+
+
+def _document(answer: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
+    try:
+        document = json.loads(answer.stdout)
+    except json.JSONDecodeError as error:
+        raise HostSilentError(
+            f"drivetest: expected JSON, got {answer.stdout[:200]!r} {answer.stderr[:200]!r}"
+        ) from error
+    if not isinstance(document, dict):
+        raise HostSilentError(f"drivetest: expected a JSON object, got {answer.stdout[:200]!r}")
+    return document
+
+
+def _complaint(answer: "subprocess.CompletedProcess[str]", otherwise: str) -> str:
+    return answer.stderr.strip()[-2000:] or f"{otherwise} (exit status {answer.returncode})"
+
+
+def _reason(answer: "subprocess.CompletedProcess[str]", otherwise: str) -> str:
+    """The sentence of a refusal stands in the JSON; a usage error has only its text on stderr."""
+    try:
+        return str(json.loads(answer.stdout)["reason"]) or _complaint(answer, otherwise)
+    except (json.JSONDecodeError, KeyError, TypeError):
+        return _complaint(answer, otherwise)
+
+
+def _allocate(path: str, descriptor: int, size_bytes: int) -> None:
+    """Reserve the whole size: a run must not end for want of room. What cannot be completed is taken away again."""
+    try:
+        os.posix_fallocate(descriptor, 0, size_bytes)
+        os.fsync(descriptor)
+    except OSError as error:
+        Path(path).unlink()
+        raise DeviceUnknownError(f"{path}: cannot be given {size_bytes} bytes: {error.strerror}") from error
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """Write beside and rename: whoever reads the file sees all of it or none."""
+    beside = path.with_name(f"{path.name}.new")
+    with beside.open("wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+    beside.replace(path)
+
+
+def _sync(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

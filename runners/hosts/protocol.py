@@ -1,0 +1,78 @@
+"""What the register asks of a lab host, however it is reached. Run directories are named, never given as paths."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, BinaryIO, Protocol
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What a device is and why it may not be written to; `document` is drivecert.identity/1 as the host gave it."""
+
+    path: str
+    kind: str
+    drive_key: str
+    size_bytes: int
+    refusals: tuple[str, ...] = ()
+    document: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Detached(StrEnum):
+    """What became of the program of a run directory: never started there, running, or ended."""
+
+    ABSENT = "absent"
+    RUNNING = "running"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True)
+class ProgramStatus:
+    """drivecert.detached/1. `exit_status` is None while it runs and where nobody was left to see the end."""
+
+    state: Detached
+    pid: int | None = None
+    generation: int = 0
+    exit_status: int | None = None
+    log_bytes: int = 0
+    side_file_bytes: int = 0
+    reason: str = ""
+
+
+class LabHost(Protocol):
+    """A host. Every call may be repeated; all raise HostError, HostSilentError where there is no answer."""
+
+    def identify(self, path: str) -> Identity:
+        """Return what the device at a path is now. Raises DeviceUnknownError where that cannot be told."""
+        ...
+
+    def create_file(self, path: str, size_bytes: int) -> None:
+        """Create a plain file to serve as a device. Raises FileExistsOnHostError and then leaves the file alone."""
+        ...
+
+    def put(self, run: str, files: Mapping[str, bytes]) -> None:
+        """Write files into a run directory, which is created where it is absent."""
+        ...
+
+    def start(self, run: str, drive_key: str, generation: int, argv: Sequence[str]) -> ProgramStatus:
+        """Start drivetest detached in a run directory, its working directory; asked again, tell the same process.
+
+        Raises StartRefusedError where the drive is busy or the generation old, StartFailedError where it cannot start.
+        """
+        ...
+
+    def status(self, run: str) -> ProgramStatus:
+        """Return what became of the program of a run directory."""
+        ...
+
+    def read(self, run: str, file: str, offset: int, limit: int) -> bytes:
+        """Return up to `limit` bytes of a file of a run directory. Raises FileMissingError."""
+        ...
+
+    def fetch(self, run: str, file: str) -> BinaryIO:
+        """Open a whole file of a run directory for reading; the caller closes it. Raises FileMissingError."""
+        ...
+
+    def stop(self, run: str) -> ProgramStatus:
+        """Ask the program of a run directory, and no other, to end; return its status at once."""
+        ...

@@ -1,0 +1,24 @@
+"""Which locks of PostgreSQL the lab takes; all are freed by the server when their holder dies."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import connection
+
+from results.locks import try_lock
+
+# The first keys, so that these locks meet no others.
+DISPATCH, DRIVE = 0x44535043, 0x44525645
+
+
+@contextmanager
+def stepping(dispatch_id: int) -> Iterator[bool]:
+    """Hold a dispatch while it is stepped; False where another worker is at it: leave it alone then."""
+    with try_lock(DISPATCH, dispatch_id) as is_held:
+        yield is_held
+
+
+def hold_drive(drive_key: str) -> None:
+    """Wait for a drive and hold it to the end of the transaction, so that claims of one drive come one by one."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [DRIVE, drive_key])

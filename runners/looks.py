@@ -1,0 +1,35 @@
+"""One look at a dispatch: under its lock, step by step until there is nothing to do but wait."""
+
+import logging
+
+from runners.hosts import Connect, connect
+from runners.locks import stepping
+from runners.models import Dispatch
+from runners.states import FINAL, State
+from runners.steps import advance, stumbled
+
+log = logging.getLogger(__name__)
+
+
+def look_at_all(connect_host: Connect = connect) -> None:
+    """Look at every dispatch that is not at its end, live ones first: a freed drive is claimed in the same round."""
+    unfinished = Dispatch.objects.exclude(state__in=FINAL).order_by("ordered_at").values_list("pk", "state")
+    for dispatch_id, _ in sorted(unfinished, key=lambda row: row[1] == State.QUEUED):
+        look(dispatch_id, connect_host)
+
+
+def look(dispatch_id: int, connect_host: Connect = connect) -> None:
+    """Advance a dispatch as far as it goes now; do nothing where another worker is at it."""
+    with stepping(dispatch_id) as is_held:
+        if is_held:
+            _advance_until_it_waits(dispatch_id, connect_host)
+
+
+def _advance_until_it_waits(dispatch_id: int, connect_host: Connect) -> None:
+    dispatch = Dispatch.objects.select_related("device__host", "organisation", "ordered_by").get(pk=dispatch_id)
+    try:
+        while advance(dispatch, connect_host):
+            log.info("%s: %s %s", dispatch.public_id, dispatch.state, dispatch.reason)
+    except Exception as error:
+        log.exception("%s: stumbled in %s", dispatch.public_id, dispatch.state)
+        stumbled(dispatch, error)

@@ -1,0 +1,53 @@
+"""The one way a dispatch changes state: a conditional UPDATE checked against the table, with its step beside it."""
+
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from runners.locks import hold_drive
+from runners.models import Dispatch, Step
+from runners.states import FINAL, TRANSITIONS, State
+
+# Who moved it, where no person did.
+WORKER = "worker"
+
+
+def move(dispatch: Dispatch, from_state: State, to_state: State, actor: str, reason: str, **columns: Any) -> bool:
+    """Move a dispatch and return True; False where it was no longer in `from_state`. `dispatch` is fresh afterwards.
+
+    Raises ValueError for a move that the table lacks and for an end without a reason: both are bugs.
+    """
+    _check(from_state, to_state, reason)
+    with transaction.atomic():
+        if to_state is State.LOST:
+            hold_drive(dispatch.drive_key)  # a claim must not look past the drive between live and lost
+        moved = Dispatch.objects.filter(pk=dispatch.pk, state=from_state).update(
+            state=to_state, reason=reason, silent_since=None, **_stamp(to_state), **columns
+        )
+        if moved:
+            Step.objects.create(dispatch=dispatch, from_state=from_state, to_state=to_state, actor=actor, reason=reason)
+    dispatch.refresh_from_db()
+    return bool(moved)
+
+
+def _check(from_state: State, to_state: State, reason: str) -> None:
+    if to_state not in TRANSITIONS[from_state]:
+        following = ", ".join(sorted(TRANSITIONS[from_state])) or "nothing"
+        raise ValueError(f"{from_state} -> {to_state}: not in the table; {from_state} is followed by {following}")
+    if to_state in FINAL and not reason:
+        raise ValueError(f"{from_state} -> {to_state}: an end needs a reason in words")
+
+
+def _stamp(to_state: State) -> dict[str, Any]:
+    """Return the times that a state brings. What is lost has not been seen to end."""
+    now = timezone.now()
+    ended = {"ended_at": now} if to_state in FINAL - {State.LOST} else {}
+    return {"heartbeat_at": now} | ended
+
+
+def note(dispatch: Dispatch, reason: str) -> None:
+    """Say on the page why a dispatch that is not at its end stands where it stands; no step, nothing moves."""
+    if reason != dispatch.reason:
+        Dispatch.objects.filter(pk=dispatch.pk, state=dispatch.state).exclude(state__in=FINAL).update(reason=reason)
+        dispatch.reason = reason

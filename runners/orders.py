@@ -1,0 +1,96 @@
+"""What people ask of the lab: binding devices, ordering runs, cancelling them."""
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+from django.utils import timezone
+
+from results.models import Event, Organisation
+from runners import alarm
+from runners.hosts.protocol import Identity
+from runners.models import Device, Dispatch, Host
+from runners.states import FINAL, State
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be run: the load, how long, how the log is cut, and what is stated about the product."""
+
+    nx_load: Decimal
+    duration_s: int
+    slice_length_s: int
+    options: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
+    recipe: str = "act-storage"
+
+
+def add_local_host(actor: AbstractBaseUser) -> Host:
+    """Return this machine as a host, added at the first call."""
+    host, is_new = Host.objects.get_or_create(name="local", defaults={"kind": Host.Kind.LOCAL})
+    if is_new:
+        _record(actor, "host-added", "host", host.name, {})
+    return host
+
+
+def bind(host: Host, identity: Identity, label: str, actor: AbstractBaseUser) -> Device:
+    """Bind a drive to a host by identity; a drive seen there before keeps its row and gets the new path."""
+    seen = {
+        "label": label,
+        "identity_kind": identity.kind,
+        "identity": dict(identity.document),
+        "path": identity.path,
+        "size_bytes": identity.size_bytes,
+    }
+    with transaction.atomic():
+        device, _ = Device.objects.update_or_create(host=host, drive_key=identity.drive_key, defaults=seen)
+        _record(
+            actor, "device-bound", "device", str(device.pk), {"drive_key": identity.drive_key, "path": identity.path}
+        )
+    return device
+
+
+def order(device: Device, organisation: Organisation, asked: Order, actor: AbstractBaseUser) -> Dispatch:
+    """Queue a dispatch; the worker is woken after the commit, and finds the row at its next look where that fails."""
+    with transaction.atomic():
+        dispatch = Dispatch.objects.create(
+            organisation=organisation,
+            ordered_by_id=actor.pk,
+            device=device,
+            drive_key=device.drive_key,
+            recipe=asked.recipe,
+            nx_load=asked.nx_load,
+            duration_s=asked.duration_s,
+            slice_length_s=asked.slice_length_s,
+            options=asked.options,
+            facts=asked.facts,
+        )
+        _record(actor, "dispatch-ordered", "dispatch", dispatch.public_id, {"nx_load": str(asked.nx_load)})
+        transaction.on_commit(partial(alarm.wake, dispatch.pk))
+    return dispatch
+
+
+def cancel(dispatch: Dispatch, actor: AbstractBaseUser) -> bool:
+    """Ask for a dispatch to be cancelled and return whether that can still be: the next look acts on it.
+
+    A lost dispatch whose program may still run can be cancelled too: it stays lost, and its program is ended.
+    """
+    with transaction.atomic():
+        open_ones = Dispatch.objects.exclude(state__in=FINAL) | Dispatch.objects.filter(
+            state=State.LOST, ended_at__isnull=True
+        )
+        asked = open_ones.filter(pk=dispatch.pk, cancel_requested_at__isnull=True).update(
+            cancel_requested_at=timezone.now()
+        )
+        if asked:
+            _record(actor, "dispatch-cancel-asked", "dispatch", dispatch.public_id, {})
+            transaction.on_commit(partial(alarm.wake, dispatch.pk))
+    return bool(asked)
+
+
+def _record(actor: AbstractBaseUser, kind: str, subject_type: str, subject_id: str, details: dict[str, Any]) -> None:
+    subject = {"subject_type": subject_type, "subject_id": subject_id}
+    Event.objects.create(actor_id=actor.pk, kind=kind, details=details, **subject)

@@ -1,0 +1,96 @@
+"""What the live page shows of a growing log: counters of its last whole block, never a verdict (drivetest judges)."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from runners.hosts.protocol import LabHost
+
+# More than the block of the largest configuration (128 devices); also all that one look reads of a log it fell behind.
+CHUNK_BYTES = 1024 * 1024
+TAIL_BYTES = 16 * 1024
+TAIL_LINES = 30
+# (threshold, where a histogram in that unit has an edge, last bucket below it): bucket b is [2^(b-1), 2^b) units.
+EDGES = {
+    "us": ((1000, 1024, 10), (8000, 8192, 13), (64000, 65536, 16)),
+    "ms": ((1000, 1000, 0), (8000, 8000, 3), (64000, 64000, 6)),
+}
+
+LABEL = re.compile(rb"^after (\d+) sec:$", re.MULTILINE)
+READS = re.compile(rb"^reads \((\d+) total\)\n((?: \(.*\n)*)", re.MULTILINE)
+BUCKET = re.compile(rb"\((\d+): (\d+)\)")
+
+
+@dataclass(frozen=True)
+class Block:
+    """One report of the log: cumulative reads and their buckets; `end` counts from the start of what was searched."""
+
+    label_s: int
+    reads_count: int
+    buckets: dict[int, int]
+    end: int
+
+
+def follow(host: LabHost, run: str, log_bytes: int, read_bytes: int) -> tuple[int, list[Block]]:
+    """Return how far the log has been read now and the whole blocks that came since, the oldest possibly left out.
+
+    A look that fell far behind jumps: counts are cumulative, so the last blocks hold everything before them.
+    """
+    start = max(read_bytes, log_bytes - CHUNK_BYTES)
+    chunk = host.read(run, "log", start, CHUNK_BYTES)
+    blocks = parse_blocks(chunk)
+    if blocks:
+        return start + blocks[-1].end, blocks
+    return (start + len(chunk) if len(chunk) == CHUNK_BYTES else start), []
+
+
+def parse_blocks(chunk: bytes) -> list[Block]:
+    """Return the blocks of a piece of log that are whole: a blank line ends one."""
+    labels = list(LABEL.finditer(chunk))
+    ends = [label.start() for label in labels[1:]]
+    blocks = (_parse_block(chunk, label, end) for label, end in zip(labels, [*ends, len(chunk)], strict=False))
+    return [block for block in blocks if block is not None]
+
+
+def _parse_block(chunk: bytes, label: re.Match[bytes], end: int) -> Block | None:
+    blank = chunk.find(b"\n\n", label.end(), end)
+    reads = READS.search(chunk, label.end(), end)
+    if blank < 0 or reads is None:
+        return None
+    buckets = {int(bucket): int(count) for bucket, count in BUCKET.findall(reads[2])}
+    return Block(int(label[1]), int(reads[1]), buckets, blank + 2)
+
+
+def summarise(before: dict[str, Any], blocks: list[Block], unit: str) -> dict[str, Any]:
+    """Return what the page shows after these blocks; `before` is what it showed, and stays where there is none."""
+    if not blocks:
+        return before
+    last = blocks[-1]
+    label_s, reads_count = _previous(before, blocks)
+    interval_s, interval_reads_count = last.label_s - label_s, last.reads_count - reads_count
+    return before | {
+        "label_s": last.label_s,
+        "reads_count": last.reads_count,
+        "interval_s": interval_s,
+        "interval_reads_count": interval_reads_count,
+        "reads_per_s": f"{interval_reads_count / interval_s:.1f}" if interval_s > 0 else "",
+        "shares": [_share(last, *edge) for edge in EDGES[unit]],
+    }
+
+
+def _previous(before: dict[str, Any], blocks: list[Block]) -> tuple[int, int]:
+    if len(blocks) > 1:
+        return blocks[-2].label_s, blocks[-2].reads_count
+    return before.get("label_s", 0), before.get("reads_count", 0)
+
+
+def _share(block: Block, threshold_us: int, read_at_us: int, last_below: int) -> dict[str, Any]:
+    over_count = sum(count for bucket, count in block.buckets.items() if bucket > last_below)
+    share_pct = f"{100 * over_count / block.reads_count:.2f}" if block.reads_count else ""
+    return {"threshold_us": threshold_us, "read_at_us": read_at_us, "over_count": over_count, "share_pct": share_pct}
+
+
+def tail(host: LabHost, run: str, log_bytes: int) -> list[str]:
+    """Return the last lines of the log as it stands, also of a block that is not whole."""
+    text = host.read(run, "log", max(0, log_bytes - TAIL_BYTES), TAIL_BYTES).decode("utf-8", "replace")
+    return text.splitlines()[-TAIL_LINES:]

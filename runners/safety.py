@@ -1,0 +1,40 @@
+"""What the register itself checks before a drive is written to; the host and drivetest check again."""
+
+from runners.hosts.protocol import Identity
+from runners.models import Device, Dispatch
+
+# act_storage works in large blocks of 128 KiB and needs at least one; below this many a run would only hit a cache.
+LARGE_BLOCK_BYTES = 128 * 1024
+LEAST_DEVICE_BYTES = 64 * LARGE_BLOCK_BYTES
+
+
+def may_certify(device: Device) -> bool:
+    """Tell whether runs on a device can count towards a certificate: a virtual one is no drive."""
+    return device.identity_kind != Device.IdentityKind.VIRTUAL
+
+
+def objections_to_device(identity: Identity) -> list[str]:
+    """Return, as sentences, why a device must not be written to; empty where it may be."""
+    objections = list(identity.refusals)
+    if identity.size_bytes < LEAST_DEVICE_BYTES:
+        objections.append(
+            f"{identity.path}: {identity.size_bytes} bytes; expected at least {LEAST_DEVICE_BYTES}; "
+            "choose a larger device"
+        )
+    return objections
+
+
+def objections_to_start(dispatch: Dispatch, identity: Identity) -> list[str]:
+    """Return, as sentences, why the ordered load must not start on what the path names now."""
+    if identity.drive_key != dispatch.drive_key:
+        return [
+            f"{identity.path}: expected drive {dispatch.drive_key}, found {identity.drive_key}; "
+            "nothing was written; add the device again and order anew"
+        ]
+    objections = objections_to_device(identity)
+    if identity.size_bytes != dispatch.device.size_bytes:
+        objections.append(
+            f"{identity.path}: expected {dispatch.device.size_bytes} bytes, found {identity.size_bytes}; "
+            "add the device again"
+        )
+    return objections

@@ -1,0 +1,104 @@
+import pytest
+
+from tests.results.fixtures import evidence_dir, program, real_reader, stand_in
+from webapp.celery import app
+
+__all__ = ["evidence_dir", "program", "real_reader", "stand_in"]
+
+
+@pytest.fixture
+def no_broker():
+    before = app.conf.broker_url
+    use_broker("redis+socket:///nowhere/redis.sock")
+    yield
+    use_broker(before)
+
+
+def use_broker(url):
+    app.conf.update(broker_url=url)
+    vars(app.amqp)["_producer_pool"] = None  # it keeps a connection to the one before
+"""A lab with one host and one drive on it, and dispatches ordered for that drive."""
+
+from decimal import Decimal
+
+import pytest
+from django.contrib.auth import get_user_model
+
+from results.models import Organisation, Profile
+from runners.models import Dispatch, Host
+from runners.orders import Order, bind, order
+from tests.runners.fake_host import FakeHost
+
+
+@pytest.fixture(autouse=True)
+def evidence_of_its_own(settings, tmp_path):
+    settings.EVIDENCE_DIR = tmp_path / "evidence"
+    settings.LAB_DIR = tmp_path / "lab"
+
+
+@pytest.fixture(scope="module")
+def profiles_kept(django_db_setup, django_db_blocker):
+    """Tests with real transactions empty every table at their end, what migrations had put in included."""
+    with django_db_blocker.unblock():
+        rows = list(Profile.objects.all())
+    yield
+    with django_db_blocker.unblock():
+        Profile.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+@pytest.fixture
+def fake():
+    host = FakeHost()
+    host.add_drive()
+    return host
+
+
+@pytest.fixture
+def connect(fake):
+    return lambda host: fake
+
+
+@pytest.fixture
+def staff(db):
+    return get_user_model().objects.create_user("staff", is_staff=True)
+
+
+@pytest.fixture
+def organisation(db):
+    return Organisation.objects.create(slug="a-lab", name="A lab", kind="lab")
+
+
+@pytest.fixture
+def device(staff, fake):
+    host = Host.objects.create(name="local", kind="local")
+    return bind(host, fake.drives["/dev/fake0"], "fake drive", staff)
+
+
+@pytest.fixture
+def new_dispatch(device, organisation, staff):
+    def create():
+        return order(device, organisation, Order(Decimal(1), 60, 10), staff)
+
+    return create
+
+
+@pytest.fixture
+def dispatch(new_dispatch):
+    return new_dispatch()
+
+
+@pytest.fixture
+def in_state(dispatch):
+    """Put the dispatch into a state as if its steps had been made."""
+
+    def put(state, **columns):
+        Dispatch.objects.filter(pk=dispatch.pk).update(state=state, generation=1, **columns)
+        dispatch.refresh_from_db()
+        return dispatch
+
+    return put
+
+
+@pytest.fixture
+def other_drive(device, staff, fake):
+    return bind(device.host, fake.add_drive("/dev/fake1", "loop:1:3"), "other drive", staff)

@@ -1,0 +1,136 @@
+"""A lab host that keeps its state in memory and holds to docs/formats.md, detached runs."""
+
+import io
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from runners.errors import FileMissingError, HostSilentError, StartFailedError, StartRefusedError
+from runners.hosts.protocol import Detached, Identity, ProgramStatus
+
+DRIVE_BYTES = 64 * 1024 * 1024
+REAL_LOG = (Path(__file__).parent.parent / "data/act/6.6/four-us.log").read_bytes()
+
+
+class WorkerKilledError(BaseException):
+    """Stands for kill -9: nothing in the worker may catch it."""
+
+
+@dataclass
+class Program:
+    """The program of one run directory."""
+
+    pid: int
+    drive_key: str
+    generation: int
+    exit_status: int | None = None
+    is_running: bool = True
+
+
+@dataclass
+class FakeHost:
+    """Counts what must never happen: `most_loads` is the largest number of loads seen at once on one drive."""
+
+    drives: dict[str, Identity] = field(default_factory=dict)
+    programs: dict[str, Program] = field(default_factory=dict)
+    files: dict[str, dict[str, bytes]] = field(default_factory=dict)
+    newest: dict[str, int] = field(default_factory=dict)
+    starts_count: int = 0
+    stops_count: int = 0
+    most_loads: int = 0
+    is_silent: bool = False
+    cannot_start: bool = False
+    ignores_stop: bool = False
+    dies_after: str = ""  # kill the asking worker when this call has done its work
+
+    def add_drive(self, path="/dev/fake0", drive_key="loop:1:2", size_bytes=DRIVE_BYTES, refusals=()):
+        self.drives[path] = Identity(path, "virtual", drive_key, size_bytes, tuple(refusals), {"path": path})
+        return self.drives[path]
+
+    def identify(self, path):
+        self._answer()
+        return self._done("identify", self.drives[path])
+
+    def create_file(self, path, size_bytes):
+        self._answer()
+        self.add_drive(path, f"file:{path}", size_bytes)
+
+    def put(self, run, files):
+        self._answer()
+        self.files.setdefault(run, {}).update(files)
+        self._done("put", None)
+
+    def start(self, run, drive_key, generation, argv):
+        self._answer()
+        if run not in self.programs:
+            self._refuse(run, drive_key, generation)
+            self.starts_count += 1
+            self.newest[drive_key] = generation
+            self.programs[run] = Program(4000 + self.starts_count, drive_key, generation)
+            self.most_loads = max(self.most_loads, len(self._running_on(drive_key)))
+        return self._done("start", self._status(run))
+
+    def status(self, run):
+        self._answer()
+        return self._done("status", self._status(run))
+
+    def stop(self, run):
+        self._answer()
+        self.stops_count += 1
+        program = self.programs.get(run)
+        if program and program.is_running and not self.ignores_stop:
+            self.end(run, 5)
+        return self._done("stop", self._status(run))
+
+    def read(self, run, file, offset, limit):
+        self._answer()
+        return self._file(run, file)[offset : offset + limit]
+
+    def fetch(self, run, file):
+        self._answer()
+        return self._done("fetch", io.BytesIO(self._file(run, file)))
+
+    def write_log(self, run, content=REAL_LOG):
+        self.files.setdefault(run, {})["log"] = content
+
+    def end(self, run, exit_status):
+        self.programs[run].is_running = False
+        self.programs[run].exit_status = exit_status
+
+    def lose(self, run):
+        self.programs.pop(run, None)
+        self.files.pop(run, None)
+
+    def _running_on(self, drive_key):
+        return [run for run, program in self.programs.items() if program.is_running and program.drive_key == drive_key]
+
+    def _refuse(self, run, drive_key, generation):
+        if self.cannot_start:
+            raise StartFailedError("cannot fork")
+        if self._running_on(drive_key):
+            raise StartRefusedError(f"drive busy with {self._running_on(drive_key)[0]}")
+        if generation <= self.newest.get(drive_key, 0):
+            raise StartRefusedError(f"generation {generation} is not newer than {self.newest[drive_key]}")
+
+    def _status(self, run):
+        program = self.programs.get(run)
+        if program is None:
+            return ProgramStatus(Detached.ABSENT)
+        state = Detached.RUNNING if program.is_running else Detached.ENDED
+        log_bytes = len(self.files.get(run, {}).get("log", b""))
+        return ProgramStatus(state, program.pid, program.generation, program.exit_status, log_bytes)
+
+    def _file(self, run, file):
+        try:
+            return self.files[run][file]
+        except KeyError as error:
+            raise FileMissingError(f"{run}/{file}: expected a file of the run, found none") from error
+
+    def _answer(self):
+        if self.is_silent:
+            raise HostSilentError("fake: no answer")
+
+    def _done(self, call, answer):
+        if self.dies_after == call:
+            self.dies_after = ""
+            raise WorkerKilledError(call)
+        return answer

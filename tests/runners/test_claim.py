@@ -1,0 +1,157 @@
+import threading
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+
+from runners.claim import claim
+from runners.locks import stepping
+from runners.looks import look, look_at_all
+from runners.models import Dispatch
+from runners.orders import cancel
+from runners.states import LIVE, State
+
+THREADS = 8
+
+pytestmark = pytest.mark.usefixtures("profiles_kept")
+
+
+def in_threads(work, arguments):
+    """Run `work` for every argument at the same moment, each on a connection of its own; return what they gave."""
+    gate, given = threading.Barrier(len(arguments)), []
+
+    def run(argument):
+        gate.wait()
+        try:
+            given.append(work(argument))
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=[argument]) for argument in arguments]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return given
+
+
+@pytest.mark.django_db
+def test_a_claim_takes_the_next_generation_of_the_drive(new_dispatch, connect):
+    generations = []
+    for _ in range(3):
+        dispatch = new_dispatch()
+        assert claim(dispatch, connect)
+        generations.append(dispatch.generation)
+        Dispatch.objects.filter(pk=dispatch.pk).update(state=State.DONE)
+    assert generations == [1, 2, 3]
+
+
+@pytest.mark.django_db
+def test_generations_are_counted_per_drive(new_dispatch, other_drive, connect):
+    claim(new_dispatch(), connect)
+    other = new_dispatch()
+    Dispatch.objects.filter(pk=other.pk).update(device=other_drive, drive_key=other_drive.drive_key)
+    other.refresh_from_db()
+    assert claim(other, connect)
+    assert other.generation == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("state", sorted(LIVE))
+def test_a_busy_drive_leaves_the_second_queued_with_the_reason(in_state, new_dispatch, connect, state):
+    first, second = in_state(state), new_dispatch()
+    assert not claim(second, connect)
+    second.refresh_from_db()
+    assert (second.state, second.generation) == (State.QUEUED, 0)
+    assert second.reason.startswith(f"drive busy with {first.public_id}")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("state", sorted(LIVE))
+def test_the_database_refuses_a_second_live_dispatch_whoever_asks(in_state, new_dispatch, state):
+    in_state(State.RUNNING)
+    with pytest.raises(IntegrityError, match="one_live_dispatch_per_drive"), transaction.atomic():
+        Dispatch.objects.filter(pk=new_dispatch().pk).update(state=state)
+
+
+@pytest.mark.django_db
+def test_a_dispatch_that_is_no_longer_queued_is_not_claimed(in_state, connect):
+    assert not claim(in_state(State.CANCELLED), connect)
+
+
+@pytest.mark.django_db
+def test_a_lost_dispatch_keeps_its_drive_while_its_program_runs(in_state, new_dispatch, connect, fake):
+    lost = in_state(State.LOST)
+    fake.start(lost.public_id, lost.drive_key, 1, [])
+    second = new_dispatch()
+    look(second.pk, connect)
+    second.refresh_from_db()
+    assert second.state == State.QUEUED
+    assert lost.public_id in second.reason
+    fake.end(lost.public_id, 0)
+    look(second.pk, connect)
+    second.refresh_from_db()
+    assert (second.state, second.generation) == (State.RUNNING, 2)
+    assert fake.most_loads == 1
+
+
+@pytest.mark.django_db
+def test_a_lost_dispatch_keeps_its_drive_while_its_host_is_silent(in_state, new_dispatch, connect, fake):
+    in_state(State.LOST)
+    fake.is_silent = True
+    assert not claim(new_dispatch(), connect)
+
+
+@pytest.mark.django_db
+def test_a_lost_dispatch_that_was_seen_to_end_frees_its_drive(in_state, new_dispatch, connect, fake):
+    in_state(State.LOST, ended_at=timezone.now())
+    fake.is_silent = True
+    assert claim(new_dispatch(), connect)
+
+
+@pytest.mark.django_db
+def test_a_cancelled_lost_dispatch_has_its_program_ended(in_state, new_dispatch, connect, fake, staff):
+    lost = in_state(State.LOST)
+    fake.start(lost.public_id, lost.drive_key, 1, [])
+    assert cancel(lost, staff)
+    assert claim(new_dispatch(), connect)
+    lost.refresh_from_db()
+    assert (lost.state, fake.stops_count) == (State.LOST, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_claims_of_one_drive_one_wins(new_dispatch, connect):
+    dispatches = [new_dispatch() for _ in range(THREADS)]
+    won = in_threads(lambda dispatch: claim(dispatch, connect), dispatches)
+    assert sorted(won) == [False] * (THREADS - 1) + [True]
+    assert Dispatch.objects.filter(state__in=LIVE).count() == 1
+    assert Dispatch.objects.filter(state=State.QUEUED, reason__startswith="drive busy").count() == THREADS - 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_workers_at_one_dispatch_start_one_program(dispatch, connect, fake):
+    in_threads(lambda pk: look(pk, connect), [dispatch.pk] * THREADS)
+    look(dispatch.pk, connect)
+    dispatch.refresh_from_db()
+    assert (dispatch.state, fake.starts_count, dispatch.steps.count()) == (State.RUNNING, 1, 3)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_queue_on_one_drive_never_loads_it_twice(new_dispatch, connect, fake):
+    dispatches = [new_dispatch() for _ in range(4)]
+    for _ in range(6):
+        in_threads(lambda _: look_at_all(connect), range(4))
+        for run in [run for run, program in fake.programs.items() if program.is_running]:
+            fake.write_log(run, run.encode())
+            fake.end(run, 0)
+    in_threads(lambda _: look_at_all(connect), range(4))
+    assert {Dispatch.objects.get(pk=dispatch.pk).state for dispatch in dispatches} == {State.DONE}
+    assert (fake.starts_count, fake.most_loads) == (4, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_dispatch_that_another_worker_holds_is_left_alone(dispatch, connect, fake):
+    with stepping(dispatch.pk) as is_held:
+        in_threads(lambda pk: look(pk, connect), [dispatch.pk])
+    assert is_held
+    assert fake.starts_count == 0
