@@ -2,6 +2,7 @@
 
 from runners.hosts.protocol import Identity
 from runners.models import Device, Dispatch
+from runners.recipes.act_storage import MIB_BYTES, is_plain_file
 
 # act_storage works in large blocks of 128 KiB and needs at least one; below this many a run would only hit a cache.
 LARGE_BLOCK_BYTES = 128 * 1024
@@ -20,6 +21,10 @@ def objections_to_device(identity: Identity) -> list[str]:
         objections.append(
             f"{identity.path}: {identity.size_bytes} bytes; expected at least {LEAST_DEVICE_BYTES}; "
             "choose a larger device"
+        )
+    if is_plain_file(identity.path) and identity.size_bytes % MIB_BYTES:
+        objections.append(
+            f"{identity.path}: {identity.size_bytes} bytes; expected whole MiB, which is how ACT is told a file's size"
         )
     return objections
 

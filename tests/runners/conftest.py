@@ -19,9 +19,12 @@ def use_broker(url):
     vars(app.amqp)["_producer_pool"] = None  # it keeps a connection to the one before
 """A lab with one host and one drive on it, and dispatches ordered for that drive."""
 
+import subprocess
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.contrib.auth import get_user_model
 
 from results.models import Organisation, Profile
@@ -34,6 +37,22 @@ from tests.runners.fake_host import FakeHost
 def evidence_of_its_own(settings, tmp_path):
     settings.EVIDENCE_DIR = tmp_path / "evidence"
     settings.LAB_DIR = tmp_path / "lab"
+
+
+NEEDED = ("identify", "start", "status", "stop", "storage")
+
+
+@pytest.fixture(scope="session")
+def drivetest():
+    """The real program; without it the tests that need it say so, and nothing stands in for it."""
+    program = Path(settings.DRIVETEST)
+    if not program.exists():
+        pytest.skip(f"LOUD: {program} is not built; the lab is not tested with the real program")
+    commands = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
+    missing = [command for command in NEEDED if f"  {command} " not in commands]
+    if missing:
+        pytest.skip(f"LOUD: {program} lacks {', '.join(missing)}; the lab is not tested with the real program")
+    return program
 
 
 @pytest.fixture(scope="module")

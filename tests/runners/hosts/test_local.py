@@ -1,0 +1,241 @@
+import json
+import os
+import subprocess
+import time
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from django.conf import settings as django_settings
+
+from runners.errors import (
+    DeviceUnknownError,
+    FileExistsOnHostError,
+    FileMissingError,
+    HostSilentError,
+    ProgramMissingError,
+    StartRefusedError,
+)
+from runners.hosts import connect
+from runners.hosts.local import LocalHost, parse_identity, parse_status
+from runners.hosts.protocol import Detached
+from runners.looks import look
+from runners.models import Host
+from runners.orders import Order, add_local_host, bind, order
+from runners.recipes import act_storage
+from runners.states import State
+
+MIB = 1024 * 1024
+ARGV = ["storage", "config", "--log", "log", "--side-file", "side.jsonl"]
+
+
+@pytest.fixture
+def local(drivetest):
+    return LocalHost()
+
+
+@pytest.fixture
+def drive(local, tmp_path):
+    path = str(tmp_path / "drive.img")
+    local.create_file(path, 64 * MIB)
+    return local.identify(path)
+
+
+@pytest.fixture
+def config(drive):
+    return (
+        f"device-names: {drive.path}\nfile-size-mbytes: 64\ntest-duration-sec: 60\n"
+        "read-reqs-per-sec: 100\nwrite-reqs-per-sec: 50\nmicrosecond-histograms: yes\n"
+    ).encode()
+
+
+@pytest.fixture
+def started(local, drive, config):
+    """A run directory with its program, which is ended with the test."""
+    names = []
+
+    def start(run, generation):
+        local.put(run, {"config": config})
+        names.append(run)
+        return local.start(run, drive.drive_key, generation, ARGV)
+
+    yield start
+    for name in names:
+        local.stop(name)
+        wait_until(lambda name=name: local.status(name).state is not Detached.RUNNING)
+
+
+def wait_until(is_so, for_s=30):
+    deadline = time.monotonic() + for_s
+    while not is_so():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
+
+
+def test_a_created_file_has_its_size_and_is_virtual(drive):
+    assert (drive.size_bytes, drive.kind, drive.refusals) == (64 * MIB, "virtual", ())
+    assert Path(drive.path).stat().st_blocks * 512 >= 64 * MIB
+
+
+def test_a_file_that_is_there_is_never_created_anew(local, tmp_path):
+    path = tmp_path / "letters.txt"
+    path.write_text("dear")
+    with pytest.raises(FileExistsOnHostError, match=r"letters\.txt"):
+        local.create_file(str(path), MIB)
+    assert path.read_text() == "dear"
+
+
+def test_a_file_that_does_not_fit_leaves_nothing(local, tmp_path):
+    path = tmp_path / "huge.img"
+    with pytest.raises(DeviceUnknownError, match=r"huge\.img"):
+        local.create_file(str(path), 2**60)
+    assert not path.exists()
+
+
+def test_a_path_that_leads_nowhere_is_unknown(local, tmp_path):
+    with pytest.raises(DeviceUnknownError, match="nothing-here"):
+        local.identify(str(tmp_path / "nothing-here"))
+
+
+def test_a_run_that_was_never_started_is_absent(local):
+    assert local.status("d-nothing").state is Detached.ABSENT
+    assert local.stop("d-nothing").state is Detached.ABSENT
+
+
+def test_a_start_that_is_repeated_tells_the_same_process(local, started):
+    first, again = started("d-one", 1), started("d-one", 1)
+    assert first.state is again.state is Detached.RUNNING
+    assert first.pid == again.pid == local.status("d-one").pid
+
+
+def test_a_drive_that_is_busy_refuses_the_second_start(local, started):
+    started("d-one", 1)
+    with pytest.raises(StartRefusedError, match="d-one"):
+        started("d-two", 2)
+    assert local.status("d-two").state is Detached.ABSENT
+
+
+def test_a_stopped_program_ends_as_interrupted_and_leaves_its_log(local, started):
+    started("d-one", 1)
+    wait_until(lambda: local.status("d-one").log_bytes > 0)
+    local.stop("d-one")
+    wait_until(lambda: local.status("d-one").state is Detached.ENDED)
+    assert local.status("d-one").exit_status == 5
+    with local.fetch("d-one", "log") as log:
+        assert b"ACT version 6.6" in log.read()
+    assert b"ACT version" in local.read("d-one", "log", 1, 20)
+
+
+def test_a_file_that_is_not_there_is_missing(local, started):
+    started("d-one", 1)
+    with pytest.raises(FileMissingError, match="no-such"):
+        local.fetch("d-one", "no-such")
+
+
+def test_drive_locks_of_two_drives_are_two_files(local):
+    assert local._drive_lock("file:1:2") != local._drive_lock("file:1:3")
+    assert local._drive_lock("wwn/with/slashes").parent == Path(django_settings.LAB_DIR) / "locks"
+
+
+def test_a_host_without_the_program_says_how_to_get_it(settings, tmp_path):
+    settings.DRIVETEST = tmp_path / "absent"
+    with pytest.raises(ProgramMissingError, match="cargo build"):
+        LocalHost().identify("/dev/null")
+
+
+@pytest.fixture
+def program(settings, tmp_path):
+    """Put a program in drivetest's place that answers what it is told to."""
+    settings.DRIVETEST = tmp_path / "program"
+
+    def write(script):
+        settings.DRIVETEST.write_text(f"#!/bin/sh\n{script}\n")
+        settings.DRIVETEST.chmod(0o700)
+        return LocalHost()
+
+    return write
+
+
+def test_a_program_that_does_not_answer_in_time_is_silence(program, settings):
+    settings.HOST_ANSWER_TIMEOUT_S = 0.2
+    with pytest.raises(HostSilentError, match=r"within 0\.2 s"):
+        program("exec sleep 60").status("d-one")
+
+
+@pytest.mark.parametrize("script", ["echo nonsense", "echo []", "echo '{}'", "exit 3", "kill -9 $$"])
+def test_an_answer_that_cannot_be_read_is_silence(program, script):
+    with pytest.raises(HostSilentError):
+        program(script).status("d-one")
+
+
+def test_a_refusal_is_told_in_the_words_of_the_host(program):
+    answer = json.dumps({"state": "absent", "reason": "drive busy with /lab/d-one"})
+    with pytest.raises(StartRefusedError, match="drive busy with /lab/d-one"):
+        program(f"echo '{answer}'; exit 2").start("d-two", "key", 2, ARGV)
+
+
+def test_a_detached_record_is_read_as_docs_formats_gives_it():
+    record = json.loads(_example("drivecert.detached/1"))
+    status = parse_status(record)
+    assert (status.state, status.pid, status.generation, status.exit_status) == (Detached.RUNNING, 4711, 1, None)
+
+
+def test_an_identity_is_read_as_docs_formats_gives_it():
+    identity = parse_identity("/dev/loop0", json.loads(_example("drivecert.identity/1")))
+    assert (identity.kind, identity.drive_key, identity.size_bytes) == ("virtual", "loop:64768:123456", 536870912)
+    assert identity.refusals == ("/dev/loop0: mounted at /mnt; unmount it or choose another device",)
+
+
+def _example(schema):
+    """The example that docs/formats.md prints."""
+    text = (django_settings.BASE_DIR / "docs/formats.md").read_text()
+    blocks = text.split("```json\n")[1:]
+    return next(block.split("```")[0] for block in blocks if f'"{schema}"' in block)
+
+
+@pytest.mark.django_db
+def test_an_order_runs_on_this_machine_from_start_to_submission(local, drive, staff, organisation):
+    device = bind(add_local_host(staff), drive, "a file", staff)
+    dispatch = order(device, organisation, Order(Decimal("0.05"), 2, 1), staff)
+    look(dispatch.pk, connect)
+    dispatch.refresh_from_db()
+    assert dispatch.state == State.RUNNING, dispatch.reason
+    wait_until(lambda: local.status(dispatch.public_id).state is Detached.ENDED)
+    look(dispatch.pk, connect)
+    dispatch.refresh_from_db()
+    assert (dispatch.state, dispatch.reason) == (State.DONE, "finished")
+    assert dispatch.progress["reads_count"] == 200
+    assert dispatch.submission.side_file is not None
+
+
+@pytest.mark.django_db
+def test_a_file_exchanged_for_another_is_refused(local, drive, staff, organisation):
+    device = bind(add_local_host(staff), drive, "a file", staff)
+    dispatch = order(device, organisation, Order(Decimal("0.05"), 2, 1), staff)
+    Path(drive.path).rename(f"{drive.path}.old")
+    local.create_file(drive.path, drive.size_bytes)
+    look(dispatch.pk, connect)
+    dispatch.refresh_from_db()
+    assert dispatch.state == State.REFUSED
+    assert local.status(dispatch.public_id).state is Detached.ABSENT
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="LOUD: a loop device needs root")
+def test_a_loop_device_and_its_file_are_one_drive(local, drive):
+    made = subprocess.run(["losetup", "-f", "--show", drive.path], capture_output=True, text=True, check=False)
+    if made.returncode != 0:
+        pytest.skip(f"LOUD: no loop device here: {made.stderr.strip()}")
+    loop = made.stdout.strip()
+    try:
+        assert local.identify(loop).drive_key == drive.drive_key
+    finally:
+        subprocess.run(["losetup", "-d", loop], check=True)
+
+
+def test_the_recipe_names_the_files_that_the_host_keeps():
+    assert act_storage.argv(None) == ARGV
+
+
+@pytest.mark.django_db
+def test_this_machine_is_added_once(staff):
+    assert add_local_host(staff) == add_local_host(staff) == Host.objects.get()

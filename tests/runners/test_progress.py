@@ -1,0 +1,102 @@
+from pathlib import Path
+
+import pytest
+
+from runners.progress import CHUNK_BYTES, TAIL_LINES, follow, parse_blocks, summarise, tail
+from tests.runners.fake_host import REAL_LOG, FakeHost
+
+DATA = Path(__file__).parent.parent / "data/act/6.6"
+BLOCK = b"after 1 sec:\nreads (10 total)\n (10: 0000000006) (11: 0000000004)\n\n"
+
+
+def host_with(content):
+    host = FakeHost()
+    host.write_log("d-one", content)
+    return host
+
+
+def test_a_real_log_has_its_blocks():
+    blocks = parse_blocks(REAL_LOG)
+    assert [block.label_s for block in blocks] == list(range(1, 61))
+    assert (blocks[0].reads_count, sum(blocks[0].buckets.values())) == (8010, 8010)
+
+
+@pytest.mark.parametrize("cut", [1, 2, 20, 60])
+def test_a_block_that_is_not_whole_is_not_counted(cut):
+    assert [block.label_s for block in parse_blocks(REAL_LOG[:-cut])] == list(range(1, 60))
+
+
+def test_nothing_is_read_from_a_header_alone():
+    assert parse_blocks(REAL_LOG[: REAL_LOG.index(b"after 1 sec")]) == []
+
+
+@pytest.mark.parametrize(("bucket", "over"), [(10, 0), (11, 1)])
+def test_over_1_ms_begins_at_the_edge_that_a_microsecond_log_has(bucket, over):
+    blocks = parse_blocks(b"after 1 sec:\nreads (1 total)\n (%02d: 0000000001)\n\n" % bucket)
+    assert summarise({}, blocks, "us")["shares"][0] == {
+        "threshold_us": 1000,
+        "read_at_us": 1024,
+        "over_count": over,
+        "share_pct": f"{100 * over:.2f}",
+    }
+
+
+@pytest.mark.parametrize(
+    ("bucket", "over"), [(0, [0, 0, 0]), (1, [1, 0, 0]), (3, [1, 0, 0]), (4, [1, 1, 0]), (7, [1, 1, 1])]
+)
+def test_a_millisecond_log_has_the_thresholds_themselves_as_edges(bucket, over):
+    blocks = parse_blocks(b"after 1 sec:\nreads (1 total)\n (%02d: 0000000001)\n\n" % bucket)
+    assert [share["over_count"] for share in summarise({}, blocks, "ms")["shares"]] == over
+
+
+def test_the_rate_is_of_the_last_interval():
+    shown = summarise(
+        {}, parse_blocks(BLOCK + BLOCK.replace(b"1 sec", b"6 sec").replace(b"10 total", b"35 total")), "us"
+    )
+    assert (shown["label_s"], shown["interval_s"], shown["interval_reads_count"]) == (6, 5, 25)
+    assert shown["reads_per_s"] == "5.0"
+
+
+def test_the_rate_goes_on_from_what_was_shown_before():
+    shown = summarise({"label_s": 0, "reads_count": 0}, parse_blocks(BLOCK), "us")
+    later = summarise(shown, parse_blocks(BLOCK.replace(b"1 sec", b"2 sec").replace(b"10 total", b"30 total")), "us")
+    assert later["reads_per_s"] == "20.0"
+
+
+def test_no_reads_at_all_make_no_share():
+    shown = summarise({}, parse_blocks(b"after 1 sec:\nreads (0 total)\n\n"), "us")
+    assert [share["share_pct"] for share in shown["shares"]] == ["", "", ""]
+
+
+def test_nothing_new_leaves_what_was_shown():
+    assert summarise({"label_s": 3}, [], "us") == {"label_s": 3}
+
+
+def test_following_a_log_byte_by_byte_reads_every_block_once():
+    labels, read_bytes = [], 0
+    for size in range(0, len(REAL_LOG) + 1, 97):
+        read_bytes, blocks = follow(host_with(REAL_LOG[:size]), "d-one", size, read_bytes)
+        labels += [block.label_s for block in blocks]
+    _, blocks = follow(host_with(REAL_LOG), "d-one", len(REAL_LOG), read_bytes)
+    assert labels + [block.label_s for block in blocks] == list(range(1, 61))
+
+
+def test_a_look_that_fell_far_behind_jumps_to_the_last_blocks():
+    content = REAL_LOG * (2 * CHUNK_BYTES // len(REAL_LOG))
+    read_bytes, blocks = follow(host_with(content), "d-one", len(content), 0)
+    assert (read_bytes, blocks[-1].label_s) == (len(content), 60)
+
+
+def test_a_log_without_any_block_does_not_hold_up_the_looks():
+    content = b"x" * (CHUNK_BYTES + 10)
+    read_bytes, blocks = follow(host_with(content), "d-one", CHUNK_BYTES, 0)
+    assert (read_bytes, blocks) == (CHUNK_BYTES, [])
+
+
+def test_the_tail_is_the_last_lines_as_they_stand():
+    lines = tail(host_with(REAL_LOG[:-30]), "d-one", len(REAL_LOG) - 30)
+    assert lines == REAL_LOG[:-30].decode().splitlines()[-TAIL_LINES:]
+
+
+def test_a_tail_that_is_no_text_is_shown_all_the_same():
+    assert tail(host_with(b"\xff\n"), "d-one", 2) == ["\ufffd"]
