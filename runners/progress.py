@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from results.rules.limits import act_share_pct
 from runners.hosts.protocol import LabHost
 
 # More than the block of the largest configuration (128 devices); also all that one look reads of a log it fell behind.
@@ -86,8 +87,9 @@ def _previous(before: dict[str, Any], blocks: list[Block]) -> tuple[int, int]:
 
 def _share(block: Block, threshold_us: int, read_at_us: int, last_below: int) -> dict[str, Any]:
     over_count = sum(count for bucket, count in block.buckets.items() if bucket > last_below)
-    share_pct = f"{100 * over_count / block.reads_count:.2f}" if block.reads_count else ""
-    return {"threshold_us": threshold_us, "read_at_us": read_at_us, "over_count": over_count, "share_pct": share_pct}
+    share_pct = act_share_pct(over_count, block.reads_count)
+    printed = "" if share_pct is None else str(share_pct)
+    return {"threshold_us": threshold_us, "read_at_us": read_at_us, "over_count": over_count, "share_pct": printed}
 
 
 def tail(host: LabHost, run: str, log_bytes: int) -> list[str]:

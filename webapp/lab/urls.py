@@ -1,5 +1,16 @@
 """Addresses of this app."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from webapp.lab import devices, dispatches, overview
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", overview.lab, name="lab"),
+    path("hosts/local/add/", overview.add_this_machine, name="lab-add-this-machine"),
+    path("hosts/<slug:name>/devices/add/", devices.find, name="lab-device-find"),
+    path("hosts/<slug:name>/devices/bind/", devices.bind_found, name="lab-device-bind"),
+    path("devices/<int:device_id>/order/", dispatches.order_run, name="lab-order"),
+    path("dispatches/<slug:public_id>/", dispatches.detail, name="dispatch-detail"),
+    path("dispatches/<slug:public_id>/live/", dispatches.live, name="dispatch-live"),
+    path("dispatches/<slug:public_id>/cancel/", dispatches.cancel_dispatch, name="dispatch-cancel"),
+]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings as django_settings
 
+from results.models import Submission
 from runners.errors import (
     DeviceUnknownError,
     FileExistsOnHostError,
@@ -20,7 +21,7 @@ from runners.hosts import connect
 from runners.hosts.local import LocalHost, parse_identity, parse_status
 from runners.hosts.protocol import Detached
 from runners.looks import look
-from runners.models import Host
+from runners.models import Dispatch, Host
 from runners.orders import Order, add_local_host, bind, order
 from runners.recipes import act_storage
 from runners.states import State
@@ -205,7 +206,8 @@ def test_an_order_runs_on_this_machine_from_start_to_submission(local, drive, st
     dispatch.refresh_from_db()
     assert (dispatch.state, dispatch.reason) == (State.DONE, "finished")
     assert dispatch.progress["reads_count"] == 200
-    assert dispatch.submission.side_file is not None
+    submission = Submission.objects.get()
+    assert (dispatch.submission, submission.side_file is not None) == (submission, True)
 
 
 @pytest.mark.django_db
@@ -233,7 +235,7 @@ def test_a_loop_device_and_its_file_are_one_drive(local, drive):
 
 
 def test_the_recipe_names_the_files_that_the_host_keeps():
-    assert act_storage.argv(None) == ARGV
+    assert act_storage.argv(Dispatch()) == ARGV
 
 
 @pytest.mark.django_db

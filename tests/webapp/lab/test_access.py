@@ -1,0 +1,46 @@
+import pytest
+from django.test import Client
+
+pytestmark = pytest.mark.django_db
+
+PAGES = ["/lab/", "/lab/hosts/local/devices/add/", "/lab/devices/{device}/order/", "/lab/dispatches/{dispatch}/",
+         "/lab/dispatches/{dispatch}/live/"]  # fmt: skip
+DEEDS = ["/lab/hosts/local/add/", "/lab/hosts/local/devices/bind/", "/lab/dispatches/{dispatch}/cancel/"]
+
+
+@pytest.fixture
+def address(dispatch):
+    return lambda pattern: pattern.format(device=dispatch.device.pk, dispatch=dispatch.public_id)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_of_the_lab_is_for_staff(address, lab_client, visitor, page):
+    assert lab_client.get(address(page)).status_code == 200
+    assert visitor.get(address(page)).status_code == 403
+    assert Client().get(address(page)).status_code == 302
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+def test_a_deed_in_the_lab_is_for_staff(address, lab_client, visitor, deed):
+    assert lab_client.post(address(deed)).status_code == 302
+    assert visitor.post(address(deed)).status_code == 403
+    assert "/login/" in Client().post(address(deed)).headers["Location"]
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+def test_a_deed_needs_a_post_with_a_token(address, staff, lab_client, deed):
+    assert lab_client.get(address(deed)).status_code == 405
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(staff)
+    assert strict.post(address(deed)).status_code == 403
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_of_the_lab_is_kept_out_of_caches_and_search_engines(address, lab_client, page):
+    headers = lab_client.get(address(page)).headers
+    assert "no-store" in headers["Cache-Control"]
+    assert headers["X-Robots-Tag"] == "noindex"
+
+
+def test_a_dispatch_that_is_not_there_is_404(lab_client):
+    assert lab_client.get("/lab/dispatches/d-nothing/").status_code == 404

@@ -1,0 +1,89 @@
+from pathlib import Path
+
+import pytest
+
+from results.models import Event
+from runners.models import Device, Host
+from webapp.lab.forms import DeviceForm
+
+pytestmark = pytest.mark.django_db
+
+FIND, BIND = "/lab/hosts/local/devices/add/", "/lab/hosts/local/devices/bind/"
+
+
+@pytest.fixture
+def host(db, drivetest):
+    return Host.objects.create(name="local", kind="local")
+
+
+@pytest.fixture
+def found(host, lab_client, tmp_path):
+    """The page that shows a file just created, and what its form would send."""
+    path = tmp_path / "drive.img"
+    answer = lab_client.post(FIND, {"path": path, "create_mib": "64", "label": ""})
+    return answer, dict(answer.context["form"].initial)
+
+
+def test_a_file_is_created_shown_and_bound(found, lab_client):
+    answer, shown = found
+    assert Path(shown["path"]).stat().st_size == 64 * 1024 * 1024
+    assert shown["drive_key"] in answer.text
+    lab_client.post(BIND, shown)
+    device = Device.objects.get()
+    assert (device.drive_key, device.identity_kind, device.label) == (shown["drive_key"], "virtual", "drive.img")
+    assert Event.objects.get(kind="device-bound").details["path"] == shown["path"]
+
+
+def test_a_file_that_is_there_is_not_created_again(found, lab_client):
+    _, shown = found
+    Path(shown["path"]).write_bytes(b"precious")
+    answer = lab_client.post(FIND, {"path": shown["path"], "create_mib": "64"})
+    assert "left as it is" in answer.text
+    assert Path(shown["path"]).read_bytes() == b"precious"
+
+
+def test_a_path_that_names_another_drive_at_the_confirmation_binds_nothing(found, lab_client):
+    _, shown = found
+    path = Path(shown["path"])
+    path.rename(path.with_suffix(".old"))
+    path.write_bytes(bytes(64 * 1024 * 1024))
+    assert "Nothing was added" in lab_client.post(BIND, shown, follow=True).text
+    assert not Device.objects.exists()
+
+
+def test_what_forbids_writing_is_shown(host, lab_client, tmp_path):
+    path = tmp_path / "odd.img"
+    path.write_bytes(bytes(64 * 1024 * 1024 + 512))
+    assert "must not be written to" in lab_client.post(FIND, {"path": path}).text
+
+
+def test_a_path_that_leads_nowhere_is_told_at_the_field(host, lab_client, tmp_path):
+    answer = lab_client.post(FIND, {"path": tmp_path / "none"})
+    assert "none" in answer.context["form"].errors["path"][0]
+
+
+def test_a_confirmation_that_came_incomplete_binds_nothing(host, lab_client):
+    assert "Nothing was added" in lab_client.post(BIND, {"path": "/dev/fake0"}, follow=True).text
+    assert not Device.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "path", ["drive.img", "/srv/a b", "/srv/a,b", "/srv/a;b", "/srv/a#b", "/srv/a\nb", "/" + "a" * 127]
+)
+def test_a_path_that_act_s_configuration_cannot_hold_is_refused(path):
+    assert "path" in DeviceForm({"path": path}).errors
+
+
+@pytest.mark.parametrize("path", ["/dev/nvme0n1", "/dev/disk/by-path/pci-0000:00:1f.2-ata-1", "/" + "a" * 126])
+def test_a_path_of_a_device_is_taken(path):
+    assert DeviceForm({"path": path}).is_valid()
+
+
+@pytest.mark.parametrize("directory", ["/dev", "/proc", "/sys"])
+def test_no_file_is_created_where_the_kernel_keeps_its_own(directory):
+    assert "path" in DeviceForm({"path": f"{directory}/drive.img", "create_mib": 64}).errors
+
+
+@pytest.mark.parametrize(("size_mib", "is_taken"), [(7, False), (8, True)])
+def test_a_file_has_the_least_size_of_a_device(size_mib, is_taken):
+    assert DeviceForm({"path": "/srv/drive.img", "create_mib": size_mib}).is_valid() is is_taken

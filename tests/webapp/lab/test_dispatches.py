@@ -1,0 +1,150 @@
+from decimal import Decimal
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from runners.collect import facts_of
+from runners.looks import look
+from runners.models import Dispatch
+from runners.states import FINAL, State
+from webapp.lab.forms import OrderForm
+
+pytestmark = pytest.mark.django_db
+
+ASKED = {
+    "nx_load": "0.5", "duration_s": "60", "slice_length_s": "10", "report_interval_s": "1", "record_bytes": "1536",
+    "microsecond_histograms": "on", "vendor": "Acme", "over_provisioning_pct": "7.25", "notes": "bench 3",
+}  # fmt: skip
+
+
+def page(client, dispatch, part=""):
+    return client.get(f"/lab/dispatches/{dispatch.public_id}/{part}")
+
+
+def test_an_order_becomes_a_dispatch_of_the_orderer_s_lab(lab_client, device, organisation, staff):
+    answer = lab_client.post(f"/lab/devices/{device.pk}/order/", ASKED)
+    dispatch = Dispatch.objects.get()
+    assert answer.headers["Location"] == f"/lab/dispatches/{dispatch.public_id}/"
+    assert (dispatch.organisation, dispatch.ordered_by, dispatch.state) == (organisation, staff, State.QUEUED)
+    assert (dispatch.nx_load, dispatch.duration_s, dispatch.slice_length_s) == (Decimal("0.5"), 60, 10)
+    assert dispatch.options == {"report_interval_s": 1, "record_bytes": 1536, "microsecond_histograms": True}
+
+
+def test_the_facts_of_an_order_reach_the_one_door(lab_client, device):
+    lab_client.post(f"/lab/devices/{device.pk}/order/", ASKED)
+    facts = facts_of(Dispatch.objects.get())
+    assert (facts.vendor, facts.over_provisioning_pct, facts.capacity_gb) == ("Acme", Decimal("7.25"), None)
+    assert (facts.notes, facts.slice_length_s) == ("bench 3", 10)
+
+
+def test_an_order_wakes_the_worker_after_the_commit(lab_client, device, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks() as callbacks:
+        lab_client.post(f"/lab/devices/{device.pk}/order/", ASKED)
+    assert [callback.args for callback in callbacks] == [(Dispatch.objects.get().pk,)]
+
+
+def test_staff_of_no_lab_are_told_what_is_missing(device, staff):
+    client = Client()
+    client.force_login(staff)
+    assert "act for no lab" in client.post(f"/lab/devices/{device.pk}/order/", ASKED).text
+    assert not Dispatch.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "is_taken"),
+    [
+        ("nx_load", "0.001", True),
+        ("nx_load", "0.0005", False),
+        ("nx_load", "0", False),
+        ("nx_load", "466.67", True),
+        ("nx_load", "1.0001", False),
+        ("duration_s", "0", False),
+        ("slice_length_s", "60", True),
+        ("slice_length_s", "61", False),
+        ("report_interval_s", "10", True),
+        ("report_interval_s", "11", False),
+        ("record_bytes", "8388608", True),
+        ("record_bytes", "8388609", False),
+    ],
+)
+def test_an_order_is_checked_at_both_sides_of_each_edge(field, value, is_taken):
+    form = OrderForm(ASKED | {field: value})
+    assert form.is_valid() is is_taken
+    assert is_taken or field in form.errors
+
+
+@pytest.mark.parametrize("state", State)
+def test_every_state_has_its_page(lab_client, in_state, state):
+    dispatch = in_state(state, reason="because of that")
+    text = page(lab_client, dispatch).text
+    assert "because of that" in text
+    assert ("Cancel this run" in text) is (state not in FINAL)
+
+
+def test_a_running_dispatch_is_shown_as_it_goes(lab_client, dispatch, connect, fake):
+    look(dispatch.pk, connect)
+    fake.write_log(dispatch.public_id)
+    look(dispatch.pk, connect)
+    text = page(lab_client, dispatch, "live/").text
+    for shown in ('max="60" value="60"', "480,006", "limit", "read at 1,024 us", "large-block-writes", "pid 4001"):
+        assert shown in text.lower()
+
+
+def test_the_end_of_the_log_is_escaped(lab_client, in_state):
+    dispatch = in_state(State.RUNNING, progress={"tail": ["<script>alert(1)</script>", "</pre>"]})
+    text = page(lab_client, dispatch).text
+    assert "<script>alert" not in text
+    assert "&lt;/pre&gt;" in text
+
+
+def test_the_live_part_answers_304_until_something_changes(lab_client, in_state):
+    dispatch = in_state(State.RUNNING)
+    address = f"/lab/dispatches/{dispatch.public_id}/live/"
+    etag = lab_client.get(address).headers["ETag"]
+    assert lab_client.get(address, headers={"If-None-Match": etag}).status_code == 304
+    Dispatch.objects.filter(pk=dispatch.pk).update(last_label_s=7)
+    assert lab_client.get(address, headers={"If-None-Match": etag}).status_code == 200
+
+
+@pytest.mark.parametrize(("state", "renews"), [(State.RUNNING, True), (State.DONE, False)])
+def test_a_page_renews_itself_without_script_until_the_end(lab_client, in_state, state, renews):
+    text = page(lab_client, in_state(state)).text
+    assert ('<noscript><meta http-equiv="refresh"' in text) is renews
+    assert ("js/dispatch.js" in text) is renews
+
+
+def test_a_done_dispatch_renews_until_its_log_is_read(lab_client, dispatch, connect, fake):
+    look(dispatch.pk, connect)
+    fake.write_log(dispatch.public_id)
+    fake.end(dispatch.public_id, 0)
+    look(dispatch.pk, connect)
+    dispatch.refresh_from_db()
+    text = page(lab_client, dispatch).text
+    assert f"/submissions/{dispatch.submission.public_id}/" in text
+    assert "being read" in text
+    dispatch.submission.log.readings.update(state="done")
+    assert "being read" not in page(lab_client, dispatch).text
+
+
+def test_a_cancel_is_asked_for_once(lab_client, in_state):
+    dispatch = in_state(State.RUNNING)
+    address = f"/lab/dispatches/{dispatch.public_id}/cancel/"
+    assert "Cancel asked for" in lab_client.post(address, follow=True).text
+    dispatch.refresh_from_db()
+    assert dispatch.cancel_requested_at is not None
+    assert "Nothing to cancel" in lab_client.post(address, follow=True).text
+
+
+@pytest.mark.parametrize("state", sorted(FINAL - {State.LOST}))
+def test_what_has_ended_cannot_be_cancelled(lab_client, in_state, state):
+    dispatch = in_state(state)
+    assert "Nothing to cancel" in lab_client.post(f"/lab/dispatches/{dispatch.public_id}/cancel/", follow=True).text
+    dispatch.refresh_from_db()
+    assert dispatch.cancel_requested_at is None
+
+
+@pytest.mark.parametrize(("ended_at", "may_end"), [(None, True), (timezone.now(), False)])
+def test_the_program_of_a_lost_dispatch_can_be_ended_while_it_may_run(lab_client, in_state, ended_at, may_end):
+    dispatch = in_state(State.LOST, ended_at=ended_at)
+    assert ("End its program" in page(lab_client, dispatch).text) is may_end

@@ -1,0 +1,49 @@
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from results.models import Event
+from runners.models import Host
+
+pytestmark = pytest.mark.django_db
+
+
+def test_this_machine_is_added_with_one_button(lab_client):
+    assert "Add this machine" in lab_client.get("/lab/").text
+    answer = lab_client.post("/lab/hosts/local/add/", follow=True)
+    assert "Add this machine" not in answer.text
+    assert (Host.objects.get().name, Event.objects.get().kind) == ("local", "host-added")
+
+
+def test_the_overview_lists_devices_and_dispatches(lab_client, dispatch):
+    text = lab_client.get("/lab/").text
+    for shown in ("fake drive", "/dev/fake0", "loop:1:2", "virtual, never certifies", dispatch.public_id, "queued"):
+        assert shown in text
+
+
+def test_names_never_become_markup(lab_client, dispatch):
+    dispatch.device.label = "<script>alert(1)</script>"
+    dispatch.device.save()
+    text = lab_client.get("/lab/").text
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert" in text
+
+
+def test_the_overview_asks_as_often_for_50_rows_as_for_1(lab_client, new_dispatch, django_assert_num_queries):
+    new_dispatch()
+    with CaptureQueriesContext(
+        connection,
+    ) as one:
+        lab_client.get("/lab/")
+    for _ in range(49):
+        new_dispatch()
+    with django_assert_num_queries(len(one)):
+        lab_client.get("/lab/")
+
+
+def test_older_dispatches_are_on_the_next_page(lab_client, new_dispatch):
+    first = new_dispatch()
+    for _ in range(50):
+        new_dispatch()
+    assert first.public_id not in lab_client.get("/lab/").text
+    assert first.public_id in lab_client.get("/lab/?page=2").text

@@ -1,0 +1,82 @@
+"""Adding a device: the host says what it is, a person looks at that, and it is bound by its identity."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from runners.errors import HostError
+from runners.hosts import connect
+from runners.hosts.protocol import Identity
+from runners.models import Device, Host
+from runners.orders import bind
+from runners.recipes.act_storage import MIB_BYTES
+from runners.safety import objections_to_device
+from webapp.accounts.requests import UserRequest, staff_only
+from webapp.lab.forms import BindForm, DeviceForm
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def find(request: UserRequest, name: str) -> HttpResponse:
+    """Ask for a path, and show what the host finds there."""
+    host = get_object_or_404(Host, name=name)
+    form = DeviceForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            return _show(request, host, form, _identify(host, form))
+        except HostError as error:
+            form.add_error("path", str(error))
+    return render(request, "lab/device_find.html", {"host": host, "form": form, "section": "lab"})
+
+
+def _identify(host: Host, form: DeviceForm) -> Identity:
+    path, create_mib = form.cleaned_data["path"], form.cleaned_data["create_mib"]
+    lab_host = connect(host)
+    if create_mib:
+        lab_host.create_file(path, create_mib * MIB_BYTES)
+    return lab_host.identify(path)
+
+
+def _show(request: UserRequest, host: Host, form: DeviceForm, identity: Identity) -> HttpResponse:
+    label = form.cleaned_data["label"] or identity.document.get("model") or identity.path.rsplit("/", 1)[-1]
+    asked = {"path": identity.path, "drive_key": identity.drive_key, "label": label}
+    context = {
+        "host": host,
+        "identity": identity,
+        "is_virtual": identity.kind == Device.IdentityKind.VIRTUAL,
+        "objections": objections_to_device(identity),
+        "form": BindForm(initial=asked),
+        "section": "lab",
+    }
+    return render(request, "lab/device_confirm.html", context)
+
+
+@require_POST
+@staff_only
+def bind_found(request: UserRequest, name: str) -> HttpResponse:
+    """Bind what was shown; the host is asked again, since the path may name another drive by now."""
+    host = get_object_or_404(Host, name=name)
+    form = BindForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Nothing was added: the form came incomplete. Start again from the path.")
+        return redirect("lab-device-find", name)
+    try:
+        _bind_same(request, host, form)
+    except HostError as error:
+        messages.error(request, f"Nothing was added: {error}")
+    return redirect("lab")
+
+
+def _bind_same(request: UserRequest, host: Host, form: BindForm) -> None:
+    shown = form.cleaned_data
+    identity = connect(host).identify(shown["path"])
+    if identity.drive_key != shown["drive_key"]:
+        messages.error(
+            request,
+            f"Nothing was added: {identity.path} was {shown['drive_key']} when it was shown and is "
+            f"{identity.drive_key} now. Look again.",
+        )
+        return
+    device = bind(host, identity, shown["label"], request.user)
+    messages.success(request, f"{device} is added.")

@@ -1,0 +1,71 @@
+"""Ordering a run, watching it, cancelling it."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import conditional_page, require_http_methods, require_POST, require_safe
+
+from results.models import Organisation
+from runners import orders
+from runners.models import Device, Dispatch
+from runners.safety import may_certify
+from webapp.accounts.models import User
+from webapp.accounts.requests import UserRequest, staff_only
+from webapp.lab.forms import OrderForm
+from webapp.lab.live import describe
+
+NO_LAB = "You act for no lab: ask an operator to make you a member of an organisation of the kind lab."
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def order_run(request: UserRequest, device_id: int) -> HttpResponse:
+    """Order an ACT storage run on a device, for the lab that the orderer belongs to."""
+    device = get_object_or_404(Device.objects.select_related("host"), pk=device_id)
+    organisation = lab_of(request.user)
+    form = OrderForm(request.POST or None)
+    if request.method == "POST" and organisation is None:
+        form.add_error(None, NO_LAB)
+    if request.method == "POST" and organisation is not None and form.is_valid():
+        dispatch = orders.order(device, organisation, form.order(), request.user)
+        return redirect("dispatch-detail", dispatch.public_id)
+    context = {"device": device, "form": form, "organisation": organisation, "may_certify": may_certify(device)}
+    return render(request, "lab/order.html", context | {"section": "lab"})
+
+
+def lab_of(user: User) -> Organisation | None:
+    """Return the lab that a person orders for: the first that they joined."""
+    memberships = user.memberships.filter(organisation__kind=Organisation.Kind.LAB).select_related("organisation")
+    first = memberships.order_by("pk").first()
+    return first.organisation if first else None
+
+
+@require_safe
+@staff_only
+def detail(request: UserRequest, public_id: str) -> HttpResponse:
+    """Show a dispatch; the live part renews itself."""
+    return render(request, "lab/dispatch.html", describe(_find(public_id)) | {"section": "lab"})
+
+
+@require_safe
+@staff_only
+@conditional_page
+def live(request: UserRequest, public_id: str) -> HttpResponse:
+    """Answer with the part of the page that changes, and with 304 while it has not."""
+    return render(request, "lab/live.html", describe(_find(public_id)))
+
+
+@require_POST
+@staff_only
+def cancel_dispatch(request: UserRequest, public_id: str) -> HttpResponse:
+    """Ask for a dispatch to be cancelled."""
+    if orders.cancel(_find(public_id), request.user):
+        messages.success(request, "Cancel asked for. The worker ends the program and says here when it has ended.")
+    else:
+        messages.error(request, "Nothing to cancel: it has ended, or a cancel was asked for before.")
+    return redirect("dispatch-detail", public_id)
+
+
+def _find(public_id: str) -> Dispatch:
+    related = Dispatch.objects.select_related("device__host", "organisation", "ordered_by", "submission")
+    return get_object_or_404(related, public_id=public_id)

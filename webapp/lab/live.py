@@ -1,0 +1,60 @@
+"""What the page of a dispatch shows, all of it from the register's own tables: a page never asks a host."""
+
+from typing import Any
+
+from results.models import Profile, Run
+from results.rules.limits import parse_limits
+from runners.models import Dispatch
+from runners.safety import may_certify
+from runners.states import FINAL, State
+
+# What a state means, for whoever waits.
+MEANINGS = {
+    State.QUEUED: "waits for the drive",
+    State.CLAIMED: "has the drive; the host is asked what it is",
+    State.PREPARING: "is being started on the host",
+    State.RUNNING: "runs on the host",
+    State.COLLECTING: "has ended on the host; its log is being taken in",
+    State.DONE: "is done",
+    State.FAILED: "failed",
+    State.REFUSED: "was refused; nothing was written to the drive",
+    State.LOST: "is lost",
+    State.CANCELLED: "was cancelled",
+}
+BAD_ENDS = frozenset({State.FAILED, State.REFUSED, State.LOST})
+
+
+def describe(dispatch: Dispatch) -> dict[str, Any]:
+    """Return the context of the page and of its live part."""
+    state = State(dispatch.state)
+    is_orphaned = state is State.LOST and dispatch.ended_at is None
+    return {
+        "dispatch": dispatch,
+        "meaning": MEANINGS[state],
+        "is_final": state in FINAL,
+        "is_settled": state in FINAL and not _is_being_read(dispatch),
+        "is_bad_end": state in BAD_ENDS,
+        "is_orphaned": is_orphaned,
+        "may_cancel": (state not in FINAL or is_orphaned) and dispatch.cancel_requested_at is None,
+        "may_certify": may_certify(dispatch.device),
+        "shares": _shares_with_limits(dispatch.progress.get("shares", [])),
+        "steps": list(dispatch.steps.all()),
+        "runs": list(_runs(dispatch)),
+    }
+
+
+def _shares_with_limits(shares: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Put beside each share the limit of the newest profile: a share never stands without its limit."""
+    profile = Profile.objects.filter(name="operational-database").order_by("-rule_version").first()
+    limits = parse_limits(profile.document) if profile and shares else ()
+    by_threshold = {limit.threshold_us: limit.limit_pct for limit in limits}
+    return [share | {"limit_pct": by_threshold.get(share["threshold_us"])} for share in shares]
+
+
+def _is_being_read(dispatch: Dispatch) -> bool:
+    """Tell whether the log was handed in and its run is not there yet."""
+    return dispatch.submission is not None and dispatch.submission.log.readings.unfinished().exists()
+
+
+def _runs(dispatch: Dispatch) -> list[Run]:
+    return list(dispatch.submission.runs.order_by("ordinal")) if dispatch.submission else []

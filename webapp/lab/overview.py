@@ -1,0 +1,33 @@
+"""The lab at a glance: hosts, their devices, and what was dispatched to them."""
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from runners.models import Dispatch, Host
+from runners.orders import add_local_host
+from webapp.accounts.requests import UserRequest, staff_only
+
+PAGE_ROWS = 50
+
+
+@require_safe
+@staff_only
+def lab(request: UserRequest) -> HttpResponse:
+    """List hosts with their devices, and the dispatches, newest first."""
+    hosts = Host.objects.order_by("name").prefetch_related("devices")
+    dispatches = Dispatch.objects.select_related("device__host").order_by("-ordered_at", "-pk")
+    page = Paginator(dispatches, PAGE_ROWS).get_page(request.GET.get("page"))
+    context = {"hosts": hosts, "has_local": Host.objects.filter(kind=Host.Kind.LOCAL).exists(), "page": page}
+    return render(request, "lab/lab.html", context | {"section": "lab"})
+
+
+@require_POST
+@staff_only
+def add_this_machine(request: UserRequest) -> HttpResponse:
+    """Add the machine that the register runs on as a host."""
+    host = add_local_host(request.user)
+    messages.success(request, f"This machine is the host {host}. Add a device to it.")
+    return redirect("lab")
