@@ -64,7 +64,7 @@ def _start(dispatch: Dispatch, host: LabHost) -> bool:
     """Preparing: start it, or learn that it was started by a worker that died before it could say so."""
     if host.status(dispatch.public_id).state is Detached.ABSENT:
         if dispatch.cancel_requested_at:
-            return move(dispatch, State.PREPARING, State.CANCELLED, WORKER, "cancelled before the start")
+            return _cancel_start(dispatch, host)
         # Asked again: the worker may have been away for hours between the two steps.
         objections = safety.objections_to_start(dispatch, host.identify(dispatch.device.path))
         if objections:
@@ -75,9 +75,18 @@ def _start(dispatch: Dispatch, host: LabHost) -> bool:
     return _save_start(dispatch, host, started)
 
 
+def _cancel_start(dispatch: Dispatch, host: LabHost) -> bool:
+    """Close the run directory first: a start by a worker cut off from the database may still be under way."""
+    host.put(dispatch.public_id, {})
+    if host.stop(dispatch.public_id).state is Detached.RUNNING:
+        return False
+    return move(dispatch, State.PREPARING, State.CANCELLED, WORKER, "cancelled before the start")
+
+
 def _save_start(dispatch: Dispatch, host: LabHost, started: ProgramStatus) -> bool:
     told = {"pid": started.pid, "started_at": timezone.now()}
-    moved = move(dispatch, State.PREPARING, State.RUNNING, WORKER, f"pid {started.pid}", **told)
+    process = f"pid {started.pid}" if started.pid else "ended before it was seen"
+    moved = move(dispatch, State.PREPARING, State.RUNNING, WORKER, process, **told)
     if not moved and dispatch.state in FINAL:
         # Ended by another worker while this one, cut off from the database, was starting: nobody would watch it.
         host.stop(dispatch.public_id)

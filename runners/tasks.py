@@ -3,8 +3,8 @@
 from celery import shared_task
 
 from results import readings
-from runners.alarm import ADVANCE
 from runners.looks import look, look_at_all
+from runners.wakeup import ADVANCE
 
 
 @shared_task(name="runners.sweep_readings")

@@ -22,7 +22,7 @@ from runners.errors import (
 from runners.hosts.protocol import Detached, Identity, ProgramStatus
 
 # Exit statuses of docs/formats.md.
-ANSWERED, REFUSED = 0, 2
+ANSWERED, REFUSED, USAGE = 0, 2, 64
 
 
 class LocalHost:
@@ -67,8 +67,11 @@ class LocalHost:
         answer = self._run("start", *places, "--generation", str(generation), "--", *argv)
         if answer.returncode == REFUSED:
             raise StartRefusedError(_reason(answer, "the host refuses to start it"))
+        if answer.returncode == USAGE:
+            raise StartFailedError(_complaint(answer, "drivetest does not know how to start it"))
         if answer.returncode != ANSWERED:
-            raise StartFailedError(_reason(answer, "the host cannot start it"))
+            # Nothing is known then; the same start may be asked for again and leads to one process.
+            raise HostSilentError(_complaint(answer, f"{run}: start cannot be answered"))
         return parse_status(_document(answer))
 
     def status(self, run: str) -> ProgramStatus:

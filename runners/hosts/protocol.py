@@ -57,7 +57,8 @@ class LabHost(Protocol):
     def start(self, run: str, drive_key: str, generation: int, argv: Sequence[str]) -> ProgramStatus:
         """Start drivetest detached in a run directory, its working directory; asked again, tell the same process.
 
-        Raises StartRefusedError where the drive is busy or the generation old, StartFailedError where it cannot start.
+        Raises StartRefusedError where the drive is busy or the generation old, StartFailedError where asking again
+        cannot help.
         """
         ...
 
@@ -74,5 +75,8 @@ class LabHost(Protocol):
         ...
 
     def stop(self, run: str) -> ProgramStatus:
-        """Ask the program of a run directory, and no other, to end; return its status at once."""
+        """Ask the program of a run directory, and no other, to end; return its status at once.
+
+        In a directory where nothing was started yet, nothing ever will be: a start that comes later tells "ended".
+        """
         ...

@@ -19,7 +19,7 @@ class WorkerKilledError(BaseException):
 class Program:
     """The program of one run directory."""
 
-    pid: int
+    pid: int | None
     drive_key: str
     generation: int
     exit_status: int | None = None
@@ -79,6 +79,8 @@ class FakeHost:
         program = self.programs.get(run)
         if program and program.is_running and not self.ignores_stop:
             self.end(run, 5)
+        if program is None and run in self.files:
+            self.programs[run] = Program(None, "", 0, is_running=False)
         return self._done("stop", self._status(run))
 
     def read(self, run, file, offset, limit):

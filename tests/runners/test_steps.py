@@ -210,6 +210,24 @@ def test_a_cancel_before_the_start_starts_nothing(in_state, connect, fake, staff
     assert fake.starts_count == 0
 
 
+def test_a_start_that_comes_after_its_cancel_starts_nothing(in_state, connect, fake, staff):
+    dispatch = in_state(State.PREPARING)
+    cancel(dispatch, staff)
+    see(dispatch, connect)
+    assert fake.start(dispatch.public_id, dispatch.drive_key, 1, []).state == "ended"
+    assert fake.starts_count == 0
+
+
+def test_a_worker_killed_between_closing_and_cancelling_leaves_a_cancelled_dispatch(in_state, connect, fake, staff):
+    dispatch = in_state(State.PREPARING)
+    cancel(dispatch, staff)
+    fake.dies_after = "stop"
+    with pytest.raises(WorkerKilledError):
+        look(dispatch.pk, connect)
+    assert see(dispatch, connect) == State.CANCELLED
+    assert fake.starts_count == 0
+
+
 def test_a_cancel_of_a_start_that_was_not_saved_ends_the_program(dispatch, connect, fake, staff):
     fake.dies_after = "start"
     with pytest.raises(WorkerKilledError):

@@ -15,6 +15,7 @@ from runners.errors import (
     FileMissingError,
     HostSilentError,
     ProgramMissingError,
+    StartFailedError,
     StartRefusedError,
 )
 from runners.hosts import connect
@@ -116,6 +117,12 @@ def test_a_drive_that_is_busy_refuses_the_second_start(local, started):
     assert local.status("d-two").state is Detached.ABSENT
 
 
+def test_a_directory_stopped_before_its_start_never_starts(local, started):
+    local.put("d-one", {})
+    local.stop("d-one")
+    assert started("d-one", 1).state is Detached.ENDED
+
+
 def test_a_stopped_program_ends_as_interrupted_and_leaves_its_log(local, started):
     started("d-one", 1)
     wait_until(lambda: local.status("d-one").log_bytes > 0)
@@ -167,6 +174,16 @@ def test_a_program_that_does_not_answer_in_time_is_silence(program, settings):
 def test_an_answer_that_cannot_be_read_is_silence(program, script):
     with pytest.raises(HostSilentError):
         program(script).status("d-one")
+
+
+def test_a_start_that_cannot_be_answered_is_asked_for_again(program):
+    with pytest.raises(HostSilentError, match="between two states"):
+        program("echo 'drivetest: between two states' >&2; exit 3").start("d-two", "key", 2, ARGV)
+
+
+def test_a_start_that_drivetest_does_not_understand_fails(program):
+    with pytest.raises(StartFailedError, match="unexpected argument"):
+        program("echo 'unexpected argument' >&2; exit 64").start("d-two", "key", 2, ARGV)
 
 
 def test_a_refusal_is_told_in_the_words_of_the_host(program):
