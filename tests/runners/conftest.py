@@ -60,7 +60,7 @@ def profiles_kept(django_db_setup, django_db_blocker):
     """Tests with real transactions empty every table at their end, what migrations had put in included."""
     with django_db_blocker.unblock():
         rows = list(Profile.objects.all())
-    yield
+    yield rows
     with django_db_blocker.unblock():
         Profile.objects.bulk_create(rows, ignore_conflicts=True)
 

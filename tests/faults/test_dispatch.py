@@ -1,0 +1,155 @@
+"""A dispatch outlives the death of its worker at any moment: the same process runs on, one run, one evidence."""
+
+import json
+import time
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from django.conf import settings as django_settings
+
+from results.models import Evidence, Profile, Reading, Run, Submission
+from runners.hosts.local import LocalHost
+from runners.hosts.protocol import Detached
+from runners.models import Dispatch
+from runners.orders import Order, add_local_host, bind, cancel, order
+from runners.states import FINAL, State
+from tests.faults.worker import Worker
+from tests.runners.conftest import drivetest, organisation, profiles_kept, staff  # noqa: F401 - shared fixtures
+
+pytestmark = [
+    pytest.mark.faults,
+    pytest.mark.django_db(transaction=True),
+]
+
+PATIENCE_S = 90  # two busy cores may take long
+MIB = 1024 * 1024
+RUN_S = 6
+
+
+@pytest.fixture
+def data_dir(settings, tmp_path):
+    settings.LAB_DIR, settings.EVIDENCE_DIR = tmp_path / "lab", tmp_path / "evidence"
+    return tmp_path
+
+
+@pytest.fixture
+def worker(data_dir, drivetest, profiles_kept):  # noqa: F811
+    Profile.objects.bulk_create(profiles_kept, ignore_conflicts=True)  # the test before this one emptied the table
+    worker = Worker(data_dir)
+    yield worker
+    worker.kill()
+
+
+@pytest.fixture
+def host(worker):
+    return LocalHost()
+
+
+@pytest.fixture
+def ordered(host, data_dir, staff, organisation, worker):  # noqa: F811
+    path = str(data_dir / "drive.img")
+    host.create_file(path, 64 * MIB)
+    device = bind(add_local_host(staff), host.identify(path), "a file", staff)
+    dispatch = order(device, organisation, Order(Decimal("0.1"), RUN_S, 2), staff)
+    yield dispatch
+    if host.stop(dispatch.public_id).state is Detached.RUNNING:
+        wait_for(lambda: host.status(dispatch.public_id).state is Detached.ENDED, worker)
+
+
+def wait_for(is_so, worker):
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < deadline, (list(Dispatch.objects.values_list("state", "reason")), worker.log())
+        time.sleep(0.1)
+
+
+def wait_for_state(dispatch, states, worker):
+    wait_for(lambda: Dispatch.objects.get(pk=dispatch.pk).state in states, worker)
+    dispatch.refresh_from_db()
+
+
+def restart(worker):
+    worker.kill()
+    worker.start()
+
+
+def check_one_of_everything(dispatch, worker, pid):
+    wait_for_state(dispatch, FINAL, worker)
+    assert (dispatch.state, dispatch.pid) == (State.DONE, pid), (dispatch.reason, worker.log())
+    wait_for(Run.objects.exists, worker)
+    wait_for(lambda: not Reading.objects.unfinished().exists(), worker)
+    assert Submission.objects.get() == dispatch.submission
+    assert Evidence.objects.filter(sha256=dispatch.submission.log.sha256).count() == 1
+    assert (Run.objects.count(), Reading.objects.count()) == (1, 1)
+    assert records(dispatch) == {"start": 1, "interval": RUN_S, "end": 1}
+
+
+def records(dispatch):
+    """What the program wrote beside its log: a second start would have written a second record."""
+    lines = (Path(django_settings.LAB_DIR) / dispatch.public_id / "side.jsonl").read_text().splitlines()
+    kinds = [json.loads(line)["record"] for line in lines]
+    return {kind: kinds.count(kind) for kind in kinds}
+
+
+def test_a_worker_killed_before_the_start_leaves_one_run(ordered, worker, host):
+    worker.kill_at("before start")
+    worker.start()
+    wait_for(lambda: not worker.is_alive(), worker)
+    assert host.status(ordered.public_id).state is Detached.ABSENT
+    restart(worker)
+    wait_for_state(ordered, {State.RUNNING}, worker)
+    check_one_of_everything(ordered, worker, host.status(ordered.public_id).pid)
+
+
+def test_a_worker_killed_between_start_and_save_finds_the_same_process(ordered, worker, host):
+    worker.kill_at("after start")
+    worker.start()
+    wait_for(lambda: not worker.is_alive(), worker)
+    ordered.refresh_from_db()
+    pid = host.status(ordered.public_id).pid
+    assert (ordered.state, ordered.pid) == (State.PREPARING, None)
+    assert host.status(ordered.public_id).state is Detached.RUNNING
+    restart(worker)
+    check_one_of_everything(ordered, worker, pid)
+
+
+def test_a_worker_killed_in_mid_run_leaves_the_program_running(ordered, worker, host):
+    worker.start()
+    wait_for(lambda: Dispatch.objects.get(pk=ordered.pk).last_label_s >= 1, worker)
+    pid = Dispatch.objects.get(pk=ordered.pk).pid
+    worker.kill()
+    assert (host.status(ordered.public_id).state, host.status(ordered.public_id).pid) == (Detached.RUNNING, pid)
+    worker.start()
+    check_one_of_everything(ordered, worker, pid)
+
+
+def test_a_program_that_ended_while_no_worker_lived_is_collected(ordered, worker, host):
+    worker.start()
+    wait_for_state(ordered, {State.RUNNING}, worker)
+    worker.kill()
+    wait_for(lambda: host.status(ordered.public_id).state is Detached.ENDED, worker)
+    worker.start()
+    check_one_of_everything(ordered, worker, ordered.pid)
+
+
+def test_a_worker_killed_while_reading_leaves_one_run(ordered, worker):
+    worker.kill_at("before read")
+    worker.start()
+    wait_for(lambda: not worker.is_alive(), worker)
+    ordered.refresh_from_db()
+    assert Reading.objects.unfinished().count() == 1
+    restart(worker)
+    check_one_of_everything(ordered, worker, Dispatch.objects.get(pk=ordered.pk).pid)
+
+
+def test_a_cancel_reaches_the_program_through_a_new_worker(ordered, worker, host, staff):  # noqa: F811
+    worker.start()
+    wait_for_state(ordered, {State.RUNNING}, worker)
+    worker.kill()
+    cancel(ordered, staff)
+    worker.start()
+    wait_for_state(ordered, FINAL, worker)
+    assert ordered.state == State.CANCELLED
+    assert host.status(ordered.public_id).state is Detached.ENDED
+    assert not Evidence.objects.exists()
