@@ -26,6 +26,18 @@ class Program:
     is_running: bool = True
 
 
+class FetchedFile(io.BytesIO):
+    """Closed when its reader has done with it: for a log, when the one door has taken it in."""
+
+    def __init__(self, host, content):
+        super().__init__(content)
+        self.host = host
+
+    def __exit__(self, *raised):
+        super().__exit__(*raised)
+        self.host._done("hand in", None)
+
+
 @dataclass
 class FakeHost:
     """Counts what must never happen: `most_loads` is the largest number of loads seen at once on one drive."""
@@ -89,7 +101,7 @@ class FakeHost:
 
     def fetch(self, run, file):
         self._answer()
-        return self._done("fetch", io.BytesIO(self._file(run, file)))
+        return self._done("fetch", FetchedFile(self, self._file(run, file)))
 
     def write_log(self, run, content=REAL_LOG):
         self.files.setdefault(run, {})["log"] = content

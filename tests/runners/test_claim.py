@@ -1,11 +1,12 @@
 import threading
+import time
 
 import pytest
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from runners.claim import claim
-from runners.locks import stepping
+from runners.locks import hold_drive, stepping
 from runners.looks import look, look_at_all
 from runners.models import Dispatch
 from runners.orders import cancel
@@ -126,6 +127,33 @@ def test_of_many_claims_of_one_drive_one_wins(new_dispatch, connect):
     assert sorted(won) == [False] * (THREADS - 1) + [True]
     assert Dispatch.objects.filter(state__in=LIVE).count() == 1
     assert Dispatch.objects.filter(state=State.QUEUED, reason__startswith="drive busy").count() == THREADS - 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_claim_waits_for_the_one_before_it_to_know_the_newest_generation(in_state, new_dispatch, connect):
+    earlier, dispatch = in_state(State.DONE), new_dispatch()
+    claiming = threading.Thread(target=in_threads, args=[lambda one: claim(one, connect), [dispatch]])
+    with transaction.atomic():
+        hold_drive(earlier.drive_key)
+        claiming.start()
+        wait_until_somebody_waits()
+        Dispatch.objects.filter(pk=earlier.pk).update(generation=5)
+    claiming.join()
+    dispatch.refresh_from_db()
+    assert dispatch.generation == 6
+
+
+def wait_until_somebody_waits():
+    with connection.cursor() as cursor:
+        for _ in range(1000):
+            cursor.execute(
+                "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = "
+                "(SELECT oid FROM pg_database WHERE datname = current_database())"
+            )
+            if cursor.fetchone()[0]:
+                return
+            time.sleep(0.01)
+    pytest.fail("nobody waits for the drive")
 
 
 @pytest.mark.django_db(transaction=True)

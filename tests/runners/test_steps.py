@@ -87,7 +87,7 @@ def test_a_program_that_wrote_no_log_failed(dispatch, connect, fake):
     assert not Evidence.objects.exists()
 
 
-@pytest.mark.parametrize("call", ["identify", "put", "start", "status", "fetch"])
+@pytest.mark.parametrize("call", ["identify", "put", "start", "status", "fetch", "hand in"])
 def test_a_worker_killed_after_any_call_leaves_one_run_and_one_evidence(dispatch, connect, fake, call):
     fake.dies_after = call
     for _ in range(3):
@@ -124,6 +124,7 @@ def test_a_repeat_does_not_ask_whether_the_drive_is_free_of_our_own_program(disp
 @pytest.mark.parametrize("end", sorted(FINAL))
 def test_after_the_end_nothing_moves(in_state, connect, fake, end):
     dispatch = in_state(end, cancel_requested_at=timezone.now())
+    assert not advance(dispatch, connect)
     assert see(dispatch, connect) == end
     assert not Step.objects.exists()
     assert (fake.starts_count, fake.stops_count) == (0, 0)
@@ -172,6 +173,16 @@ def test_an_error_that_asking_again_cannot_mend_ends_it(dispatch, fake, error, e
 
     assert see(dispatch, lambda host: Failing()) == end
     assert dispatch.reason == str(error)
+
+
+def test_a_program_that_may_still_run_is_not_given_up_for_an_error(in_state):
+    class Failing:
+        def status(self, run):
+            raise ProgramMissingError("none")
+
+    dispatch = in_state(State.RUNNING)
+    assert see(dispatch, lambda host: Failing()) == State.RUNNING
+    assert dispatch.silent_since is not None
 
 
 @pytest.mark.parametrize("state", [State.CLAIMED, State.PREPARING, State.RUNNING, State.COLLECTING])
