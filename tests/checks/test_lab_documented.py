@@ -1,0 +1,39 @@
+import re
+
+from django.conf import settings
+
+from runners.exits import REASONS
+from runners.states import FINAL, TRANSITIONS, State
+from webapp.lab.live import MEANINGS
+
+LAB = (settings.BASE_DIR / "docs/lab.md").read_text()
+
+
+def test_the_documented_states_are_those_of_the_table():
+    printed = "".join(
+        f"| {state} | {', '.join(sorted(following)) or 'the end'} |\n" for state, following in TRANSITIONS.items()
+    )
+    between = re.search(r"<!-- states:.*?-->\n(.*?)<!-- end of states -->", LAB, re.DOTALL)
+    assert between is not None
+    assert between[1] == f"| state | followed by |\n|---|---|\n{printed}"
+
+
+def test_every_state_has_a_meaning_for_its_page():
+    assert set(MEANINGS) == set(State)
+
+
+def test_every_exit_status_is_documented_here_and_in_the_formats():
+    formats = (settings.BASE_DIR / "docs/formats.md").read_text()
+    columns = re.search(r"^\| command \|(.*)$", formats, re.MULTILINE)
+    storage = re.search(r"^\| `storage` \|(.*)$", formats, re.MULTILINE)
+    assert columns is not None
+    assert storage is not None
+    told = dict(zip(columns[1].split("|"), storage[1].split("|"), strict=True))
+    statuses = {int(status) for status, meaning in told.items() if meaning.strip() not in {"", "-"}}
+    assert statuses == set(REASONS)
+    ends = LAB.partition("how `drivetest storage` ended")[2].partition("**Lost**")[0]
+    assert all(re.search(rf"\b{status} \w", ends) for status in statuses)
+
+
+def test_what_a_page_calls_final_is_final():
+    assert {state for state, following in TRANSITIONS.items() if not following} == FINAL
