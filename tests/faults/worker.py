@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.db import connection
@@ -28,7 +29,7 @@ class Worker:
         self.group = data_dir / "group"
         self.fired = data_dir / "fired"
         self.program = Path(settings.DRIVETEST)
-        self.process = None
+        self.process: Any = None  # before the first start
 
     def kill_at(self, moment):
         """Let the worker be killed once around a command of drivetest: "before start", "after start", "before read"."""
@@ -49,6 +50,8 @@ class Worker:
 
     def kill(self):
         """kill -9 the worker, its pool and its clock, if they live."""
+        if self.process is None:
+            return
         try:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -67,6 +70,7 @@ class Worker:
         url = f"postgresql://{database['USER']}:{database['PASSWORD']}@/{database['NAME']}?host={database['HOST']}"
         own = {
             "DATABASE_URL": url,
+            "REDIS_URL": settings.REDIS_URL,
             "DRIVECERT_DATA": str(self.data_dir),
             "DRIVETEST": str(self.program),
             "WATCH_PERIOD_S": "1",

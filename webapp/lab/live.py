@@ -7,19 +7,20 @@ from results.rules.limits import parse_limits
 from runners.models import Dispatch
 from runners.safety import may_certify
 from runners.states import FINAL, State
+from webapp.lab.forms import OrderForm
 
 # What a state means, for whoever waits.
 MEANINGS = {
-    State.QUEUED: "waits for the drive",
-    State.CLAIMED: "has the drive; the host is asked what it is",
-    State.PREPARING: "is being started on the host",
-    State.RUNNING: "runs on the host",
-    State.COLLECTING: "has ended on the host; its log is being taken in",
-    State.DONE: "is done",
-    State.FAILED: "failed",
-    State.REFUSED: "was refused; nothing was written to the drive",
-    State.LOST: "is lost",
-    State.CANCELLED: "was cancelled",
+    State.QUEUED: "it waits for the drive",
+    State.CLAIMED: "the drive is held for it, and the host is asked what the drive is",
+    State.PREPARING: "it is being started on the host",
+    State.RUNNING: "its program runs on the host",
+    State.COLLECTING: "its program has ended, and its log is being taken in",
+    State.DONE: "the run has ended and its log is stored",
+    State.FAILED: "the run did not come to its end",
+    State.REFUSED: "nothing was started and nothing written to the drive",
+    State.LOST: "the register no longer knows what became of it",
+    State.CANCELLED: "it was stopped as asked, or never started",
 }
 BAD_ENDS = frozenset({State.FAILED, State.REFUSED, State.LOST})
 
@@ -38,6 +39,7 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
         "may_cancel": (state not in FINAL or is_orphaned) and dispatch.cancel_requested_at is None,
         "may_certify": may_certify(dispatch.device),
         "shares": _shares_with_limits(dispatch.progress.get("shares", [])),
+        "options": _worded(dispatch.options),
         "steps": list(dispatch.steps.all()),
         "runs": list(_runs(dispatch)),
     }
@@ -49,6 +51,22 @@ def _shares_with_limits(shares: list[dict[str, Any]]) -> list[dict[str, Any]]:
     limits = parse_limits(profile.document) if profile and shares else ()
     by_threshold = {limit.threshold_us: limit.limit_pct for limit in limits}
     return [share | {"limit_pct": by_threshold.get(share["threshold_us"])} for share in shares]
+
+
+def _worded(options: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Return what was ordered in the words of the order's form."""
+    fields = OrderForm.base_fields
+    return [
+        (str(fields[name].label or name.replace("_", " ").capitalize()), _word(value))
+        for name, value in options.items()
+        if name in fields
+    ]
+
+
+def _word(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value
 
 
 def _is_being_read(dispatch: Dispatch) -> bool:

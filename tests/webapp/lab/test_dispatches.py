@@ -91,6 +91,13 @@ def test_a_running_dispatch_is_shown_as_it_goes(lab_client, dispatch, connect, f
         assert shown in text.lower()
 
 
+def test_options_are_shown_in_the_words_of_the_form(lab_client, in_state):
+    dispatch = in_state(State.QUEUED, options={"report_interval_s": 1, "microsecond_histograms": False})
+    text = page(lab_client, dispatch).text
+    assert "<dt>Report interval, s</dt><dd>1</dd>" in text
+    assert "<dt>Microsecond histograms</dt><dd>no</dd>" in text
+
+
 def test_the_end_of_the_log_is_escaped(lab_client, in_state):
     dispatch = in_state(State.RUNNING, progress={"tail": ["<script>alert(1)</script>", "</pre>"]})
     text = page(lab_client, dispatch).text
