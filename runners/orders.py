@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from results.models import Event, Organisation
-from runners import wakeup
+from runners import alarms
 from runners.hosts.protocol import Identity
 from runners.models import Device, Dispatch, Host
 from runners.states import FINAL, State
@@ -69,7 +69,7 @@ def order(device: Device, organisation: Organisation, asked: Order, actor: Abstr
             facts=asked.facts,
         )
         _record(actor, "dispatch-ordered", "dispatch", dispatch.public_id, {"nx_load": str(asked.nx_load)})
-        transaction.on_commit(partial(wakeup.wake, dispatch.pk))
+        transaction.on_commit(partial(alarms.wake_the_dispatcher, dispatch.pk))
     return dispatch
 
 
@@ -87,7 +87,7 @@ def cancel(dispatch: Dispatch, actor: AbstractBaseUser) -> bool:
         )
         if asked:
             _record(actor, "dispatch-cancel-asked", "dispatch", dispatch.public_id, {})
-            transaction.on_commit(partial(wakeup.wake, dispatch.pk))
+            transaction.on_commit(partial(alarms.wake_the_dispatcher, dispatch.pk))
     return bool(asked)
 
 

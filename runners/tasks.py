@@ -4,7 +4,6 @@ from celery import shared_task
 
 from results import readings
 from runners.looks import look, look_at_all
-from runners.wakeup import ADVANCE
 
 
 @shared_task(name="runners.sweep_readings")
@@ -25,7 +24,7 @@ def watch_dispatches() -> None:
     look_at_all()
 
 
-@shared_task(name=ADVANCE)
+@shared_task(name="runners.advance_dispatch")
 def advance_dispatch(dispatch_id: int) -> None:
     """Look at one dispatch now: it was ordered or cancelled."""
     look(dispatch_id)

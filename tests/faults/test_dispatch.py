@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from django.conf import settings as django_settings
 
-from results.models import Evidence, Profile, Reading, Run, Submission
+from results.models import Evidence, Reading, Run, Submission
 from runners.hosts.local import LocalHost
 from runners.hosts.protocol import Detached
 from runners.models import Dispatch
 from runners.orders import Order, add_local_host, bind, cancel, order
 from runners.states import FINAL, State
 from tests.faults.worker import Worker
-from tests.runners.conftest import drivetest, organisation, profiles_kept, staff  # noqa: F401 - shared fixtures
+from tests.runners.lab import a_lab, drivetest  # noqa: F401 - shared fixtures
 
 pytestmark = [
     pytest.mark.faults,
@@ -34,8 +34,7 @@ def data_dir(settings, tmp_path):
 
 
 @pytest.fixture
-def worker(data_dir, drivetest, profiles_kept):  # noqa: F811
-    Profile.objects.bulk_create(profiles_kept, ignore_conflicts=True)  # the test before this one emptied the table
+def worker(data_dir, drivetest):  # noqa: F811
     worker = Worker(data_dir)
     yield worker
     worker.kill()
@@ -47,11 +46,11 @@ def host(worker):
 
 
 @pytest.fixture
-def ordered(host, data_dir, staff, organisation, worker):  # noqa: F811
+def ordered(host, data_dir, staff, a_lab, worker):  # noqa: F811
     path = str(data_dir / "drive.img")
     host.create_file(path, 64 * MIB)
     device = bind(add_local_host(staff), host.identify(path), "a file", staff)
-    dispatch = order(device, organisation, Order(Decimal("0.1"), RUN_S, 2), staff)
+    dispatch = order(device, a_lab, Order(Decimal("0.1"), RUN_S, 2), staff)
     yield dispatch
     if host.stop(dispatch.public_id).state is Detached.RUNNING:
         wait_for(lambda: host.status(dispatch.public_id).state is Detached.ENDED, worker)
@@ -143,7 +142,7 @@ def test_a_worker_killed_while_reading_leaves_one_run(ordered, worker):
     check_one_of_everything(ordered, worker, Dispatch.objects.get(pk=ordered.pk).pid)
 
 
-def test_a_cancel_reaches_the_program_through_a_new_worker(ordered, worker, host, staff):  # noqa: F811
+def test_a_cancel_reaches_the_program_through_a_new_worker(ordered, worker, host, staff):
     worker.start()
     wait_for_state(ordered, {State.RUNNING}, worker)
     worker.kill()

@@ -14,8 +14,6 @@ from runners.states import LIVE, State
 
 THREADS = 8
 
-pytestmark = pytest.mark.usefixtures("profiles_kept")
-
 
 def in_threads(work, arguments):
     """Run `work` for every argument at the same moment, each on a connection of its own; return what they gave."""

@@ -299,8 +299,8 @@ def test_a_collection_that_keeps_failing_can_be_cancelled(running, connect, fake
     assert "still on the host" in running.reason
 
 
-def test_one_dispatch_that_stumbles_does_not_stop_the_others(dispatch, other_drive, organisation, staff, connect, fake):
-    other = order(other_drive, organisation, Order(Decimal(1), 60, 10), staff)
+def test_one_dispatch_that_stumbles_does_not_stop_the_others(dispatch, other_drive, a_lab, staff, connect, fake):
+    other = order(other_drive, a_lab, Order(Decimal(1), 60, 10), staff)
     del fake.drives[dispatch.device.path]  # the fake then fails as a bug would: KeyError
     look_at_all(connect)
     other.refresh_from_db()

@@ -200,7 +200,7 @@ def test_a_detached_record_is_read_as_docs_formats_gives_it():
 
 def test_an_identity_is_read_as_docs_formats_gives_it():
     identity = parse_identity("/dev/loop0", json.loads(_example("drivecert.identity/1")))
-    assert (identity.kind, identity.drive_key, identity.size_bytes) == ("virtual", "loop:64768:123456", 536870912)
+    assert (identity.kind, identity.drive_key, identity.size_bytes) == ("virtual", "file:64768:123456", 536870912)
     assert identity.refusals == ("/dev/loop0: mounted at /mnt; unmount it or choose another device",)
 
 
@@ -212,9 +212,9 @@ def _example(schema):
 
 
 @pytest.mark.django_db
-def test_an_order_runs_on_this_machine_from_start_to_submission(local, drive, staff, organisation):
+def test_an_order_runs_on_this_machine_from_start_to_submission(local, drive, staff, a_lab):
     device = bind(add_local_host(staff), drive, "a file", staff)
-    dispatch = order(device, organisation, Order(Decimal("0.05"), 2, 1), staff)
+    dispatch = order(device, a_lab, Order(Decimal("0.05"), 2, 1), staff)
     look(dispatch.pk, connect)
     dispatch.refresh_from_db()
     assert dispatch.state == State.RUNNING, dispatch.reason
@@ -228,9 +228,9 @@ def test_an_order_runs_on_this_machine_from_start_to_submission(local, drive, st
 
 
 @pytest.mark.django_db
-def test_a_file_exchanged_for_another_is_refused(local, drive, staff, organisation):
+def test_a_file_exchanged_for_another_is_refused(local, drive, staff, a_lab):
     device = bind(add_local_host(staff), drive, "a file", staff)
-    dispatch = order(device, organisation, Order(Decimal("0.05"), 2, 1), staff)
+    dispatch = order(device, a_lab, Order(Decimal("0.05"), 2, 1), staff)
     Path(drive.path).rename(f"{drive.path}.old")
     local.create_file(drive.path, drive.size_bytes)
     look(dispatch.pk, connect)

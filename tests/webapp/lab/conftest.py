@@ -3,7 +3,8 @@
 import pytest
 from django.test import Client
 
-from tests.runners.conftest import (  # noqa: F401 - fixtures shared with the dispatcher's tests
+from tests.runners.lab import (  # noqa: F401 - fixtures shared with the dispatcher's tests
+    a_lab,
     connect,
     device,
     dispatch,
@@ -12,15 +13,13 @@ from tests.runners.conftest import (  # noqa: F401 - fixtures shared with the di
     fake,
     in_state,
     new_dispatch,
-    organisation,
-    staff,
 )
 from webapp.accounts.models import Membership
 
 
 @pytest.fixture
-def lab_client(staff, organisation):  # noqa: F811
-    Membership.objects.create(user=staff, organisation=organisation)
+def lab_client(staff, a_lab):  # noqa: F811
+    Membership.objects.create(user=staff, organisation=a_lab)
     client = Client()
     client.force_login(staff)
     return client

@@ -22,11 +22,11 @@ def page(client, dispatch, part=""):
     return client.get(f"/lab/dispatches/{dispatch.public_id}/{part}")
 
 
-def test_an_order_becomes_a_dispatch_of_the_orderer_s_lab(lab_client, device, organisation, staff):
+def test_an_order_becomes_a_dispatch_of_the_orderer_s_lab(lab_client, device, a_lab, staff):
     answer = lab_client.post(f"/lab/devices/{device.pk}/order/", ASKED)
     dispatch = Dispatch.objects.get()
     assert answer.headers["Location"] == f"/lab/dispatches/{dispatch.public_id}/"
-    assert (dispatch.organisation, dispatch.ordered_by, dispatch.state) == (organisation, staff, State.QUEUED)
+    assert (dispatch.organisation, dispatch.ordered_by, dispatch.state) == (a_lab, staff, State.QUEUED)
     assert (dispatch.nx_load, dispatch.duration_s, dispatch.slice_length_s) == (Decimal("0.5"), 60, 10)
     assert dispatch.options == {"report_interval_s": 1, "record_bytes": 1536, "microsecond_histograms": True}
 

@@ -1,0 +1,88 @@
+"""A lab with one host and one drive on it, and dispatches ordered for that drive."""
+
+import subprocess
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from results.models import Organisation
+from runners.models import Dispatch, Host
+from runners.orders import Order, bind, order
+from tests.runners.fake_host import FakeHost
+
+
+@pytest.fixture(autouse=True)
+def evidence_of_its_own(settings, tmp_path):
+    settings.EVIDENCE_DIR = tmp_path / "evidence"
+    settings.LAB_DIR = tmp_path / "lab"
+
+
+NEEDED = ("identify", "start", "status", "stop", "storage")
+
+
+@pytest.fixture(scope="session")
+def drivetest():
+    """The real program; without it the tests that need it say so, and nothing stands in for it."""
+    program = Path(settings.DRIVETEST)
+    if not program.exists():
+        pytest.skip(f"LOUD: {program} is not built; the lab is not tested with the real program")
+    commands = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
+    missing = [command for command in NEEDED if f"  {command} " not in commands]
+    if missing:
+        pytest.skip(f"LOUD: {program} lacks {', '.join(missing)}; the lab is not tested with the real program")
+    return program
+
+
+@pytest.fixture
+def fake():
+    host = FakeHost()
+    host.add_drive()
+    return host
+
+
+@pytest.fixture
+def connect(fake):
+    return lambda host: fake
+
+
+@pytest.fixture
+def a_lab(db):
+    return Organisation.objects.create(slug="a-lab", name="A lab", kind="lab")
+
+
+@pytest.fixture
+def device(staff, fake):
+    host = Host.objects.create(name="local", kind="local")
+    return bind(host, fake.drives["/dev/fake0"], "fake drive", staff)
+
+
+@pytest.fixture
+def new_dispatch(device, a_lab, staff):
+    def create():
+        return order(device, a_lab, Order(Decimal(1), 60, 10), staff)
+
+    return create
+
+
+@pytest.fixture
+def dispatch(new_dispatch):
+    return new_dispatch()
+
+
+@pytest.fixture
+def in_state(dispatch):
+    """Put the dispatch into a state as if its steps had been made."""
+
+    def put(state, **columns):
+        Dispatch.objects.filter(pk=dispatch.pk).update(state=state, generation=1, **columns)
+        dispatch.refresh_from_db()
+        return dispatch
+
+    return put
+
+
+@pytest.fixture
+def other_drive(device, staff, fake):
+    return bind(device.host, fake.add_drive("/dev/fake1", "loop:1:3"), "other drive", staff)
