@@ -74,6 +74,17 @@ def credentials(site):
 
 
 @pytest.fixture
+def staff_page(page, credentials):
+    """A desktop browser, signed in as the first staff user."""
+    page.goto("/accounts/login/")
+    page.get_by_label("Username").fill(credentials["login"])
+    page.get_by_label("Password").fill(credentials["password"])
+    page.get_by_role("main").get_by_role("button", name="Sign in").click()
+    page.wait_for_load_state()
+    return page
+
+
+@pytest.fixture
 def assert_accessible():
     """Fail on any rule of axe that a page breaks, naming rule and element."""
 

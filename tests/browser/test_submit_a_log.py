@@ -1,0 +1,73 @@
+"""A vendor's task in a real browser: upload a log, see at once what was read and why it passes or fails."""
+
+import re
+
+import pytest
+from django.conf import settings
+
+pytestmark = pytest.mark.browser
+
+LOGS = settings.BASE_DIR / "tests/data/act/6.6"
+READ_WITHIN_MS = 30_000
+UPSTREAM_ROW = re.compile(r"^ *(?:\d+|avg|max) +\d")
+
+
+def upload(page, path, **facts):
+    page.goto("/submit/")
+    page.locator("[name=log]").set_input_files(path)
+    stated = {"vendor": "Exemplar", "model": "EX4", "slice_length_s": "10"} | facts
+    for name, value in stated.items():
+        page.locator(f"[name={name}]").fill(value)
+    page.locator("[name=category]").select_option("nvme-flash")
+    page.get_by_role("button", name="Send and read the log").click()
+    page.get_by_text("Where it stands").wait_for()
+
+
+def upstream_rows(case):
+    lines = (LOGS / f"{case}.latency.txt").read_text().splitlines()
+    return [line.split() for line in lines if UPSTREAM_ROW.match(line)]
+
+
+def shown_rows(page):
+    table = page.locator("table", has=page.get_by_role("columnheader", name="65536"))
+    table.wait_for(timeout=READ_WITHIN_MS)
+    rows = table.locator("tbody tr, tfoot tr").all()
+    return [[cell.inner_text().split()[0] for cell in row.locator("th, td").all()] for row in rows]
+
+
+@pytest.mark.parametrize("case", ["four-us", "slow-disk-ms"])
+def test_the_slice_table_is_upstreams_to_the_digit(staff_page, case):
+    upload(staff_page, LOGS / f"{case}.log")
+    assert shown_rows(staff_page) == upstream_rows(case)
+
+
+def test_a_failing_log_says_what_fails_and_by_how_much(staff_page):
+    upload(staff_page, LOGS / "slow-disk-ms.log")
+    shown_rows(staff_page)
+    verdict = staff_page.locator("main .verdict").first.inner_text()
+    assert "slice 2 (10-20 s), reads over 64 ms: 0.33 % > 0.1 %; also over 1 ms and 8 ms" in verdict
+    assert staff_page.get_by_text("times the limit").count() == 4
+
+
+def test_the_chart_draws_and_has_its_table(staff_page):
+    upload(staff_page, LOGS / "slow-disk-ms.log")
+    shown_rows(staff_page)
+    staff_page.locator("a[href^='/runs/']").first.click()
+    staff_page.get_by_role("heading", name="Slow reads").scroll_into_view_if_needed()
+    staff_page.locator(".js-plotly-plot svg.main-svg").first.wait_for()
+    assert staff_page.get_by_role("link", name="CSV").count() >= 1
+
+
+def test_a_file_that_is_no_log_is_kept_and_explained(staff_page, tmp_path):
+    letter = tmp_path / "letter.txt"
+    letter.write_text("Dear register,\nour drive is very fast.\n")
+    upload(staff_page, letter)
+    staff_page.get_by_text("The bytes are kept").first.wait_for(timeout=READ_WITHIN_MS)
+    said = staff_page.locator("main").inner_text()
+    assert all(word in said for word in ("Expected", "Got", "Remedy"))
+
+
+def test_a_submission_breaks_no_rule_of_accessibility(staff_page, assert_accessible):
+    upload(staff_page, LOGS / "four-us.log")
+    shown_rows(staff_page)
+    assert_accessible(staff_page)
