@@ -1,0 +1,81 @@
+"""The lab in a real browser on the whole register: order a run, watch it, follow it to its run page."""
+
+import re
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+PATIENCE_MS = 90_000  # two busy cores may take long
+PHONE = {"width": 320, "height": 640}
+
+
+def sign_in(page, credentials):
+    page.goto("/lab/")
+    page.get_by_label("Username").fill(credentials["login"])
+    page.get_by_label("Password").fill(credentials["password"])
+    page.get_by_role("main").get_by_role("button").click()
+    page.wait_for_url("**/lab/")
+
+
+def add_device(page, path):
+    """Leave the browser at the overview, with the file among the devices."""
+    page.goto("/lab/")
+    if page.get_by_role("button", name="Add this machine").count():
+        page.get_by_role("button", name="Add this machine").click()
+    page.get_by_role("link", name="Add a device").click()
+    page.get_by_label("Path").fill(str(path))
+    page.get_by_label("Create a file").fill("64")
+    page.get_by_role("button", name="Identify").click()
+    page.get_by_role("button", name="Add this device").click()
+
+
+def order(page, path, duration_s):
+    page.get_by_role("link", name=f"Order a run on {path.name}").click()
+    page.get_by_label("Load, Nx").fill("0.1")
+    page.get_by_label("Duration, s").fill(str(duration_s))
+    page.get_by_label("Slice length, s").fill("2")
+    page.get_by_role("button", name="Order the run").click()
+
+
+@pytest.fixture
+def drive(site, request):
+    path = site.data_dir.parent / f"{request.node.name}.img"
+    yield path
+    path.unlink(missing_ok=True)
+
+
+def test_a_run_ordered_in_the_browser_is_shown_live_and_ends_in_a_run_page(page, credentials, drive, assert_accessible):
+    sign_in(page, credentials)
+    add_device(page, drive)
+    order(page, drive, duration_s=8)
+    page.evaluate("window.isTheSamePage = true")
+    page.wait_for_selector("progress[value='4'], progress[value='5'], progress[value='6']", timeout=PATIENCE_MS)
+    assert "reads per second" in page.locator("#live").inner_text()
+    assert_accessible(page)
+    page.wait_for_selector("[data-settled=yes]", timeout=PATIENCE_MS)
+    assert page.evaluate("window.isTheSamePage")
+    assert page.get_by_role("button", name="Cancel").count() == 0
+    page.get_by_role("link", name=re.compile("^run r-")).click()
+    page.wait_for_url("**/runs/r-*/")
+    assert page.locator("main h1").count() == 1
+
+
+def test_a_run_is_cancelled_without_javascript(new_page, credentials, drive):
+    page = new_page(java_script_enabled=False, viewport=PHONE)
+    sign_in(page, credentials)
+    add_device(page, drive)
+    order(page, drive, duration_s=600)
+    page.wait_for_selector(".verdict >> text=running", timeout=PATIENCE_MS)
+    page.get_by_role("button", name="Cancel this run").click()
+    page.wait_for_selector(".verdict >> text=cancelled", timeout=PATIENCE_MS)
+
+
+@pytest.mark.parametrize("path", ["/lab/", "/lab/hosts/local/devices/add/"])
+def test_a_page_of_the_lab_fits_a_phone(new_page, credentials, path):
+    page = new_page(viewport=PHONE)
+    sign_in(page, credentials)
+    if page.get_by_role("button", name="Add this machine").count():
+        page.get_by_role("button", name="Add this machine").click()
+    page.goto(path)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
