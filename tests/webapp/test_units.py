@@ -92,3 +92,7 @@ def test_slices_are_named_by_whole_hours_where_they_are_whole(start_s, end_s, te
 )
 def test_storage_is_told_as_devices_of_a_size(count, gigabytes, text):
     assert units.storage(count, gigabytes) == text.replace(" ", NBSP)
+
+
+def test_rates_have_one_decimal_as_in_acts_table():
+    assert (units.rate(Decimal("600.15")), units.rate(Decimal(2000)), units.rate(None)) == ("600.2", "2,000.0", "")

@@ -13,5 +13,6 @@ urlpatterns = [
     path("drive/<slug:slug>/", drives.product, name="product"),
     path("runs/<str:public_id>/", runs.detail, name="run-detail"),
     path("runs/<str:public_id>/log", runs.log, name="run-log"),
+    path("runs/<str:public_id>/side.jsonl", runs.side_file, name="run-side-file"),
     path("runs/<str:public_id>/slices.csv", runs.slices_csv, name="run-slices"),
 ]

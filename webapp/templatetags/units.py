@@ -24,6 +24,12 @@ def decimal(number: Decimal | None) -> str:
 
 
 @register.filter
+def rate(per_s: Decimal | None) -> str:
+    """Return a measured rate with one decimal, as ACT's own table prints rates: 2,000.0."""
+    return "" if per_s is None else f"{per_s:,.1f}"
+
+
+@register.filter
 def count(number: int | None) -> str:
     """Return a whole number with thousands separated."""
     return "" if number is None else f"{number:,d}"

@@ -6,7 +6,7 @@ import io
 import pytest
 
 from results.evidence_store import store
-from results.models import Event, Evidence, Organisation, Run, Visibility
+from results.models import Event, Evidence, Organisation, Run, Submission, Visibility
 from tests.webapp.register.conftest import LOG_BYTES, SLOW_DISK_VERDICT
 from tests.webapp.register.pages import read_rows
 from webapp.accounts.models import Membership
@@ -127,6 +127,31 @@ def test_a_log_that_is_known_already_is_not_sent_again(client, make_log_run):
     first.close()
 
 
+def test_the_side_file_of_a_lab_run_is_sent_too(client, make_log_run):
+    run = keep_log(make_log_run())
+    Submission.objects.filter(pk=run.submission.pk).update(side_file=run.reading.evidence)
+    assert client.get(f"/runs/{run.public_id}/side.jsonl").getvalue() == LOG_BYTES
+    assert f'href="/runs/{run.public_id}/side.jsonl"' in client.get(f"/runs/{run.public_id}/").text
+
+
+def test_a_run_without_a_side_file_says_so(client, make_log_run):
+    run = make_log_run()
+    response = client.get(f"/runs/{run.public_id}/side.jsonl")
+    assert (response.status_code, "no side file" in response.text) == (404, True)
+
+
+def test_the_achieved_rate_stands_beside_the_asked_one(client, make_log_run):
+    text = client.get(f"/runs/{make_log_run().public_id}/").text
+    assert "<dd>600.2 reads/s</dd>" in text  # 24,006 reads in 40 s, by the log's last block
+
+
+def test_a_reason_that_the_headline_gives_is_not_repeated(client, make_log_run):
+    reason = "it ran 40 s in slices of 10 s; the profile asks 86400 s in slices of 3600 s"
+    document = SLOW_DISK_VERDICT | {"outcome": "undecided", "headline": f"undecided: {reason}", "reasons": [reason]}
+    text = client.get(f"/runs/{make_log_run(document=document).public_id}/").text
+    assert text.count(reason) == 1
+
+
 def test_a_sequestered_log_is_withheld_and_its_run_stays(client, make_log_run):
     run = keep_log(make_log_run())
     Evidence.objects.filter(pk=run.reading.evidence.pk).update(sequestered=True)
@@ -135,7 +160,7 @@ def test_a_sequestered_log_is_withheld_and_its_run_stays(client, make_log_run):
     assert "withheld for legal reasons" in client.get(f"/runs/{run.public_id}/").text
 
 
-@pytest.mark.parametrize("download", ["log", "slices.csv"])
+@pytest.mark.parametrize("download", ["log", "slices.csv", "side.jsonl"])
 def test_a_published_run_has_nothing_to_download(client, make_published_run, download):
     assert client.get(f"/runs/{make_published_run().public_id}/{download}").status_code == 404
 

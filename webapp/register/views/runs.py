@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.cache import get_conditional_response
 
 from results.evidence_store import open_evidence
-from results.models import Run
+from results.models import Evidence, Run
 from results.rules.limits import parse_limits
 from webapp.register import categories, run_page
 from webapp.register.access import holds_link, is_public, require_access
@@ -26,7 +26,7 @@ UNAVAILABLE_FOR_LEGAL_REASONS = 451
 
 def find_run(request: HttpRequest, public_id: str) -> Run:
     """Return the run with what its page shows, where the reader may see it."""
-    related = ("product", "submission__log", "submission__organisation", "reading__evidence")
+    related = ("product", "submission__log", "submission__side_file", "submission__organisation", "reading__evidence")
     return require_access(request, public_id, Run.objects.filter(public_id=public_id).select_related(*related).first())
 
 
@@ -66,6 +66,7 @@ def addresses(request: HttpRequest, run: Run) -> dict[str, str]:
     query = "?" + urlencode({"key": request.GET["key"]}) if by_link else ""
     return {
         "log_address": reverse("run-log", args=[run.public_id]) + query,
+        "side_file_address": reverse("run-side-file", args=[run.public_id]) + query,
         "slices_address": reverse("run-slices", args=[run.public_id]) + query,
     }
 
@@ -104,8 +105,22 @@ def log(request: HttpRequest, public_id: str) -> HttpResponseBase:
     evidence = run_page.evidence_of(run)
     if evidence is None:
         raise Http404(f"Run {public_id} has no log: it is known from a publication only.")
+    return _as_received(request, run, evidence)
+
+
+@public_page
+def side_file(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """Send what drivetest wrote beside the log: identity, intervals, exact figures."""
+    run = find_run(request, public_id)
+    evidence = run.submission.side_file if run.submission else None
+    if evidence is None:
+        raise Http404(f"Run {public_id} has no side file: only runs dispatched by a lab have one.")
+    return _as_received(request, run, evidence)
+
+
+def _as_received(request: HttpRequest, run: Run, evidence: Evidence) -> HttpResponseBase:
     if evidence.sequestered:
-        sentence = f"The log of run {public_id} is withheld for legal reasons. Its bytes are kept."
+        sentence = f"{evidence.filename} of run {run.public_id} is withheld for legal reasons. Its bytes are kept."
         return guarded(run, render(request, "451.html", {"sentence": sentence}, status=UNAVAILABLE_FOR_LEGAL_REASONS))
     etag = f'"{evidence.sha256}"'
     known = get_conditional_response(request, etag=etag)
