@@ -12,6 +12,7 @@ from runners.errors import FileMissingError
 from runners.hosts.protocol import LabHost
 from runners.models import Dispatch
 from runners.moves import WORKER, move
+from runners.progress import last_words
 from runners.recipes.act_storage import LOG_FILE, SIDE_FILE
 from runners.states import State
 
@@ -21,7 +22,7 @@ def collect(dispatch: Dispatch, host: LabHost) -> bool:
 
     A run that ended badly leaves evidence too; then the dispatch failed, with its log kept.
     """
-    reason = exits.reason(dispatch.exit_status)
+    reason = why_it_ended(host, dispatch.public_id, dispatch.exit_status)
     try:
         submission = _hand_in(dispatch, host)
     except TooLargeError as error:
@@ -29,6 +30,13 @@ def collect(dispatch: Dispatch, host: LabHost) -> bool:
         return move(dispatch, State.COLLECTING, State.FAILED, WORKER, kept)
     end = State.DONE if dispatch.exit_status in exits.DID_ITS_JOB else State.FAILED
     return move(dispatch, State.COLLECTING, end, WORKER, reason, submission=submission)
+
+
+def why_it_ended(host: LabHost, run: str, exit_status: int | None, told: str = "") -> str:
+    """Return the end of a program in words; of one that did not do its job, with what it said itself."""
+    if exit_status not in exits.DID_ITS_JOB:
+        told = last_words(host, run) or told
+    return exits.reason(exit_status, told)
 
 
 def _hand_in(dispatch: Dispatch, host: LabHost) -> Submission:

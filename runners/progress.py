@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from results.rules.limits import act_share_pct
+from runners.errors import FileMissingError
 from runners.hosts.protocol import LabHost
 
 # More than the block of the largest configuration (128 devices); also all that one look reads of a log it fell behind.
@@ -96,3 +97,13 @@ def tail(host: LabHost, run: str, log_bytes: int) -> list[str]:
     """Return the last lines of the log as it stands, also of a block that is not whole."""
     text = host.read(run, "log", max(0, log_bytes - TAIL_BYTES), TAIL_BYTES).decode("utf-8", "replace")
     return text.splitlines()[-TAIL_LINES:]
+
+
+def last_words(host: LabHost, run: str) -> str:
+    """Return what the program said last on standard error; empty where it said nothing."""
+    try:
+        text = host.read(run, "stderr", 0, TAIL_BYTES).decode("utf-8", "replace")
+    except FileMissingError:
+        return ""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1].removeprefix("drivetest storage: ") if lines else ""

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from runners import exits, safety
 from runners.claim import claim
-from runners.collect import collect
+from runners.collect import collect, why_it_ended
 from runners.errors import HostError
 from runners.hosts import Connect
 from runners.hosts.protocol import Detached, LabHost, ProgramStatus
@@ -101,15 +101,15 @@ def _watch(dispatch: Dispatch, host: LabHost) -> bool:
     if status.state is Detached.ABSENT:
         lost = f"{dispatch.device.host} has no run directory of pid {dispatch.pid} any more"
         return move(dispatch, State.RUNNING, State.LOST, WORKER, lost)
-    moved = status.state is Detached.ENDED and _ended(dispatch, status)
+    moved = status.state is Detached.ENDED and _ended(dispatch, host, status)
     _count(dispatch, host, status)  # last: what is only shown must not hold up what is done
     return moved
 
 
-def _ended(dispatch: Dispatch, status: ProgramStatus) -> bool:
+def _ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
     if dispatch.cancel_requested_at and exits.was_stopped(status.exit_status):
         return move(dispatch, State.RUNNING, State.CANCELLED, WORKER, "cancelled; the program has ended on the host")
-    reason = exits.reason(status.exit_status, status.reason)
+    reason = why_it_ended(host, dispatch.public_id, status.exit_status, status.reason)
     if status.log_bytes == 0:
         return move(dispatch, State.RUNNING, State.FAILED, WORKER, f"{reason}; it wrote no log")
     return move(dispatch, State.RUNNING, State.COLLECTING, WORKER, reason, exit_status=status.exit_status)
