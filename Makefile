@@ -10,6 +10,8 @@ export CARGO_INCREMENTAL := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # The checks need no server: addresses of a developer's shell must not reach them.
 OFFLINE := env -u DATABASE_URL -u REDIS_URL
+# A shell's background jobs ignore Ctrl-C, and what nohup starts ignores a hang-up; tests send both.
+HEEDING := env --default-signal=INT,HUP
 
 .DEFAULT_GOAL := help
 .PHONY: help run test checks rust-checks tests bench lint format requirements drivetest
@@ -59,11 +61,11 @@ checks: $(VENV)/test.stamp ## format, lint, types, arrows, templates (missing mi
 rust-checks: ## format, clippy, tests and documentation of drivetest
 	cd $(WORKSPACE) && $(CARGO) fmt --check
 	cd $(WORKSPACE) && $(CARGO) clippy --locked --all-targets --quiet -- -D warnings
-	cd $(WORKSPACE) && $(CARGO) test --locked --quiet
+	cd $(WORKSPACE) && $(HEEDING) $(CARGO) test --locked --quiet
 	cd $(WORKSPACE) && RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --quiet
 
 tests: $(VENV)/test.stamp drivetest ## pytest: units, faults, browser
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	$(HEEDING) $(BIN)/python -m pytest -n auto --dist loadgroup
 
 bench: $(VENV)/test.stamp drivetest ## measure; each prints a table
 	@for measure in benchmarks/*.py; do echo "== $$measure"; $(BIN)/python "$$measure"; done
