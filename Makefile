@@ -67,8 +67,10 @@ rust-checks: ## format, clippy, tests and documentation of drivetest
 tests: $(VENV)/test.stamp drivetest ## pytest: units, faults, browser
 	$(HEEDING) $(BIN)/python -m pytest -n auto --dist loadgroup
 
-bench: $(VENV)/test.stamp drivetest ## measure; each prints a table
-	@for measure in benchmarks/*.py; do echo "== $$measure"; $(BIN)/python "$$measure"; done
+bench: $(VENV)/test.stamp drivetest ## measure; BENCH_DEVICE=/dev/X, which is overwritten, for the load
+	$(BIN)/python benchmarks/log_reading.py
+	@if [ -n "$(BENCH_DEVICE)" ]; then $(BIN)/python benchmarks/drivetest_load.py "$(BENCH_DEVICE)"; \
+	else echo "drivetest_load.py left out: BENCH_DEVICE names no block device that may be overwritten"; fi
 
 lint: checks ## what can be said without running anything
 	cd $(WORKSPACE) && $(CARGO) clippy --locked --all-targets --quiet -- -D warnings
