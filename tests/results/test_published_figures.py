@@ -1,6 +1,7 @@
 import pytest
+from django.core.management import call_command
 
-from results.models import PublishedClaim, PublishedFigure
+from results.models import PublishedClaim, PublishedFigure, Run
 from results.published_figures import PUBLISHED, import_claims, import_figures
 
 pytestmark = pytest.mark.django_db
@@ -35,3 +36,9 @@ def test_a_corrected_value_replaces_the_old_one(tmp_path):
     (tmp_path / "published_claims.csv").write_text(corrected)
     assert import_claims(tmp_path) == 0
     assert PublishedClaim.objects.get(recomputed_value="43.8").status == "truncated"
+
+
+def test_the_command_imports_results_figures_and_claims(capsys):
+    call_command("import_catalogue")
+    assert "YCSB briefs: 196 figures and 62 claims added." in capsys.readouterr().out
+    assert (Run.objects.count(), PublishedFigure.objects.count(), PublishedClaim.objects.count()) == (103, 196, 62)

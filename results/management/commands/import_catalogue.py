@@ -1,4 +1,4 @@
-"""Import the published results into the register."""
+"""Import what was published before this register: results, and the figures and claims of YCSB briefs."""
 
 import argparse
 from pathlib import Path
@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from results.catalogue import PUBLISHED_CATALOGUE, import_catalogue
 from results.catalogue_rows import CatalogueError
+from results.published_figures import import_claims, import_figures
 
 
 class Command(BaseCommand):
@@ -21,6 +22,7 @@ class Command(BaseCommand):
             counts = import_catalogue(path)
         except (CatalogueError, OSError) as error:
             raise CommandError(str(error)) from error
+        self.stdout.write(f"YCSB briefs: {import_figures()} figures and {import_claims()} claims added.")
         summary = ("added", len(counts.added)), ("changed", len(counts.changed)), ("unchanged", len(counts.unchanged))
         self.stdout.write("Published results: " + ", ".join(f"{number} {word}" for word, number in summary) + ".")
         for public_id in counts.no_longer_named:
