@@ -43,7 +43,8 @@ class Supervisor:
                 self._start()
                 self._watch()
             except StopRequestedError as request:
-                self.say(f"\n{request}: stopping")
+                with contextlib.suppress(OSError):
+                    self.say(f"\n{request}: stopping")
             finally:
                 self._stop()
 
@@ -158,7 +159,8 @@ class Supervisor:
     def _stop(self) -> None:
         for number in STOP_SIGNALS:
             signal.signal(number, signal.SIG_IGN)  # being asked twice does not make it faster
-        self._tell_lab_runs()
+        with contextlib.suppress(OSError):  # the terminal may have closed; the children are stopped all the same
+            self._tell_lab_runs()
         forget_addresses(self.embedded.places.run_dir)
         for child in reversed(self.children):
             child.stop()
