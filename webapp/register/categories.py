@@ -50,7 +50,7 @@ DRIVE_COLUMNS = (
 )
 XPOINT_COLUMNS = (
     *(columns.DRIVE, columns.CAPACITY, columns.PCIE_GEN, columns.SPEED, columns.OVER_256US, columns.OVER_512US),
-    *(columns.OVER_1MS_NEXT, columns.OVER_8MS, columns.OVER_64MS, columns.ENDURANCE, columns.NOTES, *EVIDENCE),
+    *(columns.OVER_1MS, columns.OVER_8MS, columns.OVER_64MS, columns.ENDURANCE, columns.NOTES, *EVIDENCE),
 )
 NETWORKED_COLUMNS = (
     *(columns.SYSTEM, columns.SPEED, *SHARES, columns.BACKING_DEVICE, columns.PROTOCOL, columns.NOTES, *EVIDENCE),

@@ -101,14 +101,14 @@ def share_code(threshold_us: int) -> str:
     return f"pct_over_{threshold_us}us" if threshold_us % 1000 else f"pct_over_{threshold_us // 1000}ms"
 
 
-def share_column(threshold_us: int, head: str) -> Column:
+def share_column(threshold_us: int, head: str, group: str = "share") -> Column:
     """Return the column of the shares over a threshold."""
 
     def order(run: Run) -> Order:
         share = share_of(run, threshold_us)
         return share.share_pct if share else None
 
-    return Column(share_code(threshold_us), head, "share", order, group="share", threshold_us=threshold_us)
+    return Column(share_code(threshold_us), head, "share", order, group=group, threshold_us=threshold_us)
 
 
 def text_column(code: str, head: str, field: str, group: str) -> Column:
@@ -127,9 +127,8 @@ RUN = Column("run", "Run", "run", lambda run: run.public_id)
 SPEED = Column(
     "tps", "Speed", "speed", lambda run: run.tps, lambda run: units.decimal(run.tps), "tps", falls_first=True
 )
-OVER_256US = share_column(256, "Over 256 us")
-OVER_512US = share_column(512, "512 us")
-OVER_1MS_NEXT = share_column(1_000, "1 ms")
+OVER_256US = share_column(256, "Over 256 us", group="fast")
+OVER_512US = share_column(512, "512 us", group="fast")
 OVER_1MS = share_column(1_000, "Over 1 ms")
 OVER_8MS = share_column(8_000, "8 ms")
 OVER_64MS = share_column(64_000, "64 ms")

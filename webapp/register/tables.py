@@ -12,7 +12,7 @@ from webapp.register.marks import NearnessMark, TierMark, nearness_mark, run_tie
 from webapp.register.parameters import FASTEST_FIRST, Question, Sort
 from webapp.templatetags import units
 
-GROUP_LABELS = {"share": "Slow reads", "end": "Endurance", "size": "Capacity", "ev": "Evidence"}
+GROUP_LABELS = {"share": "Slow reads", "fast": "Below 1 ms", "end": "Endurance", "size": "Capacity", "ev": "Evidence"}
 STATISTIC_TITLES = {
     Statistic.STEADY_AS_PUBLISHED: ("As published:", "shares are steady-state values, not the worst hour."),
     Statistic.WORST_SLICE: ("From stored logs:", "shares are those of the worst slice of each run."),
