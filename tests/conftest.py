@@ -23,11 +23,12 @@ from webapp.accounts.models import Membership  # noqa: E402
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Keep on one xdist worker what shares one running register, or kills processes."""
+    """Keep on one xdist worker what shares a running register: all browser tests, and each file of fault tests."""
     for item in items:
-        for name in ("browser", "faults"):
-            if item.get_closest_marker(name):
-                item.add_marker(pytest.mark.xdist_group(name))
+        if item.get_closest_marker("faults"):
+            item.add_marker(pytest.mark.xdist_group(item.module.__name__))
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.xdist_group("browser"))
         if item.get_closest_marker("browser") and CHROMIUM is None:
             item.add_marker(pytest.mark.skip(reason="NO CHROMIUM on this machine: install the package chromium"))
 
