@@ -8,6 +8,7 @@ from django.utils import timezone
 from runners.locks import hold_drive
 from runners.models import Dispatch, Step
 from runners.states import FINAL, TRANSITIONS, State
+from runners.storable import storable
 
 # Who moved it, where no person did.
 WORKER = "worker"
@@ -19,6 +20,7 @@ def move(dispatch: Dispatch, from_state: State, to_state: State, actor: str, rea
     Raises ValueError for a move that the table lacks and for an end without a reason: both are bugs.
     """
     _check(from_state, to_state, reason)
+    reason = storable(reason)
     with transaction.atomic():
         if to_state is State.LOST:
             hold_drive(dispatch.drive_key)  # a claim must not look past the drive between live and lost
@@ -48,6 +50,7 @@ def _stamp(to_state: State) -> dict[str, Any]:
 
 def note(dispatch: Dispatch, reason: str) -> None:
     """Say on the page why a dispatch that is not at its end stands where it stands; no step, nothing moves."""
+    reason = storable(reason)
     if reason != dispatch.reason:
         Dispatch.objects.filter(pk=dispatch.pk, state=dispatch.state).exclude(state__in=FINAL).update(reason=reason)
         dispatch.reason = reason

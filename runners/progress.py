@@ -1,5 +1,6 @@
 """What the live page shows of a growing log: counters of its last whole block, never a verdict (drivetest judges)."""
 
+import os
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from results.rules.limits import act_share_pct
 from runners.errors import FileMissingError
 from runners.hosts.protocol import LabHost
+from runners.storable import storable
 
 # More than the block of the largest configuration (128 devices); also all that one look reads of a log it fell behind.
 CHUNK_BYTES = 1024 * 1024
@@ -96,14 +98,16 @@ def _share(block: Block, threshold_us: int, read_at_us: int, last_below: int) ->
 def tail(host: LabHost, run: str, log_bytes: int) -> list[str]:
     """Return the last lines of the log as it stands, also of a block that is not whole."""
     text = host.read(run, "log", max(0, log_bytes - TAIL_BYTES), TAIL_BYTES).decode("utf-8", "replace")
-    return text.splitlines()[-TAIL_LINES:]
+    return storable(text).splitlines()[-TAIL_LINES:]
 
 
 def last_words(host: LabHost, run: str) -> str:
-    """Return what the program said last on standard error; empty where it said nothing."""
+    """Return what the program said last on standard error; empty where it said nothing, or a power cut left zeros."""
     try:
-        text = host.read(run, "stderr", 0, TAIL_BYTES).decode("utf-8", "replace")
+        with host.fetch(run, "stderr") as stream:
+            stream.seek(max(0, stream.seek(0, os.SEEK_END) - TAIL_BYTES))
+            text = stream.read(TAIL_BYTES).decode("utf-8", "replace")
     except FileMissingError:
         return ""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1].removeprefix("drivetest storage: ") if lines else ""
+    lines = [line for line in (line.strip("\0 \t\r") for line in text.splitlines()) if line]
+    return storable(lines[-1]).removeprefix("drivetest storage: ") if lines else ""

@@ -68,3 +68,11 @@ def test_the_database_refuses_to_change_a_step(in_state, change):
     move(dispatch, State.CLAIMED, State.PREPARING, "worker", "")
     with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
         change(dispatch.steps.all())
+
+
+def test_a_reason_that_a_column_refuses_is_stored_all_the_same(in_state):
+    dispatch = in_state(State.RUNNING)
+    note(dispatch, "a\0b")
+    assert dispatch.reason == "a\ufffdb"
+    assert move(dispatch, State.RUNNING, State.FAILED, "worker", "c\0d\udcff")
+    assert dispatch.reason == "c\ufffdd\ufffd"

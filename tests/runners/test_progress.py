@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from runners.progress import CHUNK_BYTES, TAIL_LINES, follow, parse_blocks, summarise, tail
+from runners.progress import CHUNK_BYTES, TAIL_BYTES, TAIL_LINES, follow, last_words, parse_blocks, summarise, tail
 from tests.runners.fake_host import REAL_LOG, FakeHost
 
 DATA = Path(__file__).parent.parent / "data/act/6.6"
@@ -100,3 +100,24 @@ def test_the_tail_is_the_last_lines_as_they_stand():
 
 def test_a_tail_that_is_no_text_is_shown_all_the_same():
     assert tail(host_with(b"\xff\n"), "d-one", 2) == ["\ufffd"]
+
+
+def host_with_stderr(content):
+    host = FakeHost()
+    host.files["d-one"] = {"stderr": content}
+    return host
+
+
+def test_zeros_that_a_power_cut_left_are_shown_as_what_a_column_takes():
+    assert tail(host_with(b"a\0b\n"), "d-one", 4) == ["a\ufffdb"]
+    assert last_words(host_with_stderr(b"cannot\0write\n"), "d-one") == "cannot\ufffdwrite"
+
+
+@pytest.mark.parametrize(("content", "words"), [(b"said\n\0\0\0", "said"), (b"\0" * 40, ""), (b"", "")])
+def test_zeros_alone_are_no_words(content, words):
+    assert last_words(host_with_stderr(content), "d-one") == words
+
+
+@pytest.mark.parametrize("warning_bytes", [0, TAIL_BYTES - 5, TAIL_BYTES, 3 * TAIL_BYTES])
+def test_the_last_words_are_the_last_of_a_long_speech(warning_bytes):
+    assert last_words(host_with_stderr(b"w" * warning_bytes + b"\nthe end\n"), "d-one") == "the end"

@@ -267,6 +267,14 @@ def test_a_program_that_was_refused_gives_its_own_reason(running, connect, fake)
     assert running.reason.endswith(sentence)
 
 
+@pytest.mark.parametrize("file", ["stderr", "log"])
+def test_zeros_in_what_a_program_left_do_not_hold_up_its_end(running, connect, fake, file):
+    fake.files[running.public_id][file] = b"before\0after\n"
+    fake.end(running.public_id, 3)
+    assert see(running, connect) == State.FAILED
+    assert "stumbled" not in running.reason
+
+
 @pytest.mark.parametrize("exit_status", [0, 4])
 def test_a_run_that_had_finished_when_the_cancel_came_is_collected(running, connect, fake, staff, exit_status):
     cancel(running, staff)
