@@ -56,9 +56,14 @@ def unconfirmed(drive_key: str) -> "QuerySet[Dispatch]":
 def _ask_about_lost(drive_key: str, connect: Connect) -> None:
     """Free the drive of lost dispatches whose host says that nothing of them runs."""
     for lost in unconfirmed(drive_key):
-        status = _status_of_lost(lost, connect)
-        if status is not None and status.state is not Detached.RUNNING:
-            Dispatch.objects.filter(pk=lost.pk, ended_at__isnull=True).update(ended_at=timezone.now())
+        settle_lost(lost, connect)
+
+
+def settle_lost(lost: Dispatch, connect: Connect) -> None:
+    """Free the drive of a lost dispatch where its host says that nothing of it runs; end its program where asked to."""
+    status = _status_of_lost(lost, connect)
+    if status is not None and status.state is not Detached.RUNNING:
+        Dispatch.objects.filter(pk=lost.pk, ended_at__isnull=True).update(ended_at=timezone.now())
 
 
 def _status_of_lost(lost: Dispatch, connect: Connect) -> ProgramStatus | None:

@@ -2,6 +2,8 @@
 
 import logging
 
+from django.db.models import Q
+
 from runners.hosts import Connect, connect
 from runners.locks import stepping
 from runners.models import Dispatch
@@ -12,8 +14,10 @@ log = logging.getLogger(__name__)
 
 
 def look_at_all(connect_host: Connect = connect) -> None:
-    """Look at every dispatch that is not at its end, live ones first: a freed drive is claimed in the same round."""
-    unfinished = Dispatch.objects.exclude(state__in=FINAL).order_by("ordered_at").values_list("pk", "state")
+    """Look at every dispatch that has something to do, live ones first: a freed drive is claimed in the same round."""
+    left_behind = Q(state=State.LOST, ended_at__isnull=True, cancel_requested_at__isnull=False)
+    waiting = Dispatch.objects.filter(~Q(state__in=FINAL) | left_behind)
+    unfinished = waiting.order_by("ordered_at").values_list("pk", "state")
     for dispatch_id, _ in sorted(unfinished, key=lambda row: row[1] == State.QUEUED):
         look(dispatch_id, connect_host)
 

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from runners import exits, safety
-from runners.claim import claim
+from runners.claim import claim, settle_lost
 from runners.collect import collect, why_it_ended
 from runners.errors import HostError
 from runners.hosts import Connect
@@ -32,6 +32,7 @@ def advance(dispatch: Dispatch, connect: Connect) -> bool:
     What a host fails at is dealt with here; any other exception is a fault of the register and left to the caller.
     """
     if dispatch.state in FINAL:
+        _end_left_behind(dispatch, connect)
         return False
     if dispatch.state == State.QUEUED:
         return _queued(dispatch, connect)
@@ -42,6 +43,12 @@ def advance(dispatch: Dispatch, connect: Connect) -> bool:
     if not moved:
         _beat(dispatch)
     return moved
+
+
+def _end_left_behind(dispatch: Dispatch, connect: Connect) -> None:
+    """Lost, and somebody asked for its program to be ended: it stays lost, and its drive is freed once nothing runs."""
+    if dispatch.state == State.LOST and dispatch.ended_at is None and dispatch.cancel_requested_at:
+        settle_lost(dispatch, connect)
 
 
 def _queued(dispatch: Dispatch, connect: Connect) -> bool:

@@ -123,7 +123,7 @@ def test_a_repeat_does_not_ask_whether_the_drive_is_free_of_our_own_program(disp
 
 @pytest.mark.parametrize("end", sorted(FINAL))
 def test_after_the_end_nothing_moves(in_state, connect, fake, end):
-    dispatch = in_state(end, cancel_requested_at=timezone.now())
+    dispatch = in_state(end, cancel_requested_at=timezone.now(), ended_at=timezone.now())
     assert not advance(dispatch, connect)
     assert see(dispatch, connect) == end
     assert not Step.objects.exists()
@@ -331,3 +331,36 @@ def test_a_worker_cut_off_from_the_database_ends_what_it_started_for_a_cancelled
     started = fake.start(dispatch.public_id, dispatch.drive_key, 1, [])
     assert not _save_start(dispatch, fake, started)
     assert not fake.programs[dispatch.public_id].is_running
+
+
+@pytest.fixture
+def left_behind(in_state, fake):
+    lost = in_state(State.LOST)
+    fake.start(lost.public_id, lost.drive_key, 1, [])
+    return lost
+
+
+def test_a_lost_dispatch_that_nobody_cancels_is_left_alone(left_behind, connect, fake):
+    look_at_all(connect)
+    assert see(left_behind, connect) == State.LOST
+    assert fake.programs[left_behind.public_id].is_running
+    assert left_behind.ended_at is None
+
+
+def test_a_cancelled_lost_dispatch_has_its_program_ended_without_another_order(left_behind, connect, fake, staff):
+    cancel(left_behind, staff)
+    assert see(left_behind, connect) == State.LOST
+    assert not fake.programs[left_behind.public_id].is_running
+    assert left_behind.ended_at is not None
+
+
+@pytest.mark.parametrize("trouble", ["ignores_stop", "is_silent"])
+def test_a_program_left_behind_is_asked_to_end_until_it_has(left_behind, connect, fake, staff, trouble):
+    cancel(left_behind, staff)
+    setattr(fake, trouble, True)
+    see(left_behind, connect)
+    assert left_behind.ended_at is None
+    setattr(fake, trouble, False)
+    look_at_all(connect)
+    left_behind.refresh_from_db()
+    assert (left_behind.state, left_behind.ended_at is None) == (State.LOST, False)

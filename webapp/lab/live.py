@@ -29,13 +29,16 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
     """Return the context of the page and of its live part."""
     state = State(dispatch.state)
     is_orphaned = state is State.LOST and dispatch.ended_at is None
+    is_ending = is_orphaned and dispatch.cancel_requested_at is not None
     return {
         "dispatch": dispatch,
         "meaning": MEANINGS[state],
         "is_final": state in FINAL,
-        "is_settled": state in FINAL and not _is_being_read(dispatch),
+        "is_settled": state in FINAL and not is_ending and not _is_being_read(dispatch),
         "is_bad_end": state in BAD_ENDS,
         "is_orphaned": is_orphaned,
+        "is_ending": is_ending,
+        "is_freed": state is State.LOST and not is_orphaned,
         "may_cancel": (state not in FINAL or is_orphaned) and dispatch.cancel_requested_at is None,
         "may_certify": may_certify(dispatch.device),
         "shares": _shares_with_limits(dispatch.progress.get("shares", [])),

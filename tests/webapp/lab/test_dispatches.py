@@ -155,3 +155,14 @@ def test_what_has_ended_cannot_be_cancelled(lab_client, in_state, state):
 def test_the_program_of_a_lost_dispatch_can_be_ended_while_it_may_run(lab_client, in_state, ended_at, may_end):
     dispatch = in_state(State.LOST, ended_at=ended_at)
     assert ("End its program" in page(lab_client, dispatch).text) is may_end
+
+
+def test_the_page_says_that_a_program_left_behind_is_being_ended_until_it_has(lab_client, in_state):
+    lost = in_state(State.LOST, cancel_requested_at=timezone.now())
+    text = page(lab_client, lost).text
+    assert "at every look" in text
+    assert 'data-settled="no"' in text
+    Dispatch.objects.filter(pk=lost.pk).update(ended_at=timezone.now())
+    text = page(lab_client, lost).text
+    assert "The drive is free" in text
+    assert 'data-settled="yes"' in text
