@@ -53,6 +53,7 @@ def _run_columns(submission: Submission, read: Document) -> Document:
         "product": submission.product,
         "source": submission.organisation.name,
         "tier": Tier.LAB_VERIFIED if submission.origin == Submission.Origin.DISPATCH else Tier.VENDOR_REPORTED,
+        "is_virtual": submission.is_virtual,
         "statistic": Statistic.WORST_SLICE,
         "workload": read["workload"][:20],
         "tool": read["tool"][:40],

@@ -22,7 +22,10 @@ SIDE_FILENAME = "side.jsonl"
 
 @dataclass(frozen=True)
 class Facts:
-    """What the sender states about the product and wishes for the reading; capacity in GB of 10^9 bytes."""
+    """What the sender states about the product and wishes for the reading; capacity in GB of 10^9 bytes.
+
+    `is_virtual` is no statement of a sender: only the lab knows that it ran on a device that is no drive.
+    """
 
     vendor: str = ""
     model: str = ""
@@ -33,6 +36,7 @@ class Facts:
     over_provisioning_pct: Decimal | None = None
     slice_length_s: int = SLICE_LENGTH_DEFAULT_S
     notes: str = ""
+    is_virtual: bool = False
 
 
 @dataclass(frozen=True)

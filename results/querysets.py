@@ -43,8 +43,8 @@ class RunQuerySet(models.QuerySet["Run"]):
     """Runs by who may see them, and by the table they stand in."""
 
     def public(self) -> RunQuerySet:
-        """Published runs, withdrawn ones included: they stay readable, with the notice."""
-        return self.filter(visibility__in=["public", "withdrawn"], product__isnull=False)
+        """Published runs, withdrawn ones included: they stay readable, with the notice. Of drives only."""
+        return self.filter(visibility__in=["public", "withdrawn"], product__isnull=False, is_virtual=False)
 
     def standing(self) -> RunQuerySet:
         """Published and not withdrawn."""

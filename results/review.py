@@ -18,12 +18,18 @@ class ReviewRefusedError(Exception):
 def publish(submission: Submission, reviewer: AbstractBaseUser) -> None:
     """Show the submission's runs to everyone, as reviewed or, from a lab of the register, as lab-verified.
 
-    Raises ReviewRefusedError for the reviewer's own submission, without a product, and where nothing waits.
+    Raises ReviewRefusedError for the reviewer's own submission, without a product, of a virtual device, and where
+    nothing waits.
     """
     if submission.submitted_by_id == reviewer.pk:
         raise ReviewRefusedError("You sent this submission yourself; another reviewer has to publish it.")
     with transaction.atomic():
         held = Submission.objects.select_for_update().get(pk=submission.pk)
+        if held.is_virtual:
+            raise ReviewRefusedError(
+                "It ran on a virtual device (loop, zram, file, or a disk without a name of its own), which never "
+                "certifies: it cannot be published; decline it."
+            )
         if held.product_id is None:
             raise ReviewRefusedError("No product is named yet; choose or create one first.")
         waiting = list(held.runs.filter(visibility=Visibility.UNREVIEWED))

@@ -14,6 +14,7 @@ from runners.models import Dispatch
 from runners.moves import WORKER, move
 from runners.progress import last_words
 from runners.recipes.act_storage import LOG_FILE, SIDE_FILE
+from runners.safety import may_certify
 from runners.states import State
 
 
@@ -69,4 +70,5 @@ def facts_of(dispatch: Dispatch) -> Facts:
     stated = dict(dispatch.facts)
     if stated.get("over_provisioning_pct") is not None:
         stated["over_provisioning_pct"] = Decimal(stated["over_provisioning_pct"])
-    return Facts(**stated, slice_length_s=dispatch.slice_length_s)
+    is_virtual = not may_certify(dispatch.device)
+    return Facts(**stated, slice_length_s=dispatch.slice_length_s, is_virtual=is_virtual)

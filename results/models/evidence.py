@@ -39,7 +39,10 @@ class Evidence(models.Model):
 
 
 class Submission(models.Model):
-    """What an organisation sends: evidence, the facts it states about the product, its wishes for the reading."""
+    """What an organisation sends: evidence, the facts it states about the product, its wishes for the reading.
+
+    `is_virtual`: the lab ran it on a device that is no drive (Device.IdentityKind.VIRTUAL); such a run never certifies.
+    """
 
     class Origin(models.TextChoices):
         """Which way it came through the one door."""
@@ -64,6 +67,7 @@ class Submission(models.Model):
     over_provisioning_pct = models.DecimalField(max_digits=6, decimal_places=2, null=True)
     slice_length_s = models.PositiveIntegerField(default=SLICE_LENGTH_DEFAULT_S)
     notes = models.TextField(blank=True)
+    is_virtual = models.BooleanField(default=False)
     product = models.ForeignKey(Product, models.PROTECT, null=True, related_name="submissions")
     idempotency_key = models.CharField(max_length=200, blank=True)
     received_at = models.DateTimeField(auto_now_add=True)

@@ -69,6 +69,7 @@ class Run(models.Model):
     protocol = models.CharField(max_length=40, blank=True)
     sole_tenant = models.BooleanField(null=True)
     notes = models.TextField(blank=True)
+    is_virtual = models.BooleanField(default=False)
     facts = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
     published_at = models.DateTimeField(null=True)

@@ -1,10 +1,13 @@
+from contextlib import nullcontext
+from dataclasses import replace
+
 import pytest
 
-from results.models import Event, Product, Submission
+from results.models import Event, Product, Run, Submission
 from results.readings import sweep
 from results.review import ReviewRefusedError, create_product, decline, name_product, publish, withdraw
 from results.submission_states import with_state
-from tests.results.builders import log_bytes, make_organisation, make_user, send
+from tests.results.builders import FACTS, log_bytes, make_organisation, make_user, send
 
 pytestmark = pytest.mark.django_db
 
@@ -120,3 +123,26 @@ def test_naming_another_product_tells_the_one_before(submission, reviewer):
     assert submission.runs.get().product == other
     details = Event.objects.filter(kind="identity-named").order_by("-pk")[0].details
     assert details == {"before": "exemplar-ex4-ex4-3t2-3200-gb", "after": "other"}
+
+
+@pytest.mark.parametrize("is_virtual", [False, True])
+def test_what_ran_on_a_virtual_device_is_never_published(evidence_dir, stand_in, sender, reviewer, is_virtual):
+    facts = replace(FACTS, is_virtual=is_virtual)
+    submission = send(sender.memberships.get().organisation, log_bytes("four-us"), sender, facts)
+    sweep()
+    create_product(submission, reviewer)
+    run = submission.runs.get()
+    assert run.is_virtual is is_virtual
+    with pytest.raises(ReviewRefusedError, match="virtual device") if is_virtual else nullcontext():
+        publish(submission, reviewer)
+    assert Run.objects.public().exists() is not is_virtual
+
+
+@pytest.mark.parametrize("visibility", ["public", "withdrawn"])
+def test_a_virtual_run_stands_in_no_public_table_whatever_its_visibility(submission, reviewer, visibility):
+    create_product(submission, reviewer)
+    submission.runs.update(visibility=visibility)
+    assert Run.objects.public().exists()
+    submission.runs.update(is_virtual=True)
+    assert not Run.objects.public().exists()
+    assert not Product.objects.public().exists()

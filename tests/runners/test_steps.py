@@ -7,7 +7,7 @@ from django.utils import timezone
 from results.models import Evidence, Reading, Submission
 from runners.errors import DeviceUnknownError, ProgramMissingError
 from runners.looks import look, look_at_all
-from runners.models import Step
+from runners.models import Device, Step
 from runners.orders import Order, cancel, order
 from runners.states import FINAL, State
 from runners.steps import _save_start, advance
@@ -364,3 +364,11 @@ def test_a_program_left_behind_is_asked_to_end_until_it_has(left_behind, connect
     look_at_all(connect)
     left_behind.refresh_from_db()
     assert (left_behind.state, left_behind.ended_at is None) == (State.LOST, False)
+
+
+@pytest.mark.parametrize(("kind", "is_virtual"), [("virtual", True), ("nvme", False)])
+def test_the_one_door_is_told_whether_the_device_may_certify(running, connect, fake, kind, is_virtual):
+    Device.objects.update(identity_kind=kind)
+    fake.end(running.public_id, 0)
+    see(running, connect)
+    assert running.submission.is_virtual is is_virtual

@@ -11,7 +11,7 @@ EVERYONE = frozenset({Visibility.PUBLIC, Visibility.WITHDRAWN})
 
 def is_public(run: Run) -> bool:
     """Tell whether everyone sees the run; asking this reads no session, so that public pages are the same for all."""
-    return run.visibility in EVERYONE and run.product_id is not None
+    return run.visibility in EVERYONE and run.product_id is not None and not run.is_virtual
 
 
 def require_access(request: HttpRequest, public_id: str, run: Run | None) -> Run:

@@ -52,3 +52,9 @@ def test_what_is_not_public_is_not_counted(client, make_published_run):
 
 def test_an_empty_register_still_lists_its_tables(client):
     assert len(read_rows(client.get("/"))) == 7
+
+
+@pytest.mark.parametrize("is_virtual", [False, True])
+def test_a_run_on_a_virtual_device_is_not_the_fastest(client, make_published_run, is_virtual):
+    make_published_run(tps=987_000, is_virtual=is_virtual)
+    assert ("987" in client.get("/").text) is not is_virtual

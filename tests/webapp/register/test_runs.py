@@ -244,3 +244,10 @@ def test_a_withdrawn_run_stays_with_its_notice_and_reason(client, make_log_run):
     assert "This run was withdrawn on" in response.text
     assert "Wrong firmware." in response.text
     assert "5.83" in response.text
+
+
+@pytest.mark.parametrize("is_virtual", [False, True])
+def test_a_run_on_a_virtual_device_is_kept_from_strangers_and_says_why(client, admin_client, make_log_run, is_virtual):
+    address = f"/runs/{make_log_run(is_virtual=is_virtual).public_id}/"
+    assert client.get(address).status_code == (404 if is_virtual else 200)
+    assert ("Virtual device: never certifies" in admin_client.get(address).text) is is_virtual

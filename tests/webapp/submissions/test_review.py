@@ -1,7 +1,7 @@
 import pytest
 from django.test import Client
 
-from results.models import Product
+from results.models import Product, Submission
 from results.readings import sweep
 from tests.results.builders import log_bytes, make_user, send
 
@@ -94,3 +94,14 @@ def test_a_dispatch_is_reviewed_by_another_than_who_ordered_it(as_user, submissi
     submission.submitted_by = orderer
     submission.save()
     assert b"another reviewer" in decide(as_user(orderer), submission, "publish").content
+
+
+def test_a_submission_of_a_virtual_device_says_so_and_has_no_way_to_publish(as_user, rita, submission):
+    client = as_user(rita)
+    decide(client, submission, "new-product")
+    assert "/publish/" in client.get(f"/submissions/{submission.public_id}/").text
+    Submission.objects.update(is_virtual=True)
+    page = client.get(f"/submissions/{submission.public_id}/").text
+    assert "Virtual device: never certifies" in page
+    assert "/publish/" not in page
+    assert "never certifies: it cannot be published" in decide(client, submission, "publish").text
