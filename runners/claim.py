@@ -68,8 +68,8 @@ def settle_lost(lost: Dispatch, connect: Connect) -> None:
 
 def _status_of_lost(lost: Dispatch, connect: Connect) -> ProgramStatus | None:
     """Ask the host, and end the program where somebody asked for that. None where there is no answer."""
-    host = connect(lost.device.host)
     try:
+        host = connect(lost.device.host)
         return host.stop(lost.public_id) if lost.cancel_requested_at else host.status(lost.public_id)
     except HostError as error:
         log.info("%s: lost, and its host cannot be asked: %s", lost.public_id, error)

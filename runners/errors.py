@@ -16,6 +16,10 @@ class HostSilentError(HostError):
     """No answer, or none that can be read; whether the host did what it was asked is unknown."""
 
 
+class HostElsewhereError(HostError):
+    """The host is another machine than this one; only a process that runs there can ask it."""
+
+
 class ProgramMissingError(HostError):
     """The host has no `drivetest`; the operator has to build or install it."""
 

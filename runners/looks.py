@@ -4,9 +4,10 @@ import logging
 
 from django.db.models import Q
 
-from runners.hosts import Connect, connect
+from runners.hosts import Connect, connect, is_within_reach
 from runners.locks import stepping
-from runners.models import Dispatch
+from runners.machine import machine_id
+from runners.models import Dispatch, Host
 from runners.states import FINAL, State
 from runners.steps import advance, stumbled
 
@@ -15,6 +16,7 @@ log = logging.getLogger(__name__)
 
 def look_at_all(connect_host: Connect = connect) -> None:
     """Look at every dispatch that has something to do, live ones first: a freed drive is claimed in the same round."""
+    Host.objects.filter(kind=Host.Kind.LOCAL, machine_id="").update(machine_id=machine_id())
     left_behind = Q(state=State.LOST, ended_at__isnull=True, cancel_requested_at__isnull=False)
     waiting = Dispatch.objects.filter(~Q(state__in=FINAL) | left_behind)
     unfinished = waiting.order_by("ordered_at").values_list("pk", "state")
@@ -23,7 +25,12 @@ def look_at_all(connect_host: Connect = connect) -> None:
 
 
 def look(dispatch_id: int, connect_host: Connect = connect) -> None:
-    """Advance a dispatch as far as it goes now; do nothing where another worker is at it."""
+    """Advance a dispatch as far as it goes now; leave it alone where another worker is at it, or has to be.
+
+    Another machine's host `local` cannot be asked from here: its dispatches wait for a worker of that machine.
+    """
+    if not is_within_reach(Host.objects.get(devices__dispatches=dispatch_id)):
+        return
     with stepping(dispatch_id) as is_held:
         if is_held:
             _advance_until_it_waits(dispatch_id, connect_host)

@@ -15,7 +15,7 @@ def new_dispatch_id() -> str:
 
 
 class Host(models.Model):
-    """A lab machine."""
+    """A lab machine. `machine_id` tells which one `local` is (runners/machine.py); empty until a worker says so."""
 
     class Kind(models.TextChoices):
         """How the register reaches it."""
@@ -24,6 +24,7 @@ class Host(models.Model):
 
     name = models.SlugField(unique=True)
     kind = models.CharField(max_length=10, choices=Kind)
+    machine_id = models.CharField(max_length=64, blank=True)
     added_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:

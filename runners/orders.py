@@ -12,6 +12,7 @@ from django.utils import timezone
 from results.models import Event, Organisation
 from runners import alarms
 from runners.hosts.protocol import Identity
+from runners.machine import machine_id
 from runners.models import Device, Dispatch, Host
 from runners.states import FINAL, State
 
@@ -30,7 +31,8 @@ class Order:
 
 def add_local_host(actor: AbstractBaseUser) -> Host:
     """Return this machine as a host, added at the first call."""
-    host, is_new = Host.objects.get_or_create(name="local", defaults={"kind": Host.Kind.LOCAL})
+    this_machine = {"kind": Host.Kind.LOCAL, "machine_id": machine_id()}
+    host, is_new = Host.objects.get_or_create(name="local", defaults=this_machine)
     if is_new:
         _record(actor, "host-added", "host", host.name, {})
     return host

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 
+from runners.errors import HostElsewhereError
 from runners.hosts.local import LocalHost
 from runners.hosts.protocol import LabHost
+from runners.machine import machine_id
 from runners.models import Host
 
 Connect = Callable[[Host], LabHost]
@@ -11,6 +13,16 @@ Connect = Callable[[Host], LabHost]
 WAYS: dict[str, Callable[[Host], LabHost]] = {Host.Kind.LOCAL: lambda host: LocalHost()}
 
 
+def is_within_reach(host: Host) -> bool:
+    """Tell whether this machine can ask a host; one that nobody has named the machine of is anybody's."""
+    return host.kind != Host.Kind.LOCAL or host.machine_id in {"", machine_id()}
+
+
 def connect(host: Host) -> LabHost:
-    """Return the way to a host."""
+    """Return the way to a host. Raises HostElsewhereError: here a run of another machine would look as if absent."""
+    if not is_within_reach(host):
+        raise HostElsewhereError(
+            f"{host} is the machine {host.machine_id[:12]}, this is {machine_id()[:12]}; "
+            "the register's processes that ask it have to run on that machine"
+        )
     return WAYS[host.kind](host)
