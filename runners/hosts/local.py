@@ -23,6 +23,8 @@ from runners.hosts.protocol import Detached, Identity, ProgramStatus
 
 # Exit statuses of docs/formats.md.
 ANSWERED, REFUSED, USAGE = 0, 2, 64
+# What a load may know of the worker's environment, which holds the register's key and the database's password.
+PASSED_ON = ("PATH", "LANG", "HOME")
 
 
 class LocalHost:
@@ -119,6 +121,7 @@ class LocalHost:
                 errors="replace",
                 timeout=settings.HOST_ANSWER_TIMEOUT_S,
                 check=False,
+                env={name: os.environ[name] for name in PASSED_ON if name in os.environ},
             )
         except subprocess.TimeoutExpired as error:
             seconds = settings.HOST_ANSWER_TIMEOUT_S

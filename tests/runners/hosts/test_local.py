@@ -110,6 +110,14 @@ def test_a_start_that_is_repeated_tells_the_same_process(local, started):
     assert first.pid == again.pid == local.status("d-one").pid
 
 
+def test_a_load_is_told_none_of_the_register_s_secrets(local, started, monkeypatch):
+    monkeypatch.setenv("SECRET_KEY", "of-the-register")
+    environment = Path(f"/proc/{started('d-one', 1).pid}/environ").read_text().split("\0")
+    names = {each.partition("=")[0] for each in environment if each}
+    assert "PATH" in names
+    assert names <= {"PATH", "LANG", "HOME"}
+
+
 def test_a_drive_that_is_busy_refuses_the_second_start(local, started):
     started("d-one", 1)
     with pytest.raises(StartRefusedError, match="d-one"):
