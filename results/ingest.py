@@ -30,7 +30,10 @@ FACTS = [
 
 def record_input(evidence: Evidence, document: Document) -> None:
     """Note the hash and length of the decompressed bytes, once."""
-    content = {key: document["input"][key] for key in ["content_sha256", "content_size_bytes"]}
+    told = document["input"]
+    if told["content_sha256"] is None:
+        return  # the bytes could not be had to their end: neither is of the whole
+    content = {key: told[key] for key in ["content_sha256", "content_size_bytes"]}
     Evidence.objects.filter(pk=evidence.pk, content_sha256="").update(**content)
 
 

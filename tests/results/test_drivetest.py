@@ -110,6 +110,13 @@ def test_every_recorded_and_refused_document_is_of_the_schema():
         drivetest._validator().validate(document)
 
 
+def test_what_the_formats_say_may_be_null_is_of_the_schema():
+    document = recorded_reading("slow-disk-ms")
+    document["input"] |= {"sha256": None, "content_sha256": None}
+    document["runs"][0]["verdict"]["violations"][0]["excess_ratio"] = None
+    drivetest._validator().validate(document)
+
+
 def test_one_row_more_than_the_register_keeps_is_refused_and_no_less():
     drivetest._refuse_too_many_slices(b'{"ops_count": 1}' * ROWS_MAX)
     with pytest.raises(TooManySlicesError):

@@ -10,6 +10,7 @@ from results.ingest import record_runs
 from results.models import Event, Evidence, Profile, Reading, Run, Share, Slice, Verdict
 from results.readings import OvertakenError, read_one, sweep
 from tests.results.builders import log_bytes, make_organisation, recorded_reading, send, sha256, wait_for
+from tests.results.stand_in_reader import unreadable
 
 pytestmark = pytest.mark.django_db
 
@@ -151,6 +152,18 @@ def test_a_reading_of_other_bytes_is_never_recorded(evidence_dir, program, tmp_p
 def answer(program, tmp_path, document):
     (tmp_path / "answer").write_text(json.dumps(document))
     program(f'[ "$1" = --version ] && echo drivetest 0.1.0 || cat {tmp_path}/answer')
+
+
+@pytest.mark.parametrize(("error_id", "state"), [("content-too-large", "failed"), ("file-unreadable", "reading")])
+def test_bytes_that_were_not_read_to_their_end_have_no_hash_to_compare(submission, program, tmp_path, error_id, state):
+    document = unreadable("0" * 64, 1)
+    document["input"] |= {"sha256": None, "content_sha256": None}
+    document["error"]["id"] = error_id
+    answer(program, tmp_path, document)
+    sweep()
+    assert reading_of(submission).state == state
+    submission.log.refresh_from_db()
+    assert (submission.log.content_sha256, submission.log.content_size_bytes) == ("", None)
 
 
 def test_a_number_that_no_column_holds_fails_the_log(submission, program, tmp_path):

@@ -60,6 +60,17 @@ def test_a_log_cut_in_a_line_is_void_and_says_where(evidence_dir):
     assert run.findings.get(severity="decides").line == len(log_bytes("truncated-midline").split(b"\n"))
 
 
+def test_a_gzip_that_was_cut_is_void_without_a_hash_of_its_content(evidence_dir):
+    packed = gzip.compress(log_bytes("slow-disk-ms"))
+    submission, reading = read_in(packed[: len(packed) // 2])
+    submission.log.refresh_from_db()
+    assert (reading.state, reading.attempts, submission.log.content_sha256) == ("done", 1, "")
+    assert submission.log.content_size_bytes is None
+    rule_ids = submission.runs.get().findings.values_list("rule_id", flat=True)
+    assert {"cut", "compression-damaged"} <= set(rule_ids)
+    assert submission.runs.get().verdicts.get().outcome in {"fail", "void"}
+
+
 @pytest.mark.parametrize(("case", "line"), [("record8M-crash", None), ("utf16le", 1), ("no-header", 1)])
 def test_what_is_no_readable_log_fails_with_expected_got_line_and_remedy(evidence_dir, case, line):
     submission, reading = read_in(log_bytes(case))

@@ -96,7 +96,7 @@ def _violation(each: dict[str, Any]) -> Violation:
         share=each["share_pct"],
         limit=each["limit_pct"],
         counts=f"{units.count(each['over_count'])} of {units.count(each['ops_count'])}",
-        excess=f"{each['excess_ratio']}x",
+        excess=f"{each['excess_ratio']}x" if each["excess_ratio"] else "",  # no multiple of a limit of 0
     )
 
 
