@@ -4,9 +4,9 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from webapp.accounts.models import APIToken, User, hash_token
+from webapp.accounts.models import APIToken, User
+from webapp.accounts.tokens import SCHEME, bearer_secret, find_token
 
-SCHEME = "Bearer"
 # One text for every reason: a stranger learns nothing about tokens that were.
 REFUSED = "The token is unknown, revoked or expired. Make a new one under /accounts/tokens/."
 
@@ -16,11 +16,10 @@ class TokenAuthentication(BaseAuthentication):
 
     def authenticate(self, request: Request) -> tuple[User, APIToken] | None:
         """Return the token's maker and the token; None where the request carries none."""
-        scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
-        if scheme.lower() != SCHEME.lower():
+        secret = bearer_secret(request.headers.get("Authorization", ""))
+        if secret is None:
             return None
-        tokens = APIToken.objects.valid().filter(digest=hash_token(secret.strip()), user__is_active=True)
-        token = tokens.select_related("user", "organisation").first()
+        token = find_token(secret)
         if token is None:
             raise AuthenticationFailed(REFUSED)
         return token.user, token

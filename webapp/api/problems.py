@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
+from django.core.exceptions import TooManyFilesSent
 from rest_framework import status
-from rest_framework.exceptions import APIException
+from rest_framework.exceptions import APIException, ParseError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
@@ -52,6 +53,8 @@ class UnreadableProblem(APIException):
 
 def problem_details(error: Exception, context: dict[str, Any]) -> Response | None:
     """Return an error as problem details; None for a bug, which stays one."""
+    if isinstance(error, TooManyFilesSent):
+        error = ParseError("Expected one file, the log; got several. Send each log in a request of its own.")
     response = exception_handler(error, context)
     if response is None:
         return None

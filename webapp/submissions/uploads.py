@@ -1,11 +1,16 @@
-"""A limit on uploads that holds while they arrive: a file too large is not even spooled."""
+"""Who may upload, and how much, decided while a file arrives: what is refused is not even spooled."""
 
 from typing import Any, Protocol
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
-from django.core.files.uploadhandler import FileUploadHandler, SkipFile
+from django.core.files.uploadhandler import FileUploadHandler, SkipFile, StopUpload
+from django.http import HttpRequest
 
+from webapp.accounts.models import User
+from webapp.accounts.tokens import bearer_secret, find_token
+
+UPLOAD_ADDRESSES = frozenset({"submit", "api-submission-list", "api-validate"})  # by their names in urls.py
 TOO_LARGE = "drivecert.upload_too_large"
 
 
@@ -15,15 +20,22 @@ class HasMeta(Protocol):
     META: dict[str, Any]
 
 
-class SizeLimitHandler(FileUploadHandler):
-    """Stands before Django's own handlers: counts, and skips the file beyond UPLOAD_MAX_BYTES.
+class UploadLimitHandler(FileUploadHandler):
+    """Stands before Django's own handlers: stops a stranger's file, counts, and skips what is beyond UPLOAD_MAX_BYTES.
 
-    The fields around the file are still read, so that the form keeps what was typed.
+    The form's token is looked for in the body before any view asks who is there, so this is where a stranger has to be
+    stopped. The count is of all files of a request. The fields around a file too large are still read, so that the
+    form keeps what was typed.
     """
+
+    def __init__(self, request: HttpRequest | None = None) -> None:
+        super().__init__(request)
+        self.received_bytes = 0
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         super().new_file(*args, **kwargs)
-        self.received_bytes = 0
+        if self.request is None or not may_upload(self.request):
+            raise StopUpload(connection_reset=True)
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
         self.received_bytes += len(raw_data)
@@ -35,6 +47,14 @@ class SizeLimitHandler(FileUploadHandler):
 
     def file_complete(self, file_size: int) -> "UploadedFile[bytes] | None":
         return None
+
+
+def may_upload(request: HttpRequest) -> bool:
+    """Tell whether the address takes a file, and whether somebody known sends it."""
+    if request.resolver_match is None or request.resolver_match.url_name not in UPLOAD_ADDRESSES:
+        return False
+    secret = bearer_secret(request.headers.get("Authorization", ""))
+    return isinstance(request.user, User) or (secret is not None and find_token(secret) is not None)
 
 
 def is_too_large(request: HasMeta) -> bool:

@@ -1,0 +1,17 @@
+"""The token in a request's `Authorization` header."""
+
+from webapp.accounts.models import APIToken, hash_token
+
+SCHEME = "Bearer"
+
+
+def bearer_secret(authorization: str) -> str | None:
+    """Return the secret of a header; None where it is of another scheme or missing."""
+    scheme, _, secret = authorization.partition(" ")
+    return secret.strip() if scheme.lower() == SCHEME.lower() else None
+
+
+def find_token(secret: str) -> APIToken | None:
+    """Return the token that a secret opens the register with; None for one unknown, revoked or expired."""
+    tokens = APIToken.objects.valid().filter(digest=hash_token(secret), user__is_active=True)
+    return tokens.select_related("user", "organisation").first()
