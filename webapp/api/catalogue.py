@@ -29,18 +29,18 @@ class RunDetail(RetrieveAPIView[Run]):
 
 
 class ProductList(ListAPIView[Product]):
-    """The products of the register."""
+    """The products that have a public run."""
 
-    queryset = Product.objects.all()
+    queryset = Product.objects.public()
     serializer_class = ProductSerializer
     pagination_class = NewestFirst
     throttle_classes = [ReadThrottle]
 
 
 class ProductDetail(RetrieveAPIView[Product]):
-    """One product, by its slug."""
+    """One product with a public run, by its slug."""
 
-    queryset = Product.objects.all()
+    queryset = Product.objects.public()
     serializer_class = ProductSerializer
     throttle_classes = [ReadThrottle]
     lookup_field = "slug"

@@ -43,9 +43,21 @@ def test_an_unreviewed_run_does_not_exist_here(client, script):
 
 
 def test_products_are_listed_and_found_by_their_slug(client):
-    make_product()
+    make_run(make_product())
     assert client.get("/api/v1/products/").json()["results"][0]["id"] == "ex1"
     assert client.get("/api/v1/products/ex1/").json()["vendor"] == "Exemplar"
+
+
+def test_a_product_without_a_public_run_does_not_exist_here(client, script):
+    make_run(make_product(), "unreviewed")
+    for sender in (client, script):
+        assert sender.get("/api/v1/products/").json()["results"] == []
+        assert sender.get("/api/v1/products/ex1/").status_code == 404
+
+
+def test_a_product_whose_run_was_withdrawn_stays(client):
+    make_run(make_product(), "withdrawn")
+    assert client.get("/api/v1/products/ex1/").status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/api/v1/runs/", "/api/v1/products/"])
