@@ -6,7 +6,6 @@ is woken after the commit.
 
 from dataclasses import asdict, dataclass
 from decimal import Decimal
-from functools import partial
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
@@ -14,7 +13,7 @@ from django.db import transaction
 from results.evidence_store import ByteStream, Stored, store
 from results.models import Event, Evidence, Organisation, Reading, Submission
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
-from results.signals import reading_pending
+from results.requeue import wake_reader
 
 FILENAME_CHARS = 255
 SIDE_FILENAME = "side.jsonl"
@@ -112,9 +111,4 @@ def _queue_reading(submission: Submission) -> None:
         subject_id=submission.public_id,
         details={"origin": submission.origin, "sha256": submission.log.sha256, "bytes": submission.log.size_bytes},
     )
-    transaction.on_commit(partial(_wake_reader, reading.pk))
-
-
-def _wake_reader(reading_id: int) -> None:
-    """Tell the listeners; what they raise is logged by Django and must not undo what is committed."""
-    reading_pending.send_robust(sender=Reading, reading_id=reading_id)
+    wake_reader(reading.pk)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from django.apps import apps
 from django.db import models
 from django.db.models import Exists, F, OuterRef, Prefetch, Q, Subquery
+from django.utils import timezone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,6 +38,11 @@ class ReadingQuerySet(models.QuerySet["Reading"]):
     def unfinished(self) -> ReadingQuerySet:
         """Pending, or begun and not ended (the reader may have died)."""
         return self.filter(state__in=["pending", "reading"])
+
+    def due(self) -> ReadingQuerySet:
+        """Unfinished and not in the pause after an attempt; one whose worker died has no pause."""
+        has_waited = Q(next_attempt_at__isnull=True) | Q(next_attempt_at__lte=timezone.now())
+        return self.unfinished().filter(has_waited)
 
 
 class RunQuerySet(models.QuerySet["Run"]):

@@ -1,8 +1,9 @@
 """The sweeper: takes readings that are not finished, one at a time, and finishes them whatever died before.
 
 A reading is held by a session lock, so a killed worker lets go of it at once; its attempts are counted, so a log that
-kills its reader does not come back for ever; each attempt's number is checked when its rows are written, so one that
-lost its lock and went on writes nothing.
+kills its reader does not come back for ever, and follow each other at growing distances; what fails for a reason of the
+register's own (a full disk, a store that is not mounted) is tried until that is mended. Each attempt's number is
+checked when its rows are written, so one that lost its lock and went on writes nothing.
 """
 
 import logging
@@ -23,6 +24,8 @@ from results.models import Event, Evidence, Profile, Reading
 logger = logging.getLogger(__name__)
 
 PROFILE_NAME = "operational-database"
+PAUSES_S = (30, 300)  # after the first and the second attempt that count: a busy machine is often past its peak by then
+OWN_FAULT_PAUSE_S = 60
 FILE_UNREADABLE = "file-unreadable"  # of docs/findings.md: the one error that is never the log's
 SWEEP_S = 10  # a sweep that took longer leaves the rest to the next one: the same workers also watch the dispatches
 
@@ -39,7 +42,7 @@ def sweep() -> int:
         logger.exception("readings wait: no reader")  # nothing is taken up, so no attempt is lost
         return 0
     started, taken = time.monotonic(), 0
-    for reading_id in list(Reading.objects.unfinished().order_by("created_at").values_list("pk", flat=True)):
+    for reading_id in list(Reading.objects.due().order_by("created_at").values_list("pk", flat=True)):
         if time.monotonic() - started > SWEEP_S:
             break
         try:
@@ -50,13 +53,13 @@ def sweep() -> int:
 
 
 def read_one(reading_id: int) -> bool:
-    """Make one attempt at a reading; False where it is finished, or another worker is at it."""
+    """Make one attempt at a reading; False where it is finished or paused, or another worker is at it."""
     with locks.try_lock(locks.READING, reading_id) as is_ours:
-        if not is_ours or not Reading.objects.unfinished().filter(pk=reading_id).exists():
+        if not is_ours or not Reading.objects.due().filter(pk=reading_id).exists():
             return False
         reading = Reading.objects.select_related("evidence__submission__organisation").get(pk=reading_id)
-        if reading.attempts >= settings.READ_MAX_ATTEMPTS:
-            _fail(reading, _gave_up(reading), None)
+        if reading.counted_attempts >= settings.READ_MAX_ATTEMPTS:
+            _give_up(reading)  # the last attempt ended with its worker
         else:
             _take_up(reading)
             _attempt(reading)
@@ -69,14 +72,17 @@ def judging_profile() -> Profile:
 
 
 def _take_up(reading: Reading) -> None:
+    """Count the attempt before it begins: a log that takes its worker along is counted too."""
     Reading.objects.filter(pk=reading.pk).update(
         state=Reading.State.READING,
         attempts=reading.attempts + 1,
+        counted_attempts=reading.counted_attempts + 1,
         reader_version=drivetest.reader_version(),
         started_at=timezone.now(),
-        deadline=timezone.now() + timedelta(seconds=settings.READ_TIMEOUT_S),
+        next_attempt_at=None,
     )
     reading.attempts += 1
+    reading.counted_attempts += 1
 
 
 def _attempt(reading: Reading) -> None:
@@ -90,9 +96,11 @@ def _attempt(reading: Reading) -> None:
         _fail(reading, _too_many_slices(error), None)
     except (DataError, InvalidOperation) as error:
         _fail(reading, _out_of_range(error), None)
-    except (ReaderKilledError, ReaderBrokenError, EvidenceDamagedError) as error:
-        logger.warning("reading %s, attempt %s: %s", reading.pk, reading.attempts, error)
-        _note(reading, error)
+    except (ReaderKilledError, ReaderBrokenError) as error:
+        _try_again(reading, error, PAUSES_S[min(reading.counted_attempts, len(PAUSES_S)) - 1])
+    except (EvidenceDamagedError, OSError) as error:
+        reading.counted_attempts -= 1
+        _try_again(reading, error, OWN_FAULT_PAUSE_S)
 
 
 def _read(reading: Reading, profile: Profile) -> Document:
@@ -144,10 +152,24 @@ def _end(reading: Reading, state: str, columns: Document) -> None:
         raise OvertakenError(f"reading {reading.pk}: attempt {reading.attempts} was overtaken by another")
 
 
-def _note(reading: Reading, error: Exception) -> None:
-    """Keep the reason of an attempt that may be repeated."""
-    told = {"id": type(error).__name__, "sentence": str(error)}
-    Reading.objects.filter(pk=reading.pk, attempts=reading.attempts).update(error=told)
+def _try_again(reading: Reading, error: Exception, pause_s: int) -> None:
+    """Put the reading back into the queue with the reason, or give it up where the attempts are used up."""
+    logger.warning("reading %s, attempt %s: %s", reading.pk, reading.attempts, error)
+    reading.error = {"id": type(error).__name__, "sentence": str(error)}
+    if reading.counted_attempts >= settings.READ_MAX_ATTEMPTS:
+        _give_up(reading)
+        return
+    ours = Reading.objects.filter(pk=reading.pk, state=Reading.State.READING, attempts=reading.attempts)
+    ours.update(
+        state=Reading.State.PENDING,
+        counted_attempts=reading.counted_attempts,
+        error=reading.error,
+        next_attempt_at=timezone.now() + timedelta(seconds=pause_s),
+    )
+
+
+def _give_up(reading: Reading) -> None:
+    _fail(reading, _gave_up(reading), None)
 
 
 def _tell(reading: Reading, kind: str, details: Document) -> None:

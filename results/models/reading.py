@@ -7,7 +7,10 @@ from results.querysets import ReadingQuerySet
 
 
 class Reading(models.Model):
-    """What `drivetest read` made of a log, or why it could not; the row is the queue."""
+    """What `drivetest read` made of a log, or why it could not; the row is the queue.
+
+    `attempts` only grows and tells an overtaken attempt from ours; `counted_attempts` are those that the limit is for.
+    """
 
     class State(models.TextChoices):
         """`reading` with nobody holding its lock is a reader that died: the sweeper takes it again."""
@@ -21,7 +24,8 @@ class Reading(models.Model):
     reader_version = models.CharField(max_length=40)
     state = models.CharField(max_length=10, choices=State, default=State.PENDING)
     attempts = models.PositiveSmallIntegerField(default=0)
-    deadline = models.DateTimeField(null=True)
+    counted_attempts = models.PositiveSmallIntegerField(default=0)
+    next_attempt_at = models.DateTimeField(null=True)
     error = models.JSONField(null=True)
     findings = models.JSONField(default=list)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -1,8 +1,10 @@
 import json
+import tempfile
 
 import psycopg
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from results import locks, readings
 from results.evidence_store import path_of
@@ -93,13 +95,61 @@ def test_a_missing_reader_costs_no_attempt(submission, program):
 def test_a_reader_that_never_ends_well_is_given_up_with_a_reason(submission, program, settings):
     program('[ "$1" = --version ] && echo drivetest 1 || exit 7')
     for attempt in range(settings.READ_MAX_ATTEMPTS):
-        assert reading_of(submission).attempts == attempt
+        assert (reading_of(submission).state, reading_of(submission).attempts) == ("pending", attempt)
         sweep()
-    assert reading_of(submission).state == "reading"
-    sweep()
+        end_pauses()
     reading = reading_of(submission)
     assert (reading.state, reading.error["id"], reading.attempts) == ("failed", "reader-gave-up", 3)
     assert "exit status 0 or 3, got 7" in reading.error["sentence"]
+
+
+def end_pauses():
+    Reading.objects.update(next_attempt_at=None)
+
+
+def pause_of(submission):
+    """From the attempt's beginning, so it is at least what was meant, however slow the machine."""
+    reading = reading_of(submission)
+    return (reading.next_attempt_at - reading.started_at).total_seconds()
+
+
+def test_attempts_follow_each_other_at_growing_distances(submission, program):
+    program('[ "$1" = --version ] && echo drivetest 1 || exit 7')
+    sweep()
+    assert (sweep(), read_one(reading_of(submission).pk)) == (0, False)
+    assert 30 <= pause_of(submission) < 300
+    Reading.objects.update(next_attempt_at=timezone.now())
+    assert sweep() == 1
+    assert pause_of(submission) >= 300
+
+
+def test_a_log_that_takes_its_worker_along_is_given_up_too(submission, stand_in, settings):
+    Reading.objects.update(state="reading", attempts=3, counted_attempts=3)
+    sweep()
+    assert (reading_of(submission).state, reading_of(submission).error["id"]) == ("failed", "reader-gave-up")
+
+
+def test_a_disk_that_is_full_costs_no_attempt_that_counts(submission, stand_in, monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    for attempt in range(1, 6):
+        sweep()
+        assert (reading_of(submission).state, reading_of(submission).attempts) == ("pending", attempt)
+        assert pause_of(submission) >= 60
+        end_pauses()
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    sweep()
+    assert (reading_of(submission).state, reading_of(submission).error) == ("done", None)
+
+
+def test_bytes_that_a_backup_brings_back_are_read_after_many_attempts(submission, stand_in):
+    path = path_of(submission.log.sha256)
+    path.rename(path.with_suffix(".away"))
+    for _ in range(5):
+        sweep()
+        end_pauses()
+    path.with_suffix(".away").rename(path)
+    sweep()
+    assert reading_of(submission).state == "done"
 
 
 def test_a_reading_whose_worker_died_is_taken_up_again(submission, stand_in):
@@ -137,7 +187,7 @@ def test_damaged_bytes_are_no_fault_of_the_log(submission, stand_in):
     path.chmod(0o600)
     path.write_bytes(b"x" * submission.log.size_bytes)
     sweep()
-    assert reading_of(submission).state == "reading"
+    assert reading_of(submission).state == "pending"
     assert "restore a backup" in reading_of(submission).error["sentence"]
 
 
@@ -154,7 +204,7 @@ def answer(program, tmp_path, document):
     program(f'[ "$1" = --version ] && echo drivetest 0.1.0 || cat {tmp_path}/answer')
 
 
-@pytest.mark.parametrize(("error_id", "state"), [("content-too-large", "failed"), ("file-unreadable", "reading")])
+@pytest.mark.parametrize(("error_id", "state"), [("content-too-large", "failed"), ("file-unreadable", "pending")])
 def test_bytes_that_were_not_read_to_their_end_have_no_hash_to_compare(submission, program, tmp_path, error_id, state):
     document = unreadable("0" * 64, 1)
     document["input"] |= {"sha256": None, "content_sha256": None}

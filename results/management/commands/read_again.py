@@ -1,0 +1,25 @@
+"""`manage.py read_again SUBMISSION`: read a log once more after its reading failed."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from results.models import Submission
+from results.requeue import read_again
+
+
+class Command(BaseCommand):
+    help = "Queue a failed reading again, with all its attempts, once the cause is mended."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("submission", help="its public id, s-...")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        public_id = options["submission"]
+        submission = Submission.objects.filter(public_id=public_id).first()
+        if submission is None:
+            raise CommandError(f"{public_id}: expected the id of a submission, as its page shows it")
+        if not read_again(submission, None, {"by": "manage.py read_again"}):
+            raise CommandError(f"{public_id}: expected a reading that failed; its page shows how it stands")
+        self.stdout.write(f"{public_id}: queued; the next sweep reads it")

@@ -1,0 +1,22 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('results', '0005_idempotency_key'),
+    ]
+
+    operations = [
+        migrations.RemoveField(model_name='reading', name='deadline'),
+        migrations.AddField(
+            model_name='reading',
+            name='next_attempt_at',
+            field=models.DateTimeField(null=True),
+        ),
+        migrations.AddField(
+            model_name='reading',
+            name='counted_attempts',
+            field=models.PositiveSmallIntegerField(default=0),
+        ),
+    ]
