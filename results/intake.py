@@ -13,7 +13,7 @@ from django.db import transaction
 from results.evidence_store import ByteStream, Stored, store
 from results.models import Event, Evidence, Organisation, Reading, Submission
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
-from results.requeue import wake_reader
+from results.requeue import read_again, wake_reader
 
 FILENAME_CHARS = 255
 SIDE_FILENAME = "side.jsonl"
@@ -40,10 +40,11 @@ class Facts:
 
 @dataclass(frozen=True)
 class Receipt:
-    """The submission that the bytes belong to, and whether they came for the first time."""
+    """The submission that the bytes belong to, whether they came for the first time, or are read once more."""
 
     submission: Submission
     is_new: bool
+    is_read_again: bool = False
 
 
 def receive(  # noqa: PLR0913, PLR0917 - what the three senders know, and no more
@@ -71,7 +72,10 @@ def take_in(  # noqa: PLR0913, PLR0917 - as receive()
     actor: AbstractBaseUser | None,
     side_file: ByteStream | None = None,
 ) -> Receipt:
-    """Do what receive() does and tell also whether the bytes are new."""
+    """Do what receive() does and tell also whether the bytes are new.
+
+    Where their reading failed and other slices are asked for now, they are read again, with the facts as stated now.
+    """
     stored = store(stream)
     stored_side_file = store(side_file) if side_file is not None else None
     with transaction.atomic():
@@ -82,7 +86,8 @@ def take_in(  # noqa: PLR0913, PLR0917 - as receive()
         submission, is_new = Submission.objects.get_or_create(log=log, defaults=stated)
         if is_new:
             _queue_reading(submission)
-    return Receipt(submission, is_new)
+        is_read_again = not is_new and _read_in_other_slices(submission, facts, actor)
+    return Receipt(submission, is_new, is_read_again)
 
 
 def _record_evidence(organisation: Organisation, stored: Stored, filename: str) -> Evidence:
@@ -99,6 +104,21 @@ def clean_filename(filename: str) -> str:
     """Return the last part of a sender's path without control characters: it is shown, never opened."""
     name = filename.replace("\\", "/").rsplit("/", 1)[-1]
     return "".join(character for character in name if character.isprintable())[-FILENAME_CHARS:] or "log"
+
+
+def _read_in_other_slices(submission: Submission, facts: Facts, actor: AbstractBaseUser | None) -> bool:
+    """Queue a failed reading again where the slice length is another one; the event keeps the facts before."""
+    if facts.slice_length_s == submission.slice_length_s:
+        return False
+    stated = asdict(facts).items()
+    changes = {name: [getattr(submission, name), value] for name, value in stated if value != getattr(submission, name)}
+    told = {name: [str(before), str(after)] for name, (before, after) in changes.items()}
+    if not read_again(submission, actor, {"facts": told}):
+        return False
+    for name in changes:
+        setattr(submission, name, getattr(facts, name))
+    submission.save(update_fields=list(changes))
+    return True
 
 
 def _queue_reading(submission: Submission) -> None:

@@ -197,7 +197,7 @@ def _too_many_slices(error: TooManySlicesError) -> Document:
         "line": None,
         "expected": f"at most {ROWS_MAX} slices times histograms",
         "got": str(error.rows),
-        "remedy": "Ask for longer slices; the profile judges slices of 3600 s.",
+        "remedy": "Send the same file again and ask for longer slices; the profile judges slices of 3600 s.",
     }
 
 

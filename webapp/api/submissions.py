@@ -58,7 +58,8 @@ class SubmissionList(ListAPIView[Submission]):
         summary="Submit a log",
         description=(
             "The same bytes from the same organisation are the same submission: 201 the first time, 200 again, with "
-            "the facts as first stated. A key names one submission: with other bytes it answers 409."
+            "the facts as first stated; where their reading failed and slice_length_s is another one, they are read "
+            "again with the facts as stated now. A key names one submission: with other bytes it answers 409."
         ),
         parameters=[OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER)],
         request={"multipart/form-data": UploadSerializer},

@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.core.validators import RegexValidator
 
+from results.drivetest import ROWS_MAX
 from results.models import Category
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
 from runners.orders import Order
@@ -24,6 +25,10 @@ INTEGER_MAX = 2**31 - 1
 LARGEST_RECORD_BYTES = 8 * 1024 * 1024  # act_storage 6.5 and later
 DAY_S = 86_400
 LONGEST_RUN_S = 30 * DAY_S
+# What one slice of one device's run adds to a reading: 4 histograms (reads, of all and of the device; reads and writes
+# of large blocks) and a violation of each of 3 limits. The whole run adds less than 100 rows.
+ROWS_PER_SLICE = 4 + 3
+SLICES_MAX = (ROWS_MAX - 100) // ROWS_PER_SLICE
 # Three decimals: N x 1000 writes a second is then a whole number, which ACT's configuration needs.
 LEAST_LOAD = Decimal("0.001")
 
@@ -120,12 +125,15 @@ class OrderForm(forms.Form):
     notes = forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), required=False, max_length=5000)
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a slice longer than the run, and a report longer than a slice: nothing could be read then."""
+        """Refuse a slice longer than the run, a report longer than a slice, and more slices than can be read."""
         cleaned = super().clean() or {}
         duration_s, slice_length_s = cleaned.get("duration_s"), cleaned.get("slice_length_s")
         interval_s = cleaned.get("report_interval_s")
         if duration_s and slice_length_s and slice_length_s > duration_s:
             self.add_error("slice_length_s", f"A run of {duration_s} s holds no slice of {slice_length_s} s.")
+        if duration_s and slice_length_s and duration_s // slice_length_s > SLICES_MAX:
+            least_s = -(-duration_s // SLICES_MAX)
+            self.add_error("slice_length_s", f"Expected slices of at least {least_s} s for a run of {duration_s} s.")
         if interval_s and slice_length_s and interval_s > slice_length_s:
             self.add_error("report_interval_s", f"A slice of {slice_length_s} s holds no report of {interval_s} s.")
         return cleaned

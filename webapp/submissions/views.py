@@ -26,6 +26,9 @@ PAGE_ROWS = 50
 KNOWN_BYTES = (
     "These bytes were submitted before. This is the submission they belong to, with the facts as first stated."
 )
+READ_AGAIN = (
+    "These bytes were submitted before and could not be read. They are read again, in the slices asked for now."
+)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -58,7 +61,7 @@ def _take_in(request: UserRequest, form: SubmissionForm) -> HttpResponse:
         form.add_error("log", "The register has no room for the log now; nothing was kept. Try again later.")
         return _show_form(request, form, 507)
     if not receipt.is_new:
-        messages.info(request, KNOWN_BYTES)
+        messages.info(request, READ_AGAIN if receipt.is_read_again else KNOWN_BYTES)
     return redirect("submission-detail", receipt.submission.public_id)
 
 

@@ -1,14 +1,18 @@
+import json
 from decimal import Decimal
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
+from results.drivetest import ROWS_MAX
+from results.models import Profile
 from runners.collect import facts_of
 from runners.looks import look
 from runners.models import Dispatch
 from runners.states import FINAL, State
-from webapp.lab.forms import OrderForm
+from tests.results.builders import recorded_reading
+from webapp.lab.forms import ROWS_PER_SLICE, SLICES_MAX, OrderForm
 
 pytestmark = pytest.mark.django_db
 
@@ -72,6 +76,21 @@ def test_an_order_is_checked_at_both_sides_of_each_edge(field, value, is_taken):
     form = OrderForm(ASKED | {field: value})
     assert form.is_valid() is is_taken
     assert is_taken or field in form.errors
+
+
+@pytest.mark.parametrize(("duration_s", "is_taken"), [("14271", True), ("14272", False)])
+def test_a_run_in_more_slices_than_a_reading_takes_is_not_ordered(duration_s, is_taken):
+    form = OrderForm(ASKED | {"duration_s": duration_s, "slice_length_s": "1"})
+    assert form.is_valid() is is_taken
+    assert is_taken or form.errors["slice_length_s"] == ["Expected slices of at least 2 s for a run of 14272 s."]
+
+
+def test_the_slices_of_a_recorded_run_add_the_rows_that_the_form_reckons_with():
+    """The recorded load is the recipe's: one device, no updates."""
+    document = recorded_reading("slow-disk-ms")["runs"][0]
+    rows = [len(each["histograms"]) for each in document["slices"]]
+    assert set(rows) == {ROWS_PER_SLICE - len(json.loads(Profile.objects.get().document)["limits"])}
+    assert SLICES_MAX * ROWS_PER_SLICE + 100 <= ROWS_MAX
 
 
 @pytest.mark.parametrize("state", State)

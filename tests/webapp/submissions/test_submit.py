@@ -1,6 +1,6 @@
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from results.models import Submission
+from results.models import Reading, Submission
 from tests.results.builders import log_bytes, make_organisation, make_user, sha256
 
 FACTS = {
@@ -44,6 +44,15 @@ def test_the_same_file_again_leads_to_the_same_submission_and_says_so(as_user, v
     first, again = upload(client), upload(client)
     assert first.headers["Location"] == again.headers["Location"]
     assert b"submitted before" in client.get(again.headers["Location"]).content
+
+
+def test_a_file_that_could_not_be_read_is_read_again_in_other_slices_and_it_says_so(as_user, vera, evidence_dir):
+    client = as_user(vera)
+    upload(client)
+    Reading.objects.update(state="failed", error={"id": "too-many-slices"})
+    again = upload(client, slice_length_s="3600")
+    assert b"read again, in the slices asked for now" in client.get(again.headers["Location"]).content
+    assert Reading.objects.get().state == "pending"
 
 
 def test_a_missing_file_is_told_and_the_form_keeps_its_values(as_user, vera):
