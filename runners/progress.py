@@ -110,4 +110,4 @@ def last_words(host: LabHost, run: str) -> str:
     except FileMissingError:
         return ""
     lines = [line for line in (line.strip("\0 \t\r") for line in text.splitlines()) if line]
-    return storable(lines[-1]).removeprefix("drivetest storage: ") if lines else ""
+    return storable(lines[-1]).removeprefix("drivetest: ") if lines else ""

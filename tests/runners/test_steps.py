@@ -260,7 +260,7 @@ def test_cancelled_is_written_only_when_the_host_says_that_nothing_runs(running,
 
 def test_a_program_that_was_refused_gives_its_own_reason(running, connect, fake):
     sentence = "/dev/fake0: holds an ext4 file system, which the load would overwrite; wipe it"
-    fake.files[running.public_id]["stderr"] = f"a warning\ndrivetest storage: {sentence}\n".encode()
+    fake.files[running.public_id]["stderr"] = f"a warning\ndrivetest: {sentence}\n".encode()
     fake.end(running.public_id, 2)
     see(running, connect)
     running.refresh_from_db()

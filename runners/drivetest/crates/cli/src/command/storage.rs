@@ -15,6 +15,8 @@ use drivetest_load::signals::Signals;
 use drivetest_load::{Order, Outcome};
 use serde_json::Value;
 
+use super::log_file::complain;
+
 /// Run the load of an act_storage configuration and write its log.
 #[derive(clap::Args)]
 pub struct Args {
@@ -48,7 +50,7 @@ impl Args {
             Ok(Outcome::Interrupted(text)) => (5, text),
             Err(text) => (crate::EXIT_USAGE, text),
         };
-        eprintln!("drivetest storage: {text}");
+        complain(&text);
         ExitCode::from(status)
     }
 
@@ -81,7 +83,7 @@ impl Args {
             .check_supported()
             .map_err(|error| format!("{path}: {error}"))?;
         for warning in warnings {
-            eprintln!("drivetest storage: {path}: {warning}");
+            complain(&format!("{path}: {warning}"));
         }
         Ok((config, text))
     }

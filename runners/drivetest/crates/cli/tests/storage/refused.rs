@@ -36,6 +36,17 @@ fn a_missing_device_is_refused_in_acts_words_too() {
 }
 
 #[test]
+fn the_exit_status_stands_where_nobody_can_be_told() {
+    let full = || fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    for (lines, status) in [(READS, 2), ("read-req-per-sec: 10\n", 64)] {
+        let mut bench = Bench::new();
+        bench.device = "/dev/nothing-of-that-name".to_owned();
+        let ended = bench.command(lines).stderr(full()).status().unwrap();
+        assert_eq!(ended.code(), Some(status), "{lines}");
+    }
+}
+
+#[test]
 fn what_is_no_drive_is_refused_by_its_kind() {
     for (device, kind) in [
         ("HERE", "is a directory; name a block device"),
