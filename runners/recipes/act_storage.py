@@ -22,8 +22,12 @@ def files(dispatch: Dispatch) -> dict[str, bytes]:
 
 
 def argv(dispatch: Dispatch) -> list[str]:
-    """Return drivetest's arguments; paths count from the run directory, the program's working directory."""
-    return ["storage", CONFIG_FILE, "--log", LOG_FILE, "--side-file", SIDE_FILE]
+    """Return drivetest's arguments; paths count from the run directory, the program's working directory.
+
+    The path may name another drive by the time it is opened: drivetest compares what it opened, before any write.
+    """
+    expected = ["--expect-drive", dispatch.drive_key]
+    return ["storage", CONFIG_FILE, "--log", LOG_FILE, "--side-file", SIDE_FILE, *expected]
 
 
 def config_text(dispatch: Dispatch) -> str:

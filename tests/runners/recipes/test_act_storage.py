@@ -3,7 +3,7 @@ from decimal import Decimal
 import pytest
 
 from runners.models import Device, Dispatch
-from runners.recipes.act_storage import config_text, unit
+from runners.recipes.act_storage import argv, config_text, unit
 
 
 def make(path="/dev/nvme0n1", nx_load="1", **options):
@@ -37,6 +37,10 @@ def test_a_small_load_is_whole_requests(load, reads):
 def test_a_load_without_whole_requests_is_a_bug_of_the_order(load):
     with pytest.raises(ValueError, match="whole number"):
         config_text(make(nx_load=load))
+
+
+def test_the_drive_that_was_bound_is_the_one_that_may_be_loaded():
+    assert argv(Dispatch(drive_key="nvme:X:1"))[-2:] == ["--expect-drive", "nvme:X:1"]
 
 
 def test_the_unit_follows_the_option():

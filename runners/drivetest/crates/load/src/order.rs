@@ -1,7 +1,6 @@
 //! One storage load from beginning to end.
 
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -10,7 +9,7 @@ use crate::clock::Nanos;
 use crate::collector::{Collector, Ending};
 use crate::config::Config;
 use crate::crew::{self, Shared};
-use crate::device::{self, Device, Refusal, Wishes};
+use crate::device::{self, Device, Guard, Refusal, Wishes};
 use crate::host::Host;
 use crate::recorder::Tally;
 use crate::report::block::names;
@@ -31,10 +30,8 @@ pub struct Order<'a> {
     pub seed: u64,
     /// Whether recognised data on the devices may be overwritten.
     pub may_destroy: bool,
-    /// Asked before each device is opened; a sentence refuses it.
-    pub refusal: &'a dyn Fn(&Path) -> Option<String>,
-    /// What a device is, for the side file; None leaves its path and sizes.
-    pub identity: &'a dyn Fn(&Path) -> Option<Value>,
+    /// Knows what the devices are.
+    pub guard: &'a dyn Guard,
 }
 
 /// How a run ended, with the sentence that tells it.
@@ -84,13 +81,14 @@ impl Order<'_> {
         let wishes = Wishes {
             config: &self.config,
             may_destroy: self.may_destroy,
-            refusal: self.refusal,
+            guard: self.guard,
             signal: &|| signals.first(),
         };
         self.config
             .device_names
             .iter()
-            .map(|name| device::open(&wishes, name))
+            .enumerate()
+            .map(|(ordinal, name)| device::open(&wishes, ordinal, name))
             .collect()
     }
 
@@ -105,9 +103,11 @@ impl Order<'_> {
 
     fn identities(&self, devices: &[Device]) -> Vec<Value> {
         let plain = |device: &Device| json!({"path": device.name, "size_bytes": device.size_bytes, "minimum_io_bytes": device.minimum_io_bytes});
-        let identity =
-            |device: &Device| (self.identity)(Path::new(&device.name)).unwrap_or_else(|| plain(device));
-        devices.iter().map(identity).collect()
+        let identity = |(ordinal, device): (usize, &Device)| {
+            let known = self.guard.identity(ordinal, &device.file);
+            known.unwrap_or_else(|| plain(device))
+        };
+        devices.iter().enumerate().map(identity).collect()
     }
 
     fn refuse(&self, refusal: &Refusal, host: &Host, outputs: &mut Outputs) -> io::Result<Outcome> {

@@ -10,6 +10,7 @@ mod content;
 mod identify;
 mod latency;
 mod log_file;
+mod looked_at;
 mod read;
 mod start;
 mod status;

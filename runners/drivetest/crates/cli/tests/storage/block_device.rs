@@ -80,6 +80,42 @@ fn a_loop_device_runs_and_tells_its_size() {
 }
 
 #[test]
+fn a_loop_device_over_another_file_is_another_drive() {
+    use std::os::unix::fs::MetadataExt;
+    let Some((bench, device)) = loop_device(&[]) else {
+        return;
+    };
+    let other = bench.path("other");
+    let Some(_other_device) = Loop::over(&other, &[]) else {
+        return skip("no second loop device can be made here");
+    };
+    let key = |file: &Path| {
+        let found = file.metadata().unwrap();
+        format!("file:{}:{}", found.dev(), found.ino())
+    };
+    let (got, expected) = (key(&bench.path("disk")), key(&other));
+    let run = |key: &str| {
+        bench
+            .command(LOAD)
+            .args(["--expect-drive", key])
+            .output()
+            .unwrap()
+    };
+    let output = run(&expected);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains(&format!("{}: expected drive {expected}, got {got}", device.path)),
+        "{said}"
+    );
+    let disk = std::fs::read(bench.path("disk")).unwrap();
+    assert!(disk.iter().all(|byte| *byte == 0), "the drive was written to");
+    std::fs::remove_file(bench.path("log")).unwrap();
+    std::fs::remove_file(bench.path("side.jsonl")).unwrap();
+    assert_eq!(run(&got).status.code(), Some(0));
+}
+
+#[test]
 fn a_mounted_device_is_refused_with_its_mount_point() {
     let Some((bench, mut device)) = loop_device(&[]) else {
         return;

@@ -46,6 +46,71 @@ fn the_exit_status_stands_where_nobody_can_be_told() {
     }
 }
 
+/// The key that `identify` gives a drive.
+fn drive_key(path: &str) -> String {
+    let mut identify = std::process::Command::new(env!("CARGO_BIN_EXE_drivetest"));
+    let output = identify.args(["identify", path, "--json"]).output().unwrap();
+    let identity: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    identity["drive_key"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn only_the_expected_drive_is_loaded() {
+    let bench = Bench::new();
+    if !takes_direct_io(&bench) {
+        return;
+    }
+    let old = format!("{}.old", bench.device);
+    fs::write(&bench.device, "").unwrap();
+    let expected = drive_key(&bench.device);
+    fs::rename(&bench.device, &old).unwrap();
+    fs::write(&bench.device, "").unwrap();
+    let got = drive_key(&bench.device);
+    let expecting = || {
+        let mut command = bench.command(WRITES);
+        command.args(["--expect-drive", &expected]);
+        command
+    };
+    assert_refused(
+        &bench,
+        &expecting().output().unwrap(),
+        &format!(
+            "{}: expected drive {expected}, got {got}; nothing was written",
+            bench.device
+        ),
+    );
+    assert_eq!(fs::metadata(&bench.device).unwrap().len(), 0);
+    fs::rename(&old, &bench.device).unwrap();
+    fs::remove_file(bench.path("log")).unwrap();
+    fs::remove_file(bench.path("side.jsonl")).unwrap();
+    assert_eq!(expecting().status().unwrap().code(), Some(0));
+}
+
+#[test]
+fn an_expected_drive_that_is_not_there_is_not_made() {
+    let bench = Bench::new();
+    let mut command = bench.command(WRITES);
+    let output = command.args(["--expect-drive", "file:1:2"]).output().unwrap();
+    assert_refused(&bench, &output, "expected drive file:1:2, got nothing");
+    assert!(!std::path::Path::new(&bench.device).exists());
+}
+
+#[test]
+fn each_device_has_its_expected_drive_or_none_has() {
+    let bench = Bench::new();
+    let mut command = bench.command(WRITES);
+    let output = command
+        .args(["--expect-drive", "a", "--expect-drive", "b"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(64));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        said.contains("expected one for each of the 1 devices, got 2"),
+        "{said}"
+    );
+}
+
 #[test]
 fn what_is_no_drive_is_refused_by_its_kind() {
     for (device, kind) in [

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-pub use open::{Wishes, open};
+pub use open::{Guard, Wishes, open};
 pub use refusal::Refusal;
 pub(crate) use refusal::strerror;
 
@@ -21,7 +21,7 @@ use crate::draws::Draws;
 pub struct Device {
     /// As named in the configuration.
     pub name: String,
-    file: File,
+    pub(crate) file: File,
     /// Size, bytes.
     pub size_bytes: u64,
     /// The least that can be read directly: 512 to 4096.

@@ -2,16 +2,27 @@
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Seek};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
-use std::path::Path;
 
 use rustix::fs::{FlockOperation, OFlags, major, minor};
 use rustix::io::Errno;
+use serde_json::Value;
 
 use super::signature::{SIGNATURES_BYTES, recognise};
 use super::{Device, Places, Refusal, holes};
 use crate::buffer::Buffer;
 use crate::config::Config;
+
+/// Who knows what the devices are, by their place in the configuration.
+pub trait Guard {
+    /// Asked before a device is opened; a sentence refuses it.
+    fn refusal(&self, ordinal: usize) -> Option<String>;
+    /// Asked of what was opened, before any write; a sentence refuses it.
+    fn mismatch(&self, ordinal: usize, file: &File) -> Option<String>;
+    /// What a device is, for the side file; None leaves its path and sizes.
+    fn identity(&self, ordinal: usize, file: &File) -> Option<Value>;
+}
 
 /// What the load wants of its devices, and may do to them.
 pub struct Wishes<'a> {
@@ -19,8 +30,8 @@ pub struct Wishes<'a> {
     pub config: &'a Config,
     /// Whether recognised data may be overwritten.
     pub may_destroy: bool,
-    /// Asked before each device is opened; a sentence refuses it.
-    pub refusal: &'a dyn Fn(&Path) -> Option<String>,
+    /// Asked before and after each device is opened.
+    pub guard: &'a dyn Guard,
     /// The signal that came while files were being filled.
     pub signal: &'a dyn Fn() -> Option<&'static str>,
 }
@@ -29,20 +40,22 @@ pub struct Wishes<'a> {
 ///
 /// # Errors
 /// [`Refusal`], with nothing written to the device.
-pub fn open(wishes: &Wishes<'_>, name: &str) -> Result<Device, Refusal> {
-    if let Some(sentence) = (wishes.refusal)(Path::new(name)) {
+pub fn open(wishes: &Wishes<'_>, ordinal: usize, name: &str) -> Result<Device, Refusal> {
+    if let Some(sentence) = wishes.guard.refusal(ordinal) {
         return Err(Refusal::Unsafe(sentence));
     }
     let file = match std::fs::metadata(name) {
-        Ok(found) if found.file_type().is_block_device() => open_block_device(wishes, name, &found)?,
-        Ok(found) if found.is_file() => open_file(wishes, name, Some(found.len()))?,
+        Ok(found) if found.file_type().is_block_device() => {
+            open_block_device(wishes, name, &found).and_then(|file| check(wishes, ordinal, file))?
+        }
+        Ok(found) if found.is_file() => open_file(wishes, ordinal, name, true)?,
         Ok(found) => {
             return Err(Refusal::WrongKind {
                 name: name.to_owned(),
                 kind: kind(&found),
             });
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => open_file(wishes, name, None)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => open_file(wishes, ordinal, name, false)?,
         Err(source) => {
             return Err(Refusal::Open {
                 name: name.to_owned(),
@@ -51,6 +64,14 @@ pub fn open(wishes: &Wishes<'_>, name: &str) -> Result<Device, Refusal> {
         }
     };
     measure(wishes, name, file)
+}
+
+/// The name may have come to mean another device since it was looked at: what counts is what was opened.
+fn check(wishes: &Wishes<'_>, ordinal: usize, file: File) -> Result<File, Refusal> {
+    match wishes.guard.mismatch(ordinal, &file) {
+        Some(sentence) => Err(Refusal::Unsafe(sentence)),
+        None => Ok(file),
+    }
 }
 
 fn kind(found: &Metadata) -> &'static str {
@@ -120,33 +141,46 @@ fn is_read_only(found: &Metadata) -> bool {
     std::fs::read_to_string(path).is_ok_and(|text| text.trim() == "1")
 }
 
-fn open_file(wishes: &Wishes<'_>, name: &str, found_bytes: Option<u64>) -> Result<File, Refusal> {
+fn open_file(wishes: &Wishes<'_>, ordinal: usize, name: &str, is_there: bool) -> Result<File, Refusal> {
     let wanted_bytes = u64::from(wishes.config.file_size_mib) << 20;
-    match found_bytes {
-        None if wanted_bytes == 0 => {
-            return Err(Refusal::Missing {
-                name: name.to_owned(),
-            });
-        }
-        Some(_) if wanted_bytes == 0 => {
-            return Err(Refusal::FileWithoutSize {
-                name: name.to_owned(),
-            });
-        }
-        Some(found_bytes) if !wishes.may_destroy => refuse_foreign_file(name, found_bytes, wanted_bytes)?,
-        _ => {}
+    let name_owned = || name.to_owned();
+    if wanted_bytes == 0 {
+        return Err(match is_there {
+            true => Refusal::FileWithoutSize { name: name_owned() },
+            false => Refusal::Missing { name: name_owned() },
+        });
     }
-    prepare_file(wishes, name, wanted_bytes)?;
-    try_open(wishes.config, name, OFlags::empty())
-        .map_err(|source| Refusal::Open {
-            name: name.to_owned(),
-            source,
-        })
-        .and_then(|file| claim(name, file))
+    let open_error = |source| Refusal::Open {
+        name: name_owned(),
+        source,
+    };
+    let file = open_to_fill(name, is_there).map_err(open_error)?;
+    let file = check(wishes, ordinal, claim(name, file)?)?;
+    if !wishes.may_destroy {
+        let found_bytes = file.metadata().map_err(open_error)?.len();
+        refuse_foreign_file(name, &file, found_bytes, wanted_bytes)?;
+    }
+    fill(wishes, name, &file, wanted_bytes)?;
+    // By descriptor, not by name: the file that was checked is the file that is loaded.
+    let same = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let direct = try_open(wishes.config, &same, OFlags::empty()).map_err(open_error)?;
+    drop(file);
+    claim(name, direct)
+}
+
+/// Opens a plain file, or makes it, without changing what is in it.
+fn open_to_fill(name: &str, is_there: bool) -> io::Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(!is_there)
+        .truncate(false)
+        .mode(0o600)
+        .open(name)
 }
 
 /// A file that was there before is touched only when it is empty, or of the size asked for and nothing known.
-fn refuse_foreign_file(name: &str, found_bytes: u64, wanted_bytes: u64) -> Result<(), Refusal> {
+fn refuse_foreign_file(name: &str, file: &File, found_bytes: u64, wanted_bytes: u64) -> Result<(), Refusal> {
     if found_bytes != wanted_bytes && found_bytes != 0 {
         return Err(Refusal::OtherSize {
             name: name.to_owned(),
@@ -154,15 +188,11 @@ fn refuse_foreign_file(name: &str, found_bytes: u64, wanted_bytes: u64) -> Resul
             wanted_bytes,
         });
     }
-    let file = File::open(name).map_err(|source| Refusal::Open {
-        name: name.to_owned(),
-        source,
-    })?;
-    refuse_data(name, &file, found_bytes)
+    refuse_data(name, file, found_bytes)
 }
 
 /// Brings a plain file to its size, every block with data: a hole would be read without reaching the disk.
-fn prepare_file(wishes: &Wishes<'_>, name: &str, wanted_bytes: u64) -> Result<(), Refusal> {
+fn fill(wishes: &Wishes<'_>, name: &str, file: &File, wanted_bytes: u64) -> Result<(), Refusal> {
     let fill_error = |source| match (wishes.signal)() {
         Some(signal) => Refusal::Interrupted(signal),
         None => Refusal::Fill {
@@ -171,18 +201,10 @@ fn prepare_file(wishes: &Wishes<'_>, name: &str, wanted_bytes: u64) -> Result<()
             source,
         },
     };
-    let open = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(name);
-    let file = claim(name, open.map_err(fill_error)?)?;
     if file.metadata().map_err(fill_error)?.len() != wanted_bytes {
         file.set_len(wanted_bytes).map_err(fill_error)?;
     }
-    holes::fill(&file, wanted_bytes, || (wishes.signal)().is_some()).map_err(fill_error)
+    holes::fill(file, wanted_bytes, || (wishes.signal)().is_some()).map_err(fill_error)
 }
 
 /// Locks a plain file, which O_EXCL does not: two loads on one file would measure each other.

@@ -1,0 +1,220 @@
+//! What the devices of a load are: found out before the first of them is opened, and again of what was opened.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use drivetest_device::{Identity, Refusal};
+use drivetest_load::config::Config;
+use drivetest_load::device::Guard;
+use serde_json::Value;
+
+/// A device or file under every name: a device by its number, a file by its file system and inode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Node {
+    Device(u64),
+    File(u64, u64),
+}
+
+impl Node {
+    fn of(found: &Metadata) -> Option<Self> {
+        if found.file_type().is_block_device() {
+            return Some(Self::Device(found.rdev()));
+        }
+        found.is_file().then(|| Self::File(found.dev(), found.ino()))
+    }
+
+    /// None of what is neither a block device nor a file (yet): the load itself has the words for that.
+    fn at(path: &Path) -> Option<Self> {
+        path.metadata().ok().as_ref().and_then(Self::of)
+    }
+}
+
+/// One device as its path led to it before anything was opened: an exclusive open of our own would look like somebody
+/// else's.
+struct Look {
+    path: PathBuf,
+    node: Option<Node>,
+    /// The drive that must be there.
+    expected_key: Option<String>,
+    refusal: Option<String>,
+    identity: Option<Identity>,
+}
+
+/// The devices in the order of the configuration.
+pub struct LookedAt(Vec<Look>);
+
+impl LookedAt {
+    /// Looks at every device; `expected_keys` names none of the drives or all of them.
+    pub fn before_opening(config: &Config, expected_keys: &[String]) -> Self {
+        let writes = config.writes_per_s > 0;
+        let expected = expected_keys.iter().cloned().map(Some);
+        let expected = expected.chain(std::iter::repeat(None));
+        let names = config.device_names.iter().zip(expected);
+        Self(names.map(|(name, key)| Look::at(name, key, writes)).collect())
+    }
+}
+
+impl Look {
+    fn at(name: &str, expected_key: Option<String>, writes: bool) -> Self {
+        let path = PathBuf::from(name);
+        let node = Node::at(&path);
+        let looked = node.map(|_| drivetest_device::identify(&path));
+        let mut look = Self {
+            path,
+            node,
+            expected_key,
+            refusal: None,
+            identity: None,
+        };
+        look.refusal = match &looked {
+            Some(Err(error)) => Some(error.to_string()),
+            Some(Ok(identity)) => look.unsafe_to_open(identity, writes),
+            None => look.unlike_expected("nothing that has a drive"),
+        };
+        look.identity = looked.and_then(Result::ok);
+        look
+    }
+
+    fn unsafe_to_open(&self, identity: &Identity, writes: bool) -> Option<String> {
+        if Node::at(&self.path) != self.node {
+            return Some(self.changed());
+        }
+        let counts = |refusal: &&Refusal| writes || refusal.id != "read-only";
+        let refused = || identity.refusals.iter().find(counts);
+        self.unlike_expected(&identity.drive_key)
+            .or_else(|| refused().map(|refusal| refusal.sentence.clone()))
+    }
+
+    fn unlike_expected(&self, got: &str) -> Option<String> {
+        let expected = self.expected_key.as_deref().filter(|key| *key != got)?;
+        let path = self.path.display();
+        Some(format!(
+            "{path}: expected drive {expected}, got {got}; nothing was written; check what the path names"
+        ))
+    }
+
+    fn changed(&self) -> String {
+        let path = self.path.display();
+        format!(
+            "{path}: names another device or file than it did a moment ago; nothing was written; try again"
+        )
+    }
+
+    /// The path may lead elsewhere by now; what is open cannot.
+    fn mismatch(&self, file: &File) -> Option<String> {
+        let opened = match file.metadata() {
+            Ok(found) => Node::of(&found),
+            Err(error) => return Some(self.unknown(&error)),
+        };
+        if self.node.is_some() && opened != self.node {
+            return Some(self.changed());
+        }
+        let expected = self.expected_key.as_ref()?;
+        match identify_open(file) {
+            Ok(identity) if identity.drive_key == *expected => None,
+            Ok(identity) => self.unlike_expected(&identity.drive_key),
+            Err(error) => Some(self.unknown(&error)),
+        }
+    }
+
+    fn unknown(&self, error: &io::Error) -> String {
+        format!("{}: cannot be identified once open: {error}", self.path.display())
+    }
+
+    /// As it is now, with the refusals from before: by now it is held and open, by this process.
+    fn identity(&self, file: &File) -> Option<Value> {
+        let before = self.identity.as_ref();
+        let refusals = before.map_or_else(Vec::new, |identity| identity.refusals.clone());
+        let now = identify_open(file).ok()?;
+        let identity = Identity {
+            path: self.path.clone(),
+            refusals,
+            ..now
+        };
+        serde_json::to_value(identity).ok()
+    }
+}
+
+/// Identifies by descriptor: as long as that is open, the kernel gives its number to no other device.
+fn identify_open(file: &File) -> io::Result<Identity> {
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    drivetest_device::identify(Path::new(&path)).map_err(io::Error::other)
+}
+
+impl Guard for LookedAt {
+    fn refusal(&self, ordinal: usize) -> Option<String> {
+        self.0.get(ordinal)?.refusal.clone()
+    }
+
+    fn mismatch(&self, ordinal: usize, file: &File) -> Option<String> {
+        self.0.get(ordinal)?.mismatch(file)
+    }
+
+    fn identity(&self, ordinal: usize, file: &File) -> Option<Value> {
+        self.0.get(ordinal)?.identity(file)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test whose files cannot be made fails")]
+mod tests {
+    use super::*;
+
+    /// Two files, and a load on the first of them.
+    fn two_files() -> (tempfile::TempDir, PathBuf, PathBuf, Config) {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, other) = (folder.path().join("one"), folder.path().join("other"));
+        std::fs::write(&one, "").unwrap();
+        std::fs::write(&other, "").unwrap();
+        let text = format!(
+            "device-names: {}\ntest-duration-sec: 1\nfile-size-mbytes: 1\nread-reqs-per-sec: 1\n",
+            one.display()
+        );
+        let (config, _) = Config::read(&text, 1).unwrap();
+        (folder, one, other, config)
+    }
+
+    #[test]
+    fn a_path_that_changes_between_look_and_open_is_told() {
+        let (_folder, one, other, config) = two_files();
+        let looked_at = LookedAt::before_opening(&config, &[]);
+        assert_eq!(looked_at.mismatch(0, &File::open(&one).unwrap()), None);
+        std::fs::rename(&other, &one).unwrap();
+        let told = looked_at.mismatch(0, &File::open(&one).unwrap()).unwrap();
+        assert!(told.contains("names another device or file"), "{told}");
+    }
+
+    #[test]
+    fn what_was_opened_must_be_the_drive_that_is_expected() {
+        let (_folder, one, other, config) = two_files();
+        let key = drivetest_device::identify(&one).unwrap().drive_key;
+        let looked_at = LookedAt::before_opening(&config, std::slice::from_ref(&key));
+        assert_eq!(looked_at.refusal(0), None);
+        assert_eq!(looked_at.mismatch(0, &File::open(&one).unwrap()), None);
+        // As if the path had named the other file while it was looked at for its node.
+        let mut look = Look::at(one.to_str().unwrap(), Some(key.clone()), true);
+        look.node = Node::at(&other);
+        let told = look.mismatch(&File::open(&other).unwrap()).unwrap();
+        assert!(
+            told.contains(&format!("expected drive {key}, got file:")),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn a_file_that_was_not_there_has_an_identity_once_open() {
+        let (_folder, one, _other, config) = two_files();
+        std::fs::remove_file(&one).unwrap();
+        let looked_at = LookedAt::before_opening(&config, &[]);
+        std::fs::write(&one, "12345").unwrap();
+        let identity = looked_at.identity(0, &File::open(&one).unwrap()).unwrap();
+        assert_eq!(identity["path"], one.to_str().unwrap());
+        assert_eq!(
+            (&identity["size_bytes"], &identity["refusals"]),
+            (&5.into(), &Value::Array(vec![]))
+        );
+    }
+}
