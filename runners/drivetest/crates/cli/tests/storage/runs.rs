@@ -115,6 +115,25 @@ fn the_side_file_tells_the_run_from_start_to_end() {
 }
 
 #[test]
+fn a_file_that_the_run_makes_is_identified_in_the_side_file() {
+    let bench = Bench::new();
+    if !takes_direct_io(&bench) {
+        return;
+    }
+    bench.run(&format!("{SMALL}read-reqs-per-sec: 50\n"));
+    let device = &bench.side()[0]["devices"][0];
+    assert_eq!(
+        (&device["schema"], &device["path"], &device["size_bytes"]),
+        (
+            &"drivecert.identity/1".into(),
+            &bench.device.as_str().into(),
+            &8_388_608.into()
+        )
+    );
+    assert_eq!(device["refusals"], serde_json::json!([]));
+}
+
+#[test]
 fn a_file_is_filled_so_that_its_reads_are_real() {
     use std::os::unix::fs::MetadataExt;
     let bench = Bench::new();
