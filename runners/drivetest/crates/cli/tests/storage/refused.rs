@@ -185,6 +185,20 @@ fn a_file_system_image_is_overwritten_only_when_told() {
 }
 
 #[test]
+fn what_lies_at_the_end_of_an_image_is_seen_too() {
+    let bench = Bench::new();
+    if !takes_direct_io(&bench) {
+        return;
+    }
+    // RAID metadata 0.90, in the last 64 KiB.
+    let mut image = vec![0; 1 << 20];
+    image[(1 << 20) - 65_536..][..12].copy_from_slice(b"\xfc\x4e\x2b\xa9\0\0\0\0\x5a\0\0\0");
+    fs::write(&bench.device, &image).unwrap();
+    assert_refused(&bench, &bench.run(WRITES), "holds a member of a RAID");
+    assert!(fs::read(&bench.device).unwrap() == image, "the image was changed");
+}
+
+#[test]
 fn two_loads_never_share_a_file() {
     let bench = Bench::new();
     if !takes_direct_io(&bench) {

@@ -9,7 +9,7 @@ use rustix::fs::{FlockOperation, OFlags, major, minor};
 use rustix::io::Errno;
 use serde_json::Value;
 
-use super::signature::{SIGNATURES_BYTES, recognise};
+use super::signature::{END_BYTES, SIGNATURES_BYTES, ends, recognise, recognise_end};
 use super::{Device, Places, Refusal, holes};
 use crate::buffer::Buffer;
 use crate::config::Config;
@@ -264,19 +264,33 @@ fn minimum_io(file: &File) -> io::Result<u32> {
 }
 
 fn refuse_data(name: &str, file: &File, size_bytes: u64) -> Result<(), Refusal> {
-    // Whole blocks of 4096, which every device reads directly.
-    let length = (SIGNATURES_BYTES as u64).min(size_bytes) as usize / 4_096 * 4_096;
-    let mut head = Buffer::new(length);
-    file.read_exact_at(head.bytes(), 0)
-        .map_err(|source| Refusal::Unreadable {
-            name: name.to_owned(),
-            source,
-        })?;
-    match recognise(head.bytes()) {
-        Some(what) => Err(Refusal::HoldsData {
+    match found_data(file, size_bytes) {
+        Ok(None) => Ok(()),
+        Ok(Some(what)) => Err(Refusal::HoldsData {
             name: name.to_owned(),
             what,
         }),
-        None => Ok(()),
+        Err(source) => Err(Refusal::Unreadable {
+            name: name.to_owned(),
+            source,
+        }),
     }
+}
+
+fn found_data(file: &File, size_bytes: u64) -> io::Result<Option<&'static str>> {
+    // Whole blocks of 4096, which every device reads directly.
+    let length = (SIGNATURES_BYTES as u64).min(size_bytes) as usize / 4_096 * 4_096;
+    let mut head = Buffer::new(length);
+    file.read_exact_at(head.bytes(), 0)?;
+    if let Some(what) = recognise(head.bytes()) {
+        return Ok(Some(what));
+    }
+    let mut end = Buffer::new(END_BYTES);
+    for offset in ends(size_bytes) {
+        file.read_exact_at(end.bytes(), offset)?;
+        if let Some(what) = recognise_end(end.bytes()) {
+            return Ok(Some(what));
+        }
+    }
+    Ok(None)
 }

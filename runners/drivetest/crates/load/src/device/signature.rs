@@ -1,9 +1,10 @@
 //! Recognises what somebody may have put on a device: a partition table, a file system, a member of a volume.
 
 /// How much of a device's beginning holds every signature below.
-pub(super) const SIGNATURES_BYTES: usize = 128 * 1024;
+pub(super) const SIGNATURES_BYTES: usize = 256 * 1024;
 
-/// What, where, which bytes. Source: libblkid's probes, util-linux libblkid/src.
+/// What, where, which bytes. Source: libblkid's probes, util-linux libblkid/src; aerospike-server,
+/// as/include/storage/drv_common.h (DRV_HEADER_MAGIC and DRV_HEADER_OLD_MAGIC, as x86 and ARM write them).
 const SIGNATURES: &[(&str, usize, &[u8])] = &[
     ("a GUID partition table", 512, b"EFI PART"),
     ("a GUID partition table", 4_096, b"EFI PART"),
@@ -19,8 +20,54 @@ const SIGNATURES: &[(&str, usize, &[u8])] = &[
     ("a SquashFS file system", 0, b"hsqs"),
     ("a CD image", 32_769, b"CD001"),
     ("swap space", 4_086, b"SWAPSPACE2"),
+    ("a member of a RAID", 0, b"\xfc\x4e\x2b\xa9\x01\0\0\0"),
     ("a member of a RAID", 4_096, b"\xfc\x4e\x2b\xa9\x01\0\0\0"),
+    (
+        "a bcache device",
+        4_120,
+        b"\xc6\x85\x73\xf6\x4e\x1a\x45\xca\x82\x65\xf5\x7f\x48\xba\x6d\x81",
+    ),
+    (
+        "a bcachefs file system",
+        4_120,
+        b"\xc6\x85\x73\xf6\x66\xce\x90\xa9\xd9\x6a\x60\xcf\x80\x3d\xf7\xef",
+    ),
+    ("an Aerospike device", 0, b"\x22\x03\x73\x75\x72\x74\x49\x43"),
+    ("an Aerospike device", 0, b"\x07\x07\x73\x75\x72\x74\x49\x43"),
+    ("a Ceph BlueStore device", 0, b"bluestore block device"),
 ];
+
+/// A ring of uberblocks, the newest at any place of it; written in the byte order of the host.
+/// Source: OpenZFS, include/sys/uberblock_impl.h and vdev_impl.h.
+const ZFS_UBERBLOCKS: std::ops::Range<usize> = 128 * 1024..256 * 1024;
+const ZFS_UBERBLOCK_BYTES_LEAST: usize = 1_024;
+const ZFS_MAGIC: u64 = 0x00ba_b10c;
+
+/// How much is read at each of the places of [`ends`].
+pub(super) const END_BYTES: usize = 4_096;
+/// RAID metadata at a device's end: versions 0.90, in the byte order of the host, and 1.0.
+/// Source: linux/raid/md_p.h.
+const END_SIGNATURES: [&[u8]; 3] = [
+    b"\xfc\x4e\x2b\xa9\0\0\0\0\x5a\0\0\0",
+    b"\xa9\x2b\x4e\xfc\0\0\0\0\0\0\0\x5a",
+    b"\xfc\x4e\x2b\xa9\x01\0\0\0",
+];
+
+/// Returns where RAID metadata lies at a device's end: version 0.90 in the last whole 64 KiB, 1.0 at least 8 KiB before
+/// the end. Source: linux/raid/md_p.h, MD_NEW_SIZE_SECTORS; drivers/md/md.c, super_1_load().
+pub(super) fn ends(size_bytes: u64) -> impl Iterator<Item = u64> {
+    let version_0 = (size_bytes / 65_536 * 65_536).checked_sub(65_536);
+    let version_1 = size_bytes.checked_sub(8_192).map(|at| at / 4_096 * 4_096);
+    [version_0, version_1].into_iter().flatten()
+}
+
+/// Returns what a block at one of the places of [`ends`] is.
+pub(super) fn recognise_end(block: &[u8]) -> Option<&'static str> {
+    END_SIGNATURES
+        .iter()
+        .any(|bytes| has(block, 0, bytes))
+        .then_some("a member of a RAID")
+}
 
 /// Returns what the first bytes of a device are the beginning of; None for zeros and random data.
 pub(super) fn recognise(head: &[u8]) -> Option<&'static str> {
@@ -30,6 +77,7 @@ pub(super) fn recognise(head: &[u8]) -> Option<&'static str> {
         .map(|(what, ..)| *what);
     listed
         .or_else(|| is_ext(head).then_some("an ext2, ext3 or ext4 file system"))
+        .or_else(|| is_zfs(head).then_some("a ZFS pool"))
         .or_else(|| is_mbr(head).then_some("a partition table"))
 }
 
@@ -40,6 +88,11 @@ fn has(head: &[u8], offset: usize, bytes: &[u8]) -> bool {
 /// Two bytes of magic meet random data once in 65536 devices: the block size and state must make sense as well.
 fn is_ext(head: &[u8]) -> bool {
     has(head, 1_080, b"\x53\xef") && has(head, 1_049, b"\0\0\0") && has(head, 1_083, b"\0")
+}
+
+fn is_zfs(head: &[u8]) -> bool {
+    let mut places = ZFS_UBERBLOCKS.step_by(ZFS_UBERBLOCK_BYTES_LEAST);
+    places.any(|at| has(head, at, &ZFS_MAGIC.to_le_bytes()) || has(head, at, &ZFS_MAGIC.to_be_bytes()))
 }
 
 /// Likewise: each of the four entries begins with 0x00 or 0x80, and one has a type.
@@ -93,6 +146,34 @@ mod tests {
             recognise(&with(&[(1_080, b"\x53\xef"), (1_048, b"\x02\x07")])),
             None
         );
+    }
+
+    #[test]
+    fn an_uberblock_is_found_anywhere_in_its_ring_in_either_byte_order() {
+        let little: &[u8] = b"\x0c\xb1\xba\0\0\0\0\0";
+        let big: &[u8] = b"\0\0\0\0\0\xba\xb1\x0c";
+        for (offset, bytes, expected) in [
+            (131_072, little, Some("a ZFS pool")),
+            (131_072 + 4_096, big, Some("a ZFS pool")),
+            (262_144 - 1_024, little, Some("a ZFS pool")),
+            (131_072 - 1_024, little, None),
+            (131_072 + 512, little, None),
+        ] {
+            assert_eq!(recognise(&with(&[(offset, bytes)])), expected, "{offset}");
+        }
+    }
+
+    #[test]
+    fn raid_metadata_lies_where_md_puts_it() {
+        // A device of 1,000,000 KiB + 512 bytes: md.c gives sectors 1999872 and 1999984.
+        assert_eq!(
+            ends(1_024_000_512).collect::<Vec<_>>(),
+            [1_999_872 * 512, 1_999_984 * 512]
+        );
+        assert_eq!(ends(65_536).collect::<Vec<_>>(), [0, 57_344]);
+        assert_eq!(ends(4_096).count(), 0);
+        assert_eq!(recognise_end(END_SIGNATURES[0]), Some("a member of a RAID"));
+        assert_eq!(recognise_end(b"\xfc\x4e\x2b\xa9\x02\0\0\0"), None);
     }
 
     #[test]
