@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('results', '0005_idempotency_key'),
+        ('results', '0006_virtual_runs'),
     ]
 
     operations = [
