@@ -1,7 +1,7 @@
 """The tables of the register."""
 
 from results.models.event import Event
-from results.models.evidence import Evidence, Submission
+from results.models.evidence import Evidence, Submission, SubmissionKey
 from results.models.organisation import Organisation
 from results.models.product import Category, Product
 from results.models.profile import Profile
@@ -26,6 +26,7 @@ __all__ = [
     "Slice",
     "Statistic",
     "Submission",
+    "SubmissionKey",
     "Tier",
     "Verdict",
     "Visibility",

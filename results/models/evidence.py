@@ -69,20 +69,28 @@ class Submission(models.Model):
     notes = models.TextField(blank=True)
     is_virtual = models.BooleanField(default=False)
     product = models.ForeignKey(Product, models.PROTECT, null=True, related_name="submissions")
-    idempotency_key = models.CharField(max_length=200, blank=True)
     received_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        """A slice has a length; a sender's key names one submission."""
+        """A slice has a length."""
 
-        constraints = [
-            models.CheckConstraint(condition=Q(slice_length_s__gt=0), name="slice_length_positive"),
-            models.UniqueConstraint(
-                fields=["organisation", "idempotency_key"],
-                condition=~Q(idempotency_key=""),
-                name="one_submission_per_idempotency_key",
-            ),
-        ]
+        constraints = [models.CheckConstraint(condition=Q(slice_length_s__gt=0), name="slice_length_positive")]
 
     def __str__(self) -> str:
         return self.public_id
+
+
+class SubmissionKey(models.Model):
+    """An Idempotency-Key under which a submission's bytes came; the same bytes may come under several."""
+
+    submission = models.ForeignKey(Submission, models.PROTECT, related_name="keys")
+    organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="+")
+    key = models.CharField(max_length=200)
+
+    class Meta:
+        """A sender's key names one submission."""
+
+        constraints = [models.UniqueConstraint(fields=["organisation", "key"], name="one_submission_per_key")]
+
+    def __str__(self) -> str:
+        return f"{self.key} of {self.submission}"

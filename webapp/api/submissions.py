@@ -1,6 +1,6 @@
 """Submitting logs and following them: what the form does, for scripts."""
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import status
@@ -15,7 +15,7 @@ from rest_framework.throttling import BaseThrottle
 
 from results.evidence_store import StoreFullError
 from results.intake import Receipt, take_in
-from results.models import Submission
+from results.models import Submission, SubmissionKey
 from results.submission_states import StatedSubmission, with_state
 from webapp.api.authentication import token_of
 from webapp.api.problems import KeyReusedProblem, StoreFullProblem, TooLargeProblem
@@ -116,12 +116,11 @@ def _key_of(request: Request) -> str:
 
 
 def _bind_key(submission: Submission, key: str) -> None:
-    """Remember the first key of a submission; the database refuses the key of another one, also one at this moment."""
-    namesakes = Submission.objects.filter(organisation=submission.organisation, idempotency_key=key)
-    if key and namesakes.exclude(pk=submission.pk).exists():
+    """Remember every key of a submission; the database lets one of two requests at this moment create it."""
+    if not key:
+        return
+    bound, _ = SubmissionKey.objects.get_or_create(
+        organisation=submission.organisation, key=key, defaults={"submission": submission}
+    )
+    if bound.submission_id != submission.pk:
         raise KeyReusedProblem
-    if key and not submission.idempotency_key:
-        try:
-            Submission.objects.filter(pk=submission.pk).update(idempotency_key=key)
-        except IntegrityError as error:
-            raise KeyReusedProblem from error

@@ -4,7 +4,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 
-from results.models import Evidence, Product, Submission
+from results.models import Evidence, Product, Submission, SubmissionKey
 from results.readings import sweep
 from tests.results.builders import log_bytes, send, sha256
 
@@ -59,11 +59,19 @@ def test_a_key_with_other_bytes_is_refused_and_nothing_recorded(script, evidence
     assert post(script, b"other log", key="k2").status_code == 201
 
 
+def test_every_key_of_a_log_is_remembered(script, evidence_dir):
+    assert post(script, b"A", key="k1").status_code == 201
+    assert post(script, b"A", key="k2").status_code == 200
+    assert post(script, b"B", key="k2").status_code == 409
+    assert post(script, b"B", key="k1").status_code == 409
+    assert Submission.objects.count() == 1
+
+
 def test_another_organisation_may_use_the_same_key(script, otto, evidence_dir):
     post(script, key="k1")
     other = send(otto.memberships.get().organisation, b"theirs")
-    Submission.objects.filter(pk=other.pk).update(idempotency_key="k1")
-    assert Submission.objects.filter(idempotency_key="k1").count() == 2
+    SubmissionKey.objects.create(submission=other, organisation=other.organisation, key="k1")
+    assert SubmissionKey.objects.filter(key="k1").count() == 2
 
 
 def test_a_key_may_have_200_characters_and_no_more(script, evidence_dir):
