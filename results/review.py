@@ -4,8 +4,9 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
 
-from results.identity import identity_of, new_slug
+from results.identity import identity_of
 from results.models import Event, Product, Run, Submission, Tier, Visibility
+from results.slugs import new_product_slug, product_stem
 from results.submission_states import DECLINED_KIND
 
 REQUIRED_IDENTITY = ["category", "vendor", "model"]
@@ -83,12 +84,19 @@ def create_product(submission: Submission, reviewer: AbstractBaseUser) -> Produc
     if missing:
         raise ReviewRefusedError(f"Not stated: {', '.join(missing)}. Choose an existing product.")
     with transaction.atomic():
-        defaults = {"slug": new_slug(submission)}
-        product, is_new = Product.objects.get_or_create(**identity_of(submission), defaults=defaults)
+        product, is_new = Product.objects.get_or_create(
+            **identity_of(submission), defaults={"slug": _new_slug(submission)}
+        )
         if is_new:
             _tell(reviewer, "product-created", "product", product.slug, "", {"from": submission.public_id})
         name_product(submission, product, reviewer)
     return product
+
+
+def _new_slug(submission: Submission) -> str:
+    named = (submission.vendor, submission.model, submission.capacity_gb)
+    namesakes = Product.objects.filter(slug__startswith=product_stem(*named))
+    return new_product_slug(*named, set(namesakes.values_list("slug", flat=True)))
 
 
 def _tell(

@@ -2,8 +2,8 @@ import dataclasses
 
 import pytest
 
-from results.identity import match_product, new_slug
-from results.models import Product, Submission
+from results.identity import match_product
+from results.models import Product
 from tests.results.builders import FACTS, make_organisation, send
 
 pytestmark = pytest.mark.django_db
@@ -37,13 +37,3 @@ def test_an_unstated_capacity_matches_only_a_product_without_one(evidence_dir):
     assert match_product(submission) is None
     bare = Product.objects.create(slug="ex4-bare", **(STATED | {"capacity_gb": None}))
     assert match_product(submission) == bare
-
-
-def test_a_slug_is_readable_and_new(submission):
-    assert new_slug(submission) == "exemplar-ex4-ex4-3t2-3200-gb"
-    Product.objects.create(slug="exemplar-ex4-ex4-3t2-3200-gb", **STATED)
-    assert new_slug(submission) == "exemplar-ex4-ex4-3t2-3200-gb-2"
-
-
-def test_a_name_without_letters_still_gets_a_slug():
-    assert new_slug(Submission(vendor="<>", model="!")) == "product"
