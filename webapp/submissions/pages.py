@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Count, Prefetch, QuerySet
 
-from results.models import Histogram, Run, Share, Statistic, Submission, Verdict
+from results.models import Histogram, Run, Share, Slice, Statistic, Submission, Verdict
 from results.rules.latency_table import LatencyRow, LatencyTable, SliceCounts, latency_table
+from webapp.register.run_page import SHOWN_VIOLATIONS
+from webapp.register.slices import SHOWN_SLICES
+from webapp.templatetags import units
 
 UNIT_US = {"us": 1, "ms": 1000}
 
@@ -40,6 +43,7 @@ class SliceTable:
     thresholds: tuple[int, ...]
     slices: list[Line]
     aggregates: list[Line]
+    cut_sentence: str
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,8 @@ class RunPart:
     verdict_reason: str
     further_reasons: list[str]
     worst: list[WorstFigure]
+    violations: list[dict[str, Any]]
+    violations_cut_sentence: str
     table: SliceTable | None
 
 
@@ -70,7 +76,9 @@ def run_parts(submission: Submission) -> list[RunPart]:
 
 
 def _runs_in_full(submission: Submission) -> QuerySet[Run]:
-    reads = Histogram.objects.filter(name="reads").prefetch_related("slices")
+    first = Prefetch("slices", queryset=Slice.objects.order_by("number")[:SHOWN_SLICES], to_attr="first_slices")
+    counted = Histogram.objects.annotate(slices_count=Count("slices"))
+    reads = counted.filter(name="reads").prefetch_related(first)
     return (
         Run.objects.filter(submission=submission)
         .order_by("pk")
@@ -95,8 +103,16 @@ def _run_part(run: Run) -> RunPart:
         verdict_reason=reason,
         further_reasons=[text for text in verdict.document["reasons"] if text not in reason] if verdict else [],
         worst=_worst_figures(run.shares.all(), verdict, violations),
+        violations=violations[:SHOWN_VIOLATIONS],
+        violations_cut_sentence=_violations_cut(len(violations)),
         table=_slice_table(histogram, run.slice_length_s, violations) if histogram and run.slice_length_s else None,
     )
+
+
+def _violations_cut(total: int) -> str:
+    if total <= SHOWN_VIOLATIONS:
+        return ""
+    return f"The {SHOWN_VIOLATIONS} largest of {units.count(total)}; the CSV on the run's page has every share."
 
 
 def _worst_figures(shares: Iterable[Share], verdict: Verdict | None, violations: list[Any]) -> list[WorstFigure]:
@@ -108,19 +124,31 @@ def _worst_figures(shares: Iterable[Share], verdict: Verdict | None, violations:
     return [WorstFigure(share, limits[share.threshold_us], share.threshold_us in over) for share in shares]
 
 
+def _slices_cut(total: int) -> str:
+    if total <= SHOWN_SLICES:
+        return ""
+    return (
+        f"The first {units.count(SHOWN_SLICES)} of {units.count(total)} slices, without average and maximum, which are "
+        "of all slices; the CSV on the run's page has them all."
+    )
+
+
 def _slice_table(histogram: Histogram, slice_length_s: int, violations: list[Any]) -> SliceTable | None:
-    pieces = [SliceCounts(piece.number, piece.counts, piece.ops_count) for piece in histogram.slices.all()]
+    first: list[Slice] = histogram.first_slices  # type: ignore[attr-defined]
+    pieces = [SliceCounts(piece.number, piece.counts, piece.ops_count) for piece in first]
     table = latency_table(pieces, slice_length_s)
     if table is None:
         return None
     over = {(str(violation["slice"]), violation["read_at_us"]) for violation in violations}
-    unit_us = UNIT_US[histogram.unit]
+    unit_us, cut_sentence = UNIT_US[histogram.unit], _slices_cut(histogram.slices_count)  # type: ignore[attr-defined]
+    aggregates = () if cut_sentence else (table.avg, table.max)
     return SliceTable(
         histogram=histogram.name,
         unit=histogram.unit,
         thresholds=table.thresholds,
         slices=[_line(row, table, unit_us, over) for row in table.slices],
-        aggregates=[_line(row, table, unit_us, set()) for row in (table.avg, table.max)],
+        aggregates=[_line(row, table, unit_us, set()) for row in aggregates],
+        cut_sentence=cut_sentence,
     )
 
 

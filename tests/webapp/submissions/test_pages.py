@@ -4,6 +4,7 @@ from html.parser import HTMLParser
 import pytest
 
 from results.intake import Facts
+from results.models import Slice
 from results.readings import sweep
 from tests.results.builders import LOGS, log_bytes, send
 
@@ -160,3 +161,30 @@ def test_a_submissions_page_asks_as_often_for_many_slices(as_user, vera, submiss
     with connection_queries() as many:
         client.get(address(submission))
     assert len(few) == len(many)
+
+
+def add_slices(histogram, numbers):
+    histogram.slices.bulk_create(
+        Slice(histogram=histogram, number=each, start_s=0, end_s=1, first_line=1, last_line=2, ops_count=1, counts=[1])
+        for each in numbers
+    )
+
+
+@pytest.mark.parametrize(("total", "shown", "is_cut"), [(1000, 1002, False), (1001, 1000, True)])
+def test_a_page_shows_1000_slices_and_says_what_it_leaves_out(as_user, vera, submission, total, shown, is_cut):
+    add_slices(submission.runs.get().histograms.get(name="reads"), range(5, total + 1))
+    page = as_user(vera).get(address(submission)).content.decode()
+    reader = SliceTableReader()
+    reader.feed(page)
+    assert len(reader.rows[1:]) == shown  # average and maximum are of all slices, or left out
+    assert ("The first 1,000 of 1,001 slices" in page) is is_cut
+
+
+@pytest.mark.parametrize(("total", "shown", "is_cut"), [(100, 100, False), (101, 100, True)])
+def test_a_page_shows_100_violations_and_says_what_it_leaves_out(as_user, vera, submission, total, shown, is_cut):
+    verdict = submission.runs.get().verdicts.get()
+    verdict.document["violations"] = verdict.document["violations"][:1] * total
+    verdict.save()
+    page = as_user(vera).get(address(submission)).content.decode()
+    assert len(re.findall(r"<li>slice \d", page)) == shown
+    assert ("The 100 largest of 101" in page) is is_cut
