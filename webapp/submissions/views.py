@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from results.evidence_store import StoreFullError
 from results.intake import take_in
 from results.models import Event, Submission
-from results.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, with_state
+from results.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, SubmissionState, with_state
 from webapp.accounts.organisations import organisations_of
 from webapp.accounts.requests import UserRequest, mark_private, members_only
 from webapp.submissions.access import find_submission, is_owner_or_staff, may_open
@@ -99,7 +99,8 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "steps": steps_of(submission, reading, events),
         "may_share_link": is_owner_or_staff(request, submission),
         "is_reviewer": bool(getattr(request.user, "is_staff", False)),
-        "is_reviewable": submission.state in REVIEWABLE,
+        "is_reviewable": submission.state in REVIEWABLE or submission.state == SubmissionState.DECLINED,
+        "is_declined": submission.state == SubmissionState.DECLINED,
         "is_own": submission.submitted_by_id == request.user.pk,
         "product_form": ProductForm(submission, initial={"product": submission.product_id}),
         "reason_form": ReasonForm(),

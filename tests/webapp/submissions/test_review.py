@@ -59,6 +59,18 @@ def test_declining_needs_a_reason_and_shows_it_to_the_owner(as_user, rita, vera,
     assert "another drive&#x27;s log" in page
 
 
+def test_a_declined_submission_is_offered_for_publication(as_user, rita, submission):
+    client = as_user(rita)
+    decide(client, submission, "new-product")
+    page = decide(client, submission, "decline", reason="wrong drive").content.decode()
+    offered = [decision for decision in ("product", "publish", "decline") if f'/{decision}/"' in page]
+    assert offered == ["product", "publish"]
+    assert "may still be published" in page
+    assert "Nothing to decide here" not in page
+    assert b"Published." in decide(client, submission, "publish").content
+    assert submission.runs.get().visibility == "public"
+
+
 def test_a_published_run_is_withdrawn_with_a_reason(as_user, rita, submission):
     client, run = as_user(rita), submission.runs.get()
     decide(client, submission, "new-product")
