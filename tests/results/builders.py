@@ -8,7 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psycopg
 from django.contrib.auth import get_user_model
+from django.db import connection
 
 from results.intake import Facts, take_in
 from results.models import Organisation, Submission
@@ -42,6 +44,15 @@ def make_user(username: str, *organisations: Organisation, **columns: Any) -> An
 
 def send(organisation: Organisation, content: bytes, actor: Any = None, facts: Facts = FACTS) -> Submission:
     return take_in(organisation, io.BytesIO(content), "load.log", facts, "form", actor).submission
+
+
+def other_session() -> psycopg.Connection[Any]:
+    """Open a connection of another process's kind: its locks are not ours."""
+    database = connection.settings_dict
+    return psycopg.connect(
+        dbname=database["NAME"], host=database["HOST"], user=database["USER"], password=database["PASSWORD"] or None,
+        port=database["PORT"] or None, autocommit=True,
+    )  # fmt: skip
 
 
 def sha256(content: bytes) -> str:

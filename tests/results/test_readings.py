@@ -1,9 +1,7 @@
 import json
 import tempfile
 
-import psycopg
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from results import locks, readings
@@ -11,7 +9,7 @@ from results.evidence_store import path_of
 from results.ingest import record_runs
 from results.models import Event, Evidence, Profile, Reading, Run, Share, Slice, Verdict
 from results.readings import OvertakenError, read_one, sweep
-from tests.results.builders import log_bytes, make_organisation, recorded_reading, send, sha256, wait_for
+from tests.results.builders import log_bytes, make_organisation, other_session, recorded_reading, send, sha256, wait_for
 from tests.results.stand_in_reader import unreadable
 
 pytestmark = pytest.mark.django_db
@@ -156,14 +154,6 @@ def test_a_reading_whose_worker_died_is_taken_up_again(submission, stand_in):
     Reading.objects.update(state="reading", attempts=1)
     sweep()
     assert (reading_of(submission).state, reading_of(submission).attempts) == ("done", 2)
-
-
-def other_session():
-    database = connection.settings_dict
-    return psycopg.connect(
-        dbname=database["NAME"], host=database["HOST"], user=database["USER"], password=database["PASSWORD"] or None,
-        port=database["PORT"] or None, autocommit=True,
-    )  # fmt: skip
 
 
 def test_a_reading_that_another_worker_holds_is_left_until_its_session_ends(submission, stand_in):

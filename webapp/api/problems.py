@@ -41,6 +41,15 @@ class ReaderProblem(APIException):
     default_detail = "The reader did not come to an end. Try again later, or submit the log: it is then read in turn."
 
 
+class BusyProblem(APIException):
+    """The sender's organisation has all the readings at once that it may have."""
+
+    status_code = status.HTTP_429_TOO_MANY_REQUESTS
+    default_detail = (
+        "Another log of your organisation is being read. Ask again when that is answered, or submit the log."
+    )
+
+
 class UnreadableProblem(APIException):
     """The log cannot be read; `error` is the reader's own object (docs/formats.md)."""
 

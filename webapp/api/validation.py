@@ -13,10 +13,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from results import drivetest
+from results import drivetest, locks
 from results.drivetest import Document, FormatError, ReaderBrokenError, ReaderKilledError, TooManySlicesError
 from results.readings import judging_profile
-from webapp.api.problems import ReaderProblem, UnreadableProblem
+from webapp.api.authentication import token_of
+from webapp.api.problems import BusyProblem, ReaderProblem, UnreadableProblem
 from webapp.api.serializers import LogSerializer
 from webapp.api.submissions import refuse_size
 from webapp.api.throttles import ValidateThrottle
@@ -33,7 +34,8 @@ class Validation(APIView):
 
     @extend_schema(
         summary="Read a log without submitting it",
-        description="Answers the reader's JSON (docs/formats.md) without histograms and slices. Nothing is stored.",
+        description="Answers the reader's JSON (docs/formats.md) without histograms and slices. Nothing is stored. "
+        "One at a time for each organisation: 429 while another is being read.",
         request={"multipart/form-data": LogSerializer},
         responses={200: OpenApiTypes.OBJECT},
     )
@@ -42,7 +44,10 @@ class Validation(APIView):
         refuse_size(request)
         asked = LogSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        document = _read(asked.validated_data["log"], asked.validated_data["slice_length_s"])
+        with locks.try_lock(locks.VALIDATION, token_of(request).organisation_id) as is_ours:
+            if not is_ours:  # each holds a server thread and a reader's memory, which are there for everyone
+                raise BusyProblem
+            document = _read(asked.validated_data["log"], asked.validated_data["slice_length_s"])
         runs = [{key: value for key, value in run.items() if key not in BULKY} for run in document["runs"]]
         return Response(document | {"runs": runs})
 

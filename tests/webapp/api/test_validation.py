@@ -1,8 +1,11 @@
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
 
+from results import locks
 from results.models import Evidence, Submission
-from tests.results.builders import log_bytes
+from tests.results.builders import log_bytes, other_session
+from webapp.accounts.models import issue_token
 
 pytestmark = pytest.mark.django_db
 
@@ -32,6 +35,26 @@ def test_a_broken_reader_is_our_fault(script, program):
     answer = validate(script, b"log")
     assert answer.status_code == 503
     assert "Try again later" in answer.json()["detail"]
+
+
+def test_one_log_of_an_organisation_is_read_at_a_time(script, exemplar, otto, stand_in):
+    _, secret = issue_token(otto, otto.memberships.get().organisation, "theirs")
+    other = Client(headers={"Authorization": f"Bearer {secret}"})
+    with other_session() as thread:
+        thread.execute("SELECT pg_advisory_lock(%s, %s)", [locks.VALIDATION, exemplar.pk])
+        answer = validate(script, log_bytes("four-us"))
+        assert (answer.status_code, answer.headers["Content-Type"]) == (429, "application/problem+json")
+        assert "Another log of your organisation" in answer.json()["detail"]
+        assert validate(other, log_bytes("four-us")).status_code == 200
+        thread.execute("SELECT pg_advisory_unlock(%s, %s)", [locks.VALIDATION, exemplar.pk])
+        assert validate(script, log_bytes("four-us")).status_code == 200
+
+
+def test_the_next_log_is_read_whatever_became_of_the_one_before(script, exemplar, stand_in):
+    assert validate(script, b"no log").status_code == 422
+    with other_session() as thread:
+        taken = thread.execute("SELECT pg_try_advisory_lock(%s, %s)", [locks.VALIDATION, exemplar.pk]).fetchone()
+    assert taken == (True,)
 
 
 def test_a_stranger_gets_no_reading(client):
