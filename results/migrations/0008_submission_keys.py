@@ -14,7 +14,7 @@ def move_keys(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('results', '0006_reading_pauses'),
+        ('results', '0007_reading_pauses'),
     ]
 
     operations = [

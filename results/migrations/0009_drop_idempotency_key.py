@@ -5,7 +5,7 @@ class Migration(migrations.Migration):
     """Apart from the move of the keys: PostgreSQL alters no table in the transaction that has written its rows' keys."""
 
     dependencies = [
-        ('results', '0007_submission_keys'),
+        ('results', '0008_submission_keys'),
     ]
 
     operations = [
