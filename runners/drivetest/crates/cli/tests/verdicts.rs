@@ -174,6 +174,31 @@ fn where_rounding_hides_an_excess_the_counts_decide_and_it_is_told() {
 }
 
 #[test]
+fn of_many_slices_where_rounding_decides_a_few_are_told() {
+    // 25 slices of 10 s with 601 of 20000 reads over 1 ms in each: 3.005 %, printed as 3.00.
+    let header = log("6.6/single-ms.log");
+    let header = header.split("after 1 sec:").next().unwrap();
+    let header = header.replace("test-duration-sec: 60", "test-duration-sec: 250");
+    let block = |at: u64| {
+        let (all, over) = (at * 2_000, at / 10 * 601);
+        let under = all - over;
+        format!("after {at} sec:\nreads ({all} total)\n (00: {under:010}) (01: {over:010})\n\n")
+    };
+    let text = header + &(1..=250).map(block).collect::<String>();
+    let edited = Scratch::new("rounding-often.log", text.as_bytes());
+    let profile = short_profile("rounding-often", "3");
+    let (document, _) = read(edited.arg(), &["--profile", profile.arg()]);
+    let found = document["runs"][0]["findings"].as_array().unwrap();
+    let told: Vec<_> = found
+        .iter()
+        .filter(|finding| finding["id"] == "rounding-decides")
+        .collect();
+    assert_eq!(told.len(), 20);
+    let last = told[19]["sentence"].as_str().unwrap();
+    assert!(last.ends_with("(and 5 more of this kind)"), "{last}");
+}
+
+#[test]
 fn the_weightiest_status_of_several_logs_is_given() {
     let status = |logs: &[&str]| check(&[logs, &["--profile", "operational-database"]].concat()).1;
     assert_eq!(status(&["6.6/four-us.log", "6.6/lag-default10.log"]), 1);

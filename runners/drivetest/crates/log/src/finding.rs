@@ -99,6 +99,13 @@ impl Findings {
         }
     }
 
+    /// As many of a list as are kept, in its order.
+    pub fn bounded(findings: impl IntoIterator<Item = Finding>) -> Vec<Finding> {
+        let mut kept = Self::default();
+        findings.into_iter().for_each(|finding| kept.add(finding));
+        kept.into_list()
+    }
+
     /// All that were kept, by line; the last of a rule tells how many more there were.
     pub fn into_list(mut self) -> Vec<Finding> {
         for (id, count) in &self.left_out {

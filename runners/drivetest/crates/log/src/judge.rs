@@ -1,7 +1,7 @@
 //! Judges a run under a profile: shares of reads in every slice against limits, on whole numbers.
 
 use crate::decimal::Decimal;
-use crate::finding::{Finding, rule};
+use crate::finding::{Finding, Findings, rule};
 use crate::headline::headline;
 use crate::histogram::{Tally, Unit};
 use crate::profile::{Limit, Profile};
@@ -67,11 +67,9 @@ pub fn judge(run: &Run, profile: &Profile) -> (Verdict, Vec<Finding>) {
         .iter()
         .flat_map(|ask| found_shares(ask, &parts, whole.as_ref()))
         .collect::<Vec<_>>();
-    let findings = asks
-        .iter()
-        .flat_map(|ask| rounding(ask, &parts))
-        .chain(edges(&asks, &parts, outcome))
-        .collect();
+    // A log of many slices may round at each of them: no more are kept than of any other rule.
+    let told = asks.iter().flat_map(|ask| rounding(ask, &parts));
+    let findings = Findings::bounded(told.chain(edges(&asks, &parts, outcome)));
     let headline = headline(outcome, &violations, &shares, &reasons, run);
     let reasons = reasons.all();
     let verdict = Verdict {
