@@ -129,6 +129,40 @@ fn a_run_as_the_profile_asks_passes() {
 }
 
 #[test]
+fn a_lighter_write_load_does_not_pass() {
+    let profile = short_profile("lighter", "5");
+    let whole = log("6.6/four-us.log");
+    let cases = [
+        ("disable-odsync: no", "disable-odsync: yes", 2),
+        ("no-defrag-reads: no", "no-defrag-reads: yes", 2),
+        ("commit-to-device: no", "commit-to-device: yes", 2),
+        // 4000 writes of 1536 bytes, 85 to a block, each written twice: 94.12.
+        (
+            "large-block-writes-per-sec: 94.12",
+            "large-block-writes-per-sec: 94.10",
+            2,
+        ),
+        (
+            "large-block-writes-per-sec: 94.12",
+            "large-block-writes-per-sec: 94.11",
+            0,
+        ),
+        (
+            "large-block-writes-per-sec: 94.12",
+            "large-block-writes-per-sec: 134.45",
+            0,
+        ),
+        ("compress-pct: 100", "compress-pct: 50", 0),
+    ];
+    for (at, (from, to, status)) in cases.into_iter().enumerate() {
+        assert!(whole.contains(from), "{from}");
+        let edited = Scratch::new(&format!("lighter-{at}.log"), whole.replace(from, to).as_bytes());
+        let (text, found) = check(&[edited.arg(), "--profile", profile.arg()]);
+        assert_eq!(found, status, "{to}: {text}");
+    }
+}
+
+#[test]
 fn a_share_equal_to_its_limit_passes_and_one_operation_more_fails() {
     let reads = log("6.6/single-ms.log");
     let profile = short_profile("edge", "10");

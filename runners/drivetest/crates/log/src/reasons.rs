@@ -6,6 +6,22 @@ use crate::profile::Rules;
 use crate::run::Run;
 use crate::verdict::{Outcome, when};
 
+/// Settings that change what the drive has to write, where the profile asks for the default, `no`.
+const LIGHTER: [(&str, &str); 3] = [
+    ("no-defrag-reads", "there were no large-block reads"),
+    ("disable-odsync", "writes may be buffered by the drive"),
+    (
+        "commit-to-device",
+        "records were written one by one, not in large blocks",
+    ),
+];
+/// The large block of ACT's default, which the profile's write load is counted in.
+const LARGE_BLOCK_BYTES: u64 = 128 * 1024;
+/// At the default `defrag-lwm-pct` of 50 every block is written twice: once with new records, once by defragmentation.
+const WRITES_PER_BLOCK: f64 = 2.0;
+/// Headers print rates with two decimals.
+const PRINTED_STEP: f64 = 0.01;
+
 /// Everything that speaks against a pass besides the limits.
 pub struct Reasons {
     /// The counts cannot be believed.
@@ -85,7 +101,34 @@ fn differences(run: &Run, rules: &Rules, asks_count: usize) -> Vec<String> {
     found.extend(time_differs(run, rules));
     found.extend(ratio_differs(run, rules));
     found.extend(objects_differ(run, rules));
+    found.extend(lighter_settings(run));
+    found.extend(fewer_blocks(run, rules));
     found
+}
+
+fn lighter_settings(run: &Run) -> impl Iterator<Item = String> {
+    let is_set = |key: &str| {
+        run.config
+            .iter()
+            .any(|(name, value)| name == key && value == "yes")
+    };
+    let set = LIGHTER.iter().filter(move |(key, _)| is_set(key));
+    set.map(|(key, meaning)| format!("{key} is yes: {meaning}; the profile asks for no"))
+}
+
+/// Fewer large blocks than the writes make with ACT's defaults: `defrag-lwm-pct` was lowered or blocks enlarged.
+fn fewer_blocks(run: &Run, rules: &Rules) -> Option<String> {
+    let (_, writes) = run.rates_per_s?;
+    let records_per_block = LARGE_BLOCK_BYTES.checked_div(rules.object_bytes)?.max(1);
+    let asked = writes as f64 / records_per_block as f64 * WRITES_PER_BLOCK;
+    let key = "large-block-writes-per-sec";
+    let printed = run.derived.iter().find(|(name, _)| name == key)?.1.as_str();
+    let found: f64 = printed.parse().ok()?;
+    (found + PRINTED_STEP < asked).then(|| {
+        format!(
+            "{printed} large blocks are written per second; the profile asks {asked:.2} for {writes} writes"
+        )
+    })
 }
 
 fn without_reads(run: &Run) -> Option<String> {

@@ -283,7 +283,8 @@ fn settings() -> Vec<Case> {
             "no-defrag-reads",
             setting("no-defrag-reads: no", "no-defrag-reads: yes"),
             &["lighter-load"],
-        ),
+        )
+        .with(Outcome::Undecided, ALL),
         case(
             "max-lag-sec 0",
             setting("max-lag-sec: 10", "max-lag-sec: 0"),
@@ -293,7 +294,8 @@ fn settings() -> Vec<Case> {
             "commit-to-device of 6.6",
             setting("commit-to-device: no", "commit-to-device: yes"),
             &["commit-writes-meaningless"],
-        ),
+        )
+        .with(Outcome::Undecided, ALL),
         case(
             "version 6.9",
             setting("ACT version 6.6", "ACT version 6.9"),
