@@ -14,20 +14,22 @@ app = Celery("drivecert")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["runners"])
 
-HEARD_KEY = "drivecert:worker-heard"
+HEARD_KEY = "drivecert:worker-heard:{queue}"
 HEARD_S = 15  # Celery's heart beats every 2 s; several beats may be late on a busy machine
 
 
 @heartbeat_sent.connect
 def note_heartbeat(**_: Any) -> None:
-    """Leave a key in the broker that fades unless the worker's main loop goes on."""
+    """Leave a key for each queue that this worker takes from; they fade unless its main loop goes on."""
     with app.connection_for_write() as broker:
-        redis_of(broker).set(HEARD_KEY, "1", ex=HEARD_S)
+        for queue in app.amqp.queues.consume_from:
+            redis_of(broker).set(HEARD_KEY.format(queue=queue), "1", ex=HEARD_S)
 
 
 def is_worker_heard(broker: Connection) -> bool:
-    """Tell whether a worker's heart beat lately. Raises redis' and kombu's errors where the broker is silent."""
-    return bool(redis_of(broker).exists(HEARD_KEY))
+    """Tell whether every queue has a worker heard lately. Raises redis' and kombu's errors without a broker."""
+    keys = [HEARD_KEY.format(queue=queue.name) for queue in app.conf.task_queues]
+    return bool(redis_of(broker).exists(*keys) == len(keys))
 
 
 def redis_of(broker: Connection) -> Redis:

@@ -101,4 +101,5 @@ def examine_broker() -> Iterator[Check]:
         yield Check("Redis", f"does not answer: {error}", "start it: `make run`, or set REDIS_URL")
         return
     yield Check("Redis", version)
-    yield Check("worker", "heard" if heard else "not heard lately", "" if heard else "start it; see var/log/worker.log")
+    remedy = "" if heard else "start it; see var/log/worker.log and var/log/lab.log"
+    yield Check("worker", "heard" if heard else "not heard lately", remedy)

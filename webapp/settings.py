@@ -7,6 +7,7 @@ start the embedded servers and set the variables for the processes below them.
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
+from kombu import Queue
 
 from webapp import env
 
@@ -150,6 +151,10 @@ HOST_SILENCE_S = env.read_int("HOST_SILENCE_S", default=900)
 CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "drivecert"
+# The lab has a queue and a worker of its own: a cancel must not wait for the reading of long logs. A worker that is
+# told no queue takes both.
+CELERY_TASK_QUEUES = (Queue("drivecert", routing_key="drivecert"), Queue("lab", routing_key="lab"))
+CELERY_TASK_ROUTES = {name: {"queue": "lab"} for name in ("runners.watch_dispatches", "runners.advance_dispatch")}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # An alarm is tried once: without a broker a page would otherwise wait 6 s for it, and the sweep finds the row anyway.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"max_retries": 0}

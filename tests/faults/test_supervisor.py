@@ -132,7 +132,7 @@ def test_a_second_supervisor_says_so_and_leaves_the_first_alone(undisturbed):
     assert before <= set(undisturbed.processes())
 
 
-@pytest.mark.parametrize("name", ["postgres", "redis", "web", "worker", "beat"])
+@pytest.mark.parametrize("name", ["postgres", "redis", "web", "worker", "lab", "beat"])
 def test_a_child_that_was_killed_is_started_again(running, name):
     first = running.pid_of(name)
     os.kill(first, signal.SIGKILL)

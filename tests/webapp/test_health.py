@@ -1,17 +1,27 @@
+import os
+
 import pytest
 from django.conf import settings
 from django.test import override_settings
 
 from webapp import celery
-from webapp.celery import HEARD_KEY, app, redis_of
+from webapp.celery import app, redis_of
 
 
 @pytest.fixture
-def broker():
+def broker(monkeypatch):
+    """The broker, with heartbeats that no test in another process can take for its own."""
+    monkeypatch.setattr(celery, "HEARD_KEY", f"drivecert:test-{os.getpid()}:{{queue}}")
+    keys = [celery.HEARD_KEY.format(queue=queue) for queue in ("drivecert", "lab")]
     with app.connection_for_write() as connection:
-        redis_of(connection).delete(HEARD_KEY)
         yield redis_of(connection)
-        redis_of(connection).delete(HEARD_KEY)
+        redis_of(connection).delete(*keys)
+
+
+@pytest.fixture
+def taking_from(monkeypatch):
+    """Make this process a worker that was told to take from one queue."""
+    return lambda queue: monkeypatch.setattr(app.amqp.queues, "_consume_from", {queue: app.amqp.queues[queue]})
 
 
 def test_alive_asks_no_database(client):
@@ -33,9 +43,34 @@ def test_not_ready_while_no_worker_is_heard(client, broker):
     assert (answer.status_code, answer.json()["worker"]) == (503, "not heard lately")
 
 
-def test_a_heartbeat_fades(broker):
+@pytest.mark.django_db
+@pytest.mark.parametrize(("first", "second"), [("drivecert", "lab"), ("lab", "drivecert")])
+def test_one_worker_does_not_speak_for_another_queue(client, broker, taking_from, first, second):
+    taking_from(first)
     celery.note_heartbeat()
-    assert 0 < broker.ttl(HEARD_KEY) <= 15
+    assert client.get("/readyz").status_code == 503
+    taking_from(second)
+    celery.note_heartbeat()
+    assert client.get("/readyz").status_code == 200
+
+
+@pytest.mark.parametrize("queue", ["drivecert", "lab"])
+def test_a_heartbeat_fades(broker, queue):
+    celery.note_heartbeat()
+    assert 0 < broker.ttl(celery.HEARD_KEY.format(queue=queue)) <= 15
+
+
+@pytest.mark.parametrize(
+    ("task", "queue"),
+    [
+        ("runners.watch_dispatches", "lab"),
+        ("runners.advance_dispatch", "lab"),
+        ("runners.sweep_readings", "drivecert"),
+        ("runners.read_evidence", "drivecert"),
+    ],
+)
+def test_the_lab_s_looks_do_not_queue_behind_readings(task, queue):
+    assert app.amqp.router.route({}, task)["queue"].name == queue
 
 
 @pytest.mark.django_db

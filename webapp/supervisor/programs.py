@@ -1,4 +1,4 @@
-"""The register's own programs under the supervisor: web server, worker, beat."""
+"""The register's own programs under the supervisor: web server, workers, beat."""
 
 import os
 import signal
@@ -35,9 +35,19 @@ def web_program(address: Address, environment: dict[str, str]) -> Program:
 
 
 def worker_program(environment: dict[str, str]) -> Program:
-    """Return the Celery worker."""
-    options = [f"--concurrency={WORKER_PROCESSES}", "--without-gossip", "--without-mingle", "--hostname=drivecert@%h"]
-    return Program("worker", [*CELERY, "worker", *options], signal.SIGTERM, KILL, 5, environment | SUPERVISED)
+    """Return the Celery worker that reads logs."""
+    return _worker("worker", "drivecert", WORKER_PROCESSES, environment)
+
+
+def lab_program(environment: dict[str, str]) -> Program:
+    """Return the Celery worker that looks at dispatches, one look after the other, however long the logs are."""
+    return _worker("lab", "lab", 1, environment)
+
+
+def _worker(name: str, queue: str, processes: int, environment: dict[str, str]) -> Program:
+    options = [f"--queues={queue}", f"--concurrency={processes}", f"--hostname={queue}@%h"]
+    options += ["--without-gossip", "--without-mingle"]
+    return Program(name, [*CELERY, "worker", *options], signal.SIGTERM, KILL, 5, environment | SUPERVISED)
 
 
 def beat_program(environment: dict[str, str]) -> Program:

@@ -71,6 +71,7 @@ class Supervisor:
         self.database_url = environment.get("DATABASE_URL") or env.read_text("DATABASE_URL")
         self._start_program(programs.web_program(self.address, environment))
         self._start_program(programs.worker_program(environment))
+        self._start_program(programs.lab_program(environment))
         self._start_program(programs.beat_program(environment))
         self._wait_until_ready()
         self._announce()
