@@ -4,6 +4,7 @@
 import os
 import sys
 
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
 from webapp.supervisor.running import take_addresses
@@ -13,4 +14,7 @@ if __name__ == "__main__":
     if sys.argv[1:2] != ["up"]:
         # Beside a running register a command works on that register; nothing is started for it.
         os.environ.update(take_addresses(dict(os.environ)))
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        sys.exit(f"{error}. All settings: docs/operations.md")

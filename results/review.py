@@ -1,15 +1,18 @@
 """What a reviewer decides about a submission: each decision is one transaction and one event, and deletes nothing."""
 
+from collections.abc import Iterable
+from typing import Literal
+
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
 
-from results.identity import identity_of
-from results.models import Event, Product, Run, Submission, Tier, Visibility
+from results.identity import Identity, identity_of
+from results.models import Event, Product, Run, Submission, Tier, Verdict, Visibility
 from results.slugs import new_product_slug, product_stem
 from results.submission_states import DECLINED_KIND
 
-REQUIRED_IDENTITY = ["category", "vendor", "model"]
+REQUIRED_IDENTITY: tuple[Literal["category", "vendor", "model"], ...] = ("category", "vendor", "model")
 
 
 class ReviewRefusedError(Exception):
@@ -36,8 +39,17 @@ def publish(submission: Submission, reviewer: AbstractBaseUser) -> None:
         waiting = list(held.runs.filter(visibility=Visibility.UNREVIEWED))
         if not waiting:
             raise ReviewRefusedError("No run of this submission waits for review.")
+        _refuse_void(waiting)
         for run in waiting:
             _publish_run(run, reviewer)
+
+
+def _refuse_void(runs: Iterable[Run]) -> None:
+    """A void run is no valid measurement: its shares would head a table that ranks the lowest first."""
+    for run in runs:
+        verdict = run.verdicts.first()
+        if verdict is not None and verdict.outcome == Verdict.Outcome.VOID:
+            raise ReviewRefusedError(f"{run.public_id} is {verdict.headline}. A void run is not published; decline it.")
 
 
 def _publish_run(run: Run, reviewer: AbstractBaseUser) -> None:
@@ -78,23 +90,22 @@ def name_product(submission: Submission, product: Product, reviewer: AbstractBas
         _tell(reviewer, "identity-named", "submission", held.public_id, "", details)
 
 
-def create_product(submission: Submission, reviewer: AbstractBaseUser) -> Product:
-    """Enter the product that the submission states, and name it; an equal one that exists is taken instead."""
-    missing = [name for name in REQUIRED_IDENTITY if not getattr(submission, name)]
+def create_product(submission: Submission, reviewer: AbstractBaseUser, stated: Identity | None = None) -> Product:
+    """Enter the product that the reviewer states, else the submission, and name it; an equal one is taken instead."""
+    identity = stated or identity_of(submission)
+    missing = [name for name in REQUIRED_IDENTITY if not identity[name]]
     if missing:
-        raise ReviewRefusedError(f"Not stated: {', '.join(missing)}. Choose an existing product.")
+        raise ReviewRefusedError(f"Not stated: {', '.join(missing)}. State it, or choose an existing product.")
     with transaction.atomic():
-        product, is_new = Product.objects.get_or_create(
-            **identity_of(submission), defaults={"slug": _new_slug(submission)}
-        )
+        product, is_new = Product.objects.get_or_create(**identity, defaults={"slug": _new_slug(identity)})
         if is_new:
             _tell(reviewer, "product-created", "product", product.slug, "", {"from": submission.public_id})
         name_product(submission, product, reviewer)
     return product
 
 
-def _new_slug(submission: Submission) -> str:
-    named = (submission.vendor, submission.model, submission.capacity_gb)
+def _new_slug(identity: Identity) -> str:
+    named = (identity["vendor"], identity["model"], identity["capacity_gb"])
     namesakes = Product.objects.filter(slug__startswith=product_stem(*named))
     return new_product_slug(*named, set(namesakes.values_list("slug", flat=True)))
 

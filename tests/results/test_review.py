@@ -3,7 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from results.models import Event, Product, Run, Submission
+from results.identity import Identity
+from results.models import Event, Product, Run, Submission, Verdict
 from results.readings import sweep
 from results.review import ReviewRefusedError, create_product, decline, name_product, publish, withdraw
 from results.submission_states import with_state
@@ -152,3 +153,19 @@ def test_a_virtual_run_stands_in_no_public_table_whatever_its_visibility(submiss
     submission.runs.update(is_virtual=True)
     assert not Run.objects.public().exists()
     assert not Product.objects.public().exists()
+
+
+def test_a_reviewer_names_a_drive_that_its_sender_did_not(submission, reviewer):
+    Submission.objects.filter(pk=submission.pk).update(category="", vendor="", model="", capacity_gb=None)
+    submission.refresh_from_db()
+    stated = Identity(category="nvme-flash", vendor="Exemplar", model="EX5", part_number="", capacity_gb=960)
+    product = create_product(submission, reviewer, stated)
+    assert (product.slug, submission.runs.get().product) == ("exemplar-ex5-960gb", product)
+
+
+def test_a_void_run_is_not_published(submission, reviewer):
+    create_product(submission, reviewer)
+    Verdict.objects.filter(run__submission=submission).update(outcome="void", headline="void: cut")
+    with pytest.raises(ReviewRefusedError, match="void: cut"):
+        publish(submission, reviewer)
+    assert not Run.objects.public().exists()

@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 
+from results.identity import Identity
 from results.intake import Facts
 from results.models import Category, Organisation, Product, Submission
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
@@ -57,7 +58,7 @@ class SubmissionForm(forms.Form):
         min_value=1,
         max_value=SLICE_LENGTH_MAX_S,
         initial=SLICE_LENGTH_DEFAULT_S,
-        help_text="The profile judges slices of 3600 s. Shorter ones show more and decide nothing.",
+        help_text="The profile judges slices of 3600 s. In shorter ones a run can fail, but never pass.",
     )
     notes = forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), required=False, max_length=5000)
 
@@ -98,6 +99,27 @@ class ProductForm(forms.Form):
         assert isinstance(field, forms.ModelChoiceField)  # noqa: S101 - for the type checker
         field.queryset = products.filter(category=submission.category) if submission.category else products
         field.label_from_instance = describe_product  # type: ignore[method-assign, assignment]
+
+
+class IdentityForm(forms.Form):
+    """A product that is new to the register, as a reviewer names it; begins with what was stated."""
+
+    category = forms.ChoiceField(choices=[("", "Choose one"), *Category.choices])
+    vendor = forms.CharField(max_length=200)
+    model = forms.CharField(max_length=200)
+    part_number = forms.CharField(max_length=200, required=False)
+    capacity_gb = forms.IntegerField(label="Capacity, GB", required=False, min_value=1, max_value=2**31 - 1)
+
+    def identity(self) -> Identity:
+        """Return the five facts."""
+        stated = self.cleaned_data
+        return Identity(
+            category=stated["category"],
+            vendor=stated["vendor"],
+            model=stated["model"],
+            part_number=stated["part_number"],
+            capacity_gb=stated["capacity_gb"],
+        )
 
 
 def describe_product(product: Product) -> str:

@@ -13,7 +13,7 @@ from results.models import Submission
 from results.review import ReviewRefusedError
 from results.submission_states import REVIEWABLE, with_state
 from webapp.accounts.requests import UserRequest, staff_only
-from webapp.submissions.forms import ProductForm, ReasonForm
+from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm
 
 PAGE_ROWS = 50
 Decision = Callable[[UserRequest, Submission], str]
@@ -52,7 +52,13 @@ def _name_product(request: UserRequest, submission: Submission) -> str:
 
 
 def _create_product(request: UserRequest, submission: Submission) -> str:
-    product = review.create_product(submission, request.user)
+    form = IdentityForm(request.POST)
+    if not form.is_valid():
+        complaints = "; ".join(
+            f"{name}: {' '.join(str(error) for error in errors)}" for name, errors in form.errors.items()
+        )
+        raise ReviewRefusedError(f"The product was not entered. {complaints}")
+    product = review.create_product(submission, request.user, form.identity())
     return f"The product {product} is in the register."
 
 

@@ -11,13 +11,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from results.evidence_store import StoreFullError
+from results.identity import identity_of
 from results.intake import take_in
 from results.models import Event, Submission
 from results.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, SubmissionState, with_state
 from webapp.accounts.organisations import organisations_of
 from webapp.accounts.requests import UserRequest, mark_private, members_only
 from webapp.submissions.access import find_submission, is_owner_or_staff, may_open
-from webapp.submissions.forms import ProductForm, ReasonForm, SubmissionForm
+from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm, SubmissionForm
 from webapp.submissions.pages import run_parts
 from webapp.submissions.steps import steps_of
 from webapp.submissions.uploads import is_too_large
@@ -103,6 +104,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "is_declined": submission.state == SubmissionState.DECLINED,
         "is_own": submission.submitted_by_id == request.user.pk,
         "product_form": ProductForm(submission, initial={"product": submission.product_id}),
+        "identity_form": IdentityForm(initial=dict(identity_of(submission))),
         "reason_form": ReasonForm(),
     }
 

@@ -11,6 +11,8 @@ from webapp.supervisor.errors import CannotStartError
 
 ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - names them, binds nothing
 
+LAST_PORT = 65_535
+
 
 class Answer(NamedTuple):
     """Status and text of an answer."""
@@ -28,7 +30,10 @@ class Address:
 
     @classmethod
     def from_environment(cls) -> "Address":
-        return cls(env.read_text("HOST") or "127.0.0.1", env.read_int("PORT", default=8000))
+        port = env.read_int("PORT", default=8000)
+        if not 1 <= port <= LAST_PORT:
+            raise CannotStartError(f"PORT: expected a number from 1 to {LAST_PORT}, got {port}")
+        return cls(env.read_text("HOST") or "127.0.0.1", port)
 
     @property
     def url(self) -> str:

@@ -7,6 +7,8 @@ from tests.results.builders import log_bytes, make_user, send
 
 pytestmark = pytest.mark.django_db
 
+NEW_PRODUCT = {"category": "nvme-flash", "vendor": "Exemplar", "model": "EX4", "capacity_gb": "3200"}
+
 
 @pytest.fixture
 def submission(evidence_dir, stand_in, exemplar, vera):
@@ -22,7 +24,7 @@ def decide(client, submission, decision, **fields):
 def test_a_reviewer_enters_the_product_and_publishes(as_user, rita, submission):
     client = as_user(rita)
     assert b"awaiting identity" in client.get("/submissions/review/").content
-    decide(client, submission, "new-product")
+    decide(client, submission, "new-product", **NEW_PRODUCT)
     assert b"in review" in client.get("/submissions/review/").content
     answer = decide(client, submission, "publish")
 
@@ -30,6 +32,12 @@ def test_a_reviewer_enters_the_product_and_publishes(as_user, rita, submission):
     run = submission.runs.get()
     assert (run.visibility, run.tier, run.product.vendor) == ("public", "reviewed", "Exemplar")
     assert submission.public_id not in client.get("/submissions/review/").content.decode()
+
+
+def test_a_product_that_is_not_fully_stated_is_not_entered(as_user, rita, submission):
+    answer = decide(as_user(rita), submission, "new-product", **NEW_PRODUCT | {"vendor": ""})
+    assert "The product was not entered. vendor: " in answer.content.decode()
+    assert not Product.objects.exists()
 
 
 def test_a_reviewer_names_an_existing_product_of_the_category(as_user, rita, submission):
@@ -45,7 +53,7 @@ def test_nobody_publishes_their_own_submission(as_user, vera, submission):
     vera.is_staff = True
     vera.save()
     client = as_user(vera)
-    page = decide(client, submission, "new-product").content.decode()
+    page = decide(client, submission, "new-product", **NEW_PRODUCT).content.decode()
     assert "somebody else has to publish it" in page
     assert "/publish/" not in page
     assert b"another reviewer" in decide(client, submission, "publish").content
@@ -61,7 +69,7 @@ def test_declining_needs_a_reason_and_shows_it_to_the_owner(as_user, rita, vera,
 
 def test_a_declined_submission_is_offered_for_publication(as_user, rita, submission):
     client = as_user(rita)
-    decide(client, submission, "new-product")
+    decide(client, submission, "new-product", **NEW_PRODUCT)
     page = decide(client, submission, "decline", reason="wrong drive").content.decode()
     offered = [decision for decision in ("product", "publish", "decline") if f'/{decision}/"' in page]
     assert offered == ["product", "publish"]
@@ -73,7 +81,7 @@ def test_a_declined_submission_is_offered_for_publication(as_user, rita, submiss
 
 def test_a_published_run_is_withdrawn_with_a_reason(as_user, rita, submission):
     client, run = as_user(rita), submission.runs.get()
-    decide(client, submission, "new-product")
+    decide(client, submission, "new-product", **NEW_PRODUCT)
     decide(client, submission, "publish")
     decide(client, submission, "withdraw", run="r-nothing", reason="wrong firmware")
     assert submission.runs.get().visibility == "public"
@@ -110,7 +118,7 @@ def test_a_dispatch_is_reviewed_by_another_than_who_ordered_it(as_user, submissi
 
 def test_a_submission_of_a_virtual_device_says_so_and_has_no_way_to_publish(as_user, rita, submission):
     client = as_user(rita)
-    decide(client, submission, "new-product")
+    decide(client, submission, "new-product", **NEW_PRODUCT)
     assert "/publish/" in client.get(f"/submissions/{submission.public_id}/").text
     Submission.objects.update(is_virtual=True)
     page = client.get(f"/submissions/{submission.public_id}/").text
