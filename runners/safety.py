@@ -1,7 +1,11 @@
 """What the register itself checks before a drive is written to; the host and drivetest check again."""
 
-from runners.hosts.protocol import Identity
-from runners.models import Device, Dispatch
+from pathlib import Path
+
+from django.conf import settings
+
+from runners.hosts.protocol import Identity, LabHost
+from runners.models import Device, Dispatch, Host
 from runners.recipes.act_storage import MIB_BYTES, is_plain_file
 
 # act_storage works in large blocks of 128 KiB and needs at least one; below this many a run would only hit a cache.
@@ -25,6 +29,31 @@ def objections_to_device(identity: Identity) -> list[str]:
     if is_plain_file(identity.path) and identity.size_bytes % MIB_BYTES:
         objections.append(
             f"{identity.path}: {identity.size_bytes} bytes; expected whole MiB, which is how ACT is told a file's size"
+        )
+    return objections + _objections_to_place(identity)
+
+
+def _objections_to_place(identity: Identity) -> list[str]:
+    """The register's own files are evidence: neither they nor loop devices over them are drives."""
+    places = [identity.path, identity.document.get("backing") or ""]
+    data = settings.DATA_DIR.resolve()
+    ours = [place for place in places if place and Path(place).resolve().is_relative_to(data)]
+    return [
+        f"{place}: lies in the register's data directory {data}; expected another place; nothing there is loaded"
+        for place in ours
+    ]
+
+
+def objections_to_binding(host: Host, lab_host: LabHost, identity: Identity) -> list[str]:
+    """Return, as sentences, why what a path names must not become a device of the register."""
+    objections = objections_to_device(identity)
+    # What is bound already was looked at then, and may hold what runs have written since.
+    is_known = Device.objects.filter(host=host, drive_key=identity.drive_key).exists()
+    is_file = identity.drive_key.startswith("file:") and not identity.document.get("backing")
+    if is_file and not is_known and any(lab_host.first_bytes(identity.path, MIB_BYTES)):
+        objections.append(
+            f"{identity.path}: expected a file that is empty or zero in its first MiB, as one created here is; "
+            "found data; name a new file and give a size"
         )
     return objections
 

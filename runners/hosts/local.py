@@ -40,6 +40,13 @@ class LocalHost:
             raise DeviceUnknownError(_complaint(answer, f"{path}: cannot be identified"))
         return parse_identity(path, _document(answer))
 
+    def first_bytes(self, path: str, limit: int) -> bytes:
+        try:
+            with Path(path).open("rb") as stream:
+                return stream.read(limit)
+        except OSError as error:
+            raise DeviceUnknownError(f"{path}: cannot be read: {error.strerror}") from error
+
     def create_file(self, path: str, size_bytes: int) -> None:
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -46,6 +46,10 @@ class LabHost(Protocol):
         """Return what the device at a path is now. Raises DeviceUnknownError where that cannot be told."""
         ...
 
+    def first_bytes(self, path: str, limit: int) -> bytes:
+        """Return up to `limit` bytes from the beginning of a plain file. Raises DeviceUnknownError."""
+        ...
+
     def create_file(self, path: str, size_bytes: int) -> None:
         """Create a plain file to serve as a device. Raises FileExistsOnHostError and then leaves the file alone."""
         ...

@@ -29,8 +29,10 @@ RUN_S = 6
 
 @pytest.fixture
 def data_dir(settings, tmp_path):
-    settings.LAB_DIR, settings.EVIDENCE_DIR = tmp_path / "lab", tmp_path / "evidence"
-    return tmp_path
+    data = tmp_path / "data"
+    data.mkdir()
+    settings.LAB_DIR, settings.EVIDENCE_DIR = data / "lab", data / "evidence"
+    return data
 
 
 @pytest.fixture
@@ -46,8 +48,8 @@ def host(worker):
 
 
 @pytest.fixture
-def ordered(host, data_dir, staff, a_lab, worker):  # noqa: F811
-    path = str(data_dir / "drive.img")
+def ordered(host, tmp_path, data_dir, staff, a_lab, worker):  # noqa: F811
+    path = str(tmp_path / "drive.img")  # not in the data directory, where nothing may be a drive
     host.create_file(path, 64 * MIB)
     device = bind(add_local_host(staff), host.identify(path), "a file", staff)
     dispatch = order(device, a_lab, Order(Decimal("0.1"), RUN_S, 2), staff)

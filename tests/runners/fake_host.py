@@ -62,6 +62,10 @@ class FakeHost:
         self._answer()
         return self._done("identify", self.drives[path])
 
+    def first_bytes(self, path, limit):
+        self._answer()
+        return b""
+
     def create_file(self, path, size_bytes):
         self._answer()
         self.add_drive(path, f"file:{path}", size_bytes)

@@ -11,7 +11,7 @@ from runners.hosts.protocol import Identity
 from runners.models import Device, Host
 from runners.orders import bind
 from runners.recipes.act_storage import MIB_BYTES
-from runners.safety import objections_to_device
+from runners.safety import objections_to_binding
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.forms import BindForm, DeviceForm
 
@@ -45,7 +45,7 @@ def _show(request: UserRequest, host: Host, form: DeviceForm, identity: Identity
         "host": host,
         "identity": identity,
         "is_virtual": identity.kind == Device.IdentityKind.VIRTUAL,
-        "objections": objections_to_device(identity),
+        "objections": objections_to_binding(host, connect(host), identity),
         "form": BindForm(initial=asked),
         "section": "lab",
     }
@@ -70,13 +70,17 @@ def bind_found(request: UserRequest, name: str) -> HttpResponse:
 
 def _bind_same(request: UserRequest, host: Host, form: BindForm) -> None:
     shown = form.cleaned_data
-    identity = connect(host).identify(shown["path"])
+    lab_host = connect(host)
+    identity = lab_host.identify(shown["path"])
     if identity.drive_key != shown["drive_key"]:
         messages.error(
             request,
             f"Nothing was added: {identity.path} was {shown['drive_key']} when it was shown and is "
             f"{identity.drive_key} now. Look again.",
         )
+        return
+    if objections := objections_to_binding(host, lab_host, identity):
+        messages.error(request, f"Nothing was added: {'; '.join(objections)}")
         return
     device = bind(host, identity, shown["label"], request.user)
     messages.success(request, f"{device} is added.")

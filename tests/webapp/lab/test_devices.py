@@ -57,6 +57,34 @@ def test_what_forbids_writing_is_shown(host, lab_client, tmp_path):
     assert "must not be written to" in lab_client.post(FIND, {"path": path}).text
 
 
+def test_a_file_with_data_is_not_bound(found, lab_client):
+    _, shown = found
+    with Path(shown["path"]).open("r+b") as stream:
+        stream.seek(1024 * 1024 - 1)
+        stream.write(b"x")
+    assert "found data" in lab_client.post(FIND, {"path": shown["path"]}).text
+    assert "found data" in lab_client.post(BIND, shown, follow=True).text
+    assert not Device.objects.exists()
+
+
+def test_a_file_that_is_bound_may_hold_what_runs_wrote(found, lab_client):
+    _, shown = found
+    lab_client.post(BIND, shown)
+    with Path(shown["path"]).open("r+b") as stream:
+        stream.write(b"x")
+    assert "It may be written to" in lab_client.post(FIND, {"path": shown["path"]}).text
+
+
+def test_the_register_s_own_files_are_no_devices(host, lab_client, settings, tmp_path):
+    settings.DATA_DIR = tmp_path / "data"
+    settings.DATA_DIR.mkdir()
+    path = settings.DATA_DIR / "log.gz"
+    path.write_bytes(bytes(64 * 1024 * 1024))
+    (tmp_path / "link").symlink_to(settings.DATA_DIR)
+    for named in (path, tmp_path / "link" / "log.gz"):
+        assert "data directory" in lab_client.post(FIND, {"path": named}).text
+
+
 def test_a_path_that_leads_nowhere_is_told_at_the_field(host, lab_client, tmp_path):
     answer = lab_client.post(FIND, {"path": tmp_path / "none"})
     assert "none" in answer.context["form"].errors["path"][0]
