@@ -8,9 +8,9 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import IO, Any
 
 import jsonschema
@@ -62,14 +62,15 @@ def read(path: Path, slice_length_s: int, profile_document: str) -> Document:
     Raises FormatError and TooManySlicesError (tell the sender), ReaderKilledError (try again), ReaderBrokenError (tell
     the operator).
     """
-    with tempfile.TemporaryDirectory(prefix="drivecert-read-") as directory:
-        profile = Path(directory) / "profile.json"
-        profile.write_bytes(profile_document.encode())  # the hash is over these bytes
-        command = ["read", "--json", "--slice-sec", str(slice_length_s), "--profile", str(profile), str(path)]
-        with (Path(directory) / "stdout").open("w+b") as stdout, (Path(directory) / "stderr").open("w+b") as stderr:
-            status = _run_confined(command, stdout, stderr)
-            _refuse_failure(status, stderr)
-            document = _parse(stdout)
+    # Files without a name: a worker that is killed leaves none behind.
+    with TemporaryFile() as profile, TemporaryFile() as stdout, TemporaryFile() as stderr:
+        profile.write(profile_document.encode())  # the hash is over these bytes
+        profile.flush()
+        given = f"/proc/self/fd/{profile.fileno()}"
+        command = ["read", "--json", "--slice-sec", str(slice_length_s), "--profile", given, str(path)]
+        status = _run_confined(command, profile, stdout, stderr)
+        _refuse_failure(status, stderr)
+        document = _parse(stdout)
     if document["error"] is not None:
         raise FormatError(document)
     return document
@@ -89,7 +90,7 @@ def reader_version() -> str:
     return answer.stdout.split()[-1]
 
 
-def _run_confined(command: list[str], stdout: IO[bytes], stderr: IO[bytes]) -> int:
+def _run_confined(command: list[str], profile: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]) -> int:
     """Return the exit status, negative for a signal. Output goes to files: their size is what the kernel limits."""
     limits = [os.getpid(), settings.READ_MEMORY_BYTES, settings.READ_OUTPUT_BYTES, settings.READ_TIMEOUT_S + 1]
     process = subprocess.Popen(
@@ -97,6 +98,7 @@ def _run_confined(command: list[str], stdout: IO[bytes], stderr: IO[bytes]) -> i
         stdin=subprocess.DEVNULL,
         stdout=stdout,
         stderr=stderr,
+        pass_fds=[profile.fileno()],
         env={},  # no password of ours reaches a program that reads hostile bytes
     )
     try:

@@ -20,13 +20,13 @@ __all__ = ["evidence_dir", "program"]
 WORKER = "import sys, django; django.setup(); from results.readings import read_one; read_one(int(sys.argv[1]))"
 
 
-def start_worker(reading_id, drivetest, evidence_dir):
+def start_worker(reading_id, drivetest, evidence_dir, temporary):
     database = connection.settings_dict
     user = f"{quote(database['USER'])}:{quote(database['PASSWORD'])}"
     url = f"postgresql://{user}@/{database['NAME']}?host={quote(database['HOST'])}&port={database['PORT']}"
     # The store is DRIVECERT_DATA/evidence.
     ours = {"DJANGO_SETTINGS_MODULE": "webapp.settings", "DATABASE_URL": url, "DRIVETEST": str(drivetest)}
-    environment = os.environ | ours | {"DRIVECERT_DATA": str(evidence_dir.parent)}
+    environment = os.environ | ours | {"DRIVECERT_DATA": str(evidence_dir.parent), "TMPDIR": str(temporary)}
     return subprocess.Popen([sys.executable, "-c", WORKER, str(reading_id)], env=environment)
 
 
@@ -35,7 +35,9 @@ def test_a_reading_survives_its_worker(evidence_dir, program, tmp_path):
     version = '[ "$1" = --version ] && echo drivetest 0.1.0 && exit 0'
     drivetest = program(f"{version}\n{blocks_once}\necho $$ > {tmp_path}/pid; exec sleep 600")
     submission = send(make_organisation(), log_bytes("four-us"))
-    worker = start_worker(Reading.objects.get().pk, drivetest, evidence_dir)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    worker = start_worker(Reading.objects.get().pk, drivetest, evidence_dir, temporary)
     reader_pid = int(wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text()))
     assert sweep() == 0  # it is being read
 
@@ -45,3 +47,4 @@ def test_a_reading_survives_its_worker(evidence_dir, program, tmp_path):
     assert (Reading.objects.get().state, Reading.objects.get().attempts) == ("done", 2)
     assert (submission.runs.count(), Run.objects.count(), Evidence.objects.count()) == (1, 1, 1)
     wait_for(lambda: not is_running(reader_pid))
+    assert list(temporary.iterdir()) == []
