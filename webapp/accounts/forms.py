@@ -22,6 +22,13 @@ class TokenForm(forms.Form):
         assert isinstance(field, forms.ModelChoiceField)  # noqa: S101 - for the type checker
         field.queryset = organisations_of(user)
 
+    def clean_name(self) -> str:
+        """Refuse a name in use: a page reloaded after making a token would make another one, unseen."""
+        name: str = self.cleaned_data["name"]
+        if APIToken.objects.valid().filter(user=self.user, name=name).exists():
+            raise forms.ValidationError(f"You have a token {name} already. Choose another name, or revoke that one.")
+        return name
+
     def issue(self) -> tuple[APIToken, str]:
         """Create the token that was asked for and return it with its secret, which is not stored."""
         return issue_token(self.user, self.cleaned_data["organisation"], self.cleaned_data["name"])

@@ -1,5 +1,6 @@
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from results.models import Organisation
 from webapp.accounts.models import APIToken, User, hash_token, issue_token
@@ -42,6 +43,16 @@ def test_a_tokens_secret_is_shown_once_and_only_its_hash_is_kept(as_user, vera, 
     assert token.digest == hash_token(secret)
     assert "no-store" in answer.headers["Cache-Control"]
     assert secret not in client.get("/accounts/tokens/").content.decode()
+
+
+def test_a_page_reloaded_after_making_a_token_makes_no_other(as_user, vera, exemplar):
+    client, asked = as_user(vera), {"name": "script", "organisation": exemplar.pk}
+    client.post("/accounts/tokens/", asked)
+    assert "You have a token script already" in client.post("/accounts/tokens/", asked).content.decode()
+    assert APIToken.objects.count() == 1
+    APIToken.objects.update(revoked_at=timezone.now())
+    client.post("/accounts/tokens/", asked)
+    assert APIToken.objects.valid().count() == 1
 
 
 def test_a_token_is_made_for_ones_own_organisation_only(as_user, vera, otto):
