@@ -119,7 +119,8 @@ WHITENOISE_USE_FINDERS = True  # served from where they lie: there is no step th
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_SSL_REDIRECT = env.read_bool("SECURE_SSL_REDIRECT", default=False)
-if env.read_bool("BEHIND_TLS_PROXY", default=False):
+BEHIND_TLS_PROXY = env.read_bool("BEHIND_TLS_PROXY", default=False)
+if BEHIND_TLS_PROXY:
     # Only where a proxy sets this header itself: a visitor's own would be believed.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION

@@ -40,6 +40,11 @@ def browser():
         browser.close()
 
 
+def tell_failure(request):
+    """Return what failed to load; a request that the browser gave up itself, for the next page, failed at nothing."""
+    return [] if "ERR_ABORTED" in request.failure else [f"not loaded: {request.url} {request.failure}"]
+
+
 @pytest.fixture
 def new_page(browser, site):
     """Open pages with chosen properties of the browser; what went wrong in any of them fails the test at its end."""
@@ -50,7 +55,7 @@ def new_page(browser, site):
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: troubles.append(f"script failed: {error}"))
-        page.on("requestfailed", lambda request: troubles.append(f"not loaded: {request.url} {request.failure}"))
+        page.on("requestfailed", lambda request: troubles.extend(tell_failure(request)))
         page.on("console", lambda line: troubles.append(line.text) if line.type == "error" else None)
         return page
 

@@ -20,7 +20,7 @@ from results.models import Organisation
 from runners.hosts.local import LocalHost
 from runners.orders import Order, add_local_host, bind, order
 from webapp.accounts.models import User
-admin, host, path = User.objects.get(username="admin"), LocalHost(), str(settings.DATA_DIR / "drive.img")
+admin, host, path = User.objects.get(username="admin"), LocalHost(), str(settings.DATA_DIR.parent / "drive.img")
 host.create_file(path, 64 * 1024 * 1024)
 device = bind(add_local_host(admin), host.identify(path), "a file", admin)
 lab = Organisation.objects.get(slug="this-lab")

@@ -1,26 +1,14 @@
 """Fixtures of the packages that meet the evidence store and the reader."""
 
-import importlib
 import os
 import sys
 from pathlib import Path
 
 import pytest
-from django.apps import apps
-from django.db.models.signals import post_migrate
-from django.dispatch import receiver
 
 from results import drivetest
-from results.models import Profile
 
 STAND_IN = Path(__file__).with_name("stand_in_reader.py")
-
-
-@receiver(post_migrate, dispatch_uid="profile-after-flush")
-def restore_profile(app_config, **_):
-    """A test with transactions of its own ends with a flush, which also empties what migrations have filled."""
-    if app_config.label == "results" and not Profile.objects.exists():
-        importlib.import_module("results.migrations.0003_operational_database_1").add_profile(apps, None)
 
 
 @pytest.fixture
