@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use drivetest_log::run::Run;
-use drivetest_log::verdict::{Outcome, Verdict};
+use drivetest_log::act::run::Run;
+use drivetest_log::judge::verdict::{Outcome, Verdict};
 
 use super::log_file::{
     EXIT_UNREADABLE, HowToRead, LogFile, Logs, answer, finding_line, profile, refuse_profile,

@@ -40,7 +40,7 @@ impl Sum {
 
     /// The hash in hexadecimal.
     pub fn sha256(&self) -> String {
-        drivetest_log::profile::hex(&self.sha256.clone().finalize())
+        drivetest_log::judge::profile::hex(&self.sha256.clone().finalize())
     }
 }
 

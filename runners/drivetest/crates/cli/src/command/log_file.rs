@@ -5,11 +5,11 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use drivetest_log::error::{COMPRESSION_UNREADABLE, CONTENT_TOO_LARGE, FILE_UNREADABLE, ReadError};
+use drivetest_log::act::reader::{LogReader, Options, Reading, SLICE_S_DEFAULT};
 use drivetest_log::finding::{Finding, rule};
 use drivetest_log::judge;
-use drivetest_log::profile::{Profile, ProfileError};
-use drivetest_log::reader::{LogReader, Options, Reading, SLICE_S_DEFAULT};
+use drivetest_log::judge::profile::{Profile, ProfileError};
+use drivetest_log::unreadable::{COMPRESSION_UNREADABLE, CONTENT_TOO_LARGE, FILE_UNREADABLE, ReadError};
 use serde::Serialize;
 
 use super::content::{Content, End};

@@ -5,11 +5,11 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use drivetest_log::error::ReadError;
+use drivetest_log::act::histogram::{Tally, Unit};
+use drivetest_log::act::run::Run;
 use drivetest_log::finding::Finding;
-use drivetest_log::histogram::{Tally, Unit};
-use drivetest_log::run::Run;
-use drivetest_log::share::Share;
+use drivetest_log::judge::share::Share;
+use drivetest_log::unreadable::ReadError;
 use serde::Serialize;
 
 use super::log_file::{

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use drivetest_log::histogram::{Tally, Unit};
-use drivetest_log::share::{Share, rounded};
-use drivetest_log::slices::Slice;
+use drivetest_log::act::histogram::{Tally, Unit};
+use drivetest_log::act::slices::Slice;
+use drivetest_log::judge::share::{Share, rounded};
 
 const GAP: &str = "  ";
 

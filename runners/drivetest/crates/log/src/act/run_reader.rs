@@ -1,19 +1,19 @@
 //! Reads one run line by line: its header, then its blocks.
 
-use crate::block::Names;
-use crate::blocks::{Begin, Blocks, is_torn_interval};
-use crate::dumps::Dumps;
-use crate::error::{CUT_IN_HEADER, ReadError, VERSION_NOT_READ};
-use crate::family::{Family, Workload};
+use crate::act::block::Names;
+use crate::act::blocks::{Begin, Blocks, is_torn_interval};
+use crate::act::dumps::Dumps;
+use crate::act::family::{Family, Workload};
+use crate::act::header::{Header, Taken};
+use crate::act::histogram::Tally;
+use crate::act::line::interval;
+use crate::act::run::{Asked, Histogram, Printed, Run};
+use crate::act::settings::{self, Settings};
+use crate::act::slices::Sliced;
+use crate::act::stop::{Extent, Heard, StopKind};
 use crate::finding::{Findings, rule};
-use crate::header::{Header, Taken};
-use crate::histogram::Tally;
-use crate::line::interval;
-use crate::lines::Line;
-use crate::run::{Asked, Histogram, Printed, Run};
-use crate::settings::{self, Settings};
-use crate::slices::Sliced;
-use crate::stop::{Extent, Heard, StopKind};
+use crate::text::lines::Line;
+use crate::unreadable::{CUT_IN_HEADER, ReadError, VERSION_NOT_READ};
 
 /// What all versions print before the seconds of an interval line.
 const INTERVAL_WORDS: [&[u8]; 2] = [b"after ", b"After "];

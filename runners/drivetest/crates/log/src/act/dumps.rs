@@ -1,8 +1,8 @@
 //! The blocks of a run one after the other: labels must rise by the interval, and counts may never fall.
 
-use crate::block::{Block, Damage, Names};
+use crate::act::block::{Block, Damage, Names};
+use crate::act::histogram::Counts;
 use crate::finding::{Finding, Findings, rule};
-use crate::histogram::Counts;
 
 /// Reads below this many per interval say nothing about a stall: chance alone empties such an interval.
 const STALL_READS_MIN: u64 = 100;

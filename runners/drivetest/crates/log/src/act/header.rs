@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::buckets;
-use crate::family::Workload;
-use crate::lines::Line;
+use crate::act::buckets;
+use crate::act::family::Workload;
+use crate::text::lines::Line;
 
 /// Bytes of a header that are kept; ACT's longest, with 128 devices, has 60 KiB.
 const HEADER_BYTES_MAX: usize = 1 << 20;

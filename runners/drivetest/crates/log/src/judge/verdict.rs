@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::decimal::Decimal;
-use crate::profile::ProfileName;
-use crate::share::Share;
+use crate::judge::decimal::Decimal;
+use crate::judge::profile::ProfileName;
+use crate::judge::share::Share;
 
 /// What was judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

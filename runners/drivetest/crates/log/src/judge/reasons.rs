@@ -1,10 +1,10 @@
 //! What speaks against a pass besides the limits: damage, ends, and differences from what the profile asks.
 
+use crate::act::run::Run;
 use crate::finding::Effect;
 use crate::judge::JUDGED;
-use crate::profile::Rules;
-use crate::run::Run;
-use crate::verdict::{Outcome, when};
+use crate::judge::profile::Rules;
+use crate::judge::verdict::{Outcome, when};
 
 /// Settings that change what the drive has to write, where the profile asks for the default, `no`.
 const LIGHTER: [(&str, &str); 3] = [

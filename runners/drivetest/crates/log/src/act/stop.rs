@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
+use crate::act::words::{Word, accompanies, word};
 use crate::finding::{Finding, Findings, rule};
-use crate::words::{Word, accompanies, word};
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::block::Block;
+use crate::act::block::Block;
+use crate::act::histogram::{Counts, Tally};
 use crate::finding::{Findings, rule};
-use crate::histogram::{Counts, Tally};
 
 /// Buckets kept over all slices of a log: 8 Mi counts are 64 MiB. A day in slices of 5 s of one device fits.
 pub const KEPT_COUNTS_MAX: usize = 8 << 20;
@@ -196,7 +196,7 @@ impl Slicer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::Names;
+    use crate::act::block::Names;
 
     struct Log {
         slicer: Slicer,

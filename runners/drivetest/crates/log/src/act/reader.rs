@@ -1,13 +1,13 @@
 //! Reads a log that may hold several runs, with whatever a terminal, a shell or a crash left around them.
 
-use crate::error::{BINARY, CUT_IN_HEADER, EMPTY, HEADER_MISSING, NOT_AN_ACT_LOG, ReadError, UTF_16};
+use crate::act::line::interval;
+use crate::act::run::Run;
+use crate::act::run_reader::RunReader;
+use crate::act::slices::KEPT_COUNTS_MAX;
+use crate::act::stop::shown;
 use crate::finding::{Finding, Findings, rule};
-use crate::line::interval;
-use crate::lines::{Line, Lines};
-use crate::run::Run;
-use crate::run_reader::RunReader;
-use crate::slices::KEPT_COUNTS_MAX;
-use crate::stop::shown;
+use crate::text::lines::{Line, Lines};
+use crate::unreadable::{BINARY, CUT_IN_HEADER, EMPTY, HEADER_MISSING, NOT_AN_ACT_LOG, ReadError, UTF_16};
 
 /// Runs read of one file.
 pub const RUNS_MAX: usize = 64;

@@ -1,14 +1,21 @@
 //! Judges a run under a profile: shares of reads in every slice against limits, on whole numbers.
 
-use crate::decimal::Decimal;
+pub mod decimal;
+pub mod headline;
+pub mod profile;
+pub mod reasons;
+pub mod share;
+pub mod verdict;
+
+use crate::act::histogram::{Tally, Unit};
+use crate::act::run::Run;
 use crate::finding::{Finding, Findings, rule};
-use crate::headline::headline;
-use crate::histogram::{Tally, Unit};
-use crate::profile::{Limit, Profile};
-use crate::reasons::Reasons;
-use crate::run::Run;
-use crate::share::Share;
-use crate::verdict::{FoundShare, Outcome, Statistic, Verdict, Violation, time, when};
+use crate::judge::decimal::Decimal;
+use crate::judge::headline::headline;
+use crate::judge::profile::{Limit, Profile};
+use crate::judge::reasons::Reasons;
+use crate::judge::share::Share;
+use crate::judge::verdict::{FoundShare, Outcome, Statistic, Verdict, Violation, time, when};
 
 /// The histogram that the limits are for: "latency requirements of read operations".
 pub const JUDGED: &str = "reads";

@@ -1,16 +1,16 @@
 //! The blocks of a run: lines to examined blocks, in order, to slices.
 
-use crate::block::{Block, HISTOGRAMS_MAX, Names, Odd};
-use crate::dumps::Dumps;
-use crate::error::{HEADER_UNREADABLE, ReadError};
-use crate::family::{Grammar, Workload};
+use crate::act::block::{Block, HISTOGRAMS_MAX, Names, Odd};
+use crate::act::dumps::Dumps;
+use crate::act::family::{Grammar, Workload};
+use crate::act::header::Header;
+use crate::act::line::{Kind, kind};
+use crate::act::settings::Settings;
+use crate::act::slices::Slicer;
+use crate::act::stop::shown;
 use crate::finding::{Finding, Findings, rule};
-use crate::header::Header;
-use crate::line::{Kind, kind};
-use crate::lines::Line;
-use crate::settings::Settings;
-use crate::slices::Slicer;
-use crate::stop::shown;
+use crate::text::lines::Line;
+use crate::unreadable::{HEADER_UNREADABLE, ReadError};
 
 /// The blocks of a run while they are read.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! A line of buckets: ` (01: 0000006269) (02: 0000001669)`, one to four of them.
 
-use crate::histogram::BUCKETS_COUNT;
+use crate::act::histogram::BUCKETS_COUNT;
 
 /// One bucket as printed.
 pub type Bucket = (usize, u64);

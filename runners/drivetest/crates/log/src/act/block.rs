@@ -3,8 +3,8 @@
 //! Blank lines and noise end nothing: an ERROR line between a tag and its buckets loses no bucket, since a
 //! histogram ends only where the next tag or block begins. What was lost shows in the totals.
 
-use crate::buckets;
-use crate::histogram::Counts;
+use crate::act::buckets;
+use crate::act::histogram::Counts;
 
 /// Histograms read of one run; ACT names at most 2 x 128 of devices and 4 others.
 pub const HISTOGRAMS_MAX: usize = 1024;

@@ -1,9 +1,9 @@
 //! What the run was asked to do, as numbers; and what a reader should know about it.
 
-use crate::family::Workload;
+use crate::act::family::Workload;
+use crate::act::header::{Header, Section};
+use crate::act::histogram::Unit;
 use crate::finding::{Finding, rule};
-use crate::header::{Header, Section};
-use crate::histogram::Unit;
 
 /// The configuration as numbers; None where a key is absent or no number.
 #[derive(Clone, Debug, PartialEq, Eq)]

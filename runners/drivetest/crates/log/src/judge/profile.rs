@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::decimal::Decimal;
+use crate::judge::decimal::Decimal;
 
 /// The profiles that the program knows by name, newest version last.
 const KNOWN: &[(&str, &str)] = &[(
     "operational-database.1",
-    include_str!("../profiles/operational-database.1.json"),
+    include_str!("../../profiles/operational-database.1.json"),
 )];
 
 /// A percentage allowed beyond a time.

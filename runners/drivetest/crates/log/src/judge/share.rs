@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::decimal::Decimal;
+use crate::judge::decimal::Decimal;
 
 /// Places to which a share is shown beyond ACT's two where two would hide that it is over its limit.
 const PLACES_SHOWN_MAX: usize = 9;
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn verdict_vectors_are_met() {
-        let vectors = include_str!("../../../../../tests/data/verdict_vectors.jsonl");
+        let vectors = include_str!("../../../../../../tests/data/verdict_vectors.jsonl");
         for line in vectors.lines() {
             let vector: serde_json::Value = serde_json::from_str(line).unwrap();
             let count = |key: &str| vector[key].as_u64().unwrap();

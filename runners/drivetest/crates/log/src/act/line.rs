@@ -1,6 +1,6 @@
 //! What a line is, by its form alone: the grammar that all versions of ACT share.
 
-use crate::buckets;
+use crate::act::buckets;
 
 /// The latest label that is believed, seconds: 31 years. Beyond it a label is damage.
 pub const LABEL_S_MAX: u64 = 1_000_000_000;

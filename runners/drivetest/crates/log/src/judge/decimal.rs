@@ -21,7 +21,7 @@ impl Decimal {
     /// Reads `5`, `0.1`, `5.00`; None for anything else.
     ///
     /// ```
-    /// use drivetest_log::decimal::Decimal;
+    /// use drivetest_log::judge::decimal::Decimal;
     /// assert_eq!(Decimal::parse("0.10").map(|limit| limit.to_string()), Some("0.10".to_owned()));
     /// assert!(Decimal::parse("-1").is_none());
     /// ```

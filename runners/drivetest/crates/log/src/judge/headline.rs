@@ -1,9 +1,9 @@
 //! A verdict in one sentence.
 
-use crate::reasons::Reasons;
-use crate::run::Run;
-use crate::stop::StopKind;
-use crate::verdict::{FoundShare, Outcome, Statistic, Violation, listed, time};
+use crate::act::run::Run;
+use crate::act::stop::StopKind;
+use crate::judge::reasons::Reasons;
+use crate::judge::verdict::{FoundShare, Outcome, Statistic, Violation, listed, time};
 
 /// Says a verdict in one sentence.
 pub fn headline(

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
+use crate::act::header::{Device, Section};
+use crate::act::histogram::{Tally, Unit};
+use crate::act::slices::Slice;
+use crate::act::stop::Stop;
 use crate::finding::Finding;
-use crate::header::{Device, Section};
-use crate::histogram::{Tally, Unit};
-use crate::slices::Slice;
-use crate::stop::Stop;
-use crate::verdict::Verdict;
+use crate::judge::verdict::Verdict;
 
 /// One histogram over the whole run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -1,0 +1,17 @@
+//! ACT's logs: header, blocks of cumulative counts, slices, and how a run ended.
+
+pub mod block;
+pub mod blocks;
+pub mod buckets;
+pub mod dumps;
+pub mod family;
+pub mod header;
+pub mod histogram;
+pub mod line;
+pub mod reader;
+pub mod run;
+pub mod run_reader;
+pub mod settings;
+pub mod slices;
+pub mod stop;
+pub mod words;
