@@ -19,7 +19,7 @@ from django.conf import settings
 Document = dict[str, Any]
 
 CONFINE = Path(__file__).with_name("confine.py")
-SCHEMA = Path(__file__).with_name("schemas") / "drivecert.reading.1.json"
+SCHEMA = Path(__file__).with_name("schemas") / "drivecert.reading.2.json"
 VERSION_TIMEOUT_S = 10
 ROWS_MAX = 100_000  # slices times histograms: a day in slices of 60 s, of 64 histograms, is more than anybody looks at
 READ, UNREADABLE = 0, 3  # exit statuses of docs/formats.md
@@ -133,7 +133,7 @@ def _parse(stdout: IO[bytes]) -> Document:
         _validator().validate(document)
     except (ValueError, jsonschema.ValidationError) as error:
         problem = error.message if isinstance(error, jsonschema.ValidationError) else str(error)
-        raise ReaderBrokenError(f"drivetest read: expected drivecert.reading/1, got: {problem[:500]}") from error
+        raise ReaderBrokenError(f"drivetest read: expected drivecert.reading/2, got: {problem[:500]}") from error
     return document
 
 

@@ -19,7 +19,7 @@ def unreadable(sha256: str, size_bytes: int) -> dict[str, object]:
         "remedy": "Upload the standard output of act_storage.",
     }
     return {
-        "schema": "drivecert.reading/1",
+        "schema": "drivecert.reading/2",
         "reader": {"name": "drivetest", "version": "0.1.0"},
         "input": {"name": "log", "compression": "none", "lines_count": 1} | content,
         "error": error,

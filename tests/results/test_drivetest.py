@@ -51,9 +51,9 @@ def test_an_unreadable_log_is_the_logs_fault(stand_in):
         ("exit 7", "expected exit status 0 or 3, got 7: nothing said"),
         ("echo worse >&2; exit 1", "got 1: worse"),
         ("kill -SEGV $$", f"got -{int(signal.SIGSEGV)}"),
-        ("echo no json", "expected drivecert.reading/1"),
-        ('echo \'{"schema": "drivecert.reading/2"}\'', "expected drivecert.reading/1"),
-        ("true", "expected drivecert.reading/1"),
+        ("echo no json", "expected drivecert.reading/2"),
+        ('echo \'{"schema": "drivecert.reading/2"}\'', "expected drivecert.reading/2"),
+        ("true", "expected drivecert.reading/2"),
     ],
 )
 def test_a_reader_that_breaks_its_promise_is_our_fault(program, body, said):

@@ -84,7 +84,7 @@ fn write_document(log: &LogFile) -> io::Result<()> {
     let LogFile { input, reading } = log;
     let (error, findings, runs) = (&reading.error, &reading.findings, &reading.runs);
     let document = Document {
-        schema: "drivecert.reading/1",
+        schema: "drivecert.reading/2",
         reader,
         input,
         error,
