@@ -1,5 +1,7 @@
 """The token in a request's `Authorization` header."""
 
+from django.db.models import F
+
 from webapp.accounts.models import APIToken, hash_token
 
 SCHEME = "Bearer"
@@ -12,6 +14,10 @@ def bearer_secret(authorization: str) -> str | None:
 
 
 def find_token(secret: str) -> APIToken | None:
-    """Return the token that a secret opens the register with; None for one unknown, revoked or expired."""
+    """Return the token that a secret opens the register with; None for one unknown, revoked or expired.
+
+    Nor does a token outlive its maker's account or their membership of the organisation that it speaks for.
+    """
     tokens = APIToken.objects.valid().filter(digest=hash_token(secret), user__is_active=True)
+    tokens = tokens.filter(user__memberships__organisation=F("organisation"))
     return tokens.select_related("user", "organisation").first()

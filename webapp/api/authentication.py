@@ -8,7 +8,7 @@ from webapp.accounts.models import APIToken, User
 from webapp.accounts.tokens import SCHEME, bearer_secret, find_token
 
 # One text for every reason: a stranger learns nothing about tokens that were.
-REFUSED = "The token is unknown, revoked or expired. Make a new one under /accounts/tokens/."
+REFUSED = "The token is unknown, revoked, expired or of somebody who has left. Make a new one under /accounts/tokens/."
 
 
 class TokenAuthentication(BaseAuthentication):

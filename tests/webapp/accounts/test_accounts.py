@@ -4,6 +4,7 @@ from django.utils import timezone
 
 from results.models import Organisation
 from webapp.accounts.models import APIToken, User, hash_token, issue_token
+from webapp.accounts.tokens import find_token
 
 pytestmark = pytest.mark.django_db
 
@@ -67,6 +68,13 @@ def test_a_token_is_revoked_by_its_owner_only(as_user, vera, otto, exemplar):
     assert APIToken.objects.valid().count() == 1
     as_user(vera).post(f"/accounts/tokens/{token.pk}/revoke/")
     assert APIToken.objects.valid().count() == 0
+
+
+def test_a_token_does_not_outlive_its_makers_membership(vera, exemplar):
+    token, secret = issue_token(vera, exemplar, "script")
+    assert find_token(secret) == token
+    vera.memberships.all().delete()
+    assert find_token(secret) is None
 
 
 def test_the_token_page_asks_as_often_for_50_as_for_one(as_user, vera, exemplar, connection_queries):
