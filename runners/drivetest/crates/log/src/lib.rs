@@ -5,7 +5,7 @@
 //! differences of two dumps ([`act`]) -> [`finding`]s and a verdict ([`judge`]).
 //!
 //! ```
-//! use drivetest_log::act::reader::{LogReader, Options};
+//! use drivetest_log::reader::{LogReader, Options};
 //!
 //! let mut reader = LogReader::new(Options::default());
 //! reader.push(b"no log of ACT\n");
@@ -16,5 +16,7 @@
 pub mod act;
 pub mod finding;
 pub mod judge;
+pub mod reader;
 pub mod text;
 pub mod unreadable;
+pub mod ycsb;

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use drivetest_log::act::reader::{LogReader, Options, Reading};
 use drivetest_log::finding::RULES;
 use drivetest_log::judge;
 use drivetest_log::judge::profile::Profile;
 use drivetest_log::judge::verdict::Outcome;
+use drivetest_log::reader::{LogReader, Options, Reading};
 
 const FOUR_US: &str = include_str!("../../../../../tests/data/act/6.6/four-us.log");
 const TWO_SAME: &str = include_str!("../../../../../tests/data/act/6.6/two-same-device.log");

@@ -1,11 +1,11 @@
 //! Real logs, cut, doubled and noised at random: nothing panics, no share leaves 0 to 100, no part passes for a whole.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use drivetest_log::act::reader::{LogReader, Options, Reading};
 use drivetest_log::finding::Severity;
 use drivetest_log::judge;
 use drivetest_log::judge::profile::Profile;
 use drivetest_log::judge::verdict::Outcome;
+use drivetest_log::reader::{LogReader, Options, Reading};
 use proptest::prelude::*;
 
 const FOUR_US: &[u8] = include_bytes!("../../../../../tests/data/act/6.6/four-us.log");

@@ -5,10 +5,10 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use drivetest_log::act::reader::{LogReader, Options, Reading, SLICE_S_DEFAULT};
 use drivetest_log::finding::{Finding, rule};
 use drivetest_log::judge;
 use drivetest_log::judge::profile::{Profile, ProfileError};
+use drivetest_log::reader::{LogReader, Options, Reading, SLICE_S_DEFAULT};
 use drivetest_log::unreadable::{COMPRESSION_UNREADABLE, CONTENT_TOO_LARGE, FILE_UNREADABLE, ReadError};
 use serde::Serialize;
 
@@ -158,6 +158,7 @@ fn refused(reader: LogReader, why: impl FnOnce(u64) -> ReadError) -> Reading {
     Reading {
         error,
         runs: Vec::new(),
+        ycsb_runs: Vec::new(),
         findings: Vec::new(),
         lines_count: reading.lines_count,
     }

@@ -46,6 +46,7 @@ struct Document<'a> {
     error: &'a Option<ReadError>,
     findings: &'a [Finding],
     runs: &'a [Run],
+    ycsb_runs: &'a [drivetest_log::ycsb::run::Run],
 }
 
 impl Args {
@@ -83,6 +84,7 @@ fn write_document(log: &LogFile) -> io::Result<()> {
     };
     let LogFile { input, reading } = log;
     let (error, findings, runs) = (&reading.error, &reading.findings, &reading.runs);
+    let ycsb_runs = &reading.ycsb_runs;
     let document = Document {
         schema: "drivecert.reading/2",
         reader,
@@ -90,6 +92,7 @@ fn write_document(log: &LogFile) -> io::Result<()> {
         error,
         findings,
         runs,
+        ycsb_runs,
     };
     let mut output = BufWriter::new(io::stdout().lock());
     serde_json::to_writer(&mut output, &document)?;

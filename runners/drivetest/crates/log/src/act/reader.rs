@@ -96,6 +96,12 @@ impl LogReader {
         self.lines.push(bytes, |line| runs.take(line));
     }
 
+    /// Whether the first line of a run was seen.
+    pub fn has_begun(&self) -> bool {
+        let runs = &self.runs;
+        runs.current.is_some() || !runs.runs.is_empty() || !runs.refused.is_empty()
+    }
+
     /// Adds what the caller knows of the file.
     pub fn add_finding(&mut self, finding: Finding) {
         self.runs.findings.add(finding);

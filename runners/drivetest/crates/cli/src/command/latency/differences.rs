@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use drivetest_log::act::reader::Reading;
 use drivetest_log::act::run::Run;
 use drivetest_log::act::stop::StopKind;
 use drivetest_log::finding::{Finding, Severity, rule};
+use drivetest_log::reader::Reading;
 
 use super::table::Column;
 use crate::command::log_file::complain;

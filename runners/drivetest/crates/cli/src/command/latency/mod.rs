@@ -10,8 +10,8 @@ use std::process::ExitCode;
 
 use clap::ArgAction;
 use drivetest_log::act::header::Section;
-use drivetest_log::act::reader::Options;
 use drivetest_log::act::run::Run;
+use drivetest_log::reader::Options;
 
 use self::table::{Column, Table};
 use super::log_file::{CONTENT_LIMIT_BYTES, EXIT_UNREADABLE, answer, complain, read};

@@ -1,0 +1,157 @@
+//! The one entry: takes a log with its companions, tells by its content what it is, and gives what was read.
+//!
+//! Until one of them knows its own, the recognisers of ACT and of YCSB both see every byte; from then on only that one
+//! does, so that a log of either kind costs nothing for the other.
+
+use crate::act;
+use crate::finding::Finding;
+use crate::unreadable::ReadError;
+use crate::ycsb;
+
+pub use crate::act::reader::{Options, SLICE_S_DEFAULT};
+
+/// What a file is to the log it comes with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// The log itself: what the program printed, standard output or both streams.
+    #[default]
+    Log,
+    /// What it printed on standard error.
+    Stderr,
+    /// The command line that started it.
+    Command,
+    /// A configuration or properties file that it was given.
+    Config,
+    /// A side file of drivetest.
+    SideFile,
+    /// Histograms of YCSB (`.hdr`).
+    Hdr,
+    /// Results that were written to a file instead of standard output.
+    Export,
+    /// Anything else.
+    Other,
+}
+
+/// A file that begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a> {
+    /// Its name, only a label.
+    pub name: &'a str,
+    /// What it is to the log.
+    pub role: Role,
+}
+
+/// What was read of a log with its companions.
+#[derive(Debug)]
+pub struct Reading {
+    /// Why nothing could be read; there are no runs then.
+    pub error: Option<ReadError>,
+    /// What concerns no single run.
+    pub findings: Vec<Finding>,
+    /// The runs of ACT and drivetest in their order.
+    pub runs: Vec<act::run::Run>,
+    /// The runs of YCSB in their order.
+    pub ycsb_runs: Vec<ycsb::run::Run>,
+    /// The lines of the log, without its companions.
+    pub lines_count: u64,
+}
+
+/// Takes the bytes of a log, then those of its companions, in chunks of any size.
+#[derive(Debug)]
+pub struct LogReader {
+    act: Option<act::reader::LogReader>,
+    ycsb: Option<ycsb::reader::Reader>,
+    role: Role,
+}
+
+impl LogReader {
+    /// A reader at the start of a log.
+    pub fn new(options: Options) -> Self {
+        Self {
+            act: Some(act::reader::LogReader::new(options)),
+            ycsb: Some(ycsb::reader::Reader::default()),
+            role: Role::Log,
+        }
+    }
+
+    /// Begins a file: the log first, then what belongs to it. Bytes that come before any beginning are the log's.
+    pub fn begin(&mut self, part: Part<'_>) {
+        self.role = part.role;
+        if let Some(ycsb) = &mut self.ycsb {
+            ycsb.begin(part);
+        }
+    }
+
+    /// Takes the next bytes of the file that began last, decompressed.
+    pub fn push(&mut self, bytes: &[u8]) {
+        if let Some(act) = self.act.as_mut().filter(|_| self.role == Role::Log) {
+            act.push(bytes);
+        }
+        if let Some(ycsb) = &mut self.ycsb {
+            ycsb.push(bytes);
+        }
+        self.settle();
+    }
+
+    /// Lets go of the recogniser that is not needed; ACT's first line is the stronger sign.
+    fn settle(&mut self) {
+        if self.act.as_ref().is_some_and(act::reader::LogReader::has_begun) {
+            self.ycsb = None;
+        } else if self.ycsb.as_ref().is_some_and(ycsb::reader::Reader::has_begun) {
+            self.act = None;
+        }
+    }
+
+    /// Adds what the caller knows of the file.
+    pub fn add_finding(&mut self, finding: Finding) {
+        if let Some(act) = &mut self.act {
+            act.add_finding(finding.clone());
+        }
+        if let Some(ycsb) = &mut self.ycsb {
+            ycsb.add_finding(finding);
+        }
+    }
+
+    /// Ends a log whose bytes could not be had to their end; the last run bears the finding.
+    pub fn finish_damaged(self, finding: Finding) -> Reading {
+        let mut reading = self.finish();
+        let finding = Finding {
+            line: Some(reading.lines_count),
+            ..finding
+        };
+        if let Some(run) = reading.runs.last_mut() {
+            run.findings.push(finding);
+        } else if let Some(run) = reading.ycsb_runs.last_mut() {
+            run.add_damage(finding);
+        }
+        reading
+    }
+
+    /// Ends the log and its companions.
+    pub fn finish(mut self) -> Reading {
+        // The end of a file without a line end may be what tells.
+        let ycsb = self.ycsb.take().map(ycsb::reader::Reader::finish);
+        match (self.act, ycsb) {
+            (_, Some(ycsb)) if !ycsb.runs.is_empty() => Reading {
+                error: None,
+                findings: ycsb.findings,
+                runs: Vec::new(),
+                ycsb_runs: ycsb.runs,
+                lines_count: ycsb.lines_count,
+            },
+            (act, _) => of_act(act.map(act::reader::LogReader::finish)),
+        }
+    }
+}
+
+/// Without a reader of ACT there would be a run of YCSB.
+fn of_act(reading: Option<act::reader::Reading>) -> Reading {
+    let reading = reading.unwrap_or_else(|| act::reader::LogReader::new(Options::default()).finish());
+    Reading {
+        error: reading.error,
+        findings: reading.findings,
+        runs: reading.runs,
+        ycsb_runs: Vec::new(),
+        lines_count: reading.lines_count,
+    }
+}
