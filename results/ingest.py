@@ -26,6 +26,7 @@ FACTS = [
     "first_line", "last_line", "device_count", "asked_duration_s", "intervals_count", "record_bytes",
     "record_bytes_max", "trailing_partial_s", "arrivals",
 ]  # fmt: skip
+HISTOGRAM_COLUMNS = ["ordinal", "unit", "ops_count", "counts"]
 
 
 def record_input(evidence: Evidence, document: Document) -> None:
@@ -77,7 +78,8 @@ def _run_columns(submission: Submission, read: Document) -> Document:
 
 def _write_below(run: Run, read: Document, reader_version: str, profile: Profile) -> None:
     histograms = Histogram.objects.bulk_create(
-        Histogram(run=run, **(histogram | {"name": histogram["name"][:160]})) for histogram in read["histograms"]
+        Histogram(run=run, name=histogram["name"][:160], **{key: histogram[key] for key in HISTOGRAM_COLUMNS})
+        for histogram in read["histograms"]
     )
     Slice.objects.bulk_create(_slices(histograms, read), batch_size=BATCH_ROWS)
     Finding.objects.bulk_create(_findings(run, read))

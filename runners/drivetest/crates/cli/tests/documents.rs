@@ -207,8 +207,6 @@ fn logs_that_cannot_be_read_say_why() {
         ("6.6/no-header.log", "header-missing", json!(1)),
         ("6.6/truncated-header.log", "cut-in-header", json!(19)),
         ("6.6/prep-usage.log", "not-an-act-log", json!(1)),
-        ("5.2/single-us.log", "version-not-read", json!(2)),
-        ("1.x/single.log", "version-not-read", json!(2)),
         ("6.6/no-such.log", "file-unreadable", json!(null)),
     ] {
         let (document, status) = read(case, &[]);

@@ -439,6 +439,7 @@ const ELSEWHERE: &[&str] = &[
     "rounding-decides",    // crates/cli/tests/verdicts.rs
     "too-many-slices",     // slices.rs
     "edge-decides",        // below
+    "old-buckets",         // families.rs
     "counts-fall",         // above
     "device-named-twice",  // above
     "too-many-histograms", // above

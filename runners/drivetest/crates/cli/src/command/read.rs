@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use drivetest_log::act::histogram::{Tally, Unit};
+use drivetest_log::act::meaning::judged;
 use drivetest_log::act::run::Run;
 use drivetest_log::finding::Finding;
 use drivetest_log::judge::share::Share;
@@ -157,9 +158,9 @@ fn run_summary(run: &Run) -> String {
     text
 }
 
-/// Shares of the first histogram at the edges that stand for 1, 8 and 64 ms.
+/// Shares of the reads, or else of the first histogram, at the edges that stand for 1, 8 and 64 ms and are there.
 fn slice_table(run: &Run) -> String {
-    let Some(histogram) = run.histograms.first() else {
+    let Some(histogram) = judged(run).or(run.histograms.first()) else {
         return String::new();
     };
     let powers: [u32; 3] = if histogram.unit == Unit::Us {
@@ -167,19 +168,21 @@ fn slice_table(run: &Run) -> String {
     } else {
         [0, 3, 6]
     };
-    let edges = powers.map(|power| format!("% > {} {}", 1_u64 << power, histogram.unit.name()));
+    let bucket_below = |power| histogram.meaning.edges.bucket_below(power);
+    let edges = powers
+        .into_iter()
+        .filter(|&power| bucket_below(power).is_some())
+        .map(|power| format!("% > {} {}", 1_u64 << power, histogram.unit.name()));
     let mut text = format!("  {:>5} {:>15} {:>14}", "slice", "seconds", histogram.name);
-    edges
-        .iter()
-        .for_each(|edge| text.push_str(&format!(" {edge:>13}")));
+    edges.for_each(|edge| text.push_str(&format!(" {edge:>13}")));
     text.push('\n');
     let mut row = |name: &str, seconds: &str, tally: &Tally| {
         let ops_count = tally.ops_count();
         let written = write!(text, "  {name:>5} {seconds:>15} {ops_count:>14}");
         debug_assert!(written.is_ok(), "a String takes everything");
-        for power in powers {
+        for bucket in powers.into_iter().filter_map(bucket_below) {
             let share = Share {
-                over_count: tally.over_count(power),
+                over_count: tally.over_count(bucket),
                 ops_count,
             };
             text.push_str(&format!(" {:>13}", share.printed()));

@@ -1,10 +1,15 @@
 //! The blocks of a run: lines to examined blocks, in order, to slices.
 
+use std::borrow::Cow;
+
 use crate::act::block::{Block, HISTOGRAMS_MAX, Names, Odd};
+use crate::act::buckets;
 use crate::act::dumps::Dumps;
-use crate::act::family::{Grammar, Workload};
+use crate::act::family::{Family, Grammar, Workload};
+use crate::act::family_a::{self, Places};
 use crate::act::header::Header;
 use crate::act::line::{Kind, kind};
+use crate::act::meaning::{Edges, judged_name};
 use crate::act::settings::Settings;
 use crate::act::slices::Slicer;
 use crate::act::stop::shown;
@@ -18,11 +23,17 @@ pub struct Blocks {
     /// How its lines look.
     pub grammar: &'static Grammar,
     /// Who wrote it.
+    pub family: Family,
+    /// Which program.
     pub workload: Workload,
     /// What was asked.
     pub settings: Settings,
     /// The histograms.
     pub names: Names,
+    /// Requests in queue at the last block.
+    pub requests_queued_count: Option<u64>,
+    queued_count: Option<u64>,
+    places: Option<Places>,
     block: Block,
     /// What passed.
     pub dumps: Dumps,
@@ -34,9 +45,9 @@ pub struct Blocks {
 pub struct Begin<'a> {
     /// The header before them.
     pub header: &'a Header,
-    /// How their lines look.
-    pub grammar: &'static Grammar,
     /// Who wrote them.
+    pub family: Family,
+    /// Which program.
     pub workload: Workload,
     /// Where the first begins.
     pub line: u64,
@@ -54,7 +65,7 @@ impl Blocks {
     pub fn new(begin: Begin<'_>) -> Result<Self, ReadError> {
         let Begin {
             header,
-            grammar,
+            family,
             workload,
             line,
             slice_s,
@@ -67,12 +78,21 @@ impl Blocks {
         let counted_reads_per_s = settings
             .counted_reads_per_s
             .filter(|_| workload == Workload::Storage);
+        let grammar = family.grammar();
+        let listed = match family {
+            Family::A => family_a::names(&header.config),
+            Family::B | Family::C => header.names.lines.clone(),
+        };
         Ok(Self {
             grammar,
+            family,
             workload,
-            names: Names::new(header.names.lines.clone()),
-            block: Block::default(),
-            dumps: Dumps::new(interval_s, counted_reads_per_s),
+            names: Names::new(listed),
+            requests_queued_count: None,
+            queued_count: None,
+            places: grammar.tags_depend_on_place.then(|| Places::new(&header.config)),
+            block: Block::with_slack(total_slack_count(header, &settings)),
+            dumps: Dumps::new(interval_s, judged_name(family, workload), counted_reads_per_s),
             slicer: Slicer::new(slice_s, interval_s, room),
             settings,
         })
@@ -82,21 +102,33 @@ impl Blocks {
     pub fn take(&mut self, line: Line<'_>, findings: &mut Findings) -> bool {
         match kind(line.text, self.grammar.interval_word) {
             Kind::Blank => {}
-            Kind::Interval(label_s) => {
-                if self.block.first_line > 0 {
-                    self.end_block(findings);
-                }
-                self.block.begin(line.number, label_s);
-            }
-            Kind::Tag { name, total } => {
-                if let Some(odd) = self.block.tag(line.number, name, total, &mut self.names) {
-                    findings.add(odd_finding(odd, line.number, name));
-                }
-            }
+            Kind::Interval(label_s) => self.begin_block(line.number, label_s, findings),
+            Kind::Tag { name, total } => self.take_tag(line.number, name, total, findings),
             Kind::Buckets => self.block.buckets(line.number, line.text),
-            Kind::Other => return false,
+            Kind::Other => return self.take_queued(line),
         }
         true
+    }
+
+    fn take_tag(&mut self, line: u64, tag: &[u8], total: u64, findings: &mut Findings) {
+        let name = match &mut self.places {
+            Some(places) => places.name(tag),
+            None => Cow::Borrowed(tag),
+        };
+        if let Some(odd) = self.block.tag(line, &name, total, &mut self.names) {
+            findings.add(odd_finding(odd, line, &name));
+        }
+    }
+
+    /// Takes a line that tells the requests in queue; false when it is something else.
+    fn take_queued(&mut self, line: Line<'_>) -> bool {
+        let mut words = self.grammar.queued_words.iter();
+        let number = words.find_map(|word| line.text.strip_prefix(*word));
+        let whole = number
+            .and_then(buckets::number)
+            .filter(|(_, rest)| rest.is_empty() && line.ended);
+        self.queued_count = whole.map(|(count, _)| count).or(self.queued_count);
+        whole.is_some()
     }
 
     /// Passes over a line that is something else.
@@ -104,10 +136,20 @@ impl Blocks {
         self.block.noise(line);
     }
 
+    fn begin_block(&mut self, line: u64, label_s: u64, findings: &mut Findings) {
+        if self.block.first_line > 0 {
+            self.end_block(findings);
+        }
+        self.block.begin(line, label_s);
+        self.queued_count = None;
+        self.places.iter_mut().for_each(Places::begin);
+    }
+
     fn end_block(&mut self, findings: &mut Findings) {
         self.block.examine(&self.names);
         if self.dumps.accept(&self.block, &self.names, findings) {
             self.slicer.take(&self.block, self.names.count(), findings);
+            self.requests_queued_count = self.queued_count;
         }
     }
 
@@ -125,6 +167,20 @@ impl Blocks {
     }
 }
 
+/// How far a total may lie from its buckets: 1.x counts totals apart and prints them while requests end.
+///
+/// Every thread may stand between the two counters, and a tenth of a second's requests may end while the block is
+/// printed. Source: aerospike/act fcb708a, histogram.c, histogram_dump().
+fn total_slack_count(header: &Header, settings: &Settings) -> u64 {
+    if header.edges() == Edges::Act {
+        return 0;
+    }
+    let number = |key| header.config.value(key).and_then(|text| text.parse::<u64>().ok());
+    let (queues, each) = (number("num-queues"), number("threads-per-queue"));
+    let threads = queues.unwrap_or(0).saturating_mul(each.unwrap_or(0));
+    threads.saturating_add(settings.reads_per_s.unwrap_or(0) / 10)
+}
+
 /// Whether an unended last line is the beginning of an interval line: the log was cut there.
 pub fn is_torn_interval(text: &[u8], grammar: &Grammar) -> bool {
     !text.is_empty() && (grammar.interval_word.starts_with(text) || text.starts_with(grammar.interval_word))
@@ -135,7 +191,7 @@ fn odd_finding(odd: Odd, line: u64, name: &[u8]) -> Finding {
     match odd {
         Odd::Unlisted => rule::HISTOGRAM_UNLISTED.at(
             line,
-            format!("{name}: expected a name of HISTOGRAM NAMES; it is not listed"),
+            format!("{name}: expected a histogram that the header announces; it does not"),
         ),
         Odd::TooMany => rule::TOO_MANY_HISTOGRAMS.at(
             line,

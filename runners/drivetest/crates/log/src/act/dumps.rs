@@ -13,6 +13,7 @@ const DAMAGED_TOLD_MAX: usize = 8;
 /// The pace of the reads that the run should make.
 #[derive(Debug, Default)]
 struct Pace {
+    reads_name: &'static str,
     expected_per_s: Option<u64>,
     last_reads: Option<u64>,
     stalled_count: u64,
@@ -32,9 +33,10 @@ pub struct Dumps {
 }
 
 impl Dumps {
-    /// A run that reports every `interval_s` and should count so many reads per second.
-    pub fn new(interval_s: u64, counted_reads_per_s: Option<u64>) -> Self {
+    /// A run that reports every `interval_s` and should count so many reads per second in the histogram of that name.
+    pub fn new(interval_s: u64, reads_name: &'static str, counted_reads_per_s: Option<u64>) -> Self {
         let pace = Pace {
+            reads_name,
             expected_per_s: counted_reads_per_s,
             ..Pace::default()
         };
@@ -152,7 +154,7 @@ impl Pace {
     fn take(&mut self, block: &Block, names: &Names, grown_s: u64) {
         let Some(per_s) = self.expected_per_s else { return };
         let reads = names
-            .find("reads")
+            .find(self.reads_name)
             .and_then(|ordinal| block.counts(ordinal))
             .and_then(Counts::checked_sum);
         let expected = per_s.saturating_mul(grown_s);
@@ -222,7 +224,7 @@ mod tests {
 
     impl Log {
         fn new(interval_s: u64, reads_per_s: Option<u64>) -> Self {
-            let dumps = Dumps::new(interval_s, reads_per_s);
+            let dumps = Dumps::new(interval_s, "reads", reads_per_s);
             Self {
                 dumps,
                 names: Names::default(),

@@ -1,20 +1,25 @@
 //! Which version family wrote a header, told by its keys: version strings repeat across flavours.
 
+use serde::Serialize;
+
 /// A family of versions that share a grammar and the meaning of their histograms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Family {
     /// 1.x to 4.0: one section `ACT CONFIGURATION` or `CIO CONFIGURATION`, no list of histograms.
+    #[serde(rename = "act-1-4")]
     A,
     /// 5.x: queues; `reads` includes the time in them.
+    #[serde(rename = "act-5")]
     B,
     /// 6.x: no queues; `reads` is the device's service time.
+    #[serde(rename = "act-6")]
     C,
 }
 
 /// Which of the ACT programs wrote the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workload {
-    /// `act_storage`.
+    /// `act_storage`, and `act` before 5.0.
     Storage,
     /// `act_index`.
     Index,
@@ -25,11 +30,28 @@ pub enum Workload {
 pub struct Grammar {
     /// What stands before the seconds of an interval line.
     pub interval_word: &'static [u8],
+    /// What stands before the number of requests in queue.
+    pub queued_words: &'static [&'static [u8]],
+    /// One tag stands for a device's reads and again for its writes.
+    pub tags_depend_on_place: bool,
 }
 
-/// The grammar of 6.x.
-pub const GRAMMAR_C: Grammar = Grammar {
+const GRAMMAR_A: Grammar = Grammar {
+    interval_word: b"After ",
+    queued_words: &[b"read-reqs queued: ", b"requests queued: "],
+    tags_depend_on_place: true,
+};
+
+const GRAMMAR_B: Grammar = Grammar {
     interval_word: b"after ",
+    queued_words: &[b"requests-queued: "],
+    tags_depend_on_place: false,
+};
+
+const GRAMMAR_C: Grammar = Grammar {
+    interval_word: b"after ",
+    queued_words: &[],
+    tags_depend_on_place: false,
 };
 
 /// Keys that only programs with queues print.
@@ -48,11 +70,22 @@ impl Family {
         Some((if queues { Self::B } else { Self::C }, workload))
     }
 
-    /// The grammar of the family's blocks; None where this reader has none.
-    pub fn grammar(self) -> Option<&'static Grammar> {
+    /// The family that a version string names, for headers that end before any key; None for an unknown one.
+    pub fn of_version(version: &str) -> Option<Self> {
+        match version.split('.').next()? {
+            "1" | "2" | "3" | "4" => Some(Self::A),
+            "5" => Some(Self::B),
+            "6" => Some(Self::C),
+            _ => None,
+        }
+    }
+
+    /// The grammar of the family's blocks.
+    pub fn grammar(self) -> &'static Grammar {
         match self {
-            Self::A | Self::B => None,
-            Self::C => Some(&GRAMMAR_C),
+            Self::A => &GRAMMAR_A,
+            Self::B => &GRAMMAR_B,
+            Self::C => &GRAMMAR_C,
         }
     }
 
@@ -62,6 +95,15 @@ impl Family {
             Self::A => "ACT 1.x to 4.0",
             Self::B => "ACT 5.x",
             Self::C => "ACT 6.x",
+        }
+    }
+
+    /// The versions that this reader was tried with.
+    pub fn known_versions(self) -> &'static [&'static str] {
+        match self {
+            Self::A => &["1.x", "2.0", "3.0", "3.1", "4.0"],
+            Self::B => &["5.0", "5.1", "5.2", "5.3"],
+            Self::C => &["6.0", "6.1", "6.2", "6.3", "6.4", "6.5", "6.6"],
         }
     }
 }
@@ -75,9 +117,10 @@ impl Workload {
         }
     }
 
-    /// Upstream's program for it.
-    pub fn act_program(self) -> &'static str {
+    /// Upstream's program for it in a family.
+    pub fn act_program(self, family: Option<Family>) -> &'static str {
         match self {
+            Self::Storage if family == Some(Family::A) => "act",
             Self::Storage => "act_storage",
             Self::Index => "act_index",
         }

@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use crate::act::buckets;
-use crate::act::family::Workload;
+use crate::act::family::{Family, Workload};
+use crate::act::family_a;
+use crate::act::meaning::Edges;
 use crate::text::lines::Line;
 
 /// Bytes of a header that are kept; ACT's longest, with 128 devices, has 60 KiB.
@@ -77,17 +79,19 @@ enum Place {
 /// A header while it is read.
 #[derive(Debug, Default)]
 pub struct Header {
-    /// What stands after `ACT version`.
+    /// What stands after `ACT version`; empty in 1.x, which prints none.
     pub version: String,
+    /// `Aerospike act` began it, the banner of 1.x to 4.0.
+    has_banner_a: bool,
     /// The mark of drivetest's own logs.
     pub drivetest: Option<Drivetest>,
     /// The program that `Storage device IO test` names.
     pub program: Option<Workload>,
     /// `ACT-STORAGE CONFIGURATION` or its like.
     pub config: Section,
-    /// `DERIVED CONFIGURATION`.
+    /// `DERIVED CONFIGURATION`; without a title in 1.x to 4.0.
     pub derived: Section,
-    /// `HISTOGRAM NAMES`.
+    /// `HISTOGRAM NAMES`; 1.x to 4.0 print none.
     pub names: Section,
     /// The devices' own lines.
     pub devices: Vec<Device>,
@@ -113,6 +117,43 @@ impl Header {
         }
     }
 
+    /// A header that begins with the banner of 1.x to 4.0.
+    pub fn of_banner_a(version: &str) -> Self {
+        Self {
+            has_banner_a: true,
+            program: Some(Workload::Storage),
+            ..Self::new(version)
+        }
+    }
+
+    /// Family and program, told by the keys; None before any configuration.
+    pub fn detect(&self) -> Option<(Family, Workload)> {
+        Family::detect(&self.config.title, self.config.pairs().map(|(key, _)| key))
+    }
+
+    /// The version as documents tell it.
+    pub fn version_told(&self) -> &str {
+        if self.has_banner_a && self.version.is_empty() {
+            "1.x"
+        } else {
+            &self.version
+        }
+    }
+
+    /// The devices of the configuration, one named twice twice.
+    pub fn device_names(&self) -> Vec<&str> {
+        let names = self.config.value("device-names").unwrap_or_default();
+        names.split_whitespace().collect()
+    }
+
+    /// What the buckets are: those of 1.x, which prints no version and has no unit to choose, mean something else.
+    pub fn edges(&self) -> Edges {
+        let is_1 = self.has_banner_a
+            && self.version.is_empty()
+            && self.config.value("microsecond-histograms").is_none();
+        if is_1 { Edges::Act1 } else { Edges::Act }
+    }
+
     /// Takes the next line before the first block.
     pub fn take(&mut self, line: Line<'_>) -> Taken {
         self.kept_bytes += line.text.len();
@@ -136,9 +177,12 @@ impl Header {
         }
     }
 
-    /// Whether all of it was there: a configuration, and a list of names that ended.
+    /// Whether all of it was there: a configuration, and a list of names that ended; 1.x to 4.0 end with a line
+    /// for each device.
     pub fn is_whole(&self) -> bool {
-        !self.config.title.is_empty() && self.names.is_whole
+        let has_all_devices = !self.devices.is_empty() && self.devices.len() >= self.device_names().len();
+        let has_end = self.names.is_whole || (self.has_banner_a && has_all_devices);
+        !self.config.title.is_empty() && has_end
     }
 
     /// Says that a block begins: what stands open ends here.
@@ -177,6 +221,9 @@ impl Header {
             self.drivetest = Some(drivetest);
             return Taken::Used;
         }
+        if self.has_banner_a && family_a::is_derived(text) {
+            return take_pair(&mut self.derived, text);
+        }
         match text {
             "Storage device IO test" => self.program = Some(Workload::Storage),
             "Index device IO test" => self.program = Some(Workload::Index),
@@ -184,6 +231,7 @@ impl Header {
         }
         let known = text.ends_with(" device IO test")
             || text.starts_with("Copyright ")
+            || text == "Using xorshift+ random generator."
             || (text.starts_with("detected ") && text.ends_with(" CPUs"));
         if known { Taken::Used } else { Taken::Other }
     }
@@ -215,15 +263,20 @@ fn parse_device(text: &str) -> Option<Device> {
     let rest = std::str::from_utf8(rest)
         .ok()
         .filter(|rest| rest.starts_with(" bytes"))?;
-    let minimum = rest
-        .split_once("minimum IO size = ")
-        .map(|(_, minimum)| minimum.as_bytes());
-    let minimum_io_bytes = minimum.and_then(buckets::number).map(|(bytes, _)| bytes);
     Some(Device {
         name: name.to_owned(),
         size_bytes,
-        minimum_io_bytes,
+        minimum_io_bytes: minimum_io_bytes(rest),
     })
+}
+
+/// The smallest read that the program found by trying; 1.x to the first 3.0 did not try, and take 512.
+fn minimum_io_bytes(rest: &str) -> Option<u64> {
+    let minimum = match rest.split_once("minimum IO size = ") {
+        Some((_, minimum)) => minimum,
+        None => rest.split_once("-byte blocks, reads are ")?.0.rsplit_once(' ')?.1,
+    };
+    buckets::number(minimum.as_bytes()).map(|(bytes, _)| bytes)
 }
 
 fn parse_drivetest(text: &str) -> Option<Drivetest> {
@@ -267,6 +320,22 @@ mod tests {
         assert_eq!(header.devices[0].minimum_io_bytes, Some(4096));
         assert_eq!(header.devices[1].minimum_io_bytes, None);
         assert!(header.is_whole());
+    }
+
+    #[test]
+    fn the_smallest_read_is_told_where_the_program_tried_it() {
+        let of = |text: &str| parse_device(text).unwrap().minimum_io_bytes;
+        let sizes = "/dev/a size = 536870912 bytes";
+        assert_eq!(
+            of(&format!(
+                "{sizes}, 4096 large blocks, 131072 4096-byte blocks, reads are 4096 bytes"
+            )),
+            Some(4096)
+        );
+        assert_eq!(
+            of(&format!("{sizes}, 1048576 512-byte blocks, 4096 large blocks")),
+            None
+        );
     }
 
     #[test]

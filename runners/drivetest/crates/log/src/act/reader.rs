@@ -1,5 +1,6 @@
 //! Reads a log that may hold several runs, with whatever a terminal, a shell or a crash left around them.
 
+use crate::act::family_a::banner_version;
 use crate::act::line::interval;
 use crate::act::run::Run;
 use crate::act::run_reader::RunReader;
@@ -148,8 +149,9 @@ impl Runs {
                 self.room,
             ));
         }
-        let family_a = line.text.starts_with(b"Aerospike act ") && line.text.ends_with(b"device IO test");
-        family_a.then(|| RunReader::refused(line.number, &shown(line.text)))
+        let version = banner_version(line.text)?;
+        let (slice_s, room) = (self.options.slice_s, self.room);
+        Some(RunReader::of_banner_a(line.number, &version, slice_s, room))
     }
 
     fn end_run(&mut self) {

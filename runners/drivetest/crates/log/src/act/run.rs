@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
+use crate::act::family::Family;
 use crate::act::header::{Device, Section};
 use crate::act::histogram::{Tally, Unit};
+use crate::act::meaning::Meaning;
 use crate::act::slices::Slice;
 use crate::act::stop::Stop;
 use crate::finding::Finding;
@@ -18,6 +20,9 @@ pub struct Histogram {
     pub name: String,
     /// The unit of its edges.
     pub unit: Unit,
+    /// What its numbers mean.
+    #[serde(flatten)]
+    pub meaning: Meaning,
     /// Its counts.
     #[serde(flatten)]
     pub tally: Tally,
@@ -26,7 +31,7 @@ pub struct Histogram {
 /// The header as printed, for those who print it again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Printed {
-    /// What stands after `ACT version`.
+    /// What stands after `ACT version`; empty in 1.x, which prints none.
     pub version: String,
     /// The configuration.
     pub config: Section,
@@ -47,8 +52,12 @@ pub struct Asked {
     pub tool_version: String,
     /// `act` or `drivetest`.
     pub generator: &'static str,
-    /// How requests arrive: `lockstep` in upstream's 6.x.
-    pub arrivals: String,
+    /// How requests arrive: `even`, `lockstep`, `bursts` or as drivetest says; None where it is not known.
+    pub arrivals: Option<String>,
+    /// Whose grammar and meaning the log has, None where a run that never started does not show it.
+    pub family: Option<Family>,
+    /// Threads that make the requests, None where the log does not say.
+    pub service_threads: Option<u64>,
 }
 
 /// One execution, read.
@@ -97,6 +106,12 @@ pub struct Run {
     pub stop: Stop,
     /// Operations that failed.
     pub io_errors_count: u64,
+    /// Requests in the program's queues at the last block, None for programs without queues.
+    pub requests_queued_count: Option<u64>,
+    /// The histogram that a verdict is about, None where there is none.
+    pub judged_ordinal: Option<usize>,
+    /// The histogram that comparisons between versions take, None where there is none.
+    pub compared_ordinal: Option<usize>,
     /// Counts over the whole run.
     pub histograms: Vec<Histogram>,
     /// The length of a slice, None where the report interval is unknown.

@@ -1,19 +1,18 @@
 //! Reads one run line by line: its header, then its blocks.
 
-use crate::act::block::Names;
 use crate::act::blocks::{Begin, Blocks, is_torn_interval};
-use crate::act::dumps::Dumps;
 use crate::act::family::{Family, Workload};
 use crate::act::header::{Header, Taken};
 use crate::act::histogram::Tally;
 use crate::act::line::interval;
+use crate::act::meaning::{self, Context};
 use crate::act::run::{Asked, Histogram, Printed, Run};
 use crate::act::settings::{self, Settings};
 use crate::act::slices::Sliced;
 use crate::act::stop::{Extent, Heard, StopKind};
 use crate::finding::{Findings, rule};
 use crate::text::lines::Line;
-use crate::unreadable::{CUT_IN_HEADER, ReadError, VERSION_NOT_READ};
+use crate::unreadable::{CUT_IN_HEADER, ReadError};
 
 /// What all versions print before the seconds of an interval line.
 const INTERVAL_WORDS: [&[u8]; 2] = [b"after ", b"After "];
@@ -58,12 +57,12 @@ impl RunReader {
         }
     }
 
-    /// A run of a version that is known at once not to be read.
-    pub fn refused(line: u64, got: &str) -> Self {
-        let stage = Stage::Refused(VERSION_NOT_READ.at(line, format!("'{got}'")));
+    /// A run whose header begins with the banner of 1.x to 4.0 at `line`; `version` is empty in 1.x.
+    pub fn of_banner_a(line: u64, version: &str, slice_s: u64, room: usize) -> Self {
+        let header = Header::of_banner_a(version);
         Self {
-            stage,
-            ..Self::new(line, got, 1, 0)
+            header,
+            ..Self::new(line, version, slice_s, room)
         }
     }
 
@@ -108,23 +107,15 @@ impl RunReader {
         }
     }
 
-    fn detect(&self) -> Option<(Family, Workload)> {
-        let keys = self.header.config.pairs().map(|(key, _)| key);
-        Family::detect(&self.header.config.title, keys)
-    }
-
     fn begin_blocks(&mut self, line: u64) -> Stage {
         self.header.end();
-        let Some((family, workload)) = self.detect() else {
+        let Some((family, workload)) = self.header.detect() else {
             return Stage::Refused(CUT_IN_HEADER.at(line, "a block before any configuration"));
-        };
-        let Some(grammar) = family.grammar() else {
-            return Stage::Refused(self.not_read(family));
         };
         let (header, slice_s, room) = (&self.header, self.slice_s, self.room);
         match Blocks::new(Begin {
             header,
-            grammar,
+            family,
             workload,
             line,
             slice_s,
@@ -135,20 +126,8 @@ impl RunReader {
         }
     }
 
-    fn not_read(&self, family: Family) -> ReadError {
-        let got = format!(
-            "version '{}' with the keys of {}",
-            self.header.version,
-            family.name()
-        );
-        VERSION_NOT_READ.at(self.first_line, got)
-    }
-
     fn finish_without_blocks(self) -> Outcome {
-        let detected = self.detect();
-        if let Some((family, _)) = detected.filter(|(family, _)| family.grammar().is_none()) {
-            return Err(self.not_read(family));
-        }
+        let detected = self.header.detect();
         let workload = detected.map(|(_, workload)| workload).or(self.header.program);
         let told = self.heard.explains_no_start() || self.header.is_whole();
         let Some(workload) = workload.filter(|_| told) else {
@@ -158,15 +137,16 @@ impl RunReader {
             );
             return Err(CUT_IN_HEADER.at(self.last_line, got));
         };
-        if self.header.version.starts_with("5.") {
-            return Err(self.not_read(Family::B));
-        }
         let settings = Settings::of(&self.header);
         let extent = self.extent(0, 0, settings.duration_s, None);
+        let by_version = || Family::of_version(self.header.version_told());
+        let family = detected.map(|(family, _)| family).or_else(by_version);
         Ok(self.run(Whole {
+            family,
             workload,
             settings,
             extent,
+            requests_queued_count: None,
             sliced: None,
             histograms: Vec::new(),
         }))
@@ -189,10 +169,12 @@ impl RunReader {
             blocks.settings.duration_s,
             cut_line.or(torn_line),
         );
+        let histograms = histograms(&self.header, &blocks);
         let sliced = blocks
             .slicer
             .finish(reached_s, self.last_line, &mut self.findings);
-        let reads = blocks.names.find("reads");
+        let reads_name = meaning::judged_name(blocks.family, blocks.workload);
+        let reads = blocks.names.find(reads_name);
         tell_slices_without_reads(&sliced, reads, &mut self.findings);
         let is_whole = self.heard.stop(&extent).kind != StopKind::CannotKeepUp;
         blocks
@@ -203,12 +185,13 @@ impl RunReader {
             self.findings
                 .add(rule::HISTOGRAM_NEVER_APPEARS.at(self.first_line, sentence));
         }
-        let histograms = histograms(&blocks.names, &blocks.dumps, &blocks.settings);
         let (workload, settings) = (blocks.workload, blocks.settings);
         Ok(self.run(Whole {
+            family: Some(blocks.family),
             workload,
             settings,
             extent,
+            requests_queued_count: blocks.requests_queued_count,
             sliced: Some(sliced),
             histograms,
         }))
@@ -232,23 +215,29 @@ impl RunReader {
 
     fn run(mut self, whole: Whole) -> (Box<Run>, usize) {
         let Whole {
+            family,
             workload,
             settings,
             extent,
+            requests_queued_count,
             sliced,
             histograms,
         } = whole;
         let stop = self.heard.stop(&extent);
         self.heard.report(&stop, &extent, &mut self.findings);
-        for finding in settings::findings(&self.header, workload, self.first_line) {
+        for finding in settings::findings(&self.header, family, workload, self.first_line) {
             self.findings.add(finding);
         }
         let room = sliced.as_ref().map_or(self.room, |sliced| sliced.room);
         let trailing_partial_s = sliced.as_ref().map_or(0, |sliced| sliced.trailing_partial_s);
         let slice_length_s = sliced.as_ref().map(|sliced| sliced.length_s);
-        let run = Run {
+        let asked = Asked {
+            service_threads: settings.service_threads,
+            ..asked(&self.header, family, workload)
+        };
+        let mut run = Run {
             ordinal: 0,
-            asked: asked(&self.header, workload),
+            asked,
             first_line: self.first_line,
             last_line: self.last_line,
             config: owned(self.header.config.pairs()),
@@ -267,6 +256,9 @@ impl RunReader {
             compress_pct: settings.compress_pct,
             stop,
             io_errors_count: self.heard.io_errors_count,
+            requests_queued_count,
+            judged_ordinal: None,
+            compared_ordinal: None,
             histograms,
             slice_length_s,
             slices: sliced.map_or_else(Vec::new, |sliced| sliced.slices),
@@ -282,14 +274,18 @@ impl RunReader {
                 names: self.header.names,
             },
         };
+        run.judged_ordinal = meaning::judged(&run).map(|histogram| histogram.ordinal);
+        run.compared_ordinal = meaning::compared(&run).map(|histogram| histogram.ordinal);
         (Box::new(run), room)
     }
 }
 
 struct Whole {
+    family: Option<Family>,
     workload: Workload,
     settings: Settings,
     extent: Extent,
+    requests_queued_count: Option<u64>,
     sliced: Option<Sliced>,
     histograms: Vec<Histogram>,
 }
@@ -309,40 +305,42 @@ fn tell_slices_without_reads(sliced: &Sliced, reads: Option<usize>, findings: &m
     }
 }
 
-fn histograms(names: &Names, dumps: &Dumps, settings: &Settings) -> Vec<Histogram> {
-    let known = (0..names.count()).filter_map(|ordinal| {
-        let tally = Tally::of(dumps.last(ordinal)?)?;
+fn histograms(header: &Header, blocks: &Blocks) -> Vec<Histogram> {
+    let devices = header.device_names();
+    let context = Context {
+        family: blocks.family,
+        workload: blocks.workload,
+        devices: &devices,
+        edges: header.edges(),
+        writes_are_meaningless: settings::writes_are_meaningless(header),
+    };
+    let known = (0..blocks.names.count()).filter_map(|ordinal| {
+        let tally = Tally::of(blocks.dumps.last(ordinal)?)?;
+        let name = blocks.names.name(ordinal);
         Some(Histogram {
             ordinal,
-            name: names.name(ordinal),
-            unit: settings.unit,
+            meaning: context.meaning(&name),
+            name,
+            unit: blocks.settings.unit,
             tally,
         })
     });
     known.collect()
 }
 
-fn asked(header: &Header, workload: Workload) -> Asked {
-    let (tool, tool_version, generator, arrivals) = match &header.drivetest {
-        Some(drivetest) => (
-            "drivetest",
-            drivetest.version.clone(),
-            "drivetest",
-            drivetest.arrivals.clone(),
-        ),
-        None => (
-            workload.act_program(),
-            header.version.clone(),
-            "act",
-            "lockstep".to_owned(),
-        ),
+fn asked(header: &Header, family: Option<Family>, workload: Workload) -> Asked {
+    let (tool, tool_version, generator) = match &header.drivetest {
+        Some(drivetest) => ("drivetest", drivetest.version.as_str(), "drivetest"),
+        None => (workload.act_program(family), header.version_told(), "act"),
     };
     Asked {
         workload: workload.code(),
         tool,
-        tool_version,
+        tool_version: tool_version.to_owned(),
         generator,
-        arrivals,
+        arrivals: settings::arrivals(header, family).map(str::to_owned),
+        family,
+        service_threads: None,
     }
 }
 

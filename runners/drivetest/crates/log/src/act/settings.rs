@@ -1,8 +1,9 @@
 //! What the run was asked to do, as numbers; and what a reader should know about it.
 
-use crate::act::family::Workload;
+use crate::act::family::{Family, Workload};
 use crate::act::header::{Header, Section};
 use crate::act::histogram::Unit;
+use crate::act::meaning::Edges;
 use crate::finding::{Finding, rule};
 
 /// The configuration as numbers; None where a key is absent or no number.
@@ -26,8 +27,10 @@ pub struct Settings {
     pub record_bytes_max: Option<u64>,
     /// How far data was compressible: 100 is not.
     pub compress_pct: Option<u64>,
-    /// Reads per second that should show in `reads`: those asked and those for updates.
+    /// Reads per second that should show in the histogram of reads: those asked and those for updates.
     pub counted_reads_per_s: Option<u64>,
+    /// Threads that make the requests.
+    pub service_threads: Option<u64>,
 }
 
 impl Settings {
@@ -50,7 +53,8 @@ impl Settings {
             record_bytes,
             record_bytes_max: range_max.or(record_bytes),
             compress_pct: asked("compress-pct"),
-            counted_reads_per_s: header.derived.value("internal-read-reqs-per-sec").and_then(whole),
+            counted_reads_per_s: counted_reads(header).and_then(whole),
+            service_threads: asked("service-threads"),
         }
     }
 
@@ -63,6 +67,41 @@ impl Settings {
         let rounded = (ten_thousandths * 2 + per_device) / (per_device * 2);
         let text = format!("{}.{:04}", rounded / 10_000, rounded % 10_000);
         Some(text.trim_end_matches('0').trim_end_matches('.').to_owned())
+    }
+}
+
+/// What reads the program makes: 1.x to 3.0 make those asked, later ones those for updates too.
+fn counted_reads(header: &Header) -> Option<&str> {
+    let derived = ["internal-read-reqs-per-sec", "internal read requests per sec"];
+    let told = derived.iter().find_map(|key| header.derived.value(key));
+    let is_untold =
+        matches!(header.detect(), Some((Family::A, _))) && header.config.value("update-pct").is_none();
+    told.or_else(|| header.config.value("read-reqs-per-sec").filter(|_| is_untold))
+}
+
+/// How the reads arrive: `even` from one generator, `lockstep` from several threads that begin together, `bursts`
+/// in 1.x and 2.0 above 1000 reads a second, whose generator waits whole milliseconds; None where no threads are told.
+///
+/// Source: aerospike/act, act.c, run_add_readreqs() (1.x to 4.0); src/storage/act_storage.c,
+/// run_generate_read_reqs() (5.x: from 944dd86 one for each of `read-req-threads`), run_service() (6.x).
+pub fn arrivals(header: &Header, family: Option<Family>) -> Option<&str> {
+    if let Some(drivetest) = &header.drivetest {
+        return Some(&drivetest.arrivals);
+    }
+    let number = |section: &Section, key| section.value(key).and_then(whole);
+    let together = |threads: u64| if threads > 1 { "lockstep" } else { "even" };
+    match family? {
+        Family::A if header.config.title == "CIO CONFIGURATION" => {
+            let reads_per_s = number(&header.config, "read-reqs-per-sec")?;
+            Some(if reads_per_s > 1000 { "bursts" } else { "even" })
+        }
+        Family::A => Some("even"),
+        Family::B => {
+            let generators = number(&header.derived, "read-req-threads");
+            let threads = generators.or_else(|| number(&header.config, "service-threads"));
+            Some(together(threads.unwrap_or(1)))
+        }
+        Family::C => Some("lockstep"),
     }
 }
 
@@ -87,8 +126,8 @@ const NUMBERS: [&str; 11] = [
     "max-lag-sec",
 ];
 
-/// What a reader should know about the configuration of a 6.x run.
-pub fn findings(header: &Header, workload: Workload, line: u64) -> Vec<Finding> {
+/// What a reader should know about the configuration of a run; `family` is None where the header does not show it.
+pub fn findings(header: &Header, family: Option<Family>, workload: Workload, line: u64) -> Vec<Finding> {
     let config = &header.config;
     let mut found = Vec::new();
     let unreadable = NUMBERS.iter().filter_map(|&key| Some((key, config.value(key)?)));
@@ -98,8 +137,16 @@ pub fn findings(header: &Header, workload: Workload, line: u64) -> Vec<Finding> 
         );
     }
     found.extend(lighter(config).map(|sentence| rule::LIGHTER_LOAD.at(line, sentence)));
-    found.extend(version(header).map(|sentence| rule::VERSION_UNKNOWN.at(line, sentence)));
-    found.extend(rate_truncated(header, workload).map(|sentence| rule::RATE_TRUNCATED.at(line, sentence)));
+    found.extend(version(header, family).map(|sentence| rule::VERSION_UNKNOWN.at(line, sentence)));
+    if family == Some(Family::C) {
+        let sentence = rate_truncated(header, workload);
+        found.extend(sentence.map(|sentence| rule::RATE_TRUNCATED.at(line, sentence)));
+    }
+    if header.edges() == Edges::Act1 {
+        let sentence =
+            "ACT 1.x: bucket b begins at 2^b ms and the first ends at 2 ms; what is over 1 ms is unknown";
+        found.push(rule::OLD_BUCKETS.at(line, sentence));
+    }
     found.extend(twice(config).map(|sentence| rule::DEVICE_NAMED_TWICE.at(line, sentence)));
     if config.value("max-lag-sec") == Some("0") {
         found.push(rule::LAG_UNLIMITED.at(line, "max-lag-sec is 0: the run could not stop itself"));
@@ -137,10 +184,20 @@ fn lighter(config: &Section) -> impl Iterator<Item = String> {
     told.into_iter().flatten()
 }
 
-fn version(header: &Header) -> Option<String> {
-    let known =
-        header.version.starts_with("6.") && header.version[2..].parse::<u32>().is_ok_and(|minor| minor <= 6);
-    (!known).then(|| format!("expected a version from 6.0 to 6.6; got '{}'", header.version))
+fn version(header: &Header, family: Option<Family>) -> Option<String> {
+    let told = header.version_told();
+    let Some(family) = family else {
+        return Some(format!("expected a version from 1.x to 6.6; got '{told}'"));
+    };
+    let known = family.known_versions();
+    let sentence = || {
+        let (first, last) = (known.first()?, known.last()?);
+        Some(format!(
+            "the header has the keys of {}: expected a version from {first} to {last}; got '{told}'",
+            family.name()
+        ))
+    };
+    if known.contains(&told) { None } else { sentence() }
 }
 
 /// 6.x gives every service thread the same whole number of requests per second.
@@ -176,8 +233,10 @@ fn twice(config: &Section) -> Option<String> {
     Some(format!("{} is named more than once", same[0]))
 }
 
+/// Whether `writes` of a log mean nothing.
+///
 /// Source: aerospike/act 6.4 to 6.6, src/storage/act_storage.c: `min_commit_bytes` is read and never set.
-fn writes_are_meaningless(header: &Header) -> bool {
+pub fn writes_are_meaningless(header: &Header) -> bool {
     let broken = matches!(header.version.as_str(), "6.4" | "6.5" | "6.6");
     broken && header.drivetest.is_none() && header.config.value("commit-to-device") == Some("yes")
 }
@@ -229,7 +288,7 @@ mod tests {
     }
 
     fn ids(lines: &[&str]) -> Vec<&'static str> {
-        findings(&header(lines), Workload::Storage, 1)
+        findings(&header(lines), Some(Family::C), Workload::Storage, 1)
             .iter()
             .map(|finding| finding.id)
             .collect()
@@ -252,10 +311,60 @@ mod tests {
         let mut header = header(&["service-threads: 7"]);
         header.derived.lines[1] = "internal-write-reqs-per-sec: 1".to_owned();
         assert_eq!(
-            findings(&header, Workload::Storage, 1)[0].id,
+            findings(&header, Some(Family::C), Workload::Storage, 1)[0].id,
             "rate-truncated",
             "2010 is no multiple of 7"
         );
+    }
+
+    fn arrivals_of(title: &str, config: &[&str], derived: &[&str], family: Family) -> Option<String> {
+        let owned = |lines: &[&str]| lines.iter().map(|&line| line.to_owned()).collect();
+        let mut header = Header::new("");
+        title.clone_into(&mut header.config.title);
+        (header.config.lines, header.derived.lines) = (owned(config), owned(derived));
+        arrivals(&header, Some(family)).map(str::to_owned)
+    }
+
+    #[test]
+    fn arrivals_are_those_of_the_programs_generators() {
+        let of = |config: &[&str], derived: &[&str], family| {
+            arrivals_of("", config, derived, family).unwrap_or_default()
+        };
+        assert_eq!(of(&[], &[], Family::A), "even");
+        assert_eq!(of(&[], &[], Family::B), "even", "5.0: one generator");
+        assert_eq!(
+            of(&["service-threads: 8"], &["read-req-threads: 1"], Family::B),
+            "even"
+        );
+        assert_eq!(
+            of(&["service-threads: 8"], &["read-req-threads: 2"], Family::B),
+            "lockstep"
+        );
+        assert_eq!(of(&["service-threads: 2"], &[], Family::B), "lockstep", "index");
+        assert_eq!(of(&["service-threads: 1"], &[], Family::C), "lockstep");
+    }
+
+    #[test]
+    fn the_generator_of_1_x_and_2_waits_whole_milliseconds() {
+        let of = |rate: &str| {
+            arrivals_of(
+                "CIO CONFIGURATION",
+                &[&format!("read-reqs-per-sec: {rate}")],
+                &[],
+                Family::A,
+            )
+        };
+        assert_eq!(of("1000").as_deref(), Some("even"));
+        assert_eq!(of("1001").as_deref(), Some("bursts"));
+        assert_eq!(of("many"), None);
+    }
+
+    #[test]
+    fn a_version_that_its_keys_do_not_belong_to_is_told() {
+        let told = |version: &str, family| super::version(&Header::new(version), family).is_some();
+        assert!(!told("5.3", Some(Family::B)) && told("5.4", Some(Family::B)));
+        assert!(told("6.2", Some(Family::B)) && told("7.0", Some(Family::C)));
+        assert!(told("7.0", None));
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub enum Word {
     Crash,
     /// A line of the crash handler's stack trace.
     Trace,
-    /// drivetest was stopped by a signal.
+    /// Stopped by a signal that the program tells.
     Interrupted,
     /// The scheduler could not be set; not fatal.
     Scheduler,
@@ -21,28 +21,47 @@ pub enum Word {
     Noise,
 }
 
+/// Stops of programs with queues; a further line follows, which an edited log may lack.
+const TOO_MANY_QUEUED: [&str; 2] = [
+    "ERROR: too many read reqs queued",
+    "ERROR: too many requests queued",
+];
+
+/// What the programs say without `ERROR:` when they do not begin.
+const COULD_NOT_BEGIN: [&str; 2] = ["couldn't open config file", "usage: act"];
+
 /// Says what a line means.
 ///
-/// Source: aerospike/act, src/storage/act_storage.c, src/index/act_index.c, src/common/cfg.c and trace.c.
+/// Source: aerospike/act, act.c and configuration.c (1.x to 4.0); src/storage/act_storage.c, src/index/act_index.c,
+/// src/common/cfg.c and trace.c (from 5.0).
 pub fn word(text: &[u8]) -> Word {
     let text = String::from_utf8_lossy(text);
     if text.starts_with("ERROR: ") {
         return error(&text);
     }
-    if text.starts_with("drivetest: stopped by signal") {
+    if text.starts_with("drivetest: stopped by signal") || text == "Signal TERM received, aborting" {
         return Word::Interrupted;
     }
     if text.starts_with("stacktrace: ") {
         return Word::Trace;
     }
-    if text.starts_with("SIG") && text.ends_with(" received") && !text.contains("SIGTERM") {
+    if is_crash(&text) {
         return Word::Crash;
+    }
+    if COULD_NOT_BEGIN.iter().any(|begin| text.starts_with(begin)) {
+        return Word::Error;
     }
     follows_a_stop(&text)
 }
 
+/// `SIGSEGV received` from 5.0, `Signal SEGV received: stack trace` before.
+fn is_crash(text: &str) -> bool {
+    let is_5 = text.starts_with("SIG") && text.ends_with(" received") && !text.contains("SIGTERM");
+    is_5 || (text.starts_with("Signal ") && text.ends_with(" received: stack trace"))
+}
+
 fn error(text: &str) -> Word {
-    if text.contains("can't keep up") {
+    if text.contains("can't keep up") || TOO_MANY_QUEUED.contains(&text) {
         Word::CannotKeepUp
     } else if is_io_error(text) {
         Word::IoError
@@ -53,8 +72,12 @@ fn error(text: &str) -> Word {
     }
 }
 
-/// `ERROR: reading NAME: ERRNO '...'`; errors of reading `/sys` have no number.
+/// `ERROR: reading NAME: ERRNO '...'`, before 5.0 `ERROR: seek & read errno ERRNO '...'`, before 2016 without its
+/// number; errors of reading `/sys` have no number.
 fn is_io_error(text: &str) -> bool {
+    if text.starts_with("ERROR: seek & read") || text.starts_with("ERROR: seek & write") {
+        return true;
+    }
     let rest = text
         .strip_prefix("ERROR: reading ")
         .or_else(|| text.strip_prefix("ERROR: writing "));
@@ -106,6 +129,13 @@ mod tests {
                 "ERROR: open device /dev/a errno 2 'No such file or directory'",
                 Word::Error,
             ),
+            ("ERROR: too many requests queued", Word::CannotKeepUp),
+            ("ERROR: seek & read", Word::IoError),
+            ("ERROR: seek & write errno 5 'Input/output error'", Word::IoError),
+            ("Signal TERM received, aborting", Word::Interrupted),
+            ("Signal SEGV received: stack trace", Word::Crash),
+            ("couldn't open config file: act.conf", Word::Error),
+            ("usage: act [config filename]", Word::Error),
             ("[root@host act]# ", Word::Noise),
         ] {
             assert_eq!(word(text.as_bytes()), expected, "{text}");

@@ -8,6 +8,7 @@ pub mod share;
 pub mod verdict;
 
 use crate::act::histogram::{Tally, Unit};
+use crate::act::meaning::{self, Edges, judged};
 use crate::act::run::Run;
 use crate::finding::{Finding, Findings, rule};
 use crate::judge::decimal::Decimal;
@@ -16,9 +17,6 @@ use crate::judge::profile::{Limit, Profile};
 use crate::judge::reasons::Reasons;
 use crate::judge::share::Share;
 use crate::judge::verdict::{FoundShare, Outcome, Statistic, Verdict, Violation, time, when};
-
-/// The histogram that the limits are for: "latency requirements of read operations".
-pub const JUDGED: &str = "reads";
 
 /// Where a log shows a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,21 +47,12 @@ pub fn apply(run: &mut Run, profile: &Profile) {
     run.verdict = Some(verdict);
 }
 
-/// Judges a run, and tells what a reader should know of the judgement.
+/// Judges a run by its reads ("latency requirements of read operations"), and tells what a reader should know of the judgement.
 pub fn judge(run: &Run, profile: &Profile) -> (Verdict, Vec<Finding>) {
     let rules = &profile.rules;
-    let asks: Vec<Ask<'_>> = rules
-        .limits
-        .iter()
-        .filter_map(|limit| {
-            Some(Ask {
-                limit,
-                edge: edge(limit.threshold_us, run.unit)?,
-            })
-        })
-        .collect();
+    let asks = asks(run, &rules.limits);
     let parts = slices_of(run);
-    let whole = run.histogram(JUDGED).map(|histogram| Part {
+    let whole = judged(run).map(|histogram| Part {
         slice: None,
         tally: &histogram.tally,
     });
@@ -83,12 +72,32 @@ pub fn judge(run: &Run, profile: &Profile) -> (Verdict, Vec<Finding>) {
         outcome,
         profile: profile.name(),
         headline,
-        histogram: JUDGED,
+        histogram: judged(run).map_or_else(|| meaning::READS.to_owned(), |histogram| histogram.name.clone()),
         shares,
         violations,
         reasons,
     };
     (verdict, findings)
+}
+
+fn asks<'a>(run: &Run, limits: &'a [Limit]) -> Vec<Ask<'a>> {
+    let edges = judged(run).map_or(Edges::default(), |histogram| histogram.meaning.edges);
+    let ask = |limit: &'a Limit| {
+        let edge = edge(limit.threshold_us, run.unit)?.by(edges)?;
+        Some(Ask { limit, edge })
+    };
+    limits.iter().filter_map(ask).collect()
+}
+
+impl Edge {
+    /// The same edge in buckets of another meaning, None where they have no such edge.
+    fn by(self, edges: Edges) -> Option<Self> {
+        Some(Self {
+            power: edges.bucket_below(self.power)?,
+            power_below: edges.bucket_below(self.power_below)?,
+            ..self
+        })
+    }
 }
 
 /// The edge that stands for a threshold by ACT's practice, None where the log has none.
@@ -124,7 +133,7 @@ fn edge(threshold_us: u64, unit: Unit) -> Option<Edge> {
 }
 
 fn slices_of(run: &Run) -> Vec<Part<'_>> {
-    let Some(reads) = run.histogram(JUDGED) else {
+    let Some(reads) = judged(run) else {
         return Vec::new();
     };
     let parts = run.slices.iter().filter_map(|slice| {

@@ -1,8 +1,8 @@
 //! What speaks against a pass besides the limits: damage, ends, and differences from what the profile asks.
 
+use crate::act::meaning::judged;
 use crate::act::run::Run;
 use crate::finding::Effect;
-use crate::judge::JUDGED;
 use crate::judge::profile::Rules;
 use crate::judge::verdict::{Outcome, when};
 
@@ -132,7 +132,7 @@ fn fewer_blocks(run: &Run, rules: &Rules) -> Option<String> {
 }
 
 fn without_reads(run: &Run) -> Option<String> {
-    let Some(reads) = run.histogram(JUDGED) else {
+    let Some(reads) = judged(run) else {
         return Some("the log has no histogram of reads, which is what the profile limits".to_owned());
     };
     let empty = run.slices.iter().find(|slice| {

@@ -108,7 +108,7 @@ pub struct Verdict {
     /// The verdict in one sentence.
     pub headline: String,
     /// What was judged by.
-    pub histogram: &'static str,
+    pub histogram: String,
     /// The shares found.
     pub shares: Vec<FoundShare>,
     /// Every slice over a limit, largest excess first.
