@@ -1,0 +1,68 @@
+"""`manage.py check_claims`: recompute what publications claim from the figures that they state."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from results.published_claims import CheckedRow, check_published_claims, published_flights
+from results.rules.littles_claims import FigureFlight
+from results.rules.loads import printed_decimal
+
+HEADINGS = ("line", "publication", "claim", "workload", "stated", "recomputed", "status")
+
+
+class Command(BaseCommand):
+    help = "Recompute every published claim from its publication's own figures, and print value and status."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        rows = check_published_claims()
+        for line in _aligned([HEADINGS, *(_cells(row) for row in rows)]):
+            self.stdout.write(line)
+        self.stdout.write("")
+        for line in (*_remarks(rows), *_impossible(published_flights())):
+            self.stdout.write(line)
+        unexplained = [str(row.line) for row in rows if not row.is_explained]
+        if unexplained:
+            raise CommandError(f"published_claims.csv: lines {', '.join(unexplained)} are not what their figures give")
+
+
+def _cells(row: CheckedRow) -> tuple[str, ...]:
+    claim = row.check.claim
+    status = row.check.status.value + ("" if row.is_status_recorded else " *")
+    stated = f"{claim.stated_value} {claim.unit}".rstrip()
+    return (
+        str(row.line),
+        claim.publication,
+        claim.claim,
+        claim.workload,
+        stated,
+        row.check.printed or "-",
+        f"{status} ({row.check.reason})" if row.check.reason else status,
+    )
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> Iterable[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for cells in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+
+
+def _remarks(rows: list[CheckedRow]) -> Iterable[str]:
+    same = sum(row.is_value_recorded and row.is_status_recorded for row in rows)
+    yield f"{same} of {len(rows)} claims as recorded in published_claims.csv, value and status."
+    for row in rows:
+        if not (row.is_value_recorded and row.is_status_recorded):
+            exact = ", ".join(printed_decimal(value, 4) for value in row.check.values)
+            recorded = f"{row.recorded_value or '-'}, {row.recorded_status}"
+            yield f"* line {row.line}: recorded {recorded}; exactly {exact}: {row.check.status}"
+
+
+def _impossible(flights: Iterable[FigureFlight]) -> Iterable[str]:
+    for flight in flights:
+        if not flight.law.is_possible:
+            in_flight = printed_decimal(flight.law.in_flight, 1)
+            yield (
+                f"{flight.publication}, {flight.model}, workload {flight.workload}: throughput x mean latency is "
+                f"{in_flight} operations in flight, and {flight.law.threads} threads can have one each"
+            )

@@ -1,0 +1,75 @@
+"""Whether a stated number is the one that the figures give: rounded, truncated, rounded up, or another."""
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
+from enum import StrEnum
+from fractions import Fraction
+
+
+class Status(StrEnum):
+    """What becomes of a claim when its own publication's figures are used."""
+
+    REPRODUCES = "reproduces"
+    TRUNCATED = "truncated"
+    ROUNDED_UP = "rounded up"
+    CONTRADICTS = "contradicts itself"
+    CANNOT_BE_CHECKED = "cannot be checked from published figures"
+
+
+def places_of(stated: str) -> int | None:
+    """Return how many decimals a number was stated with; None where it is no number.
+
+    >>> places_of("0.65"), places_of("44"), places_of("small")
+    (2, 0, None)
+    """
+    try:
+        exponent = Decimal(stated).as_tuple().exponent
+    except InvalidOperation:
+        return None
+    return max(0, -exponent) if isinstance(exponent, int) else None
+
+
+def printed(value: Fraction, places: int) -> str:
+    """Return a recomputed value with so many decimals, half to even; exactly nothing is "0".
+
+    >>> printed(Fraction("43.9013"), 1), printed(Fraction(5), 1), printed(Fraction(0), 1)
+    ('43.9', '5.0', '0')
+    """
+    if value == 0:
+        return "0"
+    return f"{Decimal(round(value * 10**places)).scaleb(-places):f}"
+
+
+def judge(stated: str, value: Fraction) -> Status:
+    """Return whether a stated number is the value rounded to its digits, or cut to them, or rounded up, or neither.
+
+    Rounding is half to even. The value is taken exactly: 16.525 rounds to 17, though its own rounding, 16.5,
+    would round to 16. Raises ValueError where `stated` is no number.
+    """
+    places = places_of(stated)
+    if places is None:
+        raise ValueError(f"stated value: expected a number, got {stated!r}")
+    scaled, said = value * 10**places, Fraction(stated) * 10**places
+    for status, reached in (
+        (Status.REPRODUCES, round(scaled)),
+        (Status.TRUNCATED, math.trunc(scaled)),
+        (Status.ROUNDED_UP, math.ceil(scaled)),
+    ):
+        if said == reached:
+            return status
+    return Status.CONTRADICTS
+
+
+def judge_all(stated: str, values: Sequence[Fraction]) -> Status:
+    """Return the status of a statement about several values; where they would get different ones it contradicts itself.
+
+    A statement in words can only be refuted: it promises a gain, and where none of the values is one it contradicts
+    itself; otherwise it cannot be checked.
+    """
+    if not values:
+        return Status.CANNOT_BE_CHECKED
+    if places_of(stated) is None:
+        return Status.CANNOT_BE_CHECKED if any(value > 0 for value in values) else Status.CONTRADICTS
+    found = {judge(stated, value) for value in values}
+    return found.pop() if len(found) == 1 else Status.CONTRADICTS

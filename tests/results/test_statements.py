@@ -1,0 +1,72 @@
+"""Stated numbers against the values behind them."""
+
+from fractions import Fraction
+
+import pytest
+
+from results.rules.statements import Status, judge, judge_all, places_of, printed
+
+
+@pytest.mark.parametrize(
+    ("stated", "value", "status"),
+    [
+        ("44", "43.9013", Status.REPRODUCES),
+        ("43", "43.9013", Status.TRUNCATED),
+        ("45", "43.9013", Status.CONTRADICTS),
+        ("42", "43.9013", Status.CONTRADICTS),
+        ("1", "0.4747", Status.ROUNDED_UP),
+        ("0", "0.4747", Status.REPRODUCES),
+        ("5", "5", Status.REPRODUCES),
+        ("0.65", "0.6536", Status.REPRODUCES),
+        ("0.66", "0.6536", Status.ROUNDED_UP),
+        ("16", "16.4999", Status.REPRODUCES),
+        ("16", "16.5", Status.REPRODUCES),
+        ("17", "16.5", Status.ROUNDED_UP),
+        ("16", "16.5001", Status.TRUNCATED),
+        ("-3", "-3.2", Status.REPRODUCES),
+        ("-3", "-3.7", Status.TRUNCATED),
+    ],
+)
+def test_a_statement_is_judged_by_its_own_digits(stated, value, status):
+    assert judge(stated, Fraction(value)) is status
+
+
+def test_a_statement_in_words_is_no_number():
+    assert places_of("small") is None
+    with pytest.raises(ValueError, match="expected a number, got 'small'"):
+        judge("small", Fraction(1))
+
+
+@pytest.mark.parametrize("text", ["1/4", "1.7 to 2.6", "", "NaN", "Infinity"])
+def test_what_is_no_plain_number_has_no_places(text):
+    assert places_of(text) is None
+
+
+@pytest.mark.parametrize(
+    ("stated", "values", "status"),
+    [
+        ("small", ["0", "0"], Status.CONTRADICTS),
+        ("small", ["-1", "0"], Status.CONTRADICTS),
+        ("small", ["0", "0.1"], Status.CANNOT_BE_CHECKED),
+        ("5", ["5.1", "4.9"], Status.REPRODUCES),
+        ("5", ["5.1", "5.9"], Status.CONTRADICTS),
+        ("5", [], Status.CANNOT_BE_CHECKED),
+    ],
+)
+def test_a_statement_about_several_values_must_hold_for_each(stated, values, status):
+    assert judge_all(stated, [Fraction(value) for value in values]) is status
+
+
+@pytest.mark.parametrize(
+    ("value", "places", "text"),
+    [
+        ("16.5248", 1, "16.5"),
+        ("0.25", 1, "0.2"),
+        ("0.35", 1, "0.4"),
+        ("23", 1, "23.0"),
+        ("0", 1, "0"),
+        ("-0.04", 1, "0.0"),
+    ],
+)
+def test_values_print_half_to_even(value, places, text):
+    assert printed(Fraction(value), places) == text
