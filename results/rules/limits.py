@@ -5,8 +5,10 @@ answers that all of them must give.
 """
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,51 @@ def act_share_pct(over_count: int, ops_count: int) -> Decimal | None:
     if ops_count == 0:
         return None
     return Decimal(f"{round(over_count * 100.0 / ops_count, 2):.2f}")
+
+
+def excess_ratio(over_count: int, ops_count: int, limit_pct: Decimal) -> Fraction | None:
+    """Return share / limit, exactly: above 1 a limit is broken. None without operations, or where the limit is 0.
+
+    >>> excess_ratio(20, 6000, Decimal("0.1"))
+    Fraction(10, 3)
+    """
+    if ops_count == 0 or limit_pct == 0:
+        return None
+    return Fraction(over_count, ops_count) * 100 / Fraction(limit_pct)
+
+
+def margin_ratio(over_count: int, ops_count: int, limit_pct: Decimal) -> Fraction | None:
+    """Return (limit - share) / limit: what is left of a limit, 1 where nothing was over, below 0 where it is broken.
+
+    None without operations, or where the limit is 0.
+    """
+    excess = excess_ratio(over_count, ops_count, limit_pct)
+    return None if excess is None else 1 - excess
+
+
+@dataclass(frozen=True)
+class CountedShare:
+    """A share with its counts: `over_count` of `ops_count` operations beyond a threshold."""
+
+    threshold_us: int
+    over_count: int
+    ops_count: int
+
+
+def nearest_limit(shares: Iterable[CountedShare], limits: Iterable[Limit]) -> tuple[CountedShare, Fraction] | None:
+    """Return the share that is nearest to its limit, or furthest beyond it, with its margin as a ratio of the limit.
+
+    Of equal margins the lower threshold counts. None where no share has a limit that a margin can be told for.
+    """
+    limit_pct = {limit.threshold_us: limit.limit_pct for limit in limits}
+    margins = [
+        (margin, share.threshold_us, share)
+        for share in shares
+        if share.threshold_us in limit_pct
+        and (margin := margin_ratio(share.over_count, share.ops_count, limit_pct[share.threshold_us])) is not None
+    ]
+    margin, _, share = min(margins, key=lambda found: found[:2], default=(None, None, None))
+    return None if margin is None or share is None else (share, margin)
 
 
 def over_count(counts: list[int], ops_count: int, first_bucket: int) -> int:

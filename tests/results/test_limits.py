@@ -2,11 +2,14 @@
 
 import json
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from results.rules import limits
+from results.rules.edges import edge_not_above, edge_not_below
+from results.rules.limits import CountedShare, Limit
 
 VECTORS = Path(__file__).parents[1] / "data" / "verdict_vectors.jsonl"
 
@@ -19,6 +22,77 @@ def read_vectors():
 def test_a_share_is_within_its_limit_as_in_every_other_implementation(vector):
     answer = limits.is_count_within(vector["over_count"], vector["ops_count"], Decimal(vector["limit_pct"]))
     assert answer == vector["within"]
+
+
+def of_histograms():
+    return [vector for vector in read_vectors() if "buckets" in vector]
+
+
+def with_comparison():
+    return [vector for vector in read_vectors() if "compared" in vector]
+
+
+@pytest.mark.parametrize("vector", read_vectors(), ids=lambda vector: vector["case"])
+def test_a_share_prints_as_in_every_other_implementation(vector):
+    if vector["share_pct"] is not None:
+        assert str(limits.act_share_pct(vector["over_count"], vector["ops_count"])) == vector["share_pct"]
+
+
+@pytest.mark.parametrize("vector", of_histograms(), ids=lambda vector: vector["case"])
+def test_a_histogram_is_read_at_its_edges_as_in_every_other_implementation(vector):
+    asked = (vector["threshold_us"], vector["unit"])
+    first = vector["buckets"] == "1.x"
+    at, below = (find(*asked, is_first_version=first) for find in (edge_not_below, edge_not_above))
+    over, at_most = (limits.over_count(vector["counts"], vector["ops_count"], edge.bucket) for edge in (at, below))
+    assert (at.us, over, at_most) == (vector["read_at_us"], vector["over_count"], vector["over_at_most_count"])
+    within = limits.is_count_within(at_most, vector["ops_count"], Decimal(vector["limit_pct"]))
+    assert within == vector["at_most_within"]
+
+
+@pytest.mark.parametrize("vector", with_comparison(), ids=lambda vector: vector["case"])
+def test_the_share_that_comparisons_take_is_within_as_in_every_other_implementation(vector):
+    compared = vector["compared"]
+    limit_pct = Decimal(compared["limit_pct"])
+    assert limits.is_count_within(compared["over_count"], compared["ops_count"], limit_pct) == compared["within"]
+
+
+def test_there_are_vectors_of_every_kind():
+    assert len(read_vectors()) > 100
+    assert len(of_histograms()) > 20
+    assert len(with_comparison()) >= 4
+
+
+@pytest.mark.parametrize(
+    ("over_count", "excess", "margin"),
+    [(0, 0, 1), (25, "0.5", "0.5"), (50, 1, 0), (51, "1.02", "-0.02"), (1000, 20, -19)],
+)
+def test_excess_and_margin_are_exact_shares_of_the_limit(over_count, excess, margin):
+    assert limits.excess_ratio(over_count, 1000, Decimal("5")) == Fraction(excess)
+    assert limits.margin_ratio(over_count, 1000, Decimal("5")) == Fraction(margin)
+
+
+@pytest.mark.parametrize(("ops_count", "limit_pct"), [(0, "5"), (1000, "0")])
+def test_there_is_no_margin_without_operations_or_to_a_limit_of_nothing(ops_count, limit_pct):
+    assert limits.excess_ratio(0, ops_count, Decimal(limit_pct)) is None
+    assert limits.margin_ratio(0, ops_count, Decimal(limit_pct)) is None
+
+
+LIMITS = [Limit(1000, Decimal("5")), Limit(8000, Decimal("1")), Limit(64_000, Decimal("0.1"))]
+
+
+@pytest.mark.parametrize(
+    ("over_counts", "threshold_us", "margin"),
+    [((40, 2, 0), 1000, "0.2"), ((10, 9, 0), 8000, "0.1"), ((60, 9, 2), 64_000, -1), ((25, 5, 0), 1000, "0.5")],
+)
+def test_the_nearest_limit_is_the_one_of_which_least_is_left(over_counts, threshold_us, margin):
+    shares = [CountedShare(limit.threshold_us, over, 1000) for limit, over in zip(LIMITS, over_counts, strict=True)]
+    share, found = limits.nearest_limit(shares[::-1], LIMITS)
+    assert (share.threshold_us, found) == (threshold_us, Fraction(margin))
+
+
+@pytest.mark.parametrize("shares", [[], [CountedShare(1000, 0, 0)], [CountedShare(256, 1, 10)]])
+def test_no_share_with_a_limit_is_near_none(shares):
+    assert limits.nearest_limit(shares, LIMITS) is None
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,54 @@
+"""Where the buckets of a histogram begin, and which edge a log has for a threshold.
+
+Limits are read at the least edge that is not below the threshold (1024 us for 1 ms in a microsecond log), as ACT's own
+practice does; the true share over the threshold lies between the share there and that at the greatest edge not above.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+
+US_PER_UNIT = {"us": 1, "ms": 1000}
+BUCKETS_COUNT = 65  # aerospike/act histogram.h: 0 to 64
+
+
+@dataclass(frozen=True)
+class Edge:
+    """The lower end of a bucket."""
+
+    bucket: int
+    us: int
+
+
+def edge_not_below(threshold_us: int, unit: str, *, is_first_version: bool = False) -> Edge:
+    """Return the edge at which a threshold is read. `is_first_version`: ACT 1.x, bucket b begins at 2^b ms.
+
+    Raises ValueError where the unit is neither us nor ms, or no bucket begins so late.
+
+    >>> edge_not_below(1000, "us"), edge_not_below(1000, "ms")
+    (Edge(bucket=11, us=1024), Edge(bucket=1, us=1000))
+    """
+    for edge in _edges(unit, is_first_version):
+        if edge.us >= threshold_us:
+            return edge
+    raise ValueError(f"threshold: expected one that a histogram in {unit} reaches, got {threshold_us} us")
+
+
+def edge_not_above(threshold_us: int, unit: str, *, is_first_version: bool = False) -> Edge:
+    """Return the greatest edge that is not above a threshold: what is over it bounds what is over the threshold.
+
+    >>> edge_not_above(1000, "us")
+    Edge(bucket=10, us=512)
+    """
+    if threshold_us < 0:
+        raise ValueError(f"threshold: expected 0 or more, got {threshold_us} us")
+    return list(takewhile(lambda edge: edge.us <= threshold_us, _edges(unit, is_first_version)))[-1]
+
+
+def _edges(unit: str, is_first_version: bool) -> Iterator[Edge]:
+    """Source: aerospike/act histogram.c; at fcb708a (1.x) bits_find_last_set() of whole milliseconds."""
+    if unit not in US_PER_UNIT or (is_first_version and unit != "ms"):
+        raise ValueError(f"unit: expected us or ms (ms in ACT 1.x), got {unit!r}")
+    yield Edge(0, 0)
+    for bucket in range(1, BUCKETS_COUNT):
+        yield Edge(bucket, (1 << (bucket if is_first_version else bucket - 1)) * US_PER_UNIT[unit])
