@@ -227,6 +227,11 @@ def test_the_stress_test_in_the_same_state_is_chosen():
     assert certify([run(), moved, stress("r-right", 61)]).run_ids == ("r-load", "r-right")
 
 
+def test_of_stress_tests_in_one_state_the_one_that_shows_most_is_chosen():
+    early = stress("r-early", started_at_s=8_999)  # lighter, and begun before the preparation ended
+    assert certify([run(), early, stress("r-right", 61)]).run_ids == ("r-load", "r-right")
+
+
 def all_four(**columns):
     return [run(), stress(), run("r-all", drives=KEYS, **columns), stress("r-all-stress", drives=KEYS)]
 

@@ -47,6 +47,10 @@ def test_the_mean_improvement_is_the_mean_of_ratios_not_the_ratio_of_means():
     assert Fraction(20 + 300, 10 + 300) - 1 == Fraction(1, 31)
 
 
+def test_the_mean_improvement_is_over_as_many_as_there_are():
+    assert ycsb.mean_improvement({4: 20, 8: 20, 16: 40}, {4: 10, 8: 10, 16: 10}) == Fraction(5, 3)
+
+
 def test_lower_latencies_improve_a_mean():
     assert ycsb.mean_improvement({4: 50, 8: 75}, {4: 100, 8: 100}, Better.LOWER) == Fraction(3, 8)
 
