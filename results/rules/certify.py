@@ -72,6 +72,7 @@ def certify(runs: Runs, device_count: int = 1, duration_s: int = DAY_S) -> Certi
     ids = [run.id for run in runs]
     if device_count < 1 or len(set(ids)) < len(ids):
         raise ValueError(f"certify: expected a device or more and runs of different ids, got {device_count}, {ids}")
+    runs = sorted(runs, key=lambda run: run.id)  # of equal sets of runs the same is chosen, in whatever order they come
     attempts = list(_attempts(runs, device_count, duration_s))
     if not attempts:
         return _without_load_test(runs, device_count)

@@ -29,8 +29,9 @@ def test_a_load_test_and_a_stress_test_certify():
 
 
 def test_the_order_of_the_runs_does_not_matter():
-    runs = [run(), stress(), run("r-2", 20), stress("r-3", 40)]
+    runs = [run(), run("r-1"), stress(), stress("r-9"), run("r-3", outcome="fail"), run("r-2", 20, outcome="fail")]
     assert certify(runs) == certify(runs[::-1])
+    assert certify(runs).run_ids == ("r-1", "r-9")
 
 
 def test_no_runs_certify_nothing():
