@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
-use drivetest_log::act::run::Run;
+use drivetest_log::act::family::Family;
+use drivetest_log::act::run::{Histogram, Run};
 use drivetest_log::act::stop::StopKind;
 use drivetest_log::finding::{Finding, Severity, rule};
 use drivetest_log::reader::Reading;
 
+use super::EDGES_COUNT;
 use super::table::Column;
 use crate::command::log_file::complain;
 
@@ -61,7 +63,16 @@ fn of_run(run: &Run) -> Vec<&'static str> {
         has(rule::SLICE_MISSING.id).then_some("act_latency.py stops at the first slice that cannot be read"),
         has(rule::NOISE_INSIDE_BLOCK.id)
             .then_some("act_latency.py may lose buckets behind lines inside a block"),
+        has(rule::OLD_BUCKETS.id).then_some("act_latency.py of 1.x prints half of each threshold"),
+        loses_slow(run)
+            .then_some("act_latency.py of this version leaves out what lies in bucket 17 and above"),
         (run.stop.kind == StopKind::Cut).then_some("act_latency.py takes a block that was cut as whole"),
     ];
     told.into_iter().flatten().collect()
+}
+
+/// Whether a script that sums the percentages of its 17 buckets loses operations of the run.
+fn loses_slow(run: &Run) -> bool {
+    let has_more = |histogram: &Histogram| histogram.tally.counts().len() > EDGES_COUNT;
+    run.asked.family == Some(Family::A) && run.histograms.iter().any(has_more)
 }

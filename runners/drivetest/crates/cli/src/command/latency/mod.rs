@@ -1,18 +1,24 @@
-//! `drivetest latency`: the slice table of upstream's act_latency.py, byte for byte where that one is right.
+//! `drivetest latency`: the slice table of upstream's act_latency.py of the log's version, byte for byte where that
+//! one is right.
 //!
-//! Source: aerospike/act 6.6, analysis/act_latency.py.
+//! Source: aerospike/act 5.0 to 6.6, analysis/act_latency.py; before 5.0 latency_calc/act_latency.py.
 
 mod differences;
+mod old_table;
+mod rounding;
 mod table;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ArgAction;
+use drivetest_log::act::family::Family;
 use drivetest_log::act::header::Section;
 use drivetest_log::act::run::Run;
 use drivetest_log::reader::Options;
 
+use self::old_table::{OldTable, Sources, has_old_buckets};
+use self::rounding::Rounding;
 use self::table::{Column, Table};
 use super::log_file::{CONTENT_LIMIT_BYTES, EXIT_UNREADABLE, answer, complain, read};
 
@@ -26,10 +32,10 @@ pub struct Args {
     /// Print help
     #[arg(long, action = ArgAction::Help)]
     help: Option<bool>,
-    /// Output of act_storage, act_index or drivetest
+    /// Output of act, act_storage, act_index or drivetest
     #[arg(short = 'l', long)]
     log: PathBuf,
-    /// Histogram to analyse; may be given again [default: reads]
+    /// Histogram to analyse; may be given again [default: those of the log's own act_latency.py]
     #[arg(short = 'h', long = "histogram", value_name = "HIST")]
     histograms: Vec<String>,
     /// Slice length in seconds
@@ -51,6 +57,9 @@ pub struct Args {
     /// Show the rate of each slice
     #[arg(short = 'x', long)]
     extra: bool,
+    /// Analyse writes where no histogram is named, as act_latency_w.py of 3.1 and 4.0 does
+    #[arg(short = 'w', long, conflicts_with = "histograms")]
+    writes: bool,
 }
 
 impl Args {
@@ -60,12 +69,14 @@ impl Args {
             .skip(2)
             .map(|arg| arg.to_string_lossy().into_owned())
             .collect();
-        let mut text = format!("act_latency.py {}\n", typed.join(" "));
+        let echo = format!("act_latency.py {}\n", typed.join(" "));
         let log = read(&self.log, Options { slice_s: self.slice }, CONTENT_LIMIT_BYTES);
         if let Some(error) = &log.reading.error {
             complain(&format!("{}: {}", self.log.display(), error.sentence));
-            return answer(&text, EXIT_UNREADABLE);
+            return answer(&echo, EXIT_UNREADABLE);
         }
+        let is_first_old = log.reading.runs.first().is_some_and(|run| self.is_old(run));
+        let mut text = if is_first_old { String::new() } else { echo };
         let mut found_all = true;
         for run in &log.reading.runs {
             if run.ordinal > 0 {
@@ -79,6 +90,9 @@ impl Args {
 
     /// Adds a run's table; false when it has not one whole slice.
     fn add_run(&self, run: &Run, text: &mut String) -> bool {
+        if self.is_old(run) {
+            return self.add_old_run(run, text);
+        }
         text.push_str(&heading(&self.log, run, self.slice));
         let Some(slice_length_s) = run.slice_length_s else {
             complain(&format!(
@@ -97,6 +111,7 @@ impl Args {
             columns: &columns,
             with_rate: self.extra,
             slice_length_s,
+            rounding: Rounding::of(run),
         };
         text.push_str(&table.heading());
         let any_appears = columns.iter().any(|column| column.ordinal.is_some());
@@ -108,13 +123,60 @@ impl Args {
         true
     }
 
+    /// Whether a run is for the scripts of 1.x to 4.0, which take no names and do not echo their arguments.
+    fn is_old(&self, run: &Run) -> bool {
+        run.asked.family == Some(Family::A) && self.histograms.is_empty()
+    }
+
+    /// Adds the table of a run of 1.x to 4.0; false when it has not one whole slice.
+    fn add_old_run(&self, run: &Run, text: &mut String) -> bool {
+        let sources = Sources::of(run, self.writes);
+        let buckets = self.powers();
+        let Some(slice_length_s) = self.slice_length_s(run) else {
+            let place = format!("{}: line {}", self.log.display(), run.last_line);
+            complain(&format!("{place}: the header tells no report interval"));
+            return false;
+        };
+        text.push_str(&old_heading(run, self.slice, slice_length_s));
+        let table = OldTable {
+            run,
+            buckets: &buckets,
+            with_rates: self.extra,
+            slice_length_s,
+            sources,
+        };
+        text.push_str(&table.heading());
+        let body = table.body();
+        let untold = || format!("could not find {slice_length_s} seconds of data\n");
+        text.push_str(&body.clone().unwrap_or_else(untold));
+        body.is_some()
+    }
+
+    /// The length of a slice, also of a run that never started.
+    fn slice_length_s(&self, run: &Run) -> Option<u64> {
+        let asked = |interval_s: u64| self.slice.div_ceil(interval_s) * interval_s;
+        run.slice_length_s.or(run.report_interval_s.map(asked))
+    }
+
+    /// The histograms that the script of the log's version takes where none is named.
+    fn default_histograms(&self, run: &Run) -> Vec<String> {
+        let names: &[&str] = match (run.asked.family, run.asked.workload, self.writes) {
+            (Some(Family::B), "act-index", true) => &["device-writes"],
+            (Some(Family::B), "act-index", false) => &["trans-reads", "device-reads"],
+            (Some(Family::B), _, true) => &["writes", "device-writes"],
+            (Some(Family::B), _, false) => &["reads", "device-reads"],
+            (_, _, true) => &["writes"],
+            (_, _, false) => &["reads"],
+        };
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
     /// The k-th time a name is asked for, the k-th histogram of that name is meant.
     fn columns(&self, run: &Run) -> Vec<Column> {
-        let default = ["reads".to_owned()];
         let asked = if self.histograms.is_empty() {
-            &default[..]
+            self.default_histograms(run)
         } else {
-            &self.histograms
+            self.histograms.clone()
         };
         let column = |(at, name): (usize, &String)| {
             let before = asked[..at].iter().filter(|earlier| *earlier == name).count();
@@ -133,14 +195,29 @@ impl Args {
     }
 }
 
+/// 1.x prints neither its version nor its unit, and its script asks for neither.
+fn old_heading(run: &Run, asked_slice_s: u64, slice_length_s: u64) -> String {
+    let mut text = String::new();
+    if !has_old_buckets(run) {
+        text.push_str(&format!("data is act version {}\n", run.asked.tool_version));
+        if !tells_unit(run) {
+            text.push_str("can't find histograms' scale, assuming milliseconds\n");
+        }
+    }
+    if slice_length_s != asked_slice_s {
+        text.push_str(&format!("analyzing time slices of {slice_length_s} seconds\n"));
+    }
+    text
+}
+
+fn tells_unit(run: &Run) -> bool {
+    run.config.iter().any(|(key, _)| key == "microsecond-histograms")
+}
+
 fn heading(log: &Path, run: &Run, asked_slice_s: u64) -> String {
     let printed = &run.printed;
     let mut text = format!("{} is ACT version {}\n\n", log.display(), printed.version);
-    if !printed
-        .config
-        .pairs()
-        .any(|(key, _)| key == "microsecond-histograms")
-    {
+    if !tells_unit(run) {
         text.push_str("can't find histograms' scale, assuming milliseconds\n");
     }
     if let Some(length_s) = run.slice_length_s.filter(|&length_s| length_s != asked_slice_s) {

@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use drivetest_log::act::histogram::{Tally, Unit};
 use drivetest_log::act::slices::Slice;
-use drivetest_log::judge::share::{Share, rounded};
+use drivetest_log::judge::share::Share;
+
+use super::rounding::Rounding;
 
 const GAP: &str = "  ";
 
@@ -32,6 +34,8 @@ pub struct Table<'a> {
     pub with_rate: bool,
     /// The length of a slice.
     pub slice_length_s: u64,
+    /// How the script of that version rounds.
+    pub rounding: Rounding,
 }
 
 /// The figures of one histogram in one slice: percentages over the thresholds, then the rate.
@@ -129,11 +133,13 @@ impl Table<'_> {
         let overs_pct = self
             .powers
             .iter()
-            .map(|&power| rounded(share(power).pct(), 2))
+            .map(|&power| self.rounding.round(share(power).pct(), 2))
             .collect();
         Cells {
             overs_pct,
-            rate_per_s: rounded(ops_count as f64 / self.slice_length_s as f64, 1),
+            rate_per_s: self
+                .rounding
+                .round(ops_count as f64 / self.slice_length_s as f64, 1),
         }
     }
 
@@ -227,6 +233,7 @@ mod tests {
             columns: &columns,
             with_rate: false,
             slice_length_s: 1,
+            rounding: Rounding::HalfEven,
         };
         let printed_by_upstream = "        /dev/nvme0n1-reads   reads        \n        %>(us)               \
                                    %>(us)       \nslice        1      2             1      2\n\

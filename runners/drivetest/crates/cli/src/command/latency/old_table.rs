@@ -1,0 +1,203 @@
+//! The table of the scripts of 1.x to 4.0: reads with queue time ("trans") and without ("device") side by side.
+//!
+//! Source: aerospike/act e1bc5c4, latency_calc/act_latency.py and act_latency_w.py.
+
+use drivetest_log::act::histogram::Tally;
+use drivetest_log::act::meaning::Role;
+use drivetest_log::act::run::Run;
+use drivetest_log::act::slices::Slice;
+use drivetest_log::finding::rule;
+
+use super::rounding::Rounding;
+
+const GAP: &str = "  ";
+const PREFIX: &str = "slice";
+
+/// The width of a threshold's column, characters.
+const THRESHOLD_CHARS: usize = 7;
+
+/// The four histograms of a slice line, as ordinals; None where no block holds one.
+pub struct Sources {
+    trans: Option<usize>,
+    device: Option<usize>,
+    large_block_reads: Option<usize>,
+    large_block_writes: Option<usize>,
+}
+
+impl Sources {
+    /// Those of the reads, or with `writes` of the writes.
+    pub fn of(run: &Run, writes: bool) -> Self {
+        let ordinal = |role: Role| {
+            let found = run
+                .histograms
+                .iter()
+                .find(|histogram| histogram.meaning.role == role);
+            found.map(|histogram| histogram.ordinal)
+        };
+        let (trans, device) = if writes {
+            (Role::Writes, Role::DeviceWrites)
+        } else {
+            (Role::Reads, Role::DeviceReads)
+        };
+        Self {
+            trans: ordinal(trans),
+            device: ordinal(device),
+            large_block_reads: ordinal(Role::LargeBlockReads),
+            large_block_writes: ordinal(Role::LargeBlockWrites),
+        }
+    }
+}
+
+/// What to print.
+pub struct OldTable<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// The columns: what is over the bucket of this number.
+    pub buckets: &'a [u32],
+    /// Whether slices show their rates.
+    pub with_rates: bool,
+    /// The length of a slice.
+    pub slice_length_s: u64,
+    /// The histograms.
+    pub sources: Sources,
+}
+
+/// The figures of one slice.
+struct Row {
+    trans_pct: Vec<f64>,
+    device_pct: Vec<f64>,
+}
+
+impl OldTable<'_> {
+    /// The four lines above the figures.
+    pub fn heading(&self) -> String {
+        let pad = " ".repeat(self.buckets.len().saturating_sub(1) * THRESHOLD_CHARS);
+        let unit = format!(" %>({})", self.run.unit.name());
+        let labels: String = self.labels().map(|label| format!("{label:>7}")).collect();
+        let before = " ".repeat(PREFIX.len());
+        format!(
+            "{before}{GAP} trans {pad}{GAP} device\n{before}{GAP}{unit}{pad}{GAP}{unit}\n\
+             {PREFIX}{GAP}{labels}{GAP}{labels}\n{}\n",
+            self.underline()
+        )
+    }
+
+    /// The slices, their averages and maxima; None where no slice can be read.
+    pub fn body(&self) -> Option<String> {
+        let known: Vec<(&Slice, Row)> = self
+            .run
+            .slices
+            .iter()
+            .filter_map(|slice| Some((slice, self.row(slice)?)))
+            .collect();
+        if known.is_empty() {
+            return None;
+        }
+        let mut text = String::new();
+        for (slice, row) in &known {
+            let rates = if self.with_rates {
+                self.rates(slice)
+            } else {
+                String::new()
+            };
+            text.push_str(&line(&slice.number.to_string(), row, &rates));
+        }
+        let rows: Vec<&Row> = known.iter().map(|(_, row)| row).collect();
+        let count = rows.len() as f64;
+        text.push_str(&format!("{}\n", self.underline()));
+        text.push_str(&line(
+            "avg",
+            &fold(&rows, |sum, value| sum + value, |sum| sum / count),
+            "",
+        ));
+        text.push_str(&line("max", &fold(&rows, f64::max, |most| most), ""));
+        Some(text)
+    }
+
+    /// The thresholds, units: what is over bucket b of 1.x is over 2^(b+1), which its script calls 2^b.
+    fn labels(&self) -> impl Iterator<Item = u64> {
+        let more = u32::from(has_old_buckets(self.run));
+        self.buckets.iter().map(move |bucket| 1 << (bucket + more))
+    }
+
+    fn underline(&self) -> String {
+        let one = " ------".repeat(self.buckets.len());
+        format!("{}{GAP}{one}{GAP}{one}", "-".repeat(PREFIX.len()))
+    }
+
+    fn row(&self, slice: &Slice) -> Option<Row> {
+        let overs = |ordinal: Option<usize>| Some(self.overs(slice.tally(ordinal?)?));
+        Some(Row {
+            trans_pct: overs(self.sources.trans)?,
+            device_pct: overs(self.sources.device)?,
+        })
+    }
+
+    /// The percentages over each bucket, summed from those of the buckets as the script does; it leaves out bucket 17
+    /// and above, which are counted here.
+    fn overs(&self, tally: &Tally) -> Vec<f64> {
+        let total = tally.ops_count().max(1) as f64;
+        let pcts: Vec<f64> = tally
+            .counts()
+            .iter()
+            .map(|&count| count as f64 / total * 100.0)
+            .collect();
+        let over = |bucket: u32| {
+            pcts.iter()
+                .skip(bucket as usize + 1)
+                .fold(0.0, |sum, pct| sum + pct)
+        };
+        self.buckets
+            .iter()
+            .map(|&bucket| Rounding::HalfAway.round(over(bucket), 2))
+            .collect()
+    }
+
+    fn rates(&self, slice: &Slice) -> String {
+        let rate = |ordinal: Option<usize>| {
+            let ops_count = ordinal
+                .and_then(|ordinal| slice.tally(ordinal))
+                .map(Tally::ops_count);
+            ops_count.map_or("-".to_owned(), |ops_count| {
+                let per_s = ops_count as f64 / self.slice_length_s as f64;
+                format!("{:.1}", Rounding::HalfAway.round(per_s, 1))
+            })
+        };
+        let sources = &self.sources;
+        let all = [
+            sources.trans,
+            sources.large_block_reads,
+            sources.large_block_writes,
+        ]
+        .map(rate);
+        format!("{GAP} [{}]", all.join(", "))
+    }
+}
+
+/// Whether a run has the buckets of 1.x.
+pub fn has_old_buckets(run: &Run) -> bool {
+    run.findings
+        .iter()
+        .any(|finding| finding.id == rule::OLD_BUCKETS.id)
+}
+
+fn line(name: &str, row: &Row, rates: &str) -> String {
+    let cells = |overs: &[f64]| overs.iter().map(|pct| format!("{pct:7.2}")).collect::<String>();
+    format!(
+        "{name:>5}{GAP}{}{GAP}{}{rates}\n",
+        cells(&row.trans_pct),
+        cells(&row.device_pct)
+    )
+}
+
+fn fold(rows: &[&Row], step: impl Fn(f64, f64) -> f64, end: impl Fn(f64) -> f64) -> Row {
+    let folded = |of: fn(&Row) -> &Vec<f64>| {
+        let columns = rows.first().map_or(0, |row| of(row).len());
+        let column = |at: usize| end(rows.iter().fold(0.0, |so_far, row| step(so_far, of(row)[at])));
+        (0..columns).map(column).collect()
+    };
+    Row {
+        trans_pct: folded(|row| &row.trans_pct),
+        device_pct: folded(|row| &row.device_pct),
+    }
+}
