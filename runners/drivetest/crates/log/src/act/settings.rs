@@ -80,7 +80,8 @@ fn counted_reads(header: &Header) -> Option<&str> {
 }
 
 /// How the reads arrive: `even` from one generator, `lockstep` from several threads that begin together, `bursts`
-/// in 1.x and 2.0 above 1000 reads a second, whose generator waits whole milliseconds; None where no threads are told.
+/// in 1.x and 2.0 above 1000 reads a second, whose generator waits whole milliseconds; None before 6.x where no
+/// configuration is told.
 ///
 /// Source: aerospike/act, act.c, run_add_readreqs() (1.x to 4.0); src/storage/act_storage.c,
 /// run_generate_read_reqs() (5.x: from 944dd86 one for each of `read-req-threads`), run_service() (6.x).
@@ -90,7 +91,8 @@ pub fn arrivals(header: &Header, family: Option<Family>) -> Option<&str> {
     }
     let number = |section: &Section, key| section.value(key).and_then(whole);
     let together = |threads: u64| if threads > 1 { "lockstep" } else { "even" };
-    match family? {
+    let family = family.filter(|&family| family == Family::C || !header.config.title.is_empty())?;
+    match family {
         Family::A if header.config.title == "CIO CONFIGURATION" => {
             let reads_per_s = number(&header.config, "read-reqs-per-sec")?;
             Some(if reads_per_s > 1000 { "bursts" } else { "even" })
@@ -317,6 +319,13 @@ mod tests {
         );
     }
 
+    #[test]
+    fn arrivals_of_a_run_without_configuration_are_not_known() {
+        let of = |family| arrivals_of("", &[], &[], family);
+        assert_eq!((of(Family::A), of(Family::B)), (None, None));
+        assert_eq!(of(Family::C).as_deref(), Some("lockstep"), "6.x knows no other");
+    }
+
     fn arrivals_of(title: &str, config: &[&str], derived: &[&str], family: Family) -> Option<String> {
         let owned = |lines: &[&str]| lines.iter().map(|&line| line.to_owned()).collect();
         let mut header = Header::new("");
@@ -328,7 +337,7 @@ mod tests {
     #[test]
     fn arrivals_are_those_of_the_programs_generators() {
         let of = |config: &[&str], derived: &[&str], family| {
-            arrivals_of("", config, derived, family).unwrap_or_default()
+            arrivals_of("ACT CONFIGURATION", config, derived, family).unwrap_or_default()
         };
         assert_eq!(of(&[], &[], Family::A), "even");
         assert_eq!(of(&[], &[], Family::B), "even", "5.0: one generator");

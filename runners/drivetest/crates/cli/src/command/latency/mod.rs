@@ -4,20 +4,21 @@
 //! Source: aerospike/act 5.0 to 6.6, analysis/act_latency.py; before 5.0 latency_calc/act_latency.py.
 
 mod differences;
+mod heading;
 mod old_table;
 mod rounding;
 mod table;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ArgAction;
 use drivetest_log::act::family::Family;
-use drivetest_log::act::header::Section;
 use drivetest_log::act::run::Run;
 use drivetest_log::reader::Options;
 
-use self::old_table::{OldTable, Sources, has_old_buckets};
+use self::heading::{heading, old_heading};
+use self::old_table::{OldTable, Sources};
 use self::rounding::Rounding;
 use self::table::{Column, Table};
 use super::log_file::{CONTENT_LIMIT_BYTES, EXIT_UNREADABLE, answer, complain, read};
@@ -93,13 +94,9 @@ impl Args {
         if self.is_old(run) {
             return self.add_old_run(run, text);
         }
-        text.push_str(&heading(&self.log, run, self.slice));
-        let Some(slice_length_s) = run.slice_length_s else {
-            complain(&format!(
-                "{}: line {}: the run has no block",
-                self.log.display(),
-                run.last_line
-            ));
+        let heading = heading(&self.log, run, self.slice);
+        text.push_str(&heading.text);
+        let Some(slice_length_s) = heading.slice_length_s else {
             return false;
         };
         let columns = self.columns(run);
@@ -130,32 +127,24 @@ impl Args {
 
     /// Adds the table of a run of 1.x to 4.0; false when it has not one whole slice.
     fn add_old_run(&self, run: &Run, text: &mut String) -> bool {
-        let sources = Sources::of(run, self.writes);
-        let buckets = self.powers();
-        let Some(slice_length_s) = self.slice_length_s(run) else {
-            let place = format!("{}: line {}", self.log.display(), run.last_line);
-            complain(&format!("{place}: the header tells no report interval"));
+        let heading = old_heading(run, self.slice, self.writes);
+        text.push_str(&heading.text);
+        let Some(slice_length_s) = heading.slice_length_s else {
             return false;
         };
-        text.push_str(&old_heading(run, self.slice, slice_length_s));
+        let buckets = self.powers();
         let table = OldTable {
             run,
             buckets: &buckets,
             with_rates: self.extra,
             slice_length_s,
-            sources,
+            sources: Sources::of(run, self.writes),
         };
         text.push_str(&table.heading());
         let body = table.body();
         let untold = || format!("could not find {slice_length_s} seconds of data\n");
         text.push_str(&body.clone().unwrap_or_else(untold));
         body.is_some()
-    }
-
-    /// The length of a slice, also of a run that never started.
-    fn slice_length_s(&self, run: &Run) -> Option<u64> {
-        let asked = |interval_s: u64| self.slice.div_ceil(interval_s) * interval_s;
-        run.slice_length_s.or(run.report_interval_s.map(asked))
     }
 
     /// The histograms that the script of the log's version takes where none is named.
@@ -193,47 +182,4 @@ impl Args {
         let all = (u32::from(self.start)..EDGES_COUNT as u32).step_by(usize::from(self.every));
         all.take(usize::from(self.thresholds)).collect()
     }
-}
-
-/// 1.x prints neither its version nor its unit, and its script asks for neither.
-fn old_heading(run: &Run, asked_slice_s: u64, slice_length_s: u64) -> String {
-    let mut text = String::new();
-    if !has_old_buckets(run) {
-        text.push_str(&format!("data is act version {}\n", run.asked.tool_version));
-        if !tells_unit(run) {
-            text.push_str("can't find histograms' scale, assuming milliseconds\n");
-        }
-    }
-    if slice_length_s != asked_slice_s {
-        text.push_str(&format!("analyzing time slices of {slice_length_s} seconds\n"));
-    }
-    text
-}
-
-fn tells_unit(run: &Run) -> bool {
-    run.config.iter().any(|(key, _)| key == "microsecond-histograms")
-}
-
-fn heading(log: &Path, run: &Run, asked_slice_s: u64) -> String {
-    let printed = &run.printed;
-    let mut text = format!("{} is ACT version {}\n\n", log.display(), printed.version);
-    if !tells_unit(run) {
-        text.push_str("can't find histograms' scale, assuming milliseconds\n");
-    }
-    if let Some(length_s) = run.slice_length_s.filter(|&length_s| length_s != asked_slice_s) {
-        text.push_str(&format!("analyzing time slices of {length_s} seconds\n"));
-    }
-    let sections = [&printed.config, &printed.derived, &printed.names];
-    sections
-        .into_iter()
-        .for_each(|section| text.push_str(&echo(section)));
-    text
-}
-
-fn echo(section: &Section) -> String {
-    let lines = std::iter::once(&section.title).chain(&section.lines);
-    lines
-        .map(|line| format!("{line}\n"))
-        .chain(["\n".to_owned()])
-        .collect()
 }

@@ -1,0 +1,126 @@
+//! What upstream's scripts print before the table: version, slice length, the header echoed, or what they cannot find.
+
+use std::path::Path;
+
+use drivetest_log::act::family::Family;
+use drivetest_log::act::header::Section;
+use drivetest_log::act::run::Run;
+
+use super::old_table::has_old_buckets;
+
+/// The lines before a table.
+pub struct Heading {
+    /// As the script prints them.
+    pub text: String,
+    /// The length of a slice; None where something is missing without which there is no table, as the text's last
+    /// line says.
+    pub slice_length_s: Option<u64>,
+}
+
+impl Heading {
+    fn end(text: String, missing: &str) -> Self {
+        let text = format!("{text}{missing}\n");
+        Self {
+            text,
+            slice_length_s: None,
+        }
+    }
+}
+
+/// Before the table of 5.x and 6.x, also where a histogram of an older log is asked for by its name.
+pub fn heading(log: &Path, run: &Run, asked_slice_s: u64) -> Heading {
+    let printed = &run.printed;
+    let mut text = format!("{} is ACT version {}\n\n", log.display(), run.printed.version);
+    let Some(slice_length_s) = slice_length_s(run, asked_slice_s) else {
+        return Heading::end(text, "can't find report interval");
+    };
+    text.push_str(&scale_and_slices(run, asked_slice_s, slice_length_s));
+    text.push_str(&echo(&printed.config));
+    let has_titles = run.asked.family != Some(Family::A);
+    for (section, name) in [
+        (&printed.derived, "derived configuration"),
+        (&printed.names, "histogram names"),
+    ] {
+        if has_titles && section.title.is_empty() {
+            return Heading::end(text, &format!("can't find {name}"));
+        }
+        text.push_str(&echo(section));
+    }
+    Heading {
+        text,
+        slice_length_s: Some(slice_length_s),
+    }
+}
+
+/// Before the table of 1.x to 4.0. 1.x prints neither its version nor its unit, and its script asks for neither.
+pub fn old_heading(run: &Run, asked_slice_s: u64, writes: bool) -> Heading {
+    let is_1 = has_old_buckets(run);
+    let mut text = if is_1 {
+        String::new()
+    } else {
+        format!("data is act version {}\n", run.asked.tool_version)
+    };
+    if let Some(missing) = without_writes(run).filter(|_| writes) {
+        return Heading::end(text, missing);
+    }
+    let Some(slice_length_s) = slice_length_s(run, asked_slice_s) else {
+        return Heading::end(text, "can't find report interval");
+    };
+    let lines = scale_and_slices(run, asked_slice_s, slice_length_s);
+    let lines = if is_1 {
+        lines.trim_start_matches(NO_SCALE)
+    } else {
+        &lines
+    };
+    text.push_str(lines);
+    Heading {
+        text,
+        slice_length_s: Some(slice_length_s),
+    }
+}
+
+const NO_SCALE: &str = "can't find histograms' scale, assuming milliseconds\n";
+
+/// Source: aerospike/act e1bc5c4, latency_calc/act_latency_w.py, main().
+fn without_writes(run: &Run) -> Option<&'static str> {
+    match value(run, "commit-to-device") {
+        None => Some("commit-to-device not configured"),
+        Some("yes") => None,
+        Some(_) => Some("commit-to-device not enabled"),
+    }
+}
+
+fn scale_and_slices(run: &Run, asked_slice_s: u64, slice_length_s: u64) -> String {
+    let has_scale = value(run, "microsecond-histograms").is_some();
+    let mut text = if has_scale {
+        String::new()
+    } else {
+        NO_SCALE.to_owned()
+    };
+    if slice_length_s != asked_slice_s {
+        text.push_str(&format!("analyzing time slices of {slice_length_s} seconds\n"));
+    }
+    text
+}
+
+fn value<'a>(run: &'a Run, key: &str) -> Option<&'a str> {
+    let found = run.config.iter().find(|(name, _)| name == key);
+    found.map(|(_, value)| value.as_str())
+}
+
+/// The length of a slice, also of a run that never started.
+fn slice_length_s(run: &Run, asked_slice_s: u64) -> Option<u64> {
+    let asked = |interval_s: u64| asked_slice_s.div_ceil(interval_s).saturating_mul(interval_s);
+    run.slice_length_s.or(run.report_interval_s.map(asked))
+}
+
+/// A section with the blank line behind it; nothing where it never came.
+fn echo(section: &Section) -> String {
+    let title = Some(&section.title).filter(|title| !title.is_empty());
+    let lines: String = title
+        .into_iter()
+        .chain(&section.lines)
+        .map(|line| format!("{line}\n"))
+        .collect();
+    if lines.is_empty() { lines } else { lines + "\n" }
+}
