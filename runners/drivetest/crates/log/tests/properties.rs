@@ -12,7 +12,10 @@ const FOUR_US: &[u8] = include_bytes!("../../../../../tests/data/act/6.6/four-us
 const SLOW_DISK: &[u8] = include_bytes!("../../../../../tests/data/act/6.6/slow-disk-ms.log");
 const INDEX: &[u8] = include_bytes!("../../../../../tests/data/act/6.6/index-single-us.log");
 const CONSOLE: &[u8] = include_bytes!("../../../../../tests/data/act/6.6/console-script.log");
-const LOGS: [&[u8]; 4] = [FOUR_US, SLOW_DISK, INDEX, CONSOLE];
+const COMMIT_4: &[u8] = include_bytes!("../../../../../tests/data/act/4.0/commit-us.log");
+const COMMIT_5: &[u8] = include_bytes!("../../../../../tests/data/act/5.2/commit-us.log");
+const SINGLE_1: &[u8] = include_bytes!("../../../../../tests/data/act/1.x/single.log");
+const LOGS: [&[u8]; 7] = [FOUR_US, SLOW_DISK, INDEX, CONSOLE, COMMIT_4, COMMIT_5, SINGLE_1];
 
 const PROFILE: &str = r#"{"name": "short", "rule_version": 1, "reads_pct": "67", "writes_pct": "33",
     "ratio_tolerance_points": "1", "object_bytes": 1536, "duration_s": 60, "slice_length_s": 10,
