@@ -174,3 +174,17 @@ fn expected_end(rest: &str) -> (StopKind, u64) {
         (StopKind::Cut, 29)
     }
 }
+
+#[test]
+fn large_blocks_that_are_fewer_than_the_writes_make_are_told_in_every_family() {
+    let profile = Profile::parse(Profile::known("operational-database").unwrap()).unwrap();
+    let told = |case: &str| {
+        let (verdict, _) = judge::judge(&run(&text(case)), &profile);
+        let fewer = "11.76 large blocks are written per second";
+        verdict.reasons.iter().any(|reason| reason.starts_with(fewer))
+    };
+    for version in ["3.1-ctd", "4.0", "5.2", "6.2"] {
+        assert!(told(&format!("{version}/commit-us")), "{version}");
+        assert!(!told(&format!("{version}/single-us")), "{version}");
+    }
+}

@@ -10,6 +10,7 @@ pub mod header;
 pub mod histogram;
 pub mod line;
 pub mod meaning;
+pub mod pacing;
 pub mod reader;
 pub mod run;
 pub mod run_reader;

@@ -6,6 +6,7 @@ use crate::act::header::{Header, Taken};
 use crate::act::histogram::Tally;
 use crate::act::line::interval;
 use crate::act::meaning::{self, Context};
+use crate::act::pacing;
 use crate::act::run::{Asked, Histogram, Printed, Run};
 use crate::act::settings::{self, Settings};
 use crate::act::slices::Sliced;
@@ -338,7 +339,7 @@ fn asked(header: &Header, family: Option<Family>, workload: Workload) -> Asked {
         tool,
         tool_version: tool_version.to_owned(),
         generator,
-        arrivals: settings::arrivals(header, family).map(str::to_owned),
+        arrivals: pacing::arrivals(header, family).map(str::to_owned),
         family,
         service_threads: None,
     }

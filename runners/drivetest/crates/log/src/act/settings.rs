@@ -4,6 +4,7 @@ use crate::act::family::{Family, Workload};
 use crate::act::header::{Header, Section};
 use crate::act::histogram::Unit;
 use crate::act::meaning::Edges;
+use crate::act::pacing;
 use crate::finding::{Finding, rule};
 
 /// The configuration as numbers; None where a key is absent or no number.
@@ -79,36 +80,8 @@ fn counted_reads(header: &Header) -> Option<&str> {
     told.or_else(|| header.config.value("read-reqs-per-sec").filter(|_| is_untold))
 }
 
-/// How the reads arrive: `even` from one generator, `lockstep` from several threads that begin together, `bursts`
-/// in 1.x and 2.0 above 1000 reads a second, whose generator waits whole milliseconds; None before 6.x where no
-/// configuration is told.
-///
-/// Source: aerospike/act, act.c, run_add_readreqs() (1.x to 4.0); src/storage/act_storage.c,
-/// run_generate_read_reqs() (5.x: from 944dd86 one for each of `read-req-threads`), run_service() (6.x).
-pub fn arrivals(header: &Header, family: Option<Family>) -> Option<&str> {
-    if let Some(drivetest) = &header.drivetest {
-        return Some(&drivetest.arrivals);
-    }
-    let number = |section: &Section, key| section.value(key).and_then(whole);
-    let together = |threads: u64| if threads > 1 { "lockstep" } else { "even" };
-    let family = family.filter(|&family| family == Family::C || !header.config.title.is_empty())?;
-    match family {
-        Family::A if header.config.title == "CIO CONFIGURATION" => {
-            let reads_per_s = number(&header.config, "read-reqs-per-sec")?;
-            Some(if reads_per_s > 1000 { "bursts" } else { "even" })
-        }
-        Family::A => Some("even"),
-        Family::B => {
-            let generators = number(&header.derived, "read-req-threads");
-            let threads = generators.or_else(|| number(&header.config, "service-threads"));
-            Some(together(threads.unwrap_or(1)))
-        }
-        Family::C => Some("lockstep"),
-    }
-}
-
 /// A whole number; None for what is none or is beyond what tables keep (an i64).
-fn whole(text: &str) -> Option<u64> {
+pub fn whole(text: &str) -> Option<u64> {
     text.parse()
         .ok()
         .filter(|&number: &u64| i64::try_from(number).is_ok())
@@ -140,9 +113,9 @@ pub fn findings(header: &Header, family: Option<Family>, workload: Workload, lin
     }
     found.extend(lighter(config).map(|sentence| rule::LIGHTER_LOAD.at(line, sentence)));
     found.extend(version(header, family).map(|sentence| rule::VERSION_UNKNOWN.at(line, sentence)));
-    if family == Some(Family::C) {
-        let sentence = rate_truncated(header, workload);
-        found.extend(sentence.map(|sentence| rule::RATE_TRUNCATED.at(line, sentence)));
+    if let Some(family) = family {
+        let sentences = pacing::truncated(header, family, workload);
+        found.extend(sentences.map(|sentence| rule::RATE_TRUNCATED.at(line, sentence)));
     }
     if header.edges() == Edges::Act1 {
         let sentence =
@@ -200,32 +173,6 @@ fn version(header: &Header, family: Option<Family>) -> Option<String> {
         ))
     };
     if known.contains(&told) { None } else { sentence() }
-}
-
-/// 6.x gives every service thread the same whole number of requests per second.
-///
-/// Source: aerospike/act 6.6, src/storage/act_storage.c:433.
-fn rate_truncated(header: &Header, workload: Workload) -> Option<String> {
-    if header.drivetest.is_some() || workload != Workload::Storage {
-        return None;
-    }
-    let threads = header
-        .config
-        .value("service-threads")
-        .and_then(whole)
-        .filter(|&threads| threads > 0)?;
-    let reads = header
-        .derived
-        .value("internal-read-reqs-per-sec")
-        .and_then(whole)?;
-    let writes = header
-        .derived
-        .value("internal-write-reqs-per-sec")
-        .and_then(whole)?;
-    let asked = reads.checked_add(writes)?;
-    let given = asked / threads * threads;
-    (given < asked)
-        .then(|| format!("{asked} requests/s over {threads} service threads: only {given} are made"))
 }
 
 fn twice(config: &Section) -> Option<String> {
@@ -317,55 +264,6 @@ mod tests {
             "rate-truncated",
             "2010 is no multiple of 7"
         );
-    }
-
-    #[test]
-    fn arrivals_of_a_run_without_configuration_are_not_known() {
-        let of = |family| arrivals_of("", &[], &[], family);
-        assert_eq!((of(Family::A), of(Family::B)), (None, None));
-        assert_eq!(of(Family::C).as_deref(), Some("lockstep"), "6.x knows no other");
-    }
-
-    fn arrivals_of(title: &str, config: &[&str], derived: &[&str], family: Family) -> Option<String> {
-        let owned = |lines: &[&str]| lines.iter().map(|&line| line.to_owned()).collect();
-        let mut header = Header::new("");
-        title.clone_into(&mut header.config.title);
-        (header.config.lines, header.derived.lines) = (owned(config), owned(derived));
-        arrivals(&header, Some(family)).map(str::to_owned)
-    }
-
-    #[test]
-    fn arrivals_are_those_of_the_programs_generators() {
-        let of = |config: &[&str], derived: &[&str], family| {
-            arrivals_of("ACT CONFIGURATION", config, derived, family).unwrap_or_default()
-        };
-        assert_eq!(of(&[], &[], Family::A), "even");
-        assert_eq!(of(&[], &[], Family::B), "even", "5.0: one generator");
-        assert_eq!(
-            of(&["service-threads: 8"], &["read-req-threads: 1"], Family::B),
-            "even"
-        );
-        assert_eq!(
-            of(&["service-threads: 8"], &["read-req-threads: 2"], Family::B),
-            "lockstep"
-        );
-        assert_eq!(of(&["service-threads: 2"], &[], Family::B), "lockstep", "index");
-        assert_eq!(of(&["service-threads: 1"], &[], Family::C), "lockstep");
-    }
-
-    #[test]
-    fn the_generator_of_1_x_and_2_waits_whole_milliseconds() {
-        let of = |rate: &str| {
-            arrivals_of(
-                "CIO CONFIGURATION",
-                &[&format!("read-reqs-per-sec: {rate}")],
-                &[],
-                Family::A,
-            )
-        };
-        assert_eq!(of("1000").as_deref(), Some("even"));
-        assert_eq!(of("1001").as_deref(), Some("bursts"));
-        assert_eq!(of("many"), None);
     }
 
     #[test]
