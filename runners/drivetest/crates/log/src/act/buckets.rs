@@ -5,12 +5,60 @@ use crate::act::histogram::BUCKETS_COUNT;
 /// One bucket as printed.
 pub type Bucket = (usize, u64);
 
+/// Bytes of a bucket with a count of ten digits, its blank before it: ` (01: 0000006269)`.
+pub const CELL_BYTES: usize = 17;
+
+/// A bucket as all but the largest are printed; None where any byte is otherwise, which says nothing more.
+pub fn parse_cell(cell: &[u8; CELL_BYTES]) -> Option<Bucket> {
+    let (head, tail) = (word(&cell[..8]), word(&cell[8..16]));
+    let is_form = head & FORM_MASK == FORM && cell[16] == b')';
+    // The blanks of the form become the digit 0, so that one look tells whether the rest are digits.
+    let digits = (head & !FORM_MASK) | (ZEROS & FORM_MASK);
+    if !(is_form && are_digits(digits) && are_digits(tail)) {
+        return None;
+    }
+    let index = usize::from(cell[2] - b'0') * 10 + usize::from(cell[3] - b'0');
+    let leading = u64::from(cell[6] - b'0') * 10 + u64::from(cell[7] - b'0');
+    (index < BUCKETS_COUNT).then(|| (index, leading * 100_000_000 + eight_digits(tail)))
+}
+
+/// ` (` and `: ` where a cell has them.
+const FORM: u64 = u64::from_le_bytes(*b" (\0\0: \0\0");
+const FORM_MASK: u64 = u64::from_le_bytes(*b"\xFF\xFF\0\0\xFF\xFF\0\0");
+const ZEROS: u64 = u64::from_le_bytes(*b"00000000");
+
+fn word(bytes: &[u8]) -> u64 {
+    bytes.try_into().map_or(0, u64::from_le_bytes)
+}
+
+/// Whether all eight bytes are `0` to `9`: the high half is 3, and stays so when 6 is added.
+fn are_digits(word: u64) -> bool {
+    const HIGH_HALVES: u64 = u64::from_le_bytes([0xF0; 8]);
+    let raised = word.wrapping_add(u64::from_le_bytes([6; 8]));
+    (word & HIGH_HALVES) | ((raised & HIGH_HALVES) >> 4) == u64::from_le_bytes([0x33; 8])
+}
+
+/// The number that eight digits print, the first in the lowest byte: pairs, then fours, then all.
+fn eight_digits(word: u64) -> u64 {
+    let digits = word & u64::from_le_bytes([0x0F; 8]);
+    let pairs = digits.wrapping_mul((10 << 8) + 1) >> 8 & 0x00FF_00FF_00FF_00FF;
+    let fours = pairs.wrapping_mul((100 << 16) + 1) >> 16 & 0x0000_FFFF_0000_FFFF;
+    fours.wrapping_mul((10_000 << 32) + 1) >> 32
+}
+
 /// Hands the buckets of a line to `each` in their order; false when the line is not wholly of buckets.
 ///
 /// Blanks between the buckets may be doubled (ACT 1.x prints two).
 pub fn parse(mut text: &[u8], mut each: impl FnMut(Bucket)) -> bool {
     let mut found = false;
     loop {
+        if let Some((cell, rest)) = text.split_first_chunk()
+            && let Some(bucket) = parse_cell(cell)
+        {
+            each(bucket);
+            (found, text) = (true, rest);
+            continue;
+        }
         text = text.trim_ascii_start();
         if text.is_empty() {
             return found;
@@ -102,6 +150,31 @@ mod tests {
         assert_eq!(value("18446744073709551616"), None);
         assert_eq!(value("00000000000000000000000007"), Some(7));
         assert_eq!(value("x7"), None);
+    }
+
+    #[test]
+    fn a_cell_is_read_as_the_general_way_reads_it() {
+        for (index, count) in [(0, 1), (9, 12_345_678), (64, 9_999_999_999), (10, 100_000_000)] {
+            let text = format!(" ({index:02}: {count:010})");
+            let cell = text.as_bytes().try_into().unwrap();
+            assert_eq!(parse_cell(cell), Some((index, count)), "{text}");
+        }
+        assert_eq!(parse_cell(b" (65: 0000000001)"), None);
+    }
+
+    #[test]
+    fn a_byte_that_does_not_belong_in_a_cell_is_seen_wherever_it_stands() {
+        let whole = *b" (01: 0000006269)";
+        for (at, byte) in (0..CELL_BYTES).flat_map(|at| (0..=255).map(move |byte| (at, byte))) {
+            let mut cell = whole;
+            cell[at] = byte;
+            let fits = if [2, 3].contains(&at) || (6..16).contains(&at) {
+                byte.is_ascii_digit() && !(at == 2 && byte > b'6')
+            } else {
+                byte == whole[at]
+            };
+            assert_eq!(parse_cell(&cell).is_some(), fits, "byte {byte} at {at}");
+        }
     }
 
     #[test]

@@ -35,19 +35,52 @@ pub struct Fall {
 }
 
 /// Counts of operations by bucket; the sum fits an i64, as the tables that keep it do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Counts([u64; BUCKETS_COUNT]);
+///
+/// Of the 65 buckets a log uses about ten: what is not used is neither compared nor copied.
+#[derive(Debug)]
+pub struct Counts {
+    buckets: [u64; BUCKETS_COUNT],
+    /// 0 to [`BUCKETS_COUNT`]; the bucket before it is not empty, those from it on are.
+    used: usize,
+}
 
 impl Default for Counts {
     fn default() -> Self {
-        Self([0; BUCKETS_COUNT])
+        Self {
+            buckets: [0; BUCKETS_COUNT],
+            used: 0,
+        }
     }
 }
+
+impl Clone for Counts {
+    fn clone(&self) -> Self {
+        Self {
+            buckets: self.buckets,
+            used: self.used,
+        }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        let longer = self.used.max(other.used);
+        self.buckets[..longer].copy_from_slice(&other.buckets[..longer]);
+        self.used = other.used;
+    }
+}
+
+impl PartialEq for Counts {
+    fn eq(&self, other: &Self) -> bool {
+        self.trimmed() == other.trimmed()
+    }
+}
+
+impl Eq for Counts {}
 
 impl Counts {
     /// Empties every bucket.
     pub fn clear(&mut self) {
-        self.0.fill(0);
+        self.buckets[..self.used].fill(0);
+        self.used = 0;
     }
 
     /// Sets a bucket's count.
@@ -55,13 +88,19 @@ impl Counts {
     /// # Panics
     /// Panics when `bucket` is not below [`BUCKETS_COUNT`].
     pub fn set(&mut self, bucket: usize, count: u64) {
-        self.0[bucket] = count;
+        self.buckets[bucket] = count;
+        if count > 0 {
+            self.used = self.used.max(bucket + 1);
+        } else if bucket + 1 == self.used {
+            let last = self.buckets[..bucket].iter().rposition(|&count| count > 0);
+            self.used = last.map_or(0, |last| last + 1);
+        }
     }
 
     /// The number of operations in all buckets; None when no i64 holds it.
     pub fn checked_sum(&self) -> Option<u64> {
         let sum = self
-            .0
+            .trimmed()
             .iter()
             .try_fold(0_u64, |sum, &count| sum.checked_add(count))?;
         i64::try_from(sum).is_ok().then_some(sum)
@@ -72,32 +111,27 @@ impl Counts {
     /// # Errors
     /// The first bucket that went down: counts are cumulative, so the log is damaged.
     pub fn since(&self, earlier: &Self) -> Result<Self, Fall> {
+        if let Some(fall) = self.fall_since(earlier) {
+            return Err(fall);
+        }
         let mut grown = Self::default();
-        for (bucket, (now, before)) in self.0.iter().zip(&earlier.0).enumerate() {
-            grown.0[bucket] = now.checked_sub(*before).ok_or_else(|| Fall {
-                bucket,
-                by_count: before - now,
-            })?;
+        for (bucket, &now) in self.trimmed().iter().enumerate() {
+            grown.set(bucket, now - earlier.buckets[bucket]);
         }
         Ok(grown)
     }
 
     /// The first bucket that went down since an earlier dump, None where none did.
     pub fn fall_since(&self, earlier: &Self) -> Option<Fall> {
-        if self.0.iter().zip(&earlier.0).all(|(now, before)| now >= before) {
-            return None;
-        }
-        self.since(earlier).err()
+        let mut pairs = self.buckets.iter().zip(earlier.trimmed());
+        let bucket = pairs.position(|(now, before)| now < before)?;
+        let by_count = earlier.buckets[bucket] - self.buckets[bucket];
+        Some(Fall { bucket, by_count })
     }
 
     /// The counts by bucket, without the empty buckets at the end.
     pub fn trimmed(&self) -> &[u64] {
-        let used = self
-            .0
-            .iter()
-            .rposition(|&count| count > 0)
-            .map_or(0, |last| last + 1);
-        &self.0[..used]
+        &self.buckets[..self.used]
     }
 }
 
@@ -169,6 +203,27 @@ mod tests {
             })
         );
         assert_eq!(before.fall_since(&now), None);
+    }
+
+    #[test]
+    fn a_bucket_that_is_emptied_again_is_used_no_more() {
+        let mut some = counts(&[(3, 10), (64, 7)]);
+        some.set(64, 0);
+        assert_eq!(some, counts(&[(3, 10)]));
+        assert_eq!(some.trimmed(), [0, 0, 0, 10]);
+        some.set(3, 0);
+        assert_eq!(some, Counts::default());
+    }
+
+    #[test]
+    fn a_copy_over_longer_counts_leaves_nothing_of_them() {
+        let (mut some, short) = (counts(&[(3, 10), (64, 7)]), counts(&[(1, 5)]));
+        some.clone_from(&short);
+        assert_eq!(some, short);
+        some.set(64, 1);
+        assert_eq!(some, counts(&[(1, 5), (64, 1)]));
+        some.clear();
+        assert_eq!(some, Counts::default());
     }
 
     #[test]
