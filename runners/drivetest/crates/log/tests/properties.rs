@@ -88,6 +88,22 @@ const NOISE: [&str; 5] = [
     "(12) (34: x)",
 ];
 
+/// Small damage at a place of a log.
+const CHANGES: [fn(&mut Vec<u8>, usize); 8] = [
+    |log, at| log[at] = b' ',
+    |log, at| log[at] = b'9',
+    |log, at| log[at] = b'\n',
+    |log, at| log[at] = 0,
+    |log, at| log.insert(at, b'\r'),
+    |log, at| log.insert(at, b' '),
+    |log, at| _ = log.remove(at),
+    |log, at| {
+        let end = (at + 400).min(log.len());
+        log.extend_from_within(at..end);
+        log[at..].rotate_right(end - at);
+    },
+];
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -154,6 +170,22 @@ proptest! {
         let at = (place * log.len() as f64) as usize;
         let end = (at + bytes.len()).min(log.len());
         assert_sound(&read(&[&log[..at], &bytes, &log[end..]].concat()));
+    }
+
+    #[test]
+    fn clean_lines_are_read_as_the_general_way_reads_them(
+        which in 0..LOGS.len(), changes in prop::collection::vec((0.0..1.0, 0..CHANGES.len()), 0..20)
+    ) {
+        let mut log = LOGS[which].to_vec();
+        for (place, change) in changes {
+            let at = (place * log.len() as f64) as usize;
+            CHANGES[change](&mut log, at);
+        }
+        // A line in pieces is never clean: single bytes go the general way.
+        let (clean, general) = (read(&log), read_in(log.chunks(1)));
+        prop_assert_eq!(clean.runs, general.runs);
+        prop_assert_eq!(clean.findings, general.findings);
+        prop_assert_eq!(clean.lines_count, general.lines_count);
     }
 
     #[test]

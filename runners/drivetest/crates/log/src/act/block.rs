@@ -4,6 +4,7 @@
 //! histogram ends only where the next tag or block begins. What was lost shows in the totals.
 
 use crate::act::buckets;
+use crate::act::clean;
 use crate::act::histogram::Counts;
 
 /// Histograms read of one run; ACT names at most 2 x 128 of devices and 4 others.
@@ -209,6 +210,38 @@ impl Block {
         }
     }
 
+    /// Takes the clean line of buckets that a text begins with, and returns what follows it.
+    ///
+    /// None where the line is not clean, does not rise or belongs to no histogram: then nothing was taken.
+    pub fn take_clean_buckets<'a>(&mut self, line: u64, text: &'a [u8]) -> Option<&'a [u8]> {
+        let entry = self.entries.get_mut(self.current?)?;
+        let (found, rest) = clean::line_of_buckets(text)?;
+        let mut next_bucket = entry.next_bucket;
+        for &(bucket, _) in found.as_slice() {
+            next_bucket = (bucket >= next_bucket).then_some(bucket + 1)?;
+        }
+        for &(bucket, count) in found.as_slice() {
+            entry.counts.set(bucket, count);
+        }
+        entry.next_bucket = next_bucket;
+        self.goes_on(line);
+        Some(rest)
+    }
+
+    /// Takes the clean tag line that a text begins with, where it is of the histogram that comes next, and returns what
+    /// follows it; None where it is not, and nothing was taken.
+    pub fn take_clean_tag<'a>(&mut self, line: u64, text: &'a [u8], names: &Names) -> Option<&'a [u8]> {
+        let ordinal = self.next;
+        let (total, rest) = clean::tag(text, names.names.get(ordinal)?)?;
+        if !self.is_free(ordinal) {
+            return None;
+        }
+        self.goes_on(line);
+        self.open(ordinal, line, total);
+        self.next = ordinal + 1;
+        Some(rest)
+    }
+
     /// Takes a line that is not of the block.
     pub fn noise(&mut self, line: u64) {
         if self.current.is_some() {
@@ -269,16 +302,19 @@ impl Block {
         self.noise_line = self.noise_line.or(self.noise_so_far);
     }
 
+    fn is_free(&self, ordinal: usize) -> bool {
+        !self.entries.get(ordinal).is_some_and(|entry| entry.is_present)
+    }
+
     fn place(&self, name: &[u8], names: &Names) -> Place {
-        let is_free = |ordinal: usize| !self.entries.get(ordinal).is_some_and(|entry| entry.is_present);
         let expected = names
             .names
             .get(self.next)
             .is_some_and(|expected| **expected == *name);
-        if expected && is_free(self.next) {
+        if expected && self.is_free(self.next) {
             return Place::At(self.next);
         }
-        if let Some(ordinal) = names.same_name(name).find(|&ordinal| is_free(ordinal)) {
+        if let Some(ordinal) = names.same_name(name).find(|&ordinal| self.is_free(ordinal)) {
             return Place::At(ordinal);
         }
         if names.count() >= HISTOGRAMS_MAX {

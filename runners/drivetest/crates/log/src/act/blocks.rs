@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::act::block::{Block, HISTOGRAMS_MAX, Names, Odd};
 use crate::act::buckets;
+use crate::act::clean::{self, Clean};
 use crate::act::dumps::Dumps;
 use crate::act::family::{Family, Grammar, Workload};
 use crate::act::family_a::{self, Places};
@@ -129,6 +130,42 @@ impl Blocks {
             .filter(|(_, rest)| rest.is_empty() && line.ended);
         self.queued_count = whole.map(|(count, _)| count).or(self.queued_count);
         whole.is_some()
+    }
+
+    /// Takes the clean lines that the bytes begin with, the first of which is `line`: what `take` makes of them, sooner.
+    pub fn take_clean(&mut self, bytes: &[u8], line: u64, findings: &mut Findings) -> Clean {
+        let mut clean = Clean::default();
+        while let Some(rest) =
+            self.take_clean_line(&bytes[clean.bytes_count..], line + clean.lines_count, findings)
+        {
+            (clean.bytes_count, clean.lines_count) = (bytes.len() - rest.len(), clean.lines_count + 1);
+        }
+        clean
+    }
+
+    fn take_clean_line<'a>(
+        &mut self,
+        text: &'a [u8],
+        line: u64,
+        findings: &mut Findings,
+    ) -> Option<&'a [u8]> {
+        match text.first()? {
+            b' ' => self.block.take_clean_buckets(line, text),
+            b'\n' => Some(&text[1..]),
+            _ => self.take_clean_tag(line, text).or_else(|| {
+                let (label_s, rest) = clean::interval(text, self.grammar.interval_word)?;
+                self.begin_block(line, label_s, findings);
+                Some(rest)
+            }),
+        }
+    }
+
+    /// Where a tag's meaning depends on its place, all of them must be looked at.
+    fn take_clean_tag<'a>(&mut self, line: u64, text: &'a [u8]) -> Option<&'a [u8]> {
+        if self.places.as_ref().is_some_and(Places::decide) {
+            return None;
+        }
+        self.block.take_clean_tag(line, text, &self.names)
     }
 
     /// Passes over a line that is something else.

@@ -91,6 +91,11 @@ impl Places {
         }
     }
 
+    /// Whether a tag is not its histogram's name.
+    pub fn decide(&self) -> bool {
+        self.is_committed
+    }
+
     /// Says that a block begins.
     pub fn begin(&mut self) {
         self.reads_are_over = false;

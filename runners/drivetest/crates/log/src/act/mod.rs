@@ -3,6 +3,7 @@
 pub mod block;
 pub mod blocks;
 pub mod buckets;
+pub mod clean;
 pub mod dumps;
 pub mod family;
 pub mod family_a;

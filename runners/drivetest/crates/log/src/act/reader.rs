@@ -1,5 +1,6 @@
 //! Reads a log that may hold several runs, with whatever a terminal, a shell or a crash left around them.
 
+use crate::act::clean::Clean;
 use crate::act::family_a::banner_version;
 use crate::act::line::interval;
 use crate::act::run::Run;
@@ -94,7 +95,15 @@ impl LogReader {
         let runs = &mut self.runs;
         let wanted = HEAD_BYTES - runs.head.len();
         runs.head.extend_from_slice(&bytes[..bytes.len().min(wanted)]);
-        self.lines.push(bytes, |line| runs.take(line));
+        let mut bytes = bytes;
+        while !bytes.is_empty() {
+            if let Some(line) = self.lines.begins() {
+                let clean = runs.take_clean(bytes, line);
+                self.lines.pass_over(clean.lines_count);
+                bytes = &bytes[clean.bytes_count..];
+            }
+            bytes = self.lines.push_line(bytes, |line| runs.take(line));
+        }
     }
 
     /// Whether the first line of a run was seen.
@@ -129,6 +138,11 @@ impl LogReader {
 }
 
 impl Runs {
+    fn take_clean(&mut self, bytes: &[u8], line: u64) -> Clean {
+        let run = self.current.as_mut();
+        run.map_or_else(Clean::default, |run| run.take_clean(bytes, line))
+    }
+
     fn take(&mut self, line: Line<'_>) {
         if let Some(run) = self.run_that_begins(line) {
             self.end_run();

@@ -1,6 +1,7 @@
 //! Reads one run line by line: its header, then its blocks.
 
 use crate::act::blocks::{Begin, Blocks, is_torn_interval};
+use crate::act::clean::Clean;
 use crate::act::family::{Family, Workload};
 use crate::act::header::{Header, Taken};
 use crate::act::histogram::Tally;
@@ -91,6 +92,16 @@ impl RunReader {
             }
             Stage::Refused(_) => {}
         }
+    }
+
+    /// Takes the clean lines that the bytes begin with, the first of which is `line`.
+    pub fn take_clean(&mut self, bytes: &[u8], line: u64) -> Clean {
+        let Stage::Blocks(blocks) = &mut self.stage else {
+            return Clean::default();
+        };
+        let clean = blocks.take_clean(bytes, line, &mut self.findings);
+        self.last_line += clean.lines_count;
+        clean
     }
 
     /// Ends the run where the next begins or the log ends.

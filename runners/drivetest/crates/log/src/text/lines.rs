@@ -32,22 +32,40 @@ pub struct Lines {
 impl Lines {
     /// Takes the next bytes and hands every line that ends in them to `each`.
     pub fn push(&mut self, mut bytes: &[u8], mut each: impl FnMut(Line<'_>)) {
-        while let Some(end) = memchr(b'\n', bytes) {
-            let (head, rest) = (&bytes[..end], &bytes[end + 1..]);
-            if self.open {
-                self.keep(head);
-                let begun = std::mem::take(&mut self.begun);
-                each(self.next(&begun, true));
-                self.begun = begun;
-                self.begun.clear();
-                self.open = false;
-            } else {
-                each(self.next(&head[..head.len().min(LINE_BYTES_MAX)], true));
-            }
-            bytes = rest;
+        while !bytes.is_empty() {
+            bytes = self.push_line(bytes, &mut each);
         }
-        self.open |= !bytes.is_empty();
-        self.keep(bytes);
+    }
+
+    /// Takes the next bytes up to the end of a line, which goes to `each`, or all; returns the others.
+    pub fn push_line<'a>(&mut self, bytes: &'a [u8], each: impl FnOnce(Line<'_>)) -> &'a [u8] {
+        let Some(end) = memchr(b'\n', bytes) else {
+            self.open |= !bytes.is_empty();
+            self.keep(bytes);
+            return &[];
+        };
+        let head = &bytes[..end];
+        if self.open {
+            self.keep(head);
+            let begun = std::mem::take(&mut self.begun);
+            each(self.next(&begun, true));
+            self.begun = begun;
+            self.begun.clear();
+            self.open = false;
+        } else {
+            each(self.next(&head[..head.len().min(LINE_BYTES_MAX)], true));
+        }
+        &bytes[end + 1..]
+    }
+
+    /// The number of the line that the next byte begins; None inside a line.
+    pub fn begins(&self) -> Option<u64> {
+        (!self.open).then_some(self.count + 1)
+    }
+
+    /// Passes over whole lines that another has read; to be called where a line begins.
+    pub fn pass_over(&mut self, count: u64) {
+        self.count += count;
     }
 
     /// Hands over the last line where no line end followed it, and returns the number of lines.
@@ -132,6 +150,18 @@ mod tests {
         assert_eq!(found[0].1, "one");
         assert_eq!(found[1].1, "two");
         assert_eq!(found[2].1, "\u{feff}", "only the first line can bear a mark");
+    }
+
+    #[test]
+    fn lines_that_another_has_read_are_counted() {
+        let mut lines = Lines::default();
+        assert_eq!(lines.begins(), Some(1));
+        let rest = lines.push_line(b"one\ntwo\nthree\nf", |line| assert_eq!(line.text, b"one"));
+        assert_eq!((rest, lines.begins()), (&b"two\nthree\nf"[..], Some(2)));
+        lines.pass_over(2);
+        assert!(lines.push_line(b"f", |_| unreachable!()).is_empty());
+        assert_eq!(lines.begins(), None);
+        assert_eq!(lines.finish(|line| assert_eq!(line.number, 4)), 4);
     }
 
     #[test]
