@@ -212,17 +212,17 @@ impl Block {
 
     /// Takes the clean line of buckets that a text begins with, and returns what follows it.
     ///
-    /// None where the line is not clean, does not rise or belongs to no histogram: then nothing was taken.
+    /// None where the line is not clean, does not rise or belongs to no histogram. Some of its counts may then stand in
+    /// the block already; `buckets`, to which it goes next, sets the same.
     pub fn take_clean_buckets<'a>(&mut self, line: u64, text: &'a [u8]) -> Option<&'a [u8]> {
         let entry = self.entries.get_mut(self.current?)?;
-        let (found, rest) = clean::line_of_buckets(text)?;
         let mut next_bucket = entry.next_bucket;
-        for &(bucket, _) in found.as_slice() {
-            next_bucket = (bucket >= next_bucket).then_some(bucket + 1)?;
-        }
-        for &(bucket, count) in found.as_slice() {
+        let rest = clean::line_of_buckets(text, |(bucket, count)| {
+            let rises = bucket >= next_bucket;
+            next_bucket = bucket + 1;
             entry.counts.set(bucket, count);
-        }
+            rises
+        })?;
         entry.next_bucket = next_bucket;
         self.goes_on(line);
         Some(rest)

@@ -9,6 +9,7 @@ pub type Bucket = (usize, u64);
 pub const CELL_BYTES: usize = 17;
 
 /// A bucket as all but the largest are printed; None where any byte is otherwise, which says nothing more.
+#[inline]
 pub fn parse_cell(cell: &[u8; CELL_BYTES]) -> Option<Bucket> {
     let (head, tail) = (word(&cell[..8]), word(&cell[8..16]));
     let is_form = head & FORM_MASK == FORM && cell[16] == b')';

@@ -5,7 +5,7 @@
 use crate::act::buckets::{self, Bucket};
 use crate::act::line;
 
-/// Buckets that the programs print in a line.
+/// Buckets that the programs print in a line, at most.
 const BUCKETS_A_LINE: usize = 4;
 
 /// The longest interval line: its word, ten digits and what follows them.
@@ -20,28 +20,22 @@ pub struct Clean {
     pub lines_count: u64,
 }
 
-/// The buckets of a line of one to four.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Buckets {
-    buckets: [Bucket; BUCKETS_A_LINE],
-    count: usize,
-}
-
-impl Buckets {
-    /// In the order of the line.
-    pub fn as_slice(&self) -> &[Bucket] {
-        &self.buckets[..self.count]
+/// Hands the buckets of the line that a text begins with to `each`, and returns what follows the line.
+///
+/// None where the line is not clean, or `each` returns false; some of its buckets may have been handed over then.
+#[inline]
+pub fn line_of_buckets(mut text: &[u8], mut each: impl FnMut(Bucket) -> bool) -> Option<&[u8]> {
+    for _ in 0..BUCKETS_A_LINE {
+        let (cell, rest) = text.split_first_chunk()?;
+        if !each(buckets::parse_cell(cell)?) {
+            return None;
+        }
+        if let [b'\n', rest @ ..] = rest {
+            return Some(rest);
+        }
+        text = rest;
     }
-}
-
-/// The buckets of the line that a text begins with, and what follows the line; None where it is not clean.
-pub fn line_of_buckets(mut text: &[u8]) -> Option<(Buckets, &[u8])> {
-    let mut found = Buckets::default();
-    while let Some((cell, rest)) = text.split_first_chunk().filter(|_| text[0] == b' ') {
-        *found.buckets.get_mut(found.count)? = buckets::parse_cell(cell)?;
-        (found.count, text) = (found.count + 1, rest);
-    }
-    Some((found, text.strip_prefix(b"\n")?)).filter(|(found, _)| found.count > 0)
+    None
 }
 
 /// The total of a tag line with this name, and what follows the line; None where it is not clean or of another name.
@@ -65,11 +59,12 @@ mod tests {
     use super::*;
 
     fn buckets_of(text: &str) -> Option<(Vec<Bucket>, String)> {
-        let (found, rest) = line_of_buckets(text.as_bytes())?;
-        Some((
-            found.as_slice().to_vec(),
-            String::from_utf8_lossy(rest).into_owned(),
-        ))
+        let mut found = Vec::new();
+        let rest = line_of_buckets(text.as_bytes(), |bucket| {
+            found.push(bucket);
+            true
+        })?;
+        Some((found, String::from_utf8_lossy(rest).into_owned()))
     }
 
     #[test]
