@@ -5,12 +5,16 @@ use std::io::{self, BufRead, Read};
 use std::path::Path;
 
 use flate2::bufread::GzDecoder;
-use sha2::{Digest, Sha256};
+
+use super::sum::{Sum, Summed};
 
 /// Bytes read at once: large enough that hashing and splitting outweigh the calls, small enough for the cache.
 const CHUNK_BYTES: usize = 256 * 1024;
 
 const GZIP_MAGIC: &[u8] = b"\x1f\x8b";
+
+/// Logs shrink to about an eighth: enough to foresee whether the content is long.
+const GZIP_RATIO: u64 = 8;
 
 /// How a stream of content ended.
 pub enum End {
@@ -24,69 +28,43 @@ pub enum End {
     TooLarge,
 }
 
-/// Bytes counted and hashed.
-#[derive(Default)]
-pub struct Sum {
-    /// How many.
-    pub size_bytes: u64,
-    sha256: Sha256,
-}
-
-impl Sum {
-    fn add(&mut self, bytes: &[u8]) {
-        self.size_bytes += bytes.len() as u64;
-        self.sha256.update(bytes);
-    }
-
-    /// The hash in hexadecimal.
-    pub fn sha256(&self) -> String {
-        drivetest_log::judge::profile::hex(&self.sha256.clone().finalize())
-    }
-}
-
 /// A file being read.
 pub struct Content {
     received: Received,
-    content: Sum,
-    is_gzip: bool,
+    /// None where the content is what was received: it is hashed once.
+    content: Option<Sum>,
 }
 
 impl Content {
     /// Opens a file and looks at its first bytes.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
+        let expected_bytes = file.metadata()?.len();
         let mut received = Received {
             file,
             buffer: vec![0; CHUNK_BYTES],
             begin: 0,
             end: 0,
-            sum: Sum::default(),
+            sum: Sum::new(expected_bytes),
         };
         let is_gzip = received.begins_with(GZIP_MAGIC)?;
-        Ok(Self {
-            received,
-            content: Sum::default(),
-            is_gzip,
-        })
+        let content = is_gzip.then(|| Sum::new(expected_bytes.saturating_mul(GZIP_RATIO)));
+        Ok(Self { received, content })
     }
 
     /// `none` or `gzip`.
     pub fn compression(&self) -> &'static str {
-        if self.is_gzip { "gzip" } else { "none" }
+        if self.content.is_some() { "gzip" } else { "none" }
     }
 
-    /// The bytes as received.
-    pub fn received(&self) -> &Sum {
-        &self.received.sum
+    /// Bytes of content so far.
+    pub fn content_bytes(&self) -> u64 {
+        self.content.as_ref().unwrap_or(&self.received.sum).size_bytes()
     }
 
-    /// The bytes as decompressed, up to where reading stopped.
-    pub fn content(&self) -> &Sum {
-        if self.is_gzip {
-            &self.content
-        } else {
-            &self.received.sum
-        }
+    /// The bytes as received, and as decompressed up to where reading stopped: None where that is the same.
+    pub fn finish(self) -> (Summed, Option<Summed>) {
+        (self.received.sum.finish(), self.content.map(Sum::finish))
     }
 
     /// Hands the content to `each`, at most `limit_bytes` of it, and reads the file to its end for its hash.
@@ -94,13 +72,12 @@ impl Content {
     /// # Errors
     /// Where the file cannot be read; damage in the compressed stream is an [`End`].
     pub fn read(&mut self, limit_bytes: u64, each: impl FnMut(&[u8])) -> io::Result<End> {
-        let end = if self.is_gzip {
-            self.read_gzip(limit_bytes, each)
-        } else {
-            self.read_plain(limit_bytes, each)
+        let end = match &mut self.content {
+            Some(content) => read_gzip(&mut self.received, content, limit_bytes, each),
+            None => read_plain(&mut self.received, limit_bytes, each),
         }?;
         match end {
-            End::TooLarge if !self.is_gzip => Ok(End::TooLarge),
+            End::TooLarge if self.content.is_none() => Ok(End::TooLarge),
             end => {
                 while !self.received.fill_buf()?.is_empty() {
                     self.received.consume(usize::MAX);
@@ -109,48 +86,53 @@ impl Content {
             }
         }
     }
+}
 
-    fn read_plain(&mut self, limit_bytes: u64, mut each: impl FnMut(&[u8])) -> io::Result<End> {
+fn read_plain(received: &mut Received, limit_bytes: u64, mut each: impl FnMut(&[u8])) -> io::Result<End> {
+    loop {
+        let bytes = received.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(End::Whole);
+        }
+        each(bytes);
+        received.consume(usize::MAX);
+        if received.sum.size_bytes() > limit_bytes {
+            return Ok(End::TooLarge);
+        }
+    }
+}
+
+fn read_gzip(
+    received: &mut Received,
+    content: &mut Sum,
+    limit_bytes: u64,
+    mut each: impl FnMut(&[u8]),
+) -> io::Result<End> {
+    let mut buffer = vec![0; CHUNK_BYTES];
+    while received.begins_with(GZIP_MAGIC)? {
+        let mut member = GzDecoder::new(&mut *received);
         loop {
-            let bytes = self.received.fill_buf()?;
-            if bytes.is_empty() {
-                return Ok(End::Whole);
+            match member.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => {
+                    content.add(&buffer[..count]);
+                    each(&buffer[..count]);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Ok(End::Damaged(error)),
             }
-            each(bytes);
-            self.received.consume(usize::MAX);
-            if self.received.sum.size_bytes > limit_bytes {
+            if content.size_bytes() > limit_bytes {
                 return Ok(End::TooLarge);
             }
         }
     }
-
-    fn read_gzip(&mut self, limit_bytes: u64, mut each: impl FnMut(&[u8])) -> io::Result<End> {
-        let mut buffer = vec![0; CHUNK_BYTES];
-        while self.received.begins_with(GZIP_MAGIC)? {
-            let mut member = GzDecoder::new(&mut self.received);
-            loop {
-                match member.read(&mut buffer) {
-                    Ok(0) => break,
-                    Ok(count) => {
-                        self.content.add(&buffer[..count]);
-                        each(&buffer[..count]);
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(error) => return Ok(End::Damaged(error)),
-                }
-                if self.content.size_bytes > limit_bytes {
-                    return Ok(End::TooLarge);
-                }
-            }
+    received.rest().map(|rest| {
+        if rest == 0 {
+            End::Whole
+        } else {
+            End::Trailing(rest)
         }
-        self.received.rest().map(|rest| {
-            if rest == 0 {
-                End::Whole
-            } else {
-                End::Trailing(rest)
-            }
-        })
-    }
+    })
 }
 
 /// The file, hashed as it is read.

@@ -12,6 +12,7 @@ use drivetest_log::reader::{LogReader, Options, Reading, SLICE_S_DEFAULT};
 use drivetest_log::unreadable::{COMPRESSION_UNREADABLE, CONTENT_TOO_LARGE, FILE_UNREADABLE, ReadError};
 use serde::Serialize;
 
+use super::behind::Behind;
 use super::content::{Content, End};
 
 /// Content that is read at most: a bomb of a few KiB can hold any amount.
@@ -100,29 +101,35 @@ pub fn read(path: &Path, options: Options, limit_bytes: u64) -> LogFile {
 }
 
 fn read_content(mut content: Content, name: String, options: Options, limit_bytes: u64) -> LogFile {
-    let mut reader = LogReader::new(options);
-    let ended = content.read(limit_bytes, |bytes| reader.push(bytes));
+    let compression = content.compression();
+    let mut reader = Behind::new(
+        move || LogReader::new(options),
+        LogReader::push,
+        compression != "none",
+    );
+    let ended = content.read(limit_bytes, |bytes| reader.add(bytes));
     let received_whole = match &ended {
-        Ok(End::TooLarge) => content.compression() == "gzip",
+        Ok(End::TooLarge) => compression != "none",
         Ok(_) => true,
         Err(_) => false,
     };
     let content_whole = matches!(ended, Ok(End::Whole | End::Trailing(_)));
-    let reading = end(reader, ended, &content, limit_bytes);
+    let reading = end(reader.finish(), ended, content.content_bytes(), limit_bytes);
+    let (received, content) = content.finish();
+    let content = content.as_ref().unwrap_or(&received);
     let input = Input {
         name,
-        compression: content.compression(),
-        size_bytes: content.received().size_bytes,
-        sha256: received_whole.then(|| content.received().sha256()),
-        content_size_bytes: content.content().size_bytes,
-        content_sha256: content_whole.then(|| content.content().sha256()),
+        compression,
+        size_bytes: received.size_bytes,
+        sha256: received_whole.then(|| received.sha256.clone()),
+        content_size_bytes: content.size_bytes,
+        content_sha256: content_whole.then(|| content.sha256.clone()),
         lines_count: reading.lines_count,
     };
     LogFile { input, reading }
 }
 
-fn end(mut reader: LogReader, ended: io::Result<End>, content: &Content, limit_bytes: u64) -> Reading {
-    let content_bytes = content.content().size_bytes;
+fn end(mut reader: LogReader, ended: io::Result<End>, content_bytes: u64, limit_bytes: u64) -> Reading {
     match ended {
         Ok(End::Whole) => reader.finish(),
         Ok(End::Trailing(count)) => {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 mod answer;
+mod behind;
 mod check;
 mod content;
 mod identify;
@@ -16,6 +17,7 @@ mod start;
 mod status;
 mod stop;
 mod storage;
+mod sum;
 
 /// What to do.
 #[derive(Subcommand)]
