@@ -17,6 +17,7 @@ pub mod act;
 pub mod finding;
 pub mod judge;
 pub mod reader;
+pub mod series;
 pub mod text;
 pub mod unreadable;
 pub mod ycsb;

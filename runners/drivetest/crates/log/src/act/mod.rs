@@ -9,6 +9,7 @@ pub mod family;
 pub mod family_a;
 pub mod header;
 pub mod histogram;
+pub mod intervals;
 pub mod line;
 pub mod meaning;
 pub mod pacing;
