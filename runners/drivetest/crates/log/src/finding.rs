@@ -176,6 +176,7 @@ rules! {
     TOO_MANY_RUNS "too-many-runs" Look Nothing "send one file per run"
     TRAILING_BYTES "trailing-bytes" Look Nothing "the compressed log before them is whole; compress it again without them"
     ROUNDING_DECIDES "rounding-decides" Look Nothing "the verdict follows the counts, not the rounded percentage"
+    SERIES_TOO_LARGE "series-too-large" Note Nothing "ask for longer intervals, or for a shorter time"
     NOISE "noise" Note Nothing ""
     NOISE_INSIDE_BLOCK "noise-inside-block" Note Nothing ""
     HISTOGRAM_NEVER_APPEARS "histogram-never-appears" Note Nothing ""

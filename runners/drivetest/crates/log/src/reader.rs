@@ -74,6 +74,13 @@ impl LogReader {
         }
     }
 
+    /// Says what else is made of the intervals of ACT's runs; to be called before any bytes come.
+    pub fn want(&mut self, wanted: act::listeners::Wanted) {
+        if let Some(act) = &mut self.act {
+            act.want(wanted);
+        }
+    }
+
     /// Begins a file: the log first, then what belongs to it. Bytes that come before any beginning are the log's.
     pub fn begin(&mut self, part: Part<'_>) {
         self.role = part.role;

@@ -437,6 +437,7 @@ const ELSEWHERE: &[&str] = &[
     "compression-damaged", // crates/cli/tests/documents.rs
     "trailing-bytes",      // crates/cli/tests/documents.rs
     "rounding-decides",    // crates/cli/tests/verdicts.rs
+    "series-too-large",    // listeners.rs
     "too-many-slices",     // slices.rs
     "edge-decides",        // below
     "old-buckets",         // families.rs

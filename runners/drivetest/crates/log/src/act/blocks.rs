@@ -10,6 +10,7 @@ use crate::act::family::{Family, Grammar, Workload};
 use crate::act::family_a::{self, Places};
 use crate::act::header::Header;
 use crate::act::line::{Kind, kind};
+use crate::act::listeners::{Listeners, Wanted};
 use crate::act::meaning::{Edges, judged_name};
 use crate::act::settings::Settings;
 use crate::act::slices::Slicer;
@@ -40,6 +41,8 @@ pub struct Blocks {
     pub dumps: Dumps,
     /// Its slices.
     pub slicer: Slicer,
+    /// Who else takes its intervals.
+    pub listeners: Listeners,
 }
 
 /// What blocks need to know to begin.
@@ -56,6 +59,10 @@ pub struct Begin<'a> {
     pub slice_s: u64,
     /// Counts that may be kept.
     pub room: usize,
+    /// What else is made of its intervals.
+    pub wanted: Wanted,
+    /// Its place in the log, from 0.
+    pub run: usize,
 }
 
 impl Blocks {
@@ -71,6 +78,8 @@ impl Blocks {
             line,
             slice_s,
             room,
+            wanted,
+            run,
         } = begin;
         let settings = Settings::of(header);
         let Some(interval_s) = settings.report_interval_s else {
@@ -95,6 +104,7 @@ impl Blocks {
             block: Block::with_slack(total_slack_count(header, &settings)),
             dumps: Dumps::new(interval_s, judged_name(family, workload), counted_reads_per_s),
             slicer: Slicer::new(slice_s, interval_s, room),
+            listeners: Listeners::new(wanted, run, settings.unit, interval_s),
             settings,
         })
     }
@@ -187,6 +197,7 @@ impl Blocks {
         if self.dumps.accept(&self.block, &self.names, findings) {
             self.slicer.take(&self.block, self.names.count(), findings);
             self.requests_queued_count = self.queued_count;
+            self.listeners.take(&self.block, &self.names);
         }
     }
 

@@ -11,6 +11,7 @@ pub mod header;
 pub mod histogram;
 pub mod intervals;
 pub mod line;
+pub mod listeners;
 pub mod meaning;
 pub mod pacing;
 pub mod reader;

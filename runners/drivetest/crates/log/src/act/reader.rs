@@ -3,6 +3,7 @@
 use crate::act::clean::Clean;
 use crate::act::family_a::banner_version;
 use crate::act::line::interval;
+use crate::act::listeners::Wanted;
 use crate::act::run::Run;
 use crate::act::run_reader::RunReader;
 use crate::act::slices::KEPT_COUNTS_MAX;
@@ -58,6 +59,7 @@ pub struct LogReader {
 #[derive(Debug)]
 struct Runs {
     options: Options,
+    wanted: Wanted,
     head: Vec<u8>,
     current: Option<RunReader>,
     runs: Vec<Run>,
@@ -74,6 +76,7 @@ impl LogReader {
     pub fn new(options: Options) -> Self {
         let runs = Runs {
             options,
+            wanted: Wanted::default(),
             head: Vec::new(),
             current: None,
             runs: Vec::new(),
@@ -88,6 +91,11 @@ impl LogReader {
             lines: Lines::default(),
             runs,
         }
+    }
+
+    /// Says what else is made of the intervals of its runs.
+    pub fn want(&mut self, wanted: Wanted) {
+        self.runs.wanted = wanted;
     }
 
     /// Takes the next bytes of the content, decompressed.
@@ -146,7 +154,7 @@ impl Runs {
     fn take(&mut self, line: Line<'_>) {
         if let Some(run) = self.run_that_begins(line) {
             self.end_run();
-            self.current = Some(run);
+            self.current = Some(run.with(self.runs.len(), self.wanted.clone()));
         } else if let Some(run) = &mut self.current {
             run.take(line);
         } else if !line.text.is_empty() {
@@ -177,9 +185,8 @@ impl Runs {
         }
         match run.finish() {
             Err(error) => self.refused.push(error),
-            Ok((mut run, room)) => {
+            Ok((run, room)) => {
                 self.room = room;
-                run.ordinal = self.runs.len();
                 self.runs.push(*run);
             }
         }

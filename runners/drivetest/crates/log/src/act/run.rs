@@ -10,6 +10,7 @@ use crate::act::slices::Slice;
 use crate::act::stop::Stop;
 use crate::finding::Finding;
 use crate::judge::verdict::Verdict;
+use crate::series::Series;
 
 /// One histogram over the whole run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -120,6 +121,8 @@ pub struct Run {
     pub slices: Vec<Slice>,
     /// The length of the dropped rest.
     pub trailing_partial_s: u64,
+    /// The counts in intervals of the asked length; None where none was asked or it is too large.
+    pub series: Option<Series>,
     /// What a reader should know.
     pub findings: Vec<Finding>,
     /// The judgement, None where no profile was given.

@@ -6,6 +6,7 @@ use crate::act::family::{Family, Workload};
 use crate::act::header::{Header, Taken};
 use crate::act::histogram::Tally;
 use crate::act::line::interval;
+use crate::act::listeners::Wanted;
 use crate::act::meaning::{self, Context};
 use crate::act::pacing;
 use crate::act::run::{Asked, Histogram, Printed, Run};
@@ -13,6 +14,7 @@ use crate::act::settings::{self, Settings};
 use crate::act::slices::Sliced;
 use crate::act::stop::{Extent, Heard, StopKind};
 use crate::finding::{Findings, rule};
+use crate::series::Series;
 use crate::text::lines::Line;
 use crate::unreadable::{CUT_IN_HEADER, ReadError};
 
@@ -29,6 +31,8 @@ pub struct RunReader {
     last_line: u64,
     slice_s: u64,
     room: usize,
+    wanted: Wanted,
+    ordinal: usize,
     header: Header,
     stage: Stage,
     heard: Heard,
@@ -51,11 +55,22 @@ impl RunReader {
             last_line: line,
             slice_s,
             room,
+            wanted: Wanted::default(),
+            ordinal: 0,
             header: Header::new(version),
             stage: Stage::Header,
             heard: Heard::default(),
             findings: Findings::default(),
             unended: None,
+        }
+    }
+
+    /// Says which run of the log it is, from 0, and what else is made of its intervals.
+    pub fn with(self, ordinal: usize, wanted: Wanted) -> Self {
+        Self {
+            ordinal,
+            wanted,
+            ..self
         }
     }
 
@@ -125,6 +140,7 @@ impl RunReader {
             return Stage::Refused(CUT_IN_HEADER.at(line, "a block before any configuration"));
         };
         let (header, slice_s, room) = (&self.header, self.slice_s, self.room);
+        let (wanted, run) = (self.wanted.clone(), self.ordinal);
         match Blocks::new(Begin {
             header,
             family,
@@ -132,6 +148,8 @@ impl RunReader {
             line,
             slice_s,
             room,
+            wanted,
+            run,
         }) {
             Ok(blocks) => Stage::Blocks(Box::new(blocks)),
             Err(error) => Stage::Refused(error),
@@ -160,6 +178,7 @@ impl RunReader {
             extent,
             requests_queued_count: None,
             sliced: None,
+            series: None,
             histograms: Vec::new(),
         }))
     }
@@ -185,6 +204,9 @@ impl RunReader {
         let sliced = blocks
             .slicer
             .finish(reached_s, self.last_line, &mut self.findings);
+        let series = blocks
+            .listeners
+            .finish(reached_s, self.last_line, &mut self.findings);
         let reads_name = meaning::judged_name(blocks.family, blocks.workload);
         let reads = blocks.names.find(reads_name);
         tell_slices_without_reads(&sliced, reads, &mut self.findings);
@@ -205,6 +227,7 @@ impl RunReader {
             extent,
             requests_queued_count: blocks.requests_queued_count,
             sliced: Some(sliced),
+            series,
             histograms,
         }))
     }
@@ -233,6 +256,7 @@ impl RunReader {
             extent,
             requests_queued_count,
             sliced,
+            series,
             histograms,
         } = whole;
         let stop = self.heard.stop(&extent);
@@ -248,7 +272,7 @@ impl RunReader {
             ..asked(&self.header, family, workload)
         };
         let mut run = Run {
-            ordinal: 0,
+            ordinal: self.ordinal,
             asked,
             first_line: self.first_line,
             last_line: self.last_line,
@@ -275,6 +299,7 @@ impl RunReader {
             slice_length_s,
             slices: sliced.map_or_else(Vec::new, |sliced| sliced.slices),
             trailing_partial_s,
+            series,
             findings: self.findings.into_list(),
             verdict: None,
             rates_per_s: settings.reads_per_s.zip(settings.writes_per_s),
@@ -299,6 +324,7 @@ struct Whole {
     extent: Extent,
     requests_queued_count: Option<u64>,
     sliced: Option<Sliced>,
+    series: Option<Series>,
     histograms: Vec<Histogram>,
 }
 
