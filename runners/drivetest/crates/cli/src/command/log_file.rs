@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use drivetest_log::act::listeners::Wanted;
 use drivetest_log::finding::{Finding, rule};
 use drivetest_log::judge;
 use drivetest_log::judge::profile::{Profile, ProfileError};
@@ -62,9 +63,19 @@ pub struct LogFile {
 impl HowToRead {
     /// Reads a log, and judges its runs where a profile is given.
     pub fn read(&self, path: &Path, profile: Option<&Profile>) -> LogFile {
+        self.read_wanting(path, profile, Wanted::default())
+    }
+
+    /// Reads a log as `read` does, and makes more of its intervals.
+    pub fn read_wanting(&self, path: &Path, profile: Option<&Profile>, wanted: Wanted) -> LogFile {
         let profile_slice_s = profile.map(|profile| profile.rules.slice_length_s);
         let slice_s = self.slice_sec.or(profile_slice_s).unwrap_or(SLICE_S_DEFAULT);
-        let mut log = read(path, Options { slice_s }, self.content_limit_bytes);
+        let reading = How {
+            options: Options { slice_s },
+            wanted,
+            limit_bytes: self.content_limit_bytes,
+        };
+        let mut log = reading.read(path);
         if let Some(profile) = profile {
             log.reading
                 .runs
@@ -77,36 +88,53 @@ impl HowToRead {
 
 /// Reads a log.
 pub fn read(path: &Path, options: Options, limit_bytes: u64) -> LogFile {
-    let name = path
-        .file_name()
-        .unwrap_or(path.as_os_str())
-        .to_string_lossy()
-        .into_owned();
-    match Content::open(path) {
-        Ok(content) => read_content(content, name, options, limit_bytes),
-        Err(error) => {
-            let reading = unreadable(LogReader::new(options), &error);
-            let input = Input {
-                name,
-                compression: "none",
-                size_bytes: 0,
-                sha256: None,
-                content_size_bytes: 0,
-                content_sha256: None,
-                lines_count: 0,
-            };
-            LogFile { input, reading }
+    let wanted = Wanted::default();
+    How {
+        options,
+        wanted,
+        limit_bytes,
+    }
+    .read(path)
+}
+
+struct How {
+    options: Options,
+    wanted: Wanted,
+    limit_bytes: u64,
+}
+
+impl How {
+    fn read(self, path: &Path) -> LogFile {
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        let name = name.to_string_lossy().into_owned();
+        match Content::open(path) {
+            Ok(content) => read_content(content, name, self),
+            Err(error) => unopened(name, unreadable(LogReader::new(self.options), &error)),
         }
     }
 }
 
-fn read_content(mut content: Content, name: String, options: Options, limit_bytes: u64) -> LogFile {
-    let compression = content.compression();
-    let mut reader = Behind::new(
-        move || LogReader::new(options),
-        LogReader::push,
-        compression != "none",
-    );
+fn unopened(name: String, reading: Reading) -> LogFile {
+    let input = Input {
+        name,
+        compression: "none",
+        size_bytes: 0,
+        sha256: None,
+        content_size_bytes: 0,
+        content_sha256: None,
+        lines_count: 0,
+    };
+    LogFile { input, reading }
+}
+
+fn read_content(mut content: Content, name: String, how: How) -> LogFile {
+    let (compression, limit_bytes) = (content.compression(), how.limit_bytes);
+    let begin = move || {
+        let mut reader = LogReader::new(how.options);
+        reader.want(how.wanted.clone());
+        reader
+    };
+    let mut reader = Behind::new(begin, LogReader::push, compression != "none");
     let ended = content.read(limit_bytes, |bytes| reader.add(bytes));
     let received_whole = match &ended {
         Ok(End::TooLarge) => compression != "none",

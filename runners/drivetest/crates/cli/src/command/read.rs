@@ -7,9 +7,11 @@ use std::process::ExitCode;
 
 use drivetest_log::act::histogram::{Tally, Unit};
 use drivetest_log::act::meaning::judged;
+use drivetest_log::act::listeners::Wanted;
 use drivetest_log::act::run::Run;
 use drivetest_log::finding::Finding;
 use drivetest_log::judge::share::Share;
+use drivetest_log::series::Asked;
 use drivetest_log::unreadable::ReadError;
 use serde::Serialize;
 
@@ -31,6 +33,32 @@ pub struct Args {
     /// Judge by a profile: a name that is compiled in, or a file
     #[arg(long, value_name = "NAME|FILE")]
     profile: Option<PathBuf>,
+    #[command(flatten)]
+    series: SeriesArgs,
+}
+
+/// The series of runs, for those who keep them.
+#[derive(clap::Args)]
+struct SeriesArgs {
+    /// Give every run the counts of intervals of N seconds (60: minutes), compressed (docs/formats.md)
+    #[arg(long, value_name = "N", requires = "json", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    series_sec: Option<u64>,
+    /// Only intervals of the series that begin A seconds after the start or later
+    #[arg(long, value_name = "A", requires = "series_sec", default_value_t = 0)]
+    from_sec: u64,
+    /// Only intervals of the series that end B seconds after the start or earlier
+    #[arg(long, value_name = "B", requires = "series_sec", default_value_t = u64::MAX, hide_default_value = true)]
+    to_sec: u64,
+}
+
+impl SeriesArgs {
+    fn asked(&self) -> Option<Asked> {
+        self.series_sec.map(|interval_s| Asked {
+            interval_s,
+            from_s: self.from_sec,
+            to_s: self.to_sec,
+        })
+    }
 }
 
 #[derive(Serialize)]
@@ -60,7 +88,11 @@ impl Args {
         };
         let mut status = 0;
         for path in &self.logs.paths {
-            let log = self.how.read(path, profile.as_ref());
+            let wanted = Wanted {
+                series: self.series.asked(),
+                rows: None,
+            };
+            let log = self.how.read_wanting(path, profile.as_ref(), wanted);
             if log.reading.error.is_some() {
                 status = EXIT_UNREADABLE;
             }

@@ -13,8 +13,12 @@ pub const FRAME_BYTES_MAX: usize = 32 << 20;
 /// The strongest level for which decoders need no more memory than the window.
 const LEVEL: i32 = 19;
 
-/// 1 MiB: the level's own 8 MiB would make the encoder hold 80 MiB, for bytes that hardly repeat.
-const WINDOW_LOG: u32 = 20;
+/// A window of 1 MiB and tables to match: the level's own of 8 MiB cost 80 MiB, for bytes that hardly repeat.
+const MEMORY: [CParameter; 3] = [
+    CParameter::WindowLog(20),
+    CParameter::HashLog(20),
+    CParameter::ChainLog(20),
+];
 
 /// One zstd frame that grows.
 #[derive(Default)]
@@ -57,7 +61,9 @@ impl Frame {
     fn compress(&mut self) -> io::Result<()> {
         if self.encoder.is_none() {
             let mut encoder = Encoder::new(Vec::new(), LEVEL)?;
-            encoder.set_parameter(CParameter::WindowLog(WINDOW_LOG))?;
+            for parameter in MEMORY {
+                encoder.set_parameter(parameter)?;
+            }
             self.encoder = Some(encoder);
         }
         let encoder = self.encoder.iter_mut();
