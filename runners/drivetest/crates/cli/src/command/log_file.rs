@@ -26,7 +26,7 @@ const PROFILE_BYTES_MAX: u64 = 1 << 20;
 pub const EXIT_UNREADABLE: u8 = 3;
 
 /// Exit status for a command line that cannot be understood.
-const EXIT_USAGE: u8 = 64;
+pub const EXIT_USAGE: u8 = 64;
 
 /// How logs are read, in all commands on logs.
 #[derive(clap::Args)]

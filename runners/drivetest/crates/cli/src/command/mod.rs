@@ -8,6 +8,7 @@ mod answer;
 mod behind;
 mod check;
 mod content;
+mod export;
 mod identify;
 mod latency;
 mod log_file;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use drivetest_log::act::histogram::{Tally, Unit};
@@ -10,14 +10,16 @@ use drivetest_log::act::meaning::judged;
 use drivetest_log::act::listeners::Wanted;
 use drivetest_log::act::run::Run;
 use drivetest_log::finding::Finding;
+use drivetest_log::judge::profile::Profile;
 use drivetest_log::judge::share::Share;
 use drivetest_log::series::Asked;
 use drivetest_log::unreadable::ReadError;
 use serde::Serialize;
 
+use super::export::{Export, Format};
 use super::log_file::{
-    EXIT_UNREADABLE, HowToRead, Input, LogFile, Logs, finding_line, profile, refuse_profile, unwritable,
-    write,
+    EXIT_UNREADABLE, EXIT_USAGE, HowToRead, Input, LogFile, Logs, complain, finding_line, profile,
+    refuse_profile, unwritable, write,
 };
 
 /// Arguments of `read`.
@@ -35,6 +37,19 @@ pub struct Args {
     profile: Option<PathBuf>,
     #[command(flatten)]
     series: SeriesArgs,
+    #[command(flatten)]
+    export: ExportArgs,
+}
+
+/// Tables instead of a document.
+#[derive(clap::Args)]
+struct ExportArgs {
+    /// Write the intervals and slices of every log as tables into this directory (docs/formats.md)
+    #[arg(long, value_name = "DIR", requires = "format", conflicts_with = "json")]
+    export: Option<PathBuf>,
+    /// How tables are written
+    #[arg(long, requires = "export")]
+    format: Option<Format>,
 }
 
 /// The series of runs, for those who keep them.
@@ -88,11 +103,10 @@ impl Args {
         };
         let mut status = 0;
         for path in &self.logs.paths {
-            let wanted = Wanted {
-                series: self.series.asked(),
-                rows: None,
+            let log = match self.read(path, profile.as_ref()) {
+                Ok(log) => log,
+                Err(error) => return unexportable(&error),
             };
-            let log = self.how.read_wanting(path, profile.as_ref(), wanted);
             if log.reading.error.is_some() {
                 status = EXIT_UNREADABLE;
             }
@@ -107,6 +121,29 @@ impl Args {
         }
         ExitCode::from(status)
     }
+
+    /// Reads a log, and exports it where that is asked.
+    fn read(&self, path: &Path, profile: Option<&Profile>) -> io::Result<LogFile> {
+        let asked = self.export.export.as_deref().zip(self.export.format);
+        let export = asked.map(|(directory, format)| Export::begin(directory, format, path));
+        let export = export.transpose()?;
+        let wanted = Wanted {
+            series: self.series.asked(),
+            rows: export.as_ref().map(|export| export.taker.clone()),
+        };
+        let log = self.how.read_wanting(path, profile, wanted);
+        match export {
+            Some(export) => export.finish(&log.reading.runs).map(|()| log),
+            None => Ok(log),
+        }
+    }
+}
+
+/// Says why tables cannot be written; names that are taken are a matter of the command line.
+fn unexportable(error: &io::Error) -> ExitCode {
+    complain(&error.to_string());
+    let is_taken = error.kind() == io::ErrorKind::AlreadyExists;
+    ExitCode::from(if is_taken { EXIT_USAGE } else { EXIT_UNREADABLE })
 }
 
 /// Writes a log's document as it goes: it may be many times larger than what is kept of the log.

@@ -1,0 +1,124 @@
+//! `read --export`: the intervals and slices of a log as tables in files.
+
+mod parquet;
+mod table;
+mod target;
+mod text;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use clap::ValueEnum;
+use drivetest_log::act::listeners::Row;
+use drivetest_log::act::run::Run;
+
+use self::parquet::Parquet;
+use self::table::{INTERVAL_BUCKETS, INTERVALS, Pair, Rows, SLICE_BUCKETS, SLICES, Table};
+use self::target::{Named, Targets};
+use self::text::{Csv, JsonLines};
+
+/// Intervals that may wait to be written.
+const WAITING_MAX: usize = 256;
+
+/// How tables are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Parquet, compressed with zstd.
+    Parquet,
+    /// CSV with a header line.
+    Csv,
+    /// A JSON object on each line.
+    Json,
+}
+
+impl Format {
+    fn ending(self) -> &'static str {
+        match self {
+            Self::Parquet => "parquet",
+            Self::Csv => "csv",
+            Self::Json => "jsonl",
+        }
+    }
+}
+
+/// The export of one log while it is read: a thread writes its intervals.
+pub struct Export {
+    /// Takes the intervals.
+    pub taker: SyncSender<Row>,
+    writer: JoinHandle<io::Result<Pair>>,
+    slices: Pair,
+    targets: Targets,
+}
+
+impl Export {
+    /// Begins the tables of a log in a directory.
+    ///
+    /// # Errors
+    /// `AlreadyExists` where a table is there already; else where one cannot be made.
+    pub fn begin(directory: &Path, format: Format, log: &Path) -> io::Result<Self> {
+        let mut targets = Targets::default();
+        let mut open = |table: &Table| {
+            let name = log.file_name().unwrap_or_default().to_string_lossy();
+            let path = directory.join(format!("{name}.{}.{}", table.name, format.ending()));
+            rows(&mut targets, path, format, table)
+        };
+        let (times, buckets) = (open(&INTERVALS)?, open(&INTERVAL_BUCKETS)?);
+        let intervals = Pair { times, buckets };
+        let (times, buckets) = (open(&SLICES)?, open(&SLICE_BUCKETS)?);
+        let slices = Pair { times, buckets };
+        let (taker, taken) = sync_channel(WAITING_MAX);
+        let writer = thread::Builder::new().spawn(move || write(&taken, intervals))?;
+        Ok(Self {
+            taker,
+            writer,
+            slices,
+            targets,
+        })
+    }
+
+    /// Ends the tables with the runs that were read; without one, nothing stays.
+    ///
+    /// # Errors
+    /// Where the tables cannot be written; nothing of them stays then.
+    ///
+    /// # Panics
+    /// Goes on with a panic of the thread that wrote.
+    pub fn finish(mut self, runs: &[Run]) -> io::Result<()> {
+        drop(self.taker);
+        let written = self.writer.join();
+        let intervals = written.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        if runs.is_empty() {
+            return Ok(());
+        }
+        for run in runs {
+            self.slices.add_slices(run)?;
+        }
+        intervals.finish()?;
+        self.slices.finish()?;
+        self.targets.keep()
+    }
+}
+
+fn write(taken: &Receiver<Row>, mut intervals: Pair) -> io::Result<Pair> {
+    for row in taken {
+        intervals.add_interval(&row)?;
+    }
+    Ok(intervals)
+}
+
+fn rows(
+    targets: &mut Targets,
+    path: PathBuf,
+    format: Format,
+    table: &Table,
+) -> io::Result<Box<dyn Rows + Send>> {
+    let inner = targets.begin(path.clone())?;
+    let target = Named { inner, path };
+    Ok(match format {
+        Format::Parquet => Box::new(Parquet::new(target, table)?),
+        Format::Csv => Box::new(Csv::new(target, table)?),
+        Format::Json => Box::new(JsonLines::new(target, table)),
+    })
+}

@@ -1,0 +1,212 @@
+//! The tables: their columns, and how an interval or a slice becomes rows.
+
+use std::io;
+
+use drivetest_log::act::histogram::{Tally, Unit};
+use drivetest_log::act::listeners::Row;
+use drivetest_log::act::run::Run;
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A whole number.
+    Number,
+    /// A whole number, or nothing where it is not known.
+    MaybeNumber,
+    /// Text.
+    Text,
+}
+
+/// A table of a log.
+#[derive(Debug)]
+pub struct Table {
+    /// Its name, part of the file's.
+    pub name: &'static str,
+    /// Its columns in order.
+    pub columns: &'static [(&'static str, Kind)],
+}
+
+/// One value of a row.
+#[derive(Clone, Copy, Debug)]
+pub enum Cell<'a> {
+    /// Of a column of numbers; at most 2^63 - 1.
+    Number(Option<u64>),
+    /// Of a column of text.
+    Text(&'a str),
+}
+
+/// Where rows go.
+pub trait Rows {
+    /// Adds a row, one cell for each column.
+    fn add(&mut self, cells: &[Cell<'_>]) -> io::Result<()>;
+    /// Ends the table.
+    fn finish(self: Box<Self>) -> io::Result<()>;
+}
+
+/// Every report interval of every histogram.
+pub const INTERVALS: Table = Table {
+    name: "intervals",
+    columns: &[
+        ("run", Kind::Number),
+        ("start_s", Kind::Number),
+        ("end_s", Kind::Number),
+        ("histogram", Kind::Number),
+        ("name", Kind::Text),
+        ("ops_count", Kind::MaybeNumber),
+    ],
+};
+
+/// What came to each bucket in them, where anything came.
+pub const INTERVAL_BUCKETS: Table = Table {
+    name: "interval-buckets",
+    columns: &[
+        ("run", Kind::Number),
+        ("start_s", Kind::Number),
+        ("end_s", Kind::Number),
+        ("histogram", Kind::Number),
+        ("name", Kind::Text),
+        ("bucket", Kind::Number),
+        ("lower_us", Kind::MaybeNumber),
+        ("upper_us", Kind::MaybeNumber),
+        ("count", Kind::Number),
+    ],
+};
+
+/// Every slice of every histogram.
+pub const SLICES: Table = Table {
+    name: "slices",
+    columns: INTERVALS.columns,
+};
+
+/// What came to each bucket in them, where anything came.
+pub const SLICE_BUCKETS: Table = Table {
+    name: "slice-buckets",
+    columns: INTERVAL_BUCKETS.columns,
+};
+
+/// What rows of one time and histogram have in common.
+struct Place<'a> {
+    run: usize,
+    start_s: u64,
+    end_s: u64,
+    histogram: usize,
+    name: &'a str,
+    unit: Unit,
+}
+
+/// A pair of tables: the operations of each time, and their buckets.
+pub struct Pair {
+    /// [`INTERVALS`] or [`SLICES`].
+    pub times: Box<dyn Rows + Send>,
+    /// [`INTERVAL_BUCKETS`] or [`SLICE_BUCKETS`].
+    pub buckets: Box<dyn Rows + Send>,
+}
+
+impl Pair {
+    /// Adds an interval.
+    ///
+    /// # Errors
+    /// Where the tables cannot be written.
+    pub fn add_interval(&mut self, row: &Row) -> io::Result<()> {
+        for (histogram, (tally, name)) in row.tallies.iter().zip(&*row.names).enumerate() {
+            let place = Place {
+                run: row.run,
+                start_s: row.start_s,
+                end_s: row.end_s,
+                histogram,
+                name,
+                unit: row.unit,
+            };
+            self.add(&place, tally.as_ref())?;
+        }
+        Ok(())
+    }
+
+    /// Adds the slices of a run.
+    ///
+    /// # Errors
+    /// Where the tables cannot be written.
+    pub fn add_slices(&mut self, run: &Run) -> io::Result<()> {
+        for (slice, histogram) in run
+            .slices
+            .iter()
+            .flat_map(|slice| run.histograms.iter().map(move |histogram| (slice, histogram)))
+        {
+            let place = Place {
+                run: run.ordinal,
+                start_s: slice.start_s,
+                end_s: slice.end_s,
+                histogram: histogram.ordinal,
+                name: &histogram.name,
+                unit: histogram.unit,
+            };
+            self.add(&place, slice.tally(histogram.ordinal))?;
+        }
+        Ok(())
+    }
+
+    /// Ends both tables.
+    ///
+    /// # Errors
+    /// Where they cannot be written.
+    pub fn finish(self) -> io::Result<()> {
+        self.times.finish()?;
+        self.buckets.finish()
+    }
+
+    fn add(&mut self, place: &Place<'_>, tally: Option<&Tally>) -> io::Result<()> {
+        let number = |value: usize| Cell::Number(Some(value as u64));
+        let [run, start_s, end_s, histogram, name] = [
+            number(place.run),
+            Cell::Number(Some(place.start_s)),
+            Cell::Number(Some(place.end_s)),
+            number(place.histogram),
+            Cell::Text(place.name),
+        ];
+        let ops_count = Cell::Number(tally.map(Tally::ops_count));
+        self.times
+            .add(&[run, start_s, end_s, histogram, name, ops_count])?;
+        let counts = tally.map_or(&[][..], Tally::counts).iter().enumerate();
+        for (bucket, &count) in counts.filter(|(_, count)| **count > 0) {
+            let (lower_us, upper_us) = edges_us(bucket, place.unit);
+            let (lower_us, upper_us) = (Cell::Number(lower_us), Cell::Number(upper_us));
+            let (bucket, count) = (number(bucket), Cell::Number(Some(count)));
+            let cells = [
+                run, start_s, end_s, histogram, name, bucket, lower_us, upper_us, count,
+            ];
+            self.buckets.add(&cells)?;
+        }
+        Ok(())
+    }
+}
+
+/// Where a bucket begins and where the next does, microseconds; None beyond what an i64 holds.
+fn edges_us(bucket: usize, unit: Unit) -> (Option<u64>, Option<u64>) {
+    let unit_us = match unit {
+        Unit::Us => 1,
+        Unit::Ms => 1000,
+    };
+    let power_us = |power: usize| {
+        let units = 1_u64.checked_shl(u32::try_from(power).ok()?)?;
+        let edge_us = units.checked_mul(unit_us)?;
+        i64::try_from(edge_us).is_ok().then_some(edge_us)
+    };
+    let lower_us = bucket.checked_sub(1).map_or(Some(0), power_us);
+    (lower_us, power_us(bucket))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_are_those_of_the_buckets_as_far_as_a_number_holds_them() {
+        assert_eq!(edges_us(0, Unit::Us), (Some(0), Some(1)));
+        assert_eq!(edges_us(11, Unit::Us), (Some(1024), Some(2048)));
+        assert_eq!(edges_us(0, Unit::Ms), (Some(0), Some(1000)));
+        assert_eq!(edges_us(4, Unit::Ms), (Some(8000), Some(16_000)));
+        assert_eq!(edges_us(63, Unit::Us), (Some(1 << 62), None));
+        assert_eq!(edges_us(64, Unit::Us), (None, None));
+        assert_eq!(edges_us(54, Unit::Ms), (Some(1000 << 53), None));
+    }
+}
