@@ -66,8 +66,8 @@ impl Frame {
             }
             self.encoder = Some(encoder);
         }
-        let encoder = self.encoder.iter_mut();
-        encoder.map(|encoder| encoder.write_all(&self.plain)).collect()
+        let mut encoder = self.encoder.iter_mut();
+        encoder.try_for_each(|encoder| encoder.write_all(&self.plain))
     }
 }
 
