@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use drivetest_log::act::histogram::{Tally, Unit};
-use drivetest_log::act::meaning::judged;
 use drivetest_log::act::listeners::Wanted;
+use drivetest_log::act::meaning::judged;
 use drivetest_log::act::run::Run;
 use drivetest_log::finding::Finding;
 use drivetest_log::judge::profile::Profile;

@@ -104,7 +104,7 @@ impl Blocks {
             block: Block::with_slack(total_slack_count(header, &settings)),
             dumps: Dumps::new(interval_s, judged_name(family, workload), counted_reads_per_s),
             slicer: Slicer::new(slice_s, interval_s, room),
-            listeners: Listeners::new(wanted, run, settings.unit, interval_s),
+            listeners: Listeners::new(wanted, run, (settings.unit, header.edges()), interval_s),
             settings,
         })
     }

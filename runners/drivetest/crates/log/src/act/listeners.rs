@@ -6,6 +6,7 @@ use std::sync::mpsc::SyncSender;
 use crate::act::block::{Block, Names};
 use crate::act::histogram::{Tally, Unit};
 use crate::act::intervals::{Interval, Intervals};
+use crate::act::meaning::Edges;
 use crate::finding::{Findings, rule};
 use crate::series::{Asked, Series, Writer};
 
@@ -29,6 +30,8 @@ pub struct Row {
     pub end_s: u64,
     /// The unit of the buckets' edges.
     pub unit: Unit,
+    /// What the buckets are.
+    pub edges: Edges,
     /// The histograms' names by ordinal.
     pub names: Arc<[String]>,
     /// The histograms' counts by ordinal; None where they are not known.
@@ -46,26 +49,28 @@ pub struct Listeners {
 struct Rows {
     run: usize,
     unit: Unit,
+    edges: Edges,
     names: Arc<[String]>,
     taker: SyncSender<Row>,
 }
 
 impl Listeners {
-    /// The run of a place in the log, whose histograms have a unit.
+    /// The run of a place in the log, whose buckets have a unit and a kind of edges.
     ///
     /// # Panics
     /// Panics when `report_interval_s` is 0.
-    pub fn new(wanted: Wanted, run: usize, unit: Unit, report_interval_s: u64) -> Self {
+    pub fn new(wanted: Wanted, run: usize, buckets: (Unit, Edges), report_interval_s: u64) -> Self {
         let series = wanted.series.map(|asked| {
             let intervals = Intervals::new(asked.interval_s, report_interval_s);
             let writer = Writer::new(asked, intervals.length_s());
             (intervals, writer)
         });
         let rows = wanted.rows.map(|taker| {
-            let names = Arc::default();
+            let (names, (unit, edges)) = (Arc::default(), buckets);
             let rows = Rows {
                 run,
                 unit,
+                edges,
                 names,
                 taker,
             };
@@ -113,6 +118,7 @@ impl Rows {
             start_s: interval.start_s,
             end_s: interval.end_s,
             unit: self.unit,
+            edges: self.edges,
             names: Arc::clone(&self.names),
             tallies: tallies.map(|counts| Tally::of(counts.as_ref()?)).collect(),
         };
@@ -132,7 +138,10 @@ mod tests {
             to_s: u64::MAX,
         });
         let wanted = Wanted { series, rows: None };
-        let (listeners, mut findings) = (Listeners::new(wanted, 0, Unit::Ms, 1), Findings::default());
+        let (listeners, mut findings) = (
+            Listeners::new(wanted, 0, (Unit::Ms, Edges::Act), 1),
+            Findings::default(),
+        );
         let series = listeners.finish(reached_s, 9, &mut findings);
         (series.is_some(), findings.into_list().len())
     }

@@ -4,6 +4,7 @@ use std::io;
 
 use drivetest_log::act::histogram::{Tally, Unit};
 use drivetest_log::act::listeners::Row;
+use drivetest_log::act::meaning::Edges;
 use drivetest_log::act::run::Run;
 
 /// What a column holds.
@@ -92,6 +93,7 @@ struct Place<'a> {
     histogram: usize,
     name: &'a str,
     unit: Unit,
+    edges: Edges,
 }
 
 /// A pair of tables: the operations of each time, and their buckets.
@@ -116,6 +118,7 @@ impl Pair {
                 histogram,
                 name,
                 unit: row.unit,
+                edges: row.edges,
             };
             self.add(&place, tally.as_ref())?;
         }
@@ -139,6 +142,7 @@ impl Pair {
                 histogram: histogram.ordinal,
                 name: &histogram.name,
                 unit: histogram.unit,
+                edges: histogram.meaning.edges,
             };
             self.add(&place, slice.tally(histogram.ordinal))?;
         }
@@ -168,7 +172,7 @@ impl Pair {
             .add(&[run, start_s, end_s, histogram, name, ops_count])?;
         let counts = tally.map_or(&[][..], Tally::counts).iter().enumerate();
         for (bucket, &count) in counts.filter(|(_, count)| **count > 0) {
-            let (lower_us, upper_us) = edges_us(bucket, place.unit);
+            let (lower_us, upper_us) = edges_us(bucket, place.unit, place.edges);
             let (lower_us, upper_us) = (Cell::Number(lower_us), Cell::Number(upper_us));
             let (bucket, count) = (number(bucket), Cell::Number(Some(count)));
             let cells = [
@@ -181,7 +185,7 @@ impl Pair {
 }
 
 /// Where a bucket begins and where the next does, microseconds; None beyond what an i64 holds.
-fn edges_us(bucket: usize, unit: Unit) -> (Option<u64>, Option<u64>) {
+fn edges_us(bucket: usize, unit: Unit, edges: Edges) -> (Option<u64>, Option<u64>) {
     let unit_us = match unit {
         Unit::Us => 1,
         Unit::Ms => 1000,
@@ -191,8 +195,12 @@ fn edges_us(bucket: usize, unit: Unit) -> (Option<u64>, Option<u64>) {
         let edge_us = units.checked_mul(unit_us)?;
         i64::try_from(edge_us).is_ok().then_some(edge_us)
     };
-    let lower_us = bucket.checked_sub(1).map_or(Some(0), power_us);
-    (lower_us, power_us(bucket))
+    let upper = match edges {
+        Edges::Act => bucket,
+        Edges::Act1 => bucket + 1,
+    };
+    let lower_us = if bucket == 0 { Some(0) } else { power_us(upper - 1) };
+    (lower_us, power_us(upper))
 }
 
 #[cfg(test)]
@@ -201,12 +209,21 @@ mod tests {
 
     #[test]
     fn edges_are_those_of_the_buckets_as_far_as_a_number_holds_them() {
-        assert_eq!(edges_us(0, Unit::Us), (Some(0), Some(1)));
-        assert_eq!(edges_us(11, Unit::Us), (Some(1024), Some(2048)));
-        assert_eq!(edges_us(0, Unit::Ms), (Some(0), Some(1000)));
-        assert_eq!(edges_us(4, Unit::Ms), (Some(8000), Some(16_000)));
-        assert_eq!(edges_us(63, Unit::Us), (Some(1 << 62), None));
-        assert_eq!(edges_us(64, Unit::Us), (None, None));
-        assert_eq!(edges_us(54, Unit::Ms), (Some(1000 << 53), None));
+        let edges = |bucket, unit| edges_us(bucket, unit, Edges::Act);
+        assert_eq!(edges(0, Unit::Us), (Some(0), Some(1)));
+        assert_eq!(edges(11, Unit::Us), (Some(1024), Some(2048)));
+        assert_eq!(edges(0, Unit::Ms), (Some(0), Some(1000)));
+        assert_eq!(edges(4, Unit::Ms), (Some(8000), Some(16_000)));
+        assert_eq!(edges(63, Unit::Us), (Some(1 << 62), None));
+        assert_eq!(edges(64, Unit::Us), (None, None));
+        assert_eq!(edges(54, Unit::Ms), (Some(1000 << 53), None));
+    }
+
+    #[test]
+    fn edges_of_the_first_version_lie_twice_as_high() {
+        let edges = |bucket| edges_us(bucket, Unit::Ms, Edges::Act1);
+        assert_eq!(edges(0), (Some(0), Some(2000)));
+        assert_eq!(edges(1), (Some(2000), Some(4000)));
+        assert_eq!(edges(3), (Some(8000), Some(16_000)));
     }
 }
