@@ -451,6 +451,25 @@ mod tests {
     }
 
     #[test]
+    fn a_clean_tag_is_taken_where_it_is_the_next_and_new_to_the_block() {
+        let mut read = Read::new(&[]);
+        let (reads, writes) = (("reads", 0, ""), ("writes", 0, ""));
+        read.block(&[reads, writes]);
+        read.block(&[writes, reads]);
+        let take = |read: &mut Read, text: &str| {
+            let taken = read.block.take_clean_tag(9, text.as_bytes(), &read.names);
+            taken.is_some()
+        };
+        assert!(
+            !take(&mut read, "writes (0 total)\n"),
+            "it is in the block already"
+        );
+        read.block.begin(10, 2);
+        assert!(!take(&mut read, "writes (0 total)\n"), "reads are next");
+        assert!(take(&mut read, "reads (0 total)\n") && take(&mut read, "writes (0 total)\n"));
+    }
+
+    #[test]
     fn buckets_that_do_not_rise_are_not_believed() {
         let mut read = Read::new(&[]);
         assert_eq!(read.block(&[("reads", 2, " (02: 1) (01: 1)")]), [false]);
