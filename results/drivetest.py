@@ -8,6 +8,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -22,6 +24,7 @@ CONFINE = Path(__file__).with_name("confine.py")
 SCHEMA = Path(__file__).with_name("schemas") / "drivecert.reading.2.json"
 VERSION_TIMEOUT_S = 10
 ROWS_MAX = 100_000  # slices times histograms: a day in slices of 60 s, of 64 histograms, is more than anybody looks at
+SERIES_S = 60  # what is kept in the database beside the slices; seconds are read again
 READ, UNREADABLE = 0, 3  # exit statuses of docs/formats.md
 LIMIT_BY_SIGNAL = {signal.SIGXFSZ: "output", signal.SIGXCPU: "time"}
 STDERR_SHOWN_BYTES = 2000
@@ -56,19 +59,37 @@ class ReaderBrokenError(Exception):
     """The reader is missing, crashed or printed something else than it promises: our matter, never the sender's."""
 
 
-def read(path: Path, slice_length_s: int, profile_document: str) -> Document:
+def read(path: Path, slice_length_s: int, profile_document: str, companions: Sequence[Path] = ()) -> Document:
     """Return what `drivetest read --json` says about a log, checked against its schema.
 
     Raises FormatError and TooManySlicesError (tell the sender), ReaderKilledError (try again), ReaderBrokenError (tell
     the operator).
     """
-    # Files without a name: a worker that is killed leaves none behind.
-    with TemporaryFile() as profile, TemporaryFile() as stdout, TemporaryFile() as stderr:
+    with TemporaryFile() as profile:  # a file without a name: a worker that is killed leaves none behind
         profile.write(profile_document.encode())  # the hash is over these bytes
         profile.flush()
-        given = f"/proc/self/fd/{profile.fileno()}"
-        command = ["read", "--json", "--slice-sec", str(slice_length_s), "--profile", given, str(path)]
-        status = _run_confined(command, profile, stdout, stderr)
+        judged = ["--slice-sec", str(slice_length_s), "--profile", f"/proc/self/fd/{profile.fileno()}"]
+        asked = [*judged, "--series-sec", str(SERIES_S), *_with(companions), str(path)]
+        return _answer(asked, [profile])
+
+
+def read_intervals(path: Path, from_s: int, to_s: int, companions: Sequence[Path] = ()) -> Document:
+    """Return a reading whose runs have a series of seconds, or of report intervals where those are longer.
+
+    Raises as read() does.
+    """
+    window = ["--series-sec", "1", "--from-sec", str(from_s), "--to-sec", str(to_s)]
+    return _answer([*window, *_with(companions), str(path)], [])
+
+
+def _with(companions: Sequence[Path]) -> list[str]:
+    return [word for companion in companions for word in ("--with", str(companion))]
+
+
+def _answer(asked: list[str], handed: Sequence[IO[bytes]]) -> Document:
+    with ExitStack() as files:
+        stdout, stderr = files.enter_context(TemporaryFile()), files.enter_context(TemporaryFile())
+        status = _run_confined(["read", "--json", *asked], handed, stdout, stderr)
         _refuse_failure(status, stderr)
         document = _parse(stdout)
     if document["error"] is not None:
@@ -90,7 +111,7 @@ def reader_version() -> str:
     return answer.stdout.split()[-1]
 
 
-def _run_confined(command: list[str], profile: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]) -> int:
+def _run_confined(command: list[str], handed: Sequence[IO[bytes]], stdout: IO[bytes], stderr: IO[bytes]) -> int:
     """Return the exit status, negative for a signal. Output goes to files: their size is what the kernel limits."""
     limits = [os.getpid(), settings.READ_MEMORY_BYTES, settings.READ_OUTPUT_BYTES, settings.READ_TIMEOUT_S + 1]
     process = subprocess.Popen(
@@ -98,7 +119,7 @@ def _run_confined(command: list[str], profile: IO[bytes], stdout: IO[bytes], std
         stdin=subprocess.DEVNULL,
         stdout=stdout,
         stderr=stderr,
-        pass_fds=[profile.fileno()],
+        pass_fds=[file.fileno() for file in handed],
         env={},  # no password of ours reaches a program that reads hostile bytes
     )
     try:

@@ -1,9 +1,12 @@
 """From what `drivetest read --json` printed to rows; the caller holds the transaction."""
 
+import base64
 from collections.abc import Iterator
-from decimal import Decimal
+from typing import Any
 
+from results.copy_rows import copy_rows
 from results.drivetest import Document
+from results.exact_share import exact_share_pct
 from results.identity import match_product
 from results.models import (
     Evidence,
@@ -12,6 +15,7 @@ from results.models import (
     Profile,
     Reading,
     Run,
+    Series,
     Share,
     Slice,
     Statistic,
@@ -19,8 +23,11 @@ from results.models import (
     Tier,
     Verdict,
 )
+from results.ycsb_ingest import decimal_of, duration_s, write_ycsb
 
-BATCH_ROWS = 2000
+SLICE_COLUMNS = ["histogram", "number", "start_s", "end_s", "first_line", "last_line", "ops_count", "counts"]
+MEMBER_CHARS = 500
+YCSB = "ycsb"
 FACTS = [
     "config", "derived", "devices", "stop", "unit", "reached_s", "report_interval_s", "generator", "io_errors_count",
     "first_line", "last_line", "device_count", "asked_duration_s", "intervals_count", "record_bytes",
@@ -30,49 +37,79 @@ HISTOGRAM_COLUMNS = ["ordinal", "unit", "ops_count", "counts"]
 
 
 def record_input(evidence: Evidence, document: Document) -> None:
-    """Note the hash and length of the decompressed bytes, once."""
+    """Note the hash and length of the decompressed bytes, once, and what the files beside the log are."""
     told = document["input"]
+    for companion in told.get("companions", []):
+        evidence.submission.companions.filter(evidence__sha256=companion["sha256"]).update(role=companion["role"][:20])
     if told["content_sha256"] is None:
         return  # the bytes could not be had to their end: neither is of the whole
     content = {key: told[key] for key in ["content_sha256", "content_size_bytes"]}
     Evidence.objects.filter(pk=evidence.pk, content_sha256="").update(**content)
 
 
-def record_runs(reading: Reading, document: Document, profile: Profile) -> None:
-    """Write each run of a document that this reading has not written yet, with everything below it."""
+def record_runs(reading: Reading, document: Document, profile: Profile) -> int:
+    """Write each run of a document that this reading has not written yet, and return how many the document has.
+
+    Runs of YCSB are numbered after those of ACT: an archive may hold both.
+    """
     submission = reading.evidence.submission
     submission.product = submission.product or match_product(submission)
     submission.save(update_fields=["product"])
-    for read in document["runs"]:
-        columns = _run_columns(submission, read)
-        run, is_new = Run.objects.get_or_create(reading=reading, ordinal=read["ordinal"], defaults=columns)
-        if is_new:
+    act_runs, ycsb_runs = document["runs"], document.get("ycsb_runs", [])
+    for read in act_runs:
+        run = _new_run(reading, read["ordinal"], _act_columns(read), read)
+        if run is not None:
             _write_below(run, read, document["reader"]["version"], profile)
+    for read in ycsb_runs:
+        run = _new_run(reading, len(act_runs) + read["ordinal"], _ycsb_columns(read), read)
+        if run is not None:
+            write_ycsb(run, read)
+            Finding.objects.bulk_create(_findings(run, read))
+    return len(act_runs) + len(ycsb_runs)
 
 
-def _run_columns(submission: Submission, read: Document) -> Document:
-    reads, writes = _decimal(read["asked_reads_per_s"]), _decimal(read["asked_writes_per_s"])
-    return {
+def _new_run(reading: Reading, ordinal: int, columns: Document, read: Document) -> Run | None:
+    """Create a run, or return None where this reading has it already."""
+    submission = reading.evidence.submission
+    shared = {
         "submission": submission,
         "product": submission.product,
         "source": submission.organisation.name,
         "tier": Tier.LAB_VERIFIED if submission.origin == Submission.Origin.DISPATCH else Tier.VENDOR_REPORTED,
         "is_virtual": submission.is_virtual,
+        "member": (read.get("member") or "")[:MEMBER_CHARS],
+        "tool": read["tool"][:40],
+        "tool_version": (read["tool_version"] or "")[:20],
+        "firmware": submission.firmware,
+        "over_provisioning_pct": submission.over_provisioning_pct,
+    }
+    run, is_new = Run.objects.get_or_create(reading=reading, ordinal=ordinal, defaults=shared | columns)
+    return run if is_new else None
+
+
+def _act_columns(read: Document) -> Document:
+    reads, writes = decimal_of(read["asked_reads_per_s"]), decimal_of(read["asked_writes_per_s"])
+    return {
         "statistic": Statistic.WORST_SLICE,
         "workload": read["workload"][:20],
-        "tool": read["tool"][:40],
-        "tool_version": read["tool_version"][:20],
         "reads_per_s": reads,
         "writes_per_s": writes,
         "tps": None if reads is None or writes is None else reads + writes,
-        "nx_load": _decimal(read["nx_load"]),
+        "nx_load": decimal_of(read["nx_load"]),
         "duration_s": read["reached_s"],
         "slice_length_s": read["slice_length_s"],
-        "firmware": submission.firmware,
-        "over_provisioning_pct": submission.over_provisioning_pct,
         "compress_pct": read["compress_pct"],
         "device_count": read["device_count"],
         "facts": {name: read[name] for name in FACTS if name in read},
+    }
+
+
+def _ycsb_columns(read: Document) -> Document:
+    return {
+        "statistic": Statistic.OVERALL,
+        "workload": YCSB,
+        "duration_s": duration_s(read),
+        "facts": {name: read[name] for name in ("first_line", "last_line", "stop")},
     }
 
 
@@ -81,19 +118,32 @@ def _write_below(run: Run, read: Document, reader_version: str, profile: Profile
         Histogram(run=run, name=histogram["name"][:160], **{key: histogram[key] for key in HISTOGRAM_COLUMNS})
         for histogram in read["histograms"]
     )
-    Slice.objects.bulk_create(_slices(histograms, read), batch_size=BATCH_ROWS)
+    copy_rows(Slice, SLICE_COLUMNS, _slices(histograms, read))
+    _write_series(run, read.get("series"))
     Finding.objects.bulk_create(_findings(run, read))
     if read["verdict"] is not None:
         _write_verdict(run, read["verdict"], reader_version, profile)
 
 
-def _slices(histograms: list[Histogram], read: Document) -> Iterator[Slice]:
-    by_ordinal = {histogram.ordinal: histogram for histogram in histograms}
+def _slices(histograms: list[Histogram], read: Document) -> Iterator[list[Any]]:
+    id_by_ordinal = {histogram.ordinal: histogram.pk for histogram in histograms}
     for piece in read["slices"]:
-        place = {key: piece[key] for key in ["number", "start_s", "end_s", "first_line", "last_line"]}
+        place = [piece[key] for key in ("number", "start_s", "end_s", "first_line", "last_line")]
         for part in piece["histograms"]:
-            histogram = by_ordinal[part["ordinal"]]
-            yield Slice(histogram=histogram, ops_count=part["ops_count"], counts=part["counts"], **place)
+            yield [id_by_ordinal[part["ordinal"]], *place, part["ops_count"], part["counts"]]
+
+
+def _write_series(run: Run, series: Document | None) -> None:
+    if series is None:
+        return
+    Series.objects.create(
+        run=run,
+        interval_s=series["interval_s"],
+        start_s=series["start_s"],
+        intervals_count=series["count"],
+        encoding=series["encoding"],
+        packed=base64.b64decode(series["data"], validate=True),
+    )
 
 
 def _findings(run: Run, read: Document) -> Iterator[Finding]:
@@ -120,13 +170,9 @@ def _share(run: Run, share: Document) -> Share:
         statistic=share["statistic"],
         threshold_us=share["threshold_us"],
         read_at_us=share["read_at_us"],
-        share_pct=Decimal(share["share_pct"]),
+        share_pct=exact_share_pct(share["over_count"], share["ops_count"]),
         printed=share["share_pct"],
         over_count=share["over_count"],
         ops_count=share["ops_count"],
         slice_number=share["slice"],
     )
-
-
-def _decimal(text: str | None) -> Decimal | None:
-    return None if text is None else Decimal(text)

@@ -4,6 +4,7 @@ The bytes are safe before anything reads them; evidence, submission, reading and
 is woken after the commit.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 
@@ -11,12 +12,17 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 
 from results.evidence_store import ByteStream, Stored, store
-from results.models import Event, Evidence, Organisation, Reading, Submission
+from results.models import Companion, Event, Evidence, Organisation, Reading, Submission
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
 from results.requeue import read_again, wake_reader
 
 FILENAME_CHARS = 255
 SIDE_FILENAME = "side.jsonl"
+COMPANIONS_MAX = 32  # YCSB writes an HDR file for each operation: a dozen; more belong into an archive
+
+
+class TooManyCompanionsError(Exception):
+    """More files beside one log than are taken: the sender puts them into one archive with the log."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +45,24 @@ class Facts:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """A file that belongs to the log: its stderr, command line, configuration, an HDR file."""
+
+    stream: ByteStream
+    filename: str
+
+
+@dataclass(frozen=True)
 class Receipt:
-    """The submission that the bytes belong to, whether they came for the first time, or are read once more."""
+    """The submission that the bytes belong to, whether they came for the first time, or are read once more.
+
+    `left_out` names the companions that came too late: the log was read without them.
+    """
 
     submission: Submission
     is_new: bool
     is_read_again: bool = False
+    left_out: tuple[str, ...] = ()
 
 
 def receive(  # noqa: PLR0913, PLR0917 - what the three senders know, and no more
@@ -71,13 +89,18 @@ def take_in(  # noqa: PLR0913, PLR0917 - as receive()
     origin: str,
     actor: AbstractBaseUser | None,
     side_file: ByteStream | None = None,
+    companions: Sequence[Beside] = (),
 ) -> Receipt:
-    """Do what receive() does and tell also whether the bytes are new.
+    """Do what receive() does with a log and the files beside it, and tell also whether the bytes are new.
 
-    Where their reading failed and other slices are asked for now, they are read again, with the facts as stated now.
+    Where their reading failed, and other slices are asked for or files beside the log are new, they are read again,
+    with the facts as stated now. Raises TooManyCompanionsError before anything is kept.
     """
+    if len(companions) > COMPANIONS_MAX:
+        raise TooManyCompanionsError(f"expected at most {COMPANIONS_MAX} files beside the log, got {len(companions)}")
     stored = store(stream)
     stored_side_file = store(side_file) if side_file is not None else None
+    beside = [(store(companion.stream), clean_filename(companion.filename)) for companion in companions]
     with transaction.atomic():
         log = _record_evidence(organisation, stored, filename)
         stated = asdict(facts) | {"organisation": organisation, "submitted_by": actor, "origin": origin}
@@ -85,9 +108,35 @@ def take_in(  # noqa: PLR0913, PLR0917 - as receive()
             stated["side_file"] = _record_evidence(organisation, stored_side_file, SIDE_FILENAME)
         submission, is_new = Submission.objects.get_or_create(log=log, defaults=stated)
         if is_new:
+            _add_companions(submission, beside)
             _queue_reading(submission)
-        is_read_again = not is_new and _read_in_other_slices(submission, facts, actor)
-    return Receipt(submission, is_new, is_read_again)
+            return Receipt(submission, is_new)
+        return _receive_again(submission, facts, beside, actor)
+
+
+def _receive_again(
+    submission: Submission, facts: Facts, beside: list[tuple[Stored, str]], actor: AbstractBaseUser | None
+) -> Receipt:
+    """Take what is new about bytes that are known: a log that was read keeps the companions that it was read with."""
+    reading = Reading.objects.select_for_update().filter(evidence=submission.log_id).order_by("-created_at").first()
+    missing = [(stored, name) for stored, name in beside if not _has_companion(submission, stored)]
+    if missing and reading is not None and reading.state in {Reading.State.READING, Reading.State.DONE}:
+        return Receipt(submission, is_new=False, left_out=tuple(name for _, name in missing))
+    added = _add_companions(submission, missing)
+    is_read_again = _read_again_otherwise(submission, facts, added, actor)
+    return Receipt(submission, is_new=False, is_read_again=is_read_again)
+
+
+def _has_companion(submission: Submission, stored: Stored) -> bool:
+    return submission.companions.filter(evidence__sha256=stored.sha256).exists()
+
+
+def _add_companions(submission: Submission, beside: list[tuple[Stored, str]]) -> list[str]:
+    """Record each file as evidence of its own and bind it to the log; return the names."""
+    for stored, name in beside:
+        evidence = _record_evidence(submission.organisation, stored, name)
+        Companion.objects.get_or_create(submission=submission, evidence=evidence, filename=name)
+    return [name for _, name in beside]
 
 
 def _record_evidence(organisation: Organisation, stored: Stored, filename: str) -> Evidence:
@@ -106,14 +155,16 @@ def clean_filename(filename: str) -> str:
     return "".join(character for character in name if character.isprintable())[-FILENAME_CHARS:] or "log"
 
 
-def _read_in_other_slices(submission: Submission, facts: Facts, actor: AbstractBaseUser | None) -> bool:
-    """Queue a failed reading again where the slice length is another one; the event keeps the facts before."""
-    if facts.slice_length_s == submission.slice_length_s:
+def _read_again_otherwise(
+    submission: Submission, facts: Facts, added: list[str], actor: AbstractBaseUser | None
+) -> bool:
+    """Queue a failed reading again where slices or companions are others; the event keeps the facts before."""
+    if facts.slice_length_s == submission.slice_length_s and not added:
         return False
     stated = asdict(facts).items()
     changes = {name: [getattr(submission, name), value] for name, value in stated if value != getattr(submission, name)}
     told = {name: [str(before), str(after)] for name, (before, after) in changes.items()}
-    if not read_again(submission, actor, {"facts": told}):
+    if not read_again(submission, actor, {"facts": told, "companions": added}):
         return False
     for name in changes:
         setattr(submission, name, getattr(facts, name))
@@ -129,6 +180,11 @@ def _queue_reading(submission: Submission) -> None:
         kind="submission-received",
         subject_type="submission",
         subject_id=submission.public_id,
-        details={"origin": submission.origin, "sha256": submission.log.sha256, "bytes": submission.log.size_bytes},
+        details={
+            "origin": submission.origin,
+            "sha256": submission.log.sha256,
+            "bytes": submission.log.size_bytes,
+            "companions": [companion.evidence.sha256 for companion in submission.companions.select_related("evidence")],
+        },
     )
     wake_reader(reading.pk)

@@ -20,6 +20,7 @@ from results.drivetest import ROWS_MAX, Document, FormatError, ReaderBrokenError
 from results.evidence_store import EvidenceDamagedError, open_evidence, path_of
 from results.ingest import record_input, record_runs
 from results.models import Event, Evidence, Profile, Reading
+from results.named_files import named_path
 
 logger = logging.getLogger(__name__)
 
@@ -106,9 +107,10 @@ def _attempt(reading: Reading) -> None:
 def _read(reading: Reading, profile: Profile) -> Document:
     evidence = reading.evidence
     open_evidence(evidence).close()  # raises where the bytes are not there
-    path, slice_length_s = path_of(evidence.sha256), evidence.submission.slice_length_s
+    path, submission = path_of(evidence.sha256), evidence.submission
+    companions = [named_path(each) for each in submission.companions.select_related("evidence")]
     try:
-        document = drivetest.read(path, slice_length_s, profile.document)
+        document = drivetest.read(path, submission.slice_length_s, profile.document, companions)
     except FormatError as error:
         _refuse_damage(evidence, error.document)
         raise
@@ -131,10 +133,9 @@ def _finish(reading: Reading, document: Document, profile: Profile) -> None:
     """Write all rows and the state in one transaction."""
     with transaction.atomic():
         done = {"findings": document["findings"], "reader_version": document["reader"]["version"], "error": None}
-        _end(reading, Reading.State.DONE, done)
+        _end(reading, Reading.State.DONE, done | {"members": document["input"].get("members", [])})
         record_input(reading.evidence, document)
-        record_runs(reading, document, profile)
-        _tell(reading, "reading-done", {"runs": len(document["runs"])})
+        _tell(reading, "reading-done", {"runs": record_runs(reading, document, profile)})
 
 
 def _fail(reading: Reading, error: Document, document: Document | None) -> None:

@@ -1,5 +1,6 @@
 """The tables of the register."""
 
+from results.models.companion import Companion
 from results.models.event import Event
 from results.models.evidence import Evidence, Submission, SubmissionKey
 from results.models.organisation import Organisation
@@ -8,9 +9,12 @@ from results.models.profile import Profile
 from results.models.published import PublishedClaim, PublishedFigure
 from results.models.reading import Reading
 from results.models.run import Finding, Histogram, Run, Share, Slice, Statistic, Tier, Verdict, Visibility
+from results.models.series import Series
+from results.models.ycsb import YcsbInterval, YcsbOperation, YcsbRun
 
 __all__ = [
     "Category",
+    "Companion",
     "Event",
     "Evidence",
     "Finding",
@@ -22,6 +26,7 @@ __all__ = [
     "PublishedFigure",
     "Reading",
     "Run",
+    "Series",
     "Share",
     "Slice",
     "Statistic",
@@ -30,4 +35,7 @@ __all__ = [
     "Tier",
     "Verdict",
     "Visibility",
+    "YcsbInterval",
+    "YcsbOperation",
+    "YcsbRun",
 ]

@@ -10,6 +10,7 @@ class Reading(models.Model):
     """What `drivetest read` made of a log, or why it could not; the row is the queue.
 
     `attempts` only grows and tells an overtaken attempt from ours; `counted_attempts` are those that the limit is for.
+    `members` are the files of an archive as the reader tells them; empty for a log that came as it is.
     """
 
     class State(models.TextChoices):
@@ -28,6 +29,7 @@ class Reading(models.Model):
     next_attempt_at = models.DateTimeField(null=True)
     error = models.JSONField(null=True)
     findings = models.JSONField(default=list)
+    members = models.JSONField(default=list)
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)

@@ -44,6 +44,7 @@ class Run(models.Model):
     submission = models.ForeignKey(Submission, models.PROTECT, null=True, related_name="runs")
     reading = models.ForeignKey(Reading, models.PROTECT, null=True, related_name="runs")
     ordinal = models.PositiveSmallIntegerField(default=0)
+    member = models.CharField(max_length=500, blank=True)
     catalogue_key = models.CharField(max_length=64, unique=True, null=True)  # noqa: DJ001 - unique where it is
     source = models.CharField(max_length=200, blank=True)
     source_row = models.TextField(blank=True)
@@ -131,7 +132,11 @@ class Slice(models.Model):
 
 
 class Share(models.Model):
-    """The percentage of reads found beyond a threshold, with its digits as printed and, where known, the counts."""
+    """The percentage of reads found beyond a threshold, with its digits as printed and, where known, the counts.
+
+    `share_pct` is for comparing: where the counts are known it is over x 100 / all, rounded up at its last place, so
+    that it is at most a limit of up to 9 places exactly where the counts are. `printed` is rounded as ACT does.
+    """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="shares")
     statistic = models.CharField(max_length=20, choices=Statistic)
@@ -148,7 +153,11 @@ class Share(models.Model):
 
         ordering = ["threshold_us"]
         constraints = [models.UniqueConstraint(fields=["run", "statistic", "threshold_us"], name="share_unique_in_run")]
-        indexes = [models.Index(fields=["statistic", "threshold_us", "share_pct"], name="share_by_value")]
+        indexes = [
+            models.Index(
+                fields=["statistic", "threshold_us", "share_pct"], include=["run"], name="share_by_exact_value"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.printed} % over {self.threshold_us} us"

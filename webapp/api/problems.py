@@ -1,6 +1,6 @@
 """Errors of the API in their one shape: problem details (RFC 9457)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -25,6 +25,18 @@ class KeyReusedProblem(APIException):
 
     status_code = status.HTTP_409_CONFLICT
     default_detail = "This Idempotency-Key belongs to a submission of other bytes. Use a new key for a new log."
+
+
+class CompanionsLateProblem(APIException):
+    """The log is known and was read without the files that come beside it now."""
+
+    status_code = status.HTTP_409_CONFLICT
+
+    def __init__(self, names: Iterable[str]) -> None:
+        super().__init__(
+            f"Not taken: {', '.join(names)}. The log is being read, or was read, without them. Put log and files into "
+            "one tar or zip and send that: it is a submission of its own."
+        )
 
 
 class StoreFullProblem(APIException):
@@ -63,7 +75,7 @@ class UnreadableProblem(APIException):
 def problem_details(error: Exception, context: dict[str, Any]) -> Response | None:
     """Return an error as problem details; None for a bug, which stays one."""
     if isinstance(error, TooManyFilesSent):
-        error = ParseError("Expected one file, the log; got several. Send each log in a request of its own.")
+        error = ParseError("Expected a log and at most 32 companions, got more files. Put them into one tar or zip.")
     response = exception_handler(error, context)
     if response is None:
         return None

@@ -5,8 +5,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from results.intake import Facts
-from results.models import Category, Evidence, Product, Reading, Run, Share, Submission, Verdict
+from results.intake import COMPANIONS_MAX, Beside, Facts
+from results.models import Category, Companion, Evidence, Product, Reading, Run, Share, Submission, Verdict
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
 from results.submission_states import SubmissionState
 from webapp.submissions.forms import EMPTY, FACT_FIELDS, SLICE_LENGTH_MAX_S
@@ -15,9 +15,15 @@ VERDICT_FIELDS = ["headline", "profile", "histogram", "shares", "violations", "r
 
 
 class LogSerializer(serializers.Serializer[Any]):
-    """A log, and the slices that it is to be read in."""
+    """A log, the files that belong to it (repeat the field), and the slices that it is to be read in."""
 
     log = serializers.FileField(error_messages={"empty": EMPTY})
+    companions = serializers.ListField(
+        child=serializers.FileField(allow_empty_file=True, max_length=255),
+        required=False,
+        default=list,
+        max_length=COMPANIONS_MAX,
+    )
     slice_length_s = serializers.IntegerField(
         min_value=1, max_value=SLICE_LENGTH_MAX_S, required=False, default=SLICE_LENGTH_DEFAULT_S
     )
@@ -43,6 +49,10 @@ class UploadSerializer(LogSerializer):
         """Return what the sender states."""
         return Facts(**{name: self.validated_data[name] for name in FACT_FIELDS})
 
+    def beside(self) -> list[Beside]:
+        """Return the files that belong to the log."""
+        return [Beside(each, each.name) for each in self.validated_data["companions"]]
+
 
 class EvidenceSerializer(serializers.ModelSerializer[Evidence]):
     """Stored bytes."""
@@ -54,6 +64,19 @@ class EvidenceSerializer(serializers.ModelSerializer[Evidence]):
         fields = ["filename", "sha256", "size_bytes", "content_sha256", "content_size_bytes", "received_at"]
 
 
+class CompanionSerializer(serializers.ModelSerializer[Companion]):
+    """A file that belongs to the log; `role` is what the reader takes it for, empty before it is read."""
+
+    sha256 = serializers.CharField(source="evidence.sha256")
+    size_bytes = serializers.IntegerField(source="evidence.size_bytes")
+
+    class Meta:
+        """Never where it is, only what it is."""
+
+        model = Companion
+        fields = ["filename", "role", "sha256", "size_bytes"]
+
+
 class ReadingSerializer(serializers.ModelSerializer[Reading]):
     """What became of the reading; `error` is the reader's object of docs/formats.md."""
 
@@ -61,7 +84,7 @@ class ReadingSerializer(serializers.ModelSerializer[Reading]):
         """The queue's own columns stay inside."""
 
         model = Reading
-        fields = ["state", "reader_version", "attempts", "error", "findings", "started_at", "finished_at"]
+        fields = ["state", "reader_version", "attempts", "error", "findings", "members", "started_at", "finished_at"]
 
 
 class ProductSerializer(serializers.ModelSerializer[Product]):
@@ -139,6 +162,7 @@ class SubmissionSerializer(serializers.ModelSerializer[Submission]):
     organisation = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
     product = serializers.SlugRelatedField[Product](slug_field="slug", read_only=True)
     log = EvidenceSerializer()
+    companions = CompanionSerializer(many=True)
     reading = serializers.SerializerMethodField()
     runs = RunSerializer(many=True)
 
@@ -147,8 +171,8 @@ class SubmissionSerializer(serializers.ModelSerializer[Submission]):
 
         model = Submission
         fields = [
-            "id", "url", "state", "origin", "organisation", "received_at", *FACT_FIELDS, "product", "log", "reading",
-            "runs",
+            "id", "url", "state", "origin", "organisation", "received_at", *FACT_FIELDS, "product", "log", "companions",
+            "reading", "runs",
         ]  # fmt: skip
 
     def get_url(self, submission: Submission) -> str:

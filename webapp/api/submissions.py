@@ -18,10 +18,10 @@ from results.intake import Receipt, take_in
 from results.models import Submission, SubmissionKey
 from results.submission_states import StatedSubmission, with_state
 from webapp.api.authentication import token_of
-from webapp.api.problems import KeyReusedProblem, StoreFullProblem, TooLargeProblem
+from webapp.api.problems import CompanionsLateProblem, KeyReusedProblem, StoreFullProblem, TooLargeProblem
 from webapp.api.serializers import SubmissionSerializer, UploadSerializer
 from webapp.api.throttles import ReadThrottle, SubmitThrottle
-from webapp.submissions.uploads import is_too_large, size_complaint
+from webapp.submissions.uploads import files_complaint, is_too_large, size_complaint
 
 KEY_CHARS = 200
 
@@ -37,7 +37,14 @@ def of_sender(request: Request) -> QuerySet[StatedSubmission]:
     related = Submission.objects.filter(organisation=token_of(request).organisation_id).select_related(
         "organisation", "log", "product"
     )
-    return with_state(related).prefetch_related("log__readings", "runs__shares", "runs__verdicts", "runs__product")
+    return with_state(related).prefetch_related(
+        "log__readings",
+        "companions__evidence",
+        "runs__shares",
+        "runs__verdicts",
+        "runs__product",
+        "runs__ycsb__operations",
+    )
 
 
 class SubmissionList(ListAPIView[Submission]):
@@ -58,8 +65,10 @@ class SubmissionList(ListAPIView[Submission]):
         summary="Submit a log",
         description=(
             "The same bytes from the same organisation are the same submission: 201 the first time, 200 again, with "
-            "the facts as first stated; where their reading failed and slice_length_s is another one, they are read "
-            "again with the facts as stated now. A key names one submission: with other bytes it answers 409."
+            "the facts as first stated. Where their reading failed and slice_length_s is another one, or companions "
+            "(stderr, command line, configuration, HDR files) are new, they are read again, with the facts as stated "
+            "now. A log that was read keeps the companions it was read with: others answer 409. A key names one "
+            "submission: with other bytes it answers 409."
         ),
         parameters=[OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER)],
         request={"multipart/form-data": UploadSerializer},
@@ -71,6 +80,8 @@ class SubmissionList(ListAPIView[Submission]):
         upload = UploadSerializer(data=request.data)
         upload.is_valid(raise_exception=True)
         receipt = _take_in(request, upload)
+        if receipt.left_out:
+            raise CompanionsLateProblem(receipt.left_out)
         shown = SubmissionSerializer(of_sender(request).get(pk=receipt.submission.pk)).data
         answer_status = status.HTTP_201_CREATED if receipt.is_new else status.HTTP_200_OK
         return Response(shown, answer_status, headers={"Location": f"/api/v1/submissions/{shown['id']}/"})
@@ -89,10 +100,12 @@ class SubmissionDetail(RetrieveAPIView[Submission]):
 
 
 def refuse_size(request: Request) -> None:
-    """Raise where the log was too large: parsing has skipped it, which must not look like a missing field."""
+    """Raise where files were too large, which parsing has skipped and must not look missing, or would be dropped."""
     _ = request.data
     if is_too_large(request):
         raise TooLargeProblem(size_complaint())
+    if complaint := files_complaint(request.FILES):
+        raise ValidationError({"log": [complaint]})
 
 
 def _take_in(request: Request, upload: UploadSerializer) -> Receipt:
@@ -101,7 +114,9 @@ def _take_in(request: Request, upload: UploadSerializer) -> Receipt:
     try:
         with transaction.atomic():
             origin = Submission.Origin.API
-            receipt = take_in(token.organisation, log, log.name, upload.facts(), origin, token.user)
+            receipt = take_in(
+                token.organisation, log, log.name, upload.facts(), origin, token.user, companions=upload.beside()
+            )
             _bind_key(receipt.submission, key)
     except StoreFullError as error:
         raise StoreFullProblem from error

@@ -15,6 +15,7 @@ from rest_framework.views import APIView
 
 from results import drivetest, locks
 from results.drivetest import Document, FormatError, ReaderBrokenError, ReaderKilledError, TooManySlicesError
+from results.named_files import file_name
 from results.readings import judging_profile
 from webapp.api.authentication import token_of
 from webapp.api.problems import BusyProblem, ReaderProblem, UnreadableProblem
@@ -22,7 +23,7 @@ from webapp.api.serializers import LogSerializer
 from webapp.api.submissions import refuse_size
 from webapp.api.throttles import ValidateThrottle
 
-BULKY = {"histograms", "slices"}
+BULKY = {"histograms", "slices", "series"}
 
 
 class Validation(APIView):
@@ -47,24 +48,32 @@ class Validation(APIView):
         with locks.try_lock(locks.VALIDATION, token_of(request).organisation_id) as is_ours:
             if not is_ours:  # each holds a server thread and a reader's memory, which are there for everyone
                 raise BusyProblem
-            document = _read(asked.validated_data["log"], asked.validated_data["slice_length_s"])
+            document = _read(asked.validated_data)
         runs = [{key: value for key, value in run.items() if key not in BULKY} for run in document["runs"]]
         return Response(document | {"runs": runs})
 
 
-def _read(log: "UploadedFile[bytes]", slice_length_s: int) -> Document:
+def _read(asked: dict[str, Any]) -> Document:
     with tempfile.TemporaryDirectory(prefix="drivecert-validate-") as directory:
-        path = Path(directory) / "log"
-        with path.open("wb") as file:
-            file.writelines(log.chunks())
+        path = _written(asked["log"], Path(directory), "log")
+        beside = [_written(each, Path(directory) / str(n), each.name) for n, each in enumerate(asked["companions"])]
         try:
-            return drivetest.read(path, slice_length_s, judging_profile().document)
+            return drivetest.read(path, asked["slice_length_s"], judging_profile().document, beside)
         except FormatError as error:
             raise UnreadableProblem(error.error) from error
         except TooManySlicesError as error:
             raise UnreadableProblem(_too_many(error)) from error
         except (ReaderKilledError, ReaderBrokenError) as error:
             raise ReaderProblem from error
+
+
+def _written(upload: "UploadedFile[bytes]", directory: Path, name: str) -> Path:
+    """Write an upload under a name that is safe, each in a directory of its own: two may have one name."""
+    directory.mkdir(exist_ok=True)
+    path = directory / file_name(name)
+    with path.open("wb") as file:
+        file.writelines(upload.chunks())
+    return path
 
 
 def _too_many(error: TooManySlicesError) -> dict[str, Any]:

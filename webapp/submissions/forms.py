@@ -3,12 +3,13 @@
 from typing import Any
 
 from django import forms
+from django.core.files.uploadedfile import UploadedFile
 
 from results.identity import Identity
-from results.intake import Facts
+from results.intake import COMPANIONS_MAX, Beside, Facts
 from results.models import Category, Organisation, Product, Submission
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
-from webapp.submissions.uploads import size_complaint
+from webapp.submissions.uploads import files_complaint, size_complaint
 
 FACT_FIELDS = [
     "vendor", "model", "part_number", "capacity_gb", "firmware", "category", "over_provisioning_pct", "slice_length_s",
@@ -21,14 +22,43 @@ EMPTY = (
 )
 
 
+class SeveralFilesInput(forms.ClearableFileInput):
+    """A file field in which several files may be chosen."""
+
+    allow_multiple_selected = True
+
+
+class SeveralFilesField(forms.FileField):
+    """The files chosen, none where none was; an empty one is a file too, such as a stderr that said nothing."""
+
+    widget = SeveralFilesInput
+
+    def clean(self, data: Any, initial: Any = None) -> list["UploadedFile[bytes]"]:
+        several = data if isinstance(data, list) else [data] if data else []
+        if len(several) > COMPANIONS_MAX:
+            raise forms.ValidationError(
+                f"Expected at most {COMPANIONS_MAX} files, got {len(several)}. Put log and files into one tar or zip."
+            )
+        return [super(SeveralFilesField, self).clean(each, initial) for each in several]
+
+
 class SubmissionForm(forms.Form):
     """A log and what its sender states about the drive."""
 
     log = forms.FileField(
         label="Log file",
         allow_empty_file=False,
-        help_text="ACT 6.x or drivetest; plain or gzip. The bytes are stored exactly as sent.",
+        help_text="ACT, drivetest or YCSB; plain, gzip, zstd or xz, or a tar or zip of several logs. The bytes are "
+        "stored exactly as sent.",
         error_messages={"required": "No file was sent. Choose the log that act_storage wrote.", "empty": EMPTY},
+    )
+    companions = SeveralFilesField(
+        label="Files that belong to it",
+        required=False,
+        allow_empty_file=True,
+        max_length=255,
+        help_text="What the tool wrote beside the log: standard error, its command line, configuration, HDR files. "
+        "Without its command line a YCSB output does not say what was run.",
     )
     organisation = forms.ModelChoiceField(Organisation.objects.none(), empty_label=None, label="Submit for")
     vendor = forms.CharField(max_length=200)
@@ -72,6 +102,12 @@ class SubmissionForm(forms.Form):
             assert isinstance(field, forms.ModelChoiceField)  # noqa: S101 - for the type checker
             field.queryset = Organisation.objects.filter(pk__in=[organisation.pk for organisation in organisations])
 
+    def clean_log(self) -> "UploadedFile[bytes]":
+        if complaint := files_complaint(self.files):
+            raise forms.ValidationError(complaint)
+        log: UploadedFile[bytes] = self.cleaned_data["log"]
+        return log
+
     def refuse_size(self) -> None:
         """Replace the complaint about a missing file: it was there, and too large to be taken."""
         self.errors["log"] = self.error_class([size_complaint()])
@@ -85,6 +121,10 @@ class SubmissionForm(forms.Form):
     def facts(self) -> Facts:
         """Return what the sender states."""
         return Facts(**{name: self.cleaned_data[name] for name in FACT_FIELDS})
+
+    def beside(self) -> list[Beside]:
+        """Return the files that belong to the log."""
+        return [Beside(each, each.name or "") for each in self.cleaned_data["companions"]]
 
 
 class ProductForm(forms.Form):

@@ -6,11 +6,13 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile, StopUpload
 from django.http import HttpRequest
+from django.utils.datastructures import MultiValueDict
 
 from webapp.accounts.models import User
 from webapp.accounts.tokens import bearer_secret, find_token
 
 UPLOAD_ADDRESSES = frozenset({"submit", "api-submission-list", "api-validate"})  # by their names in urls.py
+FILE_FIELDS = frozenset({"log", "companions"})
 TOO_LARGE = "drivecert.upload_too_large"
 
 
@@ -60,6 +62,18 @@ def may_upload(request: HttpRequest) -> bool:
 def is_too_large(request: HasMeta) -> bool:
     """Tell whether a file of this request was skipped for its size."""
     return bool(request.META.get(TOO_LARGE))
+
+
+def files_complaint(files: "MultiValueDict[str, UploadedFile[bytes]]") -> str:
+    """Return what is wrong with the files of a request, which would be dropped without a word; "" where nothing is."""
+    if len(files.getlist("log")) > 1:
+        return "Expected one log, got several. Send each log in a request of its own, or all in one tar or zip."
+    if unknown := sorted(set(files) - FILE_FIELDS):
+        return (
+            f"Expected files in the fields log and companions, got also {', '.join(unknown)[:200]}. Send each log in a "
+            "request of its own, and what belongs to it as companions."
+        )
+    return ""
 
 
 def size_complaint() -> str:

@@ -28,7 +28,12 @@ KNOWN_BYTES = (
     "These bytes were submitted before. This is the submission they belong to, with the facts as first stated."
 )
 READ_AGAIN = (
-    "These bytes were submitted before and could not be read. They are read again, in the slices asked for now."
+    "These bytes were submitted before and could not be read. They are read again, in the slices asked for now and "
+    "with the files sent beside them."
+)
+LEFT_OUT = (
+    "Not taken: {names}. The log is being read, or was read, without them. Put log and files into one tar or zip and "
+    "send that: it is a submission of its own."
 )
 
 
@@ -57,12 +62,16 @@ def _take_in(request: UserRequest, form: SubmissionForm) -> HttpResponse:
     log: UploadedFile[bytes] = form.cleaned_data["log"]
     origin = Submission.Origin.FORM
     try:
-        receipt = take_in(form.chosen_organisation, log, log.name or "", form.facts(), origin, request.user)
+        receipt = take_in(
+            form.chosen_organisation, log, log.name or "", form.facts(), origin, request.user, companions=form.beside()
+        )
     except StoreFullError:
         form.add_error("log", "The register has no room for the log now; nothing was kept. Try again later.")
         return _show_form(request, form, 507)
     if not receipt.is_new:
         messages.info(request, READ_AGAIN if receipt.is_read_again else KNOWN_BYTES)
+    if receipt.left_out:
+        messages.warning(request, LEFT_OUT.format(names=", ".join(receipt.left_out)))
     return redirect("submission-detail", receipt.submission.public_id)
 
 
@@ -96,6 +105,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "submission": submission,
         "reading": reading,
         "is_unfinished": submission.state in UNFINISHED,
+        "companions": list(submission.companions.select_related("evidence")),
         "runs": runs,
         "steps": steps_of(submission, reading, events),
         "may_share_link": is_owner_or_staff(request, submission),

@@ -1,0 +1,43 @@
+"""Packs series as docs/formats.md describes them, written from that page alone and without the decoder's code."""
+
+import struct
+
+import zstandard
+
+from results.series import Packed
+
+
+def number(value):
+    """An unsigned LEB128, bit by bit."""
+    groups = [value >> shift & 0x7F for shift in range(0, max(value.bit_length(), 1), 7)]
+    return bytes(group | 0x80 for group in groups[:-1]) + bytes([groups[-1]])
+
+
+def histogram(intervals):
+    """`intervals`: for each a dict of bucket to count, or None where it is not known."""
+    gaps = []
+    for place, counts in enumerate(intervals):
+        if counts is None and (not gaps or sum(gaps[-1]) != place):
+            gaps.append([place, 1])
+        elif counts is None:
+            gaps[-1][1] += 1
+    known = [counts for counts in intervals if counts is not None]
+    buckets = sorted({bucket for counts in known for bucket in counts})
+    packed = number(len(gaps)) + b"".join(number(first) + number(length) for first, length in gaps)
+    packed += number(len(buckets))
+    for bucket in buckets:
+        values = [struct.pack("<Q", counts.get(bucket, 0)) for counts in known]
+        width = max(1, *(len(value.rstrip(b"\0")) for value in values))
+        planes = b"".join(bytes(value[plane] for value in values) for plane in range(width))
+        packed += number(bucket) + number(width) + planes
+    return packed
+
+
+def chunk(length, histograms):
+    return number(length) + number(len(histograms)) + b"".join(histogram(each) for each in histograms)
+
+
+def packed(chunks, *, interval_s=60, start_s=0, encoding="drivecert.series/1"):
+    """`chunks`: pairs of a number of intervals and, for each histogram, its intervals."""
+    content = zstandard.ZstdCompressor(level=19).compress(b"".join(chunk(*each) for each in chunks))
+    return Packed(interval_s, start_s, sum(length for length, _ in chunks), encoding, content)
