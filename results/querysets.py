@@ -11,6 +11,7 @@ from django.utils import timezone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from decimal import Decimal
 
     from results.models import Product, Reading, Run  # noqa: F401 - named in the type arguments below
     from results.rules.limits import Limit
@@ -64,6 +65,14 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Runs of the workload that the tables of drives rate by."""
         return self.filter(workload="act-storage")
 
+    def of_act(self) -> RunQuerySet:
+        """Runs that load devices directly: what the tables of drives have columns for."""
+        return self.exclude(workload="ycsb")
+
+    def of_ycsb(self) -> RunQuerySet:
+        """Runs of YCSB through a database, with what only those have."""
+        return self.filter(workload="ycsb").select_related("ycsb")
+
     def current(self) -> RunQuerySet:
         """Runs of products that are not historical."""
         return self.filter(product__historical=False)
@@ -84,6 +93,12 @@ class RunQuerySet(models.QuerySet["Run"]):
         latest = self.annotate(latest_outcome=Subquery(verdicts.values("outcome")[:1]))
         judged = Q(statistic="steady-as-published", latest_outcome__isnull=True) | Q(latest_outcome="pass")
         return latest.filter(judged).exclude(Exists(_shares_over(limits)))
+
+    def holding(self, threshold_us: int, at_most_pct: Decimal, statistic: str = "worst-slice") -> RunQuerySet:
+        """Runs with at most so many percent over a threshold, exact to nine places; one index answers it."""
+        shares = apps.get_model("results", "Share").objects
+        held = shares.filter(statistic=statistic, threshold_us=threshold_us, share_pct__lte=at_most_pct)
+        return self.filter(pk__in=held.values("run"))
 
     def for_table(self) -> RunQuerySet:
         """With everything that a row shows, in a fixed number of queries."""

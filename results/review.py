@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from results.identity import Identity, identity_of
-from results.models import Event, Product, Run, Submission, Tier, Verdict, Visibility
+from results.models import Event, Product, Run, Submission, Tier, Verdict, Visibility, YcsbRun
 from results.slugs import new_product_slug, product_stem
 from results.submission_states import DECLINED_KIND
 
@@ -50,6 +50,8 @@ def _refuse_void(runs: Iterable[Run]) -> None:
         verdict = run.verdicts.first()
         if verdict is not None and verdict.outcome == Verdict.Outcome.VOID:
             raise ReviewRefusedError(f"{run.public_id} is {verdict.headline}. A void run is not published; decline it.")
+        if YcsbRun.objects.filter(run=run, validity=YcsbRun.Validity.INVALID).exists():
+            raise ReviewRefusedError(f"{run.public_id} is no valid run of YCSB. It is not published; decline it.")
 
 
 def _publish_run(run: Run, reviewer: AbstractBaseUser) -> None:

@@ -1,13 +1,33 @@
 """What is public: products and their runs."""
 
-from rest_framework.generics import ListAPIView, RetrieveAPIView
+from typing import Any
 
-from results.models import Product, Run
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.generics import ListAPIView, RetrieveAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from results.models import Product, Run, Statistic
 from webapp.api.serializers import ProductSerializer, RunSerializer
 from webapp.api.submissions import NewestFirst
 from webapp.api.throttles import ReadThrottle
 
-PUBLIC_RUNS = Run.objects.public().select_related("product").prefetch_related("shares", "verdicts")
+PUBLIC_RUNS = Run.objects.public().select_related("product").prefetch_related("shares", "verdicts", "ycsb__operations")
+
+
+class HoldingSerializer(serializers.Serializer[Any]):
+    """Runs by a share: at most so many percent over a threshold, both or neither."""
+
+    over_us = serializers.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
+    at_most_pct = serializers.DecimalField(max_digits=12, decimal_places=9, min_value=0, max_value=100, required=False)
+    statistic = serializers.ChoiceField(Statistic.choices, default=Statistic.WORST_SLICE)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if ("over_us" in attrs) != ("at_most_pct" in attrs):
+            raise serializers.ValidationError("Expected over_us and at_most_pct together: a time and a percentage.")
+        return attrs
 
 
 class RunList(ListAPIView[Run]):
@@ -17,6 +37,19 @@ class RunList(ListAPIView[Run]):
     serializer_class = RunSerializer
     pagination_class = NewestFirst
     throttle_classes = [ReadThrottle]
+
+    @extend_schema(parameters=[HoldingSerializer])
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Answer all, or those with at most `at_most_pct` percent over `over_us` microseconds in the statistic."""
+        return super().get(request, *args, **kwargs)
+
+    def get_queryset(self) -> QuerySet[Run]:
+        asked = HoldingSerializer(data=self.request.query_params)
+        asked.is_valid(raise_exception=True)
+        told = asked.validated_data
+        if "over_us" not in told:
+            return PUBLIC_RUNS.all()
+        return PUBLIC_RUNS.holding(told["over_us"], told["at_most_pct"], told["statistic"])
 
 
 class RunDetail(RetrieveAPIView[Run]):

@@ -62,6 +62,19 @@ class BusyProblem(APIException):
     )
 
 
+class SlotsProblem(APIException):
+    """As many logs are being read again for onlookers as the register allows at one time."""
+
+    status_code = status.HTTP_429_TOO_MANY_REQUESTS
+    default_detail = "Other logs are being read for their seconds now. Ask again in a second, or ask for minutes."
+
+
+class WithheldProblem(APIException):
+    """The log is sequestered."""
+
+    status_code = 451  # unavailable for legal reasons: the framework has no name for it
+
+
 class UnreadableProblem(APIException):
     """The log cannot be read; `error` is the reader's own object (docs/formats.md)."""
 

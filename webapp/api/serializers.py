@@ -6,7 +6,19 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from results.intake import COMPANIONS_MAX, Beside, Facts
-from results.models import Category, Companion, Evidence, Product, Reading, Run, Share, Submission, Verdict
+from results.models import (
+    Category,
+    Companion,
+    Evidence,
+    Product,
+    Reading,
+    Run,
+    Share,
+    Submission,
+    Verdict,
+    YcsbOperation,
+    YcsbRun,
+)
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
 from results.submission_states import SubmissionState
 from webapp.submissions.forms import EMPTY, FACT_FIELDS, SLICE_LENGTH_MAX_S
@@ -124,6 +136,35 @@ class VerdictSerializer(serializers.ModelSerializer[Verdict]):
         fields = ["outcome", "headline", "reader_version", "document"]
 
 
+class YcsbOperationSerializer(serializers.ModelSerializer[YcsbOperation]):
+    """One kind of operation with one outcome; times in us, `percentiles` with the digits as printed."""
+
+    class Meta:
+        """`time` is service or response; `taken_from` is rows, hdr or raw."""
+
+        model = YcsbOperation
+        fields = [
+            "name", "outcome", "time", "ops_count", "mean_us", "min_us", "max_us", "percentiles", "returns",
+            "taken_from",
+        ]  # fmt: skip
+
+
+class YcsbRunSerializer(serializers.ModelSerializer[YcsbRun]):
+    """What only a YCSB run has; its status lines are at runs/<id>/intervals/."""
+
+    operations = YcsbOperationSerializer(many=True)
+
+    class Meta:
+        """Null is what the output does not say."""
+
+        model = YcsbRun
+        fields = [
+            "phase", "workload", "binding", "measurement", "times", "command_line", "properties", "threads_count",
+            "target_ops_per_s", "record_count", "operation_count", "time_limit_s", "runtime_ms", "throughput_ops_per_s",
+            "done_ops_count", "failed_ops_count", "validity", "reasons", "sweep_key", "operations",
+        ]  # fmt: skip
+
+
 class RunSerializer(serializers.ModelSerializer[Run]):
     """One execution of one workload; `tier` says who vouches, `visibility` whether it was withdrawn."""
 
@@ -131,6 +172,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     url = serializers.SerializerMethodField()
     product = serializers.SlugRelatedField[Product](slug_field="slug", read_only=True)
     shares = ShareSerializer(many=True)
+    ycsb = serializers.SerializerMethodField()
     verdict = serializers.SerializerMethodField()
 
     class Meta:
@@ -141,11 +183,17 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "id", "url", "product", "tier", "visibility", "statistic", "source", "workload", "tool", "tool_version",
             "reads_per_s", "writes_per_s", "tps", "nx_load", "duration_s", "slice_length_s", "firmware",
             "over_provisioned_to_gb", "over_provisioning_pct", "compress_pct", "device_count", "device_gb",
-            "backing_device", "protocol", "sole_tenant", "notes", "published_at", "shares", "verdict",
+            "backing_device", "protocol", "sole_tenant", "notes", "published_at", "member", "shares",
+            "verdict", "ycsb",
         ]  # fmt: skip
 
     def get_url(self, run: Run) -> str:
         return f"/runs/{run.public_id}/"
+
+    @extend_schema_field(YcsbRunSerializer(allow_null=True))
+    def get_ycsb(self, run: Run) -> Any:
+        ycsb = getattr(run, "ycsb", None)
+        return None if ycsb is None else YcsbRunSerializer(ycsb).data
 
     @extend_schema_field(VerdictSerializer(allow_null=True))
     def get_verdict(self, run: Run) -> Any:

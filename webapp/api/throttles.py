@@ -27,6 +27,13 @@ class SubmitThrottle(SenderThrottle):
     rate = "60/min"
 
 
+class IntervalsThrottle(SenderThrottle):
+    """Windows of a run: a person who drags over a chart asks one or two a second."""
+
+    scope = "intervals"
+    rate = "120/min"
+
+
 class ValidateThrottle(SenderThrottle):
     """Readings while the sender waits: each holds a server thread for as long as it takes."""
 

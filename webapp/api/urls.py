@@ -3,13 +3,14 @@
 from django.urls import URLPattern, URLResolver, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from webapp.api import catalogue, documentation, submissions, validation
+from webapp.api import catalogue, documentation, intervals, submissions, validation
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("submissions/", submissions.SubmissionList.as_view(), name="api-submission-list"),
     path("submissions/<slug:public_id>/", submissions.SubmissionDetail.as_view(), name="api-submission-detail"),
     path("runs/", catalogue.RunList.as_view(), name="api-run-list"),
     path("runs/<slug:public_id>/", catalogue.RunDetail.as_view(), name="api-run-detail"),
+    path("runs/<slug:public_id>/intervals/", intervals.RunIntervals.as_view(), name="api-run-intervals"),
     path("products/", catalogue.ProductList.as_view(), name="api-product-list"),
     path("products/<slug:slug>/", catalogue.ProductDetail.as_view(), name="api-product-detail"),
     path("validate/", validation.Validation.as_view(), name="api-validate"),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from results.ingest import YCSB
 from results.models import Event, Evidence, Run, Statistic, Tier, Verdict, Visibility
 from results.rules.limits import Limit
 from webapp.register.columns import SHARE_THRESHOLDS_US
@@ -25,6 +26,14 @@ STATISTIC_WORDS = {
     Statistic.OVERALL: "whole run",
 }
 SHOWN_VIOLATIONS = 100  # the first is in the headline; a log of very many short slices can have a million
+ROLE_LABELS = {
+    "stderr": "Standard error",
+    "command": "Command line",
+    "config": "Configuration",
+    "side-file": "Side file",
+    "hdr": "HDR file",
+    "export": "Export",
+}
 Pair = tuple[str, str]
 
 
@@ -69,6 +78,14 @@ class Figure:
     statistic: str
     limit: str
     nearness: NearnessMark | None
+
+
+@dataclass(frozen=True)
+class CompanionFile:
+    """A file that came with the log."""
+
+    label: str
+    name: str
 
 
 @dataclass(frozen=True)
@@ -134,6 +151,25 @@ def evidence_of(run: Run) -> Evidence | None:
     if run.reading is not None:
         return run.reading.evidence
     return run.submission.log if run.submission is not None else None
+
+
+def companions_of(run: Run) -> list[CompanionFile]:
+    """Return the files that came with the run's log, each with what the reader took it for."""
+    if run.submission is None:
+        return []
+    return [
+        CompanionFile(ROLE_LABELS.get(companion.role, "Beside it"), companion.filename)
+        for companion in run.submission.companions.all()
+    ]
+
+
+def minutes_sentence(run: Run) -> str:
+    """Say how a run's intervals are kept; nothing for a run of YCSB, which has status lines."""
+    if run.workload == YCSB:
+        return ""
+    if not hasattr(run, "series"):
+        return "not stored: the log was read before they were kept, or holds no report"
+    return f"{units.count(run.series.intervals_count)} intervals of {units.duration(run.series.interval_s)}"
 
 
 def title_of(run: Run) -> str:

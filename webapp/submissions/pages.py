@@ -8,12 +8,13 @@ from typing import Any
 
 from django.db.models import Count, Prefetch, QuerySet
 
-from results.models import Histogram, Run, Share, Slice, Statistic, Submission, Verdict
+from results.models import Histogram, Reading, Run, Share, Slice, Statistic, Submission, Verdict
 from results.rules.latency_table import LatencyRow, LatencyTable, SliceCounts, latency_table
 from webapp.register.run_page import SHOWN_VIOLATIONS
 from webapp.register.slices import SHOWN_SLICES
 from webapp.templatetags import units
 
+SHOWN_MEMBERS = 200
 UNIT_US = {"us": 1, "ms": 1000}
 
 
@@ -70,6 +71,27 @@ class RunPart:
     table: SliceTable | None
 
 
+@dataclass(frozen=True)
+class Members:
+    """The files of an archive as the reader told them, the first of very many."""
+
+    shown: list[dict[str, Any]]
+    total: int
+
+    @property
+    def cut_sentence(self) -> str:
+        """What the page of a large archive leaves out."""
+        if self.total <= len(self.shown):
+            return ""
+        return f"The first {units.count(len(self.shown))} of {units.count(self.total)}; the API has them all."
+
+
+def members_of(reading: Reading | None) -> Members:
+    """Return the files of a submission that is an archive; none of any other."""
+    members = reading.members if reading is not None else []
+    return Members(members[:SHOWN_MEMBERS], len(members))
+
+
 def run_parts(submission: Submission) -> list[RunPart]:
     """Return what was read out of a submission, run by run, in a fixed number of queries."""
     return [_run_part(run) for run in _runs_in_full(submission)]
@@ -87,6 +109,7 @@ def _runs_in_full(submission: Submission) -> QuerySet[Run]:
             Prefetch("verdicts", queryset=Verdict.objects.select_related("profile")),
             Prefetch("shares", queryset=Share.objects.filter(statistic=Statistic.WORST_SLICE)),
             "findings",
+            "ycsb",
         )
     )
 

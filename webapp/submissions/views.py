@@ -19,7 +19,7 @@ from webapp.accounts.organisations import organisations_of
 from webapp.accounts.requests import UserRequest, mark_private, members_only
 from webapp.submissions.access import find_submission, is_owner_or_staff, may_open
 from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm, SubmissionForm
-from webapp.submissions.pages import run_parts
+from webapp.submissions.pages import members_of, run_parts
 from webapp.submissions.steps import steps_of
 from webapp.submissions.uploads import is_too_large
 
@@ -107,6 +107,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "is_unfinished": submission.state in UNFINISHED,
         "companions": list(submission.companions.select_related("evidence")),
         "runs": runs,
+        "members": members_of(reading),
         "steps": steps_of(submission, reading, events),
         "may_share_link": is_owner_or_staff(request, submission),
         "is_reviewer": bool(getattr(request.user, "is_staff", False)),

@@ -79,3 +79,22 @@ def test_a_long_list_goes_on_on_a_next_page(client):
     first = client.get("/api/v1/runs/").json()
     assert (len(first["results"]), first["previous"]) == (100, None)
     assert len(client.get(first["next"]).json()["results"]) == 1
+
+
+@pytest.mark.parametrize(("at_most", "found"), [("5", 1), ("4.999999999", 0)])
+def test_runs_are_found_by_their_worst_slice(client, at_most, found):
+    run = make_run(make_product())
+    run.shares.create(statistic="worst-slice", threshold_us=1000, share_pct=5, printed="5.00")
+    answer = client.get("/api/v1/runs/", {"over_us": 1000, "at_most_pct": at_most})
+    assert len(answer.json()["results"]) == found
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"over_us": 1000}, {"at_most_pct": 5}, {"over_us": 0, "at_most_pct": 5}, {"over_us": 1, "at_most_pct": 101},
+        {"over_us": 1, "at_most_pct": 5, "statistic": "best"},
+    ],
+)  # fmt: skip
+def test_half_a_question_about_shares_is_refused(client, db, asked):
+    assert client.get("/api/v1/runs/", asked).status_code == 400

@@ -4,6 +4,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 
+from results.intake import COMPANIONS_MAX
 from results.models import Evidence, Product, Submission, SubmissionKey
 from results.readings import sweep
 from tests.results.builders import log_bytes, send, sha256
@@ -125,3 +126,31 @@ def test_the_list_asks_as_often_for_50_as_for_one(script, exemplar, evidence_dir
     with connection_queries() as fifty:
         assert len(script.get("/api/v1/submissions/").json()["results"]) == 50
     assert len(one) == len(fifty)
+
+
+def post_with(client, *companions, log=b"log"):
+    files = [SimpleUploadedFile(name, content) for name, content in companions]
+    sent = {"log": SimpleUploadedFile("load.log", log), "companions": files}
+    return client.post("/api/v1/submissions/", FACTS | sent)
+
+
+def test_the_files_beside_a_log_are_listed_with_their_hashes(script, evidence_dir):
+    answer = post_with(script, ("run.stderr", b"said"), ("empty.cmd", b"")).json()
+    assert answer["companions"] == [
+        {"filename": "empty.cmd", "role": "", "sha256": sha256(b""), "size_bytes": 0},
+        {"filename": "run.stderr", "role": "", "sha256": sha256(b"said"), "size_bytes": 4},
+    ]
+
+
+def test_files_beside_a_log_that_was_read_answer_409_and_the_same_ones_200(script, stand_in, evidence_dir):
+    log = log_bytes("four-us")
+    post_with(script, ("run.stderr", b"said"), log=log)
+    sweep()
+    late = post_with(script, ("other.stderr", b"more"), log=log)
+    assert (late.status_code, "other.stderr" in late.json()["detail"]) == (409, True)
+    assert post_with(script, ("run.stderr", b"said"), log=log).status_code == 200
+
+
+@pytest.mark.parametrize(("number", "status"), [(COMPANIONS_MAX, 201), (COMPANIONS_MAX + 1, 400)])
+def test_a_log_takes_so_many_files_beside_it_and_no_more(script, evidence_dir, number, status):
+    assert post_with(script, *[(f"{each}.hdr", b"%d" % each) for each in range(number)]).status_code == status

@@ -1,7 +1,10 @@
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from results.intake import COMPANIONS_MAX
 from results.models import Reading, Submission
-from tests.results.builders import log_bytes, make_organisation, make_user, sha256
+from results.readings import sweep
+from tests.results.builders import log_bytes, make_organisation, make_user, send, sha256
+from tests.results.documents import act_run, answer_with, document_of
 
 FACTS = {
     "vendor": "Exemplar", "model": "EX4", "part_number": "EX4-3T2", "capacity_gb": "3200", "category": "nvme-flash",
@@ -99,3 +102,45 @@ def test_who_acts_for_nobody_is_told_what_to_do(as_user, db):
     answer = as_user(make_user("lone")).get("/submit/")
     assert answer.status_code == 403
     assert b"Ask the operator" in answer.content
+
+
+def upload_with(client, *companions, log=b"log"):
+    files = [SimpleUploadedFile(name, content) for name, content in companions]
+    return client.post("/submit/", FACTS | {"log": SimpleUploadedFile("load.log", log), "companions": files})
+
+
+def test_files_beside_the_log_are_shown_on_the_submissions_page(as_user, vera, evidence_dir):
+    client = as_user(vera)
+    page = client.get(upload_with(client, ("run.stderr", b"said"), ("READ.hdr", b"")).headers["Location"]).text
+    assert "run.stderr" in page
+    assert sha256(b"said") in page
+    assert Submission.objects.get().companions.count() == 2
+
+
+def test_files_that_come_after_the_log_was_read_are_named_as_not_taken(as_user, vera, evidence_dir, stand_in):
+    client = as_user(vera)
+    upload_with(client, log=log_bytes("four-us"))
+    sweep()
+    page = client.get(upload_with(client, ("run.stderr", b"said"), log=log_bytes("four-us")).headers["Location"]).text
+    assert "Not taken: run.stderr" in page
+
+
+def test_more_files_than_are_taken_name_the_remedy(as_user, vera, evidence_dir, settings):
+    settings.DATA_UPLOAD_MAX_NUMBER_FILES = COMPANIONS_MAX + 2
+    answer = upload_with(as_user(vera), *[(f"{each}.hdr", b"x") for each in range(COMPANIONS_MAX + 1)])
+    assert (answer.status_code, "into one tar or zip" in answer.text) == (400, True)
+
+
+def test_a_request_takes_a_log_and_all_its_files(settings):
+    assert settings.DATA_UPLOAD_MAX_NUMBER_FILES == COMPANIONS_MAX + 1
+
+
+def test_the_files_of_an_archive_are_listed_with_role_and_hash(
+    as_user, vera, exemplar, evidence_dir, program, tmp_path
+):
+    members = [{"name": f"{each}/a.log", "size_bytes": 1, "sha256": sha256(b"a"), "role": "log"} for each in range(201)]
+    answer_with(program, tmp_path, document_of(b"zip", runs=[act_run(member="0/a.log")], members=members))
+    submission = send(exemplar, b"zip", vera)
+    sweep()
+    page = as_user(vera).get(f"/submissions/{submission.public_id}/").text
+    assert (page.count("<td>log</td>"), "The first 200 of 201" in page, sha256(b"a") in page) == (200, True, True)

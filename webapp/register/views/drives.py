@@ -12,6 +12,7 @@ from webapp.register.profile import current_limits, limits_by_threshold
 from webapp.register.public_page import public_page
 from webapp.register.sentences import product_name, results_sentence, table_sentence
 from webapp.register.tables import Table, TableSpec, build_table
+from webapp.register.ycsb_page import points_of
 
 NOT_OF_A_RUN = {columns.DRIVE, columns.SYSTEM, columns.INSTANCE, columns.CAPACITY, columns.PCIE_GEN, columns.ENDURANCE}
 
@@ -60,8 +61,8 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404(f"No drive is named {slug}.")
     spec = _runs_spec(found)
     question = read_question(request.GET, spec.columns, can_hide=False)
-    runs = Run.objects.filter(product=found).public().for_table()
-    table = build_table(spec, runs, question, limits_by_threshold(current_limits()))
+    runs = Run.objects.filter(product=found).public()
+    table = build_table(spec, runs.of_act().for_table(), question, limits_by_threshold(current_limits()))
     listing = Listing(slug, [table], [], question)
     context = {
         "product": found,
@@ -69,6 +70,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "category": categories.spec_of(found),
         "table": table,
         "sentence": table_sentence(table),
+        "ycsb_points": points_of(runs.of_ycsb()),
     }
     return answer(request, listing, "register/product.html", context)
 

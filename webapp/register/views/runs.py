@@ -10,23 +10,33 @@ from django.urls import reverse
 from django.utils.cache import get_conditional_response
 
 from results.evidence_store import open_evidence
+from results.ingest import YCSB
 from results.models import Evidence, Run
 from results.rules.limits import parse_limits
 from webapp.register import categories, run_page
 from webapp.register.access import holds_link, is_public, require_access
-from webapp.register.exports import csv_response
+from webapp.register.exports import csv_response, plain
 from webapp.register.marks import run_tier_mark
 from webapp.register.profile import current_profile
 from webapp.register.public_page import keep_private, public_page
 from webapp.register.sentences import published_sentence
 from webapp.register.slices import SliceTable, chart_of, slice_table
+from webapp.register.ycsb_page import ycsb_view
 
 UNAVAILABLE_FOR_LEGAL_REASONS = 451
 
 
 def find_run(request: HttpRequest, public_id: str) -> Run:
     """Return the run with what its page shows, where the reader may see it."""
-    related = ("product", "submission__log", "submission__side_file", "submission__organisation", "reading__evidence")
+    related = (
+        "product",
+        "submission__log",
+        "submission__side_file",
+        "submission__organisation",
+        "reading__evidence",
+        "ycsb",
+        "series",
+    )
     return require_access(request, public_id, Run.objects.filter(public_id=public_id).select_related(*related).first())
 
 
@@ -39,9 +49,17 @@ def guarded(run: Run, response: HttpResponseBase) -> HttpResponseBase:
 def detail(request: HttpRequest, public_id: str) -> HttpResponseBase:
     run = find_run(request, public_id)
     has_log = run_page.evidence_of(run) is not None
-    template = "register/run.html" if has_log else "register/run_published.html"
-    context = page_context(run) | addresses(request, run) | (_log_context(run) if has_log else _published_context(run))
-    return guarded(run, render(request, template, context))
+    template, own = _own_of(run, has_log=has_log)
+    return guarded(run, render(request, template, page_context(run) | addresses(request, run) | own))
+
+
+def _own_of(run: Run, *, has_log: bool) -> tuple[str, dict[str, Any]]:
+    """Return the template of a run's kind, and what only that kind shows."""
+    if not has_log:
+        return "register/run_published.html", _published_context(run)
+    if run.workload == YCSB:
+        return "register/run_ycsb.html", _evidence_context(run) | {"ycsb": ycsb_view(run)}
+    return "register/run.html", _evidence_context(run) | _log_context(run)
 
 
 def page_context(run: Run) -> dict[str, Any]:
@@ -68,6 +86,8 @@ def addresses(request: HttpRequest, run: Run) -> dict[str, str]:
         "log_address": reverse("run-log", args=[run.public_id]) + query,
         "side_file_address": reverse("run-side-file", args=[run.public_id]) + query,
         "slices_address": reverse("run-slices", args=[run.public_id]) + query,
+        "intervals_address": reverse("api-run-intervals", args=[run.public_id]) + query,
+        "status_lines_address": reverse("run-status-lines", args=[run.public_id]) + query,
     }
 
 
@@ -81,6 +101,16 @@ def _published_context(run: Run) -> dict[str, Any]:
     }
 
 
+def _evidence_context(run: Run) -> dict[str, Any]:
+    return {
+        "findings": list(run.findings.all()),
+        "evidence": run_page.evidence_of(run),
+        "companions": run_page.companions_of(run),
+        "minutes_sentence": run_page.minutes_sentence(run),
+        "has_minutes": hasattr(run, "series"),
+    }
+
+
 def _log_context(run: Run) -> dict[str, Any]:
     verdict = run.verdicts.select_related("profile").first()
     profile = verdict.profile if verdict else current_profile()
@@ -91,8 +121,6 @@ def _log_context(run: Run) -> dict[str, Any]:
         "figures": run_page.figures(run, parse_limits(profile.document)),
         "slice_table": table,
         "chart": chart_of(table) if table and table.rows else None,
-        "findings": list(run.findings.all()),
-        "evidence": run_page.evidence_of(run),
         "log_config": run_page.log_config(run),
         "log_devices": run_page.log_devices(run),
     }
@@ -144,6 +172,16 @@ def slices_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
     if table is None:
         raise Http404(f"Run {public_id} has no slices: no histogram of its reads is known.")
     return guarded(run, csv_response(f"{public_id}-slices", *_slice_lines(table)))
+
+
+@public_page
+def status_lines_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    run = find_run(request, public_id)
+    if run.workload != YCSB or not run.ycsb.intervals.exists():
+        raise Http404(f"Run {public_id} has no status lines: only outputs of YCSB with -s have them.")
+    header = ["elapsed_s", "done_ops_count", "ops_per_s"]
+    lines = [[each.elapsed_s, each.done_ops_count, plain(each.ops_per_s)] for each in run.ycsb.intervals.all()]
+    return guarded(run, csv_response(f"{public_id}-status-lines", header, lines))
 
 
 def _slice_lines(table: SliceTable) -> tuple[list[str], list[list[Any]]]:

@@ -1,0 +1,76 @@
+"""The intervals of a run: minutes from the database, seconds read again from the stored log."""
+
+import base64
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from results import drivetest, locks
+from results.drivetest import Document
+from results.evidence_store import EvidenceDamagedError, open_evidence, path_of
+from results.models import Run, Series
+from results.named_files import named_path
+from results.series import Packed
+
+SLOTS = 2  # readings for onlookers at one time: each takes a processor for as long as the log is long
+
+
+class NoIntervalsError(Exception):
+    """The run has no intervals of that length; the sentence says why."""
+
+
+class WithheldError(Exception):
+    """The log is sequestered: nothing is read out of it any more."""
+
+
+class BusyError(Exception):
+    """All slots for reading again are taken; ask again."""
+
+
+def minutes_of(run: Run) -> Packed:
+    """Return the intervals that are kept with a run. Raises NoIntervalsError."""
+    series = Series.objects.filter(run=run).first()
+    if series is None:
+        raise NoIntervalsError(
+            f"Run {run.public_id} has no minutes stored: its log tells none, or was read before they were."
+        )
+    return Packed(series.interval_s, series.start_s, series.intervals_count, series.encoding, bytes(series.packed))
+
+
+def seconds_of(run: Run, from_s: int, to_s: int) -> Packed:
+    """Read the intervals of a window again, each one second long, or as long as the log's report interval.
+
+    Raises NoIntervalsError, WithheldError, BusyError, EvidenceDamagedError, and what drivetest.read_intervals() raises.
+    """
+    if run.reading is None:
+        raise NoIntervalsError(f"Run {run.public_id} has no log: it is known from a publication only.")
+    if run.reading.evidence.sequestered:
+        raise WithheldError(f"The log of run {run.public_id} is withheld for legal reasons. Its bytes are kept.")
+    with _slot():
+        document = _read_again(run, from_s, to_s)
+    told = next((each.get("series") for each in document["runs"] if each["ordinal"] == run.ordinal), None)
+    if told is None:
+        raise NoIntervalsError(f"Run {run.public_id} has no intervals: its log holds no report.")
+    content = base64.b64decode(told["data"], validate=True)
+    return Packed(told["interval_s"], told["start_s"], told["count"], told["encoding"], content)
+
+
+def _read_again(run: Run, from_s: int, to_s: int) -> Document:
+    assert run.reading is not None  # noqa: S101 - for the type checker
+    evidence = run.reading.evidence
+    open_evidence(evidence).close()  # raises where the bytes are not there
+    companions = [named_path(each) for each in evidence.submission.companions.select_related("evidence")]
+    document = drivetest.read_intervals(path_of(evidence.sha256), from_s, to_s, companions)
+    if document["input"]["sha256"] not in {None, evidence.sha256}:
+        raise EvidenceDamagedError(f"{evidence}: its bytes have another hash now; restore a backup")
+    return document
+
+
+@contextmanager
+def _slot() -> Iterator[None]:
+    """Hold one of the slots, whichever is free."""
+    for slot in range(SLOTS):
+        with locks.try_lock(locks.SECONDS, slot) as is_ours:
+            if is_ours:
+                yield
+                return
+    raise BusyError

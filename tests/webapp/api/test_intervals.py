@@ -1,0 +1,143 @@
+"""Windows of a run's time: minutes as stored, seconds read again, and who may ask."""
+
+import pytest
+from django.db import connection
+
+from results import locks, seconds
+from results.models import Evidence, Product, Run, Visibility
+from results.readings import sweep
+from tests.results.builders import log_bytes, other_session, send
+from tests.results.documents import YCSB_LOG, YCSB_RUN, act_run, answer_with, document_of, series_of
+from webapp.api import intervals
+
+pytestmark = pytest.mark.django_db
+LOG = log_bytes("four-us")
+MINUTES = series_of([(3, [[{0: 5}, None, {3: 1}], [{1: 7}, {1: 8}, {}]])])
+SECONDS = series_of([(2, [[{0: 1}, {0: 2}]])], interval_s=1, start_s=60)
+
+
+@pytest.fixture
+def run(evidence_dir, program, tmp_path, exemplar):
+    """A run with minutes, whose log answers with seconds from now on."""
+    answer_with(program, tmp_path, document_of(LOG, runs=[act_run(series=MINUTES)]))
+    send(exemplar, LOG)
+    sweep()
+    answer_with(program, tmp_path, document_of(LOG, runs=[act_run(series=SECONDS)]))
+    return Run.objects.get()
+
+
+def ask(client, run, **asked):
+    return client.get(f"/api/v1/runs/{run.public_id}/intervals/", asked)
+
+
+def test_minutes_come_from_the_database(script, run):
+    answer = ask(script, run, to_s=120).json()
+    assert (answer["read_from"], answer["interval_s"]) == ("database", 60)
+    assert [each["name"] for each in answer["histograms"]][:2] == ["reads", "/dev/zram1-reads"]
+    assert [(each["start_s"], each["end_s"], each["counts"][:2]) for each in answer["intervals"]] == [
+        (0, 60, [[5], [0, 7]]), (60, 120, [None, [0, 8]]),
+    ]  # fmt: skip
+
+
+def test_one_histogram_can_be_asked_for(script, run):
+    answer = ask(script, run, histogram=1).json()
+    assert [each["ordinal"] for each in answer["histograms"]] == [1]
+    assert [each["counts"] for each in answer["intervals"]] == [[[0, 7]], [[0, 8]], [[]]]
+    assert ask(script, run, histogram=99).status_code == 404
+
+
+def test_seconds_are_read_again_from_the_log(script, run, tmp_path):
+    answer = ask(script, run, from_s=60, to_s=62, every_s=1).json()
+    assert (answer["read_from"], answer["interval_s"]) == ("evidence", 1)
+    assert [(each["start_s"], each["counts"][0]) for each in answer["intervals"]] == [(60, [1]), (61, [2])]
+    assert "--series-sec 1 --from-sec 60 --to-sec 62" in (tmp_path / "asked").read_text()
+
+
+def test_what_the_asker_has_is_not_read_again(script, run, tmp_path):
+    first = ask(script, run, from_s=60, every_s=1)
+    readings = (tmp_path / "asked").read_text()
+    headers = {"If-None-Match": first.headers["ETag"]}
+    again = script.get(f"/api/v1/runs/{run.public_id}/intervals/?from_s=60&every_s=1", headers=headers)
+    assert (again.status_code, (tmp_path / "asked").read_text()) == (304, readings)
+    assert ask(script, run, from_s=61, every_s=1).headers["ETag"] != first.headers["ETag"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "status"),
+    [
+        ({"to_s": 604_800}, 200), ({"to_s": 604_801}, 400), ({"every_s": 1, "to_s": 3600}, 200),
+        ({"every_s": 1, "to_s": 3601}, 400), ({"from_s": 60, "to_s": 60}, 400), ({"from_s": -1}, 400),
+        ({"every_s": 2}, 400), ({"to_s": "now"}, 400),
+    ],
+)  # fmt: skip
+def test_windows_are_bounded(script, run, asked, status):
+    assert ask(script, run, **asked).status_code == status
+
+
+def test_more_cells_than_an_answer_holds_are_refused_with_a_remedy(script, run, monkeypatch):
+    histograms = run.histograms.count()
+    monkeypatch.setattr(intervals, "CELLS_MAX", 3 * histograms)
+    assert ask(script, run).status_code == 200
+    monkeypatch.setattr(intervals, "CELLS_MAX", 3 * histograms - 1)
+    assert "name one" in ask(script, run).json()["detail"]
+
+
+def test_strangers_learn_nothing_of_a_run_that_is_not_public(client, run):
+    answer = ask(client, run)
+    unknown = client.get("/api/v1/runs/r-unknown/intervals/")
+    assert (answer.status_code, unknown.status_code) == (404, 404)
+    assert answer.headers.get("Vary") == unknown.headers.get("Vary")
+
+
+def test_the_links_key_and_a_members_session_open_it_privately(client, run, as_user, vera):
+    for answer in [ask(client, run, key=run.submission.link_key), ask(as_user(vera), run)]:
+        assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "private, no-cache")
+
+
+def test_everyone_sees_a_public_run_and_caches_keep_it(client, run):
+    product = Product.objects.create(slug="ex", vendor="Exemplar", model="EX", category="nvme-flash")
+    Run.objects.update(visibility=Visibility.PUBLIC, product=product)
+    answer = ask(client, run)
+    assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "public, max-age=60")
+
+
+def test_a_withheld_log_is_not_read_again(script, run):
+    Evidence.objects.update(sequestered=True)
+    assert ask(script, run, every_s=1).status_code == 451
+
+
+def test_a_run_without_minutes_says_so(script, run):
+    run.series.delete()
+    answer = ask(script, run)
+    assert (answer.status_code, "no minutes stored" in answer.json()["detail"]) == (404, True)
+
+
+def test_a_damaged_row_is_our_fault(script, run):
+    type(run.series).objects.update(packed=b"damage")
+    assert ask(script, run).status_code == 503
+
+
+def test_bytes_that_changed_on_disk_are_not_shown(script, run, program, tmp_path):
+    answer_with(program, tmp_path, document_of(b"other bytes", runs=[act_run(series=SECONDS)]))
+    assert ask(script, run, every_s=1).status_code == 503
+
+
+def test_onlookers_do_not_take_every_processor(script, run):
+    with other_session() as other:
+        for slot in range(seconds.SLOTS):
+            other.execute("SELECT pg_advisory_lock(%s, %s)", [locks.SECONDS, slot])
+        assert ask(script, run, every_s=1).status_code == 429
+        other.execute("SELECT pg_advisory_unlock(%s, 1)", [locks.SECONDS])
+        assert ask(script, run, every_s=1).status_code == 200
+    assert connection.is_usable()
+
+
+def test_a_run_of_ycsb_answers_its_status_lines(evidence_dir, program, tmp_path, exemplar, script):
+    answer_with(program, tmp_path, document_of(YCSB_LOG, ycsb_runs=[YCSB_RUN]))
+    send(exemplar, YCSB_LOG)
+    sweep()
+    lines = ask(script, Run.objects.get(), from_s=1).json()["intervals"]
+    assert lines == [
+        {"elapsed_s": 10, "done_ops_count": 12000, "ops_per_s": "1200.5"}
+        | {"operations": [{"name": "READ", "mean_us": "41.0"}]}
+    ]

@@ -1,0 +1,104 @@
+"""The page of a YCSB run: validity first, operations and status lines as they were printed, nothing of ACT."""
+
+import copy
+
+import pytest
+
+from results.models import Product, Run, Visibility
+from results.readings import sweep
+from results.review import ReviewRefusedError, publish
+from tests.results.builders import make_organisation, make_user, send
+from tests.results.documents import YCSB_LOG, YCSB_RUN, answer_with, document_of
+from tests.webapp.register.pages import read_rows
+from webapp.register import ycsb_page
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def publish_run(evidence_dir, program, tmp_path):
+    """Return a function that reads a run of YCSB and shows it to everyone."""
+
+    def make(**columns):
+        answer_with(program, tmp_path, document_of(YCSB_LOG, ycsb_runs=[copy.deepcopy(YCSB_RUN) | columns]))
+        send(make_organisation(), YCSB_LOG)
+        sweep()
+        product = Product.objects.create(slug="ex", vendor="Exemplar", model="EX", category="nvme-flash")
+        Run.objects.update(visibility=Visibility.PUBLIC, product=product)
+        return Run.objects.get()
+
+    return make
+
+
+@pytest.mark.parametrize(("outcome", "shown"), [("valid", "pass"), ("invalid", "fail"), ("undecided", "open")])
+def test_validity_is_the_first_sentence_with_its_reasons(client, publish_run, outcome, shown):
+    run = publish_run(validity={"outcome": outcome, "reasons": ["500 operations failed"]})
+    text = client.get(f"/runs/{run.public_id}/").text
+    assert (
+        f'<b class="{shown}">{outcome.capitalize()}</b>: run phase of workload a with 8 threads: 6,525.3 ops/s.' in text
+    )
+    assert "500 operations failed" in text
+
+
+def test_operations_show_what_was_printed_and_nothing_else(client, publish_run):
+    rows = read_rows(client.get(f"/runs/{publish_run().public_id}/"))
+    assert rows[0] == [
+        "READ", "ok", "service", "9,975", "1,091.12", "2", "611", "3,751", "6,315", "10,335", "13,527", "13,527",
+    ]  # fmt: skip
+    assert rows[1] == ["UPDATE", "NOT_FOUND", "response", "0", "", "", "", "30,000,000", "", "", "", ""]
+
+
+def test_throughput_over_time_is_a_table_and_a_csv(client, publish_run):
+    run = publish_run()
+    assert ["10", "12,000", "1,200.5", "READ 41.0 us"] in read_rows(client.get(f"/runs/{run.public_id}/"))
+    lines = client.get(f"/runs/{run.public_id}/status-lines.csv").text.splitlines()
+    assert lines == ["elapsed_s,done_ops_count,ops_per_s", "0,0,", "10,12000,1200.5"]
+
+
+def test_a_page_of_very_many_status_lines_says_what_it_leaves_out(client, publish_run, monkeypatch):
+    monkeypatch.setattr(ycsb_page, "SHOWN_INTERVALS", 1)
+    assert "The first 1 of 2; the CSV has them all." in client.get(f"/runs/{publish_run().public_id}/").text
+
+
+def test_nothing_of_act_is_on_the_page(client, publish_run):
+    text = client.get(f"/runs/{publish_run().public_id}/").text
+    assert not [word for word in ["worst slice", "tps", "Profile", "Minutes", "slices.csv"] if word in text]
+    assert "ycsb-few-samples, line 17" in text
+
+
+def test_a_run_that_tells_nothing_has_a_page(client, publish_run):
+    unknown = dict.fromkeys(
+        ["tool_version", "phase", "workload", "binding", "command_line", "threads_count", "runtime_ms"]
+    )
+    run = publish_run(**unknown, throughput_ops_per_s=None, operations=[], intervals=[], properties=[])
+    text = client.get(f"/runs/{run.public_id}/").text
+    assert "phase not stated of a workload that the output does not name." in text
+    assert client.get(f"/runs/{run.public_id}/status-lines.csv").status_code == 404
+
+
+def test_a_drives_page_lists_its_runs_of_ycsb_apart(client, publish_run):
+    run = publish_run()
+    rows = read_rows(client.get("/drive/ex/"))
+    assert [run.public_id, "a run", "8", "6,525.3", "undecided"] in rows
+    assert len([row for row in rows if run.public_id in row]) == 1
+
+
+def test_the_api_has_what_the_page_shows(client, publish_run):
+    answer = client.get(f"/api/v1/runs/{publish_run().public_id}/").json()
+    assert (answer["workload"], answer["ycsb"]["threads_count"], answer["verdict"]) == ("ycsb", 8, None)
+    assert answer["ycsb"]["operations"][0]["percentiles"][4] == ["99.99", "13527"]
+
+
+@pytest.mark.parametrize("outcome", ["valid", "undecided", "invalid"])
+def test_a_run_that_is_not_valid_is_not_published(publish_run, outcome):
+    run = publish_run(validity={"outcome": outcome, "reasons": []})
+    Run.objects.update(visibility=Visibility.UNREVIEWED)
+    submission = run.submission
+    submission.product = run.product
+    submission.save()
+    if outcome == "invalid":
+        with pytest.raises(ReviewRefusedError, match="no valid run of YCSB"):
+            publish(submission, make_user("rita"))
+    else:
+        publish(submission, make_user("rita"))
+    assert (Run.objects.get().visibility == "public") is (outcome != "invalid")

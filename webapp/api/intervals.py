@@ -1,0 +1,180 @@
+"""The intervals of a run: minutes as they are stored, seconds read again from the log, status lines of YCSB."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from django.contrib.auth import get_user
+from django.http.response import HttpResponseBase
+from django.utils.cache import get_conditional_response
+from django.utils.functional import SimpleLazyObject
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from results import drivetest, seconds
+from results.drivetest import FormatError, ReaderBrokenError, ReaderKilledError
+from results.evidence_store import EvidenceDamagedError
+from results.ingest import YCSB
+from results.models import Histogram, Run
+from results.seconds import BusyError, NoIntervalsError, WithheldError
+from results.series import Packed, SeriesDamagedError, intervals
+from webapp.accounts.models import APIToken
+from webapp.api.authentication import token_of
+from webapp.api.problems import ReaderProblem, SlotsProblem, WithheldProblem
+from webapp.api.throttles import IntervalsThrottle
+from webapp.register.access import is_public, may_see, require_access
+from webapp.register.exports import plain
+from webapp.register.public_page import PRIVATE, PUBLIC
+
+SCHEMA = "drivecert.intervals/1"
+WINDOW_MAX_S = {1: 3_600, 60: 7 * 86_400}
+Answer = TypeVar("Answer")
+CELLS_MAX = 200_000  # intervals times histograms: some 10 MB of JSON
+
+
+class WindowSerializer(serializers.Serializer[Any]):
+    """Which intervals are asked for."""
+
+    from_s = serializers.IntegerField(min_value=0, default=0)
+    to_s = serializers.IntegerField(min_value=1, required=False)
+    every_s = serializers.ChoiceField([(60, "60"), (1, "1")], default=60)
+    histogram = serializers.IntegerField(min_value=0, max_value=32_767, required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        longest_s = WINDOW_MAX_S[attrs["every_s"]]
+        to_s = attrs.setdefault("to_s", attrs["from_s"] + longest_s)
+        if not attrs["from_s"] < to_s <= attrs["from_s"] + longest_s:
+            raise ValidationError(
+                {"to_s": f"Expected from_s < to_s, and at most {longest_s} s in intervals of {attrs['every_s']} s."}
+            )
+        return attrs
+
+
+@dataclass(frozen=True)
+class Window:
+    """What was asked for, understood."""
+
+    from_s: int
+    to_s: int
+    every_s: int
+    histogram: int | None = None
+
+
+class RunIntervals(APIView):
+    """A window of a run's time."""
+
+    throttle_classes = [IntervalsThrottle]
+
+    @extend_schema(
+        summary="Counts of a run by minute or second",
+        description="every_s=60 answers from the database, every_s=1 reads the stored log again: one hour at most, and "
+        "429 while others do so. An interval holds, for each histogram, its counts by bucket, or null where they are "
+        "not known. A YCSB run answers its status lines. Who may see the run may see this; key is the key of its link.",
+        parameters=[WindowSerializer, OpenApiParameter("key", str)],
+        responses={200: OpenApiTypes.OBJECT},
+    )
+    def get(self, request: Request, public_id: str) -> HttpResponseBase:
+        """Answer 304 without reading where the asker has it already."""
+        run = find_run(request, public_id)
+        asked = WindowSerializer(data=request.query_params)
+        asked.is_valid(raise_exception=True)
+        window = Window(**asked.validated_data)
+        etag = _etag(run, window)
+        answer = get_conditional_response(request._request, etag=etag) or Response(_answer(run, window))
+        answer.headers["ETag"] = etag
+        answer.headers["Cache-Control"] = PUBLIC if is_public(run) else PRIVATE
+        return answer
+
+
+def find_run(request: Request, public_id: str) -> Run:
+    """Return a run that everyone may see, or that the token, the session or the link's key opens; else answer 404."""
+    related = ("submission__organisation", "reading__evidence__submission", "product", "ycsb")
+    run = Run.objects.filter(public_id=public_id).select_related(*related).first()
+    if run is not None and request.auth and _is_of_sender(token_of(request), run):
+        return run
+    asker = request._request
+    # Of the session, in whose place the API has put nobody; asked only where the run is not public.
+    asker.user = SimpleLazyObject(lambda: get_user(asker))  # type: ignore[assignment]
+    return require_access(asker, public_id, run)
+
+
+def _is_of_sender(token: APIToken, run: Run) -> bool:
+    is_own = run.submission is not None and run.submission.organisation_id == token.organisation_id
+    return is_own or may_see(token.user, run)
+
+
+def _etag(run: Run, window: Window) -> str:
+    """Name the answer without making it: what was read of one log by one reader does not change."""
+    reader = drivetest.reader_version() if window.every_s == 1 else ""
+    parts = [run.public_id, run.reading_id, reader, window.from_s, window.to_s, window.every_s, window.histogram]
+    return '"' + "-".join(str(part) for part in parts) + '"'
+
+
+def _answer(run: Run, window: Window) -> dict[str, Any]:
+    told = {"schema": SCHEMA, "run": run.public_id, "from_s": window.from_s, "to_s": window.to_s}
+    if run.workload == YCSB:
+        return told | {"read_from": "database", "intervals": _status_lines(run, window)}
+    histograms = _histograms(run, window)
+    packed = _refusing(lambda: _packed(run, window))
+    count = (window.to_s - window.from_s) // packed.interval_s
+    if min(count, packed.count) * len(histograms) > CELLS_MAX:
+        raise ValidationError(
+            {"histogram": f"Expected at most {CELLS_MAX} intervals times histograms; name one, or less."}
+        )
+    ordinals = range(histograms[0].ordinal, histograms[-1].ordinal + 1) if histograms else range(0)
+    return told | {
+        "read_from": "evidence" if window.every_s == 1 else "database",
+        "interval_s": packed.interval_s,
+        "histograms": [{"ordinal": each.ordinal, "name": each.name, "unit": each.unit} for each in histograms],
+        "intervals": _refusing(lambda: _intervals(packed, window, ordinals)),
+    }
+
+
+def _histograms(run: Run, window: Window) -> list[Histogram]:
+    histograms = run.histograms.defer("counts")
+    chosen = list(histograms if window.histogram is None else histograms.filter(ordinal=window.histogram))
+    if not chosen:
+        raise NotFound(f"Run {run.public_id} has no such histogram.")
+    return chosen
+
+
+def _packed(run: Run, window: Window) -> Packed:
+    return seconds.minutes_of(run) if window.every_s != 1 else seconds.seconds_of(run, window.from_s, window.to_s)
+
+
+def _intervals(packed: Packed, window: Window, ordinals: range) -> list[dict[str, Any]]:
+    return [
+        {"start_s": each.start_s, "end_s": each.end_s, "counts": each.counts}
+        for each in intervals(packed, window.from_s, window.to_s, ordinals)
+    ]
+
+
+def _status_lines(run: Run, window: Window) -> list[dict[str, Any]]:
+    lines = run.ycsb.intervals.filter(elapsed_s__gte=window.from_s, elapsed_s__lt=window.to_s)
+    return [
+        {
+            "elapsed_s": line.elapsed_s,
+            "done_ops_count": line.done_ops_count,
+            "ops_per_s": plain(line.ops_per_s),
+            "operations": line.operations,
+        }
+        for line in lines
+    ]
+
+
+def _refusing(work: Callable[[], Answer]) -> Answer:
+    try:
+        return work()
+    except NoIntervalsError as error:
+        raise NotFound(str(error)) from error
+    except WithheldError as error:
+        raise WithheldProblem(str(error)) from error
+    except BusyError as error:
+        raise SlotsProblem from error
+    except (ReaderKilledError, ReaderBrokenError, FormatError, EvidenceDamagedError, SeriesDamagedError) as error:
+        raise ReaderProblem from error
