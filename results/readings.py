@@ -16,11 +16,19 @@ from django.db import DataError, transaction
 from django.utils import timezone
 
 from results import drivetest, locks
-from results.drivetest import ROWS_MAX, Document, FormatError, ReaderBrokenError, ReaderKilledError, TooManySlicesError
+from results.drivetest import (
+    Document,
+    FormatError,
+    OutputLimitError,
+    ReaderBrokenError,
+    ReaderKilledError,
+    TooManySlicesError,
+)
 from results.evidence_store import EvidenceDamagedError, open_evidence, path_of
 from results.ingest import record_input, record_runs
 from results.models import Event, Evidence, Profile, Reading
 from results.named_files import named_path
+from results.reading_errors import gave_up, out_of_range, printed_too_much, too_many_slices
 
 logger = logging.getLogger(__name__)
 
@@ -94,9 +102,11 @@ def _attempt(reading: Reading) -> None:
     except FormatError as error:
         _fail(reading, error.error, error.document)
     except TooManySlicesError as error:
-        _fail(reading, _too_many_slices(error), None)
+        _fail(reading, too_many_slices(error), None)
     except (DataError, InvalidOperation) as error:
-        _fail(reading, _out_of_range(error), None)
+        _fail(reading, out_of_range(error), None)
+    except OutputLimitError as error:
+        _fail(reading, printed_too_much(error), None)  # not tried again: the same bytes make the same answer
     except (ReaderKilledError, ReaderBrokenError) as error:
         _try_again(reading, error, PAUSES_S[min(reading.counted_attempts, len(PAUSES_S)) - 1])
     except (EvidenceDamagedError, OSError) as error:
@@ -170,44 +180,11 @@ def _try_again(reading: Reading, error: Exception, pause_s: int) -> None:
 
 
 def _give_up(reading: Reading) -> None:
-    _fail(reading, _gave_up(reading), None)
+    last = reading.error["sentence"] if reading.error else "the reader ended without a word"
+    _fail(reading, gave_up(last), None)
 
 
 def _tell(reading: Reading, kind: str, details: Document) -> None:
     subject_id = reading.evidence.submission.public_id
     details |= {"reading": reading.pk, "attempts": reading.attempts}
     Event.objects.create(kind=kind, subject_type="submission", subject_id=subject_id, details=details)
-
-
-def _gave_up(reading: Reading) -> Document:
-    last = reading.error["sentence"] if reading.error else "the reader ended without a word"
-    return {
-        "id": "reader-gave-up",
-        "sentence": f"The reader did not come to an end in {settings.READ_MAX_ATTEMPTS} attempts; the last: {last}",
-        "line": None,
-        "expected": "a log that is read within the limits of time and memory",
-        "got": f"{settings.READ_MAX_ATTEMPTS} attempts without an end; the last: {last}",
-        "remedy": "The bytes are kept. The operator has to look: this is no judgement of the log.",
-    }
-
-
-def _too_many_slices(error: TooManySlicesError) -> Document:
-    return {
-        "id": "too-many-slices",
-        "sentence": f"The slice length is too short for this log: {error}.",
-        "line": None,
-        "expected": f"at most {ROWS_MAX} slices times histograms",
-        "got": str(error.rows),
-        "remedy": "Send the same file again and ask for longer slices; the profile judges slices of 3600 s.",
-    }
-
-
-def _out_of_range(error: Exception) -> Document:
-    return {
-        "id": "value-out-of-range",
-        "sentence": "The log states a number that no drive reaches.",
-        "line": None,
-        "expected": "rates, times and counts within the columns of the register",
-        "got": str(error).splitlines()[0] if str(error) else type(error).__name__,
-        "remedy": "Look at the configuration at the head of the log; upload the log as the program wrote it.",
-    }

@@ -227,3 +227,13 @@ def test_what_happened_is_told_as_events(submission, stand_in):
     sweep()
     kinds = Event.objects.filter(subject_id=submission.public_id).values_list("kind", flat=True)
     assert list(kinds) == ["submission-received", "reading-done"]
+
+
+def test_an_answer_beyond_its_limit_fails_at_once_with_the_remedy(submission, program, settings):
+    settings.READ_OUTPUT_BYTES = 1000
+    program('[ "$1" = --version ] && echo drivetest 1 || exec head -c 1001 /dev/zero')
+    sweep()
+    reading = reading_of(submission)
+    assert (reading.state, reading.error["id"], reading.attempts) == ("failed", "reading-too-large", 1)
+    assert "longer slices" in reading.error["remedy"]
+    assert path_of(submission.log.sha256).read_bytes() == log_bytes("slow-disk-ms")

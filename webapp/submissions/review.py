@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from results import review
 from results.models import Submission
+from results.requeue import read_again
 from results.review import ReviewRefusedError
 from results.submission_states import REVIEWABLE, with_state
 from webapp.accounts.requests import UserRequest, staff_only
@@ -80,6 +81,12 @@ def _withdraw(request: UserRequest, submission: Submission) -> str:
     return f"{run.public_id} is withdrawn; its page stays, with the notice."
 
 
+def _read_again(request: UserRequest, submission: Submission) -> str:
+    if not read_again(submission, request.user, {"by": "reviewer"}):
+        raise ReviewRefusedError("Its reading has not failed: there is nothing to read again.")
+    return "It is read again."
+
+
 def _reason(request: UserRequest) -> str:
     form = ReasonForm(request.POST)
     if not form.is_valid():
@@ -94,4 +101,5 @@ DECISIONS: dict[str, Decision] = {
     "publish": _publish,
     "decline": _decline,
     "withdraw": _withdraw,
+    "read-again": _read_again,
 }

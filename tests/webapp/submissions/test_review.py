@@ -125,3 +125,12 @@ def test_a_submission_of_a_virtual_device_says_so_and_has_no_way_to_publish(as_u
     assert "Virtual device: never certifies" in page
     assert "/publish/" not in page
     assert "never certifies: it cannot be published" in decide(client, submission, "publish").text
+
+
+def test_a_reviewer_has_a_failed_reading_read_again(as_user, rita, submission):
+    client = as_user(rita)
+    assert "there is nothing to read again" in decide(client, submission, "read-again").text
+    submission.log.readings.update(state="failed", error={"id": "reader-gave-up", "sentence": "stopped"})
+    assert "Read it again" in client.get(f"/submissions/{submission.public_id}/").text
+    assert "It is read again." in decide(client, submission, "read-again").text
+    assert submission.log.readings.get().state == "pending"

@@ -1,0 +1,189 @@
+"""From a log's last byte received to its run page: times, memory of the worker, size in the database.
+
+Needs DATABASE_URL (a PostgreSQL where it may create a database of its own, which it drops) and the built drivetest. The
+worker is a process of its own that has loaded what a worker loads; its peak is the kernel's figure for it alone.
+"""
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
+
+import django  # noqa: E402 - the settings are named above, and the models below need them
+
+django.setup()
+
+import zstandard  # noqa: E402
+from django.apps import apps  # noqa: E402
+from django.conf import settings  # noqa: E402
+from django.db import connection, models  # noqa: E402
+from django.test import Client  # noqa: E402
+
+import webapp.celery  # noqa: E402, F401 - what a worker has loaded
+from results import drivetest, readings  # noqa: E402
+from results.intake import Facts, take_in  # noqa: E402
+from results.models import Organisation, Run  # noqa: E402
+from results.seconds import minutes_of, seconds_of  # noqa: E402
+from results.series import intervals  # noqa: E402
+from runners import tasks  # noqa: E402, F401 - as above
+
+
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    begin = time.perf_counter()
+    answer = work()
+    return time.perf_counter() - begin, answer
+
+
+def worker(reading_id: int) -> None:
+    """Read one evidence as the Celery worker does, and tell time and memory."""
+    drivetest.reader_version()
+    idle_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    seconds, _ = timed(lambda: readings.read_one(reading_id))
+    peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    reader_kib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    print(json.dumps({"seconds": seconds, "idle_kib": idle_kib, "peak_kib": peak_kib, "reader_kib": reader_kib}))
+
+
+@contextmanager
+def register_of_its_own() -> Iterator[Path]:
+    """Set up Django over an empty database and an empty evidence directory."""
+    with tempfile.TemporaryDirectory(prefix="drivecert-bench-", dir=os.environ.get("BENCH_DIR")) as directory:
+        os.environ["DRIVECERT_DATA"] = directory  # of the workers
+        settings.EVIDENCE_DIR = Path(directory) / "evidence"
+        name = connection.settings_dict["NAME"]
+        connection.creation.create_test_db(verbosity=0, autoclobber=True)
+        os.environ["DATABASE_URL"] = os.environ["DATABASE_URL"].replace(f"/{name}", f"/test_{name}", 1)
+        try:
+            yield Path(directory)
+        finally:
+            connection.creation.destroy_test_db(name, verbosity=0)
+
+
+def take_in_and_read(log: Path, number: int) -> dict[str, Any]:
+    """Send a log once, as an organisation that nobody else is, and follow it to its run page."""
+    vendor = Organisation.objects.create(slug=f"bench-{number}", name=f"Bench {number}", kind="vendor")
+    with log.open("rb") as stream:
+        store_s, receipt = timed(lambda: take_in(vendor, stream, log.name, Facts(), "form", None))
+    reading_id = receipt.submission.log.readings.get().pk
+    command = [sys.executable, __file__, "--worker", str(reading_id)]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    told: dict[str, Any] = json.loads(said.splitlines()[-1])
+    run = Run.objects.filter(submission=receipt.submission).first()
+    if run is None:
+        sys.exit(f"{log}: not read: {receipt.submission.log.readings.get().error}")
+    page = f"/runs/{run.public_id}/?key={receipt.submission.link_key}"
+    page_s, answer = timed(lambda: Client().get(page, headers={"host": "localhost"}))
+    if answer.status_code != 200:
+        sys.exit(f"{page}: expected 200; got {answer.status_code}")
+    return told | {"store_s": store_s, "page_s": page_s, "run": run, "vendor": vendor}
+
+
+def sizes(run: Any) -> dict[str, int]:
+    """Return what the run takes in the database, as the database counts it."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_column_size(packed), length(packed) FROM results_series WHERE run_id = %s", [run.pk])
+        stored, packed = cursor.fetchone() or (0, 0)
+        cursor.execute("SELECT pg_total_relation_size('results_series'), pg_total_relation_size('results_slice')")
+        series_table, slice_table = cursor.fetchone()
+    return {"stored": stored, "packed": packed, "series_table": series_table, "slice_table": slice_table}
+
+
+def plain_sizes(run: Any) -> dict[str, int]:
+    """Return zstd -19 of the plain differences in three layouts that anybody would think of first."""
+    minutes = list(intervals(minutes_of(run), 0, 10**9))
+    rows = [counts or [] for minute in minutes for counts in minute.counts]
+    layouts = {
+        "as text": "\n".join(" ".join(map(str, row)) for row in rows).encode(),
+        "as 8-byte numbers": b"".join(count.to_bytes(8, "little") for row in rows for count in row),
+        "as varints": b"".join(_varint(count) for row in rows for count in row),
+    }
+    packer = zstandard.ZstdCompressor(level=19)
+    return {name: len(packer.compress(plain)) for name, plain in layouts.items()}
+
+
+def _varint(number: int) -> bytes:
+    groups = [number >> shift & 0x7F for shift in range(0, max(number.bit_length(), 1), 7)]
+    return bytes(group | 0x80 for group in groups[:-1]) + bytes([groups[-1]])
+
+
+def reread_s(run: Any) -> float:
+    """Return how long the last hour's seconds take, read again from the log and unpacked."""
+    end_s = run.facts["reached_s"]
+    return timed(lambda: list(intervals(seconds_of(run, end_s - 3600, end_s), 0, 10**9)))[0]
+
+
+def measure(log: Path, times: int) -> None:
+    with register_of_its_own():
+        runs = [take_in_and_read(log, number) for number in range(times)]
+        run = runs[-1]["run"]
+        reread = [reread_s(run) for _ in range(times)]
+        stored, plain = sizes(run), plain_sizes(run)
+        repeat_s, rows = repeated(log, runs[-1]["vendor"])
+    whole = [each["store_s"] + each["seconds"] + each["page_s"] for each in runs]
+    print(f"\n{log.name}: {log.stat().st_size / 1e6:.0f} MB, {times} times: median (least - most)")
+    for name, values in [
+        ("store, hash and sync", [each["store_s"] for each in runs]),
+        ("worker: read, judge, write rows", [each["seconds"] for each in runs]),
+        ("run page", [each["page_s"] for each in runs]),
+        ("received to run page", whole),
+        ("an hour of seconds, read again", reread),
+    ]:
+        print(f"{name:34}{statistics.median(values):8.3f} s ({min(values):.3f} - {max(values):.3f})")
+    for name, key in [
+        ("worker, idle", "idle_kib"),
+        ("worker, peak", "peak_kib"),
+        ("its drivetest, peak", "reader_kib"),
+    ]:
+        print(f"{name:34}{max(each[key] for each in runs) / 1024:8.1f} MiB")
+    print(f"{'sent again':34}{repeat_s:8.3f} s, {rows} rows more")
+    print(f"{'minutes in the database':34}{stored['stored']:8} bytes in the column, {stored['packed']} packed")
+    for name, size in plain.items():
+        print(f"{'  zstd -19, ' + name:34}{size:8} bytes, ratio {stored['stored'] / size:.2f}")
+    print(f"{'tables, with indexes, of all runs':34}{stored['series_table']} series, {stored['slice_table']} slices")
+
+
+def repeated(log: Path, vendor: Any) -> tuple[float, int]:
+    """Send the same bytes again and return the time, and how many rows it has left."""
+
+    def count() -> int:
+        tables: list[type[models.Model]] = list(apps.get_app_config("results").get_models())
+        return sum(table._default_manager.count() for table in tables)
+
+    before = count()
+    with log.open("rb") as stream:
+        seconds, _ = timed(lambda: (take_in(vendor, stream, log.name, Facts(), "form", None), readings.sweep()))
+    return seconds, count() - before
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("log", nargs="?", type=Path, help="default: a made-up day of four devices")
+    arguments.add_argument("--times", type=int, default=5)
+    arguments.add_argument("--worker", type=int, help=argparse.SUPPRESS)
+    asked = arguments.parse_args()
+    if asked.worker is not None:
+        worker(asked.worker)
+    elif asked.log is not None:
+        measure(asked.log, asked.times)
+    else:
+        with tempfile.NamedTemporaryFile(suffix=".log") as made:
+            maker = [sys.executable, str(HERE / "make_log.py"), "--hours", "24", "--devices", "4"]
+            subprocess.run(maker, check=True, stdout=made)
+            measure(Path(made.name), asked.times)
+
+
+if __name__ == "__main__":
+    main()

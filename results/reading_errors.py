@@ -1,0 +1,56 @@
+"""Why a reading failed, where the reader itself did not say: error objects in the shape of docs/formats.md."""
+
+from django.conf import settings
+
+from results.drivetest import ROWS_MAX, Document, ReaderKilledError, TooManySlicesError
+
+SHORTER = "Send the same file again and ask for longer slices (the profile judges slices of 3600 s)"
+
+
+def gave_up(last: str) -> Document:
+    """Return the error of a reading whose attempts are used up; `last` is why the last one ended."""
+    return {
+        "id": "reader-gave-up",
+        "sentence": f"The reader did not come to an end in {settings.READ_MAX_ATTEMPTS} attempts; the last: {last}",
+        "line": None,
+        "expected": "a log that is read within the limits of time and memory",
+        "got": f"{settings.READ_MAX_ATTEMPTS} attempts without an end; the last: {last}",
+        "remedy": "The bytes are kept. The operator has to look: this is no judgement of the log. A reviewer can have "
+        "it read again.",
+    }
+
+
+def printed_too_much(error: ReaderKilledError) -> Document:
+    """Return the error of a log that makes a longer answer than is taken: the same bytes would make it again."""
+    return {
+        "id": "reading-too-large",
+        "sentence": f"What was read out of this file is more than the register takes: {error}.",
+        "line": None,
+        "expected": f"at most {settings.READ_OUTPUT_BYTES} bytes of slices, minutes and findings",
+        "got": "more",
+        "remedy": f"{SHORTER}, or send the runs of a file or archive apart. The bytes are kept.",
+    }
+
+
+def too_many_slices(error: TooManySlicesError) -> Document:
+    """Return the error of a log that makes more rows than are kept."""
+    return {
+        "id": "too-many-slices",
+        "sentence": f"This file makes more rows than the register keeps: {error}.",
+        "line": None,
+        "expected": f"at most {ROWS_MAX} slices times histograms, or status lines times operations",
+        "got": str(error.rows),
+        "remedy": f"{SHORTER}, or send the runs of a file or archive apart. The bytes are kept.",
+    }
+
+
+def out_of_range(error: Exception) -> Document:
+    """Return the error of a log with a number that no column holds."""
+    return {
+        "id": "value-out-of-range",
+        "sentence": "The log states a number that no drive reaches.",
+        "line": None,
+        "expected": "rates, times and counts within the columns of the register",
+        "got": str(error).splitlines()[0] if str(error) else type(error).__name__,
+        "remedy": "Look at the configuration at the head of the log; upload the log as the program wrote it.",
+    }

@@ -1,0 +1,29 @@
+"""The migration of shares computes what the register computes of new ones, and can be taken back."""
+
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from results.exact_share import exact_share_pct
+from results.models import Run, Share
+
+CASES = [(1, 3), (50_001, 1_000_000), (50_000, 1_000_000), (0, 7), (7, 7), (2**62 - 1, 2**62), (1, 10**15)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_shares_are_exact_after_it_and_as_printed_before():
+    run = Run.objects.create(tier="reviewed", statistic="worst-slice")
+    for place, (over, ops) in enumerate(CASES):
+        run.shares.create(
+            statistic="worst-slice", threshold_us=place, share_pct=1, printed="1.00", over_count=over, ops_count=ops
+        )
+    run.shares.create(statistic="overall", threshold_us=0, share_pct=Decimal("0.56"), printed="0.560")
+    newest = MigrationExecutor(connection).loader.graph.leaf_nodes("results")
+    MigrationExecutor(connection).migrate([("results", "0012_ycsb_runs")])
+    MigrationExecutor(connection).migrate(newest)
+    exact = [exact_share_pct(over, ops) for over, ops in CASES]
+    shares = Share.objects.order_by("threshold_us")
+    assert list(shares.filter(statistic="worst-slice").values_list("share_pct", flat=True)) == exact
+    assert shares.get(statistic="overall").share_pct == Decimal("0.56")
