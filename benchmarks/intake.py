@@ -53,8 +53,7 @@ def worker(reading_id: int) -> None:
     idle_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     seconds, _ = timed(lambda: readings.read_one(reading_id))
     peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    reader_kib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    print(json.dumps({"seconds": seconds, "idle_kib": idle_kib, "peak_kib": peak_kib, "reader_kib": reader_kib}))
+    print(json.dumps({"seconds": seconds, "idle_kib": idle_kib, "peak_kib": peak_kib}))
 
 
 @contextmanager
@@ -102,16 +101,27 @@ def sizes(run: Any) -> dict[str, int]:
 
 
 def plain_sizes(run: Any) -> dict[str, int]:
-    """Return zstd -19 of the plain differences in three layouts that anybody would think of first."""
+    """Return zstd -19 of the plain differences in the layouts that anybody would think of first."""
     minutes = list(intervals(minutes_of(run), 0, 10**9))
     rows = [counts or [] for minute in minutes for counts in minute.counts]
     layouts = {
         "as text": "\n".join(" ".join(map(str, row)) for row in rows).encode(),
         "as 8-byte numbers": b"".join(count.to_bytes(8, "little") for row in rows for count in row),
         "as varints": b"".join(_varint(count) for row in rows for count in row),
+        "by bucket, as varints": _by_bucket([minute.counts for minute in minutes]),
     }
     packer = zstandard.ZstdCompressor(level=19)
     return {name: len(packer.compress(plain)) for name, plain in layouts.items()}
+
+
+def _by_bucket(minutes: list[list[list[int] | None]]) -> bytes:
+    """Return each histogram's counts of one bucket after the other, all minutes of a bucket together."""
+    columns = [
+        [counts[bucket] if counts and bucket < len(counts) else 0 for counts in histogram]
+        for histogram in zip(*minutes, strict=True)
+        for bucket in range(max(len(counts or []) for counts in histogram))
+    ]
+    return b"".join(_varint(count) for column in columns for count in column)
 
 
 def _varint(number: int) -> bytes:
@@ -145,7 +155,6 @@ def measure(log: Path, times: int) -> None:
     for name, key in [
         ("worker, idle", "idle_kib"),
         ("worker, peak", "peak_kib"),
-        ("its drivetest, peak", "reader_kib"),
     ]:
         print(f"{name:34}{max(each[key] for each in runs) / 1024:8.1f} MiB")
     print(f"{'sent again':34}{repeat_s:8.3f} s, {rows} rows more")

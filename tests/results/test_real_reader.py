@@ -1,19 +1,21 @@
 """The whole way with the real drivetest: bytes in, rows out, on real logs."""
 
 import gzip
+from dataclasses import replace
 
 import pytest
 
 from results.evidence_store import open_evidence
 from results.models import Reading, Run
 from results.readings import sweep
-from tests.results.builders import LOGS, log_bytes, make_organisation, recorded_reading, send, sha256
+from results.requeue import read_again
+from tests.results.builders import FACTS, LOGS, log_bytes, make_organisation, recorded_reading, send, sha256
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_reader")]
 
 
-def read_in(content):
-    submission = send(make_organisation(), content)
+def read_in(content, facts=FACTS):
+    submission = send(make_organisation(), content, facts=facts)
     assert sweep() == 1
     return submission, submission.log.readings.get()
 
@@ -98,3 +100,38 @@ def test_no_real_log_breaks_the_reader_or_the_register(evidence_dir):
     ours = Reading.objects.filter(error__id__in=["reader-gave-up", "too-many-slices", "value-out-of-range"])
     assert [reading.error for reading in ours] == []
     assert Reading.objects.filter(state="done").count() == Run.objects.values("submission").distinct().count() > 50
+
+
+@pytest.fixture
+def long_log():
+    """Forty minutes more than four-us.log has, its blocks again under later labels: seven thousand slices and more."""
+    head, *blocks = log_bytes("four-us").split(b"after ")
+    later = [b"%d sec:%s" % (60 + number, block.partition(b" sec:")[2]) for number, block in enumerate(blocks * 40, 1)]
+    return b"after ".join([head, *blocks, *later])
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "error"),
+    [
+        ("READ_TIMEOUT_S", 0, "reader-gave-up"),
+        ("READ_MEMORY_BYTES", 7 * 1024**2, "reader-gave-up"),
+        ("READ_OUTPUT_BYTES", 1000, "reading-too-large"),
+    ],
+)
+def test_a_limit_that_ends_the_reader_leaves_a_named_state_and_a_way_back(
+    evidence_dir, settings, long_log, limit, value, error
+):
+    settings.READ_MAX_ATTEMPTS = 1
+    allowed = getattr(settings, limit)
+    setattr(settings, limit, value)
+    submission, reading = read_in(long_log, replace(FACTS, slice_length_s=1))
+    assert (reading.state, reading.error["id"]) == ("failed", error)
+    assert limit.split("_")[1].lower().replace("timeout", "time") in reading.error["sentence"]
+    with open_evidence(submission.log) as kept:
+        assert kept.read() == long_log
+
+    setattr(settings, limit, allowed)
+    assert read_again(submission, None, {})
+    sweep()
+    reading.refresh_from_db()
+    assert (reading.state, submission.runs.count()) == ("done", 1)
