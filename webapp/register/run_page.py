@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from django.urls import reverse
+
 from results.ingest import YCSB
 from results.models import Event, Evidence, Run, Statistic, Tier, Verdict, Visibility
 from results.rules.limits import Limit
@@ -86,6 +88,8 @@ class CompanionFile:
 
     label: str
     name: str
+    address: str
+    is_withheld: bool
 
 
 @dataclass(frozen=True)
@@ -153,13 +157,18 @@ def evidence_of(run: Run) -> Evidence | None:
     return run.submission.log if run.submission is not None else None
 
 
-def companions_of(run: Run) -> list[CompanionFile]:
-    """Return the files that came with the run's log, each with what the reader took it for."""
+def companions_of(run: Run, query: str) -> list[CompanionFile]:
+    """Return the files that came with the run's log, each with what the reader took it for and where it is."""
     if run.submission is None:
         return []
     return [
-        CompanionFile(ROLE_LABELS.get(companion.role, "Beside it"), companion.filename)
-        for companion in run.submission.companions.all()
+        CompanionFile(
+            ROLE_LABELS.get(companion.role, "Beside it"),
+            companion.filename,
+            reverse("run-companion", args=[run.public_id, companion.evidence.sha256]) + query,
+            companion.evidence.sequestered,
+        )
+        for companion in run.submission.companions.select_related("evidence")
     ]
 
 

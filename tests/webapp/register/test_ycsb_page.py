@@ -1,14 +1,16 @@
 """The page of a YCSB run: validity first, operations and status lines as they were printed, nothing of ACT."""
 
 import copy
+import io
 
 import pytest
 
+from results.intake import Beside, take_in
 from results.models import Product, Run, Visibility
 from results.readings import sweep
 from results.review import ReviewRefusedError, publish
-from tests.results.builders import make_organisation, make_user, send
-from tests.results.documents import YCSB_LOG, YCSB_RUN, answer_with, document_of
+from tests.results.builders import FACTS, make_organisation, make_user, send, sha256
+from tests.results.documents import YCSB_LOG, YCSB_RUN, YCSB_STDERR, answer_with, document_of
 from tests.webapp.register.pages import read_rows
 from webapp.register import ycsb_page
 
@@ -102,3 +104,18 @@ def test_a_run_that_is_not_valid_is_not_published(publish_run, outcome):
     else:
         publish(submission, make_user("rita"))
     assert (Run.objects.get().visibility == "public") is (outcome != "invalid")
+
+
+def test_the_files_beside_the_log_can_be_had_by_those_who_see_the_run(client, evidence_dir, program, tmp_path):
+    told = [{"name": "x", "size_bytes": 1, "sha256": sha256(YCSB_STDERR), "role": "stderr"}]
+    answer_with(program, tmp_path, document_of(YCSB_LOG, ycsb_runs=[YCSB_RUN], companions=told))
+    beside = [Beside(io.BytesIO(YCSB_STDERR), "run.stderr")]
+    submission = take_in(make_organisation(), io.BytesIO(YCSB_LOG), "run.log", FACTS, "form", None, companions=beside)
+    sweep()
+    run, key = Run.objects.get(), submission.submission.link_key
+    text = client.get(f"/runs/{run.public_id}/", {"key": key}).text
+    address = f"/runs/{run.public_id}/companions/{sha256(YCSB_STDERR)}"
+    assert f'<dt>Standard error</dt><dd class="mono"><a href="{address}?key={key}">run.stderr</a>' in text
+    assert b"".join(client.get(address, {"key": key}).streaming_content) == YCSB_STDERR
+    assert client.get(address).status_code == 404
+    assert client.get(address.replace(sha256(YCSB_STDERR), "0" * 64), {"key": key}).status_code == 404

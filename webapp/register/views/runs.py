@@ -11,7 +11,7 @@ from django.utils.cache import get_conditional_response
 
 from results.evidence_store import open_evidence
 from results.ingest import YCSB
-from results.models import Evidence, Run
+from results.models import Companion, Evidence, Run
 from results.rules.limits import parse_limits
 from webapp.register import categories, run_page
 from webapp.register.access import holds_link, is_public, require_access
@@ -49,17 +49,17 @@ def guarded(run: Run, response: HttpResponseBase) -> HttpResponseBase:
 def detail(request: HttpRequest, public_id: str) -> HttpResponseBase:
     run = find_run(request, public_id)
     has_log = run_page.evidence_of(run) is not None
-    template, own = _own_of(run, has_log=has_log)
+    template, own = _own_of(run, link_query(request, run), has_log=has_log)
     return guarded(run, render(request, template, page_context(run) | addresses(request, run) | own))
 
 
-def _own_of(run: Run, *, has_log: bool) -> tuple[str, dict[str, Any]]:
+def _own_of(run: Run, query: str, *, has_log: bool) -> tuple[str, dict[str, Any]]:
     """Return the template of a run's kind, and what only that kind shows."""
     if not has_log:
         return "register/run_published.html", _published_context(run)
     if run.workload == YCSB:
-        return "register/run_ycsb.html", _evidence_context(run) | {"ycsb": ycsb_view(run)}
-    return "register/run.html", _evidence_context(run) | _log_context(run)
+        return "register/run_ycsb.html", _evidence_context(run, query) | {"ycsb": ycsb_view(run)}
+    return "register/run.html", _evidence_context(run, query) | _log_context(run)
 
 
 def page_context(run: Run) -> dict[str, Any]:
@@ -78,10 +78,15 @@ def page_context(run: Run) -> dict[str, Any]:
     }
 
 
+def link_query(request: HttpRequest, run: Run) -> str:
+    """Return what a reader by link keeps in every address of the run; nothing for others."""
+    by_link = not is_public(run) and holds_link(request, run)
+    return "?" + urlencode({"key": request.GET["key"]}) if by_link else ""
+
+
 def addresses(request: HttpRequest, run: Run) -> dict[str, str]:
     """Return where the run's downloads are; a reader by link keeps the link's key."""
-    by_link = not is_public(run) and holds_link(request, run)
-    query = "?" + urlencode({"key": request.GET["key"]}) if by_link else ""
+    query = link_query(request, run)
     return {
         "log_address": reverse("run-log", args=[run.public_id]) + query,
         "side_file_address": reverse("run-side-file", args=[run.public_id]) + query,
@@ -101,11 +106,11 @@ def _published_context(run: Run) -> dict[str, Any]:
     }
 
 
-def _evidence_context(run: Run) -> dict[str, Any]:
+def _evidence_context(run: Run, query: str) -> dict[str, Any]:
     return {
         "findings": list(run.findings.all()),
         "evidence": run_page.evidence_of(run),
-        "companions": run_page.companions_of(run),
+        "companions": run_page.companions_of(run, query),
         "minutes_sentence": run_page.minutes_sentence(run),
         "has_minutes": hasattr(run, "series"),
     }
@@ -144,6 +149,17 @@ def side_file(request: HttpRequest, public_id: str) -> HttpResponseBase:
     if evidence is None:
         raise Http404(f"Run {public_id} has no side file: only runs dispatched by a lab have one.")
     return _as_received(request, run, evidence)
+
+
+@public_page
+def companion(request: HttpRequest, public_id: str, sha256: str) -> HttpResponseBase:
+    """Send a file that came with the log, by its hash."""
+    run = find_run(request, public_id)
+    beside = run.submission.companions.filter(evidence__sha256=sha256) if run.submission else Companion.objects.none()
+    found = beside.select_related("evidence").first()
+    if found is None:
+        raise Http404(f"Run {public_id} has no file beside its log with the hash {sha256}.")
+    return _as_received(request, run, found.evidence)
 
 
 def _as_received(request: HttpRequest, run: Run, evidence: Evidence) -> HttpResponseBase:
