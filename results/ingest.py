@@ -27,13 +27,14 @@ from results.ycsb_ingest import decimal_of, duration_s, write_ycsb
 
 SLICE_COLUMNS = ["histogram", "number", "start_s", "end_s", "first_line", "last_line", "ops_count", "counts"]
 MEMBER_CHARS = 500
+NAME_CHARS = 160
 YCSB = "ycsb"
 FACTS = [
     "config", "derived", "devices", "stop", "unit", "reached_s", "report_interval_s", "generator", "io_errors_count",
     "first_line", "last_line", "device_count", "asked_duration_s", "intervals_count", "record_bytes",
-    "record_bytes_max", "trailing_partial_s", "arrivals",
+    "record_bytes_max", "trailing_partial_s", "arrivals", "family", "service_threads", "requests_queued_count",
+    "judged_ordinal", "compared_ordinal",
 ]  # fmt: skip
-HISTOGRAM_COLUMNS = ["ordinal", "unit", "ops_count", "counts"]
 
 
 def record_input(evidence: Evidence, document: Document) -> None:
@@ -114,15 +115,23 @@ def _ycsb_columns(read: Document) -> Document:
 
 
 def _write_below(run: Run, read: Document, reader_version: str, profile: Profile) -> None:
-    histograms = Histogram.objects.bulk_create(
-        Histogram(run=run, name=histogram["name"][:160], **{key: histogram[key] for key in HISTOGRAM_COLUMNS})
-        for histogram in read["histograms"]
-    )
+    histograms = Histogram.objects.bulk_create(_histogram(run, histogram) for histogram in read["histograms"])
     copy_rows(Slice, SLICE_COLUMNS, _slices(histograms, read))
     _write_series(run, read.get("series"))
     Finding.objects.bulk_create(_findings(run, read))
     if read["verdict"] is not None:
         _write_verdict(run, read["verdict"], reader_version, profile)
+
+
+def _histogram(run: Run, told: Document) -> Histogram:
+    return Histogram(
+        run=run,
+        name=told["name"][:NAME_CHARS],
+        role=told["role"],
+        device=(told["device"] or "")[:NAME_CHARS],
+        time=told["time"] or "",
+        **{column: told[column] for column in ("ordinal", "unit", "edges", "is_meaningless", "ops_count", "counts")},
+    )
 
 
 def _slices(histograms: list[Histogram], read: Document) -> Iterator[list[Any]]:

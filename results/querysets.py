@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from decimal import Decimal
 
-    from results.models import Product, Reading, Run  # noqa: F401 - named in the type arguments below
+    from results.models import Histogram, Product, Reading, Run  # noqa: F401 - named in the type arguments below
     from results.rules.limits import Limit
 
 
@@ -44,6 +44,14 @@ class ReadingQuerySet(models.QuerySet["Reading"]):
         """Unfinished and not in the pause after an attempt; one whose worker died has no pause."""
         has_waited = Q(next_attempt_at__isnull=True) | Q(next_attempt_at__lte=timezone.now())
         return self.unfinished().filter(has_waited)
+
+
+class HistogramQuerySet(models.QuerySet["Histogram"]):
+    """Histograms by what they hold."""
+
+    def judged(self) -> HistogramQuerySet:
+        """The reads that verdicts are about; a reading without roles is of 6.x, where their name says it."""
+        return self.filter(Q(role="reads") | Q(role="", name="reads"))
 
 
 class RunQuerySet(models.QuerySet["Run"]):

@@ -24,6 +24,31 @@ class Migration(migrations.Migration):
                 'verbose_name_plural': 'series',
             },
         ),
+        migrations.AddField(
+            model_name='histogram',
+            name='role',
+            field=models.CharField(blank=True, max_length=24),
+        ),
+        migrations.AddField(
+            model_name='histogram',
+            name='device',
+            field=models.CharField(blank=True, max_length=160),
+        ),
+        migrations.AddField(
+            model_name='histogram',
+            name='time',
+            field=models.CharField(blank=True, max_length=20),
+        ),
+        migrations.AddField(
+            model_name='histogram',
+            name='edges',
+            field=models.CharField(default='act', max_length=10),
+        ),
+        migrations.AddField(
+            model_name='histogram',
+            name='is_meaningless',
+            field=models.BooleanField(default=False),
+        ),
         # The reader has packed the bytes: the server's own compression would cost time and gain nothing.
         migrations.RunSQL(
             'ALTER TABLE results_series ALTER COLUMN packed SET STORAGE EXTERNAL',

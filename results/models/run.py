@@ -8,7 +8,7 @@ from results.models.product import Product
 from results.models.profile import Profile
 from results.models.reading import Reading
 from results.public_ids import new_run_id
-from results.querysets import RunQuerySet
+from results.querysets import HistogramQuerySet, RunQuerySet
 
 
 class Tier(models.TextChoices):
@@ -87,17 +87,25 @@ class Run(models.Model):
 
 
 class Histogram(models.Model):
-    """One histogram of a run's log: counts of the whole run by bucket.
+    """One histogram of a run's log: counts of the whole run by bucket, and what they mean (docs/formats.md).
 
-    Bucket 0 is below 1 unit, bucket b is [2^(b-1), 2^b) units.
+    `edges` "act": bucket 0 is below 1 unit, bucket b is [2^(b-1), 2^b) units. "act-1", of ACT 1.x: bucket 0 is below
+    2 ms, bucket b is [2^b, 2^(b+1)) ms. `role` is empty where the reading is older than the column: the name tells it.
     """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="histograms")
     ordinal = models.PositiveSmallIntegerField()
     name = models.CharField(max_length=160)
     unit = models.CharField(max_length=2, choices=[("us", "us"), ("ms", "ms")])
+    role = models.CharField(max_length=24, blank=True)
+    device = models.CharField(max_length=160, blank=True)
+    time = models.CharField(max_length=20, blank=True)
+    edges = models.CharField(max_length=10, default="act")
+    is_meaningless = models.BooleanField(default=False)
     ops_count = models.BigIntegerField()
     counts = ArrayField(models.BigIntegerField())
+
+    objects = HistogramQuerySet.as_manager()
 
     class Meta:
         """Names may repeat (one device named twice), places do not."""

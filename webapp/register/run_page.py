@@ -232,7 +232,7 @@ def _asked(run: Run) -> str:
 
 def _achieved(run: Run) -> str:
     """Reads of the whole log over the nominal seconds it reached; writes have no histogram of their own in ACT."""
-    reads = run.histograms.filter(name="reads").first()
+    reads = run.histograms.judged().first()
     reached_s = run.facts.get("reached_s")
     return f"{units.rate(Decimal(reads.ops_count) / reached_s)} reads/s" if reads and reached_s else ""
 

@@ -6,13 +6,14 @@ from decimal import Decimal
 from typing import Any
 
 from results.models import Histogram, Run, Slice, Verdict
-from results.rules.limits import Limit, act_share_pct, first_bucket_at, is_count_within, over_count, parse_limits
+from results.rules.edges import edge_not_below
+from results.rules.limits import Limit, act_share_pct, is_count_within, over_count, parse_limits
 from webapp.register.marks import NearnessMark, nearness_mark
 from webapp.register.profile import current_profile
 from webapp.templatetags import units
 
 SHOWN_SLICES = 1_000  # of a page; a hostile log could ask for a page of a million rows. The CSV has them all
-US_PER_MS = 1_000
+FIRST_EDGES = "act-1"  # of ACT 1.x, whose buckets begin one power of two later
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,7 @@ class SliceTable:
 
 def slice_table(run: Run, verdict: Verdict | None, *, shown: int | None = SHOWN_SLICES) -> SliceTable | None:
     """Return the slices that the verdict was taken from; None where the log has no such histogram."""
-    name = verdict.document["histogram"] if verdict else "reads"
-    histogram = run.histograms.filter(name=name).first()
+    histogram = run.histograms.judged().first()
     if histogram is None:
         return None
     limits = list(_read_limits(histogram, verdict))
@@ -102,22 +102,9 @@ def slice_table(run: Run, verdict: Verdict | None, *, shown: int | None = SHOWN_
 
 def _read_limits(histogram: Histogram, verdict: Verdict | None) -> Iterable[ReadLimit]:
     profile = verdict.profile if verdict else current_profile()
-    read_at = {share["threshold_us"]: share["read_at_us"] for share in verdict.document["shares"]} if verdict else {}
     for limit in parse_limits(profile.document):
-        edge_us = read_at.get(limit.threshold_us) or nearest_edge_us(limit.threshold_us, histogram.unit)
-        edge = edge_us // US_PER_MS if histogram.unit == "ms" else edge_us
-        yield ReadLimit(limit, edge_us, first_bucket_at(edge))
-
-
-def nearest_edge_us(threshold_us: int, unit: str) -> int:
-    """Return where ACT reads a threshold: the first edge at or above it, a power of two of the log's unit.
-
-    >>> nearest_edge_us(1000, "us"), nearest_edge_us(8000, "ms")
-    (1024, 8000)
-    """
-    scale = US_PER_MS if unit == "ms" else 1
-    whole_units = -(-threshold_us // scale)
-    return scale << (whole_units - 1).bit_length()
+        edge = edge_not_below(limit.threshold_us, histogram.unit, is_first_version=histogram.edges == FIRST_EDGES)
+        yield ReadLimit(limit, edge.us, edge.bucket)
 
 
 def slice_row(each: Slice, limits: Sequence[ReadLimit]) -> SliceRow:

@@ -9,9 +9,9 @@ from typing import Any
 from django.db.models import Count, Prefetch, QuerySet
 
 from results.models import Histogram, Reading, Run, Share, Slice, Statistic, Submission, Verdict
-from results.rules.latency_table import LatencyRow, LatencyTable, SliceCounts, latency_table
+from results.rules.latency_table import LatencyRow, SliceCounts, latency_table
 from webapp.register.run_page import SHOWN_VIOLATIONS
-from webapp.register.slices import SHOWN_SLICES
+from webapp.register.slices import FIRST_EDGES, SHOWN_SLICES
 from webapp.templatetags import units
 
 SHOWN_MEMBERS = 200
@@ -45,6 +45,7 @@ class SliceTable:
     slices: list[Line]
     aggregates: list[Line]
     cut_sentence: str
+    is_first_version: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def run_parts(submission: Submission) -> list[RunPart]:
 def _runs_in_full(submission: Submission) -> QuerySet[Run]:
     first = Prefetch("slices", queryset=Slice.objects.order_by("number")[:SHOWN_SLICES], to_attr="first_slices")
     counted = Histogram.objects.annotate(slices_count=Count("slices"))
-    reads = counted.filter(name="reads").prefetch_related(first)
+    reads = counted.judged().prefetch_related(first)
     return (
         Run.objects.filter(submission=submission)
         .order_by("pk")
@@ -162,22 +163,25 @@ def _slice_table(histogram: Histogram, slice_length_s: int, violations: list[Any
     table = latency_table(pieces, slice_length_s)
     if table is None:
         return None
+    is_first_version = histogram.edges == FIRST_EDGES
+    thresholds = tuple(edge * 2 if is_first_version else edge for edge in table.thresholds)
     over = {(str(violation["slice"]), violation["read_at_us"]) for violation in violations}
     unit_us, cut_sentence = UNIT_US[histogram.unit], _slices_cut(histogram.slices_count)  # type: ignore[attr-defined]
     aggregates = () if cut_sentence else (table.avg, table.max)
     return SliceTable(
         histogram=histogram.name,
         unit=histogram.unit,
-        thresholds=table.thresholds,
-        slices=[_line(row, table, unit_us, over) for row in table.slices],
-        aggregates=[_line(row, table, unit_us, set()) for row in aggregates],
+        thresholds=thresholds,
+        slices=[_line(row, thresholds, unit_us, over) for row in table.slices],
+        is_first_version=is_first_version,
+        aggregates=[_line(row, thresholds, unit_us, set()) for row in aggregates],
         cut_sentence=cut_sentence,
     )
 
 
-def _line(row: LatencyRow, table: LatencyTable, unit_us: int, over: set[tuple[str, int]]) -> Line:
+def _line(row: LatencyRow, thresholds: tuple[int, ...], unit_us: int, over: set[tuple[str, int]]) -> Line:
     cells = [
         Cell(share_pct, (row.label, threshold * unit_us) in over)
-        for threshold, share_pct in zip(table.thresholds, row.pct_over, strict=True)
+        for threshold, share_pct in zip(thresholds, row.pct_over, strict=True)
     ]
     return Line(row.label, cells, row.ops_per_s)

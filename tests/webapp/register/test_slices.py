@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.webapp.register.conftest import SLOW_DISK_VERDICT
-from webapp.register.slices import chart_of, nearest_edge_us, slice_table
+from webapp.register.slices import chart_of, slice_table
 
 pytestmark = pytest.mark.django_db
 
@@ -59,18 +59,30 @@ def test_a_microsecond_log_is_read_at_its_own_edges(make_log_run):
 
 
 @pytest.mark.parametrize(
-    ("threshold_us", "unit", "edge_us"),
+    ("unit", "edges", "read_at_us", "over"),
     [
-        (1000, "us", 1024),
-        (1024, "us", 1024),
-        (1025, "us", 2048),
-        (64000, "us", 65536),
-        (1000, "ms", 1000),
-        (64000, "ms", 64000),
+        ("us", "act", [1024, 8192, 65536], [90, 60, 30]),
+        ("ms", "act", [1000, 8000, 64000], [190, 160, 130]),
+        ("ms", "act-1", [2000, 8000, 64000], [190, 170, 140]),
     ],
 )
-def test_without_a_verdict_limits_are_read_at_the_next_edge(threshold_us, unit, edge_us):
-    assert nearest_edge_us(threshold_us, unit) == edge_us
+def test_limits_are_read_where_the_histogram_has_its_edges(make_log_run, unit, edges, read_at_us, over):
+    counts = [10] * 20  # bucket b begins at 2^(b-1) units, in ACT 1.x at 2^b ms: what is at or over an edge is counted
+    run = make_log_run(slices=[(200, counts)], unit=unit)
+    run.histograms.update(edges=edges)
+    table = slice_table(run, run.verdicts.first())
+    assert table is not None
+    assert [limit.read_at_us for limit in table.limits] == read_at_us
+    assert [share.over_count for share in table.rows[0].shares] == over
+
+
+@pytest.mark.parametrize(
+    ("role", "name", "is_shown"), [("", "reads", True), ("reads", "READS", True), ("writes", "reads", False)]
+)
+def test_the_histogram_that_is_judged_is_told_by_its_role(make_log_run, role, name, is_shown):
+    run = make_log_run()
+    run.histograms.update(role=role, name=name)
+    assert (slice_table(run, run.verdicts.first()) is not None) is is_shown
 
 
 def test_a_run_that_is_not_judged_still_shows_its_slices(make_log_run):
