@@ -114,7 +114,7 @@ def long_log():
     ("limit", "value", "error"),
     [
         ("READ_TIMEOUT_S", 0, "reader-gave-up"),
-        ("READ_MEMORY_BYTES", 7 * 1024**2, "reader-gave-up"),
+        ("READ_MEMORY_BYTES", 11 * 1024**2, "reader-gave-up"),
         ("READ_OUTPUT_BYTES", 1000, "reading-too-large"),
     ],
 )
