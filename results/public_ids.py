@@ -23,3 +23,8 @@ def new_submission_id() -> str:
 def new_link_key() -> str:
     """Return a secret that opens one unreviewed result to whoever holds the link."""
     return secrets.token_urlsafe(16)
+
+
+def new_certificate_id() -> str:
+    """Return a new public id for a certificate."""
+    return new_public_id("c")

@@ -58,16 +58,22 @@ class RunQuerySet(models.QuerySet["Run"]):
     """Runs by who may see them, and by the table they stand in."""
 
     def public(self) -> RunQuerySet:
-        """Published runs, withdrawn ones included: they stay readable, with the notice. Of drives only."""
-        return self.filter(visibility__in=["public", "withdrawn"], product__isnull=False, is_virtual=False)
+        """Published runs, those superseded or withdrawn since included: they stay readable, marked. Of drives only."""
+        return self.filter(
+            visibility__in=["public", "superseded", "withdrawn"], product__isnull=False, is_virtual=False
+        )
 
     def standing(self) -> RunQuerySet:
-        """Published and not withdrawn."""
+        """Published, and neither superseded nor withdrawn."""
         return self.public().filter(visibility="public")
 
     def withdrawn(self) -> RunQuerySet:
         """Published and withdrawn since."""
         return self.public().filter(visibility="withdrawn")
+
+    def superseded(self) -> RunQuerySet:
+        """Published, and another run of the product stands in their place."""
+        return self.public().filter(visibility="superseded")
 
     def rated(self) -> RunQuerySet:
         """Runs of the workload that the tables of drives rate by."""

@@ -51,7 +51,7 @@ def with_state(submissions: QuerySet[Submission]) -> QuerySet[StatedSubmission]:
     declined = Event.objects.filter(subject_type="submission", subject_id=OuterRef("public_id"), kind=DECLINED_KIND)
     return submissions.annotate(
         reading_state=Subquery(readings.values("state")[:1]),
-        is_published=Exists(runs.filter(visibility=Visibility.PUBLIC)),
+        is_published=Exists(runs.filter(visibility__in=[Visibility.PUBLIC, Visibility.SUPERSEDED])),
         is_withdrawn=Exists(runs.filter(visibility=Visibility.WITHDRAWN)),
         is_declined=Exists(declined),
     ).annotate(state=_state())

@@ -1,6 +1,10 @@
 """The tables of the register."""
 
+from results.models.annotation import Annotation
+from results.models.certificate import Certificate, CertificateRun
 from results.models.companion import Companion
+from results.models.drive_in_run import DriveInRun, Preparation
+from results.models.earlier_result import EarlierResult
 from results.models.event import Event
 from results.models.evidence import Evidence, Submission, SubmissionKey
 from results.models.organisation import Organisation
@@ -13,13 +17,19 @@ from results.models.series import Series
 from results.models.ycsb import YcsbInterval, YcsbOperation, YcsbRun
 
 __all__ = [
+    "Annotation",
     "Category",
+    "Certificate",
+    "CertificateRun",
     "Companion",
+    "DriveInRun",
+    "EarlierResult",
     "Event",
     "Evidence",
     "Finding",
     "Histogram",
     "Organisation",
+    "Preparation",
     "Product",
     "Profile",
     "PublishedClaim",

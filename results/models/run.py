@@ -2,6 +2,7 @@
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models import F, Q
 
 from results.models.evidence import Submission
 from results.models.product import Product
@@ -21,10 +22,14 @@ class Tier(models.TextChoices):
 
 
 class Visibility(models.TextChoices):
-    """Who sees a run: owners and holders of its link, everyone, or everyone with the notice of withdrawal."""
+    """Who sees a run: owners and holders of its link, everyone, or everyone with a notice.
+
+    Only results/life.py moves a run from one to another, by its table of moves.
+    """
 
     UNREVIEWED = "unreviewed"
     PUBLIC = "public"
+    SUPERSEDED = "superseded"
     WITHDRAWN = "withdrawn"
 
 
@@ -71,16 +76,27 @@ class Run(models.Model):
     sole_tenant = models.BooleanField(null=True)
     notes = models.TextField(blank=True)
     is_virtual = models.BooleanField(default=False)
+    started_at = models.DateTimeField(null=True)
     facts = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
     published_at = models.DateTimeField(null=True)
+    superseded_by = models.ForeignKey("self", models.PROTECT, null=True, related_name="supersedes")
 
     objects = RunQuerySet.as_manager()
 
     class Meta:
-        """A reading yields each of its runs once."""
+        """A reading yields each of its runs once; a run is superseded by another one, and stands only if by none."""
 
-        constraints = [models.UniqueConstraint(fields=["reading", "ordinal"], name="run_unique_in_reading")]
+        constraints = [
+            models.UniqueConstraint(fields=["reading", "ordinal"], name="run_unique_in_reading"),
+            models.CheckConstraint(
+                condition=Q(visibility=Visibility.WITHDRAWN)
+                | Q(visibility=Visibility.SUPERSEDED, superseded_by__isnull=False)
+                | Q(visibility__in=[Visibility.UNREVIEWED, Visibility.PUBLIC], superseded_by__isnull=True),
+                name="superseded_names_its_successor",
+            ),
+            models.CheckConstraint(condition=~Q(superseded_by=F("id")), name="run_supersedes_another"),
+        ]
 
     def __str__(self) -> str:
         return self.public_id
@@ -222,9 +238,7 @@ class Verdict(models.Model):
         """The latest stands; earlier ones stay readable."""
 
         ordering = ["-created_at", "-id"]
-        constraints = [
-            models.UniqueConstraint(fields=["run", "profile", "reader_version"], name="one_verdict_per_reader_version")
-        ]
+        indexes = [models.Index(fields=["run", "-created_at", "-id"], name="verdict_newest_of_run")]
 
     def __str__(self) -> str:
         return f"{self.outcome}: {self.headline}"

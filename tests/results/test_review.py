@@ -4,9 +4,11 @@ from dataclasses import replace
 import pytest
 
 from results.identity import Identity
+from results.life import withdraw
 from results.models import Event, Product, Run, Submission, Verdict
 from results.readings import sweep
-from results.review import ReviewRefusedError, create_product, decline, name_product, publish, withdraw
+from results.refused import ReviewRefusedError
+from results.review import create_product, decline, name_product, publish
 from results.submission_states import with_state
 from tests.results.builders import FACTS, log_bytes, make_organisation, make_user, send
 
@@ -102,7 +104,7 @@ def test_what_is_published_is_withdrawn_and_not_declined(submission, reviewer):
         decline(submission, reviewer, "late")
     withdraw(submission.runs.get(), reviewer, "late")
     assert Event.objects.get(kind="run-withdrawn").reason == "late"
-    with pytest.raises(ReviewRefusedError, match="nothing to withdraw"):
+    with pytest.raises(ReviewRefusedError, match="is withdrawn; only a run that is public"):
         withdraw(submission.runs.get(), reviewer, "again")
 
 

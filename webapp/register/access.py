@@ -6,7 +6,7 @@ from django.utils.crypto import constant_time_compare
 from results.models import Run, Visibility
 from webapp.accounts.models import Membership, User
 
-EVERYONE = frozenset({Visibility.PUBLIC, Visibility.WITHDRAWN})
+EVERYONE = frozenset({Visibility.PUBLIC, Visibility.SUPERSEDED, Visibility.WITHDRAWN})
 
 
 def is_public(run: Run) -> bool:

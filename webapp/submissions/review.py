@@ -8,10 +8,10 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from results import review
+from results import life, review
 from results.models import Submission
+from results.refused import ReviewRefusedError
 from results.requeue import read_again
-from results.review import ReviewRefusedError
 from results.submission_states import REVIEWABLE, with_state
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm
@@ -77,7 +77,7 @@ def _withdraw(request: UserRequest, submission: Submission) -> str:
     run = submission.runs.filter(public_id=request.POST.get("run", "")).first()
     if run is None:
         raise ReviewRefusedError("No run of this submission was named.")
-    review.withdraw(run, request.user, _reason(request))
+    life.withdraw(run, request.user, _reason(request))
     return f"{run.public_id} is withdrawn; its page stays, with the notice."
 
 
