@@ -8,6 +8,7 @@ from django.db import connection
 READING = 0x52454144  # "READ": the first key, so that other locks of the register never meet these
 VALIDATION = 0x56414C49  # "VALI": one reading without a submission for each organisation at a time
 SECONDS = 0x53454353  # "SECS": a log read once more for somebody who looks at its seconds; the key is a slot
+RECOMPUTE = 0x5245434F  # "RECO": a submission that is judged anew
 KEY_MASK = 0x7FFFFFFF  # the second key has 31 bits; two ids that share one only wait for each other
 
 

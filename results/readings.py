@@ -97,7 +97,7 @@ def _take_up(reading: Reading) -> None:
 def _attempt(reading: Reading) -> None:
     profile = judging_profile()
     try:
-        document = _read(reading, profile)
+        document = read_evidence(reading.evidence, profile)
         _finish(reading, document, profile)
     except FormatError as error:
         _fail(reading, error.error, error.document)
@@ -114,8 +114,8 @@ def _attempt(reading: Reading) -> None:
         _try_again(reading, error, OWN_FAULT_PAUSE_S)
 
 
-def _read(reading: Reading, profile: Profile) -> Document:
-    evidence = reading.evidence
+def read_evidence(evidence: Evidence, profile: Profile) -> Document:
+    """Read a stored log in its submission's slices; raises what drivetest.read() does, and EvidenceDamagedError."""
     open_evidence(evidence).close()  # raises where the bytes are not there
     path, submission = path_of(evidence.sha256), evidence.submission
     companions = [named_path(each) for each in submission.companions.select_related("evidence")]

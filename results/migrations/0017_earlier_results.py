@@ -10,7 +10,6 @@ CREATE TRIGGER earlier_result_immutable BEFORE UPDATE OR DELETE ON results_earli
 ALLOW = "DROP TRIGGER earlier_result_immutable ON results_earlierresult;"
 
 
-
 class Migration(migrations.Migration):
 
     dependencies = [
@@ -23,15 +22,11 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('number', models.PositiveSmallIntegerField()),
-                ('reader_version', models.CharField(max_length=40)),
-                ('outcome', models.CharField(blank=True, choices=[('pass', 'Pass'), ('fail', 'Fail'), ('undecided', 'Undecided'), ('void', 'Void')], max_length=10)),
-                ('headline', models.TextField(blank=True)),
                 ('document', models.JSONField()),
-                ('judged_at', models.DateTimeField()),
                 ('replaced_at', models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'ordering': ['-number'],
+                'ordering': ['number'],
             },
         ),
         migrations.RemoveConstraint(
@@ -44,8 +39,8 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='earlierresult',
-            name='profile',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='results.profile'),
+            name='verdict',
+            field=models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='earlier_result', to='results.verdict'),
         ),
         migrations.AddField(
             model_name='earlierresult',

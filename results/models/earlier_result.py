@@ -2,33 +2,29 @@
 
 from django.db import models
 
-from results.models.profile import Profile
 from results.models.reading import Reading
 from results.models.run import Run, Verdict
 
 
 class EarlierResult(models.Model):
-    """All that stood of a run before it was judged anew: columns, histograms, slices, shares, findings, verdict.
+    """All that was read of a run before it was judged anew, where the new reading says anything else.
 
-    `document` is that, in the shape of docs/formats.md; the database refuses to change or delete a row.
+    `document` holds the run's columns and the rows below it (docs/decisions/0005); its verdict stays a row of its own.
+    The database refuses to change or delete a row.
     """
 
     run = models.ForeignKey(Run, models.PROTECT, related_name="earlier_results")
     number = models.PositiveSmallIntegerField()
     reading = models.ForeignKey(Reading, models.PROTECT, related_name="+")
-    reader_version = models.CharField(max_length=40)
-    profile = models.ForeignKey(Profile, models.PROTECT, null=True, related_name="+")
-    outcome = models.CharField(max_length=10, choices=Verdict.Outcome, blank=True)
-    headline = models.TextField(blank=True)
+    verdict = models.OneToOneField(Verdict, models.PROTECT, null=True, related_name="earlier_result")
     document = models.JSONField()
-    judged_at = models.DateTimeField()
     replaced_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         """Numbered from 1, the oldest first."""
 
-        ordering = ["-number"]
+        ordering = ["number"]
         constraints = [models.UniqueConstraint(fields=["run", "number"], name="earlier_result_number_unique_in_run")]
 
     def __str__(self) -> str:
-        return f"{self.run}, as read by drivetest {self.reader_version}"
+        return f"{self.run}, earlier result {self.number}"
