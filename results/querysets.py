@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from django.apps import apps
 from django.db import models
-from django.db.models import Exists, F, OuterRef, Prefetch, Q, Subquery
+from django.db.models import Case, Exists, F, OuterRef, Prefetch, Q, Subquery, Value, When
+from django.db.models.functions import Coalesce, Concat
 from django.utils import timezone
 
 if TYPE_CHECKING:
@@ -117,7 +118,22 @@ class RunQuerySet(models.QuerySet["Run"]):
     def for_table(self) -> RunQuerySet:
         """With everything that a row shows, in a fixed number of queries."""
         verdicts = apps.get_model("results", "Verdict").objects.order_by("-created_at", "-id").defer("document")
-        return self.select_related("product").prefetch_related("shares", Prefetch("verdicts", verdicts))
+        standing = apps.get_model("results", "Annotation").objects.standing()
+        return (
+            self.select_related("product", "superseded_by")
+            .annotate(mark_reason=_mark_reason())
+            .prefetch_related("shares", Prefetch("verdicts", verdicts), Prefetch("annotations", standing))
+        )
+
+
+def _mark_reason() -> Case:
+    """Why a run was superseded or withdrawn, by the newest event that made it so; empty for one that stands."""
+    moves = apps.get_model("results", "Event").objects.filter(
+        subject_type="run", subject_id=OuterRef("public_id"), kind=Concat(Value("run-"), OuterRef("visibility"))
+    )
+    newest = Subquery(moves.order_by("-at", "-id").values("reason")[:1])
+    marked = When(visibility__in=["superseded", "withdrawn"], then=Coalesce(newest, Value("")))
+    return Case(marked, default=Value(""), output_field=models.TextField())
 
 
 def _shares_over(limits: Iterable[Limit]) -> models.QuerySet[models.Model]:

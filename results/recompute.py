@@ -192,8 +192,8 @@ def _reading_of(submission: Submission, document: Document) -> Reading:
 
 
 def _place(run: Run) -> Place:
-    lines = [run.facts.get(name) or 0 for name in ("first_line", "last_line")]
-    return Place(run.member, *lines, ordinal=run.ordinal)
+    first_line, last_line = (run.facts.get(name) or 0 for name in ("first_line", "last_line"))
+    return Place(run.member, first_line, last_line, run.ordinal)
 
 
 def _take_over(run: Run, found: Run, reading: Reading, reason: str) -> Case:
@@ -212,6 +212,7 @@ def _take_over(run: Run, found: Run, reading: Reading, reason: str) -> Case:
 
 
 def _keep_earlier(run: Run, was: dict[str, Any], verdict: Verdict | None) -> int:
+    assert run.reading is not None  # noqa: S101 - only runs that were read come here; for the type checker
     number = run.earlier_results.count() + 1
     EarlierResult.objects.create(run=run, number=number, reading=run.reading, verdict=verdict, document=was)
     return number

@@ -51,7 +51,7 @@ def hand_over(source: Run, run: Run) -> None:
 def _filled_by_readings(model: type[models.Model]) -> Iterator[tuple[type[models.Model], str]]:
     for relation in model._meta.related_objects:
         if relation.on_delete is models.CASCADE:
-            yield relation.related_model, relation.field.name  # type: ignore[misc]
+            yield relation.related_model, relation.field.name
 
 
 def _below(model: type[models.Model], keys: Iterable[Any]) -> dict[Any, Document]:
@@ -63,7 +63,7 @@ def _below(model: type[models.Model], keys: Iterable[Any]) -> dict[Any, Document
         rows = list(child._default_manager.filter(**{f"{field}__in": list(keys)}).order_by("pk"))
         deeper = _below(child, [row.pk for row in rows]) if rows else {}
         for row in rows:
-            parent = getattr(row, child._meta.get_field(field).attname)  # type: ignore[union-attr]
+            parent = getattr(row, f"{field}_id")
             told = _columns(row, field) | ({"below": deeper[row.pk]} if deeper.get(row.pk) else {})
             below[parent].setdefault(str(child._meta.model_name), []).append(told)
     return below

@@ -1,17 +1,11 @@
 """Rows of products and runs for tests that need no log."""
 
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from itertools import count
 from typing import Any
 
-from results.models import (
-    Evidence,
-    Product,
-    Profile,
-    Reading,
-    Run,
-    Submission,
-    Verdict,
-)
+from results.models import DriveInRun, Evidence, Preparation, Product, Profile, Reading, Run, Submission, Verdict
 from tests.results.builders import make_organisation
 
 numbers = count(1)
@@ -38,8 +32,14 @@ def make_run(product: Product, **fields: Any) -> Run:
 def make_judged_run(product: Product, nx: int, outcome: str = "pass", **fields: Any) -> Run:
     """A day's run at N on one device, read from a log and judged under the register's profile."""
     reads, writes = 2000 * nx, 1000 * nx
-    stated = {"reads_per_s": reads, "writes_per_s": writes, "tps": reads + writes, "nx_load": nx, "device_count": 1}
-    stated |= {"duration_s": 86_400, "facts": {"stop": {"kind": "finished"}}} | from_a_log()
+    stated: dict[str, Any] = {
+        "reads_per_s": reads,
+        "writes_per_s": writes,
+        "tps": reads + writes,
+        "nx_load": nx,
+        "device_count": 1,
+    }
+    stated |= {"nx_load": nx, "duration_s": 86_400, "facts": {"stop": {"kind": "finished"}}} | from_a_log()
     run = make_run(product, **stated | fields)
     judge(run, outcome)
     return run
@@ -63,3 +63,23 @@ def from_a_log() -> dict[str, Any]:
     submission = Submission.objects.create(organisation=organisation, origin="form", log=log)
     reading = Reading.objects.create(evidence=log, reader_version="0.1.0", state="done")
     return {"submission": submission, "reading": reading}
+
+
+PREPARED_AT = datetime(2026, 11, 1, tzinfo=UTC)
+
+
+def prepare(run: Run, key: str = "nvme:EX4:S1", **fields: Any) -> DriveInRun:
+    """Say of a run on which drive it was made, prepared on 1 November with evidence, and started a day later."""
+    preparation, _ = Preparation.objects.get_or_create(
+        drive_key=key,
+        defaults={
+            "started_at": PREPARED_AT,
+            "finished_at": PREPARED_AT + timedelta(hours=5),
+            "evidence": run.submission.log if run.submission else None,
+        },
+    )
+    Run.objects.filter(pk=run.pk).update(started_at=PREPARED_AT + timedelta(days=1))
+    state: dict[str, Any] = {}
+    for when in ("before", "after"):
+        state |= {f"firmware_{when}": "FW1", f"over_provisioning_pct_{when}": Decimal(0), f"never_reset_{when}": True}
+    return DriveInRun.objects.create(run=run, key=key, preparation=preparation, **state | fields)

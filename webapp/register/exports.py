@@ -67,6 +67,9 @@ FIELDS: dict[str, Callable[[Run], Value]] = {
     "source": lambda run: run.source,
     "visibility": lambda run: run.visibility,
     "notes": lambda run: run.notes,
+    "mark_reason": lambda run: getattr(run, "mark_reason", "") or None,
+    "superseded_by": lambda run: run.superseded_by.public_id if run.superseded_by else None,
+    "annotations": lambda run: " | ".join(annotation.text for annotation in run.annotations.all()),
 }
 
 

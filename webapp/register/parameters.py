@@ -9,7 +9,7 @@ from django.utils.http import urlencode
 from webapp.register.columns import Column
 
 FORMS = ("html", "csv", "json")
-NAMES = ("sort", "format", "withdrawn")
+NAMES = ("sort", "format", "withdrawn", "superseded")
 NAMES_WHERE_NOTHING_HIDES = ("sort", "format")
 
 
@@ -40,21 +40,31 @@ class Question:
     sort: Sort
     form: str
     with_withdrawn: bool
+    with_superseded: bool = False
 
-    def address(self, *, sort: Sort | None = None, form: str = "html", with_withdrawn: bool | None = None) -> str:
+    def address(
+        self,
+        *,
+        sort: Sort | None = None,
+        form: str = "html",
+        with_withdrawn: bool | None = None,
+        with_superseded: bool | None = None,
+    ) -> str:
         """Return the query of the same page, asked otherwise; defaults are left out, so that addresses stay short."""
         asked = sort or self.sort
         withdrawn = self.with_withdrawn if with_withdrawn is None else with_withdrawn
+        superseded = self.with_superseded if with_superseded is None else with_superseded
         parameters = {
             "sort": asked.parameter if asked != FASTEST_FIRST else "",
             "withdrawn": "include" if withdrawn else "",
+            "superseded": "include" if superseded else "",
             "format": form if form != "html" else "",
         }
         return "?" + urlencode({name: text for name, text in parameters.items() if text})
 
 
 def read_question(query: QueryDict, columns: Collection[Column], *, can_hide: bool = True) -> Question:
-    """Return what was asked; `can_hide` where the page may leave out withdrawn rows.
+    """Return what was asked; `can_hide` where the page may leave out withdrawn and superseded rows.
 
     Raises ParameterError, naming the parameter, for anything that is not understood.
     """
@@ -64,7 +74,8 @@ def read_question(query: QueryDict, columns: Collection[Column], *, can_hide: bo
     return Question(
         sort=_read_sort(given["sort"], codes) if "sort" in given else FASTEST_FIRST,
         form=_one_of(given, "format", FORMS),
-        with_withdrawn=_one_of(given, "withdrawn", ("leave-out", "include")) == "include",
+        with_withdrawn=_is_included(given, "withdrawn"),
+        with_superseded=_is_included(given, "superseded"),
     )
 
 
@@ -86,6 +97,10 @@ def _read_sort(text: str, codes: Collection[str]) -> Sort:
     if sort.code not in codes:
         raise ParameterError(f"sort={text}: expected one of {', '.join(sorted(codes))}, with - before it to fall")
     return sort
+
+
+def _is_included(given: Mapping[str, str], name: str) -> bool:
+    return _one_of(given, name, ("leave-out", "include")) == "include"
 
 
 def _one_of(given: Mapping[str, str], name: str, words: tuple[str, ...]) -> str:

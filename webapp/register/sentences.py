@@ -66,8 +66,8 @@ def over_sentence(rows: Sequence[Row]) -> str:
 
 
 def table_sentence(table: Table) -> str:
-    """Say what a table holds, withdrawn rows apart."""
-    standing = [row for row in table.rows if not row.is_withdrawn]
+    """Say what a table holds, withdrawn and superseded rows apart."""
+    standing = [row for row in table.rows if row.is_standing]
     sentences = [results_sentence(standing), *fastest_sentences(standing), over_sentence(standing)]
     return " ".join(sentence for sentence in sentences if sentence)
 

@@ -59,6 +59,15 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Remark:
+    """What stands in a line below a row: why it is withdrawn or superseded, or an annotation."""
+
+    word: str
+    text: str
+    successor: str = ""
+
+
+@dataclass(frozen=True)
 class Row:
     """One run of a table."""
 
@@ -69,6 +78,7 @@ class Row:
     tier: TierMark
     outcome: str
     is_withdrawn: bool
+    remarks: list[Remark]
 
     @property
     def is_within(self) -> bool:
@@ -79,6 +89,16 @@ class Row:
     def is_over(self) -> bool:
         """At least one share shown is over its limit."""
         return any(cell.nearness.is_over for cell in self.cells if cell.nearness)
+
+    @property
+    def is_superseded(self) -> bool:
+        """Another run stands in its place."""
+        return self.run.visibility == Visibility.SUPERSEDED
+
+    @property
+    def is_standing(self) -> bool:
+        """Neither withdrawn nor superseded."""
+        return self.run.visibility == Visibility.PUBLIC
 
 
 @dataclass(frozen=True)
@@ -158,7 +178,19 @@ def build_row(run: Run, places: dict[Column, int], limits: dict[int, Decimal]) -
         tier=run_tier_mark(run),
         outcome=verdicts[0].outcome if verdicts else "",
         is_withdrawn=run.visibility == Visibility.WITHDRAWN,
+        remarks=remarks_of(run),
     )
+
+
+def remarks_of(run: Run) -> list[Remark]:
+    """Return what must be read beside a run's figures; the run was fetched for a table."""
+    annotations = [Remark("annotation", annotation.text) for annotation in run.annotations.all()]
+    reason: str = getattr(run, "mark_reason", "")
+    if run.visibility == Visibility.WITHDRAWN:
+        return [Remark("withdrawn", reason), *annotations]
+    if run.visibility == Visibility.SUPERSEDED and run.superseded_by:
+        return [Remark("superseded", reason, run.superseded_by.public_id), *annotations]
+    return annotations
 
 
 def _cell(column: Column, run: Run, places: int, limits: dict[int, Decimal]) -> Cell:

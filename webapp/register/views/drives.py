@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 
 from results.models import Category, Product, Run
 from webapp.register import categories, columns
-from webapp.register.listing import Listing, answer, hidden_as_historical, hidden_as_withdrawn, shown
+from webapp.register.listing import Listing, answer, hidden_as_historical, hidden_as_marked, shown
 from webapp.register.parameters import Question, read_question
 from webapp.register.profile import current_limits, limits_by_threshold
 from webapp.register.public_page import public_page
@@ -25,7 +25,7 @@ def category(request: HttpRequest, category: str) -> HttpResponse:
     question = read_question(request.GET, spec.columns)
     runs = Run.objects.rated().in_category(category)
     table = build_table(spec, shown(runs.current(), question), question, limits_by_threshold(current_limits()))
-    hidden = [hidden_as_historical(runs.historical(), category), hidden_as_withdrawn(runs.current(), question)]
+    hidden = [hidden_as_historical(runs.historical(), category), *hidden_as_marked(runs.current(), question)]
     listing = Listing(category, [table], hidden, question)
     return answer(request, listing, "register/category.html", {"table": table, "sentence": table_sentence(table)})
 
@@ -36,7 +36,7 @@ def historical(request: HttpRequest) -> HttpResponse:
     question = read_question(request.GET, every_column)
     runs = Run.objects.rated().historical()
     tables = _historical_tables(list(shown(runs, question)), question)
-    listing = Listing(categories.HISTORICAL, tables, [hidden_as_withdrawn(runs, question)], question)
+    listing = Listing(categories.HISTORICAL, tables, hidden_as_marked(runs, question), question)
     sentence = results_sentence([row for table in tables for row in table.rows])
     context = {"title": categories.HISTORICAL_TITLE, "sentence": sentence}
     return answer(request, listing, "register/historical.html", context)
