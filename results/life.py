@@ -181,7 +181,7 @@ def _after(move: Move, held: Run) -> Visibility:
 
 
 def _refuse_unpublishable(run: Run) -> None:
-    if run.is_virtual:
+    if run.is_virtual or (run.submission and run.submission.is_virtual):
         raise ReviewRefusedError(
             "It ran on a virtual device (loop, zram, file, or a disk without a name of its own), which never "
             "certifies: it cannot be published; decline it."

@@ -15,6 +15,7 @@ urlpatterns = [
     path("runs/<str:public_id>/log", runs.log, name="run-log"),
     path("runs/<str:public_id>/side.jsonl", runs.side_file, name="run-side-file"),
     path("runs/<str:public_id>/companions/<str:sha256>", runs.companion, name="run-companion"),
+    path("runs/<str:public_id>/earlier/<int:number>.json", runs.earlier, name="run-earlier"),
     path("runs/<str:public_id>/slices.csv", runs.slices_csv, name="run-slices"),
     path("runs/<str:public_id>/status-lines.csv", runs.status_lines_csv, name="run-status-lines"),
 ]

@@ -6,6 +6,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 
 from results.models import Category, Product, Run
 from webapp.register import categories, columns
+from webapp.register.certificates import attempts_of, certificates_of
+from webapp.register.ladder import ladders_of
 from webapp.register.listing import Listing, answer, hidden_as_historical, hidden_as_marked, shown
 from webapp.register.parameters import Question, read_question
 from webapp.register.profile import current_limits, limits_by_threshold
@@ -61,8 +63,9 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404(f"No drive is named {slug}.")
     spec = _runs_spec(found)
     question = read_question(request.GET, spec.columns, can_hide=False)
-    runs = Run.objects.filter(product=found).public()
-    table = build_table(spec, runs.of_act().for_table(), question, limits_by_threshold(current_limits()))
+    runs, limits = Run.objects.filter(product=found).public(), current_limits()
+    rows = list(runs.of_act().for_table())
+    table = build_table(spec, rows, question, limits_by_threshold(limits))
     listing = Listing(slug, [table], [], question)
     context = {
         "product": found,
@@ -71,6 +74,9 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "table": table,
         "sentence": table_sentence(table),
         "ycsb_points": points_of(runs.of_ycsb()),
+        "ladders": ladders_of([run for run in rows if run.workload == "act-storage"], limits),
+        "certificates": certificates_of(found),
+        "attempts": attempts_of(found),
     }
     return answer(request, listing, "register/product.html", context)
 

@@ -3,7 +3,7 @@
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import FileResponse, Http404, HttpRequest
+from django.http import FileResponse, Http404, HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
@@ -19,6 +19,7 @@ from webapp.register.exports import csv_response, plain
 from webapp.register.marks import run_tier_mark
 from webapp.register.profile import current_profile
 from webapp.register.public_page import keep_private, public_page
+from webapp.register.run_life import life_of
 from webapp.register.sentences import published_sentence
 from webapp.register.slices import SliceTable, chart_of, slice_table
 from webapp.register.ycsb_page import ycsb_view
@@ -36,6 +37,7 @@ def find_run(request: HttpRequest, public_id: str) -> Run:
         "reading__evidence",
         "ycsb",
         "series",
+        "superseded_by",
     )
     return require_access(request, public_id, Run.objects.filter(public_id=public_id).select_related(*related).first())
 
@@ -50,7 +52,8 @@ def detail(request: HttpRequest, public_id: str) -> HttpResponseBase:
     run = find_run(request, public_id)
     has_log = run_page.evidence_of(run) is not None
     template, own = _own_of(run, link_query(request, run), has_log=has_log)
-    return guarded(run, render(request, template, page_context(run) | addresses(request, run) | own))
+    shared = page_context(run) | life_of(run) | addresses(request, run)
+    return guarded(run, render(request, template, shared | own))
 
 
 def _own_of(run: Run, query: str, *, has_log: bool) -> tuple[str, dict[str, Any]]:
@@ -178,6 +181,19 @@ def _as_received(request: HttpRequest, run: Run, evidence: Evidence) -> HttpResp
     )
     response.headers["ETag"] = etag
     return guarded(run, response)
+
+
+@public_page
+def earlier(request: HttpRequest, public_id: str, number: int) -> HttpResponseBase:
+    """Send what an earlier reading found of the run, with the verdict of then (docs/decisions/0005)."""
+    run = find_run(request, public_id)
+    kept = run.earlier_results.select_related("reading", "verdict").filter(number=number).first()
+    if kept is None:
+        raise Http404(f"Run {public_id} has no earlier result {number}.")
+    told = {"schema": "drivecert.earlier-result/1", "run": public_id, "number": number}
+    told |= {"reader_version": kept.reading.reader_version, "replaced_at": kept.replaced_at}
+    told |= {"verdict": kept.verdict.document if kept.verdict else None, "result": kept.document}
+    return guarded(run, JsonResponse(told))
 
 
 @public_page

@@ -1,0 +1,24 @@
+"""What the kinds of events on a run or a certificate mean, in the words that its history shows."""
+
+WORDS = {
+    "run-published": "published",
+    "run-superseded": "superseded by another run",
+    "run-unsuperseded": "no longer superseded",
+    "run-withdrawn": "withdrawn",
+    "run-reinstated": "reinstated",
+    "run-annotated": "annotated",
+    "annotation-retracted": "annotation retracted",
+    "run-corrected": "corrected",
+    "correction-taken-back": "correction taken back",
+    "run-changed": "changed with the published catalogue",
+    "run-judged-anew": "judged anew",
+    "run-not-found-again": "not found by a newer reader",
+    "certificate-issued": "issued",
+    "certificate-withdrawn": "withdrawn",
+    "certificate-reinstated": "reinstated",
+}
+
+
+def words_of(kind: str) -> str:
+    """Return what a kind of event is called; an unknown one by its own name, which is a word or two already."""
+    return WORDS.get(kind, kind.replace("-", " "))

@@ -1,0 +1,79 @@
+"""What a product's page says of certificates: those issued, and how far the runs came where one is missing."""
+
+from dataclasses import dataclass
+
+from results.certificates import attempts
+from results.event_words import words_of
+from results.models import Certificate, Event, Product
+from results.rules.certificate_facts import Certificate as Certified
+from results.rules.loads import printed_nx
+from webapp.templatetags import units
+
+
+@dataclass(frozen=True)
+class CertificateView:
+    """One certificate, standing or withdrawn, with the runs it rests on and its history."""
+
+    certificate: Certificate
+    run_ids: list[str]
+    present: list[str]
+    reasons: list[str]
+    history: list[str]
+
+
+@dataclass(frozen=True)
+class AttemptView:
+    """What the runs show for one number of devices, and what they do not."""
+
+    title: str
+    profile: str
+    present: list[str]
+    missing: list[str]
+    reasons: list[str]
+
+
+def certificates_of(product: Product) -> list[CertificateView]:
+    """Return the product's certificates, those that stand first."""
+    rows = list(product.certificates.select_related("profile").prefetch_related("runs").order_by("state", "-nx_load"))
+    ids = [certificate.public_id for certificate in rows]
+    histories: dict[str, list[Event]] = {public_id: [] for public_id in ids}
+    for event in Event.objects.filter(subject_type="certificate", subject_id__in=ids):
+        histories[event.subject_id].append(event)
+    return [_view(certificate, histories[certificate.public_id]) for certificate in rows]
+
+
+def _view(certificate: Certificate, events: list[Event]) -> CertificateView:
+    return CertificateView(
+        certificate=certificate,
+        run_ids=[run.public_id for run in certificate.runs.all()],
+        present=[requirement["sentence"] for requirement in certificate.document["present"]],
+        reasons=certificate.document["reasons"],
+        history=[_line(event) for event in events],
+    )
+
+
+def _line(event: Event) -> str:
+    reason = f": {event.reason}" if event.reason else ""
+    return f"{units.moment(event.at)}: {words_of(event.kind)}{reason}"
+
+
+def attempts_of(product: Product) -> list[AttemptView]:
+    """Return how far the runs came, for each number of devices that they were made with; without runs, nothing."""
+    return [
+        AttemptView(
+            title=_title(certified),
+            profile=str(profile),
+            present=[requirement.sentence for requirement in certified.present],
+            missing=[requirement.sentence for requirement in certified.missing],
+            reasons=list(certified.reasons),
+        )
+        for profile, found in attempts(product)
+        for certified in found
+        if not certified.is_certified
+    ]
+
+
+def _title(certified: Certified) -> str:
+    devices = "one device" if certified.device_count == 1 else f"{certified.device_count} devices"
+    at = f" at {printed_nx(certified.attempted_nx)}" if certified.attempted_nx is not None else ""
+    return f"No certificate for {devices}{at} yet"
