@@ -1,7 +1,5 @@
 """Certificates: which set of runs certifies a product at which load, permanent even when withdrawn."""
 
-from typing import TYPE_CHECKING
-
 from django.db import models
 
 from results.models.product import Product
@@ -9,24 +7,13 @@ from results.models.profile import Profile
 from results.models.run import Run
 from results.public_ids import new_certificate_id
 
-if TYPE_CHECKING:
-    from decimal import Decimal
-
 
 class CertificateQuerySet(models.QuerySet["Certificate"]):
-    """Certificates by whether they stand, and by what they certify."""
+    """Certificates by whether they stand."""
 
     def standing(self) -> "CertificateQuerySet":
         """Not withdrawn."""
         return self.filter(state=Certificate.State.STANDING)
-
-    def of_product(self, slug: str) -> "CertificateQuerySet":
-        """Certificates of one product."""
-        return self.filter(product__slug=slug)
-
-    def at_least(self, nx_load: "Decimal") -> "CertificateQuerySet":
-        """Certificates of this load per device or more."""
-        return self.filter(nx_load__gte=nx_load)
 
 
 class Certificate(models.Model):

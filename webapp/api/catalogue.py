@@ -10,11 +10,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results.models import Product, Run, Statistic
+from webapp.api.history import RunDetailSerializer
 from webapp.api.serializers import ProductSerializer, RunSerializer
 from webapp.api.submissions import NewestFirst
 from webapp.api.throttles import ReadThrottle
 
-PUBLIC_RUNS = Run.objects.public().select_related("product").prefetch_related("shares", "verdicts", "ycsb__operations")
+PUBLIC_RUNS = (
+    Run.objects.public()
+    .select_related("product", "superseded_by")
+    .prefetch_related("shares", "verdicts", "ycsb__operations")
+)
 
 
 class HoldingSerializer(serializers.Serializer[Any]):
@@ -31,7 +36,7 @@ class HoldingSerializer(serializers.Serializer[Any]):
 
 
 class RunList(ListAPIView[Run]):
-    """The public runs, newest first; a withdrawn one stays, with its visibility."""
+    """The public runs, newest first; a superseded or withdrawn one stays, with its visibility."""
 
     queryset = PUBLIC_RUNS
     serializer_class = RunSerializer
@@ -53,10 +58,10 @@ class RunList(ListAPIView[Run]):
 
 
 class RunDetail(RetrieveAPIView[Run]):
-    """One public run."""
+    """One public run, with its history."""
 
     queryset = PUBLIC_RUNS
-    serializer_class = RunSerializer
+    serializer_class = RunDetailSerializer
     throttle_classes = [ReadThrottle]
     lookup_field = "public_id"
 

@@ -166,11 +166,12 @@ class YcsbRunSerializer(serializers.ModelSerializer[YcsbRun]):
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
-    """One execution of one workload; `tier` says who vouches, `visibility` whether it was withdrawn."""
+    """One execution of one workload; `tier` says who vouches, `visibility` what became of it."""
 
     id = serializers.CharField(source="public_id")
     url = serializers.SerializerMethodField()
     product = serializers.SlugRelatedField[Product](slug_field="slug", read_only=True)
+    superseded_by = serializers.SlugRelatedField[Run](slug_field="public_id", read_only=True)
     shares = ShareSerializer(many=True)
     ycsb = serializers.SerializerMethodField()
     verdict = serializers.SerializerMethodField()
@@ -183,8 +184,8 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "id", "url", "product", "tier", "visibility", "statistic", "source", "workload", "tool", "tool_version",
             "reads_per_s", "writes_per_s", "tps", "nx_load", "duration_s", "slice_length_s", "firmware",
             "over_provisioned_to_gb", "over_provisioning_pct", "compress_pct", "device_count", "device_gb",
-            "backing_device", "protocol", "sole_tenant", "notes", "published_at", "member", "shares",
-            "verdict", "ycsb",
+            "backing_device", "protocol", "sole_tenant", "notes", "published_at", "member", "superseded_by",
+            "shares", "verdict", "ycsb",
         ]  # fmt: skip
 
     def get_url(self, run: Run) -> str:

@@ -44,6 +44,7 @@ def of_sender(request: Request) -> QuerySet[StatedSubmission]:
         "runs__verdicts",
         "runs__product",
         "runs__ycsb__operations",
+        "runs__superseded_by",
     )
 
 

@@ -8,9 +8,13 @@ class TableReader(HTMLParser):
 
     def __init__(self):
         super().__init__()
-        self.rows, self.classes, self._cell = [], [], None
+        self.rows, self.classes, self._cell, self._table = [], [], None, ""
 
     def handle_starttag(self, tag, attributes):
+        if tag == "table":
+            self._table = dict(attributes).get("class") or ""
+        if "ladder" in self._table:
+            return  # the same runs in another order
         if tag == "tr":
             self.rows.append([])
             self.classes.append(dict(attributes).get("class") or "")

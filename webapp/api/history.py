@@ -1,0 +1,87 @@
+"""What became of runs and certificates, in the shapes of the API."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from results.event_words import words_of
+from results.history import history_of
+from results.models import Annotation, Certificate, Event, Run, Verdict
+from webapp.api.serializers import RunSerializer
+
+
+class EventSerializer(serializers.ModelSerializer[Event]):
+    """One entry of a history; who by role only, `details` with the values before and after."""
+
+    what = serializers.SerializerMethodField()
+    by = serializers.SerializerMethodField()
+
+    class Meta:
+        """No names of people."""
+
+        model = Event
+        fields = ["at", "kind", "what", "by", "reason", "details"]
+
+    def get_what(self, event: Event) -> str:
+        return words_of(event.kind)
+
+    def get_by(self, event: Event) -> str:
+        return "reviewer" if event.actor_id else "register"
+
+
+class AnnotationSerializer(serializers.ModelSerializer[Annotation]):
+    """A sentence beside a run's figures."""
+
+    class Meta:
+        """Those that stand; retracted ones are in the history."""
+
+        model = Annotation
+        fields = ["text", "created_at"]
+
+
+class EarlierVerdictSerializer(serializers.ModelSerializer[Verdict]):
+    """A verdict that a newer one took the place of; `figures` is where all figures of then are, null if unchanged."""
+
+    rule_version = serializers.IntegerField(source="profile.rule_version")
+    figures = serializers.SerializerMethodField()
+
+    class Meta:
+        """Newest first."""
+
+        model = Verdict
+        fields = ["outcome", "headline", "reader_version", "rule_version", "created_at", "document", "figures"]
+
+    def get_figures(self, verdict: Verdict) -> str | None:
+        kept = getattr(verdict, "earlier_result", None)
+        return f"/runs/{kept.run.public_id}/earlier/{kept.number}.json" if kept else None
+
+
+class RunDetailSerializer(RunSerializer):
+    """A run with its life: what it stands in the place of, annotations, certificates, earlier verdicts, history."""
+
+    supersedes = serializers.SlugRelatedField[Any](slug_field="public_id", many=True, read_only=True)
+    annotations = serializers.SerializerMethodField()
+    certificates = serializers.SlugRelatedField[Certificate](slug_field="public_id", many=True, read_only=True)
+    earlier_verdicts = serializers.SerializerMethodField()
+    history = serializers.SerializerMethodField()
+
+    class Meta(RunSerializer.Meta):
+        """As in the list, and what became of it."""
+
+        fields = [
+            *RunSerializer.Meta.fields, "supersedes", "annotations", "certificates", "earlier_verdicts", "history",
+        ]  # fmt: skip
+
+    @extend_schema_field(AnnotationSerializer(many=True))
+    def get_annotations(self, run: Run) -> Any:
+        return AnnotationSerializer(run.annotations.standing(), many=True).data
+
+    @extend_schema_field(EarlierVerdictSerializer(many=True))
+    def get_earlier_verdicts(self, run: Run) -> Any:
+        verdicts = run.verdicts.select_related("profile", "earlier_result__run")[1:]
+        return EarlierVerdictSerializer(verdicts, many=True).data
+
+    @extend_schema_field(EventSerializer(many=True))
+    def get_history(self, run: Run) -> Any:
+        return EventSerializer(history_of(run).filter(subject_type="run"), many=True).data
