@@ -190,6 +190,7 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "The public register of certified storage drives.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {"CertificateStateEnum": "results.models.certificate.Certificate.State"},
 }
 
 LOG_LEVEL = env.read_text("LOG_LEVEL", "INFO")

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
+from results.corrections import CORRECTABLE
 from results.identity import Identity
 from results.intake import COMPANIONS_MAX, Beside, Facts
 from results.models import Category, Organisation, Product, Submission
@@ -172,3 +173,34 @@ class ReasonForm(forms.Form):
     """Why something is declined or withdrawn; its owners, and for a withdrawal everyone, read it."""
 
     reason = forms.CharField(max_length=1000, widget=forms.Textarea(attrs={"rows": 2}))
+
+
+class SupersedeForm(ReasonForm):
+    """The run that stands in the place of another one, and why."""
+
+    successor = forms.CharField(label="Superseded by run", max_length=20)
+    field_order = ["successor", "reason"]
+
+
+class AnnotationForm(forms.Form):
+    """A sentence that everyone reads beside the figures."""
+
+    text = forms.CharField(label="Annotation", max_length=1000, widget=forms.Textarea(attrs={"rows": 2}))
+
+
+class CorrectionForm(ReasonForm):
+    """What was stated about the drive, as it should read; begins with what stands."""
+
+    firmware = forms.CharField(max_length=100, required=False)
+    over_provisioning_pct = forms.DecimalField(
+        label="Over-provisioning, %", required=False, min_value=0, max_digits=6, decimal_places=2
+    )
+    over_provisioned_to_gb = forms.IntegerField(
+        label="Over-provisioned to, GB", required=False, min_value=1, max_value=2**31 - 1
+    )
+    notes = forms.CharField(max_length=5000, required=False, widget=forms.Textarea(attrs={"rows": 2}))
+    field_order = [*CORRECTABLE, "reason"]
+
+    def stated(self) -> dict[str, Any]:
+        """Return the values by column."""
+        return {name: self.cleaned_data[name] for name in CORRECTABLE}

@@ -1,0 +1,88 @@
+import pytest
+
+from results.models import Event, Run
+from tests.results.rows import from_a_log, make_product, make_run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run(db):
+    return make_run(make_product(), firmware="FW1")
+
+
+def act(client, run, name, **fields):
+    return client.post(f"/review/runs/{run.public_id}/{name}/", fields, follow=True)
+
+
+@pytest.mark.parametrize("path", ["", "withdraw/"])
+def test_only_reviewers_see_or_decide(client, as_user, vera, run, path):
+    method = "post" if path else "get"
+    address = f"/review/runs/{run.public_id}/{path}"
+    assert getattr(client, method)(address).status_code == 302
+    assert getattr(as_user(vera), method)(address).status_code == 403
+    assert not Event.objects.exists()
+
+
+def test_a_reviewer_withdraws_and_reinstates_a_published_result(as_user, rita, run):
+    client = as_user(rita)
+    assert "Withdrawn; its page stays" in act(client, run, "withdraw", reason="wrong firmware").text
+    page = act(client, run, "reinstate", reason="the right one")
+    assert "Reinstated." in page.text
+    assert "wrong firmware" in page.text
+    assert [event.actor for event in Event.objects.all()] == [rita, rita]
+
+
+def test_a_reviewer_supersedes_and_takes_it_back(as_user, rita, run):
+    client, successor = as_user(rita), make_run(run.product)
+    act(client, run, "supersede", successor=successor.public_id, reason="longer")
+    assert Run.objects.get(pk=run.pk).superseded_by == successor
+    act(client, run, "unsupersede", reason="both count")
+    assert Run.objects.get(pk=run.pk).superseded_by is None
+
+
+def test_a_reviewer_annotates_and_retracts(as_user, rita, run):
+    client = as_user(rita)
+    assert "beta firmware" in act(client, run, "annotate", text="beta firmware").text
+    annotation = run.annotations.get()
+    act(client, run, "retract", annotation=annotation.pk, reason="it was not")
+    assert not run.annotations.standing().exists()
+
+
+def test_a_reviewer_corrects_and_takes_it_back(as_user, rita, run):
+    client = as_user(rita)
+    act(client, run, "correct", firmware="FW2", reason="a slip")
+    assert Run.objects.get(pk=run.pk).firmware == "FW2"
+    act(client, run, "take-back", event=Event.objects.get().pk, reason="no slip")
+    assert Run.objects.get(pk=run.pk).firmware == "FW1"
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "complaint"),
+    [
+        ("withdraw", {}, "Nothing was done. reason: This field is required."),
+        ("reinstate", {"reason": "x"}, "is public; only a run that is withdrawn can be"),
+        ("supersede", {"reason": "x", "successor": "r-nothere"}, "No run is named r-nothere."),
+        ("retract", {"reason": "x", "annotation": "7"}, "No annotation of this run was named."),
+        ("take-back", {"reason": "x", "event": "x"}, "No correction of this run was named."),
+        ("correct", {"reason": "x", "firmware": "FW1"}, "says so already"),
+    ],
+)
+def test_what_cannot_be_done_is_said_and_not_done(as_user, rita, run, name, fields, complaint):
+    assert complaint in act(as_user(rita), run, name, **fields).text
+    assert not Event.objects.exists()
+
+
+def test_an_unknown_run_or_act_is_not_found(as_user, rita, run):
+    assert as_user(rita).get("/review/runs/r-nothere/").status_code == 404
+    assert as_user(rita).post(f"/review/runs/{run.public_id}/delete/").status_code == 404
+
+
+def test_moves_that_approve_ones_own_are_not_offered(as_user, rita):
+    run = make_run(make_product(), visibility="withdrawn", **from_a_log())
+    assert "Reinstate with this reason" in as_user(rita).get(f"/review/runs/{run.public_id}/").text
+    run.submission.submitted_by = rita
+    run.submission.save()
+    page = as_user(rita).get(f"/review/runs/{run.public_id}/").text
+    assert "Reinstate with this reason" not in page
+    assert "You sent this run" in page

@@ -1,0 +1,145 @@
+"""A reviewer's page of one run: the moves that are open, annotations, corrections, and the whole history with names."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from results import life
+from results.annotations import annotate, retract
+from results.corrections import CORRECTABLE, CORRECTED, correct, take_back
+from results.event_words import words_of
+from results.history import history_of
+from results.models import Annotation, Event, Run
+from results.refused import ReviewRefusedError
+from webapp.accounts.requests import UserRequest, staff_only
+from webapp.submissions.forms import AnnotationForm, CorrectionForm, ReasonForm, SupersedeForm
+
+Form = TypeVar("Form", bound=forms.Form)
+Act = Callable[[UserRequest, Run], str]
+
+
+@require_safe
+@staff_only
+def run_review(request: UserRequest, public_id: str) -> HttpResponse:
+    """Show what may be done with a run, and what was done."""
+    run = _find(public_id)
+    moves = {move.name for move in life.allowed_moves(run, request.user)}
+    history = list(history_of(run).select_related("actor"))
+    context = {
+        "section": "submit",
+        "run": run,
+        "moves": [life.MOVES[name] for name in ("withdraw", "reinstate", "unsupersede") if name in moves],
+        "may_supersede": "supersede" in moves,
+        "is_own": life.is_own(run, request.user),
+        "annotations": list(run.annotations.standing().select_related("author")),
+        "corrections": [event for event in history if event.kind == CORRECTED],
+        "history": [(event, words_of(event.kind)) for event in history],
+        "supersede_form": SupersedeForm(),
+        "annotation_form": AnnotationForm(),
+        "correction_form": CorrectionForm(initial={name: getattr(run, name) for name in CORRECTABLE}),
+    }
+    return render(request, "submissions/run_review.html", context)
+
+
+@require_POST
+@staff_only
+def act_on_run(request: UserRequest, public_id: str, act: str) -> HttpResponse:
+    """Do one thing with a run and return to its page, which shows what became of it."""
+    run = _find(public_id)
+    if act not in ACTS:
+        raise Http404(f"Nothing that is done with a run is called {act}.")
+    try:
+        messages.success(request, ACTS[act](request, run))
+    except ReviewRefusedError as refusal:
+        messages.error(request, str(refusal))
+    return redirect("run-review", public_id)
+
+
+def _find(public_id: str) -> Run:
+    run = Run.objects.select_related("product", "submission", "superseded_by").filter(public_id=public_id).first()
+    if run is None:
+        raise Http404(f"No run is named {public_id}.")
+    return run
+
+
+def _filled(form: Form) -> Form:
+    """Return the form where it is filled in rightly; else refuse with its complaints."""
+    if not form.is_valid():
+        complaints = (f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items())
+        raise ReviewRefusedError("Nothing was done. " + "; ".join(complaints))
+    return form
+
+
+def _reason(request: UserRequest) -> str:
+    return str(_filled(ReasonForm(request.POST)).cleaned_data["reason"])
+
+
+def _withdraw(request: UserRequest, run: Run) -> str:
+    life.withdraw(run, request.user, _reason(request))
+    return "Withdrawn; its page stays, with the notice."
+
+
+def _reinstate(request: UserRequest, run: Run) -> str:
+    life.reinstate(run, request.user, _reason(request))
+    return "Reinstated."
+
+
+def _unsupersede(request: UserRequest, run: Run) -> str:
+    life.unsupersede(run, request.user, _reason(request))
+    return "It stands again."
+
+
+def _supersede(request: UserRequest, run: Run) -> str:
+    stated = _filled(SupersedeForm(request.POST)).cleaned_data
+    successor = Run.objects.filter(public_id=stated["successor"].strip()).first()
+    if successor is None:
+        raise ReviewRefusedError(f"No run is named {stated['successor']}.")
+    life.supersede(run, successor, request.user, stated["reason"])
+    return f"Run {successor.public_id} stands in its place."
+
+
+def _annotate(request: UserRequest, run: Run) -> str:
+    annotate(run, _filled(AnnotationForm(request.POST)).cleaned_data["text"], request.user)
+    return "Annotated."
+
+
+def _retract(request: UserRequest, run: Run) -> str:
+    chosen = request.POST.get("annotation", "")
+    annotation = Annotation.objects.filter(run=run, pk=chosen).first() if chosen.isdecimal() else None
+    if annotation is None:
+        raise ReviewRefusedError("No annotation of this run was named.")
+    retract(annotation, request.user, _reason(request))
+    return "The annotation is retracted; the history keeps it."
+
+
+def _correct(request: UserRequest, run: Run) -> str:
+    form = _filled(CorrectionForm(request.POST))
+    correct(run, form.stated(), request.user, form.cleaned_data["reason"])
+    return "Corrected; the history keeps both values."
+
+
+def _take_back(request: UserRequest, run: Run) -> str:
+    chosen = request.POST.get("event", "")
+    events = Event.objects.filter(subject_type="run", subject_id=run.public_id)
+    event = events.filter(pk=chosen).first() if chosen.isdecimal() else None
+    if event is None:
+        raise ReviewRefusedError("No correction of this run was named.")
+    take_back(event, request.user, _reason(request))
+    return "The correction is taken back."
+
+
+ACTS: dict[str, Act] = {
+    "withdraw": _withdraw,
+    "reinstate": _reinstate,
+    "supersede": _supersede,
+    "unsupersede": _unsupersede,
+    "annotate": _annotate,
+    "retract": _retract,
+    "correct": _correct,
+    "take-back": _take_back,
+}
