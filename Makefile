@@ -14,7 +14,7 @@ OFFLINE := env -u DATABASE_URL -u REDIS_URL
 HEEDING := env --default-signal=INT,HUP
 
 .DEFAULT_GOAL := help
-.PHONY: help run test checks rust-checks tests bench lint format requirements drivetest
+.PHONY: help run test trace checks rust-checks tests bench lint format requirements drivetest
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -73,6 +73,10 @@ bench: $(VENV)/test.stamp drivetest ## measure; BENCH_DEVICE=/dev/X, which is ov
 	else echo "intake.py left out: DATABASE_URL names no PostgreSQL in which it may create a database"; fi
 	@if [ -n "$(BENCH_DEVICE)" ]; then $(BIN)/python benchmarks/drivetest_load.py "$(BENCH_DEVICE)"; \
 	else echo "drivetest_load.py left out: BENCH_DEVICE names no block device that may be overwritten"; fi
+
+trace: $(VENV)/run.stamp ## print every published number of RUN back to log line, reader version and profile hash
+	@test -n "$(RUN)" || { echo "RUN=id: expected the public id of a run"; exit 1; }
+	@$(BIN)/python manage.py trace "$(RUN)"
 
 lint: checks ## what can be said without running anything
 	cd $(WORKSPACE) && $(CARGO) clippy --locked --all-targets --quiet -- -D warnings
