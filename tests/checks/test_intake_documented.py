@@ -1,12 +1,34 @@
 import re
 from pathlib import Path
 
+from results.life import MOVES
 from results.submission_states import SubmissionState
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "intake.md"
+ROOT = Path(__file__).parents[2]
+DOCUMENT = ROOT / "docs" / "intake.md"
 
 
 def test_every_state_of_a_submission_is_in_the_table_and_no_other():
     table = DOCUMENT.read_text().split("## States of a submission")[1].split("## ")[0]
     documented = re.findall(r"^\| ([a-z-]+) \|", table, re.MULTILINE)
     assert [state for state in documented if state != "state"] == SubmissionState.values
+
+
+def test_every_move_of_a_run_is_in_the_table_and_no_other():
+    table = DOCUMENT.read_text().split("## Life of a result")[1].split("\n* ")[0]
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line.startswith("|")
+    ]
+    documented = {name: (set(before.split(", ")), set(after.split(", ")), own, means)
+                  for name, before, after, own, means in rows[2:]}  # fmt: skip
+    assert documented == {
+        move.name: (set(move.before), set(move.after), "no" if move.is_approval else "yes", move.meaning)
+        for move in MOVES.values()
+    }
+
+
+def test_only_one_module_changes_who_sees_a_run():
+    writes = re.compile(r"\.visibility = |update\([^)]*visibility=")
+    sources = [path for folder in ("results", "runners", "webapp") for path in (ROOT / folder).rglob("*.py")]
+    found = {path.relative_to(ROOT).as_posix() for path in sources if writes.search(path.read_text())}
+    assert found == {"results/life.py"}
