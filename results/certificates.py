@@ -14,7 +14,7 @@ from results.candidates import by_profile, candidate_runs
 from results.history import tell
 from results.models import Certificate, CertificateRun, Product, Profile, Run
 from results.rules.certify import certify
-from results.rules.loads import printed_decimal
+from results.rules.loads import printed_decimal, printed_nx
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -38,10 +38,38 @@ def refresh_certificates(product_ids: Iterable[int | None]) -> None:
         _refresh(product)
 
 
-def attempts(product: Product) -> list[tuple[Profile, list[Certified]]]:
-    """Return how far the product's runs came under each profile: what they certify, what is present and missing."""
-    judged = by_profile(candidate_runs(product))
-    return [(profile, _certified(profile, list(runs.values()))) for profile, runs in judged.items()]
+def attempts(product: Product) -> list[dict[str, Any]]:
+    """Return how far the product's runs came, for each profile and number of devices: what is present and missing.
+
+    Kept with the product whenever a run of it changes, since the rules compare every load test with every stress test
+    (200 runs: 2 s); computed here only for a product whose runs have not changed since that is kept.
+    """
+    kept: list[dict[str, Any]] | None = product.attempts
+    return kept if kept is not None else _told(_found(by_profile(candidate_runs(product))))
+
+
+Found = list[tuple[Profile, "Certified"]]
+
+
+def _found(judged: dict[Profile, Candidates]) -> Found:
+    return [
+        (profile, certified)
+        for profile, runs in judged.items()
+        for certified in _certified(profile, list(runs.values()))
+    ]
+
+
+def _told(found: Found) -> list[dict[str, Any]]:
+    return [
+        document_of(certified)
+        | {
+            "profile": str(profile),
+            "device_count": certified.device_count,
+            "attempted_nx": None if certified.attempted_nx is None else printed_nx(certified.attempted_nx),
+            "is_certified": certified.is_certified,
+        }
+        for profile, certified in found
+    ]
 
 
 def _certified(profile: Profile, runs: list[CandidateRun]) -> list[Certified]:
@@ -55,10 +83,11 @@ def _refresh(product: Product) -> None:
     judged = by_profile(candidate_runs(product))
     for certificate in product.certificates.standing().select_related("profile").prefetch_related("runs"):
         _withdraw_groundless(certificate, judged.get(certificate.profile, {}))
-    for profile, runs in judged.items():
-        for certified in _certified(profile, list(runs.values())):
-            if certified.is_certified:
-                _issue(product, profile, certified)
+    found = _found(judged)
+    for profile, certified in found:
+        if certified.is_certified:
+            _issue(product, profile, certified)
+    Product.objects.filter(pk=product.pk).update(attempts=_told(found))
 
 
 def _withdraw_groundless(certificate: Certificate, candidates: Candidates) -> None:

@@ -12,6 +12,11 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.AddField(
+            model_name='product',
+            name='attempts',
+            field=models.JSONField(null=True),
+        ),
         migrations.CreateModel(
             name='Certificate',
             fields=[

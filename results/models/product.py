@@ -20,7 +20,8 @@ class Product(models.Model):
     """A drive is named by what it is: vendor, model, part number, capacity (docs/decisions).
 
     A cloud instance has its provider as vendor and the instance type as model. Firmware and over-provisioning
-    are states of the drive in a run and stand on the run.
+    are states of the drive in a run and stand on the run. `attempts` is how far its runs came to a certificate, as
+    results/certificates.py found when one of them last changed; null until then.
     """
 
     slug = models.SlugField(max_length=120, unique=True)
@@ -32,6 +33,7 @@ class Product(models.Model):
     capacity_gb = models.PositiveIntegerField(null=True)
     pcie_gen = models.CharField(max_length=10, blank=True)
     endurance_dwpd = models.DecimalField(max_digits=7, decimal_places=2, null=True)
+    attempts = models.JSONField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = ProductQuerySet.as_manager()

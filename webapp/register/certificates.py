@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from results.certificates import attempts
 from results.event_words import words_of
 from results.models import Certificate, Event, Product
-from results.rules.certificate_facts import Certificate as Certified
-from results.rules.loads import printed_nx
 from webapp.templatetags import units
 
 
@@ -61,19 +59,18 @@ def attempts_of(product: Product) -> list[AttemptView]:
     """Return how far the runs came, for each number of devices that they were made with; without runs, nothing."""
     return [
         AttemptView(
-            title=_title(certified),
-            profile=str(profile),
-            present=[requirement.sentence for requirement in certified.present],
-            missing=[requirement.sentence for requirement in certified.missing],
-            reasons=list(certified.reasons),
+            title=_title(told["device_count"], told["attempted_nx"]),
+            profile=told["profile"],
+            present=[requirement["sentence"] for requirement in told["present"]],
+            missing=[requirement["sentence"] for requirement in told["missing"]],
+            reasons=told["reasons"],
         )
-        for profile, found in attempts(product)
-        for certified in found
-        if not certified.is_certified
+        for told in attempts(product)
+        if not told["is_certified"]
     ]
 
 
-def _title(certified: Certified) -> str:
-    devices = "one device" if certified.device_count == 1 else f"{certified.device_count} devices"
-    at = f" at {printed_nx(certified.attempted_nx)}" if certified.attempted_nx is not None else ""
+def _title(device_count: int, attempted_nx: str | None) -> str:
+    devices = "one device" if device_count == 1 else f"{device_count} devices"
+    at = f" at {attempted_nx}" if attempted_nx else ""
     return f"No certificate for {devices}{at} yet"
