@@ -8,7 +8,8 @@ import pytest
 from results.intake import Beside, take_in
 from results.models import Product, Run, Visibility
 from results.readings import sweep
-from results.review import ReviewRefusedError, publish
+from results.refused import ReviewRefusedError
+from results.review import publish
 from tests.results.builders import FACTS, make_organisation, make_user, send, sha256
 from tests.results.documents import YCSB_LOG, YCSB_RUN, YCSB_STDERR, answer_with, document_of
 from tests.webapp.register.pages import read_rows
