@@ -62,7 +62,7 @@ def attempts_of(product: Product) -> list[AttemptView]:
             title=_title(told["device_count"], told["attempted_nx"]),
             profile=told["profile"],
             present=[requirement["sentence"] for requirement in told["present"]],
-            missing=[requirement["sentence"] for requirement in told["missing"]],
+            missing=list(dict.fromkeys(requirement["sentence"] for requirement in told["missing"])),
             reasons=told["reasons"],
         )
         for told in attempts(product)
