@@ -1,0 +1,131 @@
+//! What the name of a measurement says.
+//!
+//! Source: YCSB, OneMeasurementHdrHistogram.java, OneMeasurementHistogram.java, OneMeasurementRaw.java.
+
+/// The unit in a row's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Microseconds.
+    Us,
+    /// Milliseconds, as up to 0.3.
+    Ms,
+}
+
+/// The measurements of an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Measurement {
+    /// How many there were.
+    Operations,
+    /// Their mean time.
+    Mean(Unit),
+    /// The shortest.
+    Min(Unit),
+    /// The longest.
+    Max(Unit),
+    /// Their variance: us squared, whatever the name says.
+    Variance,
+    /// The percentile of a decimal: `99.9`.
+    Percentile(String, Unit),
+    /// How many gave this status.
+    Return(String),
+    /// A row named by a number: a bucket, a value or a time, by the type of the measurement.
+    Cell(u64),
+    /// What lies beyond the last bucket.
+    Beyond(u64),
+    /// The heading of a raw summary.
+    Heading,
+}
+
+const RAW_HEADING: &str = "Below is a summary of latency in microseconds:";
+
+/// Reads a name; None where it is none that this reader knows.
+pub fn parse(name: &str) -> Option<Measurement> {
+    use Measurement as M;
+    Some(match name {
+        "Operations" | "Total Operations" => M::Operations,
+        "Average" => M::Mean(Unit::Us),
+        "Min" => M::Min(Unit::Us),
+        "Max" => M::Max(Unit::Us),
+        RAW_HEADING => M::Heading,
+        _ => return numbered(name).or_else(|| with_unit(name)),
+    })
+}
+
+fn numbered(name: &str) -> Option<Measurement> {
+    if let Some(status) = name.strip_prefix("Return=") {
+        return Some(Measurement::Return(status.to_owned()));
+    }
+    if let Some(last) = name.strip_prefix('>') {
+        return whole(last).map(Measurement::Beyond);
+    }
+    if let Some(share) = name.strip_prefix('p') {
+        return percentile(share, Unit::Us);
+    }
+    whole(name).map(Measurement::Cell)
+}
+
+fn whole(text: &str) -> Option<u64> {
+    let only_digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| only_digits)
+}
+
+fn with_unit(name: &str) -> Option<Measurement> {
+    let (name, unit) = match name.strip_suffix("(us)") {
+        Some(name) => (name, Unit::Us),
+        None => (name.strip_suffix("(ms)")?, Unit::Ms),
+    };
+    Some(match name {
+        "AverageLatency" => Measurement::Mean(unit),
+        "MinLatency" => Measurement::Min(unit),
+        "MaxLatency" => Measurement::Max(unit),
+        "LatencyVariance" => Measurement::Variance,
+        _ => return percentile(name.strip_suffix("PercentileLatency")?, unit),
+    })
+}
+
+fn percentile(share: &str, unit: Unit) -> Option<Measurement> {
+    let endings = ["st", "nd", "rd", "th"];
+    let share = endings
+        .iter()
+        .find_map(|end| share.strip_suffix(end))
+        .unwrap_or(share);
+    let plain = share.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let within = |share: &f64| plain && (0.0..=100.0).contains(share);
+    share.parse().ok().filter(within)?;
+    Some(Measurement::Percentile(share.to_owned(), unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_ordinals_or_plain_decimals() {
+        let share = |name: &str| match parse(name) {
+            Some(Measurement::Percentile(share, Unit::Us)) => share,
+            other => format!("{other:?}"),
+        };
+        let named = ["95th", "1st", "2nd", "3rd", "99.9", "99.999", "100th", "0th"];
+        let read = named.map(|name| share(&format!("{name}PercentileLatency(us)")));
+        assert_eq!(read, ["95", "1", "2", "3", "99.9", "99.999", "100", "0"]);
+        assert_eq!(share("p99.99"), "99.99");
+        assert_eq!(parse("101stPercentileLatency(us)"), None);
+        assert_eq!(parse("p"), None);
+    }
+
+    #[test]
+    fn the_unit_is_that_of_the_name() {
+        let ms = Measurement::Percentile("95".to_owned(), Unit::Ms);
+        assert_eq!(parse("95thPercentileLatency(ms)"), Some(ms));
+        assert_eq!(parse("AverageLatency(ms)"), Some(Measurement::Mean(Unit::Ms)));
+        assert_eq!(parse("AverageLatency(s)"), None);
+    }
+
+    #[test]
+    fn numbers_name_cells() {
+        assert_eq!(parse("0"), Some(Measurement::Cell(0)));
+        assert_eq!(parse(">1000"), Some(Measurement::Beyond(1000)));
+        assert_eq!(parse("-1"), None);
+        assert_eq!(parse("18446744073709551616"), None);
+    }
+}
