@@ -5,10 +5,12 @@ use std::process::ExitCode;
 
 use drivetest_log::act::run::Run;
 use drivetest_log::judge::verdict::{Outcome, Verdict};
+use drivetest_log::ycsb::run::Outcome as Validity;
 
 use super::log_file::{
     EXIT_UNREADABLE, HowToRead, LogFile, Logs, answer, finding_line, profile, refuse_profile,
 };
+use super::ycsb_table;
 
 /// Arguments of `check`.
 #[derive(clap::Args)]
@@ -46,12 +48,22 @@ fn log_statuses(log: &LogFile) -> Vec<u8> {
     if log.reading.error.is_some() {
         return vec![EXIT_UNREADABLE];
     }
-    log.reading
-        .runs
+    let runs = log.reading.runs.iter().filter_map(|run| run.verdict.as_ref());
+    let of_act = runs.map(|verdict| status(verdict.outcome));
+    let of_ycsb = log
+        .reading
+        .ycsb_runs
         .iter()
-        .filter_map(|run| run.verdict.as_ref())
-        .map(|verdict| status(verdict.outcome))
-        .collect()
+        .map(|run| ycsb_status(run.validity.outcome));
+    of_act.chain(of_ycsb).collect()
+}
+
+fn ycsb_status(outcome: Validity) -> u8 {
+    match outcome {
+        Validity::Valid => 0,
+        Validity::Invalid => 1,
+        Validity::Undecided => 2,
+    }
 }
 
 fn status(outcome: Outcome) -> u8 {
@@ -83,6 +95,21 @@ fn told(log: &LogFile) -> String {
             text.push_str(&format!("{name}{of_many}: {}\n", verdict.headline));
             text.push_str(&why(run, verdict));
         }
+    }
+    for run in &reading.ycsb_runs {
+        let place = format!(
+            "run {} (lines {}-{})",
+            run.ordinal + 1,
+            run.first_line,
+            run.last_line
+        );
+        let of_many = if reading.ycsb_runs.len() > 1 {
+            format!(", {place}")
+        } else {
+            String::new()
+        };
+        text.push_str(&format!("{name}{of_many}: "));
+        text.push_str(ycsb_table::validity(run).trim_start());
     }
     reading
         .findings

@@ -19,15 +19,16 @@ mod status;
 mod stop;
 mod storage;
 mod sum;
+mod ycsb_table;
 
 /// What to do.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Reads logs of ACT and drivetest: facts, histograms, slices, findings.
+    /// Reads logs of ACT, drivetest and YCSB: facts, histograms, slices, findings.
     Read(read::Args),
     /// Prints the slice table that act_latency.py prints.
     Latency(latency::Args),
-    /// Judges logs under a profile: 0 pass, 1 fail, 2 undecided or void, 3 unreadable.
+    /// Judges logs, of ACT under a profile: 0 pass, 1 fail, 2 undecided or void, 3 unreadable.
     Check(check::Args),
     /// Run the load of an act_storage configuration and write its log
     Storage(storage::Args),

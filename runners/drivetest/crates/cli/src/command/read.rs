@@ -21,6 +21,7 @@ use super::log_file::{
     EXIT_UNREADABLE, EXIT_USAGE, HowToRead, Input, LogFile, Logs, complain, finding_line, profile,
     refuse_profile, unwritable, write,
 };
+use super::ycsb_table;
 
 /// Arguments of `read`.
 #[derive(clap::Args)]
@@ -176,14 +177,22 @@ fn summary(log: &LogFile) -> String {
         return format!("{name}: cannot be read ({}): {}\n", error.id, error.sentence);
     }
     let mut text = String::new();
-    for run in &log.reading.runs {
-        let of_many = if log.reading.runs.len() > 1 {
-            format!(", run {}", run.ordinal + 1)
+    let runs_count = log.reading.runs.len() + log.reading.ycsb_runs.len();
+    let heading = |ordinal: usize| {
+        let of_many = if runs_count > 1 {
+            format!(", run {}", ordinal + 1)
         } else {
             String::new()
         };
-        text.push_str(&format!("{name}{of_many}: "));
+        format!("{name}{of_many}: ")
+    };
+    for run in &log.reading.runs {
+        text.push_str(&heading(run.ordinal));
         text.push_str(&run_summary(run));
+    }
+    for run in &log.reading.ycsb_runs {
+        text.push_str(&heading(run.ordinal));
+        text.push_str(&ycsb_table::summary(run));
     }
     log.reading
         .findings

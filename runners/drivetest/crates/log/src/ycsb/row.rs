@@ -4,6 +4,9 @@
 
 use crate::ycsb::number;
 
+/// The longest name and number that is one; YCSB's have some dozen bytes.
+const NAME_BYTES_MAX: usize = 128;
+
 /// A row: what a metric's measurement was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row<'a> {
@@ -30,7 +33,7 @@ pub fn parse(text: &str) -> Option<Shape<'_>> {
     let rest = rest.strip_prefix(',').filter(|_| is_metric(metric))?;
     let cells = rest.strip_prefix(' ').and_then(|rest| rest.rsplit_once(", "));
     Some(match cells {
-        Some((measurement, value)) if !measurement.is_empty() && is_value(value) => Shape::Row(Row {
+        Some((measurement, value)) if is_name(measurement) && is_value(value) => Shape::Row(Row {
             metric,
             measurement,
             value,
@@ -40,12 +43,17 @@ pub fn parse(text: &str) -> Option<Shape<'_>> {
 }
 
 fn is_metric(metric: &str) -> bool {
-    !metric.is_empty() && metric.len() <= 128 && !metric.contains(['[', ' '])
+    !metric.is_empty() && metric.len() <= NAME_BYTES_MAX && !metric.contains(['[', ' '])
+}
+
+fn is_name(measurement: &str) -> bool {
+    !measurement.is_empty() && measurement.len() <= NAME_BYTES_MAX
 }
 
 /// Whether a value can stand in a row: a number, or Java's word for none.
 pub fn is_value(value: &str) -> bool {
-    matches!(value, "NaN" | "Infinity" | "-Infinity") || number::is_number(value)
+    let is_short = value.len() <= NAME_BYTES_MAX;
+    matches!(value, "NaN" | "Infinity" | "-Infinity") || is_short && number::is_number(value)
 }
 
 #[cfg(test)]

@@ -41,16 +41,23 @@ const OPERATIONS: &str = " operations;";
 
 /// Reads a status line, with the lines that a broken one goes on in joined by blanks; None where it is none.
 pub fn parse(text: &str) -> Option<Status> {
-    let (before, after) = text.split_once(SECONDS)?;
-    let (ops_count, rest) = after.split_once(OPERATIONS)?;
+    let (elapsed_s, ops_count) = progress(text)?;
+    let (_, rest) = text.split_once(OPERATIONS)?;
     let (head, groups) = rest.split_at(rest.find('[').unwrap_or(rest.len()));
-    let elapsed = before.rsplit(' ').next()?;
     Some(Status {
-        elapsed_s: elapsed.parse().ok()?,
-        ops_count: ops_count.parse().ok()?,
+        elapsed_s,
+        ops_count,
         ops_per_s: rate(head),
         operations: groups.split('[').filter_map(operation).collect(),
     })
+}
+
+/// Elapsed seconds and operations of a status line; None where it is none.
+pub fn progress(text: &str) -> Option<(u64, u64)> {
+    let (before, after) = text.split_once(SECONDS)?;
+    let (ops_count, _) = after.split_once(OPERATIONS)?;
+    let elapsed = before.rsplit(' ').next()?;
+    Some((elapsed.parse().ok()?, ops_count.parse().ok()?))
 }
 
 /// Whether a line goes on where a status line of two recorders broke off.

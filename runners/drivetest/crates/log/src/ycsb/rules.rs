@@ -1,0 +1,96 @@
+//! The findings on runs of YCSB. Every rule is described in docs/findings.md under YCSB, which a test compares.
+
+use crate::finding::{Effect, Rule, Severity};
+
+macro_rules! rules {
+    ($($name:ident $id:literal $severity:ident $effect:ident $remedy:literal)*) => {
+        $(
+            #[doc = concat!("`", $id, "`: see docs/findings.md.")]
+            pub const $name: Rule = Rule {
+                id: $id, severity: Severity::$severity, effect: Effect::$effect, remedy: $remedy,
+            };
+        )*
+
+        /// Every rule.
+        pub const RULES: &[Rule] = &[$($name),*];
+    };
+}
+
+rules! {
+    NO_RESULT "no-result" Decides Incomplete "send the standard output too; if the run was stopped, run it again to its end"
+    NOTHING_DONE "nothing-done" Decides Incomplete "mend what the program says (the database could not be opened, or nothing was asked) and run it again"
+    OPERATIONS_FAILED "operations-failed" Decides Fails "load the records that the run asks for, or mend what fails, and run it again"
+    VERIFICATION_FAILED "verification-failed" Decides Fails "load with dataintegrity=true as well; else the database gives back other data than was written"
+    OPERATIONS_DO_NOT_ADD_UP "operations-do-not-add-up" Decides Untrusted "send the output as the program wrote it"
+    ROWS_CONFLICT "rows-conflict" Decides Untrusted "send the output as the program wrote it, one run after the other"
+    OPERATION_COUNT_DIFFERS "operation-count-differs" Decides Incomplete "find why operations are missing (threads that stopped, a full disk) and run it again"
+    LOAD_CUT "load-cut" Decides Incomplete "load without maxexecutiontime: records that are missing fail in later runs"
+    THREADS_DIFFER "threads-differ" Decides Incomplete "find why threads did not run, or ask for no more threads than operations, and run it again"
+    RESULT_CUT "result-cut" Decides Incomplete "send the whole output"
+    COMMAND_LINE_MISSING "command-line-missing" Look Undecided "send the standard error stream, or a file with the command line, beside the output"
+    ASKED_COUNT_UNKNOWN "asked-count-unknown" Look Undecided "send the files of -P that the command line names"
+    THREADS_UNKNOWN "threads-unknown" Look Undecided "send the files of -P that the command line names"
+    ROW_UNREADABLE "row-unreadable" Look Undecided "send the output as the program wrote it"
+    ROW_UNKNOWN "row-unknown" Look Nothing "it is not in the document; tell which version or fork wrote it"
+    ROW_MISSING "row-missing" Look Nothing "send the output as the program wrote it"
+    ROW_REPEATED "row-repeated" Look Nothing "the repetition is passed over; send the output as the program wrote it"
+    LAST_ROW_OPEN "last-row-open" Look Nothing "send the whole output: the last value may be cut"
+    TOO_MANY_ROWS "too-many-rows" Look Nothing "leave out measurement.histogram.verbose, or take a coarser timeseries.granularity"
+    TOO_MANY_STATUS_LINES "too-many-status-lines" Look Nothing "take a longer status.interval"
+    COMPANION_UNMATCHED "companion-unmatched" Look Nothing "send one log with its own companions for each run"
+    STATUS_DIFFERS "status-differs" Look Nothing "send the streams of one run together"
+    EXCEPTIONS "exceptions" Look Nothing "read what the program says there"
+    BINDING_ERRORS "binding-errors" Look Nothing "read what the program says there"
+    MORE_IN_FLIGHT "more-in-flight-than-threads" Look Undecided "look here: throughput and mean times cannot both be right with these threads"
+    TARGET_NOT_REACHED "target-not-reached" Look Nothing "take a lower target: above capacity, response times only tell how long the run was"
+    INTENDED_TIMES_MISSING "intended-times-missing" Look Nothing "run it with measurement.interval=both"
+    INTENDED_WITHOUT_TARGET "intended-without-target" Note Nothing "give a target; without one no operation is ever due"
+    CLOSED_LOOP "closed-loop" Note Nothing "give a target and measurement.interval=both to see response times"
+    FEW_SAMPLES "percentile-of-few-samples" Look Nothing "run longer, or ask for percentiles that so few operations can show"
+    PERCENTILES_FELL_BACK "percentiles-fell-back" Look Nothing "percentiles with decimals need YCSB 0.12 or later; write them as 95,99,99.9"
+    PERCENTILE_ROW_MISSING "percentile-row-missing" Look Nothing "raise histogram.buckets, or take measurementtype=hdrhistogram"
+    PERCENTILE_IS_P90 "percentile-is-the-90th" Look Nothing "it is shown as p90; take YCSB 0.4 or later"
+    PERCENTILES_FLOORED "percentiles-floored" Note Nothing "take measurementtype=hdrhistogram for percentiles in microseconds"
+    CELLS_UNCLEAR "cells-unclear" Look Nothing "send the command line: rows named by a number are buckets, values or times by the measurementtype"
+    RAW_LATENCIES "raw-latencies" Note Nothing ""
+    TIME_LIMIT_HIT "time-limit-hit" Note Nothing ""
+    WARM_UP "warm-up-visible" Note Nothing "leave the first intervals out, or run longer"
+    RECORD_COUNT_UNTOLD "record-count-untold" Look Nothing "give recordcount on the command line of the run too; upstream's workload files say 1000, which any cache holds"
+    FILES_MISSING "workload-file-missing" Note Nothing "send the files of -P too"
+    VERSION_HIDDEN "version-hidden" Note Nothing "YCSB up to 0.7 calls itself 0.1; say which version it was"
+    FORK_ZIPFIAN "fork-zipfian" Look Nothing "compare zipfian runs of the HSE fork with none of upstream's"
+    LATEST_REPLACED "latest-replaced" Look Nothing "workload D reads the latest records; leave requestdistribution out to run it as it is"
+    UPDATES_SHRINK_RECORDS "updates-shrink-records" Look Nothing "take fieldcount=1 or writeallfields=true with the aerospike binding"
+    OPTIONS_FILE_IGNORED "options-file-ignored" Look Nothing "take a version that reads rocksdb.optionsfile; this one runs with its defaults"
+    EXPORTER_FELL_BACK "exporter-fell-back" Note Nothing "name the exporter with the package of the version"
+    COLLECTIONS_HEAVY "collections-heavy" Look Nothing "give the virtual machine more memory: its collections are part of the times"
+    EMPTY_OPERATION "empty-operation" Note Nothing ""
+    COMMA_DECIMALS "comma-decimals" Note Nothing "run it with -Duser.language=en"
+    STREAMS_JOINED "streams-joined" Note Nothing ""
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_unique_over_both_lists() {
+        let all = RULES.iter().chain(crate::finding::RULES);
+        let mut ids: Vec<_> = all.map(|rule| rule.id).collect();
+        let count = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), count);
+    }
+
+    #[test]
+    fn what_decides_has_an_effect_and_a_remedy() {
+        for rule in RULES.iter().filter(|rule| rule.severity == Severity::Decides) {
+            assert!(
+                rule.effect != Effect::Nothing && !rule.remedy.is_empty(),
+                "{}",
+                rule.id
+            );
+        }
+    }
+}
