@@ -194,7 +194,7 @@ mod tests {
 
     /// Id, severity and effect of each row.
     fn documented_rows() -> Vec<[String; 3]> {
-        let table = DOCUMENT.split("## Errors").next().unwrap();
+        let table = DOCUMENT.split("## YCSB").next().unwrap();
         let rows = table.lines().filter(|line| line.starts_with("| `"));
         let cell = |row: &str, at: usize| {
             row.split('|')

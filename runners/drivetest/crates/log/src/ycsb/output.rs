@@ -106,7 +106,8 @@ impl Output {
                     measurement: &row.measurement,
                     value: &row.value,
                 };
-                self.take_row(row, line, room);
+                // Its object was closed: no digit of it is missing.
+                self.take_row(row, Line { ended: true, ..line }, room);
             }
             Found::Broken => self.tell_unreadable(text, line.number),
         });

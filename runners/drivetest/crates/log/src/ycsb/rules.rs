@@ -84,6 +84,42 @@ mod tests {
     }
 
     #[test]
+    fn every_rule_is_documented_with_severity_and_effect_and_nothing_else_is() {
+        let document = include_str!("../../../../../../docs/findings.md");
+        let (_, after) = document.split_once("## YCSB").unwrap();
+        let table = after.split("\n## ").next().unwrap();
+        let cells = |row: &str| {
+            [1, 2, 3, 5].map(|at| {
+                row.split('|')
+                    .nth(at)
+                    .unwrap()
+                    .trim()
+                    .trim_matches('`')
+                    .to_owned()
+            })
+        };
+        let mut in_docs: Vec<_> = table
+            .lines()
+            .filter(|line| line.starts_with("| `"))
+            .map(cells)
+            .collect();
+        let written = |word: String| word.to_lowercase().replace("nothing", "");
+        let row = |rule: &Rule| {
+            let (severity, effect) = (format!("{:?}", rule.severity), format!("{:?}", rule.effect));
+            [
+                rule.id.to_owned(),
+                written(severity),
+                written(effect),
+                rule.remedy.to_owned(),
+            ]
+        };
+        let mut in_code: Vec<_> = RULES.iter().map(row).collect();
+        in_docs.sort();
+        in_code.sort();
+        assert_eq!(in_code, in_docs);
+    }
+
+    #[test]
     fn what_decides_has_an_effect_and_a_remedy() {
         for rule in RULES.iter().filter(|rule| rule.severity == Severity::Decides) {
             assert!(

@@ -1,0 +1,88 @@
+//! The cases of tests/data/ycsb: a log with its stderr and command line.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use drivetest_log::reader::{LogReader, Options, Part, Reading, Role};
+
+/// A real output.
+pub struct Case {
+    /// Path in tests/data/ycsb, without the ending.
+    pub name: String,
+    path: PathBuf,
+}
+
+/// The directory of the real outputs.
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../tests/data/ycsb")
+}
+
+/// Every output of YCSB in Java.
+pub fn java_cases() -> Vec<Case> {
+    let mut logs = Vec::new();
+    gather(&folder(), &mut logs);
+    logs.sort();
+    let case = |path: PathBuf| {
+        let name = path.strip_prefix(folder()).unwrap().with_extension("");
+        let name = name.to_str().unwrap().to_owned();
+        Case { name, path }
+    };
+    let cases = logs.into_iter().map(case);
+    cases.filter(|case| case.name.starts_with("ycsb-")).collect()
+}
+
+/// One of them.
+pub fn case(name: &str) -> Case {
+    let path = folder().join(format!("{name}.log"));
+    let name = name.to_owned();
+    Case { name, path }
+}
+
+fn gather(folder: &Path, logs: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            gather(&path, logs);
+        } else if path.extension().is_some_and(|ending| ending == "log") {
+            logs.push(path);
+        }
+    }
+}
+
+impl Case {
+    /// The bytes of the log, or of a companion; empty where there is none.
+    pub fn bytes(&self, ending: &str) -> Vec<u8> {
+        let path = PathBuf::from(format!("{}.{ending}", self.path.with_extension("").display()));
+        fs::read(path).unwrap_or_default()
+    }
+
+    /// Reads the log with its stderr and its command line.
+    pub fn read(&self) -> Reading {
+        let parts = [(Role::Stderr, "stderr"), (Role::Command, "cmd")];
+        let parts: Vec<(Role, &str, Vec<u8>)> = parts
+            .into_iter()
+            .map(|(role, ending)| (role, ending, self.bytes(ending)))
+            .collect();
+        read(&self.bytes("log"), &parts)
+    }
+
+    /// Reads the log alone.
+    pub fn read_alone(&self) -> Reading {
+        read(&self.bytes("log"), &[])
+    }
+}
+
+/// Reads a log with companions: role, name, bytes.
+pub fn read(log: &[u8], companions: &[(Role, &str, Vec<u8>)]) -> Reading {
+    let mut reader = LogReader::new(Options::default());
+    reader.begin(Part {
+        name: "log",
+        role: Role::Log,
+    });
+    reader.push(log);
+    for (role, name, bytes) in companions {
+        reader.begin(Part { name, role: *role });
+        reader.push(bytes);
+    }
+    reader.finish()
+}
