@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use drivetest_log::finding::Finding;
 use drivetest_log::reader::{LogReader, Options, Part, Reading, Role};
+use drivetest_log::ycsb::run::Run;
 
 /// A real output.
 pub struct Case {
@@ -85,4 +87,19 @@ pub fn read(log: &[u8], companions: &[(Role, &str, Vec<u8>)]) -> Reading {
         reader.push(bytes);
     }
     reader.finish()
+}
+
+/// The ids of findings.
+pub fn ids(findings: &[Finding]) -> Vec<&'static str> {
+    findings.iter().map(|finding| finding.id).collect()
+}
+
+/// The one run of a log, with a command line in a companion where it is not empty.
+pub fn one(log: &str, command_line: &str) -> Run {
+    let stderr = format!("Command line: {command_line}\nYCSB Client 0.18.0\n");
+    let companions: &[_] = &[(Role::Stderr, "err", stderr.into_bytes())];
+    let companions = if command_line.is_empty() { &[] } else { companions };
+    let mut runs = read(log.as_bytes(), companions).ycsb_runs;
+    assert_eq!(runs.len(), 1, "{log}");
+    runs.remove(0)
 }
