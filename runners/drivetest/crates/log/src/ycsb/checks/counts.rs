@@ -1,8 +1,10 @@
 //! Whether what was done is what was asked, and whether the counts add up.
 
 use crate::finding::Findings;
+use crate::ycsb::assemble::HIDDEN_VERSION;
 use crate::ycsb::checks::{Evidence, hit_limit, is_good};
 use crate::ycsb::command::Phase;
+use crate::ycsb::piece::Piece;
 use crate::ycsb::rules;
 use crate::ycsb::run::{Operation, Run, Time};
 
@@ -194,9 +196,23 @@ fn threads(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         }
         return;
     };
-    if let Some(ran) = run.threads_ran_count.filter(|&ran| ran != asked) {
-        let sentence = format!("expected {asked} threads; {ran} ran to their end, as CLEANUP tells");
-        findings.add(rules::THREADS_DIFFER.at(None, sentence));
+    match run.threads_ran_count {
+        Some(ran) if ran != asked => {
+            let sentence = format!("expected {asked} threads; {ran} ran to their end, as CLEANUP tells");
+            findings.add(rules::THREADS_DIFFER.at(None, sentence));
+        }
+        Some(_) => {}
+        None => cleanup_missing(evidence.piece, findings),
+    }
+}
+
+/// Every release but 0.1.4, which calls itself 0.1, tells how many threads cleaned up.
+fn cleanup_missing(piece: &Piece, findings: &mut Findings) {
+    let sentence = "there are no rows of CLEANUP, which tell the threads that ran to their end";
+    match piece.version.as_deref() {
+        Some(HIDDEN_VERSION) => {}
+        Some(_) => findings.add(rules::RESULT_CUT.at(Some(piece.last_line), sentence)),
+        None => findings.add(rules::THREADS_UNKNOWN.at(None, sentence)),
     }
 }
 
