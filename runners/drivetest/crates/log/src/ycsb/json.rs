@@ -36,40 +36,42 @@ pub enum Found {
     Broken,
 }
 
-/// Puts objects together, line by line.
+/// Puts objects together, line by line. A row holds no object, so that a brace within one begins the next.
 #[derive(Debug, Default)]
 pub struct Objects {
     begun: String,
-    depth: usize,
     in_string: bool,
     escaped: bool,
 }
 
 impl Objects {
-    /// Whether a line may be of an exporter's JSON; within an object every line may.
+    /// Whether a line may be of an exporter's JSON; within an object every line may that begins as one.
     pub fn takes(&self, line: &str) -> bool {
         let begins = line.trim_start().starts_with(['{', '}', '[', ']', '"']);
-        let is_text_row =
-            line.starts_with('[') && !line.trim_end_matches([' ', ',']).ends_with(['[', '{', '}', ']']);
-        begins && !is_text_row && (self.depth > 0 || line.contains('{'))
+        let ends = line.trim_end_matches([' ', ',']).ends_with(['[', '{', '}', ']']);
+        let is_text_row = line.starts_with('[') && !ends;
+        begins && !is_text_row && (!self.begun.is_empty() || line.contains('{'))
     }
 
     /// Takes a line and hands what ended in it to `each`.
     pub fn take(&mut self, line: &str, mut each: impl FnMut(Found)) {
         for letter in line.chars() {
-            if self.depth == 0 && letter != '{' {
+            let begins = letter == '{' && !self.in_string;
+            if begins || self.begun.len() > OBJECT_BYTES_MAX {
+                self.let_go().into_iter().for_each(&mut each);
+            }
+            if self.begun.is_empty() && !begins {
                 continue;
             }
             self.begun.push(letter);
-            self.track(letter);
-            if self.depth == 0 {
-                if let Some(found) = read(&self.begun) {
-                    each(found);
-                }
+            if self.ends_with(letter) {
+                read(&self.begun).into_iter().for_each(&mut each);
                 self.begun.clear();
-            } else if self.begun.len() > OBJECT_BYTES_MAX {
-                self.let_go().into_iter().for_each(&mut each);
             }
+        }
+        // The exporter breaks no string over lines: one that is open has lost its end.
+        if self.in_string {
+            self.let_go().into_iter().for_each(&mut each);
         }
     }
 
@@ -80,17 +82,17 @@ impl Objects {
         was_row.then_some(Found::Broken)
     }
 
-    fn track(&mut self, letter: char) {
+    /// Whether the object ends with this letter of it.
+    fn ends_with(&mut self, letter: char) -> bool {
         if std::mem::take(&mut self.escaped) {
-            return;
+            return false;
         }
         match letter {
             '\\' => self.escaped = self.in_string,
             '"' => self.in_string = !self.in_string,
-            '{' if !self.in_string => self.depth += 1,
-            '}' if !self.in_string => self.depth -= 1,
             _ => {}
         }
+        letter == '}' && !self.in_string
     }
 }
 
@@ -162,5 +164,13 @@ mod tests {
         assert_eq!(found("{ \"other\" : 1 }"), []);
         assert_eq!(found("} } ] }"), []);
         assert_eq!(found(&"{\n".repeat(10_000)), []);
+        assert_eq!(
+            found("{ \"metric\" : \"A\", {\"metric\":\"A\",\"measurement\":\"c\",\"value\":1}")[1],
+            row("A", "c", "1")
+        );
+        assert_eq!(
+            found(&format!("{{ \"metric\" : \"{}", "x".repeat(9_000))),
+            [Found::Broken]
+        );
     }
 }
