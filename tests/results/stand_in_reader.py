@@ -25,6 +25,7 @@ def unreadable(sha256: str, size_bytes: int) -> dict[str, object]:
         "error": error,
         "findings": [],
         "runs": [],
+        "ycsb_runs": [],
     }
 
 

@@ -132,6 +132,10 @@ impl Output {
             }
             Sign::StatusRest => self.take_status_rest(text, room),
             Sign::Other => {}
+            Sign::Frame => {
+                self.has_begun = true;
+                self.piece_now(line.number);
+            }
             Sign::Stars { is_head } => self.begin_dump(is_head, line.number),
             Sign::RawLatency => self.piece_now(line.number).raw_latencies_count += 1,
             preamble @ (Sign::Launcher(_) | Sign::CommandLine(_) | Sign::Banner(_) | Sign::Loading) => {

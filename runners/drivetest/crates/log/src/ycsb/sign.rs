@@ -33,6 +33,8 @@ pub enum Sign<'a> {
     ExporterFellBack,
     /// The head of an exception.
     Exception,
+    /// A place in YCSB's own code, below an exception.
+    Frame,
     /// An error that the binding tells.
     Error,
     /// The head or the end of BasicDB's block of properties.
@@ -50,6 +52,7 @@ pub fn of(line: &str) -> Sign<'_> {
         None => Sign::Other,
         Some(b'[') => bracketed(line),
         Some(b'*') => stars(line),
+        Some(b'\t') if is_frame_of_ycsb(line) => Sign::Frame,
         Some(b'\t') => Sign::Other,
         _ if is_raw_latency(line) => Sign::RawLatency,
         _ => worded(line),
@@ -117,6 +120,10 @@ fn told(line: &str) -> Sign<'_> {
         return Sign::Error;
     }
     Command::of_java(line).map_or(Sign::Other, |command| Sign::Launcher(Box::new(command)))
+}
+
+fn is_frame_of_ycsb(line: &str) -> bool {
+    line.starts_with("\tat site.ycsb.") || line.starts_with("\tat com.yahoo.ycsb.")
 }
 
 /// `READ,1795229746741,1866`: operation, time in ms, latency in us.

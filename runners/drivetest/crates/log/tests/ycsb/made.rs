@@ -199,6 +199,19 @@ fn a_log_of_something_else_is_none_of_ycsb() {
 }
 
 #[test]
+fn a_log_that_holds_only_a_trace_of_ycsb_is_a_crashed_run() {
+    let trace = "java.lang.ArithmeticException: / by zero\n\tat site.ycsb.Client.main(Client.java:1)\n";
+    let run = one(trace, "");
+    assert_eq!(run.stop.kind, StopKind::Crashed);
+    assert_eq!(run.stop.text, "java.lang.ArithmeticException: / by zero");
+    assert!(
+        read(trace.replace("ycsb", "other").as_bytes(), &[])
+            .ycsb_runs
+            .is_empty()
+    );
+}
+
+#[test]
 fn an_act_log_is_left_to_act() {
     let act = include_bytes!("../../../../../../tests/data/act/6.6/single-ms.log");
     let reading = read(act, &[(Role::Config, "config", b"recordcount=1\n".to_vec())]);
