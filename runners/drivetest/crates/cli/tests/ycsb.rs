@@ -93,3 +93,10 @@ fn a_sweep_in_one_file_is_several_runs() {
     assert_eq!(document["ycsb_runs"].as_array().unwrap().len(), 2);
     assert_eq!(ids(&document["findings"]), ["several-runs"]);
 }
+
+#[test]
+fn latency_says_that_it_reads_act_alone() {
+    let output = drivetest(&["latency", "-l", &path("ycsb-0.18.0-SNAPSHOT/status-merged.log")]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(text(&output.stderr).contains("expected a log of ACT; got one of YCSB"));
+}

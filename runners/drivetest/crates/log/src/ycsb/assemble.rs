@@ -2,7 +2,7 @@
 
 use crate::finding::Findings;
 use crate::ycsb::checks;
-use crate::ycsb::command::Command;
+use crate::ycsb::command::{Command, Phase};
 use crate::ycsb::join;
 use crate::ycsb::kind::{self, Kind};
 use crate::ycsb::metric::Metric;
@@ -10,7 +10,7 @@ use crate::ycsb::number;
 use crate::ycsb::operations::{self, Common, Rows};
 use crate::ycsb::output::without_twins;
 use crate::ycsb::piece::{MetricRows, Piece};
-use crate::ycsb::run::{Collections, Operation, Outcome, Run, Stop, StopKind, Time, Validity};
+use crate::ycsb::run::{Collections, Operation, Run, Stop, StopKind, Time, Validity};
 use crate::ycsb::settings::{ConfigFile, Known, Settings};
 
 /// The run of a piece that all files of the run were joined into.
@@ -97,12 +97,10 @@ fn times(settings: &Settings, operations: &[Operation]) -> Option<Time> {
 /// What was asked, as far as it is told.
 fn asked(command: Option<&Command>, settings: &Settings, piece: &Piece) -> Run {
     let phase = command.map(|command| command.phase);
-    let is_load = phase == Some(super::command::Phase::Load);
-    let number_of = |name: &str, default| settings.whole_number(name, default);
     let set = |name: &str| settings.get(name).map(str::to_owned);
+    let is_some_target = |target: &String| number::value(target).is_some_and(|ops| ops > 0.0);
+    let limit_s = || settings.whole_number("maxexecutiontime", None);
     Run {
-        ordinal: 0,
-        member: None,
         tool: "ycsb",
         tool_version: piece.version.clone().filter(|version| version != HIDDEN_VERSION),
         first_line: piece.first_line,
@@ -115,37 +113,14 @@ fn asked(command: Option<&Command>, settings: &Settings, piece: &Piece) -> Run {
         command_line: command.map(|command| command.text.clone()),
         properties: settings.pairs(),
         missing_files: settings.missing_files.clone(),
-        threads_count: number_of("threadcount", Some(1)),
-        threads_ran_count: None,
-        target_ops_per_s: set("target").filter(|target| number::value(target).is_some_and(|ops| ops > 0.0)),
-        record_count: number_of("recordcount", None),
+        threads_count: settings.whole_number("threadcount", Some(1)),
+        target_ops_per_s: set("target").filter(is_some_target),
+        record_count: settings.whole_number("recordcount", None),
         record_bytes: record_bytes(settings),
-        operation_count: if is_load {
-            inserts(settings)
-        } else {
-            number_of("operationcount", Some(0))
-        },
-        time_limit_s: piece.limit_s.or_else(|| number_of("maxexecutiontime", None)),
+        operation_count: operations_asked(settings, phase),
+        time_limit_s: piece.limit_s.or_else(limit_s),
         request_distribution: set("requestdistribution"),
-        measurement: None,
-        times: None,
-        runtime_ms: None,
-        throughput_ops_per_s: None,
-        done_ops_count: None,
-        failed_ops_count: None,
-        collections: None,
-        operations: Vec::new(),
-        intervals: Vec::new(),
-        stop: Stop {
-            kind: StopKind::Finished,
-            line: None,
-            text: String::new(),
-        },
-        validity: Validity {
-            outcome: Outcome::Undecided,
-            reasons: Vec::new(),
-        },
-        findings: Vec::new(),
+        ..Run::default()
     }
 }
 
@@ -154,7 +129,10 @@ fn asked(command: Option<&Command>, settings: &Settings, piece: &Piece) -> Run {
 pub const HIDDEN_VERSION: &str = "0.1";
 
 /// A load inserts `insertcount` records, or all of them.
-fn inserts(settings: &Settings) -> Option<u64> {
+fn operations_asked(settings: &Settings, phase: Option<Phase>) -> Option<u64> {
+    if phase != Some(Phase::Load) {
+        return settings.whole_number("operationcount", Some(0));
+    }
     let inserts = settings.whole_number("insertcount", None);
     inserts.or_else(|| settings.whole_number("recordcount", None))
 }

@@ -6,9 +6,10 @@ use crate::text::lines::Lines;
 use crate::ycsb::assemble;
 use crate::ycsb::command::Command;
 use crate::ycsb::join;
-use crate::ycsb::output::{Output, RUNS_MAX, Room};
+use crate::ycsb::output::Output;
 use crate::ycsb::piece::Piece;
 use crate::ycsb::properties::Properties;
+use crate::ycsb::room::{RUNS_MAX, Room};
 use crate::ycsb::run::Run;
 use crate::ycsb::settings::ConfigFile;
 

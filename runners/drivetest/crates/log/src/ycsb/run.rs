@@ -83,10 +83,11 @@ pub struct Collections {
 }
 
 /// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopKind {
     /// It made what was asked.
+    #[default]
     Finished,
     /// `maxexecutiontime` ended it.
     TimeLimit,
@@ -101,7 +102,7 @@ pub enum StopKind {
 }
 
 /// How a run ended, and what told it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Stop {
     /// The kind.
     pub kind: StopKind,
@@ -112,7 +113,7 @@ pub struct Stop {
 }
 
 /// Whether a run is one that may be compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// It did all that was asked.
@@ -120,11 +121,12 @@ pub enum Outcome {
     /// It did not.
     Invalid,
     /// The output cannot tell.
+    #[default]
     Undecided,
 }
 
 /// Whether a run is valid, and what speaks against it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Validity {
     /// The answer.
     pub outcome: Outcome,
@@ -133,7 +135,7 @@ pub struct Validity {
 }
 
 /// One execution, read.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Run {
     /// Its place in the file, from 0.
     pub ordinal: usize,

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use clap::ArgAction;
 use drivetest_log::act::family::Family;
 use drivetest_log::act::run::Run;
-use drivetest_log::reader::Options;
+use drivetest_log::reader::{Options, Reading};
 
 use self::heading::{heading, old_heading};
 use self::old_table::{OldTable, Sources};
@@ -63,6 +63,13 @@ pub struct Args {
     writes: bool,
 }
 
+/// Why there is no table of a log: it cannot be read, or is none of ACT.
+fn refusal(reading: &Reading) -> Option<&str> {
+    let of_ycsb = "expected a log of ACT; got one of YCSB; read it with drivetest read";
+    let error = reading.error.as_ref().map(|error| error.sentence.as_str());
+    error.or_else(|| reading.runs.is_empty().then_some(of_ycsb))
+}
+
 impl Args {
     /// Runs the command.
     pub fn run(self) -> ExitCode {
@@ -72,8 +79,8 @@ impl Args {
             .collect();
         let echo = format!("act_latency.py {}\n", typed.join(" "));
         let log = read(&self.log, Options { slice_s: self.slice }, CONTENT_LIMIT_BYTES);
-        if let Some(error) = &log.reading.error {
-            complain(&format!("{}: {}", self.log.display(), error.sentence));
+        if let Some(why) = refusal(&log.reading) {
+            complain(&format!("{}: {why}", self.log.display()));
             return answer(&echo, EXIT_UNREADABLE);
         }
         let is_first_old = log.reading.runs.first().is_some_and(|run| self.is_old(run));

@@ -62,20 +62,7 @@ fn fell_back(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         .counted()
         .find(|operation| is_hdr && !operation.percentiles.is_empty());
     let Some(printed) = printed else { return };
-    // The first HdrHistogram printed one of its own for the 95th, which is told by itself.
-    let is_told = |share: &String| evidence.kind.is_first_hdr && share == "95";
-    let has = |share: &String| {
-        is_told(share)
-            || printed
-                .percentiles
-                .iter()
-                .any(|(found, _)| plain(found) == *share)
-    };
-    let lacking: Vec<String> = asked(evidence)
-        .into_iter()
-        .filter(|share| !has(share))
-        .take(16)
-        .collect();
+    let lacking = lacking(printed, evidence);
     if !lacking.is_empty() {
         let found: Vec<&str> = printed
             .percentiles
@@ -83,13 +70,27 @@ fn fell_back(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
             .map(|(share, _)| share.as_str())
             .take(16)
             .collect();
-        let sentence = format!(
-            "expected the percentiles {} too, as asked; got {}",
-            lacking.join(", "),
-            found.join(", ")
-        );
+        let (lacking, found) = (lacking.join(", "), found.join(", "));
+        let sentence = format!("expected the percentiles {lacking} too, as asked; got {found}");
         findings.add(rules::PERCENTILES_FELL_BACK.at(None, sentence));
     }
+}
+
+/// Percentiles that were asked and are not there; the first HdrHistogram printed one of its own for the 95th, which
+/// is told by itself.
+fn lacking(printed: &Operation, evidence: &Evidence<'_>) -> Vec<String> {
+    let is_told = |share: &String| evidence.kind.is_first_hdr && share == "95";
+    let has = |share: &String| {
+        printed
+            .percentiles
+            .iter()
+            .any(|(found, _)| plain(found) == *share)
+    };
+    let asked = asked(evidence).into_iter();
+    asked
+        .filter(|share| !is_told(share) && !has(share))
+        .take(16)
+        .collect()
 }
 
 /// All operations of one recorder have the same percentiles; the histogram leaves out what lies beyond its buckets.
