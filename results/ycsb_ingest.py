@@ -47,7 +47,7 @@ def _operation(ycsb_run: YcsbRun, ordinal: int, told: Document) -> YcsbOperation
         ordinal=ordinal,
         name=told["name"][:160],
         outcome=told["outcome"][:40],
-        time=told["time"],
+        time=told["time"] or "",  # only the command line tells which time plain names hold
         ops_count=told["ops_count"],
         percentiles=told["percentiles"],
         returns=told["returns"],

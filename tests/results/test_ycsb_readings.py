@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from results import drivetest
+from results.readings import sweep
+from tests.results.builders import make_organisation, send
 
 FOLDER = Path(__file__).parents[1] / "data" / "ycsb"
 LOGS = sorted(path for path in FOLDER.glob("ycsb-*/**/*.log") if path.stat().st_size)
@@ -129,3 +131,16 @@ def test_every_status_line_is_an_interval(path):
     counts = [int(count) for count in re.findall(r": Count=(\d+),", path.read_text())]
     told = [entry["ops_count"] for interval in intervals for entry in interval["operations"]]
     assert [count for count in told if count is not None] == counts
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", LOGS[::4], ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_log_becomes_a_run_in_the_database(evidence_dir, path):
+    submission = send(make_organisation(), path.read_bytes())
+    assert sweep() == 1
+    reading = submission.log.readings.get()
+    assert (reading.state, reading.error) == ("done", None)
+    told = read(path)["ycsb_runs"][0]
+    run = submission.runs.get().ycsb
+    assert (run.validity, run.done_ops_count) == (told["validity"]["outcome"], told["done_ops_count"])
+    assert run.operations.count() == len(told["operations"])
