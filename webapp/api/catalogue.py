@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from results.models import Product, Run, Statistic
 from webapp.api.history import RunDetailSerializer
+from webapp.api.ladders import ProductDetailSerializer
 from webapp.api.serializers import ProductSerializer, RunSerializer
 from webapp.api.submissions import NewestFirst
 from webapp.api.throttles import ReadThrottle
@@ -76,9 +77,9 @@ class ProductList(ListAPIView[Product]):
 
 
 class ProductDetail(RetrieveAPIView[Product]):
-    """One product with a public run, by its slug."""
+    """One product with a public run, by its slug, with the ladders of its runs."""
 
     queryset = Product.objects.public()
-    serializer_class = ProductSerializer
+    serializer_class = ProductDetailSerializer
     throttle_classes = [ReadThrottle]
     lookup_field = "slug"
