@@ -99,10 +99,15 @@ impl Findings {
         }
     }
 
+    /// Adds all of a list.
+    pub fn add_all(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        findings.into_iter().for_each(|finding| self.add(finding));
+    }
+
     /// As many of a list as are kept, in its order.
     pub fn bounded(findings: impl IntoIterator<Item = Finding>) -> Vec<Finding> {
         let mut kept = Self::default();
-        findings.into_iter().for_each(|finding| kept.add(finding));
+        kept.add_all(findings);
         kept.into_list()
     }
 
@@ -164,6 +169,23 @@ rules! {
     NUL_BYTES "nul-bytes" Look Nothing "the machine lost power or the disk was full while the log was written; send what was written before"
     STALL "stall" Look Nothing "the program or the drive stood still; requests that were due then were issued late and measured from then on"
     RATE_BELOW_ASKED "rate-below-asked" Look Undecided "find what held the load back (service-threads, the host's processors, max-lag-sec 0) and run it again"
+    INTERVALS_OFF_RATE "intervals-off-rate" Look Nothing "the load came in fits; look at what held it back, and at the latencies of those intervals"
+    RATE_ABOVE_ASKED "rate-above-asked" Look Nothing "send the log as the program wrote it; no version makes more than it is asked"
+    DEVICE_SUMS_DIFFER "device-sums-differ" Look Nothing "send the log as the program wrote it; the histograms of the devices do not add up to that of all"
+    INTERVALS_ALIKE "intervals-alike" Look Nothing "send the log as the program wrote it; the interval may be a copy of the one before it"
+    COUNTS_ROUND "counts-round" Look Nothing "send the log as the program wrote it, without rounding"
+    LATENCY_BEYOND_RUN "latency-beyond-run" Look Nothing "send the log as the program wrote it; no operation lasts longer than the run"
+    BUSY_BEYOND_THREADS "busy-beyond-threads" Look Nothing "send the log as the program wrote it; its operations need more time than its threads had"
+    LONGER_THAN_ASKED "longer-than-asked" Look Nothing "send the log as the program wrote it, one run after the other, each with its header"
+    HEADER_DIFFERS "header-differs" Look Nothing "send the log as the program wrote it; what it derives follows from what it is told"
+    LOCKSTEP_BURSTS "lockstep-bursts" Look Nothing "compare it only with runs of as many threads to a device; drivetest's arrivals are even on every host"
+    CACHE_LOAD_DIVIDED "cache-load-divided" Look Nothing "test each device by itself, or ask for as many times the writes as there are devices"
+    DEVICES_ALIKE "devices-alike" Look Nothing "say how many drives there are; a drive in several parts takes the load of each"
+    DEFRAG_CHANGED "defrag-changed" Look Nothing "run it with the default, 50, to compare it with other runs"
+    COMMIT_TO_DEVICE "commit-to-device" Look Nothing "run it without to compare it with other runs"
+    TOMB_RAIDER "tomb-raider" Look Nothing "run it without to compare it with other runs"
+    REPLICATION_CHANGED "replication-changed" Look Nothing "run it with the default, 1, to compare it with other runs"
+    UPDATES_READ "updates-read" Look Nothing "run it with the default, 0, to compare it with other runs"
     ERROR_LINE "error-line" Look Nothing "read what the program says there"
     LIGHTER_LOAD "lighter-load" Look Nothing "run it with the default to compare it with other runs"
     LAG_UNLIMITED "lag-unlimited" Look Nothing "with max-lag-sec 0 an overload never stops; look at the rate that was reached"
@@ -177,6 +199,10 @@ rules! {
     TRAILING_BYTES "trailing-bytes" Look Nothing "the compressed log before them is whole; compress it again without them"
     ROUNDING_DECIDES "rounding-decides" Look Nothing "the verdict follows the counts, not the rounded percentage"
     SERIES_TOO_LARGE "series-too-large" Note Nothing "ask for longer intervals, or for a shorter time"
+    TRAILING_PARTIAL "trailing-partial" Note Nothing ""
+    SLICE_LENGTHENED "slice-lengthened" Note Nothing "choose a report interval that divides the slice"
+    DURATION_OFF_INTERVAL "duration-off-interval" Note Nothing "choose a duration that the report interval divides"
+    NX_NOT_WHOLE "nx-not-whole" Note Nothing "choose a multiple of 2000 reads/s and 1000 writes/s for each device to stand in a ladder"
     NOISE "noise" Note Nothing ""
     NOISE_INSIDE_BLOCK "noise-inside-block" Note Nothing ""
     HISTOGRAM_NEVER_APPEARS "histogram-never-appears" Note Nothing ""

@@ -6,12 +6,12 @@ use std::path::Path;
 
 use drivetest_log::act::family::Family;
 use drivetest_log::act::meaning::{Edges, Role, Time, compared, judged};
-use drivetest_log::act::reader::{LogReader, Options, Reading};
 use drivetest_log::act::run::Run;
 use drivetest_log::act::stop::StopKind;
 use drivetest_log::judge;
 use drivetest_log::judge::profile::Profile;
 use drivetest_log::judge::verdict::Outcome;
+use drivetest_log::reader::{LogReader, Options, Reading};
 
 fn text(case: &str) -> String {
     let logs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../tests/data/act");

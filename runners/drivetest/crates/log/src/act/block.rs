@@ -274,6 +274,12 @@ impl Block {
         (entry.is_present && entry.damage.is_none()).then_some(&entry.counts)
     }
 
+    /// The operations of a histogram, None where its counts cannot be used; no sum is made.
+    pub fn ops_count(&self, ordinal: usize) -> Option<u64> {
+        let entry = self.entries.get(ordinal)?;
+        (entry.is_present && entry.damage.is_none()).then_some(entry.total)
+    }
+
     /// Why a histogram cannot be used, and the line that tells; None where it can.
     pub fn damage_of(&self, ordinal: usize) -> Option<(Damage, u64)> {
         match self.entries.get(ordinal) {

@@ -11,10 +11,11 @@ use crate::act::family_a::{self, Places};
 use crate::act::header::Header;
 use crate::act::line::{Kind, kind};
 use crate::act::listeners::{Listeners, Wanted};
-use crate::act::meaning::{Edges, judged_name};
+use crate::act::meaning::Edges;
 use crate::act::settings::Settings;
 use crate::act::slices::Slicer;
 use crate::act::stop::shown;
+use crate::act::watch::Watch;
 use crate::finding::{Finding, Findings, rule};
 use crate::text::lines::Line;
 use crate::unreadable::{HEADER_UNREADABLE, ReadError};
@@ -39,6 +40,8 @@ pub struct Blocks {
     block: Block,
     /// What passed.
     pub dumps: Dumps,
+    /// What was watched meanwhile.
+    pub watch: Watch,
     /// Its slices.
     pub slicer: Slicer,
     /// Who else takes its intervals.
@@ -85,9 +88,6 @@ impl Blocks {
         let Some(interval_s) = settings.report_interval_s else {
             return Err(HEADER_UNREADABLE.at(line, "a header without it"));
         };
-        let counted_reads_per_s = settings
-            .counted_reads_per_s
-            .filter(|_| workload == Workload::Storage);
         let grammar = family.grammar();
         let listed = match family {
             Family::A => family_a::names(&header.config),
@@ -102,7 +102,8 @@ impl Blocks {
             queued_count: None,
             places: grammar.tags_depend_on_place.then(|| Places::new(&header.config)),
             block: Block::with_slack(total_slack_count(header, &settings)),
-            dumps: Dumps::new(interval_s, judged_name(family, workload), counted_reads_per_s),
+            dumps: Dumps::new(interval_s),
+            watch: Watch::new(header),
             slicer: Slicer::new(slice_s, interval_s, room),
             listeners: Listeners::new(wanted, run, (settings.unit, header.edges()), interval_s),
             settings,
@@ -195,6 +196,7 @@ impl Blocks {
     fn end_block(&mut self, findings: &mut Findings) {
         self.block.examine(&self.names);
         if self.dumps.accept(&self.block, &self.names, findings) {
+            self.watch.take(&self.block, &self.names);
             self.slicer.take(&self.block, self.names.count(), findings);
             self.requests_queued_count = self.queued_count;
             self.listeners.take(&self.block, &self.names);

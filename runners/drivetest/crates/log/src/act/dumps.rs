@@ -4,21 +4,8 @@ use crate::act::block::{Block, Damage, Names};
 use crate::act::histogram::Counts;
 use crate::finding::{Finding, Findings, rule};
 
-/// Reads below this many per interval say nothing about a stall: chance alone empties such an interval.
-const STALL_READS_MIN: u64 = 100;
-
 /// Damaged histograms told of one block: a log of empty blocks must not cost a sentence for each of a thousand.
 const DAMAGED_TOLD_MAX: usize = 8;
-
-/// The pace of the reads that the run should make.
-#[derive(Debug, Default)]
-struct Pace {
-    reads_name: &'static str,
-    expected_per_s: Option<u64>,
-    last_reads: Option<u64>,
-    stalled_count: u64,
-    first_stall: Option<(u64, u64)>,
-}
 
 /// What is kept of the blocks that passed: the last dump.
 #[derive(Debug)]
@@ -29,23 +16,16 @@ pub struct Dumps {
     /// Blocks that were read.
     pub intervals_count: u64,
     known: Vec<Option<Counts>>,
-    pace: Pace,
 }
 
 impl Dumps {
-    /// A run that reports every `interval_s` and should count so many reads per second in the histogram of that name.
-    pub fn new(interval_s: u64, reads_name: &'static str, counted_reads_per_s: Option<u64>) -> Self {
-        let pace = Pace {
-            reads_name,
-            expected_per_s: counted_reads_per_s,
-            ..Pace::default()
-        };
+    /// A run that reports every `interval_s`.
+    pub fn new(interval_s: u64) -> Self {
         Self {
             interval_s,
             reached_s: 0,
             intervals_count: 0,
             known: Vec::new(),
-            pace,
         }
     }
 
@@ -63,30 +43,9 @@ impl Dumps {
         self.tell_label(block, findings);
         tell_damage(block, names, findings);
         self.compare_counts(block, names, findings);
-        self.pace.take(block, names, block.label_s - self.reached_s);
         self.reached_s = block.label_s;
         self.intervals_count += 1;
         true
-    }
-
-    /// Tells of stalls and of a rate below what was asked; `is_whole` says that the last label is a time.
-    pub fn report(&self, reads: Option<usize>, is_whole: bool, last_line: u64, findings: &mut Findings) {
-        if let Some((line, label_s)) = self.pace.first_stall {
-            let count = self.pace.stalled_count;
-            let sentence = format!("reads hardly went on in {count} intervals, the first before {label_s} s");
-            findings.add(rule::STALL.at(line, sentence));
-        }
-        let made = reads
-            .and_then(|ordinal| self.last(ordinal))
-            .and_then(Counts::checked_sum);
-        let (Some(made), Some(per_s), true) = (made, self.pace.expected_per_s, is_whole) else {
-            return;
-        };
-        let expected = u128::from(per_s) * u128::from(self.reached_s);
-        if u128::from(made) * 100 < expected * 99 {
-            let sentence = format!("{made} reads in {} s, {expected} were asked", self.reached_s);
-            findings.add(rule::RATE_BELOW_ASKED.at(last_line, sentence));
-        }
     }
 
     fn misplaced(&self, block: &Block) -> Option<Finding> {
@@ -150,25 +109,6 @@ impl Dumps {
     }
 }
 
-impl Pace {
-    fn take(&mut self, block: &Block, names: &Names, grown_s: u64) {
-        let Some(per_s) = self.expected_per_s else { return };
-        let reads = names
-            .find(self.reads_name)
-            .and_then(|ordinal| block.counts(ordinal))
-            .and_then(Counts::checked_sum);
-        let expected = per_s.saturating_mul(grown_s);
-        if let (Some(now), Some(before)) = (reads, self.last_reads.or(Some(0))) {
-            let is_stall = now.saturating_sub(before) < expected / 10;
-            if is_stall && expected >= STALL_READS_MIN {
-                self.stalled_count += 1;
-                self.first_stall.get_or_insert((block.first_line, block.label_s));
-            }
-        }
-        self.last_reads = reads.or(self.last_reads);
-    }
-}
-
 fn tell_damage(block: &Block, names: &Names, findings: &mut Findings) {
     if let Some(line) = block.noise_line {
         let sentence = format!("other lines stand inside the block after {} sec", block.label_s);
@@ -223,8 +163,8 @@ mod tests {
     }
 
     impl Log {
-        fn new(interval_s: u64, reads_per_s: Option<u64>) -> Self {
-            let dumps = Dumps::new(interval_s, "reads", reads_per_s);
+        fn new(interval_s: u64) -> Self {
+            let dumps = Dumps::new(interval_s);
             Self {
                 dumps,
                 names: Names::default(),
@@ -241,8 +181,7 @@ mod tests {
             self.dumps.accept(&block, &self.names, &mut self.findings)
         }
 
-        fn ids(mut self) -> Vec<&'static str> {
-            self.dumps.report(Some(0), true, 99, &mut self.findings);
+        fn ids(self) -> Vec<&'static str> {
             self.findings
                 .into_list()
                 .iter()
@@ -253,56 +192,37 @@ mod tests {
 
     #[test]
     fn blocks_that_follow_each_other_are_taken_in_silence() {
-        let mut log = Log::new(5, Some(100));
+        let mut log = Log::new(5);
         assert!(log.dump(5, 500) && log.dump(10, 1000));
         assert!(log.ids().is_empty());
     }
 
     #[test]
     fn a_block_that_stands_twice_is_taken_once() {
-        let mut log = Log::new(5, None);
+        let mut log = Log::new(5);
         assert!(log.dump(5, 500) && !log.dump(5, 500) && log.dump(10, 600));
         assert_eq!(log.ids(), ["block-repeated"]);
     }
 
     #[test]
     fn two_accounts_of_one_second_conflict() {
-        let mut log = Log::new(5, None);
+        let mut log = Log::new(5);
         assert!(log.dump(5, 500) && !log.dump(5, 501));
         assert_eq!(log.ids(), ["blocks-conflict"]);
     }
 
     #[test]
     fn an_earlier_block_is_out_of_order() {
-        let mut log = Log::new(5, None);
+        let mut log = Log::new(5);
         assert!(log.dump(5, 100) && log.dump(10, 500) && !log.dump(5, 100));
         assert_eq!(log.ids(), ["blocks-out-of-order"]);
     }
 
     #[test]
     fn counts_that_fall_are_told_with_bucket_and_loss() {
-        let mut log = Log::new(5, None);
+        let mut log = Log::new(5);
         assert!(log.dump(5, 500) && log.dump(10, 498));
         let list = log.findings.into_list();
         assert_eq!(list[0].sentence, "reads: bucket 1 went down by 2");
-    }
-
-    #[test]
-    fn a_stall_is_a_tenth_of_the_asked_reads_or_less() {
-        let mut log = Log::new(1, Some(1000));
-        [1000, 1100, 1199, 4000]
-            .iter()
-            .zip(1..)
-            .for_each(|(&reads, at)| assert!(log.dump(at, reads)));
-        assert_eq!(log.ids(), ["stall"], "100 reads are a tenth, 99 are a stall");
-    }
-
-    #[test]
-    fn a_rate_is_below_what_was_asked_from_one_percent_on() {
-        for (reads, expected) in [(990, vec![]), (989, vec!["rate-below-asked"])] {
-            let mut log = Log::new(10, Some(100));
-            log.dump(10, reads);
-            assert_eq!(log.ids(), expected);
-        }
     }
 }

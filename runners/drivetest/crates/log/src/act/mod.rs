@@ -3,6 +3,7 @@
 pub mod block;
 pub mod blocks;
 pub mod buckets;
+pub mod checks;
 pub mod clean;
 pub mod dumps;
 pub mod family;
@@ -20,4 +21,5 @@ pub mod run_reader;
 pub mod settings;
 pub mod slices;
 pub mod stop;
+pub mod watch;
 pub mod words;

@@ -136,6 +136,15 @@ pub struct Run {
 }
 
 impl Run {
+    /// The value of a key of the configuration or the derived configuration, None where it is not given.
+    pub fn setting(&self, key: &str) -> Option<&str> {
+        let pairs = self.config.iter().chain(&self.derived);
+        pairs
+            .into_iter()
+            .find(|(name, _)| name == key)
+            .map(|(_, value)| value.as_str())
+    }
+
     /// The first histogram of a name, None where there is none.
     pub fn histogram(&self, name: &str) -> Option<&Histogram> {
         self.histograms.iter().find(|histogram| histogram.name == name)

@@ -1,6 +1,7 @@
 //! Reads one run line by line: its header, then its blocks.
 
 use crate::act::blocks::{Begin, Blocks, is_torn_interval};
+use crate::act::checks;
 use crate::act::clean::Clean;
 use crate::act::family::{Family, Workload};
 use crate::act::header::{Header, Taken};
@@ -211,9 +212,7 @@ impl RunReader {
         let reads = blocks.names.find(reads_name);
         tell_slices_without_reads(&sliced, reads, &mut self.findings);
         let is_whole = self.heard.stop(&extent).kind != StopKind::CannotKeepUp;
-        blocks
-            .dumps
-            .report(reads, is_whole, self.last_line, &mut self.findings);
+        blocks.watch.report(is_whole, self.last_line, &mut self.findings);
         for name in blocks.names.never_appeared() {
             let sentence = format!("{name}: listed in the header, in no block");
             self.findings
@@ -245,6 +244,7 @@ impl RunReader {
             asked_s,
             cut_line,
             last_line: self.last_line,
+            ops_count: None,
         }
     }
 
@@ -259,6 +259,10 @@ impl RunReader {
             series,
             histograms,
         } = whole;
+        let extent = Extent {
+            ops_count: checks::ops_count(&histograms),
+            ..extent
+        };
         let stop = self.heard.stop(&extent);
         self.heard.report(&stop, &extent, &mut self.findings);
         for finding in settings::findings(&self.header, family, workload, self.first_line) {
@@ -300,7 +304,7 @@ impl RunReader {
             slices: sliced.map_or_else(Vec::new, |sliced| sliced.slices),
             trailing_partial_s,
             series,
-            findings: self.findings.into_list(),
+            findings: Vec::new(),
             verdict: None,
             rates_per_s: settings.reads_per_s.zip(settings.writes_per_s),
             devices: self.header.devices,
@@ -313,6 +317,8 @@ impl RunReader {
         };
         run.judged_ordinal = meaning::judged(&run).map(|histogram| histogram.ordinal);
         run.compared_ordinal = meaning::compared(&run).map(|histogram| histogram.ordinal);
+        self.findings.add_all(checks::of_run(&run, self.slice_s));
+        run.findings = self.findings.into_list();
         (Box::new(run), room)
     }
 }

@@ -28,8 +28,6 @@ pub struct Settings {
     pub record_bytes_max: Option<u64>,
     /// How far data was compressible: 100 is not.
     pub compress_pct: Option<u64>,
-    /// Reads per second that should show in the histogram of reads: those asked and those for updates.
-    pub counted_reads_per_s: Option<u64>,
     /// Threads that make the requests.
     pub service_threads: Option<u64>,
 }
@@ -54,7 +52,6 @@ impl Settings {
             record_bytes,
             record_bytes_max: range_max.or(record_bytes),
             compress_pct: asked("compress-pct"),
-            counted_reads_per_s: counted_reads(header).and_then(whole),
             service_threads: asked("service-threads"),
         }
     }
@@ -69,15 +66,6 @@ impl Settings {
         let text = format!("{}.{:04}", rounded / 10_000, rounded % 10_000);
         Some(text.trim_end_matches('0').trim_end_matches('.').to_owned())
     }
-}
-
-/// What reads the program makes: 1.x to 3.0 make those asked, later ones those for updates too.
-fn counted_reads(header: &Header) -> Option<&str> {
-    let derived = ["internal-read-reqs-per-sec", "internal read requests per sec"];
-    let told = derived.iter().find_map(|key| header.derived.value(key));
-    let is_untold =
-        matches!(header.detect(), Some((Family::A, _))) && header.config.value("update-pct").is_none();
-    told.or_else(|| header.config.value("read-reqs-per-sec").filter(|_| is_untold))
 }
 
 /// A whole number; None for what is none or is beyond what tables keep (an i64).

@@ -81,6 +81,8 @@ pub struct Extent {
     pub cut_line: Option<u64>,
     /// The last line of the run.
     pub last_line: u64,
+    /// Operations in the histograms, each counted once; None where there are none.
+    pub ops_count: Option<u64>,
 }
 
 /// Error lines kept for findings.
@@ -152,10 +154,12 @@ impl Heard {
             findings.add(finding);
         }
         if let Some(told) = &self.io_error {
-            let sentence = format!(
-                "{} operations failed; the first: {}",
-                self.io_errors_count, told.text
-            );
+            let failed = self.io_errors_count;
+            let of_all = extent.ops_count.map_or_else(String::new, |ops| {
+                let all = ops.saturating_add(failed);
+                format!(" of {all} ({:.2} %)", failed as f64 * 100.0 / all as f64)
+            });
+            let sentence = format!("{failed} operations failed{of_all}; the first: {}", told.text);
             findings.add(rule::IO_ERRORS.at(told.line, sentence));
         }
         if let Some(told) = &self.scheduler {
@@ -251,6 +255,7 @@ mod tests {
             asked_s: Some(60),
             cut_line: None,
             last_line: 99,
+            ops_count: None,
         }
     }
 
@@ -285,6 +290,23 @@ mod tests {
         let error = ["ERROR: reading /dev/a: 5 'Input/output error'"];
         assert_eq!(kind_after(&error, &extent(14)), StopKind::IoError);
         assert_eq!(kind_after(&error, &extent(60)), StopKind::Finished);
+    }
+
+    #[test]
+    fn operations_that_failed_are_told_as_a_share_of_all() {
+        let mut heard = Heard::default();
+        heard.hear(7, b"ERROR: reading /dev/a: 5 'Input/output error'");
+        let mut findings = Findings::default();
+        let extent = Extent {
+            ops_count: Some(399),
+            ..extent(60)
+        };
+        heard.report(&heard.stop(&extent), &extent, &mut findings);
+        let sentence = &findings.into_list()[0].sentence;
+        assert!(
+            sentence.starts_with("1 operations failed of 400 (0.25 %); the first: ERROR"),
+            "{sentence}"
+        );
     }
 
     #[test]

@@ -1,0 +1,154 @@
+//! Several device names that look like one drive: by what the names themselves say, and by nothing else.
+
+use std::collections::BTreeMap;
+
+use crate::act::run::Run;
+use crate::finding::{Finding, rule};
+
+/// Names shown of one drive.
+const NAMES_SHOWN: usize = 4;
+
+/// What is told of the names.
+pub fn of_run(run: &Run) -> Vec<Finding> {
+    let names = run.setting("device-names").unwrap_or_default();
+    let mut drives: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for name in names.split_whitespace() {
+        if let Some(drive) = drive_of(name) {
+            let known = drives.entry(drive).or_default();
+            if !known.contains(&name) {
+                known.push(name);
+            }
+        }
+    }
+    let several = drives.into_iter().filter(|(_, names)| names.len() > 1);
+    several
+        .map(|(drive, names)| {
+            let shown = names[..names.len().min(NAMES_SHOWN)].join(", ");
+            let sentence = format!(
+                "{} names look like one drive, {drive}: {shown}; its load is that of {} devices; look here",
+                names.len(),
+                names.len()
+            );
+            rule::DEVICES_ALIKE.at(run.first_line, sentence)
+        })
+        .collect()
+}
+
+/// The drive that a device's name tells of; None where the name follows no rule that tells.
+///
+/// Source: the kernel's names of partitions (block/partitions/core.c: a `p` before the number where the drive's name
+/// ends in a digit), of NVMe namespaces, and the links of udev's 60-persistent-storage.rules (`-partN`).
+fn drive_of(name: &str) -> Option<String> {
+    let base = name.rsplit('/').next().unwrap_or(name);
+    if let Some((drive, number)) = base.rsplit_once("-part")
+        && is_number(number)
+    {
+        return Some(drive.to_owned());
+    }
+    if name.contains("/by-") {
+        return Some(base.to_owned());
+    }
+    nvme(base)
+        .or_else(|| lettered(base))
+        .or_else(|| numbered(base))
+        .or_else(|| multipath(base))
+}
+
+/// `nvme0n1p2`, `nvme0c1n1` and `nvme0n2` are of the controller `nvme0`.
+fn nvme(base: &str) -> Option<String> {
+    let rest = base.strip_prefix("nvme")?;
+    let digits = leading_digits(rest);
+    let is_namespace = rest[digits..].starts_with(['n', 'c']);
+    (digits > 0 && is_namespace).then(|| format!("nvme{}", &rest[..digits]))
+}
+
+/// `sda1` is of `sda`.
+fn lettered(base: &str) -> Option<String> {
+    let prefix = ["sd", "hd", "vd", "xvd"]
+        .into_iter()
+        .find(|prefix| base.starts_with(prefix))?;
+    let rest = &base[prefix.len()..];
+    let letters = rest.bytes().take_while(u8::is_ascii_lowercase).count();
+    let part = &rest[letters..];
+    (letters > 0 && (part.is_empty() || is_number(part))).then(|| base[..prefix.len() + letters].to_owned())
+}
+
+/// `mmcblk0p1` is of `mmcblk0`.
+fn numbered(base: &str) -> Option<String> {
+    let prefix = ["mmcblk", "nbd", "loop", "md", "pmem"]
+        .into_iter()
+        .find(|prefix| base.starts_with(prefix))?;
+    let rest = &base[prefix.len()..];
+    let digits = leading_digits(rest);
+    let part = &rest[digits..];
+    let is_part = part.strip_prefix('p').is_some_and(is_number);
+    (digits > 0 && (part.is_empty() || is_part)).then(|| base[..prefix.len() + digits].to_owned())
+}
+
+/// `mpatha1` and `mpathap1` are of `mpatha`, as kpartx and udev name the parts of a multipath device.
+fn multipath(base: &str) -> Option<String> {
+    let rest = base.strip_prefix("mpath")?;
+    let letters = rest
+        .bytes()
+        .take_while(|byte| byte.is_ascii_lowercase() && *byte != b'p')
+        .count();
+    let part = rest[letters..].strip_prefix('p').unwrap_or(&rest[letters..]);
+    (letters > 0 && (part.is_empty() || is_number(part))).then(|| format!("mpath{}", &rest[..letters]))
+}
+
+fn leading_digits(text: &str) -> usize {
+    text.bytes().take_while(u8::is_ascii_digit).count()
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && leading_digits(text) == text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn are_alike(one: &str, two: &str) -> bool {
+        drive_of(one).is_some() && drive_of(one) == drive_of(two)
+    }
+
+    #[test]
+    fn parts_and_namespaces_of_one_drive_look_alike() {
+        for (one, two) in [
+            ("/dev/nvme0n1p1", "/dev/nvme0n1p2"),
+            ("/dev/nvme0n1", "/dev/nvme0n2"),
+            ("/dev/nvme0n1", "/dev/nvme0n1p1"),
+            ("/dev/sda1", "/dev/sda2"),
+            ("/dev/sdab", "/dev/sdab3"),
+            ("/dev/xvdb1", "/dev/xvdb2"),
+            ("/dev/mmcblk0p1", "/dev/mmcblk0p2"),
+            (
+                "/dev/disk/by-id/wwn-0x5000-part1",
+                "/dev/disk/by-id/wwn-0x5000-part2",
+            ),
+            ("/dev/disk/by-id/wwn-0x5000", "/dev/disk/by-id/wwn-0x5000-part2"),
+            ("/dev/mapper/mpatha1", "/dev/mapper/mpathap2"),
+            ("/dev/mapper/mpatha-part1", "/dev/mapper/mpatha"),
+        ] {
+            assert!(are_alike(one, two), "{one} {two}");
+        }
+    }
+
+    #[test]
+    fn other_drives_do_not() {
+        for (one, two) in [
+            ("/dev/nvme0n1", "/dev/nvme1n1"),
+            ("/dev/nvme0n1", "/dev/nvme10n1"),
+            ("/dev/sda1", "/dev/sdb1"),
+            ("/dev/sda", "/dev/sdaa"),
+            ("/dev/zram1", "/dev/zram2"),
+            ("/dev/dm-0", "/dev/dm-1"),
+            ("/dev/mapper/mpatha", "/dev/mapper/mpathb"),
+            ("/dev/disk/by-id/wwn-0x5000", "/dev/disk/by-id/wwn-0x5001"),
+            ("/dev/loop1", "/dev/loop10"),
+            ("/dev/vg/lv1", "/dev/vg/lv2"),
+        ] {
+            assert!(!are_alike(one, two), "{one} {two}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! How much of a run fills slices and intervals, and whether its load is a whole multiple.
+
+use crate::act::run::Run;
+use crate::finding::{Finding, rule};
+
+/// What is told.
+pub fn of_run(run: &Run, asked_slice_s: u64) -> Vec<Finding> {
+    let found = [
+        trailing(run),
+        lengthened(run, asked_slice_s),
+        off_interval(run),
+        nx(run),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+fn trailing(run: &Run) -> Option<Finding> {
+    let (partial_s, slice_s) = (run.trailing_partial_s, run.slice_length_s?);
+    let sentence = format!(
+        "the last {partial_s} s fill no slice of {slice_s} s; they are in the whole run's shares only"
+    );
+    (partial_s > 0).then(|| rule::TRAILING_PARTIAL.at(run.last_line, sentence))
+}
+
+fn lengthened(run: &Run, asked_slice_s: u64) -> Option<Finding> {
+    let (slice_s, interval_s) = (run.slice_length_s?, run.report_interval_s?);
+    let sentence =
+        format!("slices are of {slice_s} s, not {asked_slice_s} s: the report interval is {interval_s} s");
+    (slice_s != asked_slice_s).then(|| rule::SLICE_LENGTHENED.at(run.first_line, sentence))
+}
+
+/// Upstream goes on to the end of the last interval, so that its last label passes the duration.
+fn off_interval(run: &Run) -> Option<Finding> {
+    let (asked_s, interval_s) = (run.asked_duration_s?, run.report_interval_s?);
+    let sentence = format!(
+        "test-duration-sec: expected a multiple of the report interval, {interval_s} s; it is {asked_s} s, and the last \
+         block's label lies behind it"
+    );
+    (!asked_s.is_multiple_of(interval_s)).then(|| rule::DURATION_OFF_INTERVAL.at(run.first_line, sentence))
+}
+
+fn nx(run: &Run) -> Option<Finding> {
+    let load = run.nx_load.as_ref().filter(|load| load.contains('.'))?;
+    let sentence = format!("the load is {load}x: expected a whole multiple of 2000 reads/s for each device");
+    Some(rule::NX_NOT_WHOLE.at(run.first_line, sentence))
+}

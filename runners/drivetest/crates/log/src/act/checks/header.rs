@@ -1,0 +1,77 @@
+//! Whether a header adds up: what the program derives follows from what it was told.
+
+use crate::act::checks::{is_set, whole};
+use crate::act::run::Run;
+use crate::finding::{Finding, rule};
+
+/// Rates are printed with two decimals; half of the last, and as much for arithmetic in another order.
+const PRINTED_ERROR: f64 = 0.011;
+
+/// What is told where it does not.
+pub fn of_run(run: &Run) -> Vec<Finding> {
+    let sentences = [
+        devices(run),
+        reads(run),
+        large_blocks(run, "reads"),
+        large_blocks(run, "writes"),
+    ];
+    sentences
+        .into_iter()
+        .flatten()
+        .map(|sentence| rule::HEADER_DIFFERS.at(run.first_line, sentence))
+        .collect()
+}
+
+fn devices(run: &Run) -> Option<String> {
+    let named = run.setting("device-names")?.split_whitespace().count() as u64;
+    let told = run.device_count?;
+    (named != told)
+        .then(|| format!("num-devices: expected {named}, as many as device-names holds; it is {told}"))
+}
+
+/// Source: aerospike/act, src/storage/cfg_storage.c: internal reads are reads and the reads of updates.
+fn reads(run: &Run) -> Option<String> {
+    let told = whole(run, "internal-read-reqs-per-sec")?;
+    let updates = whole(run, "write-reqs-per-sec")?.checked_mul(whole(run, "update-pct")?)? / 100;
+    let derived = whole(run, "read-reqs-per-sec")?.checked_add(updates)?;
+    (derived != told).then(|| {
+        format!("internal-read-reqs-per-sec: expected {derived}, as the asked reads and updates make; it is {told}")
+    })
+}
+
+/// Records of one size only: of a range the header does not tell the mean.
+///
+/// Source: aerospike/act, src/storage/cfg_storage.c: blocks of records, times the amplification by defragmentation.
+fn large_blocks(run: &Run, kind: &str) -> Option<String> {
+    let key = format!("large-block-{kind}-per-sec");
+    let told = run.setting(&key)?;
+    let is_off = kind == "reads" && is_set(run, "no-defrag-reads");
+    let derived = if is_off {
+        0.0
+    } else {
+        derived_blocks_per_s(run, kind == "writes")?
+    };
+    let found: f64 = told.parse().ok()?;
+    let differs = (found - derived).abs() > PRINTED_ERROR + derived * 1e-6;
+    differs.then(|| format!("{key}: expected {derived:.2}, as the asked writes make; it is {told}"))
+}
+
+fn derived_blocks_per_s(run: &Run, are_writes: bool) -> Option<f64> {
+    let (least, most) = run.setting("record-stored-bytes")?.split_once(" ... ")?;
+    let stored: u64 = least
+        .parse()
+        .ok()
+        .filter(|stored: &u64| least == most && *stored > 0)?;
+    let records = (whole(run, "large-block-op-kbytes")?.checked_mul(1024)? / stored) as f64;
+    let written = (whole(run, "write-reqs-per-sec")? as f64) * (whole(run, "replication-factor")? as f64);
+    let amplification = 100.0 / (100.0 - whole(run, "defrag-lwm-pct").filter(|&pct| pct < 100)? as f64);
+    if records < 1.0 {
+        return None;
+    }
+    let of_commits = if is_set(run, "commit-to-device") && are_writes {
+        1.0
+    } else {
+        0.0
+    };
+    Some(written / records * (amplification - of_commits))
+}

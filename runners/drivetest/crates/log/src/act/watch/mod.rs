@@ -1,0 +1,163 @@
+//! What is watched while blocks pass: the pace, the sums of devices, and counts that chance does not make.
+
+pub mod device_sums;
+pub mod pace;
+pub mod rates;
+pub mod repeats;
+pub mod round_counts;
+
+use crate::act::block::{Block, Names};
+use crate::act::header::Header;
+use crate::act::watch::device_sums::DeviceSums;
+use crate::act::watch::pace::{Ended, Pace};
+use crate::act::watch::rates::{asked, threads};
+use crate::act::watch::repeats::Repeats;
+use crate::act::watch::round_counts::RoundCounts;
+use crate::finding::Findings;
+
+/// Histograms of all devices that the programs print, and how the names of their devices' own follow from a device's.
+///
+/// Source: aerospike/act, src/storage/act_storage.c and src/index/act_index.c.
+const WHOLES: [(&str, &str); 6] = [
+    ("reads", "-reads"),
+    ("device-reads", "-reads"),
+    ("RAW READS", "-reads"),
+    ("writes", "-writes"),
+    ("device-writes", "-writes"),
+    ("RAW WRITES", "-writes"),
+];
+
+/// One histogram of all devices.
+#[derive(Debug)]
+struct Watched {
+    ordinal: usize,
+    pace: Option<Pace>,
+    repeats: Repeats,
+    round: RoundCounts,
+}
+
+/// What is watched in a run.
+#[derive(Debug, Default)]
+pub struct Watch {
+    header: Vec<(String, String)>,
+    devices: Vec<String>,
+    names_count: usize,
+    watched: Vec<Watched>,
+    sums: Vec<DeviceSums>,
+    is_closed: bool,
+}
+
+impl Watch {
+    /// A run with a header.
+    pub fn new(header: &Header) -> Self {
+        let pairs = header.config.pairs().chain(header.derived.pairs());
+        let header_pairs: Vec<_> = pairs
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect();
+        let devices = header.config.value("device-names").unwrap_or_default();
+        let mut devices: Vec<_> = devices.split_whitespace().map(str::to_owned).collect();
+        devices.sort_unstable();
+        devices.dedup();
+        let mut watch = Self {
+            header: header_pairs,
+            devices,
+            ..Self::default()
+        };
+        watch.is_closed = header.drivetest.is_none() && watch.value("num-queues").is_none();
+        watch
+    }
+
+    /// Takes a block that follows.
+    pub fn take(&mut self, block: &Block, names: &Names) {
+        if names.count() != self.names_count {
+            self.meet(names);
+        }
+        for watched in &mut self.watched {
+            let Some(counts) = block.counts(watched.ordinal) else {
+                continue;
+            };
+            if let (Some(pace), Some(ops)) = (&mut watched.pace, block.ops_count(watched.ordinal)) {
+                pace.take(block.first_line, block.label_s, ops);
+            }
+            watched.repeats.take(block.first_line, block.label_s, counts);
+            watched.round.take(block.first_line, counts);
+        }
+        self.sums.iter_mut().for_each(|sums| sums.take(block));
+    }
+
+    /// Tells what was seen; `is_whole` says that the last label is a time.
+    pub fn report(self, is_whole: bool, last_line: u64, findings: &mut Findings) {
+        let ended = Ended { is_whole, last_line };
+        let watched_count = self.watched.len();
+        for watched in self.watched {
+            if let Some(pace) = watched.pace {
+                pace.report(&ended, findings);
+            }
+            findings.add_all(watched.repeats.report(watched_count));
+            findings.add_all(watched.round.report());
+        }
+        self.sums.into_iter().for_each(|sums| sums.report(findings));
+    }
+
+    fn value(&self, key: &str) -> Option<&str> {
+        let found = self.header.iter().find(|(known, _)| known == key);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// Large blocks have one thread for each device.
+    fn closed_threads(&self, name: &str) -> Option<u64> {
+        let threads = if name.starts_with("large-block") {
+            self.value("num-devices")?.parse().ok()
+        } else {
+            threads(&|key| self.value(key))
+        };
+        threads.filter(|_| self.is_closed)
+    }
+
+    /// Looks at the histograms that appeared since.
+    fn meet(&mut self, names: &Names) {
+        for ordinal in self.names_count..names.count() {
+            let name = names.name(ordinal);
+            if self.is_of_device(&name) {
+                continue;
+            }
+            let (asked, closed) = (asked(&name, &|key| self.value(key)), self.closed_threads(&name));
+            let pace = asked.map(|asked| Pace::new(name.clone(), asked, closed));
+            let (repeats, round) = (Repeats::new(name.clone()), RoundCounts::new(name.clone()));
+            self.watched.push(Watched {
+                ordinal,
+                pace,
+                repeats,
+                round,
+            });
+        }
+        self.names_count = names.count();
+        self.sums = self.all_sums(names);
+    }
+
+    fn is_of_device(&self, name: &str) -> bool {
+        let device = name
+            .strip_suffix("-reads")
+            .or_else(|| name.strip_suffix("-writes"));
+        device.is_some_and(|device| self.devices.iter().any(|known| known == device))
+    }
+
+    fn all_sums(&self, names: &Names) -> Vec<DeviceSums> {
+        let in_flight = threads(&|key| self.value(key));
+        let sums = WHOLES.iter().filter_map(|(whole, suffix)| {
+            // With queues `reads` waits behind `device-reads`, which is what devices add up to.
+            let waits = *whole == "reads" && names.find("device-reads").is_some();
+            let total = names.find(whole).filter(|_| !waits)?;
+            let is_part = |name: &str| {
+                self.devices
+                    .iter()
+                    .any(|device| name.strip_suffix(suffix) == Some(device))
+            };
+            let parts: Vec<usize> = (0..names.count())
+                .filter(|&at| is_part(&names.name(at)))
+                .collect();
+            (!parts.is_empty()).then(|| DeviceSums::new(names, total, parts, in_flight))
+        });
+        sums.collect()
+    }
+}
