@@ -32,6 +32,11 @@ const LIMIT_3: &str = r#"{"name": "short", "rule_version": 1, "reads_pct": "67",
     "ratio_tolerance_points": "1", "object_bytes": 1536, "duration_s": 60, "slice_length_s": 10,
     "limits": [{"threshold_us": 1000, "limit_pct": "3"}]}"#;
 
+/// A threshold that no millisecond log has an edge at.
+const BETWEEN: &str = r#"{"name": "between", "rule_version": 1, "reads_pct": "67", "writes_pct": "33",
+    "ratio_tolerance_points": "1", "object_bytes": 1536, "duration_s": 60, "slice_length_s": 10,
+    "limits": [{"threshold_us": 3000, "limit_pct": "3"}]}"#;
+
 const CASES: &[(&str, Seen)] = &[
     ("cut", Real("6.6/truncated-midline.log")),
     ("short", Real("6.6/sigterm.log")),
@@ -178,6 +183,20 @@ const CASES: &[(&str, Seen)] = &[
     (
         "trailing-bytes",
         Made(|| [gzip(log(FOUR).as_bytes()), b"more".to_vec()].concat()),
+    ),
+    ("profile-workload", Real("6.6/index-single-us.log")),
+    ("profile-reads", Real("6.6/writeonly-us.log")),
+    (
+        "profile-edges",
+        Under(BETWEEN, || log("6.6/single-ms.log").into_bytes()),
+    ),
+    ("profile-duration", Real(FOUR)),
+    ("profile-ratio", Real("6.6/readonly-us.log")),
+    ("profile-objects", Real("6.6/range-us.log")),
+    ("profile-settings", Real("6.6/odsync-off-us.log")),
+    (
+        "profile-writes",
+        Edited(FOUR, "writes-per-sec: 94.12", "writes-per-sec: 94.10"),
     ),
     (
         "rounding-decides",

@@ -30,7 +30,7 @@ pub enum Effect {
 }
 
 /// A kind of finding: stable id, severity, effect on the verdict, and what to do.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// Stable for ever.
     pub id: &'static str,
@@ -197,6 +197,14 @@ rules! {
     RUN_NOT_READ "run-not-read" Look Nothing "the other runs of the file are read; send this one by itself"
     TOO_MANY_RUNS "too-many-runs" Look Nothing "send one file per run"
     TRAILING_BYTES "trailing-bytes" Look Nothing "the compressed log before them is whole; compress it again without them"
+    PROFILE_WORKLOAD "profile-workload" Look Undecided "run act_storage, or judge by a profile for this workload"
+    PROFILE_READS "profile-reads" Look Undecided "run it with reads: the limits are for them"
+    PROFILE_EDGES "profile-edges" Look Undecided "choose a profile whose thresholds are powers of two of the log's unit"
+    PROFILE_DURATION "profile-duration" Look Undecided "run it as long as the profile asks, and judge it in slices of its length"
+    PROFILE_RATIO "profile-ratio" Look Undecided "run it with the profile's reads and writes"
+    PROFILE_OBJECTS "profile-objects" Look Undecided "run it with objects of the profile's size"
+    PROFILE_SETTINGS "profile-settings" Look Undecided "run it with the default, no"
+    PROFILE_WRITES "profile-writes" Look Undecided "run it with ACT's defaults for large blocks and defragmentation"
     ROUNDING_DECIDES "rounding-decides" Look Nothing "the verdict follows the counts, not the rounded percentage"
     SERIES_TOO_LARGE "series-too-large" Note Nothing "ask for longer intervals, or for a shorter time"
     TRAILING_PARTIAL "trailing-partial" Note Nothing ""

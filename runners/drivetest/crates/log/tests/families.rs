@@ -120,11 +120,12 @@ fn the_buckets_of_1_x_are_kept_apart_and_its_verdict_is_void() {
     );
     let verdict = run.verdict.unwrap();
     assert_eq!(verdict.outcome, Outcome::Void);
-    let thresholds: Vec<u64> = verdict.shares.iter().map(|share| share.threshold_us).collect();
-    assert!(
-        !thresholds.contains(&1000),
-        "1.x has no edge at 1 ms: {thresholds:?}"
-    );
+    assert!(verdict.shares.iter().any(|share| share.threshold_us == 1000));
+    for share in verdict.shares.iter().filter(|share| share.threshold_us == 1000) {
+        assert_eq!(share.read_at_us, 2000, "1.x has no edge at 1 ms");
+        assert_eq!(share.over_at_most_count, share.ops_count, "all may be over it");
+    }
+    assert_eq!(verdict.compared, None, "its buckets compare with no others");
 }
 
 #[test]

@@ -3,13 +3,11 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use drivetest_log::act::run::Run;
-use drivetest_log::judge::verdict::{Outcome, Verdict};
+use drivetest_log::judge::verdict::Outcome;
 use drivetest_log::ycsb::run::Outcome as Validity;
 
-use super::log_file::{
-    EXIT_UNREADABLE, HowToRead, LogFile, Logs, answer, finding_line, profile, refuse_profile,
-};
+use super::log_file::{EXIT_UNREADABLE, HowToRead, LogFile, Logs, answer, profile, refuse_profile};
+use super::verdict_told::{self, finding_told};
 use super::ycsb_table;
 
 /// Arguments of `check`.
@@ -93,7 +91,7 @@ fn told(log: &LogFile) -> String {
         };
         if let Some(verdict) = &run.verdict {
             text.push_str(&format!("{name}{of_many}: {}\n", verdict.headline));
-            text.push_str(&why(run, verdict));
+            text.push_str(&verdict_told::told(run, verdict));
         }
     }
     for run in &reading.ycsb_runs {
@@ -114,27 +112,6 @@ fn told(log: &LogFile) -> String {
     reading
         .findings
         .iter()
-        .for_each(|finding| text.push_str(&finding_line(finding)));
-    text
-}
-
-fn why(run: &Run, verdict: &Verdict) -> String {
-    let mut text = format!(
-        "  profile {}, rule version {}\n",
-        verdict.profile.name, verdict.profile.rule_version
-    );
-    for violation in &verdict.violations {
-        let ratio = violation.excess_ratio.as_ref();
-        let times = ratio.map_or_else(String::new, |ratio| format!(", {ratio} times the limit"));
-        let counts = format!("{} of {}", violation.over_count, violation.ops_count);
-        text.push_str(&format!("  over: {} ({counts}{times})\n", violation.sentence()));
-    }
-    verdict
-        .reasons
-        .iter()
-        .for_each(|reason| text.push_str(&format!("  reason: {reason}\n")));
-    run.findings
-        .iter()
-        .for_each(|finding| text.push_str(&finding_line(finding)));
+        .for_each(|finding| text.push_str(&finding_told(finding)));
     text
 }

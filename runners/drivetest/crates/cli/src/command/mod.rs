@@ -19,6 +19,7 @@ mod status;
 mod stop;
 mod storage;
 mod sum;
+mod verdict_told;
 mod ycsb_table;
 
 /// What to do.

@@ -39,6 +39,16 @@ pub enum Time {
     QueueAndService,
 }
 
+impl Time {
+    /// As people read it behind a histogram's name.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Service => " (service time)",
+            Self::QueueAndService => " (time in queue and service)",
+        }
+    }
+}
+
 /// What the buckets of a histogram are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub enum Edges {

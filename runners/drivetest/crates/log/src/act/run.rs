@@ -9,6 +9,7 @@ use crate::act::meaning::Meaning;
 use crate::act::slices::Slice;
 use crate::act::stop::Stop;
 use crate::finding::Finding;
+use crate::judge::exact::ExactCounts;
 use crate::judge::verdict::Verdict;
 use crate::series::Series;
 
@@ -130,6 +131,9 @@ pub struct Run {
     /// The header as printed.
     #[serde(skip)]
     pub printed: Printed,
+    /// Counts at the thresholds themselves, where a side file gives them.
+    #[serde(skip)]
+    pub exact: Option<ExactCounts>,
     /// Reads and writes per second asked, as numbers.
     #[serde(skip)]
     pub rates_per_s: Option<(u64, u64)>,

@@ -306,6 +306,7 @@ impl RunReader {
             series,
             findings: Vec::new(),
             verdict: None,
+            exact: None,
             rates_per_s: settings.reads_per_s.zip(settings.writes_per_s),
             devices: self.header.devices,
             printed: Printed {

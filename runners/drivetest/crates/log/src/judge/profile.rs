@@ -41,6 +41,9 @@ pub struct Rules {
     pub duration_s: u64,
     /// The length of a slice.
     pub slice_length_s: u64,
+    /// When the steady state begins; where the profile does not say, see [`Rules::steady_from_s`].
+    #[serde(default, rename = "steady_from_s")]
+    asked_steady_from_s: Option<u64>,
     /// The limits.
     pub limits: Vec<Limit>,
 }
@@ -127,6 +130,16 @@ impl Profile {
 }
 
 impl Rules {
+    /// When the steady state begins, seconds: as the profile asks, else after an eighth of the duration (3 h of 24 h),
+    /// in whole slices.
+    pub fn steady_from_s(&self) -> u64 {
+        let eighth_s = self.duration_s.div_ceil(8);
+        let whole_s = eighth_s
+            .div_ceil(self.slice_length_s)
+            .saturating_mul(self.slice_length_s);
+        self.asked_steady_from_s.unwrap_or(whole_s)
+    }
+
     fn check(&self) -> Result<(), ProfileError> {
         let refuse = |expected, got: String| {
             Err(ProfileError::Rule {
@@ -198,6 +211,18 @@ mod tests {
             (rules.duration_s, rules.slice_length_s, rules.object_bytes),
             (86_400, 3600, 1536)
         );
+    }
+
+    #[test]
+    fn the_steady_state_begins_after_three_hours_of_a_day() {
+        assert_eq!(parse("", "").unwrap().rules.steady_from_s(), 10_800);
+        let asked = parse(
+            "\"duration_s\": 86400",
+            "\"duration_s\": 86400, \"steady_from_s\": 7200",
+        );
+        assert_eq!(asked.unwrap().rules.steady_from_s(), 7200);
+        let odd = parse("\"duration_s\": 86400", "\"duration_s\": 86401");
+        assert_eq!(odd.unwrap().rules.steady_from_s(), 14_400, "whole slices");
     }
 
     #[test]

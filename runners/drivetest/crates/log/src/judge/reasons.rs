@@ -2,7 +2,7 @@
 
 use crate::act::meaning::judged;
 use crate::act::run::Run;
-use crate::finding::Effect;
+use crate::finding::{Effect, Finding, Rule, rule};
 use crate::judge::profile::Rules;
 use crate::judge::verdict::{Outcome, when};
 
@@ -41,29 +41,20 @@ pub struct Reasons {
 }
 
 impl Reasons {
-    /// Gathers them; `asks_count` limits can be read in the log.
-    pub fn of(run: &Run, rules: &Rules, asks_count: usize) -> Self {
+    /// Gathers them from what was found in the run, and from where it is not what the profile asks.
+    pub fn of(run: &Run, differences: &[Finding]) -> Self {
         let told = |effect: Effect| {
-            let of_effect = run
-                .findings
-                .iter()
-                .filter(move |finding| finding.effect == effect);
-            of_effect
-                .map(|finding| {
-                    finding.line.map_or_else(
-                        || finding.sentence.clone(),
-                        |line| format!("line {line}: {}", finding.sentence),
-                    )
-                })
+            let found = differences.iter().chain(&run.findings);
+            found
+                .filter(|finding| finding.effect == effect)
+                .map(sentence)
                 .collect::<Vec<_>>()
         };
-        let mut undecided = told(Effect::Undecided);
-        undecided.splice(0..0, differences(run, rules, asks_count));
         Self {
             untrusted: told(Effect::Untrusted),
             failed: told(Effect::Fails),
             incomplete: told(Effect::Incomplete),
-            undecided,
+            undecided: told(Effect::Undecided),
         }
     }
 
@@ -88,28 +79,38 @@ impl Reasons {
     }
 }
 
-/// Where the run is not what the profile asks.
-fn differences(run: &Run, rules: &Rules, asks_count: usize) -> Vec<String> {
+fn sentence(finding: &Finding) -> String {
+    let text = &finding.sentence;
+    finding
+        .line
+        .map_or_else(|| text.clone(), |line| format!("line {line}: {text}"))
+}
+
+/// Where the run is not what the profile asks; `asks_count` of its limits can be read in the log.
+pub fn differences(run: &Run, rules: &Rules, asks_count: usize) -> Vec<Finding> {
     let mut found = Vec::new();
-    if run.asked.workload != "act-storage" {
-        found.push(format!(
-            "the workload is {}; the profile is for act-storage",
-            run.asked.workload
-        ));
-    }
-    found.extend(without_reads(run));
-    if asks_count < rules.limits.len() {
-        let unit = run.unit.name();
-        found.push(format!(
-            "the log counts in {unit} and has no edge for every threshold of the profile"
-        ));
-    }
-    found.extend(time_differs(run, rules));
-    found.extend(ratio_differs(run, rules));
-    found.extend(objects_differ(run, rules));
-    found.extend(lighter_settings(run));
-    found.extend(fewer_blocks(run, rules));
+    let mut tell =
+        |rule: Rule, sentence: Option<String>| found.extend(sentence.map(|text| rule.at(None, text)));
+    tell(rule::PROFILE_WORKLOAD, workload_differs(run));
+    tell(rule::PROFILE_READS, without_reads(run));
+    tell(rule::PROFILE_EDGES, edges_lack(run, rules, asks_count));
+    tell(rule::PROFILE_DURATION, time_differs(run, rules));
+    tell(rule::PROFILE_RATIO, ratio_differs(run, rules));
+    tell(rule::PROFILE_OBJECTS, objects_differ(run, rules));
+    lighter_settings(run).for_each(|sentence| tell(rule::PROFILE_SETTINGS, Some(sentence)));
+    tell(rule::PROFILE_WRITES, fewer_blocks(run, rules));
     found
+}
+
+fn workload_differs(run: &Run) -> Option<String> {
+    let workload = run.asked.workload;
+    (workload != "act-storage").then(|| format!("the workload is {workload}; the profile is for act-storage"))
+}
+
+fn edges_lack(run: &Run, rules: &Rules, asks_count: usize) -> Option<String> {
+    let unit = run.unit.name();
+    (asks_count < rules.limits.len())
+        .then(|| format!("the log counts in {unit} and has no edge for every threshold of the profile"))
 }
 
 fn lighter_settings(run: &Run) -> impl Iterator<Item = String> {

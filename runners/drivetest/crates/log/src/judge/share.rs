@@ -8,7 +8,7 @@ use crate::judge::decimal::Decimal;
 const PLACES_SHOWN_MAX: usize = 9;
 
 /// So many operations over, of so many.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Share {
     /// Operations at or over the time.
     pub over_count: u64,
@@ -17,6 +17,14 @@ pub struct Share {
 }
 
 impl Share {
+    /// Both together; counts of one run never pass an i64, so that nothing saturates in a log that is read.
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            over_count: self.over_count.saturating_add(other.over_count),
+            ops_count: self.ops_count.saturating_add(other.ops_count),
+        }
+    }
+
     /// Whether at most `limit_pct` percent were over; a share equal to its limit is within it.
     ///
     /// On whole numbers: over x 100 x 10^d <= limit x 10^d x ops, where d is the limit's places. No product

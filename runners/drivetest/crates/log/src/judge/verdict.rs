@@ -2,8 +2,12 @@
 
 use serde::Serialize;
 
+use crate::act::meaning::Time;
 use crate::judge::decimal::Decimal;
-use crate::judge::profile::ProfileName;
+use crate::judge::edge::Edge;
+use crate::judge::margin::Margin;
+use crate::judge::profile::{Limit, ProfileName};
+use crate::judge::readings::{Compared, SteadyState};
 use crate::judge::share::Share;
 
 /// What was judged.
@@ -20,12 +24,26 @@ pub enum Outcome {
     Void,
 }
 
+impl Outcome {
+    /// As documents write it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Undecided => "undecided",
+            Self::Void => "void",
+        }
+    }
+}
+
 /// How a share was taken over a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Statistic {
     /// Of the slice with the largest share.
     WorstSlice,
+    /// Of the slices after the profile's first hours, together.
+    SteadyState,
     /// Of the whole run, the trailing partial slice included.
     Overall,
 }
@@ -47,8 +65,52 @@ pub struct FoundShare {
     pub over_at_most_count: u64,
     /// All operations.
     pub ops_count: u64,
-    /// The slice, None for the whole run.
+    /// The same as a percentage, rounded as ACT does.
+    pub at_most_pct: String,
+    /// The percentage allowed.
+    pub limit_pct: Decimal,
+    /// Whether the share is within its limit.
+    pub within: bool,
+    /// Whether it would be if all were over that may be.
+    pub at_most_within: bool,
+    /// The slice, None for more than one.
     pub slice: Option<u64>,
+}
+
+impl FoundShare {
+    /// A share found at an edge, and what it is at most at the threshold itself.
+    pub fn new(
+        statistic: Statistic,
+        limit: &Limit,
+        read_at_us: u64,
+        over: Share,
+        at_most: Share,
+        slice: Option<u64>,
+    ) -> Self {
+        Self {
+            statistic,
+            threshold_us: limit.threshold_us,
+            read_at_us,
+            share_pct: over.printed(),
+            over_count: over.over_count,
+            over_at_most_count: at_most.over_count,
+            ops_count: over.ops_count,
+            at_most_pct: at_most.printed(),
+            limit_pct: limit.limit_pct,
+            within: over.is_within(limit.limit_pct),
+            at_most_within: at_most.is_within(limit.limit_pct),
+            slice,
+        }
+    }
+}
+
+/// What the verdict would be at either end of what the log leaves open: the true shares lie between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Strict {
+    /// With no more over a threshold than is certain; it is the verdict.
+    pub least: Outcome,
+    /// With all over a threshold that may be.
+    pub most: Outcome,
 }
 
 /// A slice that is over a limit.
@@ -109,12 +171,41 @@ pub struct Verdict {
     pub headline: String,
     /// What was judged by.
     pub histogram: String,
+    /// What that measures, None where the log has no such histogram.
+    pub time: Option<Time>,
+    /// Where thresholds were read, in words; None where the log has edges at all of them.
+    pub read_at: Option<String>,
+    /// How near a limit is, or how far it was passed; None without whole slices.
+    pub margin: Option<Margin>,
+    /// The verdict at both ends of what the log leaves open.
+    pub strict: Strict,
     /// The shares found.
     pub shares: Vec<FoundShare>,
+    /// The reading after the first hours, None where the run is too short.
+    pub steady_state: Option<SteadyState>,
+    /// The reading that comparisons take, None where it is the judged one.
+    pub compared: Option<Compared>,
+    /// Shares of the whole run counted at the thresholds themselves, None where nobody counted so.
+    pub exact: Option<Vec<FoundShare>>,
     /// Every slice over a limit, largest excess first.
     pub violations: Vec<Violation>,
     /// Why it is not what the profile asks, or not valid.
     pub reasons: Vec<String>,
+}
+
+/// `1 ms is read at 1024 us and 8 ms at 8192 us: ...` for a log without edges at the thresholds.
+pub fn read_at(edges: impl Iterator<Item = (u64, Edge)>) -> Option<String> {
+    let inexact = edges.filter(|(_, edge)| !edge.is_exact());
+    let parts: Vec<String> = inexact
+        .map(|(threshold_us, edge)| format!("{} at {} us", time(threshold_us), edge.read_at_us))
+        .collect();
+    let told = || {
+        format!(
+            "read as ACT does, {}: the log has no edge at the thresholds themselves",
+            listed(&parts)
+        )
+    };
+    (!parts.is_empty()).then(told)
 }
 
 /// `hours 2-3` for whole hours, `10-20 s` otherwise.

@@ -13,7 +13,7 @@ use crate::act::watch::pace::{Ended, Pace};
 use crate::act::watch::rates::{asked, threads};
 use crate::act::watch::repeats::Repeats;
 use crate::act::watch::round_counts::RoundCounts;
-use crate::finding::Findings;
+use crate::finding::{Finding, Findings};
 
 /// Histograms of all devices that the programs print, and how the names of their devices' own follow from a device's.
 ///
@@ -89,10 +89,9 @@ impl Watch {
     pub fn report(self, is_whole: bool, last_line: u64, findings: &mut Findings) {
         let ended = Ended { is_whole, last_line };
         let watched_count = self.watched.len();
+        let paces = self.watched.iter().filter_map(|watched| watched.pace.as_ref());
+        findings.add_all(merged(paces.flat_map(|pace| pace.report(&ended))));
         for watched in self.watched {
-            if let Some(pace) = watched.pace {
-                pace.report(&ended, findings);
-            }
             findings.add_all(watched.repeats.report(watched_count));
             findings.add_all(watched.round.report());
         }
@@ -160,4 +159,16 @@ impl Watch {
         });
         sums.collect()
     }
+}
+
+/// One finding of each kind: what holds back one kind of operations holds back the others with it.
+fn merged(told: impl Iterator<Item = (Finding, String)>) -> Vec<Finding> {
+    let mut kept: Vec<Finding> = Vec::new();
+    for (finding, name) in told {
+        match kept.iter_mut().find(|known| known.id == finding.id) {
+            Some(known) => known.sentence.push_str(&format!("; likewise {name}")),
+            None => kept.push(finding),
+        }
+    }
+    kept
 }

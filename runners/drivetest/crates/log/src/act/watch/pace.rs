@@ -1,7 +1,7 @@
 //! The pace of a run: pauses, intervals off the asked rate, and the rate of the whole.
 
 use crate::act::watch::rates::Asked;
-use crate::finding::{Finding, Findings, rule};
+use crate::finding::{Finding, rule};
 
 /// Operations due below which an interval says nothing about a pause: chance alone empties such an interval.
 const PAUSE_DUE_MIN: f64 = 100.0;
@@ -36,7 +36,7 @@ struct Interval {
 }
 
 /// The pace of one histogram.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Pace {
     name: String,
     asked: Asked,
@@ -103,16 +103,19 @@ impl Pace {
         (self.last_ops, self.last_s) = (ops, label_s);
     }
 
-    /// Tells what was seen.
-    pub fn report(mut self, ended: &Ended, findings: &mut Findings) {
+    /// What was seen, each with the name of the histogram.
+    pub fn report(&self, ended: &Ended) -> Vec<(Finding, String)> {
+        let mut settled = self.clone();
         if ended.is_whole {
-            self.settle();
+            settled.settle();
         }
-        findings.add_all(self.pause());
-        findings.add_all(self.intervals_off());
-        if ended.is_whole {
-            findings.add_all(self.run_off(ended.last_line));
-        }
+        let run_off = settled.run_off(ended.last_line).filter(|_| ended.is_whole);
+        let found = [settled.pause(), settled.intervals_off(), run_off];
+        found
+            .into_iter()
+            .flatten()
+            .map(|finding| (finding, self.name.clone()))
+            .collect()
     }
 
     fn settle(&mut self) {
@@ -201,9 +204,8 @@ mod tests {
         };
         let mut pace = Pace::new("reads".to_owned(), asked, Some(10));
         (1..).zip(ops).for_each(|(at, &ops)| pace.take(at, at, ops));
-        let mut findings = Findings::default();
-        pace.report(&ENDED, &mut findings);
-        findings.into_list()
+        let found = pace.report(&ENDED).into_iter();
+        found.map(|(finding, _)| finding).collect()
     }
 
     fn ids(per_s: f64, burst: f64, ops: &[u64]) -> Vec<&'static str> {
@@ -251,13 +253,11 @@ mod tests {
         (1..)
             .zip([1000, 1010])
             .for_each(|(at, ops)| pace.take(at, at, ops));
-        let mut findings = Findings::default();
         let stopped = Ended {
             is_whole: false,
             ..ENDED
         };
-        pace.report(&stopped, &mut findings);
-        assert!(findings.into_list().is_empty());
+        assert!(pace.report(&stopped).is_empty());
     }
 
     #[test]
