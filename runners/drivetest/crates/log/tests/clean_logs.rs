@@ -83,10 +83,10 @@ fn no_rule_fires_on_a_thousand_clean_logs() {
 
 #[test]
 #[ignore = "takes minutes; for changes of a rule: cargo test --release --test clean_logs -- --ignored"]
-fn at_most_ten_of_ten_thousand_clean_logs_are_told_wrongly() {
+fn no_rule_fires_on_ten_thousand_clean_logs() {
     let wrong = wrong(1000..11_000);
     assert!(
-        wrong.len() <= 10,
+        wrong.is_empty(),
         "{} of 10000: {:#?}",
         wrong.len(),
         &wrong[..wrong.len().min(3)]

@@ -160,6 +160,12 @@ mod tests {
     }
 
     #[test]
+    fn the_fullest_bucket_says_nothing_however_full() {
+        let even = |at: u64| [0, at * 1_000_000_000_000, at * 30, 0, 0, 0];
+        assert!(!told(&[even(1), even(2), even(3)]), "the rate fixes it");
+    }
+
+    #[test]
     fn a_pause_repeats_nothing() {
         assert!(!told(&[times(1), times(1), times(1)]));
     }

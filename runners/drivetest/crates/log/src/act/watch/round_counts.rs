@@ -42,10 +42,10 @@ impl RoundCounts {
             self.last = Some(now.clone());
             return;
         };
-        let counts = now.trimmed();
+        let (counts, before) = (now.trimmed(), last.trimmed());
         let fullest = (0..counts.len()).max_by_key(|&bucket| counts[bucket]);
         for (bucket, &count) in counts.iter().enumerate() {
-            let grown = count.saturating_sub(last.trimmed().get(bucket).copied().unwrap_or(0));
+            let grown = count.saturating_sub(before.get(bucket).copied().unwrap_or(0));
             if Some(bucket) == fullest || grown < GROWN_MIN {
                 continue;
             }
