@@ -73,14 +73,15 @@ impl Watch {
             self.meet(names);
         }
         for watched in &mut self.watched {
-            let Some(counts) = block.counts(watched.ordinal) else {
+            let (ordinal, line) = (watched.ordinal, block.first_line);
+            let (Some(counts), Some(ops)) = (block.counts(ordinal), block.ops_count(ordinal)) else {
                 continue;
             };
-            if let (Some(pace), Some(ops)) = (&mut watched.pace, block.ops_count(watched.ordinal)) {
-                pace.take(block.first_line, block.label_s, ops);
+            if let Some(pace) = &mut watched.pace {
+                pace.take(line, block.label_s, ops);
             }
-            watched.repeats.take(block.first_line, block.label_s, counts);
-            watched.round.take(block.first_line, counts);
+            watched.repeats.take(line, block.label_s, counts, ops);
+            watched.round.take(line, counts);
         }
         self.sums.iter_mut().for_each(|sums| sums.take(block));
     }

@@ -22,6 +22,8 @@ pub struct Repeats {
     name: String,
     before: Option<(Counts, Counts)>,
     last: Option<Counts>,
+    /// The operations of the last two dumps.
+    ops: [u64; 2],
     intervals_count: u64,
     repeated_count: u64,
     rarest: Option<Rarest>,
@@ -41,16 +43,21 @@ impl Repeats {
             name,
             before: None,
             last: None,
+            ops: [0; 2],
             intervals_count: 0,
             repeated_count: 0,
             rarest: None,
         }
     }
 
-    /// Takes the next dump.
-    pub fn take(&mut self, line: u64, label_s: u64, now: &Counts) {
+    /// Takes the next dump, of so many operations.
+    pub fn take(&mut self, line: u64, label_s: u64, now: &Counts, ops: u64) {
         self.intervals_count += 1;
+        // As many operations in all: else no look at the buckets is needed, which a log of a day would feel.
+        let is_even = self.ops[0].checked_add(ops) == self.ops[1].checked_mul(2);
+        self.ops = [self.ops[1], ops];
         if let Some((first, second)) = &self.before
+            && is_even
             && is_repeated(first, second, now)
         {
             self.repeated_count += 1;
@@ -127,7 +134,7 @@ mod tests {
             (0..)
                 .zip(dump)
                 .for_each(|(bucket, &count)| counts.set(bucket, count));
-            repeats.take(at, at, &counts);
+            repeats.take(at, at, &counts, dump.iter().sum());
         }
         repeats.report(1).is_some()
     }

@@ -14,11 +14,15 @@ const GROWN_MIN: u64 = 30;
 /// Counts that must be seen before the run is told of.
 const SEEN_MIN: u64 = 60;
 
+/// Counts after which only every sixteenth dump is looked at: a long run tells as much by a part of them.
+const SEEN_ENOUGH: u64 = 1000;
+
 /// The last digits of one histogram's counts.
 #[derive(Debug)]
 pub struct RoundCounts {
     name: String,
     last: Option<Counts>,
+    dumps_count: u64,
     seen_count: u64,
     round_count: u64,
     first_line: u64,
@@ -30,6 +34,7 @@ impl RoundCounts {
         Self {
             name,
             last: None,
+            dumps_count: 0,
             seen_count: 0,
             round_count: 0,
             first_line: 0,
@@ -38,6 +43,10 @@ impl RoundCounts {
 
     /// Takes the next dump.
     pub fn take(&mut self, line: u64, now: &Counts) {
+        self.dumps_count += 1;
+        if self.seen_count > SEEN_ENOUGH && !self.dumps_count.is_multiple_of(16) {
+            return;
+        }
         let Some(last) = &mut self.last else {
             self.last = Some(now.clone());
             return;
@@ -98,6 +107,11 @@ mod tests {
     fn counts_that_all_end_in_0_are_told() {
         assert!(told(50, 61));
         assert!(!told(50, 60), "59 are too few");
+    }
+
+    #[test]
+    fn a_long_run_is_told_by_a_part_of_its_counts() {
+        assert!(told(50, 86_400));
     }
 
     #[test]
