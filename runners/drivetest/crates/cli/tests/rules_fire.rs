@@ -214,6 +214,10 @@ const CASES: &[(&str, Seen)] = &[
     ("rate-truncated", Real("6.6/rate-truncation.log")),
     ("compressible-data", Real("6.6/compress50-us.log")),
     ("scheduler-not-set", Real("6.0/single-us.log")),
+    (
+        "series-too-large",
+        Made(|| (header() + "after 10000001 sec:\nreads (1 total)\n (00: 0000000001)\n\n").into_bytes()),
+    ),
     ("trailing-partial", Real("6.6/sigterm.log")),
     (
         "slice-lengthened",
@@ -327,7 +331,10 @@ fn found_in(id: &str, seen: &Seen) -> BTreeSet<String> {
         "operational-database"
     };
     let made = Scratch::new(&format!("fires-{id}.log"), &bytes);
-    let (document, _) = read(made.arg(), &["--slice-sec", "10", "--profile", judged_by]);
+    let (document, _) = read(
+        made.arg(),
+        &["--slice-sec", "10", "--series-sec", "1", "--profile", judged_by],
+    );
     let mut found = BTreeSet::new();
     ids(&document, &mut found);
     found

@@ -20,8 +20,19 @@ fn run(log: &str) -> Run {
     reading.runs.into_iter().next().unwrap()
 }
 
+/// What follows from logs being made by hand: a few counts are no load, and `commit-to-device` makes every histogram.
+const OF_THE_LOAD: [&str; 5] = [
+    "commit-to-device",
+    "device-sums-differ",
+    "intervals-off-rate",
+    "nx-not-whole",
+    "rate-above-asked",
+];
+
+/// What is told of the log's grammar.
 fn ids(run: &Run) -> Vec<&'static str> {
-    run.findings.iter().map(|finding| finding.id).collect()
+    let told = run.findings.iter().map(|finding| finding.id);
+    told.filter(|id| !OF_THE_LOAD.contains(id)).collect()
 }
 
 fn named(names: &[&str]) -> Vec<String> {
