@@ -214,10 +214,7 @@ const CASES: &[(&str, Seen)] = &[
     ("rate-truncated", Real("6.6/rate-truncation.log")),
     ("compressible-data", Real("6.6/compress50-us.log")),
     ("scheduler-not-set", Real("6.0/single-us.log")),
-    (
-        "series-too-large",
-        Made(|| (header() + "after 10000001 sec:\nreads (1 total)\n (00: 0000000001)\n\n").into_bytes()),
-    ),
+    ("series-too-large", Made(long_run)),
     ("trailing-partial", Real("6.6/sigterm.log")),
     (
         "slice-lengthened",
@@ -255,6 +252,16 @@ fn reads_of(counts: fn(u64) -> Vec<(u64, u64)>) -> Vec<u8> {
     let text =
         before_names.to_owned() + "HISTOGRAM NAMES\nreads\n\n" + &(1..=60).map(block).collect::<String>();
     text.into_bytes()
+}
+
+/// A run whose only block lies behind more seconds than a series may hold.
+fn long_run() -> Vec<u8> {
+    let header = header();
+    let before_names = header.split("HISTOGRAM NAMES").next().unwrap();
+    format!(
+        "{before_names}HISTOGRAM NAMES\nreads\n\nafter 10000001 sec:\nreads (1 total)\n (00: 0000000001)\n\n"
+    )
+    .into_bytes()
 }
 
 /// Two devices that hold half of what the total does.
