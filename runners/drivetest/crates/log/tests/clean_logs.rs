@@ -34,6 +34,12 @@ fn read((log, plan): &(String, Plan)) -> Reading {
     reading
 }
 
+/// What follows from a profile and the counts alone, and is true where it is told: an index run is not what the profile
+/// asks, and of one log in 2,000 the edge at 1024 us leaves a share on both sides of its limit.
+fn is_true_of(id: &str) -> bool {
+    id.starts_with("profile-") || id == "edge-decides"
+}
+
 /// What is wrongly told of a clean log, in words; None where nothing is.
 fn told_wrongly(seed: u64, case: &(String, Plan)) -> Option<String> {
     let reading = read(case);
@@ -54,8 +60,7 @@ fn told_wrongly(seed: u64, case: &(String, Plan)) -> Option<String> {
         .first()
         .and_then(|run| run.verdict.as_ref())
         .map(|verdict| verdict.outcome);
-    let is_as_it_should =
-        findings.iter().all(|finding| finding.id.starts_with("profile-")) && outcome == Some(expected);
+    let is_as_it_should = findings.iter().all(|finding| is_true_of(finding.id)) && outcome == Some(expected);
     (!is_as_it_should).then(|| {
         format!(
             "seed {seed}, {:?}: {outcome:?}, {:?}, {findings:?}",
