@@ -6,6 +6,7 @@ use crate::ycsb::command::{Command, Phase};
 use crate::ycsb::join;
 use crate::ycsb::kind::{self, Kind};
 use crate::ycsb::metric::Metric;
+use crate::ycsb::more;
 use crate::ycsb::number;
 use crate::ycsb::operations::{self, Common, Rows};
 use crate::ycsb::output::without_twins;
@@ -43,6 +44,7 @@ pub fn run(ordinal: usize, mut piece: Piece, configs: &[ConfigFile]) -> Run {
         &mut findings,
     );
     run.findings = findings.into_list();
+    more::raw(&mut run, &piece.raw);
     run.validity = Validity::of(&run.findings);
     run
 }
@@ -129,7 +131,7 @@ fn asked(command: Option<&Command>, settings: &Settings, piece: &Piece) -> Run {
 pub const HIDDEN_VERSION: &str = "0.1";
 
 /// A load inserts `insertcount` records, or all of them.
-fn operations_asked(settings: &Settings, phase: Option<Phase>) -> Option<u64> {
+pub fn operations_asked(settings: &Settings, phase: Option<Phase>) -> Option<u64> {
     if phase != Some(Phase::Load) {
         return settings.whole_number("operationcount", Some(0));
     }
@@ -137,7 +139,8 @@ fn operations_asked(settings: &Settings, phase: Option<Phase>) -> Option<u64> {
     inserts.or_else(|| settings.whole_number("recordcount", None))
 }
 
-fn record_bytes(settings: &Settings) -> Option<u64> {
+/// Bytes of a record's values, where fields and their lengths are told.
+pub fn record_bytes(settings: &Settings) -> Option<u64> {
     let is_constant = match settings.known("fieldlengthdistribution") {
         Known::Set(distribution) => distribution == "constant",
         Known::Unset => true,

@@ -7,6 +7,7 @@ use crate::ycsb::command::Command;
 use crate::ycsb::json::{Found, Objects};
 use crate::ycsb::piece::{Piece, Said, StatusText};
 use crate::ycsb::properties::{self, Properties};
+use crate::ycsb::raw::{Clock, RawRow};
 use crate::ycsb::room::Room;
 use crate::ycsb::row::{Row, Shape};
 use crate::ycsb::rules;
@@ -111,12 +112,21 @@ impl Output {
                 self.piece_now(line.number);
             }
             Sign::Stars { is_head } => self.begin_dump(is_head, line.number),
-            Sign::RawLatency => self.piece_now(line.number).raw_latencies_count += 1,
+            Sign::RawLatency(row) => self.take_raw(row, line.number, room),
             preamble @ (Sign::Launcher(_) | Sign::CommandLine(_) | Sign::Banner(_) | Sign::Loading) => {
                 self.take_preamble(preamble, line.number, room);
             }
             word => self.take_word(&word, text, line.number),
         }
+    }
+
+    /// Single operations stand before the rows of their run: standard output is written last.
+    fn take_raw(&mut self, row: RawRow<'_>, line: u64, room: &mut Room) {
+        let has_rows = self.pieces.last().is_some_and(|piece| piece.rows_count > 0);
+        if has_rows && !self.begin_piece(line, room) {
+            return;
+        }
+        self.piece_now(line).raw.take(row, Clock::Milliseconds);
     }
 
     fn take_preamble(&mut self, sign: Sign<'_>, line: u64, room: &mut Room) {

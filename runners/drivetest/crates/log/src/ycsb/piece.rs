@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::finding::{Finding, Findings, Rule};
 use crate::ycsb::command::Command;
 use crate::ycsb::properties::Properties;
+use crate::ycsb::raw::Raw;
 use crate::ycsb::row::Row;
 use crate::ycsb::rules;
 
@@ -134,8 +135,8 @@ pub struct Piece {
     pub exceptions: Often,
     /// Errors that the binding told.
     pub errors: Often,
-    /// Latencies of single operations that were passed over.
-    pub raw_latencies_count: u64,
+    /// Latencies of single operations.
+    pub raw: Raw,
     /// What was found while reading.
     pub findings: Findings,
 }
@@ -231,7 +232,9 @@ impl Piece {
         self.limit_hit = self.limit_hit.take().or(other.limit_hit);
         self.percentiles_fell_back = self.percentiles_fell_back.take().or(other.percentiles_fell_back);
         self.exporter_fell_back = self.exporter_fell_back.take().or(other.exporter_fell_back);
-        self.raw_latencies_count += other.raw_latencies_count;
+        if self.raw.operations().is_empty() {
+            self.raw = other.raw;
+        }
         if self.metrics.is_empty() {
             (self.metrics, self.rows_count, self.open_row) =
                 (other.metrics, other.rows_count, other.open_row);
@@ -256,7 +259,7 @@ impl Often {
     }
 
     /// Both streams print the same traces, so that their counts are no sum.
-    fn absorb(&mut self, other: Self) {
+    pub fn absorb(&mut self, other: Self) {
         if self.count < other.count {
             *self = other;
         }

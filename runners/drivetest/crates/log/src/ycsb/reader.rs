@@ -2,14 +2,19 @@
 
 use crate::finding::{Finding, Findings, rule};
 use crate::reader::{Part, Role};
-use crate::text::lines::Lines;
+use crate::text::lines::{Line, Lines};
 use crate::ycsb::assemble;
 use crate::ycsb::command::Command;
+use crate::ycsb::go;
+use crate::ycsb::hdr;
+use crate::ycsb::hgrm::{self, Spectrum};
 use crate::ycsb::join;
+use crate::ycsb::more;
 use crate::ycsb::output::Output;
 use crate::ycsb::piece::Piece;
 use crate::ycsb::properties::Properties;
 use crate::ycsb::room::{RUNS_MAX, Room};
+use crate::ycsb::rules;
 use crate::ycsb::run::Run;
 use crate::ycsb::settings::ConfigFile;
 
@@ -18,6 +23,9 @@ const SCRIPT_BYTES_MAX: usize = 256 << 10;
 
 /// Configuration files that are kept.
 const CONFIGS_MAX: usize = 16;
+
+/// HDR files that are kept, of 100 KB each and at most 2 MB: a dozen metrics of some clients.
+const HDR_FILES_MAX: usize = 64;
 
 /// What was read.
 #[derive(Debug)]
@@ -30,11 +38,58 @@ pub struct Read {
     pub lines_count: u64,
 }
 
+/// What a file holds of both programs.
+#[derive(Debug)]
+struct Printed {
+    java: Output,
+    go: go::output::Output,
+    /// A companion's name; the log is no spectrum.
+    name: Option<String>,
+    spectrum: Option<Spectrum>,
+}
+
+impl Printed {
+    fn new(part: Option<&str>) -> Self {
+        Self {
+            java: Output::new(part),
+            go: go::output::Output::new(part),
+            name: part.map(str::to_owned),
+            spectrum: None,
+        }
+    }
+
+    fn has_begun(&self) -> bool {
+        self.java.has_begun() || self.go.has_begun()
+    }
+
+    fn take(&mut self, line: Line<'_>, room: &mut Room) {
+        if self.is_of_spectrum(line) {
+            return;
+        }
+        if !self.go.take(line, room) {
+            self.java.take(line, room);
+        }
+    }
+
+    fn is_of_spectrum(&mut self, line: Line<'_>) -> bool {
+        let Some(name) = &self.name else { return false };
+        let text = String::from_utf8_lossy(line.text);
+        match &mut self.spectrum {
+            Some(spectrum) => spectrum.take(&text, line.number),
+            None if hgrm::is_head(&text) => self.spectrum = Some(Spectrum::new(name)),
+            None => return false,
+        }
+        true
+    }
+}
+
 /// The file that is being read.
 #[derive(Debug)]
 enum Open {
     /// What YCSB printed.
-    Output(Lines, Box<Output>),
+    Output(Lines, Box<Printed>),
+    /// Histograms.
+    Hdr(Box<hdr::file::Reader>),
     /// A script or a properties file.
     Script(Vec<u8>),
     /// What says nothing of the run.
@@ -49,11 +104,18 @@ pub struct Reader {
     open: Open,
     room: Room,
     has_begun: bool,
+    has_go_begun: bool,
+    spectra: Vec<Spectrum>,
     lines_count: u64,
     findings: Findings,
     log: Vec<Piece>,
     companions: Vec<(String, Vec<Piece>)>,
     commands: Vec<Command>,
+    hdr_files: Vec<hdr::file::HdrFile>,
+    span: Option<hdr::file::Span>,
+    go_log: Vec<go::piece::Piece>,
+    go_companions: Vec<(String, Vec<go::piece::Piece>)>,
+    go_commands: Vec<Command>,
     configs: Vec<ConfigFile>,
 }
 
@@ -62,14 +124,21 @@ impl Default for Reader {
         Self {
             role: Role::Log,
             name: String::new(),
-            open: Open::Output(Lines::default(), Box::new(Output::new(None))),
+            open: Open::Output(Lines::default(), Box::new(Printed::new(None))),
             room: Room::default(),
             has_begun: false,
+            has_go_begun: false,
+            spectra: Vec::new(),
             lines_count: 0,
             findings: Findings::default(),
             log: Vec::new(),
             companions: Vec::new(),
             commands: Vec::new(),
+            hdr_files: Vec::new(),
+            span: None,
+            go_log: Vec::new(),
+            go_companions: Vec::new(),
+            go_commands: Vec::new(),
             configs: Vec::new(),
         }
     }
@@ -84,23 +153,25 @@ impl Reader {
         let companion = (part.role != Role::Log).then_some(part.name);
         self.open = match part.role {
             Role::Log | Role::Stderr | Role::Export | Role::Other => {
-                Open::Output(Lines::default(), Box::new(Output::new(companion)))
+                Open::Output(Lines::default(), Box::new(Printed::new(companion)))
             }
             Role::Command | Role::Config => Open::Script(Vec::new()),
-            Role::SideFile | Role::Hdr => Open::Nothing,
+            Role::Hdr => Open::Hdr(Box::new(hdr::file::Reader::new(part.name, self.span))),
+            Role::SideFile => Open::Nothing,
         };
     }
 
     /// Whether anything of YCSB was seen.
     pub fn has_begun(&self) -> bool {
         let now = matches!(&self.open, Open::Output(_, output) if output.has_begun());
-        self.has_begun || now
+        self.has_begun || self.has_go_begun || now
     }
 
     /// Takes the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         match &mut self.open {
             Open::Output(lines, output) => lines.push(bytes, |line| output.take(line, &mut self.room)),
+            Open::Hdr(reader) => reader.push(bytes),
             Open::Script(text) => {
                 let wanted = SCRIPT_BYTES_MAX - text.len();
                 text.extend_from_slice(&bytes[..bytes.len().min(wanted)]);
@@ -120,15 +191,34 @@ impl Reader {
                 let lines_count = lines.finish(|line| output.take(line, &mut self.room));
                 self.close_output(*output, lines_count);
             }
+            Open::Hdr(reader) => self.close_hdr(*reader),
             Open::Script(bytes) => self.close_script(&String::from_utf8_lossy(&bytes)),
             Open::Nothing => {}
         }
     }
 
-    fn close_output(&mut self, output: Output, lines_count: u64) {
-        self.has_begun |= output.has_begun();
-        let (pieces, left_out) = output.finish(lines_count);
-        if let Some(line) = left_out {
+    fn close_hdr(&mut self, reader: hdr::file::Reader) {
+        let (file, findings) = reader.finish();
+        findings
+            .into_iter()
+            .for_each(|finding| self.findings.add(finding));
+        if self.hdr_files.len() < HDR_FILES_MAX {
+            self.hdr_files.push(file);
+        } else {
+            let sentence = format!("{} is passed over: at most {HDR_FILES_MAX} are read", file.name);
+            self.findings.add(rules::HDR_UNREADABLE.at(None, sentence));
+        }
+    }
+
+    fn close_output(&mut self, printed: Printed, lines_count: u64) {
+        self.has_begun |= printed.java.has_begun();
+        self.has_go_begun |= printed.go.has_begun();
+        if let Some(spectrum) = printed.spectrum.filter(|_| self.spectra.len() < HDR_FILES_MAX) {
+            self.spectra.push(spectrum);
+        }
+        let (pieces, left_out) = printed.java.finish(lines_count);
+        let (go_pieces, go_left_out) = printed.go.finish();
+        if let Some(line) = left_out.or(go_left_out) {
             let sentence = format!("from line {line} on runs are left out: at most {RUNS_MAX} are kept");
             let here = Some(line).filter(|_| self.role == Role::Log);
             self.findings.add(rule::TOO_MANY_RUNS.at(here, sentence));
@@ -136,8 +226,15 @@ impl Reader {
         if self.role == Role::Log {
             self.lines_count += lines_count;
             self.log.extend(pieces);
-        } else if !pieces.is_empty() {
-            self.companions.push((std::mem::take(&mut self.name), pieces));
+            self.go_log.extend(go_pieces);
+            return;
+        }
+        let name = std::mem::take(&mut self.name);
+        if !pieces.is_empty() {
+            self.companions.push((name.clone(), pieces));
+        }
+        if !go_pieces.is_empty() {
+            self.go_companions.push((name, go_pieces));
         }
     }
 
@@ -145,6 +242,8 @@ impl Reader {
         if self.role == Role::Command {
             self.commands
                 .extend(Command::of_script(text).into_iter().take(RUNS_MAX));
+            self.go_commands
+                .extend(go::command::of_script(text).into_iter().take(RUNS_MAX));
         } else if self.configs.len() < CONFIGS_MAX {
             self.configs.push(ConfigFile {
                 name: std::mem::take(&mut self.name),
@@ -156,7 +255,15 @@ impl Reader {
     /// Ends the log and its companions.
     pub fn finish(mut self) -> Read {
         self.close();
-        let runs = if self.has_begun { self.runs() } else { Vec::new() };
+        let mut runs = if self.has_begun { self.runs() } else { Vec::new() };
+        if self.has_go_begun {
+            runs.extend(self.go_runs());
+        }
+        self.number(&mut runs);
+        if !runs.is_empty() {
+            more::spectra(&mut runs, std::mem::take(&mut self.spectra), &mut self.findings);
+            hdr::attach::attach(&mut runs, std::mem::take(&mut self.hdr_files), &mut self.findings);
+        }
         Read {
             findings: self.findings.into_list(),
             runs,
@@ -175,14 +282,34 @@ impl Reader {
             std::mem::take(&mut self.commands),
             &mut self.findings,
         );
-        if let Some(second) = pieces.get(1) {
-            let sentence = format!("the file holds {} runs", pieces.len());
-            self.findings
-                .add(rule::SEVERAL_RUNS.at(Some(second.first_line).filter(|&line| line > 0), sentence));
+        let made = pieces
+            .into_iter()
+            .map(|piece| assemble::run(0, piece, &self.configs));
+        made.collect()
+    }
+
+    fn go_runs(&mut self) -> Vec<Run> {
+        let mut pieces = std::mem::take(&mut self.go_log);
+        for (name, companion) in std::mem::take(&mut self.go_companions) {
+            go::join::companion(&mut pieces, &name, companion, &mut self.findings);
         }
-        let numbered = pieces.into_iter().enumerate();
-        numbered
-            .map(|(ordinal, piece)| assemble::run(ordinal, piece, &self.configs))
-            .collect()
+        let commands = std::mem::take(&mut self.go_commands);
+        go::join::commands(&mut pieces, commands, &mut self.findings);
+        let made = pieces
+            .into_iter()
+            .map(|piece| go::assemble::run(piece, &self.configs));
+        made.collect()
+    }
+
+    fn number(&mut self, runs: &mut [Run]) {
+        runs.sort_by_key(|run| run.first_line);
+        runs.iter_mut()
+            .enumerate()
+            .for_each(|(ordinal, run)| run.ordinal = ordinal);
+        if let Some(second) = runs.get(1) {
+            let sentence = format!("the file holds {} runs", runs.len());
+            let line = Some(second.first_line).filter(|&line| line > 0);
+            self.findings.add(rule::SEVERAL_RUNS.at(line, sentence));
+        }
     }
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::finding::{Effect, Finding, Severity};
 use crate::ycsb::command::Phase;
+use crate::ycsb::go::interval;
 use crate::ycsb::piece::StatusText;
 use crate::ycsb::status::{self, Status};
 
@@ -67,7 +68,11 @@ pub struct Operation {
     pub buckets: Option<Buckets>,
     /// Milliseconds since the start and mean time from there on, where it is a time series.
     pub series: Option<Vec<(u64, String)>>,
-    /// `rows`.
+    /// Operations over the time since the first of their kind, as go-ycsb prints it: no run's throughput.
+    pub ops_per_s_since_first: Option<String>,
+    /// Seconds since the run's first operation and operations in that second, where single operations were printed.
+    pub ops_by_second: Option<Vec<(u64, u64)>>,
+    /// `rows`, `raw`, `hdr` or `hgrm`.
     pub from: &'static str,
 }
 
@@ -141,7 +146,7 @@ pub struct Run {
     pub ordinal: usize,
     /// The member of an archive, which the caller knows.
     pub member: Option<String>,
-    /// `ycsb`.
+    /// `ycsb` or `go-ycsb`.
     pub tool: &'static str,
     /// None where it is not told; YCSB up to 0.7 does not.
     pub tool_version: Option<String>,
@@ -212,13 +217,18 @@ fn written_intervals<S: Serializer>(texts: &[StatusText], serializer: S) -> Resu
     list.end()
 }
 
-fn statuses(texts: &[StatusText]) -> impl DoubleEndedIterator<Item = Status> + '_ {
-    texts.iter().filter_map(|status| status::parse(&status.text))
+/// A run's lines are all of one program.
+fn statuses(texts: &[StatusText]) -> Box<dyn Iterator<Item = Status> + '_> {
+    let texts = texts.iter().map(|status| &*status.text);
+    if texts.clone().any(|text| status::progress(text).is_some()) {
+        return Box::new(texts.filter_map(status::parse));
+    }
+    Box::new(interval::with_rates(texts))
 }
 
 impl Run {
     /// The status lines, read.
-    pub fn statuses(&self) -> impl DoubleEndedIterator<Item = Status> + '_ {
+    pub fn statuses(&self) -> impl Iterator<Item = Status> + '_ {
         statuses(&self.intervals)
     }
 

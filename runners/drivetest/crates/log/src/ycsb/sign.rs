@@ -1,6 +1,7 @@
 //! What a line of YCSB's output is.
 
 use crate::ycsb::command::Command;
+use crate::ycsb::raw::{self, RawRow};
 use crate::ycsb::row::{self, Shape};
 use crate::ycsb::status;
 
@@ -22,7 +23,7 @@ pub enum Sign<'a> {
     /// The rest of a status line that broke off.
     StatusRest,
     /// One operation's latency.
-    RawLatency,
+    RawLatency(RawRow<'a>),
     /// The time limit.
     Limit(u64),
     /// The time limit was reached.
@@ -54,8 +55,7 @@ pub fn of(line: &str) -> Sign<'_> {
         Some(b'*') => stars(line),
         Some(b'\t') if is_frame_of_ycsb(line) => Sign::Frame,
         Some(b'\t') => Sign::Other,
-        _ if is_raw_latency(line) => Sign::RawLatency,
-        _ => worded(line),
+        _ => raw::parse(line).map_or_else(|| worded(line), Sign::RawLatency),
     }
 }
 
@@ -126,18 +126,6 @@ fn is_frame_of_ycsb(line: &str) -> bool {
     line.starts_with("\tat site.ycsb.") || line.starts_with("\tat com.yahoo.ycsb.")
 }
 
-/// `READ,1795229746741,1866`: operation, time in ms, latency in us.
-fn is_raw_latency(line: &str) -> bool {
-    let mut cells = line.split(',');
-    let is_name =
-        |cell: &str| !cell.is_empty() && cell.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-');
-    let is_whole = |cell: &str| !cell.is_empty() && cell.bytes().all(|byte| byte.is_ascii_digit());
-    cells.next().is_some_and(is_name)
-        && cells.next().is_some_and(is_whole)
-        && cells.next().is_some_and(is_whole)
-        && cells.next().is_none()
-}
-
 /// `java.lang.ArithmeticException: / by zero`, alone or after `Exception in thread "main"`.
 fn is_exception(line: &str) -> bool {
     let thrown = line
@@ -175,8 +163,8 @@ mod tests {
 
     #[test]
     fn raw_latencies_have_three_cells() {
-        assert!(matches!(of("READ,1795229746741,1866"), Sign::RawLatency));
-        assert!(matches!(of("READ-MODIFY-WRITE,1,2"), Sign::RawLatency));
+        assert!(matches!(of("READ,1795229746741,1866"), Sign::RawLatency(_)));
+        assert!(matches!(of("READ-MODIFY-WRITE,1,2"), Sign::RawLatency(_)));
         for line in ["READ,1", "READ,1,2,3", "read,1,2", ",1,2", "READ,,2", "READ,1,-2"] {
             assert!(matches!(of(line), Sign::Other), "{line}");
         }

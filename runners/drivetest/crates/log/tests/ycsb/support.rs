@@ -103,3 +103,18 @@ pub fn one(log: &str, command_line: &str) -> Run {
     assert_eq!(runs.len(), 1, "{log}");
     runs.remove(0)
 }
+
+/// Every output of go-ycsb.
+pub fn go_cases() -> Vec<Case> {
+    let mut logs = Vec::new();
+    gather(&folder().join("go-ycsb-v1.0.1"), &mut logs);
+    logs.sort();
+    let name = |path: &PathBuf| path.strip_prefix(folder()).unwrap().with_extension("");
+    let cases = logs.into_iter();
+    cases
+        .map(|path| Case {
+            name: name(&path).to_str().unwrap().to_owned(),
+            path,
+        })
+        .collect()
+}

@@ -21,7 +21,8 @@ pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     threads(run, evidence, findings);
 }
 
-fn failed(run: &Run, findings: &mut Findings) {
+/// Whether operations failed.
+pub fn failed(run: &Run, findings: &mut Findings) {
     let Some(failed) = run.failed_ops_count.filter(|&failed| failed > 0) else {
         return;
     };

@@ -22,7 +22,7 @@ pub fn check(run: &Run, findings: &mut Findings) {
 
 /// The last status line is of the end; 0.1.4 prints it before the last operations are counted.
 fn last_line(run: &Run, findings: &mut Findings) {
-    let last = run.statuses().next_back();
+    let last = run.statuses().last();
     let Some((last, done)) = last.zip(run.done_ops_count.filter(|&done| done > 0)) else {
         return;
     };
@@ -54,7 +54,7 @@ fn rates(run: &Run) -> Vec<f64> {
 }
 
 /// The first interval is outside all others, and a third away from their middle.
-fn warm_up(run: &Run, findings: &mut Findings) {
+pub fn warm_up(run: &Run, findings: &mut Findings) {
     const INTERVALS_MIN: usize = 6;
     const AWAY_RATIO: f64 = 1.0 / 3.0;
     let rates = rates(run);

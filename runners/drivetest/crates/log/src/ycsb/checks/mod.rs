@@ -1,11 +1,11 @@
 //! What is found of a run. The findings that decide make it invalid; the exit status of YCSB never does.
 
-mod counts;
-mod intervals;
-mod percentiles;
+pub mod counts;
+pub mod intervals;
+pub mod percentiles;
 mod result;
-mod setup;
-mod times;
+pub mod setup;
+pub mod times;
 
 use crate::finding::Findings;
 use crate::ycsb::kind::Kind;

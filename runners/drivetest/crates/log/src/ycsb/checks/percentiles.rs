@@ -121,7 +121,8 @@ fn rows_missing(run: &Run, findings: &mut Findings) {
     }
 }
 
-fn samples(operation: &Operation, findings: &mut Findings) {
+/// Whether enough operations lie beyond each percentile.
+pub fn samples(operation: &Operation, findings: &mut Findings) {
     let Some(ops_count) = operation.ops_count.filter(|&count| count > 0) else {
         return;
     };

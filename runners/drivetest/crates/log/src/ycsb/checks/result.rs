@@ -23,11 +23,6 @@ pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         "errors of the binding",
         findings,
     );
-    if piece.raw_latencies_count > 0 {
-        let count = piece.raw_latencies_count;
-        let sentence = format!("{count} latencies of single operations are passed over; the summary is read");
-        findings.add(rules::RAW_LATENCIES.at(None, sentence));
-    }
     if let Some(said) = &piece.exporter_fell_back {
         findings.add(said.place.finding(&rules::EXPORTER_FELL_BACK, &said.text));
     }
@@ -36,7 +31,7 @@ pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
 fn has_result(run: &Run, piece: &Piece, findings: &mut Findings) {
     let how = match run.stop.kind {
         StopKind::Crashed => format!("expected [OVERALL] rows, got none; it threw {}", run.stop.text),
-        StopKind::Interrupted => match run.statuses().next_back() {
+        StopKind::Interrupted => match run.statuses().last() {
             None => "expected [OVERALL] rows, got none".to_owned(),
             Some(last) => format!(
                 "expected [OVERALL] rows, got none; the last status line tells {} operations in {} s",

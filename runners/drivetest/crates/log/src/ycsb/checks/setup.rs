@@ -73,7 +73,8 @@ fn records(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     }
 }
 
-fn distribution(run: &Run, findings: &mut Findings) {
+/// Whether workload D ran with a distribution that is not its own.
+pub fn distribution(run: &Run, findings: &mut Findings) {
     let is_d = run.workload.as_deref() == Some("d") && run.phase == Some(Phase::Run);
     let other = run
         .request_distribution

@@ -38,7 +38,8 @@ fn coordinated_omission(run: &Run, findings: &mut Findings) {
     }
 }
 
-fn target(run: &Run, findings: &mut Findings) {
+/// Whether the target was reached.
+pub fn target(run: &Run, findings: &mut Findings) {
     /// Opening and closing the database is in the runtime, so that a short run misses its target by some.
     const REACHED_RATIO: f64 = 0.95;
     let target = run.target_ops_per_s.as_deref().and_then(number::value);
@@ -54,7 +55,7 @@ fn target(run: &Run, findings: &mut Findings) {
 
 /// Little's law: operations x their mean time is what threads spent in them, and no thread is in two at once.
 /// Source: J. D. C. Little, A proof for the queuing formula L = lambda W (1961).
-fn in_flight(run: &Run, findings: &mut Findings) {
+pub fn in_flight(run: &Run, findings: &mut Findings) {
     let threads = run.threads_count.or(run.threads_ran_count);
     let runtime_ms = run.runtime_ms.as_deref().and_then(number::value);
     let spent_us = run.counted().map(spent_us).sum::<Option<f64>>();

@@ -1,0 +1,162 @@
+//! Gives runs the operations that their HDR files tell, and compares them with what was printed.
+
+use crate::finding::{Finding, Findings};
+use crate::ycsb::hdr::file::HdrFile;
+use crate::ycsb::latencies::Latencies;
+use crate::ycsb::metric::{Metric, OperationName, Recorder};
+use crate::ycsb::number;
+use crate::ycsb::rules;
+use crate::ycsb::run::{Operation, Run, Time, Validity};
+
+/// The histograms of one metric, of all files that hold it: a file for each client.
+struct Merged {
+    metric: String,
+    names: Vec<String>,
+    counts: Vec<u64>,
+    latencies: Latencies,
+    left_out_count: u64,
+}
+
+/// Adds them to the runs; what fits no run is told.
+pub fn attach(runs: &mut [Run], files: Vec<HdrFile>, findings: &mut Findings) {
+    for merged in merge(files) {
+        // What YCSB tells of the virtual machine is passed over in its rows too.
+        if let Metric::Operation(name) = Metric::parse(&merged.metric) {
+            attach_one(runs, &merged, name, findings);
+        }
+    }
+}
+
+fn merge(files: Vec<HdrFile>) -> Vec<Merged> {
+    let mut all: Vec<Merged> = Vec::new();
+    for file in files {
+        let known = all.iter_mut().find(|merged| merged.metric == file.metric);
+        if let Some(merged) = known {
+            merged.latencies.merge(&file.latencies);
+            merged.counts.push(file.latencies.ops_count());
+            merged.left_out_count += file.left_out_count;
+            merged.names.push(file.name);
+        } else {
+            all.push(Merged {
+                metric: file.metric,
+                names: vec![file.name],
+                counts: vec![file.latencies.ops_count()],
+                latencies: file.latencies,
+                left_out_count: file.left_out_count,
+            });
+        }
+    }
+    all
+}
+
+fn attach_one(runs: &mut [Run], merged: &Merged, name: OperationName, findings: &mut Findings) {
+    let fits = |run: &Run| {
+        let printed = printed(run, &name).and_then(|operation| operation.ops_count);
+        printed.is_some_and(|count| count == merged.latencies.ops_count() || merged.counts.contains(&count))
+    };
+    let at = match runs {
+        [_] => Some(0),
+        _ => {
+            // YCSB writes a file anew in each run: it is of one of them, and its counts tell of which.
+            let mut fitting = runs.iter().enumerate().filter(|(_, run)| fits(run));
+            let first = fitting.next().map(|(at, _)| at);
+            first.filter(|_| fitting.next().is_none())
+        }
+    };
+    let Some(run) = at.map(|at| &mut runs[at]) else {
+        let sentence = format!(
+            "{}: its counts are of none of the {} runs alone",
+            merged.names.join(", "),
+            runs.len()
+        );
+        return findings.add(rules::HDR_UNMATCHED.at(None, sentence));
+    };
+    let found = compare(printed(run, &name), merged);
+    let operation = operation(printed(run, &name), name, &merged.latencies);
+    run.operations.push(operation);
+    run.findings.extend(found);
+    run.validity = Validity::of(&run.findings);
+}
+
+/// The printed operation of a file's metric.
+fn printed<'a>(run: &'a Run, name: &OperationName) -> Option<&'a Operation> {
+    let recorder = name.recorder.map(Recorder::measurement);
+    run.operations.iter().find(|operation| {
+        operation.from == "rows"
+            && operation.name == name.operation
+            && operation.outcome == name.outcome
+            && operation.is_intended_twin == name.is_intended
+            && (operation.recorder == recorder || operation.recorder == Some("hdrhistogram"))
+    })
+}
+
+/// Means and least values are not exact in a histogram: the rows have them.
+fn operation(printed: Option<&Operation>, name: OperationName, latencies: &Latencies) -> Operation {
+    let time = printed.and_then(|printed| printed.time);
+    let percentiles = latencies.percentiles_us().into_iter();
+    Operation {
+        name: name.operation,
+        outcome: name.outcome,
+        time: time.or(name.is_intended.then_some(Time::Response)),
+        is_intended_twin: name.is_intended,
+        ops_count: Some(latencies.ops_count()),
+        max_us: latencies.ends_us().map(|(_, greatest)| greatest.to_string()),
+        percentiles: percentiles
+            .map(|(share, value)| (share.to_owned(), value.to_string()))
+            .collect(),
+        from: "hdr",
+        ..Operation::default()
+    }
+}
+
+fn compare(printed: Option<&Operation>, merged: &Merged) -> Vec<Finding> {
+    let names = merged.names.join(", ");
+    let metric = &merged.metric;
+    if merged.left_out_count > 0 {
+        let count = merged.left_out_count;
+        let sentence =
+            format!("{names}: {count} intervals outside the seconds that were asked for are left out");
+        return vec![rules::HDR_CUT_TO_SPAN.at(None, sentence)];
+    }
+    let Some(printed) = printed else {
+        let sentence = format!("{names}: the output has no rows of {metric}");
+        return vec![rules::HDR_DIFFERS.at(None, sentence)];
+    };
+    let count = merged.latencies.ops_count();
+    if printed.ops_count == Some(count) {
+        return percentiles_differ(printed, merged, &names).into_iter().collect();
+    }
+    let rows = printed
+        .ops_count
+        .map_or_else(|| "no count".to_owned(), |rows| rows.to_string());
+    if merged.names.len() > 1
+        && printed
+            .ops_count
+            .is_some_and(|rows| merged.counts.contains(&rows))
+    {
+        let sentence = format!(
+            "{metric}: {} files are merged to {count} operations; the rows are of {rows} of them",
+            merged.names.len()
+        );
+        return vec![rules::HDR_OF_SEVERAL.at(None, sentence)];
+    }
+    let sentence = format!("{names}: expected {rows} operations of {metric}, as the rows tell; got {count}");
+    vec![rules::HDR_DIFFERS.at(None, sentence)]
+}
+
+fn percentiles_differ(printed: &Operation, merged: &Merged, names: &str) -> Option<Finding> {
+    let told = merged.latencies.percentiles_us();
+    let differs = printed.percentiles.iter().find_map(|(share, row)| {
+        let (_, hdr) = told.iter().find(|(name, _)| name == share)?;
+        let row_us = number::count(row)?;
+        (row_us.abs_diff(*hdr) > bucket_us(row_us.max(*hdr)))
+            .then(|| format!("p{share} is {row} us in the rows and {hdr} us in {names}"))
+    })?;
+    Some(rules::HDR_DIFFERS.at(None, format!("{}: {differs}", merged.metric)))
+}
+
+/// The width of a bucket of three digits.
+fn bucket_us(value: u64) -> u64 {
+    let bits = u64::BITS - value.leading_zeros();
+    1 << bits.saturating_sub(11)
+}

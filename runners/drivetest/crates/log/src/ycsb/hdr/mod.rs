@@ -1,0 +1,8 @@
+//! HDR files of YCSB (`hdrhistogram.fileoutput=true`): exact counts, merged, and percentiles of the merged counts alone.
+//!
+//! Source: HdrHistogram, HistogramLogWriter (log format 1.3), AbstractHistogram.encodeIntoCompressedByteBuffer() (V2).
+
+pub mod attach;
+mod base64;
+mod decode;
+pub mod file;
