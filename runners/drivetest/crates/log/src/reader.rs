@@ -81,6 +81,13 @@ impl LogReader {
         }
     }
 
+    /// Looks only at HDR intervals of YCSB that lie within these seconds of the run, as to leave out a warm-up.
+    pub fn set_span(&mut self, from_s: f64, to_s: f64) {
+        if let Some(ycsb) = &mut self.ycsb {
+            ycsb.set_span(ycsb::hdr::file::Span { from_s, to_s });
+        }
+    }
+
     /// Begins a file: the log first, then what belongs to it. Bytes that come before any beginning are the log's.
     pub fn begin(&mut self, part: Part<'_>) {
         self.role = part.role;

@@ -112,13 +112,25 @@ impl Latencies {
             .collect()
     }
 
+    /// The values at the ranks next to a share, which releases of HdrHistogram round to differently: up to 2.1.4 to the
+    /// nearer, after it up. None where the share is none of `SHARES`, or there are no operations.
+    pub fn around_us(&self, name: &str) -> Option<(u64, u64)> {
+        let (_, share) = SHARES.iter().find(|(known, _)| *known == name)?;
+        let below = u128::from(self.ops_count) * u128::from(*share) / u128::from(WHOLE);
+        Some((self.at_rank(below)?, self.value_at(*share)?))
+    }
+
     fn value_at(&self, share: u64) -> Option<u64> {
+        self.at_rank((u128::from(self.ops_count) * u128::from(share)).div_ceil(u128::from(WHOLE)))
+    }
+
+    /// The value of the operation at a rank, from 1.
+    fn at_rank(&self, rank: u128) -> Option<u64> {
         let (_, greatest) = self.ends_us?;
-        let wanted = (u128::from(self.ops_count) * u128::from(share)).div_ceil(u128::from(WHOLE));
         let mut seen = 0_u128;
         let reached = self.counts.iter().find(|&(_, &count)| {
             seen += u128::from(count);
-            seen >= wanted.max(1)
+            seen >= rank.max(1)
         });
         reached.map(|(&value, _)| value.min(greatest))
     }
@@ -148,6 +160,14 @@ mod tests {
         assert_eq!(told.iter().map(|(_, value)| *value).collect::<Vec<_>>(), expected);
         assert_eq!(of([7]).percentiles_us()[0], ("50", 7));
         assert!(of([]).percentiles_us().is_empty());
+    }
+
+    #[test]
+    fn a_share_between_two_ranks_has_both_their_values() {
+        let told = of((1..=15).map(|value| value * 100));
+        assert_eq!(told.around_us("50"), Some((700, 800)));
+        assert_eq!(told.around_us("99.99"), Some((1400, 1500)));
+        assert_eq!(told.around_us("75"), None);
     }
 
     #[test]

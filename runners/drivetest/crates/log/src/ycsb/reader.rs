@@ -161,6 +161,11 @@ impl Reader {
         };
     }
 
+    /// Looks only at HDR intervals that lie within a span of the run; to be said before any file of theirs.
+    pub fn set_span(&mut self, span: hdr::file::Span) {
+        self.span = Some(span);
+    }
+
     /// Whether anything of YCSB was seen.
     pub fn has_begun(&self) -> bool {
         let now = matches!(&self.open, Open::Output(_, output) if output.has_begun());

@@ -3,7 +3,9 @@
 
 mod companions;
 mod go;
+mod hdr;
 mod made;
+mod raw;
 mod real;
 mod rules;
 mod sound;

@@ -145,12 +145,12 @@ fn compare(printed: Option<&Operation>, merged: &Merged) -> Vec<Finding> {
 }
 
 fn percentiles_differ(printed: &Operation, merged: &Merged, names: &str) -> Option<Finding> {
-    let told = merged.latencies.percentiles_us();
     let differs = printed.percentiles.iter().find_map(|(share, row)| {
-        let (_, hdr) = told.iter().find(|(name, _)| name == share)?;
+        let (least, most) = merged.latencies.around_us(share)?;
         let row_us = number::count(row)?;
-        (row_us.abs_diff(*hdr) > bucket_us(row_us.max(*hdr)))
-            .then(|| format!("p{share} is {row} us in the rows and {hdr} us in {names}"))
+        let fits = row_us.saturating_add(bucket_us(row_us)) >= least
+            && row_us <= most.saturating_add(bucket_us(most));
+        (!fits).then(|| format!("p{share} is {row} us in the rows and {most} us in {names}"))
     })?;
     Some(rules::HDR_DIFFERS.at(None, format!("{}: {differs}", merged.metric)))
 }

@@ -1,0 +1,149 @@
+//! HDR files: what the rows of the same run say, and what other programs decode (tests/data/ORIGIN.md).
+
+use drivetest_log::reader::{LogReader, Options, Part, Reading, Role};
+use drivetest_log::ycsb::run::Operation;
+
+use crate::support::{self, ids};
+
+fn hdr(metric: &str) -> Vec<u8> {
+    std::fs::read(support::folder().join(format!("ycsb-0.18.0-SNAPSHOT/hdrfiles/{metric}.hdr"))).unwrap()
+}
+
+fn read(files: &[(&str, Vec<u8>)]) -> Reading {
+    let log = support::case("ycsb-0.18.0-SNAPSHOT/hdr-fileoutput").bytes("log");
+    let parts: Vec<_> = files
+        .iter()
+        .map(|(name, bytes)| (Role::Hdr, *name, bytes.clone()))
+        .collect();
+    support::read(&log, &parts)
+}
+
+fn of(reading: &Reading, from: &str, name: &str) -> Operation {
+    let operations = reading.ycsb_runs[0].operations.iter();
+    let found = operations
+        .filter(|operation| operation.from == from && operation.name == name)
+        .next();
+    found.unwrap().clone()
+}
+
+fn times(operation: &Operation) -> Vec<&str> {
+    operation
+        .percentiles
+        .iter()
+        .map(|(_, time)| time.as_str())
+        .collect()
+}
+
+/// YCSB computed its rows from the same counts by HdrHistogram 2.1.12.
+#[test]
+fn merged_files_say_what_the_rows_say() {
+    let metrics = ["READ", "UPDATE", "CLEANUP"];
+    let reading = read(&metrics.map(|metric| (metric, hdr(metric))));
+    for metric in metrics {
+        let (rows, merged) = (of(&reading, "rows", metric), of(&reading, "hdr", metric));
+        assert_eq!(
+            (merged.ops_count, &merged.max_us),
+            (rows.ops_count, &rows.max_us),
+            "{metric}"
+        );
+        for printed in &rows.percentiles {
+            assert!(merged.percentiles.contains(printed), "{metric} {printed:?}");
+        }
+        assert!(!merged.is_counted && merged.mean_us.is_none());
+    }
+    let told = ids(&reading.ycsb_runs[0].findings);
+    assert!(!told.iter().any(|id| id.starts_with("hdr-")), "{told:?}");
+}
+
+/// Decoded and added by the Python package hdrhistogram 0.10.3; percentiles by counting from the least value up.
+#[test]
+fn files_of_two_clients_are_merged_by_their_counts() {
+    let other = String::from_utf8(hdr("UPDATE"))
+        .unwrap()
+        .replace("for: UPDATE", "for: READ");
+    let reading = read(&[
+        ("one/READ.hdr", hdr("READ")),
+        ("two/READ.hdr", other.into_bytes()),
+    ]);
+    let merged = of(&reading, "hdr", "READ");
+    assert_eq!(
+        (merged.ops_count, merged.max_us.as_deref()),
+        (Some(30_000), Some("10463"))
+    );
+    assert_eq!(times(&merged), ["576", "1312", "2157", "4507", "6915", "9559"]);
+    assert!(ids(&reading.ycsb_runs[0].findings).contains(&"hdr-of-several-clients"));
+}
+
+/// As above; of five intervals the second and the third lie within.
+#[test]
+fn a_warm_up_is_cut_by_intervals() {
+    let mut reader = LogReader::new(Options::default());
+    reader.set_span(0.5, 2.9);
+    reader.push(&support::case("ycsb-0.18.0-SNAPSHOT/hdr-fileoutput").bytes("log"));
+    reader.begin(Part {
+        name: "READ.hdr",
+        role: Role::Hdr,
+    });
+    reader.push(&hdr("READ"));
+    let reading = reader.finish();
+    let merged = of(&reading, "hdr", "READ");
+    assert_eq!(
+        (merged.ops_count, merged.max_us.as_deref()),
+        (Some(11_451), Some("8999"))
+    );
+    assert_eq!(times(&merged), ["524", "1063", "1379", "3027", "5339", "6959"]);
+    assert!(ids(&reading.ycsb_runs[0].findings).contains(&"hdr-cut-to-span"));
+}
+
+#[test]
+fn files_of_another_run_are_told() {
+    let other = String::from_utf8(hdr("UPDATE"))
+        .unwrap()
+        .replace("for: UPDATE", "for: READ");
+    let reading = read(&[("READ.hdr", other.into_bytes())]);
+    assert!(ids(&reading.ycsb_runs[0].findings).contains(&"hdr-differs"));
+    let unknown = String::from_utf8(hdr("UPDATE"))
+        .unwrap()
+        .replace("for: UPDATE", "for: DELETE");
+    let reading = read(&[("DELETE.hdr", unknown.into_bytes())]);
+    assert!(ids(&reading.ycsb_runs[0].findings).contains(&"hdr-differs"));
+}
+
+#[test]
+fn of_several_runs_the_counts_tell_which_a_file_is_of() {
+    let log = support::case("ycsb-0.18.0-SNAPSHOT/hdr-fileoutput").bytes("log");
+    let other = support::case("ycsb-0.18.0-SNAPSHOT/mt-histogram").bytes("log");
+    let part = || (Role::Hdr, "READ.hdr", hdr("READ"));
+    let reading = support::read(&[other, log.clone()].concat(), &[part()]);
+    let has = |at: usize| {
+        reading.ycsb_runs[at]
+            .operations
+            .iter()
+            .any(|operation| operation.from == "hdr")
+    };
+    assert_eq!((has(0), has(1)), (false, true));
+    let twice = support::read(&[log.clone(), log].concat(), &[part()]);
+    assert!(ids(&twice.findings).contains(&"hdr-unmatched"));
+}
+
+#[test]
+fn damaged_histograms_are_left_out_and_told() {
+    let text = String::from_utf8(hdr("READ")).unwrap();
+    let damaged = text.replacen("HISTFAAAA4p42j2U", "HISTFAAAA4p42j2V", 1);
+    assert_ne!(damaged, text);
+    let reading = read(&[("READ.hdr", damaged.into_bytes())]);
+    assert!(ids(&reading.findings).contains(&"hdr-unreadable"));
+    assert!(of(&reading, "hdr", "READ").ops_count < Some(14_990));
+    assert!(ids(&reading.ycsb_runs[0].findings).contains(&"hdr-differs"));
+    let none = read(&[("READ.hdr", b"nothing of it\n".to_vec())]);
+    assert!(ids(&none.findings).contains(&"hdr-unreadable"));
+}
+
+#[test]
+fn cut_files_never_panic() {
+    let bytes = hdr("READ");
+    for end in (0..bytes.len()).step_by(7) {
+        let reading = read(&[("READ.hdr", bytes[..end].to_vec())]);
+        assert_eq!(reading.ycsb_runs.len(), 1);
+    }
+}
