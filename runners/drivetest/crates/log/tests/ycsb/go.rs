@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use drivetest_log::reader::Role;
+use drivetest_log::reader::{Reading, Role};
 use drivetest_log::ycsb::run::{Operation, Outcome, Run, StopKind};
+use proptest::prelude::*;
 
 use crate::support::{self, Case, ids};
 
@@ -61,6 +62,23 @@ fn operation<'a>(run: &'a Run, printed: &str) -> &'a Operation {
         .map_or((printed, "ok"), |name| (name, "failed"));
     let is_it = |operation: &&Operation| operation.name == name && operation.outcome == outcome;
     run.operations.iter().find(is_it).unwrap()
+}
+
+/// Readings in which each rule on go-ycsb fires.
+pub fn odd() -> Vec<Reading> {
+    let names = [
+        "run-workloadf",
+        "run-a-warmup",
+        "run-a-maxexec",
+        "run-a-histogram-outfile",
+    ];
+    let cases = names.map(|name| support::case(&format!("go-ycsb-v1.0.1/badger-{name}")).read_alone());
+    let many: String = (0..70_000).map(|at| format!("READ,{at},{at}\n")).collect();
+    let raw = format!("Run finished, takes 1s\noperation,timestamp_us,latency_us\n{many}");
+    cases
+        .into_iter()
+        .chain([support::read(raw.as_bytes(), &[])])
+        .collect()
 }
 
 #[test]
@@ -312,6 +330,14 @@ fn a_log_that_breaks_off_is_no_result() {
 }
 
 #[test]
+fn a_block_without_its_total_is_cut() {
+    let row = |name: &str| format!("{name} - Takes(s): 1.0, Count: 30, OPS: 30.0, 50th(us): 1\n");
+    let told = |rows: String| ids(&made(&format!("Run finished, takes 1s\n{rows}")).findings);
+    assert!(told(row("READ")).contains(&"result-cut"));
+    assert!(!told(row("READ") + &row("TOTAL")).contains(&"result-cut"));
+}
+
+#[test]
 fn counts_that_do_not_add_up_are_not_trusted() {
     let run = |total: u64| {
         let rows = format!(
@@ -393,4 +419,27 @@ fn percentile_spectra_stand_beside_their_operations() {
         (Some(4973), Outcome::Valid)
     );
     assert!(!ids(&run.findings).contains(&"hdr-differs"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn noise_and_cuts_never_panic_and_make_nothing_valid_of_a_cut(
+        which in 0_usize..5, at in any::<prop::sample::Index>(), noise in prop::collection::vec(any::<u8>(), 0..40)
+    ) {
+        let names = ["workloadf", "a-style-json", "a-style-table", "a-raw", "a-target"];
+        let log = support::case(&format!("go-ycsb-v1.0.1/badger-run-{}", names[which])).bytes("log");
+        let mut noised = log.clone();
+        let at = at.index(log.len());
+        noised.splice(at..(at + noise.len()).min(log.len()), noise);
+        let read = support::read(&noised, &[]);
+        prop_assert!(serde_json::to_string(&read.ycsb_runs).is_ok());
+        // The frame under a table holds no value.
+        let cut = support::read(&log[..at], &[]);
+        let is_frame = log[at..].iter().all(|byte| b"+-|\n".contains(byte));
+        let is_valid = cut.ycsb_runs.iter().any(|run| run.validity.outcome == Outcome::Valid);
+        let is_open = cut.ycsb_runs.iter().any(|run| ids(&run.findings).contains(&"last-row-open"));
+        prop_assert!(!is_valid || is_frame || is_open, "{} {at}", names[which]);
+    }
 }

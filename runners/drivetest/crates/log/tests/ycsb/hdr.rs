@@ -1,4 +1,4 @@
-//! HDR files: what the rows of the same run say, and what other programs decode (tests/data/ORIGIN.md).
+//! HDR files: what the rows of the same run say, and what other programs decode.
 
 use drivetest_log::reader::{LogReader, Options, Part, Reading, Role};
 use drivetest_log::ycsb::run::Operation;
@@ -20,10 +20,8 @@ fn read(files: &[(&str, Vec<u8>)]) -> Reading {
 
 fn of(reading: &Reading, from: &str, name: &str) -> Operation {
     let operations = reading.ycsb_runs[0].operations.iter();
-    let found = operations
-        .filter(|operation| operation.from == from && operation.name == name)
-        .next();
-    found.unwrap().clone()
+    let mut found = operations.filter(|operation| operation.from == from && operation.name == name);
+    found.next().unwrap().clone()
 }
 
 fn times(operation: &Operation) -> Vec<&str> {
@@ -32,6 +30,35 @@ fn times(operation: &Operation) -> Vec<&str> {
         .iter()
         .map(|(_, time)| time.as_str())
         .collect()
+}
+
+/// Readings in which each rule on HDR files fires.
+pub fn odd() -> Vec<Reading> {
+    let log = support::case("ycsb-0.18.0-SNAPSHOT/hdr-fileoutput").bytes("log");
+    let twice = support::read(
+        &[log.clone(), log].concat(),
+        &[(Role::Hdr, "READ.hdr", hdr("READ"))],
+    );
+    let both = [("one/READ.hdr", hdr("READ")), ("two/READ.hdr", hdr("READ"))];
+    vec![
+        read(&[("x.hdr", Vec::new())]),
+        read(&both),
+        twice,
+        within(0.5, 2.9),
+    ]
+}
+
+fn within(from_s: f64, to_s: f64) -> Reading {
+    let mut reader = LogReader::new(Options::default());
+    reader.set_span(from_s, to_s);
+    reader.push(&support::case("ycsb-0.18.0-SNAPSHOT/hdr-fileoutput").bytes("log"));
+    let role = Role::Hdr;
+    reader.begin(Part {
+        name: "READ.hdr",
+        role,
+    });
+    reader.push(&hdr("READ"));
+    reader.finish()
 }
 
 /// YCSB computed its rows from the same counts by HdrHistogram 2.1.12.
@@ -55,7 +82,7 @@ fn merged_files_say_what_the_rows_say() {
     assert!(!told.iter().any(|id| id.starts_with("hdr-")), "{told:?}");
 }
 
-/// Decoded and added by the Python package hdrhistogram 0.10.3; percentiles by counting from the least value up.
+/// Decoded and added by the Python package hdrhistogram 0.10.8; percentiles by counting from the least value up.
 #[test]
 fn files_of_two_clients_are_merged_by_their_counts() {
     let other = String::from_utf8(hdr("UPDATE"))
@@ -77,15 +104,7 @@ fn files_of_two_clients_are_merged_by_their_counts() {
 /// As above; of five intervals the second and the third lie within.
 #[test]
 fn a_warm_up_is_cut_by_intervals() {
-    let mut reader = LogReader::new(Options::default());
-    reader.set_span(0.5, 2.9);
-    reader.push(&support::case("ycsb-0.18.0-SNAPSHOT/hdr-fileoutput").bytes("log"));
-    reader.begin(Part {
-        name: "READ.hdr",
-        role: Role::Hdr,
-    });
-    reader.push(&hdr("READ"));
-    let reading = reader.finish();
+    let reading = within(0.5, 2.9);
     let merged = of(&reading, "hdr", "READ");
     assert_eq!(
         (merged.ops_count, merged.max_us.as_deref()),

@@ -12,10 +12,9 @@ fn sorted(text: &str) -> BTreeMap<String, Vec<u64>> {
     let mut all: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for line in text.lines() {
         let cells: Vec<&str> = line.split(',').collect();
-        if let [name, _, latency] = cells[..] {
-            if let Ok(latency) = latency.parse() {
-                all.entry(name.to_owned()).or_default().push(latency);
-            }
+        let latency = cells.get(2).and_then(|latency| latency.parse().ok());
+        if let Some(latency) = latency.filter(|_| cells.len() == 3) {
+            all.entry(cells[0].to_owned()).or_default().push(latency);
         }
     }
     all.values_mut().for_each(|latencies| latencies.sort_unstable());

@@ -114,6 +114,7 @@ fn rows_of(run: &Run) -> usize {
     let of_operations: usize = run
         .operations
         .iter()
+        .filter(|operation| operation.from == "rows")
         .map(|operation| {
             let times = [
                 &operation.mean_us,

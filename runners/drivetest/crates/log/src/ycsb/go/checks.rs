@@ -4,7 +4,7 @@ use crate::finding::{Findings, rule};
 use crate::ycsb::checks::{counts, intervals, percentiles, setup, times};
 use crate::ycsb::command::Phase;
 use crate::ycsb::go::assemble::Counts;
-use crate::ycsb::go::operations::{COMPOSITE, TOTAL, share};
+use crate::ycsb::go::operations::{COMPOSITE, TOTAL, is_single, share};
 use crate::ycsb::go::piece::{Piece, PlacedRow};
 use crate::ycsb::number;
 use crate::ycsb::output::shown;
@@ -174,6 +174,10 @@ fn rows(piece: &Piece, findings: &mut Findings) {
         let sentence = "the rows tell no Count or no OPS";
         findings.add(longest.place.finding(&rules::ROW_MISSING, sentence));
     }
+    if lacks_total(piece) {
+        let sentence = "operations succeeded, and TOTAL, which this release prints, is not there";
+        findings.add(longest.place.finding(&rules::RESULT_CUT, sentence));
+    }
     let means = piece
         .block
         .iter()
@@ -181,6 +185,13 @@ fn rows(piece: &Piece, findings: &mut Findings) {
     if means {
         findings.add(rules::MEANS_TRUNCATED.at(None, "means are cut to whole microseconds"));
     }
+}
+
+/// TOTAL and the 50th percentile came with one change, before v1.0.1.
+fn lacks_total(piece: &Piece) -> bool {
+    let has = |wanted: &dyn Fn(&PlacedRow) -> bool| piece.block.iter().any(wanted);
+    has(&|placed| placed.row.get("50th(us)").is_some() && is_single(&placed.row.operation))
+        && !has(&|placed| placed.row.operation == TOTAL)
 }
 
 fn unknown(placed: &PlacedRow, findings: &mut Findings) {
