@@ -74,15 +74,21 @@ impl LogReader {
         }
     }
 
-    /// Says what else is made of the intervals of ACT's runs; to be called before any bytes come.
+    /// Says what else is made of the intervals of ACT's runs; to be called before any bytes come. Where a part of the
+    /// run is asked for, HDR intervals of YCSB outside it are left out, as to leave out a warm-up.
     pub fn want(&mut self, wanted: act::listeners::Wanted) {
+        let span = wanted
+            .series
+            .filter(|series| series.from_s > 0 || series.to_s < u64::MAX);
+        if let Some(span) = span {
+            self.set_span(span.from_s, span.to_s);
+        }
         if let Some(act) = &mut self.act {
             act.want(wanted);
         }
     }
 
-    /// Looks only at HDR intervals of YCSB that lie within these seconds of the run, as to leave out a warm-up.
-    pub fn set_span(&mut self, from_s: f64, to_s: f64) {
+    fn set_span(&mut self, from_s: u64, to_s: u64) {
         if let Some(ycsb) = &mut self.ycsb {
             ycsb.set_span(ycsb::hdr::file::Span { from_s, to_s });
         }

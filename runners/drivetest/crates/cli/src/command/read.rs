@@ -134,7 +134,9 @@ impl Args {
         };
         let log = self.how.read_wanting(path, profile, wanted);
         match export {
-            Some(export) => export.finish(&log.reading.runs).map(|()| log),
+            Some(export) => export
+                .finish(&log.reading.runs, &log.reading.ycsb_runs)
+                .map(|()| log),
             None => Ok(log),
         }
     }

@@ -51,7 +51,8 @@ fn head(run: &Run) -> String {
         .unwrap_or_default()
         .to_owned();
     format!(
-        "ycsb {}, {} of workload {} on {}, {} threads\n  {stop}: {} operations in {} ms, {} a second; {} failed; lines {}-{}\n",
+        "{} {}, {} of workload {} on {}, {} threads\n  {stop}: {} operations in {} ms, {} a second; {} failed; lines {}-{}\n",
+        run.tool,
         shown(run.tool_version.as_ref()),
         shown(phase.as_ref()),
         shown(run.workload.as_ref()),
@@ -93,7 +94,11 @@ fn row(text: &mut String, operation: &Operation) {
     } else {
         format!(" {}", operation.outcome)
     };
-    let name = format!("{}{outcome}{recorder}", operation.name);
+    let from = match operation.from {
+        "rows" => String::new(),
+        from => format!(" from {from}"),
+    };
+    let name = format!("{}{outcome}{recorder}{from}", operation.name);
     let time = operation.time.map(|time| format!("{time:?}").to_lowercase());
     let mean = operation.mean_us.as_deref().map(short);
     let mut cells = format!(

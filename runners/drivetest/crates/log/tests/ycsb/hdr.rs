@@ -1,6 +1,8 @@
 //! HDR files: what the rows of the same run say, and what other programs decode.
 
+use drivetest_log::act::listeners::Wanted;
 use drivetest_log::reader::{LogReader, Options, Part, Reading, Role};
+use drivetest_log::series::Asked;
 use drivetest_log::ycsb::run::Operation;
 
 use crate::support::{self, ids};
@@ -40,17 +42,20 @@ pub fn odd() -> Vec<Reading> {
         &[(Role::Hdr, "READ.hdr", hdr("READ"))],
     );
     let both = [("one/READ.hdr", hdr("READ")), ("two/READ.hdr", hdr("READ"))];
-    vec![
-        read(&[("x.hdr", Vec::new())]),
-        read(&both),
-        twice,
-        within(0.5, 2.9),
-    ]
+    vec![read(&[("x.hdr", Vec::new())]), read(&both), twice, within(1, 3)]
 }
 
-fn within(from_s: f64, to_s: f64) -> Reading {
+fn within(from_s: u64, to_s: u64) -> Reading {
     let mut reader = LogReader::new(Options::default());
-    reader.set_span(from_s, to_s);
+    let asked = Asked {
+        interval_s: 1,
+        from_s,
+        to_s,
+    };
+    reader.want(Wanted {
+        series: Some(asked),
+        rows: None,
+    });
     reader.push(&support::case("ycsb-0.18.0-SNAPSHOT/hdr-fileoutput").bytes("log"));
     let role = Role::Hdr;
     reader.begin(Part {
@@ -101,16 +106,16 @@ fn files_of_two_clients_are_merged_by_their_counts() {
     assert!(ids(&reading.ycsb_runs[0].findings).contains(&"hdr-of-several-clients"));
 }
 
-/// As above; of five intervals the second and the third lie within.
+/// As above; of five intervals the last three lie within.
 #[test]
 fn a_warm_up_is_cut_by_intervals() {
-    let reading = within(0.5, 2.9);
+    let reading = within(1, 3);
     let merged = of(&reading, "hdr", "READ");
     assert_eq!(
         (merged.ops_count, merged.max_us.as_deref()),
-        (Some(11_451), Some("8999"))
+        (Some(7651), Some("5339"))
     );
-    assert_eq!(times(&merged), ["524", "1063", "1379", "3027", "5339", "6959"]);
+    assert_eq!(times(&merged), ["513", "965", "1131", "1529", "2775", "5339"]);
     assert!(ids(&reading.ycsb_runs[0].findings).contains(&"hdr-cut-to-span"));
 }
 

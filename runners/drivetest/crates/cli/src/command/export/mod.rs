@@ -1,9 +1,10 @@
-//! `read --export`: the intervals and slices of a log as tables in files.
+//! `read --export`: the intervals and slices of a log, and the operations of YCSB, as tables in files.
 
 mod parquet;
 mod table;
 mod target;
 mod text;
+mod ycsb;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use std::thread::{self, JoinHandle};
 use clap::ValueEnum;
 use drivetest_log::act::listeners::Row;
 use drivetest_log::act::run::Run;
+use drivetest_log::ycsb::run as ycsb_run;
 
 use self::parquet::Parquet;
 use self::table::{INTERVAL_BUCKETS, INTERVALS, Pair, Rows, SLICE_BUCKETS, SLICES, Table};
@@ -50,6 +52,21 @@ pub struct Export {
     writer: JoinHandle<io::Result<Pair>>,
     slices: Pair,
     targets: Targets,
+    place: Place,
+}
+
+/// Where the tables of a log are, and how they are written.
+struct Place {
+    directory: PathBuf,
+    format: Format,
+    log_name: String,
+}
+
+impl Place {
+    fn begin(&self, targets: &mut Targets, table: &Table) -> io::Result<Box<dyn Rows + Send>> {
+        let name = format!("{}.{}.{}", self.log_name, table.name, self.format.ending());
+        rows(targets, self.directory.join(name), self.format, table)
+    }
 }
 
 impl Export {
@@ -59,11 +76,13 @@ impl Export {
     /// `AlreadyExists` where a table is there already; else where one cannot be made.
     pub fn begin(directory: &Path, format: Format, log: &Path) -> io::Result<Self> {
         let mut targets = Targets::default();
-        let mut open = |table: &Table| {
-            let name = log.file_name().unwrap_or_default().to_string_lossy();
-            let path = directory.join(format!("{name}.{}.{}", table.name, format.ending()));
-            rows(&mut targets, path, format, table)
+        let log_name = log.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let place = Place {
+            directory: directory.to_owned(),
+            format,
+            log_name,
         };
+        let mut open = |table: &Table| place.begin(&mut targets, table);
         let (times, buckets) = (open(&INTERVALS)?, open(&INTERVAL_BUCKETS)?);
         let intervals = Pair { times, buckets };
         let (times, buckets) = (open(&SLICES)?, open(&SLICE_BUCKETS)?);
@@ -75,6 +94,7 @@ impl Export {
             writer,
             slices,
             targets,
+            place,
         })
     }
 
@@ -85,10 +105,13 @@ impl Export {
     ///
     /// # Panics
     /// Goes on with a panic of the thread that wrote.
-    pub fn finish(mut self, runs: &[Run]) -> io::Result<()> {
+    pub fn finish(mut self, runs: &[Run], ycsb_runs: &[ycsb_run::Run]) -> io::Result<()> {
         drop(self.taker);
         let written = self.writer.join();
         let intervals = written.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        if !ycsb_runs.is_empty() {
+            write_ycsb(&self.place, ycsb_runs)?;
+        }
         if runs.is_empty() {
             return Ok(());
         }
@@ -99,6 +122,19 @@ impl Export {
         self.slices.finish()?;
         self.targets.keep()
     }
+}
+
+fn write_ycsb(place: &Place, runs: &[ycsb_run::Run]) -> io::Result<()> {
+    let mut targets = Targets::default();
+    let mut tables = ycsb::Tables {
+        operations: place.begin(&mut targets, &ycsb::OPERATIONS)?,
+        percentiles: place.begin(&mut targets, &ycsb::PERCENTILES)?,
+        intervals: place.begin(&mut targets, &ycsb::INTERVALS)?,
+        interval_percentiles: place.begin(&mut targets, &ycsb::INTERVAL_PERCENTILES)?,
+    };
+    runs.iter().try_for_each(|run| tables.add(run))?;
+    tables.finish()?;
+    targets.keep()
 }
 
 fn write(taken: &Receiver<Row>, mut intervals: Pair) -> io::Result<Pair> {

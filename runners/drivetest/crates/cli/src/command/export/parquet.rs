@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use parquet::basic::{Compression, ZstdLevel};
-use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
@@ -27,6 +27,10 @@ enum Column {
     Numbers {
         values: Vec<i64>,
         levels: Option<Vec<i16>>,
+    },
+    Decimals {
+        values: Vec<f64>,
+        levels: Vec<i16>,
     },
     Texts(Vec<ByteArray>),
 }
@@ -88,6 +92,10 @@ impl Column {
     fn of(kind: Kind) -> Self {
         match kind {
             Kind::Text => Self::Texts(Vec::new()),
+            Kind::MaybeDecimal => Self::Decimals {
+                values: Vec::new(),
+                levels: Vec::new(),
+            },
             kind => Self::Numbers {
                 values: Vec::new(),
                 levels: (kind == Kind::MaybeNumber).then(Vec::new),
@@ -105,12 +113,16 @@ impl Column {
                 }
                 values.extend(number);
             }
+            (Self::Decimals { values, levels }, Cell::Decimal(decimal)) => {
+                levels.push(i16::from(decimal.is_some()));
+                values.extend(decimal);
+            }
             (Self::Texts(texts), Cell::Text(text)) => {
                 // A name comes many times on end: one copy of it is shared.
                 let last = texts.last().filter(|last| last.data() == text.as_bytes());
                 texts.push(last.cloned().unwrap_or_else(|| ByteArray::from(text)));
             }
-            (Self::Numbers { .. }, Cell::Text(_)) | (Self::Texts(_), Cell::Number(_)) => {
+            (Self::Numbers { .. } | Self::Decimals { .. } | Self::Texts(_), _) => {
                 unreachable!("rows are made for the columns of their table")
             }
         }
@@ -124,6 +136,12 @@ impl Column {
                 typed.write_batch(values, levels.as_deref(), None)?;
                 values.clear();
                 levels.iter_mut().for_each(Vec::clear);
+            }
+            Self::Decimals { values, levels } => {
+                let typed = writer.typed::<DoubleType>();
+                typed.write_batch(values, Some(levels), None)?;
+                values.clear();
+                levels.clear();
             }
             Self::Texts(texts) => {
                 writer.typed::<ByteArrayType>().write_batch(texts, None, None)?;
@@ -141,6 +159,7 @@ fn message(table: &Table) -> String {
         let form = match kind {
             Kind::Number => "required int64",
             Kind::MaybeNumber => "optional int64",
+            Kind::MaybeDecimal => "optional double",
             Kind::Text => "required binary",
         };
         let logical = if *kind == Kind::Text { " (STRING)" } else { "" };

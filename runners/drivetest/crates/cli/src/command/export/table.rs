@@ -14,6 +14,8 @@ pub enum Kind {
     Number,
     /// A whole number, or nothing where it is not known.
     MaybeNumber,
+    /// A decimal, or nothing where it is not known.
+    MaybeDecimal,
     /// Text.
     Text,
 }
@@ -32,6 +34,8 @@ pub struct Table {
 pub enum Cell<'a> {
     /// Of a column of numbers; at most 2^63 - 1.
     Number(Option<u64>),
+    /// Of a column of decimals; finite.
+    Decimal(Option<f64>),
     /// Of a column of text.
     Text(&'a str),
 }

@@ -28,8 +28,9 @@ impl<W: Write> Rows for Csv<W> {
                 self.target.write_all(b",")?;
             }
             match cell {
-                Cell::Number(None) => {}
+                Cell::Number(None) | Cell::Decimal(None) => {}
                 Cell::Number(Some(number)) => write!(self.target, "{number}")?,
+                Cell::Decimal(Some(decimal)) => write!(self.target, "{decimal}")?,
                 Cell::Text(text) if text.contains(['"', ',', '\r', '\n']) => {
                     write!(self.target, "\"{}\"", text.replace('"', "\"\""))?;
                 }
@@ -65,6 +66,7 @@ impl<W: Write> Rows for JsonLines<W> {
             write!(self.target, "{before}\"{name}\":")?;
             match cell {
                 Cell::Number(number) => serde_json::to_writer(&mut self.target, number)?,
+                Cell::Decimal(decimal) => serde_json::to_writer(&mut self.target, decimal)?,
                 Cell::Text(text) => serde_json::to_writer(&mut self.target, text)?,
             }
         }

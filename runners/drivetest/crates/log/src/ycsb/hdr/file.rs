@@ -11,12 +11,19 @@ use crate::ycsb::rules;
 const LINE_BYTES_MAX: usize = 4 << 20;
 
 /// Seconds of a run that are looked at.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// Intervals that begin before are left out.
-    pub from_s: f64,
+    pub from_s: u64,
     /// Intervals that end after are left out.
-    pub to_s: f64,
+    pub to_s: u64,
+}
+
+impl Span {
+    #[expect(clippy::cast_precision_loss, reason = "seconds of a run; u64::MAX is its end")]
+    fn holds(self, start_s: f64, end_s: f64) -> bool {
+        start_s >= self.from_s as f64 && end_s <= self.to_s as f64
+    }
 }
 
 /// What was read of a file.
@@ -118,7 +125,7 @@ impl Reader {
         let Some((start_s, length_s, histogram)) = untagged.and_then(cells) else {
             return self.tell("expected 'start,length,max,histogram'");
         };
-        let is_within = |span: Span| start_s >= span.from_s && start_s + length_s <= span.to_s;
+        let is_within = |span: Span| span.holds(start_s, start_s + length_s);
         if !self.span.is_none_or(is_within) {
             self.file.left_out_count += 1;
             self.histograms_count += 1;
