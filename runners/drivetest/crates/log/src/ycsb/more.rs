@@ -1,6 +1,6 @@
 //! Operations beside the printed ones: those of spectra and of single latencies.
 
-use crate::finding::Findings;
+use crate::finding::{Finding, Findings};
 use crate::ycsb::hgrm::{self, Spectrum};
 use crate::ycsb::metric::{Metric, Recorder};
 use crate::ycsb::number;
@@ -66,7 +66,7 @@ fn of_spectrum(printed: &Operation, spectrum: &Spectrum) -> Operation {
     }
 }
 
-fn compare(printed: &Operation, spectrum: &Spectrum) -> Option<crate::finding::Finding> {
+fn compare(printed: &Operation, spectrum: &Spectrum) -> Option<Finding> {
     if let Some(line) = spectrum.unreadable {
         let sentence = format!(
             "{}, line {line}: expected a row of a percentile spectrum",
@@ -107,9 +107,28 @@ pub fn raw(run: &mut Run, raw: &Raw) {
             is_intended_twin: name.is_intended,
             ..Operation::default()
         };
-        run.operations.push(raw.operation(operation, named));
+        let of_raw = raw.operation(operation, named);
+        let found = differs(run, &of_raw);
+        run.findings.extend(found);
+        run.operations.push(of_raw);
     }
     tell(run, raw);
+}
+
+/// Whether the summary tells another number of operations; two recorders have it under the name of either.
+fn differs(run: &Run, of_raw: &Operation) -> Option<Finding> {
+    let is_twin = |printed: &&Operation| {
+        printed.from == "rows"
+            && (&printed.name, &printed.outcome) == (&of_raw.name, &of_raw.outcome)
+            && printed.is_intended_twin == of_raw.is_intended_twin
+    };
+    let printed = run.operations.iter().find(is_twin)?;
+    let (rows, single) = (printed.ops_count?, of_raw.ops_count?);
+    let sentence = format!(
+        "{}: expected {rows} single operations, as the summary tells; got {single}",
+        of_raw.name
+    );
+    (rows != single).then(|| rules::RAW_DIFFERS.at(None, sentence))
 }
 
 /// Tells what single operations were not kept to the digit.

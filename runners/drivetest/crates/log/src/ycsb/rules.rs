@@ -78,6 +78,7 @@ rules! {
     HDR_UNMATCHED "hdr-unmatched" Look Nothing "send one log with its own .hdr files for each run"
     HDR_OF_SEVERAL "hdr-of-several-clients" Note Nothing ""
     HDR_CUT_TO_SPAN "hdr-cut-to-span" Note Nothing ""
+    RAW_DIFFERS "raw-differs" Look Nothing "send the whole output: single operations stand before their summary"
     LATENCIES_ROUNDED "latencies-rounded" Note Nothing ""
     STREAMS_JOINED "streams-joined" Note Nothing ""
 }

@@ -75,10 +75,10 @@ pub fn odd() -> Vec<Reading> {
     let cases = names.map(|name| support::case(&format!("go-ycsb-v1.0.1/badger-{name}")).read_alone());
     let many: String = (0..70_000).map(|at| format!("READ,{at},{at}\n")).collect();
     let raw = format!("Run finished, takes 1s\noperation,timestamp_us,latency_us\n{many}");
-    cases
-        .into_iter()
-        .chain([support::read(raw.as_bytes(), &[])])
-        .collect()
+    let summary = support::case("ycsb-0.18.0-SNAPSHOT/mt-raw").bytes("log");
+    let one_more = [b"READ,1,1\n".to_vec(), summary].concat();
+    let made = [raw.into_bytes(), one_more].map(|log| support::read(&log, &[]));
+    cases.into_iter().chain(made).collect()
 }
 
 #[test]

@@ -101,6 +101,15 @@ fn a_second_run_begins_with_its_single_operations() {
 }
 
 #[test]
+fn fewer_single_operations_than_the_summary_tells_are_told() {
+    let log = String::from_utf8(support::case("ycsb-0.18.0-SNAPSHOT/mt-raw").bytes("log")).unwrap();
+    let told = |log: &str| ids(&support::read(log.as_bytes(), &[]).ycsb_runs[0].findings);
+    assert!(!told(&log).contains(&"raw-differs"));
+    let first = log.lines().find(|line| line.starts_with("READ,")).unwrap();
+    assert!(told(&log.replacen(&format!("{first}\n"), "", 1)).contains(&"raw-differs"));
+}
+
+#[test]
 fn latencies_beyond_count_are_rounded_and_told() {
     let mut log = String::from("operation,timestamp_us,latency_us\n");
     (0..70_000).for_each(|at| log.push_str(&format!("READ,{at},{at}\n")));
