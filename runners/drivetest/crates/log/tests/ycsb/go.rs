@@ -133,6 +133,21 @@ fn every_interval_is_in_the_document() {
 }
 
 #[test]
+fn blocks_of_intervals_are_told_apart() {
+    let run = one(&support::case("go-ycsb-v1.0.1/badger-run-a-target"));
+    let told: Vec<_> = run
+        .statuses()
+        .map(|status| (status.elapsed_s, status.operations.len()))
+        .collect();
+    assert_eq!(told, [(1, 3), (2, 3), (3, 3), (4, 3)]);
+    // 1000 operations a second were asked, and four threads keep to it.
+    let rates = run
+        .statuses()
+        .map(|status| status.ops_per_s.unwrap().parse::<f64>().unwrap());
+    assert!(rates.into_iter().all(|rate| (990.0..1010.0).contains(&rate)));
+}
+
+#[test]
 fn only_runs_that_did_all_without_failure_are_valid() {
     for case in support::go_cases() {
         let run = one(&case);

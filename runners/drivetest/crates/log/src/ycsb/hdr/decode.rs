@@ -109,7 +109,7 @@ impl Scale {
             Some(bucket) => (bucket, (index & (half - 1)) + half),
         };
         let shift = u32::try_from(bucket).ok()?.checked_add(self.unit_bits)?;
-        let is_within = (sub + 1).checked_ilog2()? + shift < 63;
+        let is_within = sub.max(1).ilog2().checked_add(shift)? < 63;
         is_within.then(|| ((sub + 1) << shift) - 1)
     }
 }
@@ -205,7 +205,8 @@ mod tests {
             [Some(0), Some(1), Some(2047), Some(2049), Some(4095), Some(4099)]
         );
         assert_eq!(scale.greatest(u64::MAX), None);
-        assert_eq!(scale.greatest(54 * 1024), None);
+        assert_eq!(scale.greatest(55_295), Some(i64::MAX.unsigned_abs()));
+        assert_eq!(scale.greatest(55_296), None);
     }
 
     #[test]
