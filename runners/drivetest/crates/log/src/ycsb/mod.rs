@@ -21,6 +21,7 @@ mod number;
 mod operations;
 mod output;
 mod piece;
+mod printed;
 mod properties;
 mod raw;
 pub mod reader;

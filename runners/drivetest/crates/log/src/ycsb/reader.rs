@@ -2,16 +2,16 @@
 
 use crate::finding::{Finding, Findings, rule};
 use crate::reader::{Part, Role};
-use crate::text::lines::{Line, Lines};
+use crate::text::lines::Lines;
 use crate::ycsb::assemble;
 use crate::ycsb::command::Command;
 use crate::ycsb::go;
 use crate::ycsb::hdr;
-use crate::ycsb::hgrm::{self, Spectrum};
+use crate::ycsb::hgrm::Spectrum;
 use crate::ycsb::join;
 use crate::ycsb::more;
-use crate::ycsb::output::Output;
 use crate::ycsb::piece::Piece;
+use crate::ycsb::printed::Printed;
 use crate::ycsb::properties::Properties;
 use crate::ycsb::room::{RUNS_MAX, Room};
 use crate::ycsb::rules;
@@ -36,51 +36,6 @@ pub struct Read {
     pub runs: Vec<Run>,
     /// The lines of the log.
     pub lines_count: u64,
-}
-
-/// What a file holds of both programs.
-#[derive(Debug)]
-struct Printed {
-    java: Output,
-    go: go::output::Output,
-    /// A companion's name; the log is no spectrum.
-    name: Option<String>,
-    spectrum: Option<Spectrum>,
-}
-
-impl Printed {
-    fn new(part: Option<&str>) -> Self {
-        Self {
-            java: Output::new(part),
-            go: go::output::Output::new(part),
-            name: part.map(str::to_owned),
-            spectrum: None,
-        }
-    }
-
-    fn has_begun(&self) -> bool {
-        self.java.has_begun() || self.go.has_begun()
-    }
-
-    fn take(&mut self, line: Line<'_>, room: &mut Room) {
-        if self.is_of_spectrum(line) {
-            return;
-        }
-        if !self.go.take(line, room) {
-            self.java.take(line, room);
-        }
-    }
-
-    fn is_of_spectrum(&mut self, line: Line<'_>) -> bool {
-        let Some(name) = &self.name else { return false };
-        let text = String::from_utf8_lossy(line.text);
-        match &mut self.spectrum {
-            Some(spectrum) => spectrum.take(&text, line.number),
-            None if hgrm::is_head(&text) => self.spectrum = Some(Spectrum::new(name)),
-            None => return false,
-        }
-        true
-    }
 }
 
 /// The file that is being read.

@@ -3,6 +3,7 @@
 //! Source: github.com/pingcap/go-ycsb, cmd/go-ycsb, pkg/client, pkg/measurement, up to v1.0.1 and after it.
 
 pub mod assemble;
+mod block;
 mod checks;
 pub mod command;
 mod duration;
