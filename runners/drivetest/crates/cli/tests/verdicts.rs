@@ -246,15 +246,15 @@ fn a_lighter_write_load_does_not_pass() {
         ("disable-odsync: no", "disable-odsync: yes", 2),
         ("no-defrag-reads: no", "no-defrag-reads: yes", 2),
         ("commit-to-device: no", "commit-to-device: yes", 2),
-        // 4000 writes of 1536 bytes, 85 to a block, each written twice: 94.12.
+        // 4000 writes of 1536 bytes, 85 to a block, each written twice: 94.12, less one percent 93.18.
         (
             "large-block-writes-per-sec: 94.12",
-            "large-block-writes-per-sec: 94.10",
+            "large-block-writes-per-sec: 93.17",
             2,
         ),
         (
             "large-block-writes-per-sec: 94.12",
-            "large-block-writes-per-sec: 94.11",
+            "large-block-writes-per-sec: 93.18",
             0,
         ),
         // More than the log's 5648 in 60 s: not all were made.

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::act::header::Section;
+use crate::act::header::{Section, split_names};
 
 /// The banner's words around the version, which 1.x does not print.
 const BANNER: &[u8] = b"Aerospike act ";
@@ -48,12 +48,7 @@ pub fn is_derived(text: &str) -> bool {
 ///
 /// Source: aerospike/act, act.c, main(): the writes are dumped where `commit-to-device` is set (from 3.1).
 pub fn names(config: &Section) -> Vec<String> {
-    let devices = || {
-        config
-            .value("device-names")
-            .unwrap_or_default()
-            .split_whitespace()
-    };
+    let devices = || split_names(config.value("device-names").unwrap_or_default());
     let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
     let mut names = owned(&["LARGE BLOCK READS", "LARGE BLOCK WRITES", "RAW READS"]);
     if !is_committed(config) {
@@ -85,7 +80,7 @@ impl Places {
     pub fn new(config: &Section) -> Self {
         let devices = config.value("device-names").unwrap_or_default();
         Self {
-            devices: devices.split_whitespace().map(str::to_owned).collect(),
+            devices: split_names(devices).map(str::to_owned).collect(),
             is_committed: is_committed(config),
             reads_are_over: false,
         }

@@ -99,6 +99,14 @@ pub struct Header {
     kept_bytes: usize,
 }
 
+/// The devices that a list names, one named twice twice; separated as configurations separate them.
+///
+/// Source: aerospike/act, src/common/cfg.c: names end at `,`, `;` or a blank; the echo has blanks.
+pub fn split_names(list: &str) -> impl Iterator<Item = &str> {
+    let is_between = |letter: char| letter == ',' || letter == ';' || letter.is_whitespace();
+    list.split(is_between).filter(|name| !name.is_empty())
+}
+
 /// What a header did with a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
@@ -142,8 +150,7 @@ impl Header {
 
     /// The devices of the configuration, one named twice twice.
     pub fn device_names(&self) -> Vec<&str> {
-        let names = self.config.value("device-names").unwrap_or_default();
-        names.split_whitespace().collect()
+        split_names(self.config.value("device-names").unwrap_or_default()).collect()
     }
 
     /// What the buckets are: those of 1.x, which prints no version and has no unit to choose, mean something else.
@@ -303,6 +310,16 @@ mod tests {
             });
         });
         header
+    }
+
+    #[test]
+    fn device_names_end_at_commas_semicolons_and_blanks() {
+        let named = |list| split_names(list).collect::<Vec<_>>();
+        assert_eq!(
+            named("/dev/a,/dev/b;/dev/a /dev/c , /dev/d"),
+            ["/dev/a", "/dev/b", "/dev/a", "/dev/c", "/dev/d"]
+        );
+        assert!(named(" , ").is_empty());
     }
 
     const WHOLE: &str = "Storage device IO test\n\nACT-STORAGE CONFIGURATION\ndevice-names: /dev/a /dev/b\n\

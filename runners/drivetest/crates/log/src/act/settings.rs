@@ -1,7 +1,7 @@
 //! What the run was asked to do, as numbers; and what a reader should know about it.
 
 use crate::act::family::{Family, Workload};
-use crate::act::header::{Header, Section};
+use crate::act::header::{Header, Section, split_names};
 use crate::act::histogram::Unit;
 use crate::act::meaning::Edges;
 use crate::act::pacing;
@@ -164,7 +164,7 @@ fn version(header: &Header, family: Option<Family>) -> Option<String> {
 }
 
 fn twice(config: &Section) -> Option<String> {
-    let mut names: Vec<&str> = config.value("device-names")?.split_whitespace().collect();
+    let mut names: Vec<&str> = split_names(config.value("device-names")?).collect();
     names.sort_unstable();
     let same = names.windows(2).find(|pair| pair[0] == pair[1])?;
     Some(format!("{} is named more than once", same[0]))

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::act::header::split_names;
 use crate::act::run::Run;
 use crate::finding::{Finding, rule};
 
@@ -12,7 +13,7 @@ const NAMES_SHOWN: usize = 4;
 pub fn of_run(run: &Run) -> Vec<Finding> {
     let names = run.setting("device-names").unwrap_or_default();
     let mut drives: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for name in names.split_whitespace() {
+    for name in split_names(names) {
         if let Some(drive) = drive_of(name) {
             let known = drives.entry(drive).or_default();
             if !known.contains(&name) {

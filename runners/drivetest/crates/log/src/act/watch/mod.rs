@@ -7,7 +7,7 @@ pub mod repeats;
 pub mod round_counts;
 
 use crate::act::block::{Block, Names};
-use crate::act::header::Header;
+use crate::act::header::{Header, split_names};
 use crate::act::watch::device_sums::DeviceSums;
 use crate::act::watch::pace::{Ended, Pace};
 use crate::act::watch::rates::{asked, threads};
@@ -55,7 +55,7 @@ impl Watch {
             .map(|(key, value)| (key.to_owned(), value.to_owned()))
             .collect();
         let devices = header.config.value("device-names").unwrap_or_default();
-        let mut devices: Vec<_> = devices.split_whitespace().map(str::to_owned).collect();
+        let mut devices: Vec<_> = split_names(devices).map(str::to_owned).collect();
         devices.sort_unstable();
         devices.dedup();
         let mut watch = Self {
