@@ -5,6 +5,7 @@
 
 use crate::act;
 use crate::finding::Finding;
+use crate::text::decode::Encoding;
 use crate::unreadable::ReadError;
 use crate::ycsb;
 
@@ -54,6 +55,8 @@ pub struct Reading {
     pub ycsb_runs: Vec<ycsb::run::Run>,
     /// The lines of the log, without its companions.
     pub lines_count: u64,
+    /// How the letters of the log are stored.
+    pub encoding: Encoding,
 }
 
 /// Takes the bytes of a log, then those of its companions, in chunks of any size.
@@ -158,6 +161,7 @@ impl LogReader {
                 runs: Vec::new(),
                 ycsb_runs: ycsb.runs,
                 lines_count: ycsb.lines_count,
+                encoding: ycsb.encoding,
             },
             (act, _) => of_act(act.map(act::reader::LogReader::finish)),
         }
@@ -173,5 +177,6 @@ fn of_act(reading: Option<act::reader::Reading>) -> Reading {
         runs: reading.runs,
         ycsb_runs: Vec::new(),
         lines_count: reading.lines_count,
+        encoding: reading.encoding,
     }
 }

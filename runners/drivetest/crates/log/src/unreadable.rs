@@ -59,7 +59,6 @@ macro_rules! errors {
 errors! {
     EMPTY "empty" "the output of act_storage, act_index, drivetest or YCSB" "send the log itself; a program that dies at once leaves an empty one"
     BINARY "binary" "text, as ACT prints it, plain or compressed with gzip" "send the log itself, not a report, picture or archive of it"
-    UTF_16 "utf-16" "text in UTF-8" "convert it to UTF-8 (iconv -f UTF-16 -t UTF-8); redirection in PowerShell writes UTF-16"
     NOT_AN_ACT_LOG "not-an-act-log" "a line that begins with 'ACT version', or rows of YCSB" "send the log itself, as the program printed it, without marks before its lines"
     HEADER_MISSING "header-missing" "a header that begins with 'ACT version' before the first block" "send the log from its first line on"
     CUT_IN_HEADER "cut-in-header" "the whole header and blocks after it" "send the whole file"

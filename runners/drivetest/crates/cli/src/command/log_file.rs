@@ -50,6 +50,7 @@ pub struct Input {
     content_size_bytes: u64,
     content_sha256: Option<String>,
     lines_count: u64,
+    encoding: &'static str,
 }
 
 /// A log that was read.
@@ -123,6 +124,7 @@ fn unopened(name: String, reading: Reading) -> LogFile {
         content_size_bytes: 0,
         content_sha256: None,
         lines_count: 0,
+        encoding: reading.encoding.code(),
     };
     LogFile { input, reading }
 }
@@ -153,6 +155,7 @@ fn read_content(mut content: Content, name: String, how: How) -> LogFile {
         content_size_bytes: content.size_bytes,
         content_sha256: content_whole.then(|| content.sha256.clone()),
         lines_count: reading.lines_count,
+        encoding: reading.encoding.code(),
     };
     LogFile { input, reading }
 }
@@ -196,6 +199,7 @@ fn refused(reader: LogReader, why: impl FnOnce(u64) -> ReadError) -> Reading {
         ycsb_runs: Vec::new(),
         findings: Vec::new(),
         lines_count: reading.lines_count,
+        encoding: reading.encoding,
     }
 }
 

@@ -9,17 +9,16 @@ use crate::act::run_reader::RunReader;
 use crate::act::slices::KEPT_COUNTS_MAX;
 use crate::act::stop::shown;
 use crate::finding::{Finding, Findings, rule};
-use crate::text::lines::{Line, Lines};
-use crate::unreadable::{BINARY, CUT_IN_HEADER, EMPTY, HEADER_MISSING, NOT_AN_ACT_LOG, ReadError, UTF_16};
+use crate::text::decode::Encoding;
+use crate::text::lines::Line;
+use crate::text::stream::{Sink, Text};
+use crate::unreadable::{BINARY, CUT_IN_HEADER, EMPTY, HEADER_MISSING, NOT_AN_ACT_LOG, ReadError};
 
 /// Runs read of one file.
 pub const RUNS_MAX: usize = 64;
 
 /// The slice length of ACT's own analysis, seconds.
 pub const SLICE_S_DEFAULT: u64 = 3600;
-
-/// Bytes at the start of a log that tell what it is where it is no log.
-const HEAD_BYTES: usize = 4096;
 
 /// How to read.
 #[derive(Clone, Copy, Debug)]
@@ -47,12 +46,14 @@ pub struct Reading {
     pub runs: Vec<Run>,
     /// The lines of the content.
     pub lines_count: u64,
+    /// How its letters are stored.
+    pub encoding: Encoding,
 }
 
 /// Takes the bytes of a log, in chunks of any size, and gives what was read of them.
 #[derive(Debug)]
 pub struct LogReader {
-    lines: Lines,
+    text: Text,
     runs: Runs,
 }
 
@@ -60,7 +61,6 @@ pub struct LogReader {
 struct Runs {
     options: Options,
     wanted: Wanted,
-    head: Vec<u8>,
     current: Option<RunReader>,
     runs: Vec<Run>,
     refused: Vec<ReadError>,
@@ -77,7 +77,6 @@ impl LogReader {
         let runs = Runs {
             options,
             wanted: Wanted::default(),
-            head: Vec::new(),
             current: None,
             runs: Vec::new(),
             refused: Vec::new(),
@@ -88,7 +87,7 @@ impl LogReader {
             first_stray: None,
         };
         Self {
-            lines: Lines::default(),
+            text: Text::default(),
             runs,
         }
     }
@@ -101,17 +100,7 @@ impl LogReader {
     /// Takes the next bytes of the content, decompressed.
     pub fn push(&mut self, bytes: &[u8]) {
         let runs = &mut self.runs;
-        let wanted = HEAD_BYTES - runs.head.len();
-        runs.head.extend_from_slice(&bytes[..bytes.len().min(wanted)]);
-        let mut bytes = bytes;
-        while !bytes.is_empty() {
-            if let Some(line) = self.lines.begins() {
-                let clean = runs.take_clean(bytes, line);
-                self.lines.pass_over(clean.lines_count);
-                bytes = &bytes[clean.bytes_count..];
-            }
-            bytes = self.lines.push_line(bytes, |line| runs.take(line));
-        }
+        self.text.push(bytes, runs);
     }
 
     /// Whether the first line of a run was seen.
@@ -140,8 +129,21 @@ impl LogReader {
     /// Ends the log.
     pub fn finish(mut self) -> Reading {
         let runs = &mut self.runs;
-        let lines_count = self.lines.finish(|line| runs.take(line));
-        self.runs.finish(lines_count)
+        let lines_count = self.text.finish(runs);
+        for finding in self.text.findings() {
+            runs.findings.add(finding);
+        }
+        self.runs.finish(lines_count, &self.text)
+    }
+}
+
+impl Sink for Runs {
+    fn clean(&mut self, bytes: &[u8], line: u64) -> Clean {
+        self.take_clean(bytes, line)
+    }
+
+    fn line(&mut self, line: Line<'_>) {
+        self.take(line);
     }
 }
 
@@ -204,23 +206,18 @@ impl Runs {
             .get_or_insert_with(|| (line.number, shown(line.text)));
     }
 
-    fn finish(mut self, lines_count: u64) -> Reading {
+    fn finish(mut self, lines_count: u64, text: &Text) -> Reading {
         self.end_run();
-        if self.runs.is_empty() {
-            let error = Some(self.error(lines_count));
-            return Reading {
-                error,
-                findings: self.findings.into_list(),
-                runs: Vec::new(),
-                lines_count,
-            };
+        let error = self.runs.is_empty().then(|| self.error(lines_count, text.head()));
+        if error.is_none() {
+            self.tell();
         }
-        self.tell();
         Reading {
-            error: None,
+            error,
             findings: self.findings.into_list(),
             runs: self.runs,
             lines_count,
+            encoding: text.encoding(),
         }
     }
 
@@ -243,21 +240,18 @@ impl Runs {
         }
     }
 
-    fn error(&mut self, lines_count: u64) -> ReadError {
+    fn error(&mut self, lines_count: u64, head: &[u8]) -> ReadError {
         if !self.refused.is_empty() {
             return self.refused.swap_remove(0);
         }
         let last_line = Some(lines_count).filter(|&count| count > 0);
-        if self.head.starts_with(b"\xFF\xFE") || self.head.starts_with(b"\xFE\xFF") {
-            return UTF_16.at(1, "text in UTF-16");
-        }
-        if self.head.iter().all(u8::is_ascii_whitespace) && self.first_stray.is_none() {
+        if head.iter().all(u8::is_ascii_whitespace) && self.first_stray.is_none() {
             return EMPTY.at(last_line, "an empty file");
         }
         if let Some(line) = self.stray_block_line {
             return HEADER_MISSING.at(line, "a block, and no header before it");
         }
-        if looks_binary(&self.head) {
+        if looks_binary(head) {
             return BINARY.at(1, "bytes that are no text");
         }
         let (line, text) = self.first_stray.take().unwrap_or((lines_count, String::new()));

@@ -1,3 +1,10 @@
 //! Bytes to lines, whatever terminals, mailers and editors did to them.
 
+pub mod decode;
+pub mod ends;
 pub mod lines;
+pub mod marks;
+pub mod notes;
+pub mod prefix;
+pub mod stream;
+pub mod stripped;

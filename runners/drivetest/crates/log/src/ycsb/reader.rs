@@ -2,7 +2,9 @@
 
 use crate::finding::{Finding, Findings, rule};
 use crate::reader::{Part, Role};
-use crate::text::lines::Lines;
+use crate::text::decode::Encoding;
+use crate::text::lines::Line;
+use crate::text::stream::{Each, Text};
 use crate::ycsb::assemble;
 use crate::ycsb::command::Command;
 use crate::ycsb::go;
@@ -36,13 +38,15 @@ pub struct Read {
     pub runs: Vec<Run>,
     /// The lines of the log.
     pub lines_count: u64,
+    /// How its letters are stored.
+    pub encoding: Encoding,
 }
 
 /// The file that is being read.
 #[derive(Debug)]
 enum Open {
     /// What YCSB printed.
-    Output(Lines, Box<Printed>),
+    Output(Box<Text>, Box<Printed>),
     /// Histograms.
     Hdr(Box<hdr::file::Reader>),
     /// A script or a properties file.
@@ -62,6 +66,7 @@ pub struct Reader {
     has_go_begun: bool,
     spectra: Vec<Spectrum>,
     lines_count: u64,
+    encoding: Encoding,
     findings: Findings,
     log: Vec<Piece>,
     companions: Vec<(String, Vec<Piece>)>,
@@ -79,12 +84,13 @@ impl Default for Reader {
         Self {
             role: Role::Log,
             name: String::new(),
-            open: Open::Output(Lines::default(), Box::new(Printed::new(None))),
+            open: Open::Output(Box::default(), Box::new(Printed::new(None))),
             room: Room::default(),
             has_begun: false,
             has_go_begun: false,
             spectra: Vec::new(),
             lines_count: 0,
+            encoding: Encoding::default(),
             findings: Findings::default(),
             log: Vec::new(),
             companions: Vec::new(),
@@ -108,7 +114,7 @@ impl Reader {
         let companion = (part.role != Role::Log).then_some(part.name);
         self.open = match part.role {
             Role::Log | Role::Stderr | Role::Export | Role::Other => {
-                Open::Output(Lines::default(), Box::new(Printed::new(companion)))
+                Open::Output(Box::default(), Box::new(Printed::new(companion)))
             }
             Role::Command | Role::Config => Open::Script(Vec::new()),
             Role::Hdr => Open::Hdr(Box::new(hdr::file::Reader::new(part.name, self.span))),
@@ -130,7 +136,12 @@ impl Reader {
     /// Takes the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         match &mut self.open {
-            Open::Output(lines, output) => lines.push(bytes, |line| output.take(line, &mut self.room)),
+            Open::Output(text, output) => {
+                text.push(
+                    bytes,
+                    &mut Each(|line: Line<'_>| output.take(line, &mut self.room)),
+                );
+            }
             Open::Hdr(reader) => reader.push(bytes),
             Open::Script(text) => {
                 let wanted = SCRIPT_BYTES_MAX - text.len();
@@ -147,8 +158,14 @@ impl Reader {
 
     fn close(&mut self) {
         match std::mem::replace(&mut self.open, Open::Nothing) {
-            Open::Output(mut lines, mut output) => {
-                let lines_count = lines.finish(|line| output.take(line, &mut self.room));
+            Open::Output(mut text, mut output) => {
+                let lines_count = text.finish(&mut Each(|line: Line<'_>| output.take(line, &mut self.room)));
+                if self.role == Role::Log {
+                    self.encoding = text.encoding();
+                    text.findings()
+                        .into_iter()
+                        .for_each(|finding| self.findings.add(finding));
+                }
                 self.close_output(*output, lines_count);
             }
             Open::Hdr(reader) => self.close_hdr(*reader),
@@ -228,6 +245,7 @@ impl Reader {
             findings: self.findings.into_list(),
             runs,
             lines_count: self.lines_count,
+            encoding: self.encoding,
         }
     }
 

@@ -1,0 +1,309 @@
+//! What stands before every line of a run that was quoted, indented, or shipped by a logger.
+//!
+//! The header's first line shows the prefix, and the line after it, which is known, proves it. Nothing else is taken
+//! for one; a line of the run without it is passed over and told.
+
+use memchr::memmem;
+
+/// What a header's first line begins with, and what the line after it must hold.
+const ANCHORS: [(&[u8], &[u8]); 2] = [
+    (b"ACT version ", b"device IO test"),
+    (b"Aerospike act ", b"Copyright "),
+];
+
+/// Bytes of the longest prefix: a time, a host, a program.
+const PREFIX_BYTES_MAX: usize = 256;
+
+const NAMES_OF_TIME: [&[u8]; 19] = [
+    b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec", b"Mon",
+    b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun",
+];
+
+/// A header's first line somewhere in a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Anchor {
+    /// The bytes before it.
+    pub at: usize,
+    follower: &'static [u8],
+}
+
+impl Anchor {
+    /// Finds it, None where the line holds none or bears too much before it.
+    pub fn find(text: &[u8]) -> Option<Self> {
+        memchr::memchr(b'A', text)?;
+        let found = ANCHORS
+            .iter()
+            .find_map(|(anchor, follower)| Some((memmem::find(text, anchor)?, anchor, *follower)));
+        let (at, anchor, follower) = found?;
+        let rest = &text[at + anchor.len()..];
+        let is_version = at == 0 || rest.ends_with(b"device IO test") || is_version(rest);
+        (is_version && at <= PREFIX_BYTES_MAX).then_some(Self { at, follower })
+    }
+
+    /// Whether a text is what the next line of the header holds.
+    pub fn is_followed_by(self, text: &[u8]) -> bool {
+        text.ends_with(self.follower) || text.starts_with(self.follower)
+    }
+}
+
+fn is_version(rest: &[u8]) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
+    rest.first().is_some_and(u8::is_ascii_digit) && rest.iter().all(is_part)
+}
+
+/// What a prefix is to people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nature {
+    /// Blanks and tabs.
+    Indented,
+    /// Marks such as `> ` and `| `.
+    Quoted,
+    /// A time, a host or a program, as loggers put before a line.
+    Shipped,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    /// These bytes.
+    Same(Box<[u8]>),
+    /// One digit or more: a time or a number that grows.
+    Digits,
+    /// The name of a month or a day of the week.
+    TimeName,
+    /// One blank or more: a day of one digit is padded.
+    Blanks,
+}
+
+/// A prefix: bytes that stay, digits and names of time that change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prefix {
+    parts: Vec<Part>,
+    nature: Nature,
+}
+
+impl Prefix {
+    /// The prefix that a header's first line bears.
+    pub fn of(before: &[u8]) -> Self {
+        let nature = if before.iter().all(|byte| matches!(byte, b' ' | b'\t')) {
+            Nature::Indented
+        } else if before.iter().any(u8::is_ascii_alphanumeric) {
+            Nature::Shipped
+        } else {
+            Nature::Quoted
+        };
+        let parts = if nature == Nature::Shipped {
+            parts_of(before)
+        } else {
+            vec![Part::Same(before.into())]
+        };
+        Self { parts, nature }
+    }
+
+    /// What it is to people.
+    pub fn nature(&self) -> Nature {
+        self.nature
+    }
+
+    /// The text behind the prefix; empty where trailing blanks were taken off the prefix of an empty line; None
+    /// where the line does not bear it.
+    pub fn strip<'a>(&self, text: &'a [u8]) -> Option<&'a [u8]> {
+        let mut rest = text;
+        for (at, part) in self.parts.iter().enumerate() {
+            let is_last = at + 1 == self.parts.len();
+            match part.strip(rest) {
+                Some(after) => rest = after,
+                None if is_last && part.is_but_trailing_blanks(rest) => return Some(&[]),
+                None => return None,
+            }
+        }
+        Some(rest)
+    }
+}
+
+impl Part {
+    fn strip<'a>(&self, text: &'a [u8]) -> Option<&'a [u8]> {
+        match self {
+            Self::Same(bytes) => text.strip_prefix(&**bytes),
+            Self::Digits => after_some(text, |byte| byte.is_ascii_digit()),
+            Self::Blanks => Some(after_some(text, |byte| byte == b' ').unwrap_or(text)),
+            Self::TimeName => NAMES_OF_TIME.iter().find_map(|name| text.strip_prefix(*name)),
+        }
+    }
+
+    fn is_but_trailing_blanks(&self, rest: &[u8]) -> bool {
+        matches!(self, Self::Same(bytes) if bytes.trim_ascii_end() == rest)
+    }
+}
+
+fn after_some(text: &[u8], is_one: impl Fn(u8) -> bool) -> Option<&[u8]> {
+    let count = text.iter().take_while(|&&byte| is_one(byte)).count();
+    (count > 0).then(|| &text[count..])
+}
+
+/// Digits may change in words that are times, dates or plain numbers, and in no other: `host7` and `act[123]` stay.
+fn parts_of(before: &[u8]) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut rest = before;
+    while !rest.is_empty() {
+        let blanks = rest.iter().take_while(|&&byte| byte == b' ').count();
+        let word = rest[blanks..]
+            .iter()
+            .take_while(|&&byte| !matches!(byte, b' ' | b'\t'))
+            .count();
+        add_blanks(&rest[..blanks], &rest[blanks..], &mut parts);
+        add_word(&rest[blanks..blanks + word], &mut parts);
+        rest = &rest[blanks + word..];
+        if let Some(after) = rest.strip_prefix(b"\t") {
+            add_same(b"\t", &mut parts);
+            rest = after;
+        }
+    }
+    parts
+}
+
+fn add_same(bytes: &[u8], parts: &mut Vec<Part>) {
+    match parts.last_mut() {
+        _ if bytes.is_empty() => {}
+        Some(Part::Same(before)) => *before = [before, bytes].concat().into(),
+        _ => parts.push(Part::Same(bytes.into())),
+    }
+}
+
+/// `Dec  1` becomes `Dec 10`: blanks before a digit may change, those at the end may not.
+fn add_blanks(blanks: &[u8], behind: &[u8], parts: &mut Vec<Part>) {
+    if behind.first().is_some_and(u8::is_ascii_digit) {
+        parts.push(Part::Blanks);
+    } else {
+        add_same(blanks, parts);
+    }
+}
+
+fn add_word(word: &[u8], parts: &mut Vec<Part>) {
+    if NAMES_OF_TIME.contains(&word) {
+        parts.push(Part::TimeName);
+    } else if is_of_time(word) {
+        add_digits(word, parts);
+    } else {
+        add_same(word, parts);
+    }
+}
+
+/// Digits with what stands in times between and around them; three dots are of an address.
+fn is_of_time(word: &[u8]) -> bool {
+    let dots = word.iter().filter(|&&byte| byte == b'.').count();
+    let is_part = |byte: &u8| {
+        byte.is_ascii_digit() || matches!(byte, b'-' | b':' | b'.' | b',' | b'/' | b'+' | b'T' | b'Z')
+    };
+    let core = word.trim_ascii_start().strip_prefix(b"[").unwrap_or(word);
+    let core = core.strip_suffix(b":").unwrap_or(core);
+    let core = core.strip_suffix(b"]").unwrap_or(core);
+    dots < 3 && core.first().is_some_and(u8::is_ascii_digit) && core.iter().all(is_part)
+}
+
+fn add_digits(word: &[u8], parts: &mut Vec<Part>) {
+    for run in word.chunk_by(|one, other| one.is_ascii_digit() == other.is_ascii_digit()) {
+        if run[0].is_ascii_digit() {
+            parts.push(Part::Digits);
+        } else {
+            add_same(run, parts);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn behind(prefix: &str, line: &str) -> Option<String> {
+        let prefix = Prefix::of(prefix.as_bytes());
+        let rest = prefix.strip(line.as_bytes())?;
+        Some(String::from_utf8(rest.to_vec()).unwrap())
+    }
+
+    fn nature(prefix: &str) -> Nature {
+        Prefix::of(prefix.as_bytes()).nature()
+    }
+
+    #[test]
+    fn the_nature_of_a_prefix_is_told() {
+        assert_eq!(nature(" \t"), Nature::Indented);
+        assert_eq!(nature(">> "), Nature::Quoted);
+        assert_eq!(nature("Nov 21 02:55:29 "), Nature::Shipped);
+    }
+
+    #[test]
+    fn marks_and_blanks_stay_as_they_are() {
+        for prefix in ["> ", ">> ", "| ", "    ", "\t", "\u{2502} "] {
+            let line = format!("{prefix} (01: 0000000005)");
+            assert_eq!(
+                behind(prefix, &line).as_deref(),
+                Some(" (01: 0000000005)"),
+                "{prefix:?}"
+            );
+            assert_eq!(
+                behind(prefix, prefix.trim_ascii_end()).as_deref(),
+                Some(""),
+                "{prefix:?}"
+            );
+        }
+        assert_eq!(behind("> ", ">  (01: 5)").as_deref(), Some(" (01: 5)"));
+        assert_eq!(behind("> ", "reads (5 total)"), None);
+    }
+
+    #[test]
+    fn times_change_and_their_shape_stays() {
+        for (prefix, later) in [
+            (
+                "Nov 21 02:55:29 bench01 act[123]: ",
+                "Dec  1 00:00:00 bench01 act[123]: ",
+            ),
+            ("2024-01-02T03:04:05.123456Z ", "2024-01-02T03:04:06.000001Z "),
+            ("[2024-01-02 03:04:05] ", "[2024-01-03 00:00:00] "),
+            ("[  9.125000] ", "[100.250000] "),
+            ("act-1  | ", "act-1  | "),
+            ("  7\t", "123456\t"),
+            ("1700000000.5 host7 ", "1700000001.5 host7 "),
+        ] {
+            let line = format!("{later} (01: 5)");
+            assert_eq!(behind(prefix, &line).as_deref(), Some(" (01: 5)"), "{prefix:?}");
+        }
+    }
+
+    #[test]
+    fn another_process_or_host_has_another_prefix() {
+        let prefix = "Nov 21 02:55:29 bench01 act[123]: ";
+        assert_eq!(
+            behind(prefix, "Nov 21 02:55:29 bench01 act[124]: reads (5 total)"),
+            None
+        );
+        assert_eq!(
+            behind(prefix, "Nov 21 02:55:29 bench02 act[123]: reads (5 total)"),
+            None
+        );
+        assert_eq!(behind("10.0.0.5: ", "10.0.0.6: reads (5 total)"), None);
+        assert_eq!(behind(prefix, "reads (5 total)"), None);
+        assert_eq!(
+            behind(prefix, "Nov 21 02:55:30 bench01 act[123]:").as_deref(),
+            Some("")
+        );
+    }
+
+    #[test]
+    fn a_header_is_found_behind_a_prefix_and_not_in_a_sentence() {
+        let at = |text: &str| Anchor::find(text.as_bytes()).map(|anchor| anchor.at);
+        assert_eq!(at("ACT version 6.6"), Some(0));
+        assert_eq!(at("> ACT version 6.6"), Some(2));
+        assert_eq!(at("| Aerospike act version 3.1 - device IO test"), Some(2));
+        assert_eq!(at("we ran ACT version 6.6 here"), None);
+        assert_eq!(at("reads (5 total)"), None);
+    }
+
+    #[test]
+    fn only_the_line_that_must_follow_proves_a_prefix() {
+        let anchor = Anchor::find(b"x.log is ACT version 6.6").unwrap();
+        assert!(anchor.is_followed_by(b"Storage device IO test"));
+        assert!(!anchor.is_followed_by(b""));
+        let old = Anchor::find(b"Aerospike act version 3.1 - device IO test").unwrap();
+        assert!(old.is_followed_by(b"Copyright 2011 by Aerospike. All rights reserved."));
+    }
+}
