@@ -55,9 +55,22 @@ pub struct Finding {
     pub sentence: String,
     /// What the sender can do.
     pub remedy: &'static str,
+    /// The file of an archive that it was found in; None where there is no archive, or all of it is meant.
+    pub member: Option<String>,
     /// What it does to a verdict.
     #[serde(skip)]
     pub effect: Effect,
+}
+
+impl Finding {
+    /// The same, found in a file of an archive.
+    #[must_use]
+    pub fn of_member(self, name: &str) -> Self {
+        Self {
+            member: Some(name.to_owned()),
+            ..self
+        }
+    }
 }
 
 impl Rule {
@@ -69,6 +82,7 @@ impl Rule {
             line: line.into(),
             sentence: sentence.into(),
             remedy: self.remedy,
+            member: None,
             effect: self.effect,
         }
     }
@@ -212,6 +226,14 @@ rules! {
     DURATION_OFF_INTERVAL "duration-off-interval" Note Nothing "choose a duration that the report interval divides"
     NX_NOT_WHOLE "nx-not-whole" Note Nothing "choose a multiple of 2000 reads/s and 1000 writes/s for each device to stand in a ladder"
     LINES_WITHOUT_PREFIX "lines-without-prefix" Look Nothing "send the log itself as a file, not a copy out of a message or a logger"
+    ARCHIVE_DAMAGED "archive-damaged" Decides Incomplete "make the archive again and send it whole"
+    MEMBER_NOT_READ "member-not-read" Look Nothing "send the log itself, as the program printed it"
+    MEMBER_DAMAGED "member-damaged" Look Nothing "make the archive again and send it whole"
+    MEMBER_PASSED_OVER "member-passed-over" Look Nothing "put the file itself into the archive, unencrypted, stored or deflated"
+    MEMBER_NAME "member-name" Look Nothing "make the archive from within the directory of the logs"
+    MEMBER_REPEATED "member-repeated" Look Nothing "give each file a name of its own"
+    NESTED_ARCHIVE "nested-archive" Look Nothing "put the logs into one archive, or send each archive by itself"
+    TOO_MANY_MEMBERS "too-many-members" Look Nothing "send the logs in several archives"
     NOISE "noise" Note Nothing ""
     UTF_16 "utf-16" Note Nothing ""
     BYTE_ORDER_MARK "byte-order-mark" Note Nothing ""

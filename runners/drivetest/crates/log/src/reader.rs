@@ -59,6 +59,22 @@ pub struct Reading {
     pub encoding: Encoding,
 }
 
+impl Reading {
+    /// Says that the log is a file of an archive in which so many runs of YCSB stand before these.
+    pub fn be_of_member(&mut self, name: &str, ycsb_runs_before: usize) {
+        for run in &mut self.runs {
+            run.member = Some(name.to_owned());
+        }
+        for run in &mut self.ycsb_runs {
+            run.ordinal += ycsb_runs_before;
+            run.member = Some(name.to_owned());
+        }
+        for finding in &mut self.findings {
+            finding.member = Some(name.to_owned());
+        }
+    }
+}
+
 /// Takes the bytes of a log, then those of its companions, in chunks of any size.
 #[derive(Debug)]
 pub struct LogReader {
@@ -70,8 +86,13 @@ pub struct LogReader {
 impl LogReader {
     /// A reader at the start of a log.
     pub fn new(options: Options) -> Self {
+        Self::with_share(options, 1)
+    }
+
+    /// A reader of one of several logs, whose readers together keep no more than the reader of one.
+    pub fn with_share(options: Options, logs_count: usize) -> Self {
         Self {
-            act: Some(act::reader::LogReader::new(options)),
+            act: Some(act::reader::LogReader::with_share(options, logs_count)),
             ycsb: Some(ycsb::reader::Reader::default()),
             role: Role::Log,
         }
@@ -95,6 +116,18 @@ impl LogReader {
         if let Some(ycsb) = &mut self.ycsb {
             ycsb.set_span(ycsb::hdr::file::Span { from_s, to_s });
         }
+    }
+
+    /// Says how many runs of ACT stand before these in an archive; to be called before any bytes come.
+    pub fn begin_runs_at(&mut self, ordinal: usize) {
+        if let Some(act) = &mut self.act {
+            act.begin_runs_at(ordinal);
+        }
+    }
+
+    /// The ordinal of the next run of ACT, when all bytes of the log have come; None where it is no log of ACT.
+    pub fn next_ordinal(&mut self) -> Option<usize> {
+        self.act.as_mut().map(act::reader::LogReader::next_ordinal)
     }
 
     /// Begins a file: the log first, then what belongs to it. Bytes that come before any beginning are the log's.
@@ -152,7 +185,9 @@ impl LogReader {
 
     /// Ends the log and its companions.
     pub fn finish(mut self) -> Reading {
-        // The end of a file without a line end may be what tells.
+        // A short log is told apart only now; the end of a file without a line end may be what tells.
+        self.next_ordinal();
+        self.settle();
         let ycsb = self.ycsb.take().map(ycsb::reader::Reader::finish);
         match (self.act, ycsb) {
             (_, Some(ycsb)) if !ycsb.runs.is_empty() => Reading {

@@ -25,6 +25,9 @@ pub struct Args {
 impl Args {
     /// Runs the command; over several runs and logs the weightiest status is given: 3, then 1, then 2.
     pub fn run(self) -> ExitCode {
+        if let Some(refused) = self.how.refusal(&self.logs) {
+            return refused;
+        }
         let profile = match profile(&self.profile) {
             Ok(profile) => profile,
             Err(bad) => return refuse_profile(&self.profile, &bad),

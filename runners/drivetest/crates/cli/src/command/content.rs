@@ -1,20 +1,16 @@
-//! The bytes of a file as received and as decompressed, both hashed on their way.
+//! The content of a file: its bytes decompressed, counted, hashed and bounded.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::path::Path;
 
-use flate2::bufread::GzDecoder;
-
+use super::decoder::{Compression, Decoder};
+use super::limit::Stop;
+use super::source::{CHUNK_BYTES, Source};
 use super::sum::{Sum, Summed};
 
-/// Bytes read at once: large enough that hashing and splitting outweigh the calls, small enough for the cache.
-const CHUNK_BYTES: usize = 256 * 1024;
-
-const GZIP_MAGIC: &[u8] = b"\x1f\x8b";
-
 /// Logs shrink to about an eighth: enough to foresee whether the content is long.
-const GZIP_RATIO: u64 = 8;
+const USUAL_RATIO: u64 = 8;
 
 /// How a stream of content ended.
 pub enum End {
@@ -24,185 +20,197 @@ pub enum End {
     Trailing(u64),
     /// Damage in the compressed stream.
     Damaged(io::Error),
-    /// More content than the limit.
-    TooLarge,
+    /// A limit was reached.
+    Stopped(Stop),
 }
 
-/// A file being read.
-pub struct Content {
-    received: Received,
+/// A content being read.
+pub struct Content<'a> {
+    decoder: Decoder<'a>,
     /// None where the content is what was received: it is hashed once.
     content: Option<Sum>,
+    held: Vec<u8>,
+    /// What the look ahead met, told when it is reached.
+    held_error: Option<io::Error>,
+    limit_bytes: u64,
 }
 
-impl Content {
-    /// Opens a file and looks at its first bytes.
-    pub fn open(path: &Path) -> io::Result<Self> {
+impl<'a> Content<'a> {
+    /// The content of a file, or of standard input for `-`.
+    ///
+    /// # Errors
+    /// Where the file cannot be opened or read.
+    pub fn open(path: &Path, limit_bytes: u64) -> io::Result<Self> {
+        if path == Path::new("-") {
+            return Self::of(Box::new(io::stdin()), u64::MAX, limit_bytes);
+        }
         let file = File::open(path)?;
         let expected_bytes = file.metadata()?.len();
-        let mut received = Received {
-            file,
-            buffer: vec![0; CHUNK_BYTES],
-            begin: 0,
-            end: 0,
-            sum: Sum::new(expected_bytes),
-        };
-        let is_gzip = received.begins_with(GZIP_MAGIC)?;
-        let content = is_gzip.then(|| Sum::new(expected_bytes.saturating_mul(GZIP_RATIO)));
-        Ok(Self { received, content })
+        Self::of(Box::new(file), expected_bytes, limit_bytes)
     }
 
-    /// `none` or `gzip`.
-    pub fn compression(&self) -> &'static str {
-        if self.content.is_some() { "gzip" } else { "none" }
+    /// The content of about so many bytes as received, at most `limit_bytes` of it.
+    ///
+    /// # Errors
+    /// Where the bytes cannot be read.
+    pub fn of(received: Box<dyn Read + 'a>, expected_bytes: u64, limit_bytes: u64) -> io::Result<Self> {
+        let decoder = Decoder::new(Source::new(received, expected_bytes))?;
+        let is_compressed = decoder.compression() != Compression::None;
+        Ok(Self {
+            decoder,
+            content: is_compressed.then(|| Sum::new(expected_bytes.saturating_mul(USUAL_RATIO))),
+            held: Vec::new(),
+            held_error: None,
+            limit_bytes,
+        })
+    }
+
+    /// How it is compressed.
+    pub fn compression(&self) -> Compression {
+        self.decoder.compression()
     }
 
     /// Bytes of content so far.
-    pub fn content_bytes(&self) -> u64 {
-        self.content.as_ref().unwrap_or(&self.received.sum).size_bytes()
+    pub fn size_bytes(&mut self) -> u64 {
+        match &self.content {
+            Some(content) => content.size_bytes(),
+            None => self.decoder.source().sum.size_bytes(),
+        }
     }
 
     /// The bytes as received, and as decompressed up to where reading stopped: None where that is the same.
     pub fn finish(self) -> (Summed, Option<Summed>) {
-        (self.received.sum.finish(), self.content.map(Sum::finish))
+        let received = self.decoder.into_source().sum.finish();
+        (received, self.content.map(Sum::finish))
     }
 
-    /// Hands the content to `each`, at most `limit_bytes` of it, and reads the file to its end for its hash.
+    /// The first bytes of the content, `wanted` of them where so many are there; they are read again later.
+    ///
+    /// # Errors
+    /// Where the file cannot be read; damage within them is no error yet.
+    pub fn head(&mut self, wanted: usize) -> io::Result<Vec<u8>> {
+        if self.is_plain() {
+            return Ok(self.decoder.source().peek(wanted)?.to_owned());
+        }
+        let mut buffer = [0; 4096];
+        while self.held.len() < wanted && self.held_error.is_none() {
+            match self.decoder.read(&mut buffer) {
+                Ok(0) => break,
+                Err(error) => {
+                    self.held_error = Some(error);
+                    break;
+                }
+                Ok(count) => self.held.extend_from_slice(&buffer[..count]),
+            }
+        }
+        Ok(self.held[..self.held.len().min(wanted)].to_owned())
+    }
+
+    /// Hands the content to `each` and reads the file to its end for its hash, but for one stopped at a limit.
     ///
     /// # Errors
     /// Where the file cannot be read; damage in the compressed stream is an [`End`].
-    pub fn read(&mut self, limit_bytes: u64, each: impl FnMut(&[u8])) -> io::Result<End> {
-        let end = match &mut self.content {
-            Some(content) => read_gzip(&mut self.received, content, limit_bytes, each),
-            None => read_plain(&mut self.received, limit_bytes, each),
-        }?;
-        match end {
-            End::TooLarge if self.content.is_none() => Ok(End::TooLarge),
-            end => {
-                while !self.received.fill_buf()?.is_empty() {
-                    self.received.consume(usize::MAX);
-                }
-                Ok(end)
-            }
-        }
-    }
-}
-
-fn read_plain(received: &mut Received, limit_bytes: u64, mut each: impl FnMut(&[u8])) -> io::Result<End> {
-    loop {
-        let bytes = received.fill_buf()?;
-        if bytes.is_empty() {
-            return Ok(End::Whole);
-        }
-        each(bytes);
-        received.consume(usize::MAX);
-        if received.sum.size_bytes() > limit_bytes {
-            return Ok(End::TooLarge);
-        }
-    }
-}
-
-fn read_gzip(
-    received: &mut Received,
-    content: &mut Sum,
-    limit_bytes: u64,
-    mut each: impl FnMut(&[u8]),
-) -> io::Result<End> {
-    let mut buffer = vec![0; CHUNK_BYTES];
-    while received.begins_with(GZIP_MAGIC)? {
-        let mut member = GzDecoder::new(&mut *received);
-        loop {
-            match member.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(count) => {
-                    content.add(&buffer[..count]);
-                    each(&buffer[..count]);
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Ok(End::Damaged(error)),
-            }
-            if content.size_bytes() > limit_bytes {
-                return Ok(End::TooLarge);
-            }
-        }
-    }
-    received.rest().map(|rest| {
-        if rest == 0 {
-            End::Whole
+    pub fn pump(&mut self, each: impl FnMut(&[u8])) -> io::Result<End> {
+        let is_plain = self.is_plain();
+        let pumped = if is_plain {
+            self.pump_plain(each)
         } else {
-            End::Trailing(rest)
-        }
-    })
-}
-
-/// The file, hashed as it is read.
-struct Received {
-    file: File,
-    buffer: Vec<u8>,
-    begin: usize,
-    end: usize,
-    sum: Sum,
-}
-
-impl Received {
-    fn begins_with(&mut self, magic: &[u8]) -> io::Result<bool> {
-        while self.end - self.begin < magic.len() {
-            self.buffer.copy_within(self.begin..self.end, 0);
-            (self.begin, self.end) = (0, self.end - self.begin);
-            if self.read_more()? == 0 {
-                break;
-            }
-        }
-        Ok(self.buffer[self.begin..self.end].starts_with(magic))
+            self.pump_decoded(each)
+        };
+        self.end(pumped)
     }
 
-    fn read_more(&mut self) -> io::Result<usize> {
+    /// How reading ended that gave this answer; the file is read to its end for its hash, if not stopped at a limit.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    fn end(&mut self, read: io::Result<()>) -> io::Result<End> {
+        let is_plain = self.is_plain();
+        let broken = match read.map_err(|error| (Stop::of(&error), error)) {
+            Ok(()) => None,
+            Err((Some(stop), _)) if is_plain => return Ok(End::Stopped(stop)),
+            Err((None, error)) if is_plain => return Err(error),
+            Err((Some(stop), _)) => Some(End::Stopped(stop)),
+            Err((None, error)) => Some(End::Damaged(error)),
+        };
+        let rest = self.pass_over()?;
+        let is_over = rest == 0 || is_plain;
+        Ok(broken.unwrap_or(if is_over { End::Whole } else { End::Trailing(rest) }))
+    }
+
+    /// How reading ended of an archive, whose damage is told even where it is not compressed.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn end_of_archive(&mut self, read: io::Result<()>) -> io::Result<End> {
+        // Behind its last entry an archive is padded.
+        let read = read.and_then(|()| io::copy(self, &mut io::sink()));
+        let end = match read.map_err(|error| (Stop::of(&error), error)) {
+            Ok(_) => End::Whole,
+            Err((Some(stop), _)) => End::Stopped(stop),
+            Err((None, error)) => End::Damaged(error),
+        };
+        self.pass_over()?;
+        Ok(end)
+    }
+
+    /// Reads what was received to its end, without its content.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn pass_over(&mut self) -> io::Result<u64> {
+        self.decoder.source().rest()
+    }
+
+    fn is_plain(&self) -> bool {
+        self.compression() == Compression::None
+    }
+
+    fn pump_plain(&mut self, mut each: impl FnMut(&[u8])) -> io::Result<()> {
+        let limit_bytes = self.limit_bytes;
+        let source = self.decoder.source();
         loop {
-            match self.file.read(&mut self.buffer[self.end..]) {
+            let bytes = source.fill_buf()?;
+            if bytes.is_empty() {
+                return Ok(());
+            }
+            each(bytes);
+            source.consume(usize::MAX);
+            if source.sum.size_bytes() > limit_bytes {
+                return Err(Stop::TooLarge { limit_bytes }.into());
+            }
+        }
+    }
+
+    fn pump_decoded(&mut self, mut each: impl FnMut(&[u8])) -> io::Result<()> {
+        let mut buffer = vec![0; CHUNK_BYTES];
+        loop {
+            match self.read(&mut buffer) {
+                Ok(0) => return Ok(()),
+                Ok(count) => each(&buffer[..count]),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
-                Ok(count) => {
-                    self.sum.add(&self.buffer[self.end..self.end + count]);
-                    self.end += count;
-                    return Ok(count);
-                }
             }
-        }
-    }
-
-    /// Reads to the end and says how many bytes were left.
-    fn rest(&mut self) -> io::Result<u64> {
-        let mut rest = 0;
-        loop {
-            let count = self.fill_buf()?.len();
-            if count == 0 {
-                return Ok(rest);
-            }
-            rest += count as u64;
-            self.consume(count);
         }
     }
 }
 
-impl Read for Received {
+impl Read for Content<'_> {
     fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
-        let mut bytes = self.fill_buf()?;
-        let count = bytes.read(target)?;
-        self.consume(count);
-        Ok(count)
-    }
-}
-
-impl BufRead for Received {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.begin == self.end {
-            (self.begin, self.end) = (0, 0);
-            self.read_more()?;
+        let count = if !self.held.is_empty() {
+            let count = self.held.as_slice().read(target)?;
+            self.held.drain(..count);
+            count
+        } else if let Some(error) = self.held_error.take() {
+            return Err(error);
+        } else {
+            self.decoder.read(target)?
+        };
+        if let Some(content) = &mut self.content {
+            content.add(&target[..count]);
         }
-        Ok(&self.buffer[self.begin..self.end])
-    }
-
-    fn consume(&mut self, count: usize) {
-        self.begin = self.begin.saturating_add(count).min(self.end);
+        let received_bytes = self.decoder.source().sum.size_bytes();
+        Stop::check(self.size_bytes(), received_bytes, self.limit_bytes)?;
+        Ok(count)
     }
 }

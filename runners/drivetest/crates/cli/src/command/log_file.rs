@@ -6,15 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use drivetest_log::act::listeners::Wanted;
-use drivetest_log::finding::{Finding, rule};
+use drivetest_log::finding::Finding;
 use drivetest_log::judge;
 use drivetest_log::judge::profile::{Profile, ProfileError};
-use drivetest_log::reader::{LogReader, Options, Reading, SLICE_S_DEFAULT};
-use drivetest_log::unreadable::{COMPRESSION_UNREADABLE, CONTENT_TOO_LARGE, FILE_UNREADABLE, ReadError};
-use serde::Serialize;
+use drivetest_log::reader::{Options, SLICE_S_DEFAULT};
 
-use super::behind::Behind;
-use super::content::{Content, End};
+pub use super::log_read::{How, Input, LogFile};
 
 /// Content that is read at most: a bomb of a few KiB can hold any amount.
 pub const CONTENT_LIMIT_BYTES: u64 = 16 << 30;
@@ -37,31 +34,24 @@ pub struct HowToRead {
     /// Refuse a log with more content than this, decompressed
     #[arg(long, value_name = "BYTES", default_value_t = CONTENT_LIMIT_BYTES)]
     content_limit_bytes: u64,
-}
-
-/// The file as a document tells it; hashes are null where it could not be read to its end.
-#[derive(Serialize)]
-pub struct Input {
-    /// The file's name without its directory.
-    pub name: String,
-    compression: &'static str,
-    size_bytes: u64,
-    sha256: Option<String>,
-    content_size_bytes: u64,
-    content_sha256: Option<String>,
-    lines_count: u64,
-    encoding: &'static str,
-}
-
-/// A log that was read.
-pub struct LogFile {
-    /// The file.
-    pub input: Input,
-    /// What was read of it.
-    pub reading: Reading,
+    /// A file that belongs to the one LOG: its stderr, command line, configuration, HDR or side file; may be given again
+    #[arg(long = "with", value_name = "FILE")]
+    companions: Vec<PathBuf>,
 }
 
 impl HowToRead {
+    /// Says that companions of several logs cannot be told apart; None where they can.
+    pub fn refusal(&self, logs: &Logs) -> Option<ExitCode> {
+        let is_clear = self.companions.is_empty() || logs.paths.len() == 1;
+        (!is_clear).then(|| {
+            let count = logs.paths.len();
+            complain(&format!(
+                "--with FILE belongs to one LOG; got {count} of them: read each by itself"
+            ));
+            ExitCode::from(EXIT_USAGE)
+        })
+    }
+
     /// Reads a log, and judges its runs where a profile is given.
     pub fn read(&self, path: &Path, profile: Option<&Profile>) -> LogFile {
         self.read_wanting(path, profile, Wanted::default())
@@ -75,6 +65,7 @@ impl HowToRead {
             options: Options { slice_s },
             wanted,
             limit_bytes: self.content_limit_bytes,
+            companions: &self.companions,
         };
         let mut log = reading.read(path);
         if let Some(profile) = profile {
@@ -84,122 +75,6 @@ impl HowToRead {
                 .for_each(|run| judge::apply(run, profile));
         }
         log
-    }
-}
-
-/// Reads a log.
-pub fn read(path: &Path, options: Options, limit_bytes: u64) -> LogFile {
-    let wanted = Wanted::default();
-    How {
-        options,
-        wanted,
-        limit_bytes,
-    }
-    .read(path)
-}
-
-struct How {
-    options: Options,
-    wanted: Wanted,
-    limit_bytes: u64,
-}
-
-impl How {
-    fn read(self, path: &Path) -> LogFile {
-        let name = path.file_name().unwrap_or(path.as_os_str());
-        let name = name.to_string_lossy().into_owned();
-        match Content::open(path) {
-            Ok(content) => read_content(content, name, self),
-            Err(error) => unopened(name, unreadable(LogReader::new(self.options), &error)),
-        }
-    }
-}
-
-fn unopened(name: String, reading: Reading) -> LogFile {
-    let input = Input {
-        name,
-        compression: "none",
-        size_bytes: 0,
-        sha256: None,
-        content_size_bytes: 0,
-        content_sha256: None,
-        lines_count: 0,
-        encoding: reading.encoding.code(),
-    };
-    LogFile { input, reading }
-}
-
-fn read_content(mut content: Content, name: String, how: How) -> LogFile {
-    let (compression, limit_bytes) = (content.compression(), how.limit_bytes);
-    let begin = move || {
-        let mut reader = LogReader::new(how.options);
-        reader.want(how.wanted.clone());
-        reader
-    };
-    let mut reader = Behind::new(begin, LogReader::push, compression != "none");
-    let ended = content.read(limit_bytes, |bytes| reader.add(bytes));
-    let received_whole = match &ended {
-        Ok(End::TooLarge) => compression != "none",
-        Ok(_) => true,
-        Err(_) => false,
-    };
-    let content_whole = matches!(ended, Ok(End::Whole | End::Trailing(_)));
-    let reading = end(reader.finish(), ended, content.content_bytes(), limit_bytes);
-    let (received, content) = content.finish();
-    let content = content.as_ref().unwrap_or(&received);
-    let input = Input {
-        name,
-        compression,
-        size_bytes: received.size_bytes,
-        sha256: received_whole.then(|| received.sha256.clone()),
-        content_size_bytes: content.size_bytes,
-        content_sha256: content_whole.then(|| content.sha256.clone()),
-        lines_count: reading.lines_count,
-        encoding: reading.encoding.code(),
-    };
-    LogFile { input, reading }
-}
-
-fn end(mut reader: LogReader, ended: io::Result<End>, content_bytes: u64, limit_bytes: u64) -> Reading {
-    match ended {
-        Ok(End::Whole) => reader.finish(),
-        Ok(End::Trailing(count)) => {
-            reader.add_finding(
-                rule::TRAILING_BYTES.at(None, format!("{count} bytes follow the compressed log")),
-            );
-            reader.finish()
-        }
-        Ok(End::Damaged(error)) if content_bytes == 0 => refused(reader, |_| {
-            COMPRESSION_UNREADABLE.at(None, format!("a damaged one ({error})"))
-        }),
-        Ok(End::Damaged(error)) => {
-            let sentence =
-                format!("the compressed stream breaks off after {content_bytes} bytes of content: {error}");
-            reader.finish_damaged(rule::COMPRESSION_DAMAGED.at(None, sentence))
-        }
-        Ok(End::TooLarge) => refused(reader, |line| {
-            CONTENT_TOO_LARGE.at(line, format!("more than {limit_bytes} bytes"))
-        }),
-        Err(error) => unreadable(reader, &error),
-    }
-}
-
-fn unreadable(reader: LogReader, error: &io::Error) -> Reading {
-    refused(reader, |line| {
-        FILE_UNREADABLE.at(Some(line).filter(|&line| line > 0), error.to_string())
-    })
-}
-
-fn refused(reader: LogReader, why: impl FnOnce(u64) -> ReadError) -> Reading {
-    let reading = reader.finish();
-    let error = Some(why(reading.lines_count));
-    Reading {
-        error,
-        runs: Vec::new(),
-        ycsb_runs: Vec::new(),
-        findings: Vec::new(),
-        lines_count: reading.lines_count,
-        encoding: reading.encoding,
     }
 }
 
@@ -271,7 +146,7 @@ pub fn answer(text: &str, status: u8) -> ExitCode {
 /// The paths that all commands on logs take.
 #[derive(clap::Args)]
 pub struct Logs {
-    /// Logs, plain or compressed with gzip
+    /// Logs, plain or compressed with gzip, zstd or xz, or archives of them (tar, zip); - reads standard input
     #[arg(required = true, value_name = "LOG")]
     pub paths: Vec<PathBuf>,
 }

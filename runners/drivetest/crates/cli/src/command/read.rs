@@ -97,6 +97,9 @@ struct Document<'a> {
 impl Args {
     /// Runs the command.
     pub fn run(self) -> ExitCode {
+        if let Some(refused) = self.how.refusal(&self.logs) {
+            return refused;
+        }
         let profile = match self.profile.as_deref().map(|asked| (asked, profile(asked))) {
             Some((asked, Err(bad))) => return refuse_profile(asked, &bad),
             Some((_, Ok(profile))) => Some(profile),

@@ -61,6 +61,7 @@ pub struct LogReader {
 struct Runs {
     options: Options,
     wanted: Wanted,
+    first_ordinal: usize,
     current: Option<RunReader>,
     runs: Vec<Run>,
     refused: Vec<ReadError>,
@@ -74,14 +75,20 @@ struct Runs {
 impl LogReader {
     /// A reader at the start of a log.
     pub fn new(options: Options) -> Self {
+        Self::with_share(options, 1)
+    }
+
+    /// A reader that keeps its share of what all logs of an archive may keep together.
+    pub fn with_share(options: Options, logs_count: usize) -> Self {
         let runs = Runs {
             options,
             wanted: Wanted::default(),
+            first_ordinal: 0,
             current: None,
             runs: Vec::new(),
             refused: Vec::new(),
             findings: Findings::default(),
-            room: KEPT_COUNTS_MAX,
+            room: KEPT_COUNTS_MAX / logs_count.max(1),
             stray_block_line: None,
             stray_lines_count: 0,
             first_stray: None,
@@ -95,6 +102,17 @@ impl LogReader {
     /// Says what else is made of the intervals of its runs.
     pub fn want(&mut self, wanted: Wanted) {
         self.runs.wanted = wanted;
+    }
+
+    /// Says how many runs stand before these in an archive; to be called before any bytes come.
+    pub fn begin_runs_at(&mut self, ordinal: usize) {
+        self.runs.first_ordinal = ordinal;
+    }
+
+    /// The ordinal of the next run, when all bytes have come.
+    pub fn next_ordinal(&mut self) -> usize {
+        self.text.settle(&mut self.runs);
+        self.runs.next_ordinal() + usize::from(self.runs.current.is_some())
     }
 
     /// Takes the next bytes of the content, decompressed.
@@ -148,6 +166,10 @@ impl Sink for Runs {
 }
 
 impl Runs {
+    fn next_ordinal(&self) -> usize {
+        self.first_ordinal + self.runs.len()
+    }
+
     fn take_clean(&mut self, bytes: &[u8], line: u64) -> Clean {
         let run = self.current.as_mut();
         run.map_or_else(Clean::default, |run| run.take_clean(bytes, line))
@@ -156,7 +178,7 @@ impl Runs {
     fn take(&mut self, line: Line<'_>) {
         if let Some(run) = self.run_that_begins(line) {
             self.end_run();
-            self.current = Some(run.with(self.runs.len(), self.wanted.clone()));
+            self.current = Some(run.with(self.next_ordinal(), self.wanted.clone()));
         } else if let Some(run) = &mut self.current {
             run.take(line);
         } else if !line.text.is_empty() {

@@ -67,6 +67,8 @@ pub struct Asked {
 pub struct Run {
     /// Its place in the file, from 0.
     pub ordinal: usize,
+    /// The file of an archive that it was read from, None where there is no archive.
+    pub member: Option<String>,
     /// Who ran what.
     #[serde(flatten)]
     pub asked: Asked,

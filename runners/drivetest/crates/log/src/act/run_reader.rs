@@ -277,6 +277,7 @@ impl RunReader {
         };
         let mut run = Run {
             ordinal: self.ordinal,
+            member: None,
             asked,
             first_line: self.first_line,
             last_line: self.last_line,

@@ -68,11 +68,16 @@ impl Text {
         self.decode(rest, sink);
     }
 
-    /// Hands over what is left, and returns the number of lines.
-    pub fn finish(&mut self, sink: &mut impl Sink) -> u64 {
+    /// Lets the bytes so far tell what they are, and hands their lines on: no more bytes of the head will come.
+    pub fn settle(&mut self, sink: &mut impl Sink) {
         if !self.is_decided {
             self.decide(sink);
         }
+    }
+
+    /// Hands over what is left, and returns the number of lines.
+    pub fn finish(&mut self, sink: &mut impl Sink) -> u64 {
+        self.settle(sink);
         let mut decoded = mem::take(&mut self.decoded);
         decoded.clear();
         self.utf16.finish(&mut decoded);

@@ -21,7 +21,7 @@ use self::heading::{heading, old_heading};
 use self::old_table::{OldTable, Sources};
 use self::rounding::Rounding;
 use self::table::{Column, Table};
-use super::log_file::{CONTENT_LIMIT_BYTES, EXIT_UNREADABLE, answer, complain, read};
+use super::log_file::{CONTENT_LIMIT_BYTES, EXIT_UNREADABLE, How, answer, complain};
 
 /// Thresholds that act_latency.py knows: 1 to 65536 units.
 const EDGES_COUNT: usize = 17;
@@ -78,7 +78,7 @@ impl Args {
             .map(|arg| arg.to_string_lossy().into_owned())
             .collect();
         let echo = format!("act_latency.py {}\n", typed.join(" "));
-        let log = read(&self.log, Options { slice_s: self.slice }, CONTENT_LIMIT_BYTES);
+        let log = How::plain(Options { slice_s: self.slice }, CONTENT_LIMIT_BYTES).read(&self.log);
         if let Some(why) = refusal(&log.reading) {
             complain(&format!("{}: {why}", self.log.display()));
             return answer(&echo, EXIT_UNREADABLE);

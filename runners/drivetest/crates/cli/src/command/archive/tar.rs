@@ -1,0 +1,236 @@
+//! Reads tar as a stream: ustar, GNU long names, pax paths and sizes. No name is ever opened.
+//!
+//! Source: POSIX.1-2017, pax, "ustar Interchange Format" and "pax Header Block"; GNU tar, "Basic Tar Format".
+
+use std::io::{self, Read};
+
+use super::entry::{Entry, NAME_BYTES_MAX, Nature};
+
+/// A header, and the unit of all sizes.
+pub const BLOCK_BYTES: usize = 512;
+
+/// Bytes of a pax header that are read.
+const PAX_BYTES_MAX: u64 = 64 << 10;
+
+type Block = [u8; BLOCK_BYTES];
+
+/// Whether bytes begin with a header of tar: its checksum is right.
+pub fn begins(head: &[u8]) -> bool {
+    head.first_chunk::<BLOCK_BYTES>()
+        .is_some_and(|block| block[0] != 0 && is_header(block))
+}
+
+/// A tar while it is read.
+pub struct Tar<R> {
+    source: R,
+    left_bytes: u64,
+    padding_bytes: u64,
+}
+
+/// What headers before the one of a file tell about it.
+#[derive(Default)]
+struct Told {
+    name: Option<Vec<u8>>,
+    size_bytes: Option<u64>,
+    is_sparse: bool,
+}
+
+impl<R: Read> Tar<R> {
+    /// A tar at its begin.
+    pub fn new(source: R) -> Self {
+        Self {
+            source,
+            left_bytes: 0,
+            padding_bytes: 0,
+        }
+    }
+
+    /// The next entry, None at the end of the archive.
+    ///
+    /// # Errors
+    /// Where the archive is cut, or holds something else than headers.
+    pub fn next(&mut self) -> io::Result<Option<Entry<'_>>> {
+        let mut told = Told::default();
+        loop {
+            self.pass_over_rest()?;
+            let Some(block) = self.header()? else {
+                return Ok(None);
+            };
+            let size_bytes = number(&block[124..136]);
+            self.begin(size_bytes);
+            match block[156] {
+                b'L' => told.name = Some(self.text(NAME_BYTES_MAX as u64)?),
+                b'x' => self.take_pax(&mut told)?,
+                b'K' | b'g' => {}
+                kind => return Ok(Some(self.entry(&block, kind, told))),
+            }
+        }
+    }
+
+    fn begin(&mut self, size_bytes: u64) {
+        self.left_bytes = size_bytes;
+        self.padding_bytes = (BLOCK_BYTES as u64 - size_bytes % BLOCK_BYTES as u64) % BLOCK_BYTES as u64;
+    }
+
+    fn entry(&mut self, block: &Block, kind: u8, told: Told) -> Entry<'_> {
+        let nature = match kind {
+            b'0' | 0 | b'7' if told.is_sparse => Nature::Unknown,
+            b'0' | 0 | b'7' => Nature::File,
+            b'1' | b'2' => Nature::Link,
+            b'3' | b'4' | b'6' => Nature::Device,
+            b'5' => Nature::Directory,
+            _ => Nature::Unknown,
+        };
+        if let Some(size_bytes) = told.size_bytes {
+            self.begin(size_bytes);
+        }
+        Entry {
+            name: told.name.unwrap_or_else(|| name(block)),
+            nature,
+            size_bytes: self.left_bytes,
+            bytes: Box::new(Bytes(self)),
+        }
+    }
+
+    /// The next header; None at the blocks of zeros that end an archive, or where nothing follows.
+    fn header(&mut self) -> io::Result<Option<Block>> {
+        let mut block = [0; BLOCK_BYTES];
+        let count = read_full(&mut self.source, &mut block)?;
+        if count == 0 || block == [0; BLOCK_BYTES] {
+            return Ok(None);
+        }
+        if count < BLOCK_BYTES {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        if !is_header(&block) {
+            let what = "expected a header of tar; its checksum differs";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        Ok(Some(block))
+    }
+
+    fn pass_over_rest(&mut self) -> io::Result<()> {
+        let rest = self.left_bytes.saturating_add(self.padding_bytes);
+        let passed = io::copy(&mut (&mut self.source).take(rest), &mut io::sink())?;
+        let is_cut = passed < self.left_bytes;
+        (self.left_bytes, self.padding_bytes) = (0, 0);
+        if is_cut {
+            Err(io::ErrorKind::UnexpectedEof.into())
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The first bytes of an entry, to its first NUL.
+    fn text(&mut self, bytes_max: u64) -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        Bytes(self).take(bytes_max).read_to_end(&mut text)?;
+        if let Some(end) = text.iter().position(|&byte| byte == 0) {
+            text.truncate(end);
+        }
+        Ok(text)
+    }
+
+    fn take_pax(&mut self, told: &mut Told) -> io::Result<()> {
+        let mut records = Vec::new();
+        Bytes(self).take(PAX_BYTES_MAX).read_to_end(&mut records)?;
+        let mut rest = records.as_slice();
+        while let Some((key, value, after)) = pax_record(rest) {
+            match key {
+                b"path" => told.name = Some(value[..value.len().min(NAME_BYTES_MAX)].to_owned()),
+                b"size" => {
+                    told.size_bytes = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok())
+                }
+                _ => told.is_sparse |= key.starts_with(b"GNU.sparse."),
+            }
+            rest = after;
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of the entry that was given last.
+struct Bytes<'a, R>(&'a mut Tar<R>);
+
+impl<R: Read> Read for Bytes<'_, R> {
+    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+        let wanted = usize::try_from(self.0.left_bytes).map_or(target.len(), |left| left.min(target.len()));
+        if wanted == 0 {
+            return Ok(0);
+        }
+        let count = self.0.source.read(&mut target[..wanted])?;
+        if count == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.0.left_bytes -= count as u64;
+        Ok(count)
+    }
+}
+
+fn read_full(source: &mut impl Read, target: &mut [u8]) -> io::Result<usize> {
+    let mut count = 0;
+    while count < target.len() {
+        match source.read(&mut target[count..]) {
+            Ok(0) => break,
+            Ok(read) => count += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(count)
+}
+
+/// The sum of all bytes, those of the checksum taken as blanks; old programs add signed bytes.
+fn is_header(block: &Block) -> bool {
+    let told = number(&block[148..156]);
+    let counted = block.iter().enumerate();
+    let bytes = counted.map(|(at, &byte)| if (148..156).contains(&at) { b' ' } else { byte });
+    let unsigned: u64 = bytes.clone().map(u64::from).sum();
+    let signed: i64 = bytes.map(|byte| i64::from(byte.cast_signed())).sum();
+    told == unsigned || i64::try_from(told) == Ok(signed)
+}
+
+/// A number in octal digits, or in bytes behind a set highest bit; one that is too large is as large as can be.
+fn number(field: &[u8]) -> u64 {
+    if field[0] & 0x80 != 0 {
+        let bytes = std::iter::once(field[0] & 0x7F).chain(field[1..].iter().copied());
+        return bytes.fold(0_u64, |value, byte| {
+            value
+                .checked_mul(256)
+                .map_or(u64::MAX, |value| value.saturating_add(u64::from(byte)))
+        });
+    }
+    let digits = field
+        .iter()
+        .skip_while(|&&byte| byte == b' ')
+        .take_while(|byte| matches!(byte, b'0'..=b'7'));
+    digits.fold(0_u64, |value, digit| {
+        value.saturating_mul(8).saturating_add(u64::from(digit - b'0'))
+    })
+}
+
+fn name(block: &Block) -> Vec<u8> {
+    let text = |field: &[u8]| {
+        field
+            .split(|&byte| byte == 0)
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let (name, prefix) = (text(&block[..100]), text(&block[345..500]));
+    let is_ustar = &block[257..263] == b"ustar\0";
+    if is_ustar && !prefix.is_empty() {
+        [&prefix[..], b"/", &name].concat()
+    } else {
+        name
+    }
+}
+
+/// `LENGTH KEY=VALUE` and what follows it; None where none stands.
+fn pax_record(records: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
+    let blank = records.iter().position(|&byte| byte == b' ')?;
+    let length: usize = std::str::from_utf8(&records[..blank]).ok()?.parse().ok()?;
+    let record = records.get(blank + 1..length)?.strip_suffix(b"\n")?;
+    let equals = record.iter().position(|&byte| byte == b'=')?;
+    Some((&record[..equals], &record[equals + 1..], &records[length..]))
+}

@@ -1,0 +1,71 @@
+//! The files that are given beside a log on the command line.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use drivetest_log::reader::{LogReader, Part, Role};
+use drivetest_log::unreadable::{FILE_UNREADABLE, ReadError};
+
+use super::archive::{Member, role_of};
+use super::content::{Content, End};
+use super::limit::Stop;
+
+/// Files that were handed to a reader.
+pub struct Given {
+    /// The files as documents tell them.
+    pub members: Vec<Member>,
+    /// Why one of them cannot be read.
+    pub error: Option<ReadError>,
+}
+
+/// Hands files to the reader of the log that they belong to, in their order, up to one that cannot be read.
+pub fn read(paths: &[PathBuf], reader: &mut LogReader, limit_bytes: u64) -> Given {
+    let mut given = Given {
+        members: Vec::new(),
+        error: None,
+    };
+    for path in paths {
+        match read_one(path, reader, limit_bytes) {
+            Ok(member) => given.members.push(member),
+            Err(error) => {
+                given.error = Some(refusal(path, &error));
+                break;
+            }
+        }
+    }
+    given
+}
+
+fn refusal(path: &Path, error: &io::Error) -> ReadError {
+    match Stop::of(error) {
+        Some(stop) => stop.error(None),
+        None => FILE_UNREADABLE.at(None, format!("{}: {error}", path.display())),
+    }
+}
+
+fn read_one(path: &Path, reader: &mut LogReader, limit_bytes: u64) -> io::Result<Member> {
+    let name = path
+        .file_name()
+        .unwrap_or(path.as_os_str())
+        .to_string_lossy()
+        .into_owned();
+    let mut content = Content::open(path, limit_bytes)?;
+    let role = match role_of(&name, b"") {
+        // The log is the one that was named; a second one beside it is what else was printed.
+        Role::Log => Role::Other,
+        role => role,
+    };
+    reader.begin(Part { name: &name, role });
+    match content.pump(|bytes| reader.push(bytes))? {
+        End::Whole | End::Trailing(_) => {}
+        End::Damaged(error) => return Err(error),
+        End::Stopped(stop) => return Err(stop.into()),
+    }
+    let (received, _) = content.finish();
+    Ok(Member {
+        name,
+        size_bytes: received.size_bytes,
+        sha256: Some(received.sha256),
+        role,
+    })
+}

@@ -1,0 +1,100 @@
+//! Bytes as received, hashed on their way, with a look ahead.
+
+use std::io::{self, BufRead, Read};
+
+use super::sum::Sum;
+
+/// Bytes read at once: large enough that hashing and splitting outweigh the calls, small enough for the cache.
+pub const CHUNK_BYTES: usize = 256 * 1024;
+
+/// A file, a pipe or a member of an archive while it is read.
+pub struct Source<'a> {
+    inner: Box<dyn Read + 'a>,
+    buffer: Vec<u8>,
+    begin: usize,
+    end: usize,
+    /// The bytes so far.
+    pub sum: Sum,
+}
+
+impl<'a> Source<'a> {
+    /// A source at its begin, of about so many bytes.
+    pub fn new(inner: Box<dyn Read + 'a>, expected_bytes: u64) -> Self {
+        Self {
+            inner,
+            buffer: vec![0; CHUNK_BYTES],
+            begin: 0,
+            end: 0,
+            sum: Sum::new(expected_bytes),
+        }
+    }
+
+    /// The next bytes, `wanted` of them where so many are left, which are not taken by this.
+    ///
+    /// # Errors
+    /// Where the bytes cannot be read.
+    pub fn peek(&mut self, wanted: usize) -> io::Result<&[u8]> {
+        while self.end - self.begin < wanted {
+            self.buffer.copy_within(self.begin..self.end, 0);
+            (self.begin, self.end) = (0, self.end - self.begin);
+            if self.read_more()? == 0 {
+                break;
+            }
+        }
+        let end = self.end.min(self.begin + wanted);
+        Ok(&self.buffer[self.begin..end])
+    }
+
+    /// Reads to the end and says how many bytes were left.
+    ///
+    /// # Errors
+    /// Where the bytes cannot be read.
+    pub fn rest(&mut self) -> io::Result<u64> {
+        let mut rest = 0;
+        loop {
+            let count = self.fill_buf()?.len();
+            if count == 0 {
+                return Ok(rest);
+            }
+            rest += count as u64;
+            self.consume(count);
+        }
+    }
+
+    fn read_more(&mut self) -> io::Result<usize> {
+        loop {
+            match self.inner.read(&mut self.buffer[self.end..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+                Ok(count) => {
+                    self.sum.add(&self.buffer[self.end..self.end + count]);
+                    self.end += count;
+                    return Ok(count);
+                }
+            }
+        }
+    }
+}
+
+impl Read for Source<'_> {
+    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+        let mut bytes = self.fill_buf()?;
+        let count = bytes.read(target)?;
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+impl BufRead for Source<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.begin == self.end {
+            (self.begin, self.end) = (0, 0);
+            self.read_more()?;
+        }
+        Ok(&self.buffer[self.begin..self.end])
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.begin = self.begin.saturating_add(count).min(self.end);
+    }
+}
