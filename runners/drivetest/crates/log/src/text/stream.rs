@@ -13,7 +13,7 @@ use crate::finding::{Finding, Findings};
 use crate::text::decode::{Encoding, HEAD_BYTES, Utf16};
 use crate::text::ends::{Ends, Piece, Style};
 use crate::text::lines::{LINE_BYTES_MAX, Line};
-use crate::text::marks;
+use crate::text::marks::{self, Marks};
 use crate::text::notes::Notes;
 use crate::text::stripped::Stripped;
 
@@ -151,25 +151,24 @@ impl Text {
     /// Takes a line with its end, or a part of one; a plain line needs no copy.
     fn split_line(&mut self, bytes: &[u8], sink: &mut impl Sink) {
         let is_whole = !self.ends.is_open() && self.stripped.is_plain();
-        match bytes
-            .strip_suffix(b"\n")
-            .filter(|line| is_whole && is_plain(line))
-        {
-            Some(line) => {
-                self.ends.count += 1;
-                sink.line(Line {
-                    number: self.ends.count,
-                    text: line[..line.len().min(LINE_BYTES_MAX)].trim_ascii_end(),
-                    ended: true,
-                    has_nuls: false,
-                });
+        let feed = bytes.strip_suffix(b"\n").filter(|_| is_whole);
+        let whole = feed.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+        if let Some(line) = whole.filter(|line| is_plain(line)) {
+            self.ends.count += 1;
+            if line.len() + 1 < bytes.len() {
+                self.notes.add(self.ends.count, true, Marks::default());
             }
-            None => {
-                let (stripped, notes) = (&mut self.stripped, &mut self.notes);
-                self.ends
-                    .push(bytes, &mut |piece| take_piece(piece, stripped, notes, sink));
-            }
+            sink.line(Line {
+                number: self.ends.count,
+                text: line[..line.len().min(LINE_BYTES_MAX)].trim_ascii_end(),
+                ended: true,
+                has_nuls: false,
+            });
+            return;
         }
+        let (stripped, notes) = (&mut self.stripped, &mut self.notes);
+        self.ends
+            .push(bytes, &mut |piece| take_piece(piece, stripped, notes, sink));
     }
 }
 
