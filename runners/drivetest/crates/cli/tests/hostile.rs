@@ -173,10 +173,10 @@ fn a_million_devices_are_bounded() {
 }
 
 #[test]
-fn a_million_histograms_are_bounded_and_told() {
+fn two_hundred_thousand_histograms_are_bounded_and_told() {
     let scratch = written("histograms.log", |file| {
         write!(file, "{}HISTOGRAM NAMES\nreads\n\nafter 1 sec:\n", header()).unwrap();
-        (0..1_000_000).for_each(|number| writeln!(file, "h{number} (1 total)\n (01: 0000000001)").unwrap());
+        (0..200_000).for_each(|number| writeln!(file, "h{number} (1 total)\n (01: 0000000001)").unwrap());
     });
     let (document, _) = read(scratch.arg(), &[]);
     assert!(ids(&document["runs"][0]["findings"]).contains(&"too-many-histograms".to_owned()));
@@ -208,10 +208,10 @@ fn empty_entry(name: &str) -> [u8; 512] {
 }
 
 #[test]
-fn a_tar_of_a_hundred_thousand_deep_names_is_bounded_and_told() {
+fn a_tar_of_twenty_thousand_deep_names_is_bounded_and_told() {
     let deep = "d/".repeat(40);
     let scratch = written("deep.tar", |file| {
-        (0..100_000).for_each(|number| {
+        (0..20_000).for_each(|number| {
             file.write_all(&empty_entry(&format!("{deep}{number}.log")))
                 .unwrap()
         });

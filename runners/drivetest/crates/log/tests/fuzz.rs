@@ -293,28 +293,32 @@ fn assert_true(reading: &Reading, logs: &[&Log]) {
 fn untruth(run: &Run, log: &Log) -> Option<String> {
     let in_slice = |(slice, part): (&Slice, &SliceHistogram)| {
         let (name, before) = key(run, part.ordinal);
-        let known = log
-            .truth
-            .slices
-            .get(&(slice.start_s, slice.end_s, name.clone(), before));
         let place = format!("{}: {name}, {}-{} s", log.name, slice.start_s, slice.end_s);
-        (known.map(Vec::as_slice) != Some(part.tally.counts())).then_some(place)
+        let known = log.truth.slices.get(&(slice.start_s, slice.end_s, name, before));
+        let is_last = slice.end_s == run.reached_s;
+        (!is_true(known, part.tally.counts(), is_last)).then_some(place)
     };
     let in_total = |histogram: &Histogram| {
         let (name, before) = key(run, histogram.ordinal);
-        let known = log.truth.totals.get(&(run.reached_s, name.clone(), before));
         let place = format!("{}: {name} to {} s", log.name, run.reached_s);
-        (known.map(Vec::as_slice) != Some(histogram.tally.counts())).then_some(place)
+        let known = log.truth.totals.get(&(run.reached_s, name, before));
+        (!is_true(known, histogram.tally.counts(), true)).then_some(place)
     };
-    let parts = run
-        .slices
-        .iter()
-        .flat_map(|slice| slice.histograms.iter().map(move |part| (slice, part)));
-    parts
-        .map(in_slice)
-        .chain(run.histograms.iter().map(in_total))
-        .flatten()
-        .next()
+    let slices = run.slices.iter();
+    let parts = slices.flat_map(|slice| slice.histograms.iter().map(move |part| (slice, part)));
+    let totals = run.histograms.iter().map(in_total);
+    parts.map(in_slice).chain(totals).flatten().next()
+}
+
+/// The same counts. A bucket that the last block alone holds has its number written there and nowhere else: with one
+/// digit of it changed, the same counts stand in another bucket and nothing can tell.
+fn is_true(known: Option<&Vec<u64>>, counts: &[u64], is_last: bool) -> bool {
+    let amounts = |counts: &[u64]| {
+        let mut amounts: Vec<u64> = counts.iter().copied().filter(|&count| count > 0).collect();
+        amounts.sort_unstable();
+        amounts
+    };
+    known.is_some_and(|known| known == counts || is_last && amounts(known) == amounts(counts))
 }
 
 fn cases() -> u32 {
