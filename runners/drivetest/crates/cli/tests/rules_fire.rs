@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use drivetest_log::finding::RULES;
 use serde_json::Value;
-use support::{Scratch, gzip, log, logs, read};
+use support::{Scratch, gzip, log, logs, read, tar, tar_entry};
 
 /// Where a rule is seen.
 enum Seen {
@@ -196,7 +196,67 @@ const CASES: &[(&str, Seen)] = &[
     ("profile-settings", Real("6.6/odsync-off-us.log")),
     (
         "profile-writes",
-        Edited(FOUR, "writes-per-sec: 94.12", "writes-per-sec: 94.10"),
+        Edited(FOUR, "writes-per-sec: 94.12", "writes-per-sec: 93.17"),
+    ),
+    (
+        "utf-16",
+        Made(|| log(FOUR).encode_utf16().flat_map(u16::to_le_bytes).collect()),
+    ),
+    ("byte-order-mark", Real("6.6/bom-utf8.log")),
+    ("carriage-returns", Real("6.6/crlf.log")),
+    (
+        "escape-sequences",
+        Edited(FOUR, "after 1 sec:", "\u{1b}[1mafter 1 sec:\u{1b}[0m"),
+    ),
+    (
+        "non-breaking-spaces",
+        Edited(FOUR, "after 1 sec:", "after\u{a0}1 sec:"),
+    ),
+    ("quoted", Made(|| before_each_line("> "))),
+    ("indented", Made(|| before_each_line("    "))),
+    (
+        "line-prefix",
+        Made(|| before_each_line("Nov 21 02:56:23 bench01 act[123]: ")),
+    ),
+    (
+        "lines-without-prefix",
+        Made(|| {
+            let quoted = String::from_utf8(before_each_line("> ")).unwrap();
+            quoted.replacen("> after 2 sec:", "after 2 sec:", 1).into_bytes()
+        }),
+    ),
+    (
+        "archive-damaged",
+        Made(|| {
+            let mut whole = tar(&[("four.log", log(FOUR).as_bytes())]);
+            whole.truncate(20_000);
+            whole
+        }),
+    ),
+    (
+        "member-damaged",
+        Made(|| with_four(&[("four.conf.gz", &gzip(b"a: b\n")[..12])])),
+    ),
+    ("member-name", Made(|| with_four(&[("../four.conf", b"a: b\n")]))),
+    (
+        "member-not-read",
+        Made(|| with_four(&[("letter.log", b"Dear sir\n")])),
+    ),
+    (
+        "member-passed-over",
+        Made(|| [tar_entry(b"link.log", b'2', b""), with_four(&[])].concat()),
+    ),
+    (
+        "member-repeated",
+        Made(|| with_four(&[("a.conf", b"a: b\n"), ("a.conf", b"a: b\n")])),
+    ),
+    (
+        "nested-archive",
+        Made(|| with_four(&[("inner.tar", &tar(&[("a.log", b"a\n")]))])),
+    ),
+    (
+        "too-many-members",
+        Made(|| with_four(&[("a.conf", &b"a"[..]); 1100])),
     ),
     (
         "rounding-decides",
@@ -298,6 +358,20 @@ fn replaced(case: &str, from: &str, to: &str) -> Vec<u8> {
     let log = log(case);
     assert!(log.contains(from), "{case} holds no '{from}'");
     log.replacen(from, to, 1).into_bytes()
+}
+
+fn before_each_line(prefix: &str) -> Vec<u8> {
+    let lines = log(FOUR)
+        .lines()
+        .map(|line| format!("{prefix}{line}\n"))
+        .collect::<Vec<_>>();
+    lines.concat().into_bytes()
+}
+
+/// A tar of a real log and other files.
+fn with_four(others: &[(&str, &[u8])]) -> Vec<u8> {
+    let four = log(FOUR);
+    tar(&[&[("four.log", four.as_bytes())], others].concat())
 }
 
 /// The ids of all findings in a document, wherever they stand.

@@ -109,7 +109,9 @@ fn read(bytes: &[u8]) -> Reading {
 /// Whether a finding tells that something is to be looked at, of the file or of the run. What a profile of a minute
 /// finds in a run, and what the load itself shows, is no word on the log's bytes.
 fn is_told(reading: &Reading, run: &Run) -> bool {
-    let weighs = |finding: &&Finding| finding.severity != Severity::Note && finding.id != "rounding-decides";
+    let is_of_load =
+        |id: &str| id.starts_with("profile-") || ["rounding-decides", "lockstep-bursts"].contains(&id);
+    let weighs = |finding: &&Finding| finding.severity != Severity::Note && !is_of_load(finding.id);
     reading
         .findings
         .iter()

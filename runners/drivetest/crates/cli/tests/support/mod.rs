@@ -85,6 +85,31 @@ pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+/// A file of a tar: its header as POSIX lays it out, and its bytes.
+pub fn tar_entry(name: &[u8], kind: u8, bytes: &[u8]) -> Vec<u8> {
+    let mut header = [0; 512];
+    header[..name.len()].copy_from_slice(name);
+    header[100..107].copy_from_slice(b"0000644");
+    header[124..135].copy_from_slice(format!("{:011o}", bytes.len()).as_bytes());
+    header[156] = kind;
+    header[257..263].copy_from_slice(b"ustar\0");
+    header[148..156].fill(b' ');
+    let sum: u32 = header.iter().map(|&byte| u32::from(byte)).sum();
+    header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+    let padding = vec![0; bytes.len().next_multiple_of(512) - bytes.len()];
+    [&header[..], bytes, &padding].concat()
+}
+
+/// A tar of files by name.
+pub fn tar(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let entries = files
+        .iter()
+        .map(|(name, bytes)| tar_entry(name.as_bytes(), b'0', bytes));
+    let mut archive: Vec<u8> = entries.collect::<Vec<_>>().concat();
+    archive.extend([0; 1024]);
+    archive
+}
+
 /// The ids of findings.
 pub fn ids(findings: &Value) -> Vec<String> {
     findings
