@@ -27,7 +27,7 @@ from results.drivetest import (
 from results.evidence_store import EvidenceDamagedError, open_evidence, path_of
 from results.ingest import record_input, record_runs
 from results.models import Event, Evidence, Profile, Reading
-from results.named_files import named_path
+from results.named_files import beside
 from results.reading_errors import gave_up, out_of_range, printed_too_much, too_many_slices
 
 logger = logging.getLogger(__name__)
@@ -118,9 +118,8 @@ def read_evidence(evidence: Evidence, profile: Profile) -> Document:
     """Read a stored log in its submission's slices; raises what drivetest.read() does, and EvidenceDamagedError."""
     open_evidence(evidence).close()  # raises where the bytes are not there
     path, submission = path_of(evidence.sha256), evidence.submission
-    companions = [named_path(each) for each in submission.companions.select_related("evidence")]
     try:
-        document = drivetest.read(path, submission.slice_length_s, profile.document, companions)
+        document = drivetest.read(path, submission.slice_length_s, profile.document, beside(submission))
     except FormatError as error:
         _refuse_damage(evidence, error.document)
         raise

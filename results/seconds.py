@@ -8,7 +8,7 @@ from results import drivetest, locks
 from results.drivetest import Document
 from results.evidence_store import EvidenceDamagedError, open_evidence, path_of
 from results.models import Run, Series
-from results.named_files import named_path
+from results.named_files import beside
 from results.series import Packed
 
 SLOTS = 2  # readings for onlookers at one time: each takes a processor for as long as the log is long
@@ -58,8 +58,7 @@ def _read_again(run: Run, from_s: int, to_s: int) -> Document:
     assert run.reading is not None  # noqa: S101 - for the type checker
     evidence = run.reading.evidence
     open_evidence(evidence).close()  # raises where the bytes are not there
-    companions = [named_path(each) for each in evidence.submission.companions.select_related("evidence")]
-    document = drivetest.read_intervals(path_of(evidence.sha256), from_s, to_s, companions)
+    document = drivetest.read_intervals(path_of(evidence.sha256), from_s, to_s, beside(evidence.submission))
     if document["input"]["sha256"] not in {None, evidence.sha256}:
         raise EvidenceDamagedError(f"{evidence}: its bytes have another hash now; restore a backup")
     return document

@@ -237,6 +237,15 @@ const CASES: &[(&str, Seen)] = &[
         "member-damaged",
         Made(|| with_four(&[("four.conf.gz", &gzip(b"a: b\n")[..12])])),
     ),
+    (
+        "side-file-differs",
+        Made(|| {
+            with_four(&[(
+                "four.jsonl",
+                br#"{"record": "end", "reads_count": 9, "over": {}}"#,
+            )])
+        }),
+    ),
     ("member-name", Made(|| with_four(&[("../four.conf", b"a: b\n")]))),
     (
         "member-not-read",

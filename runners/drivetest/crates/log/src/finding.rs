@@ -210,6 +210,7 @@ rules! {
     SEVERAL_RUNS "several-runs" Look Nothing "each is read by itself; send one file per run"
     RUN_NOT_READ "run-not-read" Look Nothing "the other runs of the file are read; send this one by itself"
     TOO_MANY_RUNS "too-many-runs" Look Nothing "send one file per run"
+    SIDE_FILE_DIFFERS "side-file-differs" Look Nothing "send the side file that drivetest wrote beside this log"
     TRAILING_BYTES "trailing-bytes" Look Nothing "the compressed log before them is whole; compress it again without them"
     PROFILE_WORKLOAD "profile-workload" Look Undecided "run act_storage, or judge by a profile for this workload"
     PROFILE_READS "profile-reads" Look Undecided "run it with reads: the limits are for them"

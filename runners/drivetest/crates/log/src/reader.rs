@@ -80,6 +80,7 @@ impl Reading {
 pub struct LogReader {
     act: Option<act::reader::LogReader>,
     ycsb: Option<ycsb::reader::Reader>,
+    side_file: act::side_file::SideFile,
     role: Role,
 }
 
@@ -94,6 +95,7 @@ impl LogReader {
         Self {
             act: Some(act::reader::LogReader::with_share(options, logs_count)),
             ycsb: Some(ycsb::reader::Reader::default()),
+            side_file: act::side_file::SideFile::default(),
             role: Role::Log,
         }
     }
@@ -145,6 +147,9 @@ impl LogReader {
         }
         if let Some(ycsb) = &mut self.ycsb {
             ycsb.push(bytes);
+        }
+        if self.role == Role::SideFile {
+            self.side_file.push(bytes);
         }
         self.settle();
     }
@@ -198,7 +203,11 @@ impl LogReader {
                 lines_count: ycsb.lines_count,
                 encoding: ycsb.encoding,
             },
-            (act, _) => of_act(act.map(act::reader::LogReader::finish)),
+            (act, _) => {
+                let mut reading = of_act(act.map(act::reader::LogReader::finish));
+                reading.findings.extend(self.side_file.join(&mut reading.runs));
+                reading
+            }
         }
     }
 }

@@ -19,6 +19,7 @@ pub mod reader;
 pub mod run;
 pub mod run_reader;
 pub mod settings;
+pub mod side_file;
 pub mod slices;
 pub mod stop;
 pub mod watch;

@@ -42,6 +42,11 @@ impl ExactCounts {
         (end.record == "end" && is_sound).then_some(counts)
     }
 
+    /// All reads.
+    pub fn ops_count(&self) -> u64 {
+        self.ops_count
+    }
+
     /// The share at or over a time, None where it was not counted or there are no reads.
     pub fn share(&self, threshold_us: u64) -> Option<Share> {
         let over_count = *self.over_counts.get(&threshold_us)?;
