@@ -26,6 +26,7 @@ VERSION_TIMEOUT_S = 10
 # Slices times histograms: a day in slices of 60 s, of 64 histograms, is more than anybody looks at. Status lines times
 # operations: three days of YCSB at its own pace of a line every 10 s.
 ROWS_MAX = 100_000
+NO_SLICE_S = 10**9  # longer than any log: slices are not asked for, and there may be too many of them
 SERIES_S = 60  # what is kept in the database beside the slices; seconds are read again
 READ, UNREADABLE = 0, 3  # exit statuses of docs/formats.md
 STDERR_SHOWN_BYTES = 2000
@@ -86,7 +87,7 @@ def read_intervals(path: Path, from_s: int, to_s: int, companions: Sequence[Path
 
     Raises as read() does.
     """
-    window = ["--series-sec", "1", "--from-sec", str(from_s), "--to-sec", str(to_s)]
+    window = ["--series-sec", "1", "--from-sec", str(from_s), "--to-sec", str(to_s), "--slice-sec", str(NO_SLICE_S)]
     return _answer([*window, *_with(companions), str(path)], [])
 
 

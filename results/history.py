@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 
+def displaced_by(run: Run) -> QuerySet[Run]:
+    """Return the runs in whose place this one stands, by age: those that have been public."""
+    return run.supersedes.filter(visibility__in=["superseded", "withdrawn"]).order_by("pk")
+
+
 def tell(
     actor: AbstractBaseUser | None,
     kind: str,

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from results import drivetest, locks
 from results.drivetest import Document
 from results.evidence_store import EvidenceDamagedError, open_evidence, path_of
+from results.ingest import MEMBER_CHARS
 from results.models import Run, Series
 from results.named_files import beside
 from results.series import Packed
@@ -47,7 +48,7 @@ def seconds_of(run: Run, from_s: int, to_s: int) -> Packed:
         raise WithheldError(f"The log of run {run.public_id} is withheld for legal reasons. Its bytes are kept.")
     with _slot():
         document = _read_again(run, from_s, to_s)
-    told = next((each.get("series") for each in document["runs"] if each["ordinal"] == run.ordinal), None)
+    told = next((each.get("series") for each in document["runs"] if _is_of(run, each)), None)
     if told is None:
         raise NoIntervalsError(f"Run {run.public_id} has no intervals: its log holds no report.")
     content = base64.b64decode(told["data"], validate=True)
@@ -62,6 +63,12 @@ def _read_again(run: Run, from_s: int, to_s: int) -> Document:
     if document["input"]["sha256"] not in {None, evidence.sha256}:
         raise EvidenceDamagedError(f"{evidence}: its bytes have another hash now; restore a backup")
     return document
+
+
+def _is_of(run: Run, told: Document) -> bool:
+    """Tell a run by its place in the log: a newer reader may count the runs of a file otherwise."""
+    place = ((told.get("member") or "")[:MEMBER_CHARS], told["first_line"])
+    return place == (run.member, run.facts["first_line"])
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from results.models import Run, YcsbInterval, YcsbOperation, YcsbRun
 from results.sweep_key import sweep_key
 
 COUNTS = ["threads_count", "record_count", "operation_count", "time_limit_s", "done_ops_count", "failed_ops_count"]
+DIGITS_MAX = 18
 DECIMALS = ["target_ops_per_s", "runtime_ms", "throughput_ops_per_s"]
 TEXTS = {"phase": 10, "workload": 200, "binding": 200, "measurement": 40, "times": 20, "command_line": None}
 PERCENTILE_COLUMNS = {"50": "p50_us", "95": "p95_us", "99": "p99_us", "99.9": "p999_us", "99.99": "p9999_us"}
@@ -64,16 +65,19 @@ def _intervals(ycsb_run: YcsbRun, read: Document) -> Iterator[list[object]]:
 
 
 def decimal_of(text: str | None) -> Decimal | None:
-    """Return a printed number; None where there is none, or NaN: of no operations there is no mean."""
+    """Return a printed number; None where there is none, or NaN: of no operations there is no mean.
+
+    Raises InvalidOperation where no column holds it.
+    """
     number = None if text is None else Decimal(text)
-    return None if number is None or number.is_nan() else number
+    if number is None or number.is_nan():
+        return None
+    if not number.is_finite() or number.adjusted() > DIGITS_MAX:
+        raise InvalidOperation(f"expected a number below 10^{DIGITS_MAX + 1}, got {text}")
+    return number
 
 
 def double_of(text: str | None) -> float | None:
     """Return a time in us. Raises InvalidOperation where no time can be that long."""
     number = decimal_of(text)
-    if number is None:
-        return None
-    if not number.is_finite() or number.adjusted() > 18:
-        raise InvalidOperation(f"expected a time below 10^19 us, got {text}")
-    return float(number)
+    return None if number is None else float(number)

@@ -80,6 +80,12 @@ def test_a_number_that_no_run_reaches_is_refused_by_a_sentence(read_in, operatio
     assert Run.objects.count() == 0
 
 
+@pytest.mark.parametrize("told", [{"runtime_ms": "Infinity"}, {"throughput_ops_per_s": "1E+308"}])
+def test_a_fact_that_no_run_reaches_is_refused_by_a_sentence(read_in, told):
+    reading = read_in(changed(**told)).log.readings.get()
+    assert (reading.state, reading.error["id"]) == ("failed", "value-out-of-range")
+
+
 def test_reading_once_more_changes_nothing(read_in):
     submission = read_in(YCSB_RUN)
     public_id = submission.runs.get().public_id

@@ -1,5 +1,6 @@
 """Certificates: which products are certified at which load, and on which runs each rests."""
 
+import re
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -15,6 +16,8 @@ from webapp.api.submissions import NewestFirst
 from webapp.api.throttles import ReadThrottle
 
 PUBLIC = Certificate.objects.select_related("product", "profile").prefetch_related("runs")
+NX_LIMIT = 10**10  # as many digits as the column holds
+SLUG = re.compile(r"[-\w]{1,200}", re.ASCII)
 FILTERS = ("product", "min_nx", "state", "cursor", "format")
 
 
@@ -79,7 +82,7 @@ class CertificateList(ListAPIView[Certificate]):
             raise ValidationError({unknown[0]: f"Expected one of the parameters {', '.join(FILTERS)}."})
         certificates = PUBLIC.all()
         if "product" in asked:
-            certificates = certificates.filter(product__slug=asked["product"])
+            certificates = certificates.filter(product__slug=_slug(asked["product"]))
         if "min_nx" in asked:
             certificates = certificates.filter(nx_load__gte=_decimal(asked["min_nx"]))
         if "state" in asked:
@@ -96,12 +99,18 @@ class CertificateDetail(RetrieveAPIView[Certificate]):
     lookup_field = "public_id"
 
 
+def _slug(text: str) -> str:
+    if not SLUG.fullmatch(text):
+        raise ValidationError({"product": "Expected the slug of a product: letters, digits, hyphens."})
+    return text
+
+
 def _decimal(text: str) -> Decimal:
     try:
         number = Decimal(text)
     except InvalidOperation:
         number = Decimal("NaN")
-    if not number.is_finite():
+    if not (number.is_finite() and abs(number) < NX_LIMIT):
         raise ValidationError({"min_nx": f"Expected a decimal such as 30 or 466.67, got {text}."})
     return number
 

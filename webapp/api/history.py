@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from results.event_words import words_of
-from results.history import history_of
+from results.history import displaced_by, history_of
 from results.models import Annotation, Certificate, Event, Run, Verdict
 from webapp.api.serializers import RunSerializer
 
@@ -60,7 +60,7 @@ class EarlierVerdictSerializer(serializers.ModelSerializer[Verdict]):
 class RunDetailSerializer(RunSerializer):
     """A run with its life: what it stands in the place of, annotations, certificates, earlier verdicts, history."""
 
-    supersedes = serializers.SlugRelatedField[Any](slug_field="public_id", many=True, read_only=True)
+    supersedes = serializers.SerializerMethodField()
     annotations = serializers.SerializerMethodField()
     certificates = serializers.SlugRelatedField[Certificate](slug_field="public_id", many=True, read_only=True)
     earlier_verdicts = serializers.SerializerMethodField()
@@ -72,6 +72,10 @@ class RunDetailSerializer(RunSerializer):
         fields = [
             *RunSerializer.Meta.fields, "supersedes", "annotations", "certificates", "earlier_verdicts", "history",
         ]  # fmt: skip
+
+    def get_supersedes(self, run: Run) -> list[str]:
+        """Return the public ids that the page shows too: of runs that were public."""
+        return [earlier.public_id for earlier in displaced_by(run)]
 
     @extend_schema_field(AnnotationSerializer(many=True))
     def get_annotations(self, run: Run) -> Any:

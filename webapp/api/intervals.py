@@ -34,14 +34,15 @@ from webapp.register.public_page import PRIVATE, PUBLIC
 SCHEMA = "drivecert.intervals/1"
 WINDOW_MAX_S = {1: 3_600, 60: 7 * 86_400}
 Answer = TypeVar("Answer")
+SECONDS_MAX = 10**9  # the latest second that drivetest believes
 CELLS_MAX = 200_000  # intervals times histograms: some 10 MB of JSON
 
 
 class WindowSerializer(serializers.Serializer[Any]):
     """Which intervals are asked for."""
 
-    from_s = serializers.IntegerField(min_value=0, default=0)
-    to_s = serializers.IntegerField(min_value=1, required=False)
+    from_s = serializers.IntegerField(min_value=0, max_value=SECONDS_MAX, default=0)
+    to_s = serializers.IntegerField(min_value=1, max_value=SECONDS_MAX, required=False)
     every_s = serializers.ChoiceField([(60, "60"), (1, "1")], default=60)
     histogram = serializers.IntegerField(min_value=0, max_value=32_767, required=False)
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from results.event_words import words_of
-from results.history import history_of
+from results.history import displaced_by, history_of
 from results.models import Certificate, Event, Run, Verdict, Visibility
 from webapp.register.run_page import OUTCOME_WORDS
 from webapp.templatetags import units
@@ -48,7 +48,7 @@ def life_of(run: Run) -> dict[str, object]:
     events = list(history_of(run).filter(subject_type="run"))
     return {
         "supersession": _supersession(run, events),
-        "supersedes": list(run.supersedes.filter(visibility__in=["superseded", "withdrawn"]).order_by("pk")),
+        "supersedes": list(displaced_by(run)),
         "annotations": list(run.annotations.standing()),
         "history": [line_of(event) for event in events],
         "earlier_verdicts": earlier_verdicts(run),

@@ -67,11 +67,17 @@ def test_what_the_asker_has_is_not_read_again(script, run, tmp_path):
     [
         ({"to_s": 604_800}, 200), ({"to_s": 604_801}, 400), ({"every_s": 1, "to_s": 3600}, 200),
         ({"every_s": 1, "to_s": 3601}, 400), ({"from_s": 60, "to_s": 60}, 400), ({"from_s": -1}, 400),
-        ({"every_s": 2}, 400), ({"to_s": "now"}, 400),
+        ({"every_s": 2}, 400), ({"to_s": "now"}, 400), ({"every_s": 1, "from_s": 10**30, "to_s": 10**30 + 1}, 400),
     ],
 )  # fmt: skip
 def test_windows_are_bounded(script, run, asked, status):
     assert ask(script, run, **asked).status_code == status
+
+
+def test_seconds_of_another_place_in_the_log_are_not_taken_for_the_runs(script, run):
+    run.facts["first_line"] += 1
+    run.save()
+    assert ask(script, run, every_s=1).status_code == 404
 
 
 def test_more_cells_than_an_answer_holds_are_refused_with_a_remedy(script, run, monkeypatch):

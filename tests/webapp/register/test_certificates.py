@@ -82,7 +82,8 @@ def test_certificates_are_listed_and_filtered(client, product):
     assert listed("?state=withdrawn") == []
 
 
-@pytest.mark.parametrize(("query", "field"), [("min_nx=lots", "min_nx"), ("min_nx=NaN", "min_nx"),
+@pytest.mark.parametrize(("query", "field"), [("min_nx=lots", "min_nx"), ("min_nx=1e999999", "min_nx"),
+                         ("product=%00", "product"), ("min_nx=NaN", "min_nx"),
                                               ("state=open", "state"), ("colour=red", "colour")])  # fmt: skip
 def test_a_filter_that_is_not_understood_is_named(client, db, query, field):
     answer = client.get(f"/api/v1/certificates/?{query}")

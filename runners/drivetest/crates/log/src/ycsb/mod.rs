@@ -29,6 +29,7 @@ mod room;
 mod row;
 pub mod rules;
 pub mod run;
+mod secrets;
 mod settings;
 mod shell;
 mod sign;

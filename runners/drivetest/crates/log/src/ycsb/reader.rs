@@ -18,6 +18,7 @@ use crate::ycsb::properties::Properties;
 use crate::ycsb::room::{RUNS_MAX, Room};
 use crate::ycsb::rules;
 use crate::ycsb::run::Run;
+use crate::ycsb::secrets;
 use crate::ycsb::settings::ConfigFile;
 
 /// The longest command or properties file that is read, bytes.
@@ -241,6 +242,7 @@ impl Reader {
             more::spectra(&mut runs, std::mem::take(&mut self.spectra), &mut self.findings);
             hdr::attach::attach(&mut runs, std::mem::take(&mut self.hdr_files), &mut self.findings);
         }
+        runs.iter_mut().for_each(secrets::hide);
         Read {
             findings: self.findings.into_list(),
             runs,

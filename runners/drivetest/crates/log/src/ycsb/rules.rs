@@ -37,6 +37,7 @@ rules! {
     LAST_ROW_OPEN "last-row-open" Look Nothing "send the whole output: the last value may be cut"
     TOO_MANY_ROWS "too-many-rows" Look Nothing "leave out measurement.histogram.verbose, or take a coarser timeseries.granularity"
     TOO_MANY_STATUS_LINES "too-many-status-lines" Look Nothing "take a longer status.interval"
+    CREDENTIALS "credentials" Look Nothing "change the password, or send the log again without it: the stored log can be downloaded"
     COMPANION_UNMATCHED "companion-unmatched" Look Nothing "send one log with its own companions for each run"
     STATUS_DIFFERS "status-differs" Look Nothing "send the streams of one run together"
     EXCEPTIONS "exceptions" Look Nothing "read what the program says there"

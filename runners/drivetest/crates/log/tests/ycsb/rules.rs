@@ -16,7 +16,7 @@ type Change = (
 
 const SAME: (&str, &str) = ("", "");
 
-const CHANGES: [Change; 34] = [
+const CHANGES: [Change; 35] = [
     ("nothing-done", ("ops/sec), 100.0", "ops/sec), 0.0"), SAME),
     ("operations-failed", ("Return=OK, 100", "Return=ERROR, 100"), SAME),
     ("verification-failed", ("[CLEANUP]", "[VERIFY]"), SAME),
@@ -120,6 +120,7 @@ const CHANGES: [Change; 34] = [
         SAME,
         ("-t ", "-P workloadd -p requestdistribution=uniform "),
     ),
+    ("credentials", SAME, ("-t ", "-p as.password=hunter2 -t ")),
     ("record-count-untold", SAME, ("-p recordcount=50", "-P workloada")),
     ("workload-file-missing", SAME, ("-t ", "-P workloada ")),
     (
