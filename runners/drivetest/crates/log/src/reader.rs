@@ -94,7 +94,7 @@ impl LogReader {
     pub fn with_share(options: Options, logs_count: usize) -> Self {
         Self {
             act: Some(act::reader::LogReader::with_share(options, logs_count)),
-            ycsb: Some(ycsb::reader::Reader::default()),
+            ycsb: Some(ycsb::reader::Reader::with_share(logs_count)),
             side_file: act::side_file::SideFile::default(),
             role: Role::Log,
         }

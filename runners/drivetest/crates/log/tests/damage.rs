@@ -417,6 +417,21 @@ fn counts_that_fall_are_void_and_never_negative() {
 }
 
 #[test]
+fn a_histogram_that_the_first_block_lacks_is_told_where_it_appears() {
+    let log = include_str!("../../../../../tests/data/act/5.0/single-ms-int5.log");
+    let lost =
+        " (00: 0000009935) (01: 0000000033) (02: 0000000024) (03: 0000000008)\ndevice-reads (10000 total)\n";
+    let reading = read(edit(log, lost, "").as_bytes());
+    let told: Vec<_> = reading.runs[0]
+        .findings
+        .iter()
+        .filter(|finding| finding.id == "histogram-missing")
+        .collect();
+    let sentence = "device-reads: expected in every block; it is in none of the 1 before this one";
+    assert_eq!((told.len(), told[0].sentence.as_str()), (1, sentence));
+}
+
+#[test]
 fn a_tag_lost_among_namesakes_costs_both_and_no_other() {
     let lost = edit(TWO_SAME, "/dev/zram7-reads (6094 total)", "[9.1] nvme0: timeout");
     let names: Vec<_> = ids(&read(lost.as_bytes()));

@@ -127,8 +127,12 @@ impl Blocks {
             Some(places) => places.name(tag),
             None => Cow::Borrowed(tag),
         };
+        let known_count = self.names.count();
         if let Some(odd) = self.block.tag(line, &name, total, &mut self.names) {
             findings.add(odd_finding(odd, line, &name));
+        }
+        if self.names.count() > known_count && self.dumps.intervals_count > 0 {
+            findings.add(appears_late(line, &name, self.dumps.intervals_count));
         }
     }
 
@@ -234,6 +238,15 @@ fn total_slack_count(header: &Header, settings: &Settings) -> u64 {
 /// Whether an unended last line is the beginning of an interval line: the log was cut there.
 pub fn is_torn_interval(text: &[u8], grammar: &Grammar) -> bool {
     !text.is_empty() && (grammar.interval_word.starts_with(text) || text.starts_with(grammar.interval_word))
+}
+
+/// Every block holds the same histograms: the lines of one that appears later are lost in those before, and its
+/// buckets may stand there as another's.
+fn appears_late(line: u64, name: &[u8], blocks_count: u64) -> Finding {
+    let name = shown(name);
+    let sentence =
+        format!("{name}: expected in every block; it is in none of the {blocks_count} before this one");
+    rule::HISTOGRAM_MISSING.at(line, sentence)
 }
 
 fn odd_finding(odd: Odd, line: u64, name: &[u8]) -> Finding {

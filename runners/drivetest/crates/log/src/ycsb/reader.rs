@@ -107,6 +107,14 @@ impl Default for Reader {
 }
 
 impl Reader {
+    /// A reader that keeps its share of what all logs of an archive may keep together.
+    pub fn with_share(logs_count: usize) -> Self {
+        Self {
+            room: Room::share(logs_count),
+            ..Self::default()
+        }
+    }
+
     /// Begins a file.
     pub fn begin(&mut self, part: Part<'_>) {
         self.close();

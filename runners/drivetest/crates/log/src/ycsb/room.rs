@@ -16,6 +16,19 @@ pub struct Room {
     pub runs: usize,
 }
 
+impl Room {
+    /// The share of one of several logs, which together keep no more than one.
+    pub fn share(logs_count: usize) -> Self {
+        let (whole, logs_count) = (Self::default(), logs_count.max(1));
+        Self {
+            rows: whole.rows / logs_count,
+            status_bytes: whole.status_bytes / logs_count,
+            word_bytes: whole.word_bytes / logs_count,
+            runs: whole.runs.div_ceil(logs_count),
+        }
+    }
+}
+
 impl Default for Room {
     fn default() -> Self {
         Self {
