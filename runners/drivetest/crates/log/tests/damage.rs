@@ -58,6 +58,12 @@ fn block(log: &str, label_s: u64) -> &str {
     &log[begin..end]
 }
 
+/// The list of histograms with its title.
+fn names_of(log: &str) -> &str {
+    let begin = log.find("HISTOGRAM NAMES\n").unwrap();
+    &log[begin..log.find("after 1 sec:").unwrap()]
+}
+
 fn without_block(log: &str, label_s: u64) -> String {
     edit(log, block(log, label_s), "")
 }
@@ -182,6 +188,11 @@ fn damaged_blocks() -> Vec<Case> {
         case(
             "an unlisted histogram",
             edit(FOUR_US, "HISTOGRAM NAMES\nreads\n", "HISTOGRAM NAMES\n"),
+            &["histogram-unlisted"],
+        ),
+        case(
+            "no histogram is listed",
+            edit(FOUR_US, names_of(FOUR_US), ""),
             &["histogram-unlisted"],
         ),
         case(

@@ -296,9 +296,11 @@ fn assert_sound(reading: &Reading) {
 /// Every count of a run is that of one log of those that went in, over the same seconds, where no finding says that
 /// something is to be looked at.
 ///
-/// 1.x counts its totals apart, so that its buckets may miss them by a little and one changed digit shows nowhere.
+/// 1.x counts its totals apart, so that its buckets may miss them by a little and one changed digit shows nowhere; and
+/// the labels of a run that could not keep up are nominal, as its finding says.
 fn assert_true(reading: &Reading, logs: &[&Log]) {
-    if logs.iter().any(|log| log.name.contains("/1.x/")) {
+    let is_loose = |log: &&Log| log.name.contains("/1.x/") || log.weighty.contains_key("cannot-keep-up");
+    if logs.iter().any(is_loose) {
         return;
     }
     for run in reading.runs.iter().filter(|run| !is_told(reading, run, logs)) {
@@ -341,7 +343,7 @@ fn is_true(known: Option<&Vec<u64>>, counts: &[u64]) -> bool {
 }
 
 fn cases() -> u32 {
-    std::env::var("FUZZ_CASES").map_or(6000, |cases| cases.parse().unwrap())
+    std::env::var("FUZZ_CASES").map_or(3000, |cases| cases.parse().unwrap())
 }
 
 #[test]

@@ -140,6 +140,10 @@ impl RunReader {
         let Some((family, workload)) = self.header.detect() else {
             return Stage::Refused(CUT_IN_HEADER.at(line, "a block before any configuration"));
         };
+        if family != Family::A && self.header.names.lines.is_empty() {
+            let sentence = "expected HISTOGRAM NAMES before the first block; no name is listed";
+            self.findings.add(rule::HISTOGRAM_UNLISTED.at(line, sentence));
+        }
         let (header, slice_s, room) = (&self.header, self.slice_s, self.room);
         let (wanted, run) = (self.wanted.clone(), self.ordinal);
         match Blocks::new(Begin {
