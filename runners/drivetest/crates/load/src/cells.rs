@@ -95,6 +95,14 @@ impl Times {
         }
     }
 
+    /// Adds those of another stream.
+    pub fn merge(&mut self, other: &Self) {
+        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
+            *count += more;
+        }
+        self.longest = self.longest.max(other.longest);
+    }
+
     /// How many times are counted.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()

@@ -13,7 +13,7 @@ use crate::report::output::Outputs;
 use crate::report::side::{Interval, IntervalReads, Totals};
 use crate::signals::Signals;
 use crate::stop::Cause;
-use crate::stream::{Operation, Stream};
+use crate::stream::{Histogram, Operation, Stream};
 
 /// How often the collector looks for streams that stand still.
 const LOOK: Nanos = Nanos::from_ms(100);
@@ -176,12 +176,8 @@ impl<'a> Collector<'a> {
 
     fn report(&mut self, label_s: u64, elapsed: Nanos, outputs: &mut Outputs) -> io::Result<()> {
         self.count_up();
-        let has_writes = self.shared.config.writes_per_s > 0;
-        outputs.log(&block(
-            label_s,
-            &self.names,
-            &histograms(&self.tallies, has_writes),
-        ))?;
+        let counts = histograms(&self.shared.config, &self.tallies);
+        outputs.log(&block(label_s, &self.names, &counts))?;
         let lag = self
             .tallies
             .iter()
@@ -203,17 +199,15 @@ impl<'a> Collector<'a> {
 
     /// Makes `interval` the reads since the last report.
     fn turn_interval(&mut self) {
-        let Some((_, reads)) = self
-            .tallies
-            .iter()
-            .find(|(operation, _)| *operation == Operation::ReadRecord)
-        else {
-            return;
-        };
-        self.interval.clone_from(reads);
+        let is_read = |operation: Operation| operation.histogram() == Some(Histogram::Reads);
+        let mut reads = Tally::new(self.shared.devices.len());
+        for (_, tally) in self.tallies.iter().filter(|(operation, _)| is_read(*operation)) {
+            reads.merge(tally);
+        }
+        self.interval.clone_from(&reads);
         self.interval.service.subtract(&self.earlier.service);
         self.interval.response.subtract(&self.earlier.response);
-        self.earlier.clone_from(reads);
+        self.earlier.clone_from(&reads);
         self.longest.0 = self.longest.0.max(reads.service.longest());
         self.longest.1 = self.longest.1.max(reads.response.longest());
     }

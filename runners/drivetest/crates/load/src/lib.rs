@@ -1,4 +1,4 @@
-//! Loads a device as ACT does, on even arrivals, and writes the log.
+//! Loads devices as ACT does, at due times that no thread count changes, and writes the log.
 //!
 //! [`Order::carry_out`] is the whole: header, devices, threads, blocks, ending. Requests come in [`stream`]s, each with a
 //! [`schedule`]; every thread counts in its own [`recorder`], and the [`collector`] adds them up for the [`report`].
@@ -13,6 +13,7 @@ pub mod crew;
 pub mod device;
 pub mod draws;
 pub mod host;
+pub mod operation;
 pub mod order;
 pub mod recorder;
 pub mod report;

@@ -1,4 +1,4 @@
-//! One storage load from beginning to end.
+//! One load from beginning to end.
 
 use std::io;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::report::output::Outputs;
 use crate::report::side::{End, Start, Totals};
 use crate::signals::Signals;
 use crate::stop::{Cause, Stop};
-use crate::stream::{Operation, Stream, streams};
+use crate::stream::streams;
 
 /// What is to be run, and what it may do.
 pub struct Order<'a> {
@@ -65,9 +65,9 @@ impl Order<'_> {
             Err(refusal) => return self.refuse(&refusal, host, outputs),
         };
         let shared = Arc::new(Shared::new(self.config.clone(), devices, self.seed, Stop::new()?));
-        let streams = streams(&self.config, shared.length);
-        let names = self.histogram_names(&shared.devices, &streams);
-        outputs.log(&header::measured(&shared.devices, &names))?;
+        let streams = streams(&self.config, shared.length, self.seed);
+        let names = names(&self.config);
+        outputs.log(&header::measured(self.config.model, &shared.devices, &names))?;
         outputs.side(&self.start_record(host, &self.identities(&shared.devices)))?;
         let start = match crew::start(&shared, &streams) {
             Ok(start) => start,
@@ -84,17 +84,16 @@ impl Order<'_> {
             guard: self.guard,
             signal: &|| signals.first(),
         };
-        self.config
-            .device_names
-            .iter()
-            .enumerate()
-            .map(|(ordinal, name)| device::open(&wishes, ordinal, name))
-            .collect()
-    }
-
-    fn histogram_names(&self, devices: &[Device], streams: &[Arc<Stream>]) -> Vec<String> {
-        let operations: Vec<Operation> = streams.iter().map(|stream| stream.operation).collect();
-        names(devices, &operations, self.config.writes_per_s > 0)
+        let mut devices: Vec<Device> = Vec::new();
+        for (ordinal, name) in self.config.device_names.iter().enumerate() {
+            // Upstream lets a name stand twice; a second open of its own would find the device held by the first.
+            let same = devices.iter().find(|device| device.name == *name);
+            devices.push(match same {
+                Some(device) => device.again()?,
+                None => device::open(&wishes, ordinal, name)?,
+            });
+        }
+        Ok(devices)
     }
 
     fn start_record<'b>(&'b self, host: &'b Host, devices: &'b [Value]) -> Start<'b> {

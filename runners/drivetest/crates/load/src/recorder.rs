@@ -100,6 +100,19 @@ impl Tally {
         self.lag = Nanos(0);
     }
 
+    /// Adds what another stream counted.
+    pub fn merge(&mut self, other: &Self) {
+        for (counts, more) in self.by_device.iter_mut().zip(&other.by_device) {
+            counts
+                .iter_mut()
+                .zip(more)
+                .for_each(|(count, more)| *count += more);
+        }
+        self.service.merge(&other.service);
+        self.response.merge(&other.response);
+        self.lag = self.lag.max(other.lag);
+    }
+
     /// All devices together: the sum, so that a block's parts always add up to its whole.
     pub fn all_devices(&self) -> Counts {
         let mut sum = [0; BUCKETS_COUNT];

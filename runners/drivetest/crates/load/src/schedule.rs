@@ -1,7 +1,10 @@
-//! When requests are due: evenly spaced over the whole process, in exact arithmetic.
+//! When requests are due, in exact arithmetic: evenly spaced over the whole process, at random, or in bursts.
 //!
-//! Request k of a stream is due at k / rate, never at the previous one plus a period: nothing adds up, so a day's
-//! last request is due where it belongs, and 2009 a second are 2009 a second whatever the number of threads.
+//! Request k of a stream is due where k / rate says, never at the previous one plus a period: nothing adds up, so a
+//! day's last request is due where it belongs, and 2009 a second are 2009 a second whatever the number of threads.
+//! All three kinds of arrivals make the same number of requests in a run.
+
+mod poisson;
 
 use crate::clock::Nanos;
 
@@ -31,6 +34,43 @@ impl Rate {
     pub fn per_s(self) -> f64 {
         self.count as f64 / self.seconds as f64
     }
+
+    /// One of so many equal parts.
+    ///
+    /// # Panics
+    /// When `parts` is 0: our own mistake.
+    pub fn divided(self, parts: u64) -> Self {
+        assert!(parts > 0, "a rate has at least one part");
+        let common = greatest_common_divisor(self.count, parts);
+        Self {
+            count: self.count / common,
+            seconds: self.seconds.saturating_mul(parts / common),
+        }
+    }
+
+    /// How many whole periods of this rate `count` periods of `other` take.
+    fn periods_in(self, count: u64, other: Self) -> u128 {
+        // count * (other.seconds / other.count) * (self.count / self.seconds); fractions of lowest terms stay in range.
+        let (up, down) = reduced(self.count, other.count);
+        let (seconds_up, seconds_down) = reduced(other.seconds, self.seconds);
+        let periods = u128::from(count) * u128::from(up);
+        let down = u128::from(down) * u128::from(seconds_down);
+        match periods.checked_mul(u128::from(seconds_up)) {
+            Some(periods) => periods / down,
+            None => periods / down * u128::from(seconds_up),
+        }
+    }
+
+    /// When the period with this number begins; rounded down to a nanosecond.
+    fn begin(self, period: u128) -> Nanos {
+        let due = period * u128::from(self.seconds) * NANOS_PER_S / u128::from(self.count);
+        Nanos(u64::try_from(due).unwrap_or(u64::MAX))
+    }
+}
+
+fn reduced(a: u64, b: u64) -> (u64, u64) {
+    let common = greatest_common_divisor(a, b);
+    (a / common, b / common)
 }
 
 fn greatest_common_divisor(a: u64, b: u64) -> u64 {
@@ -41,44 +81,109 @@ fn greatest_common_divisor(a: u64, b: u64) -> u64 {
     }
 }
 
-/// Where in its first period a stream begins, in thirds: streams that share a period then never fire together.
+/// Where in its first period a stream begins, in sixths: streams that share a period then never fire together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// At once.
-    Start,
+    Start = 0,
     /// After a third of a period.
-    Third,
+    Third = 2,
+    /// After half a period.
+    Half = 3,
     /// After two thirds of a period.
-    TwoThirds,
+    TwoThirds = 4,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Pattern {
+    Even(Phase),
+    /// The seed of its places.
+    Poisson(u64),
+    /// Bursts in a second.
+    Lockstep(Rate),
 }
 
 /// The due times of one stream of requests, from the start of the run.
 #[derive(Debug, Clone, Copy)]
 pub struct Schedule {
     rate: Rate,
-    phase: Phase,
+    pattern: Pattern,
+    length: Nanos,
     requests_count: u64,
 }
 
 impl Schedule {
-    /// All requests that are due before `length`.
-    pub fn new(rate: Rate, phase: Phase, length: Nanos) -> Self {
-        // Due times in thirds of a period: (3k + phase) * seconds / (3 * count).
-        let thirds = (u128::from(length.0) * 3 * u128::from(rate.count))
+    /// All requests that are due before `length`, evenly spaced.
+    pub fn even(rate: Rate, phase: Phase, length: Nanos) -> Self {
+        // Due times in sixths of a period: (6k + phase) * seconds / (6 * count).
+        let sixths = (u128::from(length.0) * 6 * u128::from(rate.count))
             .div_ceil(u128::from(rate.seconds) * NANOS_PER_S);
-        let requests_count = thirds.saturating_sub(phase as u128).div_ceil(3);
+        let requests_count = sixths.saturating_sub(phase as u128).div_ceil(6);
         Self {
             rate,
-            phase,
+            pattern: Pattern::Even(phase),
+            length,
             requests_count: u64::try_from(requests_count).unwrap_or(u64::MAX),
         }
     }
 
-    /// When request `k` is due, from the start; rounded down to a nanosecond.
+    /// As many requests at random, which follow from the seed.
+    pub fn poisson(rate: Rate, seed: u64, length: Nanos) -> Self {
+        Self {
+            pattern: Pattern::Poisson(seed),
+            ..Self::even(rate, Phase::Start, length)
+        }
+    }
+
+    /// As many requests, each due at the last of the bursts that is not after its even due time.
+    ///
+    /// Source: src/storage/act_storage.c, `run_service()`: every thread computes its due times from the same start with
+    /// the same period, so that N threads make N requests together, and then all wait.
+    pub fn lockstep(rate: Rate, bursts: Rate, length: Nanos) -> Self {
+        Self {
+            pattern: Pattern::Lockstep(bursts),
+            ..Self::even(rate, Phase::Start, length)
+        }
+    }
+
+    /// No requests: of a stream that has no due times.
+    pub fn none() -> Self {
+        let rate = Rate { count: 1, seconds: 1 };
+        Self::even(rate, Phase::Start, Nanos(0))
+    }
+
+    /// When request `k` is due, from the start; rounded down to a nanosecond. Never before request `k - 1`.
     pub fn due(&self, k: u64) -> Nanos {
-        let thirds = 3 * u128::from(k) + self.phase as u128;
-        let due = thirds * u128::from(self.rate.seconds) * NANOS_PER_S / (3 * u128::from(self.rate.count));
+        match self.pattern {
+            Pattern::Even(phase) => self.even_due(k, phase),
+            Pattern::Poisson(seed) => self.random_due(k, seed),
+            Pattern::Lockstep(bursts) => bursts.begin(bursts.periods_in(k, self.rate)),
+        }
+    }
+
+    fn even_due(&self, k: u64, phase: Phase) -> Nanos {
+        let sixths = 6 * u128::from(k) + phase as u128;
+        let due = sixths * u128::from(self.rate.seconds) * NANOS_PER_S / (6 * u128::from(self.rate.count));
         Nanos(u64::try_from(due).unwrap_or(u64::MAX))
+    }
+
+    fn random_due(&self, k: u64, seed: u64) -> Nanos {
+        let (block, rank) = (k / poisson::BLOCK, k % poisson::BLOCK);
+        let first = block * poisson::BLOCK;
+        let begin = self.rate.begin(u128::from(first));
+        let left = self.requests_count.saturating_sub(first);
+        let (count, end) = if left > poisson::BLOCK || rank >= left {
+            (
+                poisson::BLOCK,
+                self.rate.begin(u128::from(first) + u128::from(poisson::BLOCK)),
+            )
+        } else {
+            // The run's last block ends where the run ends.
+            (left, self.length)
+        };
+        let place = poisson::place(seed, block, rank, count);
+        let after = (u128::from(end.0 - begin.0) * u128::from(place)) >> 64;
+        Nanos(begin.0 + after as u64)
     }
 
     /// How many requests there are.
@@ -93,93 +198,4 @@ impl Schedule {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const DAY: Nanos = Nanos(86_400_000_000_000);
-    const SECOND: Nanos = Nanos(1_000_000_000);
-
-    fn schedule(count: u64, seconds: u64, phase: Phase, length: Nanos) -> Schedule {
-        Schedule::new(Rate::new(count, seconds).unwrap(), phase, length)
-    }
-
-    #[test]
-    fn a_day_at_2009_a_second_has_every_request_and_no_drift() {
-        let day = schedule(2009, 1, Phase::Start, DAY);
-        assert_eq!(day.requests_count(), 2009 * 86_400);
-        for second in [0, 1, 3_600, 43_200, 86_399] {
-            assert_eq!(day.due(2009 * second), Nanos(second * SECOND.0));
-        }
-        assert!(day.due(day.requests_count() - 1) < DAY && day.due(day.requests_count()) == DAY);
-    }
-
-    #[test]
-    fn gaps_differ_by_a_nanosecond_at_most() {
-        let thirds = schedule(3, 1, Phase::Start, SECOND);
-        let dues: Vec<u64> = (0..4).map(|k| thirds.due(k).0).collect();
-        assert_eq!(dues, [0, 333_333_333, 666_666_666, 1_000_000_000]);
-    }
-
-    #[test]
-    fn a_fractional_rate_keeps_its_fraction() {
-        // 1x: 1000 writes of 85 to a block, doubled by defragmentation: 100000 / (85 * 50) a second.
-        let blocks = schedule(100_000, 85 * 50, Phase::Start, DAY);
-        assert_eq!(blocks.requests_count(), 2_032_942); // ceil(86400 * 100000 / 4250) = ceil(2032941.17...)
-        assert_eq!(blocks.due(400), Nanos(17 * SECOND.0));
-    }
-
-    #[test]
-    fn phases_are_thirds_of_a_period() {
-        let due = |phase| schedule(1, 3, phase, DAY).due(1).0 / SECOND.0;
-        assert_eq!(
-            [due(Phase::Start), due(Phase::Third), due(Phase::TwoThirds)],
-            [3, 4, 5]
-        );
-    }
-
-    #[test]
-    fn the_end_itself_is_not_part_of_the_run() {
-        assert_eq!(schedule(1, 1, Phase::Start, SECOND).requests_count(), 1);
-        assert_eq!(
-            schedule(1, 1, Phase::Start, Nanos(SECOND.0 + 1)).requests_count(),
-            2
-        );
-        assert_eq!(schedule(1, 3, Phase::Third, SECOND).requests_count(), 0);
-        assert_eq!(
-            schedule(1, 3, Phase::Third, Nanos(SECOND.0 + 1)).requests_count(),
-            1
-        );
-    }
-
-    #[test]
-    fn the_largest_rates_and_lengths_stay_in_range() {
-        let most = schedule(
-            u64::from(u32::MAX) * 25_600,
-            524_288 * 100,
-            Phase::TwoThirds,
-            Nanos(u64::MAX),
-        );
-        assert!(most.due(most.requests_count() - 1) < Nanos(u64::MAX));
-    }
-
-    #[test]
-    fn a_rate_of_nothing_is_none() {
-        assert_eq!((Rate::new(0, 1), Rate::new(1, 0)), (None, None));
-        assert_eq!(Rate::new(4, 8), Rate::new(1, 2));
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn the_count_is_where_due_times_reach_the_end(count in 1u64..1_000_000, seconds in 1u64..10_000,
-                                                      length in 1u64..100_000_000_000_000) {
-            for phase in [Phase::Start, Phase::Third, Phase::TwoThirds] {
-                let all = schedule(count, seconds, phase, Nanos(length));
-                let k = all.requests_count();
-                proptest::prop_assert!(all.due(k).0 >= length || all.due(k).0 + 1 >= length);
-                if k > 0 {
-                    proptest::prop_assert!(all.due(k - 1).0 < length);
-                }
-            }
-        }
-    }
-}
+mod tests;

@@ -1,30 +1,25 @@
-//! The streams of requests that make up a storage load: record reads, large-block reads, large-block writes.
+//! The streams of requests that make up a load, each with the times at which its requests are due.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::buckets::Unit;
 use crate::clock::{Instant, Nanos};
-use crate::config::Config;
+use crate::config::{Arrivals, Config};
+use crate::draws::Draws;
 use crate::recorder::{Recorder, Tally};
 use crate::schedule::{Phase, Rate, Schedule};
 
-/// What a stream's requests do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation {
-    /// Reads a record.
-    ReadRecord,
-    /// Reads a large block, as defragmentation does.
-    ReadBlock,
-    /// Writes a large block.
-    WriteBlock,
-}
+pub use crate::operation::{Histogram, Operation};
 
 /// Time that a large-block operation may take before the threads for them run out, and the fewest and most threads.
 /// A drive that needs longer at its asked rate falls behind in upstream with one thread much sooner.
 const BLOCK_BUDGET_S: f64 = 0.05;
 const LEAST_BLOCK_THREADS: usize = 4;
 const MOST_BLOCK_THREADS: usize = 256;
+
+/// Reads and writes that a cache thread of upstream makes before it sleeps. Source: src/index/act_index.c, `BUNDLE_SIZE`.
+const BUNDLE: u64 = 100;
 
 /// Requests of one kind: when they are due, which is next, who carries them out.
 #[derive(Debug)]
@@ -35,33 +30,47 @@ pub struct Stream {
     pub schedule: Schedule,
     /// One for each thread.
     pub recorders: Vec<Arc<Recorder>>,
+    takes_turns: bool,
     next: AtomicU64,
 }
 
 impl Stream {
-    fn new(operation: Operation, rate: Rate, config: &Config, length: Nanos) -> Self {
-        let phase = match operation {
-            Operation::ReadRecord => Phase::Start,
-            Operation::ReadBlock => Phase::Third,
-            Operation::WriteBlock => Phase::TwoThirds,
-        };
-        let is_record = operation == Operation::ReadRecord;
-        let threads = if is_record {
-            config.service_threads as usize
-        } else {
-            block_threads(rate)
-        };
+    fn new(operation: Operation, schedule: Schedule, threads: usize, config: &Config) -> Self {
         let unit = if config.is_microseconds {
             Unit::Microsecond
         } else {
             Unit::Millisecond
         };
-        let recorder = || Arc::new(Recorder::new(unit, config.device_names.len(), is_record));
+        let is_measured = operation.histogram().is_some();
+        let recorder = || Arc::new(Recorder::new(unit, config.device_names.len(), is_measured));
         Self {
             operation,
-            schedule: Schedule::new(rate, phase, length),
+            schedule,
             recorders: (0..threads).map(|_| recorder()).collect(),
+            takes_turns: operation.is_block() && config.arrivals != Arrivals::Poisson,
             next: AtomicU64::new(0),
+        }
+    }
+
+    /// The tomb raiders' requests: one for each device, each due when the one before it and a pause are over.
+    ///
+    /// Not paced by due times: upstream's raider has no rate, it reads as fast as one device answers one request at a
+    /// time. A rate made up for it would load a slow drive with what upstream never asks of it.
+    pub fn of_raiders(config: &Config) -> Self {
+        Self::new(
+            Operation::TombRaider,
+            Schedule::none(),
+            config.device_names.len(),
+            config,
+        )
+    }
+
+    /// The device of request `k`, by its place in the configuration: drawn for records and pages. Large blocks take
+    /// turns, as every device has the same share of them in upstream; at random arrivals they are drawn as well.
+    pub fn device(&self, k: u64, devices_count: usize, draws: &mut Draws) -> usize {
+        match self.takes_turns {
+            true => (k % devices_count as u64) as usize,
+            false => draws.below(devices_count as u64) as usize,
         }
     }
 
@@ -88,26 +97,87 @@ impl Stream {
     }
 }
 
+/// Threads of the threads engine.
+fn threads(operation: Operation, rate: Rate, config: &Config) -> usize {
+    match operation {
+        Operation::ReadRecord | Operation::WriteRecord | Operation::ReadIndex => {
+            config.service_threads as usize
+        }
+        Operation::ReadCache | Operation::WriteCache => config.cache_threads as usize,
+        Operation::ReadBlock | Operation::WriteBlock | Operation::TombRaider => {
+            block_threads(rate).max(lockstep_devices(config))
+        }
+    }
+}
+
+/// Upstream has a thread of either kind for each device, and they start together.
+fn lockstep_devices(config: &Config) -> usize {
+    match config.arrivals {
+        Arrivals::Lockstep => config.device_names.len(),
+        _ => 0,
+    }
+}
+
 fn block_threads(rate: Rate) -> usize {
     let wanted = (rate.per_s() * BLOCK_BUDGET_S).ceil() as usize;
     wanted.clamp(LEAST_BLOCK_THREADS, MOST_BLOCK_THREADS)
 }
 
-/// The streams that a configuration asks for.
-pub fn streams(config: &Config, length: Nanos) -> Vec<Arc<Stream>> {
+/// Streams of one load that may share a period begin in different parts of it.
+fn phase(operation: Operation) -> Phase {
+    match operation {
+        Operation::ReadRecord | Operation::ReadIndex | Operation::TombRaider => Phase::Start,
+        Operation::ReadBlock | Operation::ReadCache => Phase::Third,
+        Operation::WriteRecord => Phase::Half,
+        Operation::WriteBlock | Operation::WriteCache => Phase::TwoThirds,
+    }
+}
+
+/// Upstream's bursts: all threads that carry the operation out make a request at the same time.
+/// Source: src/storage/act_storage.c, `run_service()`, `run_large_block_reads()`; src/index/act_index.c,
+/// `run_cache_simulation()`, whose threads make a bundle each.
+fn bursts(operation: Operation, rate: Rate, config: &Config) -> Rate {
     let derived = &config.derived;
-    let rates = [
-        (
-            Operation::ReadRecord,
-            Rate::new(u64::from(derived.internal_reads_per_s), 1),
-        ),
-        (Operation::ReadBlock, derived.large_block_reads),
-        (Operation::WriteBlock, derived.large_block_writes),
-    ];
-    rates
-        .into_iter()
-        .filter_map(|(operation, rate)| Some(Arc::new(Stream::new(operation, rate?, config, length))))
-        .collect()
+    match operation {
+        Operation::ReadRecord | Operation::WriteRecord => {
+            let reads = u64::from(derived.internal_reads_per_s);
+            let all = Rate::new(reads + u64::from(derived.internal_writes_per_s), 1);
+            all.unwrap_or(rate).divided(u64::from(config.service_threads))
+        }
+        Operation::ReadIndex => rate.divided(u64::from(config.service_threads)),
+        Operation::ReadCache | Operation::WriteCache => {
+            rate.divided(BUNDLE * u64::from(config.cache_threads))
+        }
+        Operation::ReadBlock | Operation::WriteBlock | Operation::TombRaider => {
+            rate.divided(config.device_names.len() as u64)
+        }
+    }
+}
+
+fn schedule(operation: Operation, rate: Rate, config: &Config, length: Nanos, seed: u64) -> Schedule {
+    match config.arrivals {
+        Arrivals::Even => Schedule::even(rate, phase(operation), length),
+        Arrivals::Poisson => {
+            // Times of their own for each stream, and none that the places on the device follow from as well.
+            let mut draws = Draws::new(seed, u64::MAX - operation as u64, 0);
+            Schedule::poisson(rate, draws.next_bits(), length)
+        }
+        Arrivals::Lockstep => Schedule::lockstep(rate, bursts(operation, rate, config), length),
+    }
+}
+
+/// The streams that a configuration asks for, apart from the tomb raiders'.
+pub fn streams(config: &Config, length: Nanos, seed: u64) -> Vec<Arc<Stream>> {
+    let stream = |(operation, rate): (Operation, Rate)| {
+        let schedule = schedule(operation, rate, config, length, seed);
+        Arc::new(Stream::new(
+            operation,
+            schedule,
+            threads(operation, rate, config),
+            config,
+        ))
+    };
+    config.rates().into_iter().map(stream).collect()
 }
 
 #[cfg(test)]
@@ -116,7 +186,7 @@ mod tests {
 
     fn of(more: &str) -> Vec<Arc<Stream>> {
         let text = format!("device-names: a\ntest-duration-sec: 10\n{more}");
-        streams(&Config::read(&text, 2).unwrap().0, Nanos::from_s(10))
+        streams(&Config::read(&text, 2).unwrap().0, Nanos::from_s(10), 1)
     }
 
     #[test]

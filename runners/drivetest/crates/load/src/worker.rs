@@ -76,12 +76,10 @@ impl Worker {
     /// Draws the place and the data, before the request is due.
     fn prepare(&mut self, k: u64) -> Request {
         let mut draws = Draws::new(self.shared.seed, self.stream.operation as u64, k);
-        let device = draws.below(self.shared.devices.len() as u64) as usize;
-        let places = &self.shared.devices[device].places;
-        let extent = match self.stream.operation {
-            Operation::ReadRecord => places.record(&mut draws),
-            Operation::ReadBlock | Operation::WriteBlock => places.large_block(&mut draws),
-        };
+        let device = self.stream.device(k, self.shared.devices.len(), &mut draws);
+        let extent = self.shared.devices[device]
+            .places
+            .extent(self.stream.operation, &mut draws);
         if let Memory::Out(payload) = &mut self.memory {
             payload.stamp(draws);
         }
@@ -142,19 +140,14 @@ impl Worker {
 }
 
 fn memory(config: &Config, devices: &[Device], operation: Operation, seed: u64) -> Memory {
-    let block_bytes = config.large_block_kib as usize * 1024;
-    match operation {
-        Operation::ReadRecord => {
-            let longest = devices
-                .iter()
-                .map(|device| device.places.longest_record_bytes())
-                .max();
-            Memory::In(Buffer::new(longest.unwrap_or_default()))
-        }
-        Operation::ReadBlock => Memory::In(Buffer::new(block_bytes)),
-        Operation::WriteBlock => {
-            let draws = Draws::new(seed, u64::MAX, 0);
-            Memory::Out(Payload::new(block_bytes, config.compress_pct, draws))
-        }
+    let longest = devices
+        .iter()
+        .map(|device| device.places.longest_bytes(operation))
+        .max();
+    let bytes = longest.unwrap_or_default();
+    if operation.is_write() {
+        let draws = Draws::new(seed, u64::MAX, 0);
+        return Memory::Out(Payload::new(bytes, config.compress_pct, draws));
     }
+    Memory::In(Buffer::new(bytes))
 }

@@ -49,7 +49,7 @@ pub struct LookedAt(Vec<Look>);
 impl LookedAt {
     /// Looks at every device; `expected_keys` names none of the drives or all of them.
     pub fn before_opening(config: &Config, expected_keys: &[String]) -> Self {
-        let writes = config.writes_per_s > 0;
+        let writes = config.has_writes();
         let expected = expected_keys.iter().cloned().map(Some);
         let expected = expected.chain(std::iter::repeat(None));
         let names = config.device_names.iter().zip(expected);

@@ -13,8 +13,10 @@ mod content;
 mod decoder;
 mod export;
 mod identify;
+mod index;
 mod latency;
 mod limit;
+mod load;
 mod log_file;
 mod log_read;
 mod looked_at;
@@ -39,6 +41,8 @@ pub enum Command {
     Check(check::Args),
     /// Run the load of an act_storage configuration and write its log
     Storage(storage::Args),
+    /// Run the load of an act_index configuration and write its log
+    Index(index::Args),
     /// Tell what a device is and whether it may be written to.
     Identify(identify::Args),
     /// Start the rest of the line as a process that outlives this one; asked again, tell the same process.
@@ -57,6 +61,7 @@ impl Command {
             Self::Latency(args) => args.run(),
             Self::Check(args) => args.run(),
             Self::Storage(args) => args.run(),
+            Self::Index(args) => args.run(),
             Self::Identify(args) => args.run(),
             Self::Start(args) => args.run(),
             Self::Status(args) => args.run(),

@@ -1,7 +1,7 @@
 //! What follows from a configuration: internal rates, stored sizes, rates of large blocks.
 
 use super::error::{range, within};
-use super::{Config, ConfigError};
+use super::{Config, ConfigError, Model};
 use crate::schedule::Rate;
 
 /// The server's record rounding since 5.0. Source: src/storage/cfg_storage.c, `RBLOCK_SIZE`.
@@ -20,6 +20,10 @@ pub struct Derived {
     pub large_block_reads: Option<Rate>,
     /// None when there are none.
     pub large_block_writes: Option<Rate>,
+    /// Pages that an index load reads for requests of clients and replicas; 0 in a storage load.
+    pub service_reads_per_s: u64,
+    /// Pages that an index load reads for defragmentation, and as many that it writes; 0 in a storage load.
+    pub cache_per_s: u64,
     /// Records written in a second, replicas included.
     replica_writes_per_s: u64,
     records_per_block: u32,
@@ -29,6 +33,32 @@ impl Derived {
     /// Source: src/storage/cfg_storage.c, `derive_configuration()`. Rates stay fractions here, so that no request
     /// is lost to rounding.
     pub(super) fn of(config: &Config) -> Result<Self, ConfigError> {
+        match config.model {
+            Model::Storage => Self::of_storage(config),
+            Model::Index => Self::of_index(config),
+        }
+    }
+
+    /// Source: src/index/cfg_index.c, `derive_configuration()`: its own steps, so that its header's whole numbers come out.
+    fn of_index(config: &Config) -> Result<Self, ConfigError> {
+        let writes = u64::from(config.replication_factor) * u64::from(config.writes_per_s);
+        let service_reads_per_s = u64::from(config.reads_per_s) + writes;
+        let most = u64::from(u32::MAX);
+        within(
+            "read-reqs-per-sec with the reads of writes",
+            service_reads_per_s,
+            0..=most,
+        )?;
+        let per_write = 100.0 / f64::from(100 - config.defrag_lwm_pct);
+        Ok(Self {
+            service_reads_per_s,
+            cache_per_s: (writes as f64 * per_write) as u64,
+            replica_writes_per_s: writes,
+            ..Self::default()
+        })
+    }
+
+    fn of_storage(config: &Config) -> Result<Self, ConfigError> {
         let stored = stored_bytes(config);
         let average = (stored.0 + stored.1) / 2;
         let writes = u64::from(config.replication_factor) * u64::from(config.writes_per_s);

@@ -4,7 +4,7 @@
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// A key that neither ACT 6.x nor this program has.
-    #[error("line {line}: {key} is no known key{}", hint(.nearest))]
+    #[error("line {line}: {} is no known key{}", clipped(.key), hint(.nearest))]
     Unknown {
         /// 1-based.
         line: usize,
@@ -13,25 +13,51 @@ pub enum ConfigError {
         /// The known key that it most likely means.
         nearest: Option<&'static str>,
     },
-    /// The key stands in two lines.
-    #[error("line {line}: {key} was already given in line {first}")]
-    Twice {
+    /// A key of the other model.
+    #[error(
+        "line {line}: {key} is a key of {other} loads and means nothing to an {model} load; leave it out"
+    )]
+    OtherModel {
         /// 1-based.
         line: usize,
         /// The key.
         key: &'static str,
-        /// The line it was first given in.
-        first: usize,
+        /// The model that is asked for.
+        model: &'static str,
+        /// The model that has the key.
+        other: &'static str,
+    },
+    /// A line that no configuration has.
+    #[error("line {line}: expected at most {most_bytes} bytes, got {found_bytes}; is this a configuration?")]
+    LongLine {
+        /// 1-based.
+        line: usize,
+        /// Its length.
+        found_bytes: usize,
+        /// The longest that is read.
+        most_bytes: usize,
+    },
+    /// Bytes that no text has outside of comments.
+    #[error("line {line}: expected text in UTF-8, got other bytes; is this a configuration?")]
+    NotText {
+        /// 1-based.
+        line: usize,
+    },
+    /// More than any configuration holds.
+    #[error("expected at most {most_bytes} bytes, got more; is this a configuration?")]
+    TooLong {
+        /// The most that is read.
+        most_bytes: usize,
     },
     /// The value is not of the key's kind.
-    #[error("line {line}: {key}: expected {expected}, got '{got}'")]
+    #[error("line {line}: {key}: expected {expected}, got '{}'", clipped(.got))]
     Value {
         /// 1-based.
         line: usize,
         /// The key.
         key: &'static str,
         /// What would be read.
-        expected: &'static str,
+        expected: String,
         /// As typed.
         got: String,
     },
@@ -61,22 +87,40 @@ fn hint(nearest: &Option<&'static str>) -> String {
         .unwrap_or_default()
 }
 
-/// A key of an older ACT that means nothing any more.
-#[derive(Debug)]
+/// The most of what was typed that a sentence repeats, characters.
+const MOST_REPEATED: usize = 60;
+
+/// What was typed, fit for a sentence: its beginning, and no character that a terminal would obey.
+fn clipped(typed: &str) -> String {
+    let shown = |c: char| {
+        if c.is_control() {
+            char::REPLACEMENT_CHARACTER
+        } else {
+            c
+        }
+    };
+    let mut text: String = typed.chars().take(MOST_REPEATED).map(shown).collect();
+    if typed.chars().nth(MOST_REPEATED).is_some() {
+        text.push_str("...");
+    }
+    text
+}
+
+/// A line that means something else than it may seem to.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    /// 1-based.
-    pub line: usize,
+    /// 1-based; None where it is not one line's.
+    pub line: Option<usize>,
     /// The key.
     pub key: &'static str,
+    /// What became of the key, or how the line was read.
+    pub told: String,
 }
 
 impl std::fmt::Display for Warning {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            out,
-            "line {}: {} is a key of older ACT versions and changes nothing",
-            self.line, self.key
-        )
+        let line = self.line.map(|line| format!("line {line}: ")).unwrap_or_default();
+        write!(out, "{line}{}: {}", self.key, self.told)
     }
 }
 

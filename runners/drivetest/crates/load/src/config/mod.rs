@@ -1,44 +1,43 @@
-//! The configuration of a storage load: ACT 6.6's keys, defaults and ranges, and two keys of our own.
+//! The configuration of a load: the keys of ACT 6.6's two programs with their defaults and ranges, and keys of our own.
 //!
 //! Two stages: `typed` holds what was typed, [`Config`] what the program needs.
 
+mod check;
+mod choice;
 mod derived;
 mod echo;
 mod error;
+mod keys;
 mod lines;
+mod text;
 mod typed;
 
+pub use choice::{Arrivals, EngineChoice, Model};
 pub use derived::Derived;
 pub use echo::echo;
 pub use error::{ConfigError, Warning};
+pub use text::{MOST_BYTES, text};
 
-use error::{range, unsupported, within};
+use choice::Word;
+use error::unsupported;
 use typed::Typed;
 
-/// ACT's largest record and largest block: the server's write block. Source: src/storage/cfg_storage.c, `WBLOCK_SIZE`.
-const LARGEST_BYTES: u32 = 8 * 1024 * 1024;
-
-/// ACT's limit since 5.2.
-const MOST_DEVICES: usize = 128;
-
-/// ACT's limit since 6.0: the name and its end in 128 bytes.
-const LONGEST_NAME_BYTES: usize = 127;
-
-/// More service threads than this is a slip of the pen; 5 for each CPU is the default.
-const MOST_SERVICE_THREADS: u32 = 16_384;
-
-/// Above this a replication factor is a slip of the pen; rates stay exact in 128 bits below it.
-const LARGEST_REPLICATION_FACTOR: u32 = 256;
+use crate::schedule::Rate;
+use crate::stream::Operation;
 
 /// A checked configuration, everything filled in. Rates are for all devices together.
 #[derive(Debug, Clone)]
 pub struct Config {
+    /// Which of ACT's two programs is meant; the keys of the other one have their defaults.
+    pub model: Model,
     /// As named; at least one.
     pub device_names: Vec<String>,
     /// 0 for devices; otherwise the size of the plain files that stand for them.
     pub file_size_mib: u32,
     /// Threads that carry out the reads; 1 to 16384.
     pub service_threads: u32,
+    /// Threads of an index load that write pages and read those that defragmentation needs; 1 to 16384.
+    pub cache_threads: u32,
     /// Whether `service_threads` comes from the number of CPUs.
     pub is_service_threads_default: bool,
     /// At least 1.
@@ -71,6 +70,8 @@ pub struct Config {
     pub is_odsync_disabled: bool,
     /// Records are written one by one.
     pub is_commit_to_device: bool,
+    /// Records are written in multiples of this; 0, or a power of two up to a large block. A key of ACT 6.0 to 6.3.
+    pub commit_min_bytes: u32,
     /// A thread for each device reads it from end to end.
     pub has_tomb_raider: bool,
     /// Pause of the tomb raider.
@@ -79,36 +80,54 @@ pub struct Config {
     pub max_lag_s: u32,
     /// What follows from the above.
     pub derived: Derived,
-    arrivals: String,
-    engine: String,
+    /// How requests are spread over time.
+    pub arrivals: Arrivals,
+    /// What carries the requests out.
+    pub engine: EngineChoice,
+    /// Workers of the io_uring engine; 0 leaves their number to the program, at most 64.
+    pub workers: u32,
+    /// Failed requests that end the run; 0 never does.
+    pub max_errors: u32,
+    /// Temperature that is told as too hot, degrees Celsius; 0 for the drive's own limit.
+    pub temperature_limit_c: u32,
 }
 
 impl Config {
-    /// Reads a configuration file's text for a host with that many CPUs.
+    /// Reads the text of a storage load's configuration file for a host with that many CPUs.
     ///
     /// # Errors
     /// [`ConfigError`] names the line or the key, what was expected, and what was got.
     pub fn read(text: &str, cpus_count: u32) -> Result<(Self, Vec<Warning>), ConfigError> {
-        let mut typed = Typed::read(text)?;
-        let warnings = std::mem::take(&mut typed.warnings);
-        let mut config = Self::filled_in(typed, cpus_count);
-        config.check_load()?;
-        config.check_sizes()?;
+        Self::read_of(Model::Storage, text, cpus_count)
+    }
+
+    /// Reads the text of a configuration file of either model.
+    ///
+    /// # Errors
+    /// As [`Config::read`].
+    pub fn read_of(model: Model, text: &str, cpus_count: u32) -> Result<(Self, Vec<Warning>), ConfigError> {
+        let mut typed = Typed::read(model, text)?;
+        let mut warnings = std::mem::take(&mut typed.warnings);
+        let mut config = Self::filled_in(model, typed, cpus_count);
+        check::check(&config)?;
         config.derived = Derived::of(&config)?;
+        warnings.extend(check::doubts(&config));
         Ok((config, warnings))
     }
 
-    fn filled_in(typed: Typed, cpus_count: u32) -> Self {
+    fn filled_in(model: Model, typed: Typed, cpus_count: u32) -> Self {
         let service_threads = typed.number("service-threads", 0);
         Self {
+            model,
             file_size_mib: typed.number("file-size-mbytes", 0),
             // Source: src/storage/cfg_storage.c, check_configuration().
             service_threads: if service_threads == 0 {
-                5 * cpus_count
+                cpus_count.saturating_mul(5)
             } else {
                 service_threads
             },
             is_service_threads_default: service_threads == 0,
+            cache_threads: typed.number("cache-threads", 8),
             duration_s: typed.number("test-duration-sec", 0),
             report_interval_s: typed.number("report-interval-sec", 1),
             is_microseconds: typed.switch("microsecond-histograms"),
@@ -124,123 +143,61 @@ impl Config {
             compress_pct: typed.number("compress-pct", 100),
             is_odsync_disabled: typed.switch("disable-odsync"),
             is_commit_to_device: typed.switch("commit-to-device"),
+            commit_min_bytes: typed.number("commit-min-bytes", 0),
             has_tomb_raider: typed.switch("tomb-raider"),
             tomb_raider_sleep_us: typed.number("tomb-raider-sleep-usec", 0),
             max_lag_s: typed.number("max-lag-sec", 10),
             derived: Derived::default(),
-            arrivals: typed.word("arrivals", "even").to_owned(),
-            engine: typed.word("engine", "threads").to_owned(),
+            arrivals: Arrivals::of(typed.word("arrivals")),
+            engine: EngineChoice::of(typed.word("engine")),
+            workers: typed.number("workers", 0),
+            max_errors: typed.number("max-errors", 1),
+            temperature_limit_c: typed.number("temperature-limit-c", 0),
             device_names: typed.device_names,
         }
-    }
-
-    fn check_load(&self) -> Result<(), ConfigError> {
-        within("device-names", self.device_names.len(), 1..=MOST_DEVICES)?;
-        within("service-threads", self.service_threads, 1..=MOST_SERVICE_THREADS)?;
-        within("test-duration-sec", self.duration_s, 1..=u32::MAX)?;
-        within("report-interval-sec", self.report_interval_s, 1..=u32::MAX)?;
-        within(
-            "replication-factor",
-            self.replication_factor,
-            1..=LARGEST_REPLICATION_FACTOR,
-        )?;
-        within("update-pct", self.update_pct, 0..=100)?;
-        within("defrag-lwm-pct", self.defrag_lwm_pct, 0..=99)?;
-        within("compress-pct", self.compress_pct, 0..=100)?;
-        if self.reads_per_s == 0 && self.writes_per_s == 0 {
-            return Err(range(
-                "read-reqs-per-sec",
-                "more than 0 here or in write-reqs-per-sec",
-                0,
-            ));
-        }
-        Ok(())
-    }
-
-    fn check_sizes(&self) -> Result<(), ConfigError> {
-        within("record-bytes", self.record_bytes, 1..=LARGEST_BYTES)?;
-        if self.record_bytes_range_max != 0 {
-            within(
-                "record-bytes-range-max",
-                self.record_bytes_range_max,
-                self.record_bytes + 1..=LARGEST_BYTES,
-            )?;
-        }
-        let is_power = self.large_block_kib.is_power_of_two() && self.large_block_kib <= LARGEST_BYTES / 1024;
-        if !is_power {
-            return Err(range(
-                "large-block-op-kbytes",
-                "a power of two from 1 to 8192",
-                self.large_block_kib,
-            ));
-        }
-        if self.is_odsync_disabled && self.is_commit_to_device {
-            return Err(range(
-                "disable-odsync",
-                "no together with commit-to-device",
-                "yes",
-            ));
-        }
-        Ok(())
     }
 
     /// Refuses what this version of the program cannot carry out, instead of running something else.
     ///
     /// # Errors
-    /// [`ConfigError::Unsupported`] or [`ConfigError::Range`] with the key.
+    /// [`ConfigError::Unsupported`] with the key.
     pub fn check_supported(&self) -> Result<(), ConfigError> {
-        self.check_names()?;
-        if self.is_commit_to_device {
-            return Err(unsupported(
-                "commit-to-device",
-                "single-record writes are not built yet",
-            ));
+        match self.engine {
+            EngineChoice::IoUring => Err(unsupported("engine", "'io_uring' is not built yet, only threads")),
+            _ => Ok(()),
         }
-        if self.has_tomb_raider {
-            return Err(unsupported("tomb-raider", "the tomb raider is not built yet"));
-        }
-        if self.arrivals != "even" {
-            return Err(unsupported(
-                "arrivals",
-                &format!("'{}' is not built yet, only even", self.arrivals),
-            ));
-        }
-        if self.engine != "threads" {
-            return Err(unsupported(
-                "engine",
-                &format!("'{}' is not built yet, only threads", self.engine),
-            ));
-        }
-        Ok(())
     }
 
-    fn check_names(&self) -> Result<(), ConfigError> {
-        for (index, name) in self.device_names.iter().enumerate() {
-            if self.device_names[..index].contains(name) {
-                return Err(range(
-                    "device-names",
-                    "every device once",
-                    format!("{name} twice"),
-                ));
-            }
-            within(
-                "device-names (bytes in a name)",
-                name.len(),
-                1..=LONGEST_NAME_BYTES,
-            )?;
-            // act_latency.py looks for histograms by the beginning of a line: reads.img would pass for "reads".
-            if ["reads", "writes", "large-block-", "after ", "device-"]
-                .iter()
-                .any(|word| name.starts_with(word))
-            {
-                return Err(range(
-                    "device-names",
-                    "names that do not begin like a histogram's",
-                    name,
-                ));
-            }
-        }
-        Ok(())
+    /// Whether anything is written to the devices.
+    pub fn has_writes(&self) -> bool {
+        self.writes_per_s > 0
+    }
+
+    /// What is asked of all devices together, in the order of the streams. The tomb raider has no rate.
+    pub fn rates(&self) -> Vec<(Operation, Rate)> {
+        let derived = &self.derived;
+        let per_s = |count| Rate::new(count, 1);
+        let rates = match self.model {
+            Model::Storage => vec![
+                (
+                    Operation::ReadRecord,
+                    per_s(u64::from(derived.internal_reads_per_s)),
+                ),
+                (Operation::ReadBlock, derived.large_block_reads),
+                (Operation::WriteBlock, derived.large_block_writes),
+                (
+                    Operation::WriteRecord,
+                    per_s(u64::from(derived.internal_writes_per_s)),
+                ),
+            ],
+            Model::Index => vec![
+                (Operation::ReadIndex, per_s(derived.service_reads_per_s)),
+                (Operation::ReadCache, per_s(derived.cache_per_s)),
+                (Operation::WriteCache, per_s(derived.cache_per_s)),
+            ],
+        };
+        let asked = |(operation, rate): (Operation, Option<Rate>)| Some((operation, rate?));
+        rates.into_iter().filter_map(asked).collect()
     }
 }
 

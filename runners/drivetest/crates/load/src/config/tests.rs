@@ -76,6 +76,9 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ("file-size-mbytes", &["0", "4294967295"], &["4294967296"]),
     ("write-reqs-per-sec", &["0", "4294967295"], &["4294967296"]),
     ("tomb-raider-sleep-usec", &["0", "4294967295"], &["4294967296"]),
+    ("workers", &["0", "64"], &["65"]),
+    ("max-errors", &["0", "4294967295"], &["4294967296"]),
+    ("temperature-limit-c", &["0", "150"], &["151"]),
 ];
 
 #[test]
@@ -127,45 +130,123 @@ fn large_blocks_carry_replicas_and_what_defragmentation_moves() {
 }
 
 #[test]
-fn what_is_not_built_is_refused_and_not_run_otherwise() {
-    for line in [
-        "commit-to-device: yes",
-        "tomb-raider: yes",
-        "arrivals: lockstep",
-        "engine: io_uring",
-    ] {
-        let refused = read(line).unwrap().check_supported().unwrap_err().to_string();
-        assert!(refused.contains("not built yet"), "{line}: {refused}");
-    }
-    assert!(
-        read("arrivals: even\nengine: threads\ntomb-raider: no")
-            .unwrap()
-            .check_supported()
-            .is_ok()
+fn our_keys_have_their_defaults_and_words() {
+    let config = read("").unwrap();
+    assert_eq!(
+        (config.arrivals, config.engine),
+        (Arrivals::Even, EngineChoice::Auto)
     );
+    assert_eq!(
+        (config.workers, config.max_errors, config.temperature_limit_c),
+        (0, 1, 0)
+    );
+    for (word, arrivals) in [("poisson", Arrivals::Poisson), ("lockstep", Arrivals::Lockstep)] {
+        let config = read(&format!("arrivals: {word}")).unwrap();
+        assert_eq!((config.arrivals, config.arrivals.word()), (arrivals, word));
+    }
+    for (word, engine) in [
+        ("io_uring", EngineChoice::IoUring),
+        ("threads", EngineChoice::Threads),
+    ] {
+        let config = read(&format!("engine: {word}")).unwrap();
+        assert_eq!((config.engine, config.engine.word()), (engine, word));
+    }
 }
 
 #[test]
 fn names_that_would_confuse_the_log_are_refused() {
-    let supported = |more: &str| read(more).unwrap().check_supported().is_ok();
-    assert!(supported("device-names: /dev/b /srv/reads.img"));
-    assert!(!supported("device-names: reads.img"));
-    assert!(!supported("device-names: /dev/a"), "named twice");
+    let told = |more: &str| sentence(&format!("device-names: {more}"));
+    assert_eq!(told("/dev/b /srv/reads.img"), "");
+    for name in ["reads.img", "writes", "large-block-reads", "device-1"] {
+        assert!(told(name).contains("do not begin like a histogram's"), "{name}");
+    }
+}
+
+#[test]
+fn a_device_may_stand_twice_as_in_upstream_and_it_is_told() {
+    let (config, warnings) = Config::read(&format!("{LEAST}device-names: /dev/a"), 1).unwrap();
+    assert_eq!(config.device_names, ["/dev/a", "/dev/a"]);
+    assert!(
+        warnings[0]
+            .to_string()
+            .starts_with("device-names: a device stands in it twice")
+    );
+}
+
+#[test]
+fn as_many_devices_and_letters_as_upstream_takes() {
+    let names = |count: usize, length: usize| {
+        let all: Vec<String> = (0..count).map(|n| format!("{n:0>length$}")).collect();
+        let text = format!(
+            "device-names: {}\ntest-duration-sec: 1\nread-reqs-per-sec: 1",
+            all.join(" ")
+        );
+        Config::read(&text, 1).is_ok()
+    };
+    assert!(names(128, 127) && !names(129, 127) && !names(128, 128));
+}
+
+#[test]
+fn a_minimum_commit_size_is_a_power_of_two_up_to_a_block_and_told() {
+    let with = |bytes: u32| format!("commit-to-device: yes\ncommit-min-bytes: {bytes}");
+    for bytes in [0, 1, 512, 131_072] {
+        assert_eq!(sentence(&with(bytes)), "", "{bytes}");
+    }
+    for bytes in [3, 1_536, 262_144] {
+        assert!(
+            sentence(&with(bytes)).starts_with("commit-min-bytes: expected"),
+            "{bytes}"
+        );
+    }
+    let (_, warnings) = Config::read(&format!("{LEAST}{}", with(4_096)), 1).unwrap();
+    assert!(
+        warnings[0]
+            .to_string()
+            .starts_with("commit-min-bytes: ACT 6.4 dropped it; held to")
+    );
+}
+
+fn read_index(more: &str) -> Config {
+    Config::read_of(Model::Index, &format!("{LEAST}{more}"), 2)
+        .unwrap()
+        .0
+}
+
+#[test]
+fn an_index_load_reads_for_every_request_and_writes_what_defragmentation_moves() {
+    // 2000 reads, 1000 writes: 3000 lookups, and at 50 % every write moves another page.
+    let rates = |more: &str| -> Vec<f64> {
+        let rates = read_index(more).rates();
+        rates.into_iter().map(|(_, rate)| rate.per_s()).collect()
+    };
+    assert_eq!(rates(""), [2_000.0]);
+    assert_eq!(rates("write-reqs-per-sec: 1000"), [3_000.0, 2_000.0, 2_000.0]);
+    let more = "write-reqs-per-sec: 1000\nreplication-factor: 2\ndefrag-lwm-pct: 40";
+    assert_eq!(rates(more), [4_000.0, 3_333.0, 3_333.0]);
+}
+
+#[test]
+fn cache_reads_of_several_devices_are_told_to_differ_from_upstream() {
+    let warnings = |more: &str| {
+        let text = format!("{LEAST}write-reqs-per-sec: 1\n{more}");
+        Config::read_of(Model::Index, &text, 2).unwrap().1.len()
+    };
+    assert_eq!((warnings(""), warnings("device-names: /dev/b")), (0, 1));
 }
 
 fn act_logs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../tests/data/act")
 }
 
-/// Configurations of act_storage in the collection, with the header that it printed on two CPUs.
-fn storage_cases() -> Vec<(String, String, Vec<String>)> {
+/// Configurations of either program in the collection, with the header that it printed on two CPUs.
+fn cases(model: Model) -> Vec<(String, String, Vec<String>)> {
     let mut cases = Vec::new();
     for version in ["6.0", "6.2", "6.4", "6.5", "6.6"] {
         for entry in fs::read_dir(act_logs().join(version)).unwrap() {
             let path = entry.unwrap().path();
             if path.extension().is_some_and(|extension| extension == "conf") {
                 let log = fs::read(path.with_extension("log")).unwrap();
-                let header = header(&String::from_utf8_lossy(&log));
+                let header = header(model, &String::from_utf8_lossy(&log));
                 if !header.is_empty() {
                     let name = format!("{version}/{}", path.file_stem().unwrap().display());
                     cases.push((name, fs::read_to_string(&path).unwrap(), header));
@@ -177,20 +258,22 @@ fn storage_cases() -> Vec<(String, String, Vec<String>)> {
 }
 
 /// The lines of both configuration sections; empty when the log holds no whole ones.
-fn header(log: &str) -> Vec<String> {
+fn header(model: Model, log: &str) -> Vec<String> {
+    let (title, last) = match model {
+        Model::Storage => ("ACT-STORAGE CONFIGURATION", "large-block-writes-per-sec"),
+        Model::Index => ("ACT-INDEX CONFIGURATION", "cache-thread-reads-and-writes-per-sec"),
+    };
     let mut lines = log.lines().map(|line| line.trim_end().to_owned());
     let mut found: Vec<String> = lines
         .by_ref()
-        .skip_while(|line| line != "ACT-STORAGE CONFIGURATION")
+        .skip_while(|line| line != title)
         .take_while(|line| !line.is_empty())
         .collect();
     let derived = lines
         .skip_while(|line| line != "DERIVED CONFIGURATION")
         .take_while(|line| !line.is_empty());
     found.extend(derived);
-    let is_whole = found
-        .last()
-        .is_some_and(|line| line.starts_with("large-block-writes-per-sec"));
+    let is_whole = found.last().is_some_and(|line| line.starts_with(last));
     if is_whole { found } else { Vec::new() }
 }
 
@@ -201,13 +284,12 @@ fn is_in_every_6_x(line: &str) -> bool {
         .any(|key| line.starts_with(key))
 }
 
-#[test]
-fn the_echo_equals_the_header_of_every_act_6_log() {
-    let cases = storage_cases();
-    assert!(cases.len() > 60, "{} cases found", cases.len());
+fn assert_echoes(model: Model, least_count: usize) {
+    let cases = cases(model);
+    assert!(cases.len() >= least_count, "{} cases found", cases.len());
     for (name, text, theirs) in cases {
-        let (config, _) = Config::read(&text, 2).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let ours: Vec<String> = header(&echo(&config));
+        let (config, _) = Config::read_of(model, &text, 2).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let ours: Vec<String> = header(model, &echo(&config));
         if name.starts_with("6.6") {
             assert_eq!(ours, theirs, "{name}");
         }
@@ -216,5 +298,95 @@ fn the_echo_equals_the_header_of_every_act_6_log() {
             theirs.iter().filter(|line| is_in_every_6_x(line)),
         );
         assert!(ours.eq(theirs), "{name}");
+    }
+}
+
+#[test]
+fn the_echo_equals_the_header_of_every_act_storage_6_log() {
+    assert_echoes(Model::Storage, 61);
+}
+
+#[test]
+fn the_echo_equals_the_header_of_every_act_index_6_log() {
+    assert_echoes(Model::Index, 12);
+}
+
+/// What a log's header tells of a configuration, as a configuration: without what only follows from it.
+fn echoed(config: &Config) -> String {
+    let text = echo(config);
+    let (configuration, _) = text.split_once("\n\n").unwrap();
+    let lines = configuration
+        .lines()
+        .skip(1)
+        .filter(|line| !line.starts_with("num-devices"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn random_config() -> impl proptest::strategy::Strategy<Value = String> {
+    use proptest::prelude::*;
+    let least = |max: u32| prop_oneof![Just(1), Just(max), 1..=max];
+    let rates = (
+        least(5_000_000),
+        least(5_000_000),
+        1_u32..4,
+        0_u32..=100,
+        0_u32..=99,
+    );
+    let sizes = (
+        1_u32..=65_536,
+        6_u32..=13,
+        0_u32..=100,
+        1_u32..1_000_000,
+        1_u32..7_000,
+    );
+    let switches = proptest::collection::vec(proptest::bool::ANY, 5);
+    (rates, sizes, switches).prop_map(|(rates, sizes, on)| {
+        let yes = |index: usize| if on[index] { "yes" } else { "no" };
+        format!(
+            "device-names: /dev/a,/dev/b\nread-reqs-per-sec: {}\nwrite-reqs-per-sec: {}\nreplication-factor: {}\n\
+             update-pct: {}\ndefrag-lwm-pct: {}\nrecord-bytes: {}\nlarge-block-op-kbytes: {}\ncompress-pct: {}\n\
+             test-duration-sec: {}\nreport-interval-sec: {}\nmicrosecond-histograms: {}\ncommit-to-device: {}\n\
+             tomb-raider: {}\nno-defrag-reads: {}\nmax-lag-sec: {}\n",
+            rates.0, rates.1, rates.2, rates.3, rates.4, sizes.0, 1 << sizes.1, sizes.2, sizes.3, sizes.4,
+            yes(0), yes(1), yes(2), yes(3), if on[4] { 0 } else { sizes.3 },
+        )
+    })
+}
+
+proptest::proptest! {
+    #[test]
+    fn the_echo_read_again_is_the_same_configuration(text in random_config()) {
+        let first = Config::read(&text, 3).unwrap().0;
+        let second = Config::read(&echoed(&first), 64).unwrap().0;
+        proptest::prop_assert_eq!(echo(&first), echo(&second));
+        proptest::prop_assert_eq!(first.rates(), second.rates());
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..400)) {
+        if let Ok(text) = super::text(&bytes) {
+            let _ = Config::read_of(Model::Index, &text, 2);
+        }
+    }
+
+    #[test]
+    fn any_numbers_are_read_or_refused(which in proptest::collection::vec(("[a-z-]{4,24}", 0u32..=u32::MAX), 1..5)) {
+        let lines: Vec<String> = which.iter().map(|(key, value)| format!("{key}: {value}")).collect();
+        let _ = read(&lines.join("\n"));
+    }
+
+    #[test]
+    fn known_numbers_of_any_size_are_read_or_refused(
+        values in proptest::collection::vec(proptest::num::u32::ANY, 8)) {
+        let keys = ["read-reqs-per-sec", "write-reqs-per-sec", "replication-factor", "record-bytes",
+                    "large-block-op-kbytes", "defrag-lwm-pct", "update-pct", "service-threads"];
+        for model in [Model::Storage, Model::Index] {
+            for mask in 0..64 {
+                let chosen = keys.iter().zip(&values).enumerate().filter(|(index, _)| mask >> index & 1 == 1);
+                let lines: Vec<String> = chosen.map(|(_, (key, value))| format!("{key}: {value}")).collect();
+                let text = format!("device-names: a\ntest-duration-sec: 1\n{}", lines.join("\n"));
+                let _ = Config::read_of(model, &text, u32::MAX);
+            }
+        }
     }
 }

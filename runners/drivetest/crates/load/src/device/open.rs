@@ -87,7 +87,7 @@ fn kind(found: &Metadata) -> &'static str {
 
 /// Read-only loads open read-only: what cannot write cannot destroy.
 fn writes(config: &Config) -> bool {
-    config.writes_per_s > 0
+    config.has_writes()
 }
 
 fn flags(config: &Config) -> OFlags {

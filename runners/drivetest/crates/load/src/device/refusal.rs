@@ -75,9 +75,9 @@ pub enum Refusal {
         /// What the kernel says.
         source: io::Error,
     },
-    /// No room for one large block and one record.
+    /// No room for one large block and one record, or for a page of an index.
     #[error(
-        "{name}: holds {size_bytes} bytes, less than one large block and one record need; choose a larger device"
+        "{name}: holds {size_bytes} bytes, less than one large block and one record (of an index: one page of 4096 bytes) need; choose a larger device"
     )]
     TooSmall {
         /// The device.

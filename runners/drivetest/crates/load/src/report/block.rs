@@ -1,48 +1,84 @@
 //! One block of the log: the histograms of all streams since the start of the run.
-//! Source: src/storage/act_storage.c main(), src/common/histogram.c histogram_dump() (which fixes the format).
+//! Source: main() of src/storage/act_storage.c and src/index/act_index.c, src/common/histogram.c histogram_dump() (which
+//! fixes the format).
 
 use std::fmt::Write;
 
-use crate::buckets::Counts;
-use crate::device::Device;
+use crate::buckets::{BUCKETS_COUNT, Counts};
+use crate::config::{Config, Model};
 use crate::recorder::Tally;
-use crate::stream::Operation;
+use crate::stream::{Histogram, Operation};
 
 /// Columns in a line.
 const COLUMNS: usize = 4;
 
-/// The histograms of a log, in their order.
-pub fn names(devices: &[Device], operations: &[Operation], has_writes: bool) -> Vec<String> {
+/// Which histograms a load has. Large-block reads are told even where there are none, as upstream does.
+fn shown(config: &Config) -> impl Iterator<Item = Histogram> {
+    let operations: Vec<Operation> = config
+        .rates()
+        .into_iter()
+        .map(|(operation, _)| operation)
+        .collect();
+    let has_blocks = config.model == Model::Storage && config.has_writes();
+    let is_shown = move |histogram: &Histogram| match histogram {
+        Histogram::LargeBlockReads | Histogram::LargeBlockWrites => has_blocks,
+        _ => operations
+            .iter()
+            .any(|operation| operation.histogram() == Some(*histogram)),
+    };
+    Histogram::ALL.into_iter().filter(is_shown)
+}
+
+/// The names of a log's histograms, in their order.
+pub fn names(config: &Config) -> Vec<String> {
     let mut names = Vec::new();
-    if operations.contains(&Operation::ReadRecord) {
-        names.push("reads".to_owned());
-        names.extend(devices.iter().map(|device| format!("{}-reads", device.name)));
-    }
-    if has_writes {
-        names.extend(["large-block-reads".to_owned(), "large-block-writes".to_owned()]);
+    for histogram in shown(config) {
+        names.push(histogram.name().to_owned());
+        if histogram.has_devices() {
+            let devices = config.device_names.iter();
+            names.extend(devices.map(|device| format!("{device}-{}", histogram.name())));
+        }
     }
     names
 }
 
-/// The histograms' counts in the order of [`names`]. Large-block reads are told even where there are none.
-pub fn histograms(tallies: &[(Operation, Tally)], has_writes: bool) -> Vec<Counts> {
-    let of = |operation| {
-        tallies
-            .iter()
-            .find(|(found, _)| *found == operation)
-            .map(|(_, tally)| tally)
-    };
+/// The histograms' counts in the order of [`names`].
+pub fn histograms(config: &Config, tallies: &[(Operation, Tally)]) -> Vec<Counts> {
     let mut all = Vec::new();
-    if let Some(reads) = of(Operation::ReadRecord) {
-        all.push(reads.all_devices());
-        all.extend(reads.by_device.iter().copied());
-    }
-    if has_writes {
-        for operation in [Operation::ReadBlock, Operation::WriteBlock] {
-            all.push(of(operation).map_or([0; crate::buckets::BUCKETS_COUNT], Tally::all_devices));
+    for histogram in shown(config) {
+        let by_device = counted(config.device_names.len(), histogram, tallies);
+        all.push(sum(&by_device));
+        if histogram.has_devices() {
+            all.extend(by_device);
         }
     }
     all
+}
+
+/// For each device, what all operations together counted in a histogram.
+fn counted(devices_count: usize, histogram: Histogram, tallies: &[(Operation, Tally)]) -> Vec<Counts> {
+    let mut by_device = vec![[0; BUCKETS_COUNT]; devices_count];
+    let counting = tallies
+        .iter()
+        .filter(|(operation, _)| operation.histogram() == Some(histogram));
+    for (_, tally) in counting {
+        for (total, counts) in by_device.iter_mut().zip(&tally.by_device) {
+            add(total, counts);
+        }
+    }
+    by_device
+}
+
+fn sum(by_device: &[Counts]) -> Counts {
+    let mut total = [0; BUCKETS_COUNT];
+    by_device.iter().for_each(|counts| add(&mut total, counts));
+    total
+}
+
+fn add(total: &mut Counts, counts: &Counts) {
+    for (sum, count) in total.iter_mut().zip(counts) {
+        *sum += count;
+    }
 }
 
 /// Returns the whole block, with the empty line at its end.
@@ -81,7 +117,6 @@ fn write_buckets(out: &mut String, counts: &Counts) -> std::fmt::Result {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::buckets::BUCKETS_COUNT;
 
     #[test]
     fn a_block_is_printed_as_act_prints_it() {
@@ -105,16 +140,72 @@ mod tests {
         assert!(text.ends_with("\n (04: 12345678901)\n\n"), "{text}");
     }
 
+    fn config(model: Model, more: &str) -> Config {
+        let text = format!("device-names: /dev/a /dev/b\ntest-duration-sec: 1\n{more}");
+        Config::read_of(model, &text, 1).unwrap().0
+    }
+
+    fn names_of(model: Model, more: &str) -> String {
+        names(&config(model, more)).join(" ")
+    }
+
+    #[test]
+    fn a_storage_log_has_acts_histograms_in_their_order() {
+        let of = |more| names_of(Model::Storage, more);
+        let (reads, writes) = (
+            "reads /dev/a-reads /dev/b-reads",
+            "writes /dev/a-writes /dev/b-writes",
+        );
+        let blocks = "large-block-reads large-block-writes";
+        assert_eq!(of("read-reqs-per-sec: 1"), reads);
+        assert_eq!(of("write-reqs-per-sec: 1"), blocks);
+        assert_eq!(
+            of("write-reqs-per-sec: 1\nno-defrag-reads: yes\ntomb-raider: yes"),
+            blocks
+        );
+        assert_eq!(
+            of("read-reqs-per-sec: 1\nwrite-reqs-per-sec: 1\ncommit-to-device: yes"),
+            format!("{reads} {blocks} {writes}")
+        );
+        assert_eq!(of("read-reqs-per-sec: 1\ncommit-to-device: yes"), reads);
+    }
+
+    #[test]
+    fn an_index_log_has_acts_histograms_in_their_order() {
+        let of = |more| names_of(Model::Index, more);
+        let (reads, writes) = (
+            "reads /dev/a-reads /dev/b-reads",
+            "writes /dev/a-writes /dev/b-writes",
+        );
+        assert_eq!(of("read-reqs-per-sec: 1"), reads);
+        assert_eq!(of("write-reqs-per-sec: 1"), format!("{reads} {writes}"));
+    }
+
+    #[test]
+    fn both_kinds_of_index_reads_count_as_reads() {
+        let config = config(Model::Index, "write-reqs-per-sec: 1");
+        let mut tallies = Vec::new();
+        for (index, (operation, _)) in config.rates().into_iter().enumerate() {
+            let mut tally = Tally::new(2);
+            tally.by_device[1][5] = 10 + index as u64;
+            tallies.push((operation, tally));
+        }
+        let found: Vec<u64> = histograms(&config, &tallies)
+            .iter()
+            .map(|counts| counts[5])
+            .collect();
+        assert_eq!(found, [21, 0, 21, 12, 0, 12]);
+    }
+
     #[test]
     fn a_log_names_what_its_blocks_hold() {
-        let operations = [Operation::ReadRecord, Operation::WriteBlock];
-        let tallies: Vec<_> = operations
-            .iter()
-            .map(|operation| (*operation, Tally::new(0)))
-            .collect();
-        for has_writes in [true, false] {
-            let names = names(&[], &operations, has_writes);
-            assert_eq!(names.len(), histograms(&tallies, has_writes).len());
+        let modes = ["read-reqs-per-sec: 1", "write-reqs-per-sec: 1"];
+        for (model, more) in [Model::Storage, Model::Index]
+            .into_iter()
+            .flat_map(|m| modes.map(|more| (m, more)))
+        {
+            let config = config(model, more);
+            assert_eq!(names(&config).len(), histograms(&config, &[]).len());
         }
     }
 }

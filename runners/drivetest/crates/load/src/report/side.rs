@@ -12,7 +12,7 @@ use crate::clock::Nanos;
 use crate::config::Config;
 use crate::host::Host;
 use crate::recorder::Tally;
-use crate::stream::Operation;
+use crate::stream::{Histogram, Operation};
 use crate::timestamp::rfc3339;
 
 /// The first record.
@@ -49,16 +49,18 @@ impl<'a> Start<'a> {
         host: &'a Host,
         devices: &'a [Value],
     ) -> Self {
-        let derived = &config.derived;
-        let per_s =
-            |rate: Option<crate::schedule::Rate>| format!("{:.6}", rate.map_or(0.0, |rate| rate.per_s()));
+        let asked = |histogram: Histogram| {
+            let rates = config.rates().into_iter();
+            let of = rates.filter(|(operation, _)| operation.histogram() == Some(histogram));
+            of.map(|(_, rate)| rate.per_s()).sum::<f64>()
+        };
         Self {
             record: "start",
             schema: "drivecert.side/1",
             program_version: env!("CARGO_PKG_VERSION"),
             config_text,
             config_sha256: hex(&Sha256::digest(config_text)),
-            arrivals: "even",
+            arrivals: config.arrivals.word(),
             engine: "threads",
             service_threads: config.service_threads,
             seed,
@@ -66,9 +68,9 @@ impl<'a> Start<'a> {
             host,
             devices,
             asked: Asked {
-                reads_per_s: derived.internal_reads_per_s.to_string(),
-                large_block_reads_per_s: per_s(derived.large_block_reads),
-                large_block_writes_per_s: per_s(derived.large_block_writes),
+                reads_per_s: asked(Histogram::Reads).to_string(),
+                large_block_reads_per_s: format!("{:.6}", asked(Histogram::LargeBlockReads)),
+                large_block_writes_per_s: format!("{:.6}", asked(Histogram::LargeBlockWrites)),
             },
         }
     }
@@ -92,17 +94,17 @@ pub struct Totals {
 impl Totals {
     /// Counted up from the streams.
     pub fn of(tallies: &[(Operation, Tally)]) -> Self {
-        let count = |operation| {
+        let count = |histogram| {
             tallies
                 .iter()
-                .filter(|(found, _)| *found == operation)
+                .filter(|(operation, _)| operation.histogram() == Some(histogram))
                 .map(|(_, tally)| tally.count())
                 .sum()
         };
         Self {
-            reads_count: count(Operation::ReadRecord),
-            large_block_reads_count: count(Operation::ReadBlock),
-            large_block_writes_count: count(Operation::WriteBlock),
+            reads_count: count(Histogram::Reads),
+            large_block_reads_count: count(Histogram::LargeBlockReads),
+            large_block_writes_count: count(Histogram::LargeBlockWrites),
         }
     }
 }

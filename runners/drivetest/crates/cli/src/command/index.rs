@@ -1,0 +1,21 @@
+//! `drivetest index`: the load of act_index.
+
+use std::process::ExitCode;
+
+use drivetest_load::config::Model;
+
+use super::load::LoadArgs;
+
+/// Run the load of an act_index configuration (pages of an index) and write its log
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    load: LoadArgs,
+}
+
+impl Args {
+    /// Runs the load; the exit status tells how it ended.
+    pub fn run(self) -> ExitCode {
+        self.load.run(Model::Index)
+    }
+}

@@ -1,0 +1,167 @@
+//! Arrivals at random, with a rate that is exact over every block of requests.
+//!
+//! A block of [`BLOCK`] requests takes exactly the time that it takes with even arrivals; within it the requests fall
+//! independently and uniformly, which is what a Poisson process does when it is known how many fall into the block.
+//! So the gaps are those of a Poisson process (on times well below a block's), and nothing drifts.
+//!
+//! No state is kept: a request's place is found from its number by halving the block. Of n requests that fall into a
+//! stretch of time, those in its first half are as many as n coins show heads: the ones among n random bits. A few
+//! halvings lead to a stretch with a few requests, and those are drawn and sorted.
+
+use crate::draws::Draws;
+
+/// Requests in a block. At 2,000 a second a block is two seconds, at 400,000 ten milliseconds.
+pub(super) const BLOCK: u64 = 4_096;
+
+/// A stretch with no more requests than this is not halved again.
+const FEW: usize = 16;
+
+/// After so many halvings a stretch is shorter than the arithmetic can tell: 2^-40 of a block.
+const MOST_HALVINGS: u32 = 40;
+
+/// The place of the request with this `rank` among the `count` of a block, in 2^-64 of the block.
+///
+/// # Panics
+/// When `rank` is not below `count`, or `count` is above [`BLOCK`]: our own mistake.
+pub(super) fn place(seed: u64, block: u64, rank: u64, count: u64) -> u64 {
+    assert!(
+        rank < count && count <= BLOCK,
+        "request {rank} of {count} in a block"
+    );
+    let mut stretch = Stretch {
+        begin: 0,
+        halvings: 0,
+        rank: rank as usize,
+        count: count as usize,
+    };
+    while stretch.count > FEW && stretch.halvings < MOST_HALVINGS {
+        stretch.halve(Draws::new(seed, block, stretch.node()));
+    }
+    stretch.draw(Draws::new(seed, block, stretch.node()))
+}
+
+/// Part of a block, and the requests in it.
+struct Stretch {
+    begin: u64,
+    halvings: u32,
+    rank: usize,
+    count: usize,
+}
+
+impl Stretch {
+    /// Different for every stretch of a block: the heap order of halvings.
+    fn node(&self) -> u64 {
+        match self.halvings {
+            0 => 1,
+            halvings => (1 << halvings) | (self.begin >> (64 - halvings)),
+        }
+    }
+
+    /// Goes to the half in which the request falls.
+    fn halve(&mut self, mut draws: Draws) {
+        let first = heads(&mut draws, self.count);
+        self.halvings += 1;
+        if self.rank < first {
+            self.count = first;
+        } else {
+            self.rank -= first;
+            self.count -= first;
+            self.begin |= 1 << (64 - self.halvings);
+        }
+    }
+
+    /// The request's place among those few that are left.
+    fn draw(&self, mut draws: Draws) -> u64 {
+        let mut places = [u64::MAX; FEW];
+        let few = &mut places[..self.count.min(FEW)];
+        few.fill_with(|| draws.next_bits());
+        few.sort_unstable();
+        let within = few.get(self.rank).copied().unwrap_or(u64::MAX);
+        self.begin | (within >> self.halvings)
+    }
+}
+
+/// How many of `count` coins show heads.
+fn heads(draws: &mut Draws, count: usize) -> usize {
+    let words = count / 64;
+    let whole: u32 = (0..words).map(|_| draws.next_bits().count_ones()).sum();
+    let rest = draws.next_bits() & ((1 << (count % 64)) - 1);
+    (whole + rest.count_ones()) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(seed: u64, block: u64, count: u64) -> Vec<f64> {
+        let scale = 2_f64.powi(-64);
+        let at = |rank| place(seed, block, rank, count) as f64 * scale;
+        (0..count).map(at).collect()
+    }
+
+    #[test]
+    fn places_come_in_order_whatever_the_count() {
+        for count in [1, 2, 15, 16, 17, 63, 64, 65, 1_000, BLOCK] {
+            let all = places(7, 3, count);
+            assert!(
+                all.is_sorted() && all[0] >= 0.0 && all[all.len() - 1] < 1.0,
+                "{count}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_place_follows_from_seed_block_and_rank() {
+        assert_eq!(places(1, 0, 100), places(1, 0, 100));
+        assert_ne!(places(1, 0, 100), places(2, 0, 100));
+        assert_ne!(places(1, 0, 100), places(1, 1, 100));
+    }
+
+    /// Kolmogorov's statistic times the root of the count; above 1.95 once in a thousand.
+    fn distance(sorted: &[f64], expected: impl Fn(f64) -> f64) -> f64 {
+        let count = sorted.len() as f64;
+        let gap = |(index, value): (usize, &f64)| {
+            let (below, at) = (index as f64 / count, (index + 1) as f64 / count);
+            (expected(*value) - below)
+                .abs()
+                .max((expected(*value) - at).abs())
+        };
+        sorted.iter().enumerate().map(gap).fold(0.0, f64::max) * count.sqrt()
+    }
+
+    #[test]
+    fn requests_fall_uniformly_into_a_block() {
+        for block in 0..20 {
+            let found = distance(&places(5, block, BLOCK), |value| value);
+            assert!(found < 1.95, "block {block}: {found}");
+        }
+    }
+
+    #[test]
+    fn gaps_are_those_of_a_poisson_process() {
+        let mut gaps = Vec::new();
+        for block in 0..25 {
+            let all = places(11, block, BLOCK);
+            gaps.extend(all.windows(2).map(|two| (two[1] - two[0]) * BLOCK as f64));
+        }
+        gaps.sort_unstable_by(f64::total_cmp);
+        let found = distance(&gaps, |gap| 1.0 - (-gap).exp());
+        assert!(found < 1.95, "{found} over {} gaps", gaps.len());
+    }
+
+    #[test]
+    fn counts_in_short_times_scatter_as_a_poisson_process_does() {
+        // 128 stretches of 32 requests each: mean 32, and variance 32 * (1 - 1/128).
+        let mut counts = Vec::new();
+        for block in 0..50 {
+            let mut in_stretch = [0_u32; 128];
+            for at in places(13, block, BLOCK) {
+                in_stretch[(at * 128.0) as usize] += 1;
+            }
+            counts.extend(in_stretch.map(f64::from));
+        }
+        let variance = counts.iter().map(|count| (count - 32.0).powi(2)).sum::<f64>() / counts.len() as f64;
+        // 6,400 stretches: three standard deviations of the variance are 32 * 3 * sqrt(2/6400) = 1.7.
+        assert!((29.5..34.0).contains(&variance), "{variance}");
+    }
+}
