@@ -15,6 +15,7 @@ pub mod draws;
 pub mod host;
 pub mod operation;
 pub mod order;
+pub mod raid;
 pub mod recorder;
 pub mod report;
 pub mod schedule;

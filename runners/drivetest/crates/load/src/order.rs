@@ -11,6 +11,7 @@ use crate::config::Config;
 use crate::crew::{self, Shared};
 use crate::device::{self, Device, Guard, Refusal, Wishes};
 use crate::host::Host;
+use crate::raid::Raid;
 use crate::recorder::Tally;
 use crate::report::block::names;
 use crate::report::header;
@@ -69,8 +70,12 @@ impl Order<'_> {
         let names = names(&self.config);
         outputs.log(&header::measured(self.config.model, &shared.devices, &names))?;
         outputs.side(&self.start_record(host, &self.identities(&shared.devices)))?;
-        let start = match crew::start(&shared, &streams) {
-            Ok(start) => start,
+        let raid = Raid::prepare(&shared);
+        let start = match raid.and_then(|raid| Ok((crew::start(&shared, &streams)?, raid))) {
+            Ok((start, raid)) => {
+                raid.begin(start);
+                start
+            }
             Err(error) => return self.cannot_start(&error, outputs),
         };
         let ending = Collector::new(&shared, &streams, signals, start, names).run(outputs);

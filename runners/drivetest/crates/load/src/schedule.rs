@@ -146,12 +146,6 @@ impl Schedule {
         }
     }
 
-    /// No requests: of a stream that has no due times.
-    pub fn none() -> Self {
-        let rate = Rate { count: 1, seconds: 1 };
-        Self::even(rate, Phase::Start, Nanos(0))
-    }
-
     /// When request `k` is due, from the start; rounded down to a nanosecond. Never before request `k - 1`.
     pub fn due(&self, k: u64) -> Nanos {
         match self.pattern {

@@ -52,19 +52,6 @@ impl Stream {
         }
     }
 
-    /// The tomb raiders' requests: one for each device, each due when the one before it and a pause are over.
-    ///
-    /// Not paced by due times: upstream's raider has no rate, it reads as fast as one device answers one request at a
-    /// time. A rate made up for it would load a slow drive with what upstream never asks of it.
-    pub fn of_raiders(config: &Config) -> Self {
-        Self::new(
-            Operation::TombRaider,
-            Schedule::none(),
-            config.device_names.len(),
-            config,
-        )
-    }
-
     /// The device of request `k`, by its place in the configuration: drawn for records and pages. Large blocks take
     /// turns, as every device has the same share of them in upstream; at random arrivals they are drawn as well.
     pub fn device(&self, k: u64, devices_count: usize, draws: &mut Draws) -> usize {
@@ -183,6 +170,7 @@ pub fn streams(config: &Config, length: Nanos, seed: u64) -> Vec<Arc<Stream>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Model;
 
     fn of(more: &str) -> Vec<Arc<Stream>> {
         let text = format!("device-names: a\ntest-duration-sec: 10\n{more}");
@@ -204,6 +192,113 @@ mod tests {
         assert_eq!(
             operations("write-reqs-per-sec: 10\nupdate-pct: 50\nno-defrag-reads: y")[0],
             Operation::ReadRecord
+        );
+    }
+
+    #[test]
+    fn single_writes_and_index_pages_have_streams_of_their_own() {
+        let operations = |model, more: &str| {
+            let text = format!("device-names: a\ntest-duration-sec: 10\n{more}");
+            let config = Config::read_of(model, &text, 2).unwrap().0;
+            let all = streams(&config, Nanos::from_s(10), 1);
+            all.iter()
+                .map(|stream| (stream.operation, stream.schedule.requests_count()))
+                .collect::<Vec<_>>()
+        };
+        // 85 records to a block: 8.5 a second are 0.1 blocks, of which defragmentation moves as much again at 50 %.
+        let commits = "write-reqs-per-sec: 850\ncommit-to-device: yes\nno-defrag-reads: yes";
+        assert_eq!(
+            operations(Model::Storage, commits),
+            [(Operation::WriteBlock, 100), (Operation::WriteRecord, 8_500)]
+        );
+        assert_eq!(
+            operations(Model::Index, "write-reqs-per-sec: 10"),
+            [
+                (Operation::ReadIndex, 100),
+                (Operation::ReadCache, 200),
+                (Operation::WriteCache, 200)
+            ]
+        );
+    }
+
+    fn devices_of(more: &str, stream: usize, count: usize) -> Vec<usize> {
+        let stream = &of(more)[stream];
+        let device = |k| stream.device(k, count, &mut Draws::new(1, 1, k));
+        (0..40).map(device).collect()
+    }
+
+    #[test]
+    fn large_blocks_take_turns_at_the_devices_and_records_are_drawn() {
+        let writes = "write-reqs-per-sec: 850\nread-reqs-per-sec: 100\n";
+        for arrivals in ["even", "lockstep"] {
+            let more = format!("{writes}arrivals: {arrivals}");
+            assert_eq!(devices_of(&more, 1, 4)[..6], [0, 1, 2, 3, 0, 1], "{arrivals}");
+            assert_ne!(devices_of(&more, 0, 4)[..6], [0, 1, 2, 3, 0, 1], "{arrivals}");
+        }
+        assert_ne!(
+            devices_of(&format!("{writes}arrivals: poisson"), 1, 4)[..6],
+            [0, 1, 2, 3, 0, 1]
+        );
+    }
+
+    #[test]
+    fn all_arrivals_ask_for_the_same_numbers_and_the_same_places() {
+        let all = |arrivals| {
+            of(&format!(
+                "read-reqs-per-sec: 2009\nwrite-reqs-per-sec: 1000\narrivals: {arrivals}"
+            ))
+        };
+        let counts = |arrivals| -> Vec<u64> {
+            all(arrivals)
+                .iter()
+                .map(|stream| stream.schedule.requests_count())
+                .collect()
+        };
+        assert_eq!(counts("poisson"), counts("lockstep"));
+        assert_eq!((counts("even")[0], counts("poisson")[0]), (20_090, 20_090));
+        assert_eq!(
+            all("lockstep")[0].device(7, 9, &mut Draws::new(1, 0, 7)),
+            all("even")[0].device(7, 9, &mut Draws::new(1, 0, 7))
+        );
+    }
+
+    #[test]
+    fn streams_have_random_times_of_their_own() {
+        let all =
+            of("read-reqs-per-sec: 1000\nwrite-reqs-per-sec: 1000\ncommit-to-device: yes\narrivals: poisson");
+        let dues = |index: usize| all[index].schedule.due(5_000);
+        assert_ne!(dues(0), dues(3));
+    }
+
+    #[test]
+    fn upstreams_threads_burst_together() {
+        // 10 threads for 2000 reads and 1000 writes: every 3.33 ms ten requests, 20 in three bursts are reads.
+        let all = of(
+            "service-threads: 10\nread-reqs-per-sec: 2000\nwrite-reqs-per-sec: 1000\ncommit-to-device: yes\narrivals: lockstep",
+        );
+        let mut due_at = std::collections::BTreeMap::new();
+        for stream in [&all[0], &all[3]] {
+            for k in 0..stream.schedule.requests_count() {
+                *due_at.entry(stream.schedule.due(k)).or_insert(0) += 1;
+            }
+        }
+        assert_eq!(due_at.len(), 3_000);
+        assert!(due_at.values().all(|count| (9..=11).contains(count)));
+    }
+
+    #[test]
+    fn cache_threads_burst_in_bundles_of_a_hundred() {
+        let text = "device-names: a\ntest-duration-sec: 10\nwrite-reqs-per-sec: 400\ncache-threads: 2\narrivals: lockstep";
+        let all = streams(
+            &Config::read_of(Model::Index, text, 1).unwrap().0,
+            Nanos::from_s(10),
+            1,
+        );
+        // 800 a second by two threads: 200 at once, four times a second.
+        let due = |k| all[1].schedule.due(k).0 / 1_000_000;
+        assert_eq!(
+            [due(0), due(199), due(200), due(399), due(400)],
+            [0, 0, 250, 250, 500]
         );
     }
 
