@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::signature::{END_BYTES, SIGNATURES_BYTES, ends, recognise, recognise_end};
 use super::{Device, Places, Refusal, holes};
 use crate::buffer::Buffer;
-use crate::config::Config;
+use crate::config::{Config, Model};
 
 /// Who knows what the devices are, by their place in the configuration.
 pub trait Guard {
@@ -229,6 +229,10 @@ fn measure(wishes: &Wishes<'_>, name: &str, mut file: File) -> Result<Device, Re
     let too_small = || Refusal::TooSmall {
         name: name.to_owned(),
         size_bytes,
+        needed: match wishes.config.model {
+            Model::Storage => "one large block and one record need",
+            Model::Index => "one page of 4096 bytes needs",
+        },
     };
     if size_bytes < 4_096 {
         return Err(too_small());
