@@ -65,6 +65,10 @@ const CASES: &[(&str, Seen)] = &[
     ("slice-missing", Real("6.6/hole.log")),
     ("too-many-slices", Made(many_slices)),
     (
+        "lines-flood",
+        Made(|| [log(FOUR).as_bytes(), &b"\n".repeat(5_000_000)[..]].concat()),
+    ),
+    (
         "compression-damaged",
         Made(|| gzip(log(FOUR).as_bytes())[..6000].to_vec()),
     ),

@@ -170,6 +170,7 @@ rules! {
     OLD_BUCKETS "old-buckets" Decides Untrusted "run it with a later version of ACT, or with drivetest"
     SLICE_MISSING "slice-missing" Decides Incomplete "send the whole file; a slice needs the blocks at its start and its end"
     TOO_MANY_SLICES "too-many-slices" Decides Incomplete "ask for longer slices"
+    LINES_FLOOD "lines-flood" Decides Incomplete "send the log as the program wrote it, without blank or idle lines"
     COMPRESSION_DAMAGED "compression-damaged" Decides Incomplete "compress the log again and send it whole"
     BLOCKS_MISSING "blocks-missing" Look Nothing "send the log as the program wrote it; the slices whose ends are there are not touched"
     BLOCK_REPEATED "block-repeated" Look Nothing "the repetition is passed over; send the log as the program wrote it"

@@ -63,6 +63,7 @@ errors! {
     HEADER_MISSING "header-missing" "a header that begins with 'ACT version' before the first block" "send the log from its first line on"
     CUT_IN_HEADER "cut-in-header" "the whole header and blocks after it" "send the whole file"
     HEADER_UNREADABLE "header-unreadable" "a header with report-interval-sec above 0" "send the log as the program wrote it"
+    FLOOD "flood" "a log, whose lines have 8 bytes or more on average" "send the log itself, without blank or idle lines"
     CONTENT_TOO_LARGE "content-too-large" "content within the limit" "send one run per file; a day of ACT is below 1 GiB"
     COMPRESSION_UNREADABLE "compression-unreadable" "a whole stream of gzip, zstd or xz" "compress the log again and send it whole"
     WINDOW_TOO_LARGE "window-too-large" "a window of at most 32 MiB (zstd) or a dictionary of at most 64 MiB (xz)" "compress the log again: zstd without --ultra and --long, xz with at most -9"

@@ -94,7 +94,7 @@ impl LogReader {
             first_stray: None,
         };
         Self {
-            text: Text::default(),
+            text: Text::with_share(logs_count),
             runs,
         }
     }
@@ -125,6 +125,11 @@ impl LogReader {
     pub fn has_begun(&self) -> bool {
         let runs = &self.runs;
         runs.current.is_some() || !runs.runs.is_empty() || !runs.refused.is_empty()
+    }
+
+    /// The line at which reading stopped because the log is a flood of short lines; None where it is none.
+    pub fn flooded_line(&self) -> Option<u64> {
+        self.text.flooded_line()
     }
 
     /// Adds what the caller knows of the file.

@@ -89,7 +89,7 @@ impl RunReader {
         self.last_line = line.number;
         if line.has_nuls {
             self.findings
-                .add(rule::NUL_BYTES.at(line.number, "NUL bytes stand at the end of the line"));
+                .add(rule::NUL_BYTES.at(line.number, "NUL bytes stand in the line, or before or behind it"));
         }
         if matches!(self.stage, Stage::Header) && begins_blocks(line.text) {
             self.stage = self.begin_blocks(line.number);

@@ -2,6 +2,7 @@
 
 pub mod decode;
 pub mod ends;
+pub mod flood;
 pub mod lines;
 pub mod marks;
 pub mod notes;
