@@ -178,6 +178,10 @@ const CASES: &[(&str, Seen)] = &[
         "setting-unreadable",
         Edited(FOUR, "service-threads: 10", "service-threads: ten"),
     ),
+    (
+        "other-program",
+        Made(|| [log(FOUR).as_bytes(), b"[OVERALL], RunTime(ms), 1101\n"].concat()),
+    ),
     ("several-runs", Real("6.6/two-runs-appended.log")),
     (
         "run-not-read",

@@ -208,6 +208,7 @@ rules! {
     DEVICE_NAMED_TWICE "device-named-twice" Look Nothing "name each device once; the load counts it as two"
     VERSION_UNKNOWN "version-unknown" Look Nothing "it is read by its keys; check the figures against the program's own analysis"
     SETTING_UNREADABLE "setting-unreadable" Look Nothing "send the log as the program wrote it"
+    OTHER_PROGRAM "other-program" Look Nothing "send the output of each program in a file of its own"
     SEVERAL_RUNS "several-runs" Look Nothing "each is read by itself; send one file per run"
     RUN_NOT_READ "run-not-read" Look Nothing "the other runs of the file are read; send this one by itself"
     TOO_MANY_RUNS "too-many-runs" Look Nothing "send one file per run"

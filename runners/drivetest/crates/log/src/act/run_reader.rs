@@ -14,6 +14,7 @@ use crate::act::run::{Asked, Histogram, Printed, Run};
 use crate::act::settings::{self, Settings};
 use crate::act::slices::Sliced;
 use crate::act::stop::{Extent, Heard, StopKind};
+use crate::counted::counted;
 use crate::finding::{Findings, rule};
 use crate::series::Series;
 use crate::text::lines::Line;
@@ -84,8 +85,8 @@ impl RunReader {
         }
     }
 
-    /// Takes the next line.
-    pub fn take(&mut self, line: Line<'_>) {
+    /// Takes the next line; true where it is of the header or of a block.
+    pub fn take(&mut self, line: Line<'_>) -> bool {
         self.last_line = line.number;
         if line.has_nuls {
             self.findings
@@ -97,16 +98,22 @@ impl RunReader {
         match &mut self.stage {
             Stage::Header => self.take_header(line),
             Stage::Blocks(blocks) => {
-                if !blocks.take(line, &mut self.findings) {
+                let is_of_block = blocks.take(line, &mut self.findings);
+                if !is_of_block {
                     blocks.pass_over(line.number);
-                    if line.ended {
-                        self.heard.hear(line.number, line.text);
-                    } else {
-                        self.unended = Some((line.number, line.text.to_owned()));
-                    }
+                    self.pass_over(line);
                 }
+                is_of_block
             }
-            Stage::Refused(_) => {}
+            Stage::Refused(_) => false,
+        }
+    }
+
+    fn pass_over(&mut self, line: Line<'_>) {
+        if line.ended {
+            self.heard.hear(line.number, line.text);
+        } else {
+            self.unended = Some((line.number, line.text.to_owned()));
         }
     }
 
@@ -129,10 +136,12 @@ impl RunReader {
         }
     }
 
-    fn take_header(&mut self, line: Line<'_>) {
-        if self.header.take(line) == Taken::Other {
+    fn take_header(&mut self, line: Line<'_>) -> bool {
+        let taken = self.header.take(line);
+        if taken == Taken::Other {
             self.heard.hear(line.number, line.text);
         }
+        taken == Taken::Used
     }
 
     fn begin_blocks(&mut self, line: u64) -> Stage {
@@ -167,8 +176,8 @@ impl RunReader {
         let told = self.heard.explains_no_start() || self.header.is_whole();
         let Some(workload) = workload.filter(|_| told) else {
             let got = format!(
-                "the end of the log {} lines after its header began",
-                self.last_line - self.first_line
+                "the end of the log {} after its header began",
+                counted(self.last_line - self.first_line, "line")
             );
             return Err(CUT_IN_HEADER.at(self.last_line, got));
         };

@@ -1,5 +1,6 @@
 //! Frees the lines of a run from the prefix that its header's first line bears.
 
+use crate::counted::counted;
 use crate::finding::{Findings, Rule, rule};
 use crate::text::lines::Line;
 use crate::text::prefix::{Anchor, Nature, Prefix};
@@ -91,8 +92,9 @@ impl Stripped {
             findings.add(rule_of(told.nature).at(told.line, sentence));
             if let Some(first) = told.first_other {
                 let sentence = format!(
-                    "expected {} before every line of the run; {} lines have it not and are passed over",
-                    told.shown, told.others_count
+                    "expected {} before every line of the run; passed over without it: {}",
+                    told.shown,
+                    counted(told.others_count, "line")
                 );
                 findings.add(rule::LINES_WITHOUT_PREFIX.at(first, sentence));
             }

@@ -227,6 +227,10 @@ impl Reader {
         if let Some(spectrum) = printed.spectrum.filter(|_| self.spectra.len() < HDR_FILES_MAX) {
             self.spectra.push(spectrum);
         }
+        if let Some(line) = printed.act_line.filter(|_| self.role == Role::Log) {
+            let sentence = "expected output of YCSB alone; here a log of ACT begins, which is not read";
+            self.findings.add(rule::OTHER_PROGRAM.at(line, sentence));
+        }
         let (pieces, left_out) = printed.java.finish(lines_count);
         let (go_pieces, go_left_out) = printed.go.finish();
         if let Some(line) = left_out.or(go_left_out) {
