@@ -1,5 +1,6 @@
 //! Bytes to lines, whatever terminals, mailers and editors did to them.
 
+pub mod anchor;
 pub mod decode;
 pub mod ends;
 pub mod flood;

@@ -10,13 +10,13 @@ use memchr::memchr;
 
 use crate::act::clean::Clean;
 use crate::finding::{Finding, Findings};
+use crate::text::anchor::{Dialect, is_plain};
 use crate::text::decode::{Encoding, HEAD_BYTES, Utf16};
 use crate::text::ends::{Ends, Piece, Style};
 use crate::text::flood::Flood;
 use crate::text::lines::{LINE_BYTES_MAX, Line};
 use crate::text::marks::{self, Marks};
 use crate::text::notes::Notes;
-use crate::text::prefix::Anchor;
 use crate::text::stripped::Stripped;
 
 /// Bytes after which a text is looked at for a flood: however much comes at once, it is stopped in time.
@@ -66,6 +66,13 @@ impl Text {
             flood: Flood::share(texts_count),
             ..Self::default()
         }
+    }
+
+    /// The same, where another program's output is looked for.
+    #[must_use]
+    pub fn of(mut self, dialect: Dialect) -> Self {
+        self.stripped.dialect = dialect;
+        self
     }
 
     /// The line at which reading stopped because the text is a flood; None where it is none.
@@ -188,7 +195,7 @@ impl Text {
         let is_whole = !self.ends.is_open() && self.stripped.is_plain();
         let feed = bytes.strip_suffix(b"\n").filter(|_| is_whole);
         let whole = feed.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-        if let Some(line) = whole.filter(|line| is_plain(line)) {
+        if let Some(line) = whole.filter(|line| is_plain(line, self.stripped.dialect)) {
             self.ends.count += 1;
             if line.len() + 1 < bytes.len() {
                 self.notes.add(self.ends.count, true, Marks::default());
@@ -205,17 +212,6 @@ impl Text {
         self.ends
             .push(bytes, &mut |piece| take_piece(piece, stripped, notes, sink));
     }
-}
-
-/// Whether a line bears no mark and does not begin a run; looked at without a branch, so that the compiler makes it wide.
-fn is_plain(line: &[u8]) -> bool {
-    let (mut is_plain, mut may_begin) = (true, false);
-    for &byte in line {
-        let is_text = byte.wrapping_sub(b' ') <= b'~' - b' ';
-        is_plain &= is_text | (byte == b'\t');
-        may_begin |= byte == b'A';
-    }
-    is_plain && !(may_begin && Anchor::find(line).is_some())
 }
 
 fn take_piece(piece: Piece<'_>, stripped: &mut Stripped, notes: &mut Notes, sink: &mut impl Sink) {

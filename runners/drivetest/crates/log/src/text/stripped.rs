@@ -2,8 +2,9 @@
 
 use crate::counted::counted;
 use crate::finding::{Findings, Rule, rule};
+use crate::text::anchor::{Anchor, Dialect};
 use crate::text::lines::Line;
-use crate::text::prefix::{Anchor, Nature, Prefix};
+use crate::text::prefix::{Nature, Prefix};
 
 /// Runs with a prefix that are told.
 const TOLD_MAX: usize = 20;
@@ -52,6 +53,8 @@ struct Told {
 /// Takes prefixes off.
 #[derive(Debug, Default)]
 pub struct Stripped {
+    /// Whose output is looked for.
+    pub dialect: Dialect,
     prefix: Option<Prefix>,
     held: Option<Held>,
     told: Vec<Told>,
@@ -68,7 +71,7 @@ impl Stripped {
         if let Some(held) = self.held.take() {
             self.settle(&held, line, each);
         }
-        match Anchor::find(line.text) {
+        match Anchor::find(line.text, self.dialect) {
             Some(anchor) if anchor.at == 0 => {
                 self.prefix = None;
                 each(line);

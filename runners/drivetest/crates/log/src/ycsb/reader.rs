@@ -2,6 +2,7 @@
 
 use crate::finding::{Finding, Findings, rule};
 use crate::reader::{Part, Role};
+use crate::text::anchor::Dialect;
 use crate::text::decode::Encoding;
 use crate::text::flood;
 use crate::text::lines::Line;
@@ -87,7 +88,7 @@ pub struct Reader {
 
 fn output(logs_count: usize, companion: Option<&str>) -> Open {
     Open::Output(
-        Box::new(Text::with_share(logs_count)),
+        Box::new(Text::with_share(logs_count).of(Dialect::Ycsb)),
         Box::new(Printed::new(companion)),
     )
 }
@@ -97,7 +98,7 @@ impl Default for Reader {
         Self {
             role: Role::Log,
             name: String::new(),
-            open: Open::Output(Box::default(), Box::new(Printed::new(None))),
+            open: output(1, None),
             logs_count: 1,
             flooded_line: None,
             room: Room::default(),
