@@ -1,5 +1,6 @@
 //! Reads one run line by line: its header, then its blocks.
 
+use crate::act::block::Names;
 use crate::act::blocks::{Begin, Blocks, is_torn_interval};
 use crate::act::checks;
 use crate::act::clean::Clean;
@@ -13,9 +14,9 @@ use crate::act::pacing;
 use crate::act::run::{Asked, Histogram, Printed, Run};
 use crate::act::settings::{self, Settings};
 use crate::act::slices::Sliced;
-use crate::act::stop::{Extent, Heard, StopKind};
+use crate::act::stop::{Extent, Heard, Stop, StopKind};
 use crate::counted::counted;
-use crate::finding::{Findings, rule};
+use crate::finding::{Finding, Findings, rule};
 use crate::series::Series;
 use crate::text::lines::Line;
 use crate::unreadable::{CUT_IN_HEADER, ReadError};
@@ -226,16 +227,11 @@ impl RunReader {
         tell_slices_without_reads(&sliced, reads, &mut self.findings);
         let is_whole = self.heard.stop(&extent).kind != StopKind::CannotKeepUp;
         blocks.watch.report(is_whole, self.last_line, &mut self.findings);
-        for name in blocks.names.never_appeared() {
-            let sentence = format!("{name}: listed in the header, in no block");
-            let is_usual = intervals_count == 0 || is_listed_in_vain(blocks.family, name);
-            let rule = if is_usual {
-                &rule::HISTOGRAM_NEVER_APPEARS
-            } else {
-                &rule::HISTOGRAM_MISSING
-            };
-            self.findings.add(rule.at(self.first_line, sentence));
-        }
+        self.findings.add_all(never_appeared(
+            &blocks.names,
+            (blocks.family, intervals_count),
+            self.first_line,
+        ));
         let (workload, settings) = (blocks.workload, blocks.settings);
         Ok(self.run(Whole {
             family: Some(blocks.family),
@@ -266,34 +262,35 @@ impl RunReader {
         }
     }
 
+    /// Puts the run together, judges how it ended, and looks at what it adds up to.
     fn run(mut self, whole: Whole) -> (Box<Run>, usize) {
-        let Whole {
-            family,
-            workload,
-            settings,
-            extent,
-            requests_queued_count,
-            sliced,
-            series,
-            histograms,
-        } = whole;
         let extent = Extent {
-            ops_count: checks::ops_count(&histograms),
-            ..extent
+            ops_count: checks::ops_count(&whole.histograms),
+            ..whole.extent
         };
         let stop = self.heard.stop(&extent);
         self.heard.report(&stop, &extent, &mut self.findings);
-        for finding in settings::findings(&self.header, family, workload, self.first_line) {
-            self.findings.add(finding);
-        }
-        let room = sliced.as_ref().map_or(self.room, |sliced| sliced.room);
-        let trailing_partial_s = sliced.as_ref().map_or(0, |sliced| sliced.trailing_partial_s);
-        let slice_length_s = sliced.as_ref().map(|sliced| sliced.length_s);
+        let (family, workload) = (whole.family, whole.workload);
+        let of_settings = settings::findings(&self.header, family, workload, self.first_line);
+        self.findings.add_all(of_settings);
+        let room = whole.sliced.as_ref().map_or(self.room, |sliced| sliced.room);
+        let (findings, slice_s) = (std::mem::take(&mut self.findings), self.slice_s);
+        let mut run = self.facts(whole, extent, stop);
+        run.judged_ordinal = meaning::judged(&run).map(|histogram| histogram.ordinal);
+        run.compared_ordinal = meaning::compared(&run).map(|histogram| histogram.ordinal);
+        run.findings = looked_at(&run, findings, slice_s);
+        (Box::new(run), room)
+    }
+
+    /// What the log tells of the run, in its own words and as numbers; what is made of it comes later.
+    fn facts(self, whole: Whole, extent: Extent, stop: Stop) -> Run {
+        let settings = &whole.settings;
         let asked = Asked {
             service_threads: settings.service_threads,
-            ..asked(&self.header, family, workload)
+            ..asked(&self.header, whole.family, whole.workload)
         };
-        let mut run = Run {
+        let sliced = whole.sliced;
+        Run {
             ordinal: self.ordinal,
             member: None,
             asked,
@@ -315,14 +312,14 @@ impl RunReader {
             compress_pct: settings.compress_pct,
             stop,
             io_errors_count: self.heard.io_errors_count,
-            requests_queued_count,
+            requests_queued_count: whole.requests_queued_count,
             judged_ordinal: None,
             compared_ordinal: None,
-            histograms,
-            slice_length_s,
+            histograms: whole.histograms,
+            slice_length_s: sliced.as_ref().map(|sliced| sliced.length_s),
+            trailing_partial_s: sliced.as_ref().map_or(0, |sliced| sliced.trailing_partial_s),
             slices: sliced.map_or_else(Vec::new, |sliced| sliced.slices),
-            trailing_partial_s,
-            series,
+            series: whole.series,
             findings: Vec::new(),
             verdict: None,
             exact: None,
@@ -334,13 +331,14 @@ impl RunReader {
                 derived: self.header.derived,
                 names: self.header.names,
             },
-        };
-        run.judged_ordinal = meaning::judged(&run).map(|histogram| histogram.ordinal);
-        run.compared_ordinal = meaning::compared(&run).map(|histogram| histogram.ordinal);
-        self.findings.add_all(checks::of_run(&run, self.slice_s));
-        run.findings = self.findings.into_list();
-        (Box::new(run), room)
+        }
     }
+}
+
+/// All findings of a run, with those of its whole.
+fn looked_at(run: &Run, mut findings: Findings, slice_s: u64) -> Vec<Finding> {
+    findings.add_all(checks::of_run(run, slice_s));
+    findings.into_list()
 }
 
 struct Whole {
@@ -352,6 +350,20 @@ struct Whole {
     sliced: Option<Sliced>,
     series: Option<Series>,
     histograms: Vec<Histogram>,
+}
+
+/// The histograms that the header lists and no block holds.
+fn never_appeared(names: &Names, (family, intervals_count): (Family, u64), line: u64) -> Vec<Finding> {
+    let told = |name: &str| {
+        let is_usual = intervals_count == 0 || is_listed_in_vain(family, name);
+        let rule = if is_usual {
+            &rule::HISTOGRAM_NEVER_APPEARS
+        } else {
+            &rule::HISTOGRAM_MISSING
+        };
+        rule.at(line, format!("{name}: listed in the header, in no block"))
+    };
+    names.never_appeared().map(told).collect()
 }
 
 /// 6.0 and 6.1 list these and print them nowhere; any other name that no block holds has lost its lines.

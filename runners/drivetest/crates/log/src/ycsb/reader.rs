@@ -310,10 +310,10 @@ impl Reader {
     fn go_runs(&mut self) -> Vec<Run> {
         let mut pieces = std::mem::take(&mut self.go_log);
         for (name, companion) in std::mem::take(&mut self.go_companions) {
-            go::join::companion(&mut pieces, &name, companion, &mut self.findings);
+            join::companion(&mut pieces, &name, companion, &mut self.findings);
         }
         let commands = std::mem::take(&mut self.go_commands);
-        go::join::commands(&mut pieces, commands, &mut self.findings);
+        join::commands(&mut pieces, commands, &mut self.findings);
         let made = pieces
             .into_iter()
             .map(|piece| go::assemble::run(piece, &self.configs));
