@@ -18,6 +18,7 @@ from results.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, 
 from webapp.accounts.organisations import organisations_of
 from webapp.accounts.requests import UserRequest, mark_private, members_only
 from webapp.submissions.access import find_submission, is_owner_or_staff, may_open
+from webapp.submissions.attempts import attempts_sentences
 from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm, SubmissionForm
 from webapp.submissions.pages import members_of, run_parts
 from webapp.submissions.steps import steps_of
@@ -104,6 +105,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "section": "submit",
         "submission": submission,
         "reading": reading,
+        "attempts": attempts_sentences(reading),
         "is_unfinished": submission.state in UNFINISHED,
         "companions": list(submission.companions.select_related("evidence")),
         "runs": runs,
