@@ -22,6 +22,7 @@ from webapp.register.public_page import keep_private, public_page
 from webapp.register.run_life import life_of
 from webapp.register.sentences import published_sentence
 from webapp.register.slices import SliceTable, chart_of, slice_table
+from webapp.register.times import times_view
 from webapp.register.ycsb_page import ycsb_view
 
 UNAVAILABLE_FOR_LEGAL_REASONS = 451
@@ -122,12 +123,13 @@ def _evidence_context(run: Run, query: str) -> dict[str, Any]:
 def _log_context(run: Run) -> dict[str, Any]:
     verdict = run.verdicts.select_related("profile").first()
     profile = verdict.profile if verdict else current_profile()
-    table = slice_table(run, verdict)
+    table, limits = slice_table(run, verdict), parse_limits(profile.document)
     return {
         "verdict": run_page.verdict_view(verdict) if verdict else None,
         "profile": profile,
-        "figures": run_page.figures(run, parse_limits(profile.document)),
+        "figures": run_page.figures(run, limits),
         "slice_table": table,
+        "times": times_view(run, verdict, limits),
         "chart": chart_of(table) if table and table.rows else None,
         "log_config": run_page.log_config(run),
         "log_devices": run_page.log_devices(run),
