@@ -144,14 +144,14 @@ def _recompute_one(submission: Submission, profile: Profile, order: Order) -> li
             return [Case(BUSY, submission.public_id, after="another recomputation is at it")]
         try:
             document = read_evidence(submission.log, profile)
-            return _write(submission, document, profile, order)
+            return write_anew(submission, document, profile, order)
         except UNREADABLE as error:
             logger.warning("%s: not judged anew: %s", submission.public_id, error)
             return [Case(UNREADABLE_NOW, submission.public_id, after=f"{error}; nothing was changed")]
 
 
-def _write(submission: Submission, document: Document, profile: Profile, order: Order) -> list[Case]:
-    """Write everything, or in a dry run only tell it: the same transaction, rolled back."""
+def write_anew(submission: Submission, document: Document, profile: Profile, order: Order) -> list[Case]:
+    """Write what was read of a log in the place of its runs, or in a dry run only tell it: rolled back."""
     with transaction.atomic():
         cases = list(_replace(submission, document, profile, order.reason))
         transaction.set_rollback(order.is_dry)

@@ -20,6 +20,7 @@ from webapp.accounts.requests import UserRequest, mark_private, members_only
 from webapp.submissions.access import find_submission, is_owner_or_staff, may_open
 from webapp.submissions.attempts import attempts_sentences
 from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm, SubmissionForm
+from webapp.submissions.other_slices import slices_form
 from webapp.submissions.pages import members_of, run_parts
 from webapp.submissions.steps import steps_of
 from webapp.submissions.uploads import is_too_large
@@ -112,6 +113,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "members": members_of(reading),
         "steps": steps_of(submission, reading, events),
         "may_share_link": is_owner_or_staff(request, submission),
+        "slices_form": slices_form(request, submission),
         "is_reviewer": bool(getattr(request.user, "is_staff", False)),
         "is_reviewable": submission.state in REVIEWABLE or submission.state == SubmissionState.DECLINED,
         "is_declined": submission.state == SubmissionState.DECLINED,

@@ -35,6 +35,17 @@ def count(number: int | None) -> str:
     return "" if number is None else f"{number:,d}"
 
 
+@register.filter
+def counted(number: int | None, thing: str) -> str:
+    """Return a number with what it counts: 1 device, 4 devices; a plural of its own is told after a comma.
+
+    >>> counted(1, "device"), counted(1000, "device"), counted(0, "reply,replies")
+    ('1 device', '1,000 devices', '0 replies')
+    """
+    one, _, many = thing.partition(",")
+    return "" if number is None else f"{number:,d} {one if number == 1 else many or one + 's'}"
+
+
 def padding(printed: str, places: int) -> str:
     """Return the blanks that follow printed digits, so that decimals align where the longest has `places` of them.
 

@@ -11,12 +11,13 @@ from django.utils.cache import get_conditional_response
 
 from results.evidence_store import open_evidence
 from results.ingest import YCSB
-from results.models import Companion, Evidence, Run
+from results.models import Companion, Evidence, Run, Visibility
 from results.rules.limits import parse_limits
 from webapp.register import categories, run_page
 from webapp.register.access import holds_link, is_public, require_access
 from webapp.register.exports import csv_response, plain
 from webapp.register.marks import run_tier_mark
+from webapp.register.minutes import minutes_of
 from webapp.register.profile import current_profile
 from webapp.register.public_page import keep_private, public_page
 from webapp.register.run_life import life_of
@@ -115,9 +116,16 @@ def _evidence_context(run: Run, query: str) -> dict[str, Any]:
         "findings": list(run.findings.all()),
         "evidence": run_page.evidence_of(run),
         "companions": run_page.companions_of(run, query),
-        "minutes_sentence": run_page.minutes_sentence(run),
-        "has_minutes": hasattr(run, "series"),
+        "minutes": minutes_of(run, query),
+        "other_slices_address": _other_slices(run),
     }
+
+
+def _other_slices(run: Run) -> str:
+    """Return where the owners of a run that nobody else has seen may have it read in other slices."""
+    if run.submission is None or run.visibility != Visibility.UNREVIEWED:
+        return ""
+    return reverse("submission-detail", args=[run.submission.public_id]) + "#other-slices"
 
 
 def _log_context(run: Run) -> dict[str, Any]:
