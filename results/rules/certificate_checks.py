@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from results.rules.certificate_facts import CandidateRun, DriveInRun, DriveState, Requirement
+from results.rules.words import counted
 
 Runs = Sequence[CandidateRun]
 
@@ -84,7 +85,7 @@ def _drive_fault(run: CandidateRun, device_count: int) -> str | None:
     """Tell of too few drives even where their names are unknown: that is certain, the rest cannot be shown."""
     known_count = run.drive_count if run.drives is None else len(_keys(run))
     if known_count is not None and known_count != device_count:
-        return f"{run.id} ran on {_drives(known_count)}, as {device_count} devices"
+        return f"{run.id} ran on {_drives(known_count)}, as {counted(device_count, 'device')}"
     return f"it cannot be shown which drive {run.id} ran on" if run.drives is None else None
 
 

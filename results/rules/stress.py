@@ -4,6 +4,7 @@ from fractions import Fraction
 
 from results.rules.certificate_facts import CandidateRun
 from results.rules.loads import TPS, printed_decimal, printed_nx
+from results.rules.words import counted
 
 FINISHED = "finished"
 JUDGED = {"pass", "fail"}  # undecided: not the run that the profile asks for; void: not a valid run
@@ -31,7 +32,7 @@ def _shape_shortcoming(run: CandidateRun, device_count: int) -> str | None:
     if run.device_count is None:
         return "does not say how many devices it ran on"
     if run.device_count != device_count:
-        return f"ran on {run.device_count} devices, not {device_count}"
+        return f"ran on {counted(run.device_count, 'device')}, not {device_count}"
     return f"is not what the profile asks: {'; '.join(run.departures)}" if run.departures else None
 
 

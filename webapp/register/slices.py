@@ -71,7 +71,8 @@ class SliceTable:
     def passing_sentence(self) -> str:
         """How many of the slices shown keep within every limit."""
         passing = sum(row.outcome == "passes" for row in self.rows)
-        return f"{passing} of {len(self.rows)} slices keep within every limit."
+        slices = units.counted(len(self.rows), "slice")
+        return f"{passing} of {slices} {'keeps' if passing == 1 else 'keep'} within every limit."
 
     @property
     def cut_sentence(self) -> str:

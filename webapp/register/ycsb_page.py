@@ -105,10 +105,10 @@ def points_of(runs: Iterable[Run]) -> list[SweepPoint]:
 
 def _sentence(facts: YcsbRun) -> str:
     """Say what the run did, as far as its output tells."""
-    threads = f" with {units.count(facts.threads_count)} threads" if facts.threads_count is not None else ""
+    threads = f" with {units.counted(facts.threads_count, 'thread')}" if facts.threads_count is not None else ""
     named = f"workload {facts.workload}" if facts.workload else "a workload that the output does not name"
     rate = f": {ops_rate(facts.throughput_ops_per_s)} ops/s" if facts.throughput_ops_per_s is not None else ""
-    failed = f", {units.count(facts.failed_ops_count)} operations failed" if facts.failed_ops_count else ""
+    failed = f", {units.counted(facts.failed_ops_count, 'operation')} failed" if facts.failed_ops_count else ""
     return f"{PHASES[facts.phase]} of {named}{threads}{rate}{failed}."
 
 

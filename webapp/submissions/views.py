@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from results.evidence_store import StoreFullError
 from results.identity import identity_of
+from results.ingest import YCSB
 from results.intake import take_in
 from results.models import Event, Submission
 from results.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, SubmissionState, with_state
@@ -22,7 +23,7 @@ from webapp.submissions.attempts import attempts_sentences
 from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm, SubmissionForm
 from webapp.submissions.other_slices import slices_form
 from webapp.submissions.pages import members_of, run_parts
-from webapp.submissions.steps import steps_of
+from webapp.submissions.steps import product_sentence, steps_of
 from webapp.submissions.uploads import is_too_large
 
 PAGE_ROWS = 50
@@ -113,6 +114,8 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "members": members_of(reading),
         "steps": steps_of(submission, reading, events),
         "may_share_link": is_owner_or_staff(request, submission),
+        "has_slices": any(part.run.workload != YCSB for part in runs) or not runs,
+        "product_sentence": product_sentence(submission),
         "slices_form": slices_form(request, submission),
         "is_reviewer": bool(getattr(request.user, "is_staff", False)),
         "is_reviewable": submission.state in REVIEWABLE or submission.state == SubmissionState.DECLINED,

@@ -5,6 +5,8 @@ from decimal import Decimal
 
 from django import template
 
+from results.rules import words
+
 register = template.Library()
 
 NBSP = "\N{NO-BREAK SPACE}"
@@ -37,13 +39,8 @@ def count(number: int | None) -> str:
 
 @register.filter
 def counted(number: int | None, thing: str) -> str:
-    """Return a number with what it counts: 1 device, 4 devices; a plural of its own is told after a comma.
-
-    >>> counted(1, "device"), counted(1000, "device"), counted(0, "reply,replies")
-    ('1 device', '1,000 devices', '0 replies')
-    """
-    one, _, many = thing.partition(",")
-    return "" if number is None else f"{number:,d} {one if number == 1 else many or one + 's'}"
+    """Return a number with what it counts: 1 device, 4 devices."""
+    return "" if number is None else words.counted(number, thing)
 
 
 def padding(printed: str, places: int) -> str:

@@ -8,13 +8,9 @@ from django.core.management.base import BaseCommand, CommandError
 from results.drivetest import ReaderBrokenError
 from results.models import Run, Submission
 from results.recompute import KINDS, SAME, Order, Report, recompute
+from results.rules.words import counted
 
 TO_FORCE = "A newer reader version or rule version makes work: see drivetest --version and the table of profiles."
-
-
-def counted(number: int, thing: str) -> str:
-    """Return a number with what it counts: 1 run, 4 runs."""
-    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 class Command(BaseCommand):
