@@ -13,6 +13,7 @@ from results.evidence_store import open_evidence
 from results.ingest import YCSB
 from results.models import Companion, Evidence, Run, Visibility
 from results.rules.limits import parse_limits
+from results.seconds import is_withheld
 from webapp.register import categories, run_page
 from webapp.register.access import holds_link, is_public, require_access
 from webapp.register.exports import csv_response, plain
@@ -175,10 +176,15 @@ def companion(request: HttpRequest, public_id: str, sha256: str) -> HttpResponse
     return _as_received(request, run, found.evidence)
 
 
+def _withheld(request: HttpRequest, run: Run, what: str) -> HttpResponseBase:
+    """Answer for what a sequestered file holds; nobody sees it through the register, whoever asks."""
+    sentence = f"{what} of run {run.public_id} is withheld for legal reasons. Its bytes are kept."
+    return guarded(run, render(request, "451.html", {"sentence": sentence}, status=UNAVAILABLE_FOR_LEGAL_REASONS))
+
+
 def _as_received(request: HttpRequest, run: Run, evidence: Evidence) -> HttpResponseBase:
     if evidence.sequestered:
-        sentence = f"{evidence.filename} of run {run.public_id} is withheld for legal reasons. Its bytes are kept."
-        return guarded(run, render(request, "451.html", {"sentence": sentence}, status=UNAVAILABLE_FOR_LEGAL_REASONS))
+        return _withheld(request, run, evidence.filename)
     etag = f'"{evidence.sha256}"'
     known = get_conditional_response(request, etag=etag)
     if known is not None:
@@ -197,6 +203,8 @@ def _as_received(request: HttpRequest, run: Run, evidence: Evidence) -> HttpResp
 def earlier(request: HttpRequest, public_id: str, number: int) -> HttpResponseBase:
     """Send what an earlier reading found of the run, with the verdict of then (docs/decisions/0005)."""
     run = find_run(request, public_id)
+    if is_withheld(run):  # a result holds the run's minutes too
+        return _withheld(request, run, "What was read earlier out of the log")
     kept = run.earlier_results.select_related("reading", "verdict").filter(number=number).first()
     if kept is None:
         raise Http404(f"Run {public_id} has no earlier result {number}.")
@@ -219,6 +227,8 @@ def slices_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
 @public_page
 def status_lines_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
     run = find_run(request, public_id)
+    if is_withheld(run):
+        return _withheld(request, run, "The log with its status lines")
     if run.workload != YCSB or not run.ycsb.intervals.exists():
         raise Http404(f"Run {public_id} has no status lines: only outputs of YCSB with -s have them.")
     header = ["elapsed_s", "done_ops_count", "ops_per_s"]
