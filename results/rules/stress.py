@@ -28,6 +28,11 @@ def stress_shortcoming(run: CandidateRun, load: Fraction, device_count: int, dur
     return None
 
 
+def is_stress_like(run: CandidateRun, device_count: int, duration_s: int) -> bool:
+    """Tell whether a run is a stress test for some load: all but the load is as stress_shortcoming() asks."""
+    return _shape_shortcoming(run, device_count) is None and _end_shortcoming(run, duration_s) is None
+
+
 def _shape_shortcoming(run: CandidateRun, device_count: int) -> str | None:
     if run.device_count is None:
         return "does not say how many devices it ran on"
