@@ -13,12 +13,10 @@ const LOAD: &str = "test-duration-sec: 9\nread-reqs-per-sec: 2000\n";
 
 /// Reads that came 64 ms or more after they were due, and those that took that long themselves.
 fn late_and_slow(end: &Value) -> (u64, u64) {
-    let over = |of: &str| {
-        end[of]["64000"]
-            .as_u64()
-            .unwrap_or_else(|| panic!("no {of} in {end}"))
-    };
-    (over("response_over"), over("over"))
+    let reads = &end["operations"]["reads"];
+    let over = |of: &str| reads[of]["64000"].as_u64();
+    let both = over("response_over").zip(over("service_over"));
+    both.unwrap_or_else(|| panic!("no counts of reads in {end}"))
 }
 
 /// 2,000 reads a second became due in the stall, of any length.
