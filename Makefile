@@ -60,9 +60,9 @@ checks: $(VENV)/test.stamp ## format, lint, types, arrows, templates (missing mi
 
 rust-checks: ## format, clippy, tests and documentation of drivetest
 	cd $(WORKSPACE) && $(CARGO) fmt --check
-	cd $(WORKSPACE) && $(CARGO) clippy --locked --all-targets --quiet -- -D warnings
-	cd $(WORKSPACE) && $(HEEDING) $(CARGO) test --locked --quiet
-	cd $(WORKSPACE) && RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --quiet
+	cd $(WORKSPACE) && $(CARGO) clippy --locked --workspace --all-targets --quiet -- -D warnings
+	cd $(WORKSPACE) && $(HEEDING) $(CARGO) test --locked --workspace --quiet
+	cd $(WORKSPACE) && RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --quiet
 
 tests: $(VENV)/test.stamp drivetest ## pytest: units, faults, browser
 	$(HEEDING) $(BIN)/python -m pytest -n auto --dist loadgroup
@@ -79,7 +79,7 @@ trace: $(VENV)/run.stamp ## print every published number of RUN back to log line
 	@$(BIN)/python manage.py trace "$(RUN)"
 
 lint: checks ## what can be said without running anything
-	cd $(WORKSPACE) && $(CARGO) clippy --locked --all-targets --quiet -- -D warnings
+	cd $(WORKSPACE) && $(CARGO) clippy --locked --workspace --all-targets --quiet -- -D warnings
 
 format: $(VENV)/test.stamp ## rewrite the sources in the house's form
 	$(BIN)/ruff check --quiet --fix-only .
