@@ -4,7 +4,6 @@ mod holes;
 mod open;
 mod places;
 mod refusal;
-mod signature;
 
 use std::fs::File;
 use std::io;
