@@ -16,6 +16,7 @@ pub mod host;
 pub mod operation;
 pub mod order;
 pub mod raid;
+pub mod prep;
 pub mod recorder;
 pub mod report;
 pub mod schedule;

@@ -11,6 +11,7 @@ use std::os::unix::fs::FileExt;
 
 pub use open::{Guard, Wishes, open};
 pub use places::Places;
+pub(crate) use open::{found_data, lock_file, minimum_io};
 pub use refusal::Refusal;
 pub(crate) use refusal::strerror;
 
