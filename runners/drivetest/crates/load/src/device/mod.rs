@@ -10,8 +10,8 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 pub use open::{Guard, Wishes, open};
+pub(crate) use open::{found_data, kind, lock_file, minimum_io};
 pub use places::Places;
-pub(crate) use open::{found_data, lock_file, minimum_io};
 pub use refusal::Refusal;
 pub(crate) use refusal::strerror;
 
