@@ -89,7 +89,7 @@ fn multiple(text: &str, of: u32, most: u32) -> Result<u32, String> {
     let number = text
         .parse()
         .ok()
-        .filter(|number: &u32| (of..=most).contains(number) && number % of == 0);
+        .filter(|number: &u32| (of..=most).contains(number) && number.is_multiple_of(of));
     number.ok_or_else(|| format!("expected a multiple of {of} from {of} to {most}"))
 }
 
