@@ -53,7 +53,9 @@ pub enum Command {
     ///
     /// The keys of the configuration are told by `drivetest keys`, and in the manual of this command.
     Storage(storage::Args),
-    /// Run the load of an act_index configuration and write its log
+    /// Run the load of an act_index configuration and write its log.
+    ///
+    /// The keys of the configuration are told by `drivetest keys`, and in the manual of this command.
     Index(index::Args),
     /// Tell the keys of a load's configuration, with their values and defaults.
     Keys(keys::Args),

@@ -65,7 +65,7 @@ pub const KEYS_TOLD: &[KeyTold] = &[
         INDEX,
         "1 to 16384",
         Some("8"),
-        "Threads that read and write pages of the index as its cache does.",
+        "Threads of the index's cache, which write pages and read those that defragmentation needs.",
     ),
     key(
         "test-duration-sec",
@@ -176,9 +176,10 @@ pub const KEYS_TOLD: &[KeyTold] = &[
     key(
         "commit-min-bytes",
         STORAGE,
-        "0, or a power of two",
+        "0, or a power of two up to a large block",
         Some("0"),
-        "Least size of a record's write with commit-to-device, of ACT 4 to 6.3; 0 for the least that the device takes.",
+        "Records are written in multiples of this with commit-to-device; 0 for the least that the device takes. A key of ACT up \
+         to 6.3.",
     ),
     key(
         "tomb-raider",
@@ -233,9 +234,65 @@ pub const KEYS_TOLD: &[KeyTold] = &[
     key(
         "temperature-limit-c",
         BOTH,
-        "0 and more",
+        "0 to 150",
         Some("0"),
         "Warn when a drive is hotter than this, in degrees C; 0 takes the limit that the drive tells of itself. Not a key \
          of ACT.",
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::super::keys::{KEYS, Kind};
+    use super::super::{Config, Model};
+    use super::*;
+
+    #[test]
+    fn every_key_is_told_in_its_place() {
+        let known: Vec<_> = KEYS.iter().map(|key| key.name).collect();
+        let told: Vec<_> = KEYS_TOLD.iter().map(|key| key.name).collect();
+        assert_eq!(told, known);
+    }
+
+    #[test]
+    fn every_key_tells_its_loads() {
+        for (key, told) in KEYS.iter().zip(KEYS_TOLD) {
+            assert_eq!(told.loads, key.model.map_or(BOTH, Model::word), "{}", key.name);
+        }
+    }
+
+    /// The words are those of the registry, the numbers end where the reader's ranges end.
+    #[test]
+    fn the_values_told_are_those_that_are_taken() {
+        for (key, told) in KEYS.iter().zip(KEYS_TOLD) {
+            match key.kind {
+                Kind::Switch => assert_eq!(told.values, "yes or no", "{}", key.name),
+                Kind::Word(words) => assert!(
+                    words().iter().all(|word| told.values.contains(word)),
+                    "{}",
+                    key.name
+                ),
+                Kind::Number => ends_where_told(key.name, key.model, told.values),
+                Kind::Names => {}
+            }
+        }
+    }
+
+    /// "A to B" takes B and not B + 1.
+    fn ends_where_told(name: &str, model: Option<Model>, values: &str) {
+        let Some(most) = values
+            .rsplit_once(" to ")
+            .and_then(|(_, most)| most.parse::<u64>().ok())
+        else {
+            return;
+        };
+        let complaint = |value: u64| {
+            let others = "device-names: /dev/a\ntest-duration-sec: 1\nread-reqs-per-sec: 1\n";
+            let text = format!("{others}{name}: {value}");
+            let read = Config::read_of(model.unwrap_or(Model::Storage), &text, 1);
+            read.err().map(|error| error.to_string()).unwrap_or_default()
+        };
+        assert!(!complaint(most).starts_with(name), "{name}: {}", complaint(most));
+        assert!(complaint(most + 1).contains(name), "{name} takes {}", most + 1);
+    }
+}
