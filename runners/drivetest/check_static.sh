@@ -29,6 +29,6 @@ run prep "$folder/drive"
 if [ "$(id -u)" = 0 ]; then
     mkdir "$folder/root" "$folder/root/bin"
     cp "$program" "$folder/root/bin/drivetest"
-    env -i chroot "$folder/root" /bin/drivetest --version > "$folder/said" || fail "does not run in an empty root"
+    PATH=/usr/sbin:$PATH chroot "$folder/root" /bin/drivetest --version > "$folder/said" || fail "does not run in an empty root"
 fi
 echo "$program: static, $(stat --format %s "$program") bytes; --version, identify, storage and prep run"
