@@ -5,21 +5,21 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::clock::Nanos;
-use crate::collector::{Collector, Ending};
+use crate::collector::{Collector, Ending, named};
 use crate::config::Config;
 use crate::crew::{self, Shared};
 use crate::device::{self, Device, Guard, Refusal, Wishes};
 use crate::host::Host;
 use crate::raid::Raid;
-use crate::recorder::Tally;
 use crate::report::block::names;
 use crate::report::header;
 use crate::report::output::Outputs;
-use crate::report::side::{End, Start, Totals};
+use crate::report::side::{End, Plan, Ran, Request, Start, Warning};
+use crate::report::summary::Summary;
 use crate::signals::Signals;
 use crate::stop::{Cause, Stop};
-use crate::stream::streams;
+use crate::stream::{Stream, streams};
+use crate::telemetry::{Root, Telemetry};
 
 /// What is to be run, and what it may do.
 pub struct Order<'a> {
@@ -69,16 +69,25 @@ impl Order<'_> {
         let streams = streams(&self.config, shared.length, self.seed);
         let names = names(&self.config);
         outputs.log(&header::measured(self.config.model, &shared.devices, &names))?;
-        outputs.side(&self.start_record(host, &self.identities(&shared.devices)))?;
+        let warnings = self.guard.warnings();
+        let plan = plan(&self.config, &streams);
+        outputs.side(&Start::new(
+            self.request(),
+            &plan,
+            host,
+            &self.identities(&shared.devices),
+            &warnings,
+        ))?;
+        outputs.tell(&warned(&warnings));
+        let telemetry = Telemetry::of(&Root::host(), &named(&shared.devices));
         let raid = Raid::prepare(&shared);
-        let start = match raid.and_then(|raid| Ok((crew::start(&shared, &streams)?, raid))) {
-            Ok((start, raid)) => {
-                raid.begin(start);
-                start
-            }
+        let (start, raid) = match raid.and_then(|raid| Ok((crew::start(&shared, &streams)?, raid))) {
+            Ok(begun) => begun,
             Err(error) => return self.cannot_start(&error, outputs),
         };
-        let ending = Collector::new(&shared, &streams, signals, start, names).run(outputs);
+        raid.begin(start);
+        let mut ending = Collector::new(&shared, &streams, signals, start, names, telemetry).run(outputs);
+        ending.ran.raided_count = raid.reads_count();
         finish(&ending, &shared, outputs)
     }
 
@@ -101,8 +110,12 @@ impl Order<'_> {
         Ok(devices)
     }
 
-    fn start_record<'b>(&'b self, host: &'b Host, devices: &'b [Value]) -> Start<'b> {
-        Start::new(&self.config, self.config_text, self.seed, host, devices)
+    fn request(&self) -> Request<'_> {
+        Request {
+            config: &self.config,
+            config_text: self.config_text,
+            seed: self.seed,
+        }
     }
 
     fn identities(&self, devices: &[Device]) -> Vec<Value> {
@@ -121,7 +134,13 @@ impl Order<'_> {
             .iter()
             .map(|name| json!({"path": name}))
             .collect();
-        outputs.side(&self.start_record(host, &named))?;
+        outputs.side(&Start::new(
+            self.request(),
+            &plan(&self.config, &[]),
+            host,
+            &named,
+            &[],
+        ))?;
         let (words, outcome) = match refusal {
             Refusal::Interrupted(signal) => (
                 header::stopped(Cause::Signal(signal), &[]),
@@ -162,7 +181,27 @@ impl Outcome {
 
 fn never_started(outcome: &Outcome) -> End {
     let (reason, text) = outcome.reason();
-    End::new(reason, text, Nanos(0), Totals::default(), &Tally::default())
+    End::new(reason, text, &Ran::default())
+}
+
+/// How the threads engine makes the load.
+fn plan(config: &Config, streams: &[Arc<Stream>]) -> Plan {
+    Plan {
+        arrivals: config.arrivals.word().to_owned(),
+        engine: "threads".to_owned(),
+        engine_reason: String::new(),
+        workers_count: streams.iter().map(|stream| stream.recorders.len()).sum(),
+    }
+}
+
+fn warned(warnings: &[Warning]) -> String {
+    let line = |warning: &Warning| format!("drivetest: warning: {} ({})\n", warning.sentence, warning.id);
+    warnings.iter().map(line).collect()
+}
+
+fn summary(reason: &str, text: &str, ending: &Ending, config: &Config) -> String {
+    let limit = (config.temperature_limit_c > 0).then(|| f64::from(config.temperature_limit_c));
+    Summary::of(reason, text, ending).with_limit(limit).to_string()
 }
 
 fn finish(ending: &Ending, shared: &Shared, outputs: &mut Outputs) -> io::Result<Outcome> {
@@ -178,16 +217,10 @@ fn finish(ending: &Ending, shared: &Shared, outputs: &mut Outputs) -> io::Result
         Some(Cause::Signal(_) | Cause::Output) => Outcome::Interrupted(text),
     };
     let (reason, text) = outcome.reason();
-    let logged = outputs.log(&words);
+    let logged = outputs.log(&(words + &header::not_held(ending.ran.held.as_ref())));
     // The side file may lie on another disk than the log: it is told even when the log is full.
-    outputs
-        .side(&End::new(
-            reason,
-            text,
-            ending.elapsed,
-            ending.totals,
-            &ending.reads,
-        ))
-        .and(logged)?;
+    let told = outputs.side(&End::new(reason, text, &ending.ran));
+    outputs.tell(&summary(reason, text, ending, &shared.config));
+    told.and(logged)?;
     Ok(outcome)
 }

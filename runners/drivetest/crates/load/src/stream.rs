@@ -41,12 +41,10 @@ impl Stream {
         } else {
             Unit::Millisecond
         };
-        let is_measured = operation.histogram().is_some();
-        let recorder = || Arc::new(Recorder::new(unit, config.device_names.len(), is_measured));
         Self {
             operation,
             schedule,
-            recorders: (0..threads).map(|_| recorder()).collect(),
+            recorders: Recorder::of_threads(unit, config.device_names.len(), threads),
             takes_turns: operation.is_block() && config.arrivals != Arrivals::Poisson,
             next: AtomicU64::new(0),
         }

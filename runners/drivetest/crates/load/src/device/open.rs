@@ -13,6 +13,7 @@ use super::signature::{END_BYTES, SIGNATURES_BYTES, ends, recognise, recognise_e
 use super::{Device, Places, Refusal, holes};
 use crate::buffer::Buffer;
 use crate::config::Config;
+use crate::report::side::Warning;
 
 /// Who knows what the devices are, by their place in the configuration.
 pub trait Guard {
@@ -22,6 +23,10 @@ pub trait Guard {
     fn mismatch(&self, ordinal: usize, file: &File) -> Option<String>;
     /// What a device is, for the side file; None leaves its path and sizes.
     fn identity(&self, ordinal: usize, file: &File) -> Option<Value>;
+    /// What of the devices and the host may cost the measurement its meaning, but does not forbid it.
+    fn warnings(&self) -> Vec<Warning> {
+        Vec::new()
+    }
 }
 
 /// What the load wants of its devices, and may do to them.

@@ -2,6 +2,7 @@
 
 use crate::config::{Config, Model, echo};
 use crate::device::{Device, Refusal, strerror};
+use crate::held::Held;
 use crate::stop::{Cause, Fault};
 use crate::stream::Operation;
 
@@ -89,6 +90,14 @@ enum Stopped {
     Drives,
 }
 
+/// A line that ACT's own analysis passes over: the rates were not those that were asked. Nothing where they were.
+pub fn not_held(held: Option<&Held>) -> String {
+    let held = held.filter(|held| !held.is_held);
+    held.map_or_else(String::new, |held| {
+        format!("drivetest: rate not held: {}\n", held.sentence)
+    })
+}
+
 fn faulted(fault: Fault, devices: &[Device]) -> String {
     let verb = if fault.operation.is_write() {
         "writing"
@@ -154,6 +163,23 @@ mod tests {
         );
         let cache = "ERROR: cache thread device IO can't keep up\ndrive(s) can't keep up - test stopped\n";
         assert_eq!(stopped(Cause::Lag(Operation::ReadCache), &[]), cache);
+    }
+
+    #[test]
+    fn a_rate_that_was_held_is_no_word_in_the_log() {
+        let held = |is_held| Held {
+            is_held,
+            word: "held",
+            sentence: "reads: 1.000 a second, 2.000 were asked".to_owned(),
+        };
+        assert_eq!(
+            (not_held(None), not_held(Some(&held(true)))),
+            (String::new(), String::new())
+        );
+        assert_eq!(
+            not_held(Some(&held(false))),
+            "drivetest: rate not held: reads: 1.000 a second, 2.000 were asked\n"
+        );
     }
 
     #[test]
