@@ -3,7 +3,6 @@
 mod holes;
 mod open;
 mod refusal;
-mod signature;
 
 use std::fs::File;
 use std::io;

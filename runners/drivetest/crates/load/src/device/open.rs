@@ -9,7 +9,6 @@ use rustix::fs::{FlockOperation, OFlags, major, minor};
 use rustix::io::Errno;
 use serde_json::Value;
 
-use super::signature::{END_BYTES, SIGNATURES_BYTES, ends, recognise, recognise_end};
 use super::{Device, Places, Refusal, holes};
 use crate::buffer::Buffer;
 use crate::config::Config;
@@ -278,19 +277,9 @@ fn refuse_data(name: &str, file: &File, size_bytes: u64) -> Result<(), Refusal> 
 }
 
 fn found_data(file: &File, size_bytes: u64) -> io::Result<Option<&'static str>> {
-    // Whole blocks of 4096, which every device reads directly.
-    let length = (SIGNATURES_BYTES as u64).min(size_bytes) as usize / 4_096 * 4_096;
-    let mut head = Buffer::new(length);
-    file.read_exact_at(head.bytes(), 0)?;
-    if let Some(what) = recognise(head.bytes()) {
-        return Ok(Some(what));
-    }
-    let mut end = Buffer::new(END_BYTES);
-    for offset in ends(size_bytes) {
-        file.read_exact_at(end.bytes(), offset)?;
-        if let Some(what) = recognise_end(end.bytes()) {
-            return Ok(Some(what));
-        }
-    }
-    Ok(None)
+    drivetest_device::signature::found(size_bytes, |length, offset| {
+        let mut buffer = Buffer::new(length);
+        file.read_exact_at(buffer.bytes(), offset)?;
+        Ok(buffer.bytes().to_vec())
+    })
 }
