@@ -14,6 +14,7 @@ pub mod device;
 pub mod draws;
 pub mod host;
 pub mod order;
+pub mod prep;
 pub mod recorder;
 pub mod report;
 pub mod schedule;

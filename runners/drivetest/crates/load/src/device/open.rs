@@ -207,8 +207,12 @@ fn fill(wishes: &Wishes<'_>, name: &str, file: &File, wanted_bytes: u64) -> Resu
 }
 
 /// Locks a plain file, which O_EXCL does not: two loads on one file would measure each other.
+pub(crate) fn lock_file(file: &File) -> Result<(), Errno> {
+    rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive)
+}
+
 fn claim(name: &str, file: File) -> Result<File, Refusal> {
-    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+    match lock_file(&file) {
         Ok(()) => Ok(file),
         Err(Errno::WOULDBLOCK) => Err(Refusal::Held {
             name: name.to_owned(),
@@ -250,7 +254,7 @@ fn measure(wishes: &Wishes<'_>, name: &str, mut file: File) -> Result<Device, Re
 }
 
 /// The least that can be read directly. Source: src/storage/act_storage.c, discover_min_op_bytes().
-fn minimum_io(file: &File) -> io::Result<u32> {
+pub(crate) fn minimum_io(file: &File) -> io::Result<u32> {
     let mut buffer = Buffer::new(4_096);
     let mut failed = Ok(());
     for size in [512, 1_024, 2_048, 4_096] {
@@ -276,7 +280,8 @@ fn refuse_data(name: &str, file: &File, size_bytes: u64) -> Result<(), Refusal> 
     }
 }
 
-fn found_data(file: &File, size_bytes: u64) -> io::Result<Option<&'static str>> {
+/// Tells what is recognised on a device or file that was opened for direct I/O.
+pub(crate) fn found_data(file: &File, size_bytes: u64) -> io::Result<Option<&'static str>> {
     drivetest_device::signature::found(size_bytes, |length, offset| {
         let mut buffer = Buffer::new(length);
         file.read_exact_at(buffer.bytes(), offset)?;
