@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 pub use open::{Guard, Wishes, open};
-pub(crate) use open::{found_data, lock_file, minimum_io};
+pub(crate) use open::{found_data, kind, lock_file, minimum_io};
 pub use refusal::Refusal;
 pub(crate) use refusal::strerror;
 

@@ -73,7 +73,8 @@ fn check(wishes: &Wishes<'_>, ordinal: usize, file: File) -> Result<File, Refusa
     }
 }
 
-fn kind(found: &Metadata) -> &'static str {
+/// Says what it is that holds no data of its own.
+pub(crate) fn kind(found: &Metadata) -> &'static str {
     let of = found.file_type();
     match () {
         () if of.is_dir() => "a directory",

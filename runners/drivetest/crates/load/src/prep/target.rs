@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use serde_json::Value;
 
 use super::state::Place;
-use crate::device::{Guard, found_data, lock_file, minimum_io};
+use crate::device::{Guard, found_data, kind, lock_file, minimum_io};
 
 /// A plain file is prepared in whole units of this size, which direct I/O takes everywhere.
 const FILE_UNIT_BYTES: u64 = 4_096;
@@ -27,6 +27,12 @@ pub enum Unfit {
         name: String,
         /// What it is.
         kind: &'static str,
+    },
+    /// Nothing there.
+    #[error("{name}: does not exist; check the name, a file must be there with its size")]
+    Missing {
+        /// The device.
+        name: String,
     },
     /// A file without data, or that direct I/O could not fill to its end.
     #[error(
@@ -99,16 +105,12 @@ pub(super) fn open(
     let failed = |source| open_error(name, source);
     let found = std::fs::metadata(name).map_err(failed)?;
     let mut file = match found.file_type() {
-        kind if kind.is_block_device() => open_direct(name, OFlags::EXCL).map_err(failed)?,
-        kind if kind.is_file() => open_file(name, &found)?,
-        kind => {
+        of if of.is_block_device() => open_direct(name, OFlags::EXCL).map_err(failed)?,
+        of if of.is_file() => open_file(name, &found)?,
+        _ => {
             return Err(Unfit::WrongKind {
                 name: name.to_owned(),
-                kind: if kind.is_dir() {
-                    "a directory"
-                } else {
-                    "no block device"
-                },
+                kind: kind(&found),
             });
         }
     };
@@ -132,6 +134,7 @@ fn open_error(name: &str, source: io::Error) -> Unfit {
     let name = name.to_owned();
     match source.raw_os_error().map(Errno::from_raw_os_error) {
         Some(Errno::BUSY) => Unfit::Held { name },
+        Some(Errno::NOENT) => Unfit::Missing { name },
         _ => Unfit::Open { name, source },
     }
 }
