@@ -4,13 +4,17 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::block::Block;
+use crate::activity::Activity;
+use crate::block::{Backing, Block};
 use crate::drive::Kind;
 use crate::error::DeviceError;
+use crate::hardware::{Hardware, Pcie};
 use crate::host::Host;
+use crate::mounts;
 use crate::refusal::{self, Refusal};
 use crate::system::System;
 use crate::target::{Target, Thing};
+use crate::warning::{self, Warning};
 
 /// What a device is, and whether it may be written to; its JSON is `drivecert.identity/1`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -37,19 +41,68 @@ pub struct Identity {
     pub logical_block_bytes: Option<u64>,
     /// The smallest unit that costs no read before a write.
     pub minimum_io_bytes: Option<u64>,
+    /// The drive's own unit, of which it may show smaller ones.
+    pub physical_block_bytes: Option<u64>,
+    /// The largest request that the drive says suits it.
+    pub optimal_io_bytes: Option<u64>,
     /// Whether it turns, as far as the kernel knows.
     pub rotational: Option<bool>,
     /// The I/O scheduler in use.
     pub scheduler: Option<String>,
+    /// How many requests the kernel keeps for it.
+    pub nr_requests: Option<u64>,
+    /// `write back` or `write through`.
+    pub write_cache: Option<String>,
+    /// Of an NVMe drive on PCI Express.
+    pub pcie: Option<Pcie>,
+    /// The memory it is near to; None also on hosts that have one.
+    pub numa_node: Option<u64>,
+    /// Now.
+    pub temperature_c: Option<i64>,
+    /// Above this the drive itself warns.
+    pub temperature_limit_c: Option<i64>,
+    /// Of its life, the upper end of the step that it tells.
+    pub wear_pct: Option<i64>,
     /// Of a loop device: what it shows.
     pub backing: Option<PathBuf>,
+    /// Other block devices on the same physical drive, its own partitions among them.
+    pub same_drive: Vec<PathBuf>,
+    /// What is mounted on the drive, or on what stands upon it.
+    pub mounts: Vec<MountPoint>,
+    /// What stands upon the drive: volumes, arrays, loop devices.
+    pub holders: Vec<PathBuf>,
+    /// What was recognised of somebody's data; None also while it is in use, when nothing is read from it.
+    pub signature: Option<&'static str>,
     /// Why it may not be written to; empty when it may.
     pub refusals: Vec<Refusal>,
+    /// What would make a measurement doubtful.
+    pub warnings: Vec<Warning>,
     /// Where it was seen.
     pub host: Host,
 }
 
-/// Tells what a device is and whether it may be written to.
+/// Where a file system is mounted, in whatever mount namespace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MountPoint {
+    /// The block device.
+    pub device: PathBuf,
+    /// The directory.
+    pub point: PathBuf,
+}
+
+/// Refusals that say that somebody uses the drive.
+const IN_USE: [&str; 8] = [
+    "mounted",
+    "boot",
+    "held",
+    "swap",
+    "claimed",
+    "no-access",
+    "open",
+    "busy",
+];
+
+/// Tells what a device is and whether it may be written to. A device that nobody is found to use is watched for a second.
 ///
 /// # Errors
 /// When the path leads to nothing, or to neither a block device nor a file, or the kernel does not describe it.
@@ -57,28 +110,112 @@ pub fn identify(path: &Path) -> Result<Identity, DeviceError> {
     identify_on(&System::host(), path)
 }
 
+/// Tells of several devices what [`identify`] tells of one; they are watched together.
+pub fn identify_all(paths: &[&Path]) -> Vec<Result<Identity, DeviceError>> {
+    let system = System::host();
+    let activity = Activity::of(&system);
+    paths.iter().map(|path| asked(&system, path, &activity)).collect()
+}
+
+/// Tells what a device is to whom it belongs for now: without asking what speaks against writing, and without reading it.
+///
+/// # Errors
+/// As [`identify`].
+pub fn identify_in_use(path: &Path) -> Result<Identity, DeviceError> {
+    let system = System::host();
+    told(&system, &Target::find(&system, path)?)
+}
+
 pub(crate) fn identify_on(system: &System, path: &Path) -> Result<Identity, DeviceError> {
+    asked(system, path, &Activity::of(system))
+}
+
+fn asked(system: &System, path: &Path, activity: &Activity<'_>) -> Result<Identity, DeviceError> {
     let target = Target::find(system, path)?;
-    let queue = Queue::of(&target)?;
-    let drive = target.drive.clone();
+    let refusals = refusal::of(system, &target, activity)?;
+    let identity = told(system, &target)?;
+    let is_in_use = refusals.iter().any(|refusal| IN_USE.contains(&refusal.id));
+    let signature = (!is_in_use).then(|| system.nodes.signature(path, identity.size_bytes));
     Ok(Identity {
+        refusals,
+        signature: signature.flatten(),
+        ..identity
+    })
+}
+
+fn told(system: &System, target: &Target<'_>) -> Result<Identity, DeviceError> {
+    let queue = Queue::of(target)?;
+    let whole = target.block().map(|block| target.inventory.whole(block));
+    let hardware = whole.map(|whole| Hardware::of(system, whole)).unwrap_or_default();
+    let drive = target.drive.clone();
+    let mut identity = Identity {
         schema: "drivecert.identity/1",
-        path: path.to_path_buf(),
+        path: target.path.to_path_buf(),
         kind: drive.kind,
         drive_key: drive.key,
         model: drive.model,
         serial: drive.serial,
         firmware: drive.firmware,
         wwn: drive.wwn,
-        size_bytes: size_bytes(&target)?,
+        size_bytes: size_bytes(target)?,
         logical_block_bytes: queue.logical_block_bytes,
         minimum_io_bytes: queue.minimum_io_bytes,
+        physical_block_bytes: queue.physical_block_bytes,
+        optimal_io_bytes: queue.optimal_io_bytes,
         rotational: queue.rotational,
         scheduler: queue.scheduler,
-        backing: backing(&target),
-        refusals: refusal::of(system, &target)?,
+        nr_requests: queue.nr_requests,
+        write_cache: queue.write_cache,
+        pcie: hardware.pcie,
+        numa_node: hardware.numa_node,
+        temperature_c: hardware.temperature_c,
+        temperature_limit_c: hardware.temperature_limit_c,
+        wear_pct: hardware.wear_pct,
+        backing: backing(target),
+        same_drive: same_drive(target),
+        mounts: mount_points(system, target)?,
+        holders: holders(target),
+        signature: None,
+        refusals: Vec::new(),
+        warnings: Vec::new(),
         host: Host::read(system)?,
-    })
+    };
+    identity.warnings = warning::warnings(std::slice::from_ref(&identity), None);
+    Ok(identity)
+}
+
+fn node_of(block: &Block) -> PathBuf {
+    // The kernel writes a slash in a device's name as an exclamation mark.
+    Path::new("/dev").join(block.name.replace('!', "/"))
+}
+
+/// Tells whether a device is made of others, and so is not the drive itself.
+fn stands_upon_another(block: &Block) -> bool {
+    !block.slaves.is_empty() || matches!(block.backing, Some(Backing::Block { .. }))
+}
+
+fn same_drive(target: &Target<'_>) -> Vec<PathBuf> {
+    let others = target.touched().filter(|block| !stands_upon_another(block));
+    let others = others.filter(|block| target.block().is_none_or(|named| named.name != block.name));
+    others.map(node_of).collect()
+}
+
+fn holders(target: &Target<'_>) -> Vec<PathBuf> {
+    let upon = target.touched().filter(|block| stands_upon_another(block));
+    let upon = upon.filter(|block| target.block().is_none_or(|named| named.name != block.name));
+    upon.map(node_of).collect()
+}
+
+fn mount_points(system: &System, target: &Target<'_>) -> Result<Vec<MountPoint>, DeviceError> {
+    let mounts = mounts::read(system)?.into_iter();
+    let ours = mounts.filter_map(|mount| {
+        let device = node_of(target.touched_numbered(mount.number)?);
+        Some(MountPoint {
+            device,
+            point: mount.point,
+        })
+    });
+    Ok(ours.collect())
 }
 
 fn size_bytes(target: &Target<'_>) -> Result<u64, DeviceError> {
@@ -99,8 +236,12 @@ fn backing(target: &Target<'_>) -> Option<PathBuf> {
 struct Queue {
     logical_block_bytes: Option<u64>,
     minimum_io_bytes: Option<u64>,
+    physical_block_bytes: Option<u64>,
+    optimal_io_bytes: Option<u64>,
     rotational: Option<bool>,
     scheduler: Option<String>,
+    nr_requests: Option<u64>,
+    write_cache: Option<String>,
 }
 
 impl Queue {
@@ -126,6 +267,11 @@ impl Queue {
         Ok(Self {
             logical_block_bytes: number("logical_block_size")?,
             minimum_io_bytes: number("minimum_io_size")?,
+            physical_block_bytes: number("physical_block_size")?,
+            // 0 means that the drive does not say.
+            optimal_io_bytes: number("optimal_io_size")?.filter(|bytes| *bytes > 0),
+            nr_requests: number("nr_requests")?,
+            write_cache: whole.text("queue/write_cache")?,
             rotational: number("rotational")?.map(|rotational| rotational == 1),
             scheduler: whole.text("queue/scheduler")?.map(|offered| chosen(&offered)),
         })
@@ -137,6 +283,9 @@ fn chosen(offered: &str) -> String {
     let bracketed = offered.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     bracketed.map_or(offered, |(chosen, _)| chosen).to_owned()
 }
+
+#[cfg(test)]
+mod told_tests;
 
 #[cfg(test)]
 mod tests {

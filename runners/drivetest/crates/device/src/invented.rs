@@ -179,6 +179,15 @@ impl InventedHost {
         self.swaps += &format!("{} partition 100 0 -2\n", path.display());
     }
 
+    pub fn process(&self, number: u32, name: &str) {
+        self.write(&format!("proc/{number}/comm"), format!("{name}\n"));
+    }
+
+    /// Writes a file of sysfs or procfs.
+    pub fn tell(&self, path: &str, content: &str) {
+        self.write(path, content);
+    }
+
     pub fn open(&self, process: u32, path: &Path) {
         self.write(&format!("proc/{process}/comm"), "exe\n");
         self.write(&format!("proc/{process}/cmdline"), "/bin/dd\0if=x\0");
@@ -201,6 +210,7 @@ impl InventedHost {
             proc: self.root("proc"),
             nodes: Box::new(nodes),
             passing: Duration::ZERO,
+            watching: Duration::ZERO,
         }
     }
 
@@ -248,5 +258,9 @@ impl Nodes for InventedNodes {
 
     fn exclusive(&self, _: &Path) -> Exclusive {
         (self.exclusive)()
+    }
+
+    fn signature(&self, _: &Path, _: u64) -> Option<&'static str> {
+        Some("a partition table")
     }
 }

@@ -5,9 +5,11 @@
 //! file. A question about one path is therefore answered for the drive: what is mounted, held, swapped on or open
 //! anywhere on it speaks against a load.
 
+mod activity;
 mod block;
 mod drive;
 mod error;
+mod hardware;
 mod host;
 mod identity;
 mod inventory;
@@ -15,15 +17,19 @@ mod mounts;
 mod node;
 mod openers;
 mod refusal;
+pub mod signature;
 mod swaps;
 mod system;
 mod target;
+mod warning;
 
 #[cfg(test)]
 mod invented;
 
 pub use drive::Kind;
 pub use error::DeviceError;
+pub use hardware::Pcie;
 pub use host::Host;
-pub use identity::{Identity, identify};
+pub use identity::{Identity, MountPoint, identify, identify_all, identify_in_use};
 pub use refusal::{Refusal, refusals};
+pub use warning::{Warning, warnings};

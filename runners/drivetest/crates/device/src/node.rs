@@ -1,11 +1,15 @@
 //! What a path leads to, and whether it can be had for writing: the questions that go to the file system itself.
 
 use std::fmt;
+use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use rustix::fs::{self, Access, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
+
+use crate::signature;
 
 /// The number of a block device, by which the kernel knows it under every name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -85,6 +89,8 @@ pub(crate) trait Nodes {
     /// Asks the kernel for a block device alone, for a moment and for reading only: closing one that was open for
     /// writing makes udev look at it again.
     fn exclusive(&self, path: &Path) -> Exclusive;
+    /// Tells what is recognised on a device or file of that size; None also where it cannot be read.
+    fn signature(&self, path: &Path, size_bytes: u64) -> Option<&'static str>;
 }
 
 /// The running host's file system.
@@ -106,6 +112,15 @@ impl Nodes for HostNodes {
             Err(Errno::BUSY) => Exclusive::Claimed,
             Err(error) => Exclusive::Denied(error.into()),
         }
+    }
+
+    fn signature(&self, path: &Path, size_bytes: u64) -> Option<&'static str> {
+        let file = File::open(path).ok()?;
+        let read_at = |length: usize, offset| {
+            let mut bytes = vec![0; length];
+            file.read_exact_at(&mut bytes, offset).map(|()| bytes)
+        };
+        signature::found(size_bytes, read_at).ok().flatten()
     }
 }
 

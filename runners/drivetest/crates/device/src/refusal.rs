@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::activity::Activity;
 use crate::block::{Backing, Block};
 use crate::error::DeviceError;
 use crate::mounts;
@@ -36,10 +37,23 @@ pub fn refusals(path: &Path) -> Result<Vec<Refusal>, DeviceError> {
 }
 
 pub(crate) fn refusals_on(system: &System, path: &Path) -> Result<Vec<Refusal>, DeviceError> {
-    of(system, &Target::find(system, path)?)
+    of(system, &Target::find(system, path)?, &Activity::of(system))
 }
 
-pub(crate) fn of(system: &System, target: &Target<'_>) -> Result<Vec<Refusal>, DeviceError> {
+pub(crate) fn of(
+    system: &System,
+    target: &Target<'_>,
+    activity: &Activity<'_>,
+) -> Result<Vec<Refusal>, DeviceError> {
+    let mut found = without_watching(system, target)?;
+    // Whoever was found is the one whose I/O would be seen.
+    if found.is_empty() {
+        found.extend(busy(target, activity)?);
+    }
+    Ok(found)
+}
+
+fn without_watching(system: &System, target: &Target<'_>) -> Result<Vec<Refusal>, DeviceError> {
     let mut found = mounted(system, target)?;
     found.extend(held(target));
     found.extend(swapped_to(system, target)?);
@@ -186,6 +200,18 @@ fn open(system: &System, target: &Target<'_>) -> Result<Vec<Refusal>, DeviceErro
         .iter()
         .map(|opener| refusal("open", target, &sentence(opener.number, &opener.name)))
         .collect())
+}
+
+fn busy(target: &Target<'_>, activity: &Activity<'_>) -> Result<Option<Refusal>, DeviceError> {
+    let names: Vec<_> = target.touched().map(|block| block.name.as_str()).collect();
+    let sentence = |name: &str| {
+        format!(
+            "/dev/{name} sees I/O, and nobody on this host was found to do it; look for a virtual machine, a container, \
+             another host on the same drive, or an export, and end that or choose another device"
+        )
+    };
+    let seen = activity.lasting(&names)?;
+    Ok(seen.map(|name| refusal("busy", target, &sentence(name))))
 }
 
 fn backing_gone(target: &Target<'_>) -> Option<Refusal> {

@@ -19,6 +19,8 @@ pub(crate) struct System {
     /// How long a program may have the device open before it counts as a user: udev looks at every device for a moment
     /// after each close, and a run that follows another must not stumble over that.
     pub passing: Duration,
+    /// How long a device is watched for I/O at once.
+    pub watching: Duration,
 }
 
 impl System {
@@ -29,6 +31,7 @@ impl System {
             proc: "/proc".into(),
             nodes: Box::new(HostNodes),
             passing: Duration::from_millis(300),
+            watching: Duration::from_secs(1),
         }
     }
 

@@ -17,6 +17,7 @@ pub mod held;
 pub mod host;
 pub mod operation;
 pub mod order;
+pub mod prep;
 pub mod raid;
 pub mod recorder;
 pub mod report;

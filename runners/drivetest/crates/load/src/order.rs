@@ -69,7 +69,7 @@ impl Order<'_> {
         let streams = streams(&self.config, shared.length, self.seed);
         let names = names(&self.config);
         outputs.log(&header::measured(self.config.model, &shared.devices, &names))?;
-        let warnings = self.guard.warnings();
+        let warnings = self.guard.warnings(limit_celsius(&self.config));
         let plan = plan(&self.config, &streams);
         outputs.side(&Start::new(
             self.request(),
@@ -199,8 +199,13 @@ fn warned(warnings: &[Warning]) -> String {
     warnings.iter().map(line).collect()
 }
 
+/// None leaves the drives' own limits.
+fn limit_celsius(config: &Config) -> Option<u32> {
+    Some(config.temperature_limit_c).filter(|limit| *limit > 0)
+}
+
 fn summary(reason: &str, text: &str, ending: &Ending, config: &Config) -> String {
-    let limit = (config.temperature_limit_c > 0).then(|| f64::from(config.temperature_limit_c));
+    let limit = limit_celsius(config).map(f64::from);
     Summary::of(reason, text, ending).with_limit(limit).to_string()
 }
 

@@ -6,9 +6,10 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use drivetest_device::{Identity, Refusal};
+use drivetest_device::{DeviceError, Identity, Refusal};
 use drivetest_load::config::Config;
 use drivetest_load::device::Guard;
+use drivetest_load::report::side::Warning;
 use serde_json::Value;
 
 /// A device or file under every name: a device by its number, a file by its file system and inode.
@@ -47,23 +48,37 @@ struct Look {
 pub struct LookedAt(Vec<Look>);
 
 impl LookedAt {
-    /// Looks at every device; `expected_keys` names none of the drives or all of them.
+    /// Looks at every device of a load; `expected_keys` names none of the drives or all of them.
     pub fn before_opening(config: &Config, expected_keys: &[String]) -> Self {
-        let writes = config.has_writes();
+        Self::at(&config.device_names, config.has_writes(), expected_keys)
+    }
+
+    /// Looks at devices that shall be written to or only read, all of them together; `expected_keys` as above.
+    pub fn at(names: &[String], writes: bool, expected_keys: &[String]) -> Self {
+        let nodes: Vec<_> = names.iter().map(|name| Node::at(Path::new(name))).collect();
+        let there = names.iter().zip(&nodes).filter(|(_, node)| node.is_some());
+        let paths: Vec<_> = there.map(|(name, _)| Path::new(name)).collect();
+        let mut identities = drivetest_device::identify_all(&paths).into_iter();
         let expected = expected_keys.iter().cloned().map(Some);
         let expected = expected.chain(std::iter::repeat(None));
-        let names = config.device_names.iter().zip(expected);
-        Self(names.map(|(name, key)| Look::at(name, key, writes)).collect())
+        let looks = names.iter().zip(nodes).zip(expected).map(|((name, node), key)| {
+            let looked = node.and_then(|_| identities.next());
+            Look::of(name, node, key, looked, writes)
+        });
+        Self(looks.collect())
     }
 }
 
 impl Look {
-    fn at(name: &str, expected_key: Option<String>, writes: bool) -> Self {
-        let path = PathBuf::from(name);
-        let node = Node::at(&path);
-        let looked = node.map(|_| drivetest_device::identify(&path));
+    fn of(
+        name: &str,
+        node: Option<Node>,
+        expected_key: Option<String>,
+        looked: Option<Result<Identity, DeviceError>>,
+        writes: bool,
+    ) -> Self {
         let mut look = Self {
-            path,
+            path: PathBuf::from(name),
             node,
             expected_key,
             refusal: None,
@@ -127,12 +142,11 @@ impl Look {
     /// As it is now, with the refusals from before: by now it is held and open, by this process.
     fn identity(&self, file: &File) -> Option<Value> {
         let before = self.identity.as_ref();
-        let refusals = before.map_or_else(Vec::new, |identity| identity.refusals.clone());
-        let now = identify_open(file).ok()?;
         let identity = Identity {
             path: self.path.clone(),
-            refusals,
-            ..now
+            refusals: before.map_or_else(Vec::new, |identity| identity.refusals.clone()),
+            signature: before.and_then(|identity| identity.signature),
+            ..identify_open(file).ok()?
         };
         serde_json::to_value(identity).ok()
     }
@@ -141,7 +155,7 @@ impl Look {
 /// Identifies by descriptor: as long as that is open, the kernel gives its number to no other device.
 fn identify_open(file: &File) -> io::Result<Identity> {
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-    drivetest_device::identify(Path::new(&path)).map_err(io::Error::other)
+    drivetest_device::identify_in_use(Path::new(&path)).map_err(io::Error::other)
 }
 
 impl Guard for LookedAt {
@@ -155,6 +169,17 @@ impl Guard for LookedAt {
 
     fn identity(&self, ordinal: usize, file: &File) -> Option<Value> {
         self.0.get(ordinal)?.identity(file)
+    }
+
+    /// Of the devices as they were before the load opened them.
+    fn warnings(&self, temperature_limit_c: Option<u32>) -> Vec<Warning> {
+        let identities: Vec<_> = self.0.iter().filter_map(|look| look.identity.clone()).collect();
+        let found = drivetest_device::warnings(&identities, temperature_limit_c.map(i64::from));
+        let warning = |found: drivetest_device::Warning| Warning {
+            id: found.id.to_owned(),
+            sentence: found.sentence,
+        };
+        found.into_iter().map(warning).collect()
     }
 }
 
@@ -195,7 +220,9 @@ mod tests {
         assert_eq!(looked_at.refusal(0), None);
         assert_eq!(looked_at.mismatch(0, &File::open(&one).unwrap()), None);
         // As if the path had named the other file while it was looked at for its node.
-        let mut look = Look::at(one.to_str().unwrap(), Some(key.clone()), true);
+        let identity = drivetest_device::identify(&one);
+        let (name, node) = (one.to_str().unwrap(), Node::at(&one));
+        let mut look = Look::of(name, node, Some(key.clone()), Some(identity), true);
         look.node = Node::at(&other);
         let told = look.mismatch(&File::open(&other).unwrap()).unwrap();
         assert!(

@@ -20,6 +20,7 @@ mod load;
 mod log_file;
 mod log_read;
 mod looked_at;
+mod prep;
 mod read;
 mod source;
 mod start;
@@ -39,6 +40,8 @@ pub enum Command {
     Latency(latency::Args),
     /// Judges logs, of ACT under a profile: 0 pass, 1 fail, 2 undecided or void, 3 unreadable.
     Check(check::Args),
+    /// Write zeros, then random data, over whole devices, until their rate is steady if asked.
+    Prep(prep::Args),
     /// Run the load of an act_storage configuration and write its log
     Storage(storage::Args),
     /// Run the load of an act_index configuration and write its log
@@ -60,6 +63,7 @@ impl Command {
             Self::Read(args) => args.run(),
             Self::Latency(args) => args.run(),
             Self::Check(args) => args.run(),
+            Self::Prep(args) => args.run(),
             Self::Storage(args) => args.run(),
             Self::Index(args) => args.run(),
             Self::Identify(args) => args.run(),

@@ -257,6 +257,37 @@ fn a_directory_is_not_a_drive() {
     assert!(refused.to_string().contains("got a directory"), "{refused}");
 }
 
+/// Requests out at every reading: no more moves on an invented host.
+const STALLED: &str = "7 0 0 0 9 0 0 0 3 0 0\n";
+
+#[test]
+fn a_drive_that_sees_io_of_nobody_known_is_refused() {
+    let mut host = InventedHost::new();
+    let (whole, part, other) = (
+        host.scsi("sda", "naa.5"),
+        host.partition("sda", 1),
+        host.scsi("sdb", "naa.6"),
+    );
+    host.set("sda", "stat", "7 0 0 0 9 0 0 0 0 0 0\n");
+    assert!(ids(&host, &part).is_empty());
+    host.set("sda", "stat", STALLED);
+    assert!(
+        only_sentence(&host, &part).contains("/dev/sda sees I/O, and nobody on this host was found to do it")
+    );
+    assert!(ids(&host, &other).is_empty());
+    assert_eq!(ids(&host, &whole), ["partitioned"]);
+}
+
+#[test]
+fn whoever_is_known_to_use_a_drive_accounts_for_its_io() {
+    let mut host = InventedHost::new();
+    let path = host.scsi("sda", "naa.5");
+    host.set("sda", "stat", STALLED);
+    assert_eq!(ids(&host, &path), ["busy"]);
+    host.open(4711, &path);
+    assert_eq!(ids(&host, &path), ["open"]);
+}
+
 /// What an invented drive is seen as: the names of its whole devices, each with a number of partitions.
 #[derive(Debug, Clone)]
 enum Shape {

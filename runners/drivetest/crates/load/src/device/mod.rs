@@ -4,13 +4,13 @@ mod holes;
 mod open;
 mod places;
 mod refusal;
-mod signature;
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
 pub use open::{Guard, Wishes, open};
+pub(crate) use open::{found_data, kind, lock_file, minimum_io};
 pub use places::Places;
 pub use refusal::Refusal;
 pub(crate) use refusal::strerror;

@@ -9,7 +9,6 @@ use rustix::fs::{FlockOperation, OFlags, major, minor};
 use rustix::io::Errno;
 use serde_json::Value;
 
-use super::signature::{END_BYTES, SIGNATURES_BYTES, ends, recognise, recognise_end};
 use super::{Device, Places, Refusal, holes};
 use crate::buffer::Buffer;
 use crate::config::Config;
@@ -24,7 +23,8 @@ pub trait Guard {
     /// What a device is, for the side file; None leaves its path and sizes.
     fn identity(&self, ordinal: usize, file: &File) -> Option<Value>;
     /// What of the devices and the host may cost the measurement its meaning, but does not forbid it.
-    fn warnings(&self) -> Vec<Warning> {
+    /// A limit of temperature stands in for those that the drives tell of themselves.
+    fn warnings(&self, _temperature_limit_c: Option<u32>) -> Vec<Warning> {
         Vec::new()
     }
 }
@@ -79,7 +79,8 @@ fn check(wishes: &Wishes<'_>, ordinal: usize, file: File) -> Result<File, Refusa
     }
 }
 
-fn kind(found: &Metadata) -> &'static str {
+/// Says what it is that holds no data of its own.
+pub(crate) fn kind(found: &Metadata) -> &'static str {
     let of = found.file_type();
     match () {
         () if of.is_dir() => "a directory",
@@ -213,8 +214,12 @@ fn fill(wishes: &Wishes<'_>, name: &str, file: &File, wanted_bytes: u64) -> Resu
 }
 
 /// Locks a plain file, which O_EXCL does not: two loads on one file would measure each other.
+pub(crate) fn lock_file(file: &File) -> Result<(), Errno> {
+    rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive)
+}
+
 fn claim(name: &str, file: File) -> Result<File, Refusal> {
-    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+    match lock_file(&file) {
         Ok(()) => Ok(file),
         Err(Errno::WOULDBLOCK) => Err(Refusal::Held {
             name: name.to_owned(),
@@ -256,7 +261,7 @@ fn measure(wishes: &Wishes<'_>, name: &str, mut file: File) -> Result<Device, Re
 }
 
 /// The least that can be read directly. Source: src/storage/act_storage.c, discover_min_op_bytes().
-fn minimum_io(file: &File) -> io::Result<u32> {
+pub(crate) fn minimum_io(file: &File) -> io::Result<u32> {
     let mut buffer = Buffer::new(4_096);
     let mut failed = Ok(());
     for size in [512, 1_024, 2_048, 4_096] {
@@ -282,20 +287,11 @@ fn refuse_data(name: &str, file: &File, size_bytes: u64) -> Result<(), Refusal> 
     }
 }
 
-fn found_data(file: &File, size_bytes: u64) -> io::Result<Option<&'static str>> {
-    // Whole blocks of 4096, which every device reads directly.
-    let length = (SIGNATURES_BYTES as u64).min(size_bytes) as usize / 4_096 * 4_096;
-    let mut head = Buffer::new(length);
-    file.read_exact_at(head.bytes(), 0)?;
-    if let Some(what) = recognise(head.bytes()) {
-        return Ok(Some(what));
-    }
-    let mut end = Buffer::new(END_BYTES);
-    for offset in ends(size_bytes) {
-        file.read_exact_at(end.bytes(), offset)?;
-        if let Some(what) = recognise_end(end.bytes()) {
-            return Ok(Some(what));
-        }
-    }
-    Ok(None)
+/// Tells what is recognised on a device or file that was opened for direct I/O.
+pub(crate) fn found_data(file: &File, size_bytes: u64) -> io::Result<Option<&'static str>> {
+    drivetest_device::signature::found(size_bytes, |length, offset| {
+        let mut buffer = Buffer::new(length);
+        file.read_exact_at(buffer.bytes(), offset)?;
+        Ok(buffer.bytes().to_vec())
+    })
 }

@@ -1,7 +1,9 @@
 //! Recognises what somebody may have put on a device: a partition table, a file system, a member of a volume.
 
+use std::io;
+
 /// How much of a device's beginning holds every signature below.
-pub(super) const SIGNATURES_BYTES: usize = 256 * 1024;
+pub const SIGNATURES_BYTES: usize = 256 * 1024;
 
 /// What, where, which bytes. Source: libblkid's probes, util-linux libblkid/src; aerospike-server,
 /// as/include/storage/drv_common.h (DRV_HEADER_MAGIC and DRV_HEADER_OLD_MAGIC, as x86 and ARM write them).
@@ -44,7 +46,7 @@ const ZFS_UBERBLOCK_BYTES_LEAST: usize = 1_024;
 const ZFS_MAGIC: u64 = 0x00ba_b10c;
 
 /// How much is read at each of the places of [`ends`].
-pub(super) const END_BYTES: usize = 4_096;
+pub const END_BYTES: usize = 4_096;
 /// RAID metadata at a device's end: versions 0.90, in the byte order of the host, and 1.0.
 /// Source: linux/raid/md_p.h.
 const END_SIGNATURES: [&[u8]; 3] = [
@@ -55,14 +57,36 @@ const END_SIGNATURES: [&[u8]; 3] = [
 
 /// Returns where RAID metadata lies at a device's end: version 0.90 in the last whole 64 KiB, 1.0 at least 8 KiB before
 /// the end. Source: linux/raid/md_p.h, MD_NEW_SIZE_SECTORS; drivers/md/md.c, super_1_load().
-pub(super) fn ends(size_bytes: u64) -> impl Iterator<Item = u64> {
+pub fn ends(size_bytes: u64) -> impl Iterator<Item = u64> {
     let version_0 = (size_bytes / 65_536 * 65_536).checked_sub(65_536);
     let version_1 = size_bytes.checked_sub(8_192).map(|at| at / 4_096 * 4_096);
     [version_0, version_1].into_iter().flatten()
 }
 
+/// Reads what has to be looked at of a drive of that size and returns what was recognised; None when nothing was.
+///
+/// `read_at` fills a buffer from an offset; both are multiples of 4096, which direct I/O takes on every drive.
+///
+/// # Errors
+/// Those of `read_at`.
+pub fn found(
+    size_bytes: u64,
+    mut read_at: impl FnMut(usize, u64) -> io::Result<Vec<u8>>,
+) -> io::Result<Option<&'static str>> {
+    let head_bytes = (SIGNATURES_BYTES as u64).min(size_bytes) as usize / END_BYTES * END_BYTES;
+    if let Some(what) = recognise(&read_at(head_bytes, 0)?) {
+        return Ok(Some(what));
+    }
+    for offset in ends(size_bytes) {
+        if let Some(what) = recognise_end(&read_at(END_BYTES, offset)?) {
+            return Ok(Some(what));
+        }
+    }
+    Ok(None)
+}
+
 /// Returns what a block at one of the places of [`ends`] is.
-pub(super) fn recognise_end(block: &[u8]) -> Option<&'static str> {
+pub fn recognise_end(block: &[u8]) -> Option<&'static str> {
     END_SIGNATURES
         .iter()
         .any(|bytes| has(block, 0, bytes))
@@ -70,7 +94,7 @@ pub(super) fn recognise_end(block: &[u8]) -> Option<&'static str> {
 }
 
 /// Returns what the first bytes of a device are the beginning of; None for zeros and random data.
-pub(super) fn recognise(head: &[u8]) -> Option<&'static str> {
+pub fn recognise(head: &[u8]) -> Option<&'static str> {
     let listed = SIGNATURES
         .iter()
         .find(|(_, offset, bytes)| has(head, *offset, bytes))
@@ -107,7 +131,6 @@ fn is_mbr(head: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draws::Draws;
 
     fn with(parts: &[(usize, &[u8])]) -> Vec<u8> {
         let mut head = vec![0; SIGNATURES_BYTES];
@@ -178,9 +201,15 @@ mod tests {
 
     #[test]
     fn zeros_and_random_data_are_nothing() {
-        let mut draws = Draws::new(5, 0, 0);
-        let random: Vec<u8> = (0..SIGNATURES_BYTES / 8)
-            .flat_map(|_| draws.next_bits().to_le_bytes())
+        // Knuth's MMIX generator; its upper bytes are random enough.
+        let mut state = 5_u64;
+        let random: Vec<u8> = (0..SIGNATURES_BYTES)
+            .map(|_| {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
+                (state >> 56) as u8
+            })
             .collect();
         assert_eq!(
             (recognise(&random), recognise(&with(&[])), recognise(&[])),

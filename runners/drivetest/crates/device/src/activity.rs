@@ -1,0 +1,157 @@
+//! Whether a block device sees I/O: the kernel's counters, read twice.
+//!
+//! What has a device open is found in procfs, but not a user in another process namespace, in a virtual machine that was
+//! given the drive's other path, or in the kernel itself. Their requests are counted all the same.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::thread;
+
+use crate::error::DeviceError;
+use crate::system::{self, System};
+
+/// A passing look, or writing back what a file system left, is over after a few of these; a user goes on.
+const LOOKS: usize = 3;
+
+/// One reading of a device's counters.
+/// Source: Linux, Documentation/block/stat.rst; the fields of discards and flushes came with 4.18 and 5.5.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Counters {
+    /// Requests completed: reads, writes, discards, flushes.
+    completed: [u64; 4],
+    in_flight: u64,
+}
+
+impl Counters {
+    /// Positions of the above in the line, from 0.
+    const COMPLETED: [usize; 4] = [0, 4, 11, 15];
+    const IN_FLIGHT: usize = 8;
+
+    /// None when the line is something else.
+    fn parse(line: &str) -> Option<Self> {
+        let fields: Vec<u64> = line
+            .split_ascii_whitespace()
+            .map_while(|field| field.parse().ok())
+            .collect();
+        let in_flight = *fields.get(Self::IN_FLIGHT)?;
+        let completed = Self::COMPLETED.map(|position| fields.get(position).copied().unwrap_or(0));
+        Some(Self { completed, in_flight })
+    }
+
+    /// Whether a device saw I/O from one reading to the next. A stalled device completes nothing, but has requests out.
+    fn moved(before: &Self, after: &Self) -> bool {
+        before.completed != after.completed || (before.in_flight > 0 && after.in_flight > 0)
+    }
+}
+
+/// Which block devices of a host see I/O. Watching takes its time, so it begins with the first question, and all devices
+/// are watched together.
+pub(crate) struct Activity<'a> {
+    system: &'a System,
+    /// The devices that saw I/O, look after look.
+    looks: RefCell<Vec<BTreeSet<String>>>,
+}
+
+impl<'a> Activity<'a> {
+    /// Nothing watched yet.
+    pub fn of(system: &'a System) -> Self {
+        Self {
+            system,
+            looks: RefCell::default(),
+        }
+    }
+
+    /// Returns the first of the devices named that sees I/O and goes on to.
+    pub fn lasting<'n>(&self, names: &[&'n str]) -> Result<Option<&'n str>, DeviceError> {
+        if names.is_empty() {
+            return Ok(None);
+        }
+        let mut busy = names.to_vec();
+        for look in 0..LOOKS {
+            self.watch_until(look)?;
+            let looks = self.looks.borrow();
+            busy.retain(|name| looks.get(look).is_some_and(|seen| seen.contains(*name)));
+            if busy.is_empty() {
+                return Ok(None);
+            }
+        }
+        Ok(busy.first().copied())
+    }
+
+    fn watch_until(&self, look: usize) -> Result<(), DeviceError> {
+        while self.looks.borrow().len() <= look {
+            let seen = seen_during_one_look(self.system)?;
+            self.looks.borrow_mut().push(seen);
+        }
+        Ok(())
+    }
+}
+
+fn seen_during_one_look(system: &System) -> Result<BTreeSet<String>, DeviceError> {
+    let before = counters(system)?;
+    thread::sleep(system.watching);
+    let after = counters(system)?;
+    let moved = |name: &&String| {
+        before
+            .get(*name)
+            .zip(after.get(*name))
+            .is_some_and(|(b, a)| Counters::moved(b, a))
+    };
+    Ok(after.keys().filter(moved).cloned().collect())
+}
+
+fn counters(system: &System) -> Result<BTreeMap<String, Counters>, DeviceError> {
+    let folder = system.sys.join("class/block");
+    let mut all = BTreeMap::new();
+    for name in system::names(&folder)? {
+        let line = system::text(&folder.join(&name).join("stat"))?;
+        all.extend(
+            line.as_deref()
+                .and_then(Counters::parse)
+                .map(|counters| (name, counters)),
+        );
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counters(line: &str) -> Counters {
+        Counters::parse(line).unwrap()
+    }
+
+    #[test]
+    fn reads_writes_discards_and_flushes_are_told_from_times() {
+        let idle = counters("7 0 56 1 9 0 72 2 0 3 4 5 0 40 6 11 12");
+        assert_eq!((idle.completed, idle.in_flight), ([7, 9, 5, 11], 0));
+        // Merged requests, sectors and times are not requests.
+        let later = counters("7 1 99 9 9 9 99 9 0 9 9 5 9 99 9 11 99");
+        assert!(!Counters::moved(&idle, &later));
+        for busy in [
+            "8 0 56 1 9 0 72 2 0 3 4 5 0 40 6 11 12",
+            "7 0 56 1 10 0 72 2 0 3 4 5 0 40 6 11 12",
+            "7 0 56 1 9 0 72 2 0 3 4 6 0 40 6 11 12",
+            "7 0 56 1 9 0 72 2 0 3 4 5 0 40 6 12 12",
+        ] {
+            assert!(Counters::moved(&idle, &counters(busy)), "{busy}");
+        }
+    }
+
+    #[test]
+    fn a_stalled_device_has_requests_out_at_both_ends() {
+        let (idle, stalled) = (
+            counters("7 0 0 0 9 0 0 0 0 0 0"),
+            counters("7 0 0 0 9 0 0 0 3 0 0"),
+        );
+        assert!(Counters::moved(&stalled, &stalled));
+        assert!(!Counters::moved(&idle, &stalled) && !Counters::moved(&idle, &idle));
+    }
+
+    #[test]
+    fn a_line_of_another_form_is_no_reading() {
+        assert_eq!(Counters::parse("7 0 56 1 9 0 72 2"), None);
+        assert_eq!(Counters::parse("word"), None);
+    }
+}

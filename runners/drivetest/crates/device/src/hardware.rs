@@ -1,0 +1,128 @@
+//! What sysfs tells of the hardware behind a block device: its link, its place, its temperature, its wear.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::block::Block;
+use crate::system::{self, System};
+
+/// Thousandths of a degree in which hwmon counts. Source: Linux, Documentation/hwmon/sysfs-interface.rst.
+const HWMON_UNITS_PER_DEGREE: i64 = 1000;
+/// eMMC tells its wear in steps of this size; 1 means up to 10 per cent. Source: JEDEC JESD84-B51, 7.4.41.
+const WEAR_STEP_PCT: i64 = 10;
+
+/// The PCI Express link of an NVMe drive, in the kernel's words ("16.0 GT/s PCIe").
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Pcie {
+    /// Domain, bus, device and function.
+    pub address: String,
+    /// As it runs.
+    pub speed: Option<String>,
+    /// Lanes in use.
+    pub width: Option<u64>,
+    /// What the drive can do.
+    pub max_speed: Option<String>,
+    /// What the drive can do.
+    pub max_width: Option<u64>,
+}
+
+/// Everything here is None where nobody tells it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Hardware {
+    pub pcie: Option<Pcie>,
+    pub numa_node: Option<u64>,
+    pub temperature_c: Option<i64>,
+    /// Above this the drive itself warns.
+    pub temperature_limit_c: Option<i64>,
+    /// The upper end of the step that the drive tells.
+    pub wear_pct: Option<i64>,
+}
+
+impl Hardware {
+    /// Reads what is told of a whole device. Drivers answer some attributes by an error while a drive sleeps: that is no
+    /// answer, not a failure.
+    pub fn of(system: &System, whole: &Block) -> Self {
+        let Ok(device) = fs::canonicalize(whole.directory.join("device")) else {
+            return Self::default();
+        };
+        let device = controller(&device);
+        let root = fs::canonicalize(system.sys.join("devices")).unwrap_or_default();
+        let above = || {
+            device
+                .ancestors()
+                .take_while(|folder| folder.starts_with(&root) && *folder != root)
+        };
+        let sensor = sensor(&device);
+        let degrees = |name: &str| Some(integer(&sensor.as_ref()?.join(name))? / HWMON_UNITS_PER_DEGREE);
+        Self {
+            pcie: is_nvme(&whole.name).then(|| above().find_map(pcie)).flatten(),
+            numa_node: above()
+                .find_map(|folder| integer(&folder.join("numa_node")))
+                .and_then(|node| u64::try_from(node).ok()),
+            temperature_c: degrees("temp1_input"),
+            temperature_limit_c: degrees("temp1_max"),
+            wear_pct: wear_pct(&device),
+        }
+    }
+}
+
+/// The link of a SCSI drive's host adapter is not the drive's.
+fn is_nvme(name: &str) -> bool {
+    name.starts_with("nvme")
+}
+
+/// Of an NVMe drive with several paths the kernel shows a subsystem, with a link to each controller: the first of them.
+fn controller(device: &Path) -> PathBuf {
+    let names = system::names(device).unwrap_or_default();
+    let links = names
+        .iter()
+        .filter(|name| is_nvme(name))
+        .map(|name| device.join(name));
+    let mut controllers = links.filter(|link| link.join("address").exists());
+    controllers
+        .find_map(|link| fs::canonicalize(link).ok())
+        .unwrap_or_else(|| device.to_path_buf())
+}
+
+fn pcie(folder: &Path) -> Option<Pcie> {
+    let text = |name: &str| system::text(&folder.join(name)).ok().flatten();
+    let width = |name: &str| text(name)?.parse().ok();
+    Some(Pcie {
+        speed: Some(text("current_link_speed")?),
+        address: folder.file_name()?.to_string_lossy().into_owned(),
+        width: width("current_link_width"),
+        max_speed: text("max_link_speed"),
+        max_width: width("max_link_width"),
+    })
+}
+
+/// Newer kernels put hwmonN into a folder of its own, older ones beside the other attributes.
+fn sensor(device: &Path) -> Option<PathBuf> {
+    let within = |folder: PathBuf| {
+        let names = system::names(&folder).unwrap_or_default();
+        let mut sensors = names.into_iter().filter(|name| name.starts_with("hwmon"));
+        sensors
+            .find(|name| folder.join(name).join("temp1_input").exists())
+            .map(|name| folder.join(name))
+    };
+    within(device.join("hwmon")).or_else(|| within(device.to_path_buf()))
+}
+
+/// Two figures, for the two kinds of cells; the worse counts.
+fn wear_pct(device: &Path) -> Option<i64> {
+    let told = system::text(&device.join("life_time")).ok().flatten()?;
+    let steps = told
+        .split_whitespace()
+        .map(|step| i64::from_str_radix(step.trim_start_matches("0x"), 16).ok());
+    steps
+        .flatten()
+        .max()
+        .filter(|&steps| steps > 0)
+        .map(|steps| steps * WEAR_STEP_PCT)
+}
+
+fn integer(path: &Path) -> Option<i64> {
+    system::text(path).ok().flatten()?.parse().ok()
+}

@@ -1,0 +1,142 @@
+//! What is told of an invented drive, and what is left out where nobody tells it.
+
+use super::*;
+use crate::invented::InventedHost;
+
+/// An NVMe drive with a sensor, on a PCI Express link that runs below its best.
+fn host() -> (InventedHost, PathBuf) {
+    let mut host = InventedHost::new();
+    let path = host.nvme("nvme0n1", "S1");
+    for (attribute, text) in [
+        ("current_link_speed", "8.0 GT/s PCIe"),
+        ("current_link_width", "2"),
+        ("max_link_speed", "16.0 GT/s PCIe"),
+        ("max_link_width", "4"),
+        ("numa_node", "1"),
+    ] {
+        host.tell(&format!("sys/devices/of-nvme0n1/{attribute}"), text);
+    }
+    host.set("nvme0n1", "device/hwmon/hwmon3/temp1_input", "41850\n");
+    host.set("nvme0n1", "device/hwmon/hwmon3/temp1_max", "81850\n");
+    host.set("nvme0n1", "queue/nr_requests", "1023\n");
+    (host, path)
+}
+
+fn identity(host: &InventedHost, path: &Path) -> Identity {
+    identify_on(&host.system(), path).unwrap()
+}
+
+#[test]
+fn link_place_and_temperature_are_told() {
+    let (host, path) = host();
+    let found = identity(&host, &path);
+    let pcie = found.pcie.unwrap();
+    assert_eq!(
+        (pcie.address.as_str(), pcie.width, pcie.max_width),
+        ("of-nvme0n1", Some(2), Some(4))
+    );
+    assert_eq!(pcie.max_speed.as_deref(), Some("16.0 GT/s PCIe"));
+    assert_eq!((found.numa_node, found.nr_requests), (Some(1), Some(1023)));
+    assert_eq!(
+        (found.temperature_c, found.temperature_limit_c),
+        (Some(41), Some(81))
+    );
+}
+
+#[test]
+fn a_sensor_of_older_kernels_lies_beside_the_other_attributes() {
+    let mut host = InventedHost::new();
+    let path = host.nvme("nvme0n1", "S1");
+    host.set("nvme0n1", "device/hwmon0/temp1_input", "-2000\n");
+    assert_eq!(identity(&host, &path).temperature_c, Some(-2));
+}
+
+#[test]
+fn what_nobody_tells_is_left_out() {
+    let mut host = InventedHost::new();
+    let path = host.nvme("nvme0n1", "S1");
+    host.tell("sys/devices/of-nvme0n1/numa_node", "-1");
+    let found = identity(&host, &path);
+    assert_eq!(
+        (found.pcie, found.numa_node, found.temperature_c),
+        (None, None, None)
+    );
+    assert_eq!(
+        (found.wear_pct, found.nr_requests, found.optimal_io_bytes),
+        (None, None, None)
+    );
+    assert_eq!((found.host.governors, found.host.numa_nodes_count), (None, None));
+    assert_eq!(found.host.is_irqbalance_running, None, "process 1 cannot be seen");
+}
+
+#[test]
+fn a_scsi_drive_has_not_the_link_of_its_adapter() {
+    let mut host = InventedHost::new();
+    let path = host.scsi("sda", "naa.5");
+    host.tell("sys/devices/of-sda/current_link_speed", "8.0 GT/s PCIe");
+    assert_eq!(identity(&host, &path).pcie, None);
+}
+
+#[test]
+fn the_worse_of_two_kinds_of_cells_tells_the_wear() {
+    let mut host = InventedHost::new();
+    let path = host.disk("mmcblk0", "mmc", &[("device/life_time", "0x02 0x0a")]);
+    assert_eq!(identity(&host, &path).wear_pct, Some(100));
+    host.set("mmcblk0", "device/life_time", "0x00 0x00\n");
+    assert_eq!(
+        identity(&host, &path).wear_pct,
+        None,
+        "0 means that it is not defined"
+    );
+}
+
+#[test]
+fn other_names_mounts_and_holders_of_the_drive_are_told() {
+    let mut host = InventedHost::new();
+    let whole = host.nvme("nvme0n1", "S1");
+    let part = host.partition("nvme0n1", 1);
+    let volume = host.stack("dm-0", &["nvme0n1p1"]);
+    host.nvme("nvme1n1", "S2");
+    host.mount(&volume, "/mnt");
+    let found = identity(&host, &whole);
+    assert_eq!(
+        (&found.same_drive, &found.holders),
+        (&vec![part], &vec![volume.clone()])
+    );
+    let expected = MountPoint {
+        device: volume,
+        point: "/mnt".into(),
+    };
+    assert_eq!(found.mounts, [expected]);
+}
+
+#[test]
+fn nothing_is_read_from_a_drive_in_use() {
+    let mut host = InventedHost::new();
+    let path = host.nvme("nvme0n1", "S1");
+    assert_eq!(identity(&host, &path).signature, Some("a partition table"));
+    host.mount(&path, "/mnt");
+    assert_eq!(identity(&host, &path).signature, None);
+}
+
+#[test]
+fn the_host_tells_governors_nodes_and_irqbalance() {
+    let (host, path) = host();
+    for (cpu, governor) in [("cpu0", "performance"), ("cpu1", "powersave"), ("cpufreq", "x")] {
+        host.tell(
+            &format!("sys/devices/system/cpu/{cpu}/cpufreq/scaling_governor"),
+            governor,
+        );
+    }
+    host.tell("sys/devices/system/node/node0/cpulist", "0-1");
+    host.tell("sys/devices/system/node/possible", "0");
+    host.process(1, "init");
+    let found = identity(&host, &path).host;
+    assert_eq!(found.governors.unwrap(), ["performance", "powersave"]);
+    assert_eq!(
+        (found.numa_nodes_count, found.is_irqbalance_running),
+        (Some(1), Some(false))
+    );
+    host.process(42, "irqbalance");
+    assert_eq!(identity(&host, &path).host.is_irqbalance_running, Some(true));
+}

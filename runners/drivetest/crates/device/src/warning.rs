@@ -1,0 +1,221 @@
+//! What makes a measurement doubtful without making it dangerous.
+
+use serde::Serialize;
+
+use crate::drive::Kind;
+use crate::identity::Identity;
+
+/// One doubt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Warning {
+    /// Which doubt, for programs.
+    pub id: &'static str,
+    /// What, why and what to do, for people.
+    pub sentence: String,
+}
+
+/// Returns what speaks against trusting a load on these devices of one host.
+///
+/// `temperature_limit_c` stands in for the limit that each drive tells of itself; None leaves that one.
+pub fn warnings(devices: &[Identity], temperature_limit_c: Option<i64>) -> Vec<Warning> {
+    let mut found: Vec<_> = devices.first().into_iter().flat_map(of_host).collect();
+    found.extend(devices.iter().filter_map(scheduler));
+    found.extend(
+        devices
+            .iter()
+            .filter_map(|device| temperature(device, temperature_limit_c)),
+    );
+    found.extend(one_drive(devices));
+    found
+}
+
+fn of_host(device: &Identity) -> Vec<Warning> {
+    let host = &device.host;
+    let mut found = Vec::new();
+    if host.is_irqbalance_running == Some(false) && host.cpus_count > 1 {
+        found.push(Warning {
+            id: "irqbalance-off",
+            sentence: "irqbalance does not run, so one CPU may take the interrupts of every drive; start it, or spread \
+                       them by hand"
+                .to_owned(),
+        });
+    }
+    let saving: Vec<_> = host
+        .governors
+        .iter()
+        .flatten()
+        .filter(|governor| *governor == "powersave")
+        .collect();
+    if !saving.is_empty() {
+        found.push(Warning {
+            id: "governor",
+            sentence: "CPUs run under the governor powersave, which adds its own delays; choose performance"
+                .to_owned(),
+        });
+    }
+    found
+}
+
+/// Schedulers that hand requests on in the order in which they came, or nearly so; those without "mq" are of kernels
+/// before 5.0.
+fn is_plain(scheduler: &str, device: &Identity) -> bool {
+    match (device.kind, device.rotational) {
+        (Kind::Nvme, _) => matches!(scheduler, "none" | "noop"),
+        (_, Some(true)) => matches!(scheduler, "none" | "noop" | "mq-deadline" | "deadline" | "bfq"),
+        (_, _) => matches!(scheduler, "none" | "noop" | "mq-deadline" | "deadline"),
+    }
+}
+
+fn scheduler(device: &Identity) -> Option<Warning> {
+    let scheduler = device
+        .scheduler
+        .as_deref()
+        .filter(|name| !is_plain(name, device))?;
+    Some(Warning {
+        id: "scheduler",
+        sentence: format!(
+            "{}: the I/O scheduler {scheduler} reorders or holds requests back; write none into its queue/scheduler",
+            device.path.display()
+        ),
+    })
+}
+
+fn temperature(device: &Identity, limit_c: Option<i64>) -> Option<Warning> {
+    let (now_c, limit_c) = (device.temperature_c?, limit_c.or(device.temperature_limit_c)?);
+    (now_c > limit_c).then(|| Warning {
+        id: "temperature",
+        sentence: format!(
+            "{}: {now_c} degrees C, above its limit of {limit_c}, where drives slow themselves down; cool it first",
+            device.path.display()
+        ),
+    })
+}
+
+/// One warning for each drive that was named more than once.
+fn one_drive(devices: &[Identity]) -> Vec<Warning> {
+    let named_before =
+        |ordinal: usize, key: &str| devices.iter().take(ordinal).any(|other| other.drive_key == key);
+    let firsts = devices
+        .iter()
+        .enumerate()
+        .filter(|(ordinal, device)| !named_before(*ordinal, &device.drive_key));
+    firsts.filter_map(|(_, device)| shared(device, devices)).collect()
+}
+
+fn shared(first: &Identity, devices: &[Identity]) -> Option<Warning> {
+    let same = devices
+        .iter()
+        .filter(|device| device.drive_key == first.drive_key);
+    let paths: Vec<_> = same.map(|device| device.path.display().to_string()).collect();
+    (paths.len() > 1).then(|| Warning {
+        id: "one-drive",
+        sentence: format!(
+            "{} are one physical drive ({}), which carries the load of all of them; Nx counts drives, not names",
+            paths.join(" and "),
+            first.drive_key
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::identify_on;
+    use crate::invented::InventedHost;
+
+    fn ids(devices: &[Identity], limit_c: Option<i64>) -> Vec<&'static str> {
+        warnings(devices, limit_c)
+            .into_iter()
+            .map(|warning| warning.id)
+            .collect()
+    }
+
+    /// An NVMe drive and a partition of it, on a host where irqbalance runs.
+    fn drive() -> (InventedHost, Identity, Identity) {
+        let mut host = InventedHost::new();
+        let (whole, part) = (host.nvme("nvme0n1", "S1"), host.partition("nvme0n1", 1));
+        host.process(99, "irqbalance");
+        let system = host.system();
+        let (whole, part) = (
+            identify_on(&system, &whole).unwrap(),
+            identify_on(&system, &part).unwrap(),
+        );
+        (host, whole, part)
+    }
+
+    #[test]
+    fn a_quiet_host_has_no_warning() {
+        assert!(ids(&[drive().1], None).is_empty());
+    }
+
+    #[test]
+    fn a_host_with_one_cpu_has_no_interrupts_to_spread() {
+        let mut device = drive().1;
+        device.host.is_irqbalance_running = Some(false);
+        assert_eq!(ids(&[device.clone()], None), ["irqbalance-off"]);
+        device.host.cpus_count = 1;
+        assert!(ids(&[device.clone()], None).is_empty());
+        (device.host.cpus_count, device.host.is_irqbalance_running) = (2, None);
+        assert!(ids(&[device], None).is_empty(), "unknown is not off");
+    }
+
+    #[test]
+    fn powersave_on_one_cpu_is_enough() {
+        let mut device = drive().1;
+        device.host.governors = Some(vec!["performance".to_owned(), "powersave".to_owned()]);
+        assert_eq!(ids(&[device.clone()], None), ["governor"]);
+        device.host.governors = Some(vec!["performance".to_owned()]);
+        assert!(ids(&[device], None).is_empty());
+    }
+
+    #[test]
+    fn the_scheduler_depends_on_the_kind_of_drive() {
+        let with = |kind, rotational, scheduler: &str| Identity {
+            kind,
+            rotational: Some(rotational),
+            scheduler: Some(scheduler.to_owned()),
+            ..drive().1
+        };
+        for (kind, rotational, scheduler, is_warned) in [
+            (Kind::Nvme, false, "none", false),
+            (Kind::Nvme, false, "mq-deadline", true),
+            (Kind::Scsi, false, "mq-deadline", false),
+            (Kind::Scsi, false, "bfq", true),
+            (Kind::Scsi, true, "bfq", false),
+            (Kind::Virtual, false, "kyber", true),
+        ] {
+            let found = ids(&[with(kind, rotational, scheduler)], None);
+            assert_eq!(
+                found == ["scheduler"],
+                is_warned,
+                "{kind:?} {rotational} {scheduler}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_drive_at_its_limit_is_not_above_it() {
+        let mut device = drive().1;
+        (device.temperature_c, device.temperature_limit_c) = (Some(70), Some(70));
+        assert!(ids(&[device.clone()], None).is_empty());
+        assert_eq!(ids(&[device.clone()], Some(69)), ["temperature"]);
+        device.temperature_c = Some(71);
+        assert_eq!(ids(&[device.clone()], None), ["temperature"]);
+        device.temperature_limit_c = None;
+        assert!(ids(&[device], None).is_empty(), "no limit is known");
+    }
+
+    #[test]
+    fn two_names_of_one_drive_are_one_warning() {
+        let (_host, whole, part) = drive();
+        let found = warnings(&[whole.clone(), part], None);
+        assert_eq!(found.len(), 1);
+        assert!(
+            found[0]
+                .sentence
+                .starts_with("/dev/nvme0n1 and /dev/nvme0n1p1 are one physical drive (nvme:PM_9A3:S1)"),
+            "{found:?}"
+        );
+        assert!(ids(&[whole], None).is_empty());
+    }
+}
