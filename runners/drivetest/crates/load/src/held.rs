@@ -15,14 +15,17 @@ const STOPPED_SLACK_S: f64 = 0.05;
 /// However short a run was, requests that are late by less do not show that the load fell behind.
 const LEAST_BEHIND: Nanos = Nanos::from_ms(10);
 
+/// A request that was submitted so late waited for a pause: the run as a whole may have made up for it.
+const PAUSE: Nanos = Nanos::from_s(1);
+
 /// The verdict on a run's rates.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Held {
     /// Whether every operation came as often as asked.
     pub is_held: bool,
-    /// `held`, `below-asked` or `behind`.
+    /// `held`, `held-after-pause`, `below-asked` or `behind`.
     pub word: &'static str,
-    /// What fell short, by how much; empty where nothing did.
+    /// What fell short or was late, by how much; empty where nothing was.
     pub sentence: String,
 }
 
@@ -42,18 +45,43 @@ impl Held {
             .iter()
             .filter_map(|account| Shortfall::of(account, extent))
             .collect();
+        match shortfalls.is_empty() {
+            true => Self::held(accounts),
+            false => Self::not_held(&shortfalls),
+        }
+    }
+
+    fn held(accounts: &[Account]) -> Self {
+        let lateness = |account: &Account| account.total.lateness.longest();
+        let late = accounts.iter().filter(|account| lateness(account) >= PAUSE);
+        let late = late.max_by_key(|account| lateness(account));
+        let sentence = late.map(|account| {
+            let late_s = lateness(account).0 as f64 / 1e9;
+            format!(
+                "{} were submitted up to {late_s:.3} s late",
+                account.operation.word()
+            )
+        });
+        Self {
+            is_held: true,
+            word: if sentence.is_some() {
+                "held-after-pause"
+            } else {
+                "held"
+            },
+            sentence: sentence.unwrap_or_default(),
+        }
+    }
+
+    fn not_held(shortfalls: &[Shortfall]) -> Self {
         let is_missing = shortfalls.iter().any(|shortfall| shortfall.is_missing);
         let told: Vec<_> = shortfalls
             .iter()
             .map(|shortfall| shortfall.sentence.as_str())
             .collect();
         Self {
-            is_held: shortfalls.is_empty(),
-            word: match (shortfalls.is_empty(), is_missing) {
-                (true, _) => "held",
-                (false, true) => "below-asked",
-                (false, false) => "behind",
-            },
+            is_held: false,
+            word: if is_missing { "below-asked" } else { "behind" },
             sentence: told.join("; "),
         }
     }
@@ -163,6 +191,21 @@ mod tests {
             (word(4_944, 0, stopped), word(4_943, 0, stopped)),
             ("held", "below-asked")
         );
+    }
+
+    #[test]
+    fn a_pause_that_was_made_up_for_is_told() {
+        let paused = |late_ms| {
+            let mut account = account(10_000, 0);
+            account.total.lateness.record(Nanos::from_ms(late_ms));
+            Held::of(&[account], WHOLE)
+        };
+        assert_eq!(
+            (paused(999).word, paused(1_000).word),
+            ("held", "held-after-pause")
+        );
+        assert!(paused(6_000).is_held);
+        assert_eq!(paused(6_000).sentence, "reads were submitted up to 6.000 s late");
     }
 
     #[test]

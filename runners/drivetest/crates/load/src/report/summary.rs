@@ -59,7 +59,8 @@ impl<'a> Summary<'a> {
             writeln!(out, "{word:<20}{asked:>16.3}{achieved:>16}{count:>16}")?;
         }
         match &self.ran.held {
-            Some(held) if held.is_held => writeln!(out, "the rates were held"),
+            Some(held) if held.sentence.is_empty() => writeln!(out, "the rates were held"),
+            Some(held) if held.is_held => writeln!(out, "the rates were held in the end: {}", held.sentence),
             Some(held) => writeln!(out, "THE RATES WERE NOT HELD: {}", held.sentence),
             None => Ok(()),
         }
@@ -231,7 +232,7 @@ mod tests {
         let held = Held {
             is_held,
             word: "below-asked",
-            sentence: "reads: too few".to_owned(),
+            sentence: if is_held { "" } else { "reads: too few" }.to_owned(),
         };
         Ending {
             cause: None,
