@@ -18,6 +18,8 @@ pub struct Account {
     schedule: Schedule,
     /// Completed since the start.
     pub done_count: u64,
+    /// Failed since the start.
+    pub failed_count: u64,
     /// Completed in this interval.
     pub interval_count: u64,
     /// Times of this interval.
@@ -35,6 +37,7 @@ impl Account {
             requests_count: stream.schedule.requests_count(),
             schedule: stream.schedule,
             done_count: 0,
+            failed_count: 0,
             interval_count: 0,
             interval: RequestTimes::default(),
             total: RequestTimes::default(),
@@ -49,6 +52,7 @@ impl Account {
         let done_count = tally.count();
         self.interval_count = done_count - self.done_count;
         self.done_count = done_count;
+        self.failed_count = tally.failed_by_device.iter().sum();
     }
 
     /// How many requests became due in the first `elapsed` of the run.
@@ -88,7 +92,7 @@ mod tests {
 
     fn account() -> Account {
         let text = "device-names: a\ntest-duration-sec: 10\nread-reqs-per-sec: 3";
-        Account::of(&streams(&Config::read(text, 1).unwrap().0, Nanos::from_s(10), 1)[0])
+        Account::of(&streams(&Config::read(text, 1).unwrap().0, Nanos::from_s(10), 1, None)[0])
     }
 
     #[test]

@@ -12,9 +12,11 @@ use crate::account::Account;
 use crate::clock::{Instant, Nanos};
 use crate::crew::Shared;
 use crate::device::Device;
+use crate::faults::FaultCount;
 use crate::held::{Extent, Held};
 use crate::recorder::Tally;
 use crate::report::block::{block, histograms};
+use crate::report::header::failed;
 use crate::report::output::Outputs;
 use crate::report::side::{ErrorCount, Interval, Ran};
 use crate::report::worst::Worst;
@@ -51,6 +53,7 @@ pub struct Collector<'a> {
     worst: Worst,
     drained: Instant,
     interval_start: Nanos,
+    told_faults_count: usize,
 }
 
 /// How a run went.
@@ -87,6 +90,7 @@ impl<'a> Collector<'a> {
             worst: Worst::default(),
             drained: start,
             interval_start: Nanos(0),
+            told_faults_count: 0,
         }
     }
 
@@ -97,7 +101,7 @@ impl<'a> Collector<'a> {
         let mut label_s = 0;
         while label_s < last_s && !self.is_stopped() {
             label_s += interval_s;
-            self.wait_until(self.start.after(Nanos::from_s(label_s)));
+            self.wait_until(self.start.after(Nanos::from_s(label_s)), outputs);
             let mut elapsed = Instant::now().since(self.start);
             if label_s == last_s {
                 elapsed = self.wait_for_the_last();
@@ -106,7 +110,7 @@ impl<'a> Collector<'a> {
                 self.shared.stop.raise(Cause::Output);
             }
         }
-        self.ending()
+        self.ending(outputs)
     }
 
     fn is_stopped(&self) -> bool {
@@ -114,7 +118,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Waits for a point in time or for the stop of the run.
-    fn wait_until(&mut self, until: Instant) {
+    fn wait_until(&mut self, until: Instant, outputs: &mut Outputs) {
         while !self.is_stopped() {
             let now = Instant::now();
             if now >= until {
@@ -125,7 +129,20 @@ impl<'a> Collector<'a> {
             }
             self.sleep(until.since(now).min(LOOK));
             self.look();
+            if self.tell_faults(outputs).is_err() {
+                self.shared.stop.raise(Cause::Output);
+            }
         }
+    }
+
+    /// Tells the first requests that failed, as they come.
+    fn tell_faults(&mut self, outputs: &mut Outputs) -> io::Result<()> {
+        for fault in self.shared.faults.kept().skip(self.told_faults_count) {
+            self.told_faults_count += 1;
+            let text = failed(self.told_faults_count, fault, &self.shared.devices);
+            outputs.log(&text)?;
+        }
+        Ok(())
     }
 
     /// Waits until every request has come back, after the time for requests is over; returns how long the run was.
@@ -223,11 +240,13 @@ impl<'a> Collector<'a> {
         }
     }
 
-    fn ending(mut self) -> Ending {
+    fn ending(mut self, outputs: &mut Outputs) -> Ending {
         let cause = self.shared.stop.cause();
         // A whole run ended when its last report was taken; writing that report is no part of it.
         let elapsed = cause.map_or(self.interval_start, |_| Instant::now().since(self.start));
         self.wait_for_threads();
+        // Where the log takes no more, the words about the end fail as well, and that is told.
+        let _ = self.tell_faults(outputs);
         if cause.is_some() {
             self.turn_interval();
         }
@@ -240,7 +259,7 @@ impl<'a> Collector<'a> {
             held: Some(Held::of(&self.accounts, extent)),
             accounts: self.accounts,
             raided_count: None,
-            errors: failed(cause, &self.shared.devices),
+            errors: errors(&self.shared),
             disks: self
                 .telemetry
                 .look(Nanos(elapsed.0 - self.interval_start.0))
@@ -254,17 +273,15 @@ impl<'a> Collector<'a> {
     }
 }
 
-fn failed(cause: Option<Cause>, devices: &[Device]) -> Vec<ErrorCount> {
-    let Some(Cause::Device(fault)) = cause else {
-        return Vec::new();
+fn errors(shared: &Shared) -> Vec<ErrorCount> {
+    let named = |found: FaultCount| ErrorCount {
+        device: shared.devices[found.kind.device].name.clone(),
+        operation: found.kind.operation.word(),
+        errno: found.kind.errno,
+        is_early_end: found.kind.is_early_end,
+        count: found.count,
     };
-    let device = devices.get(fault.device).map(|device| device.name.clone());
-    vec![ErrorCount {
-        device: device.unwrap_or_default(),
-        operation: fault.operation.word(),
-        errno: fault.errno,
-        count: 1,
-    }]
+    shared.faults.counts().into_iter().map(named).collect()
 }
 
 /// Where the kernel tells of what lies beneath a device: its own number, or that of the one its file system is on.

@@ -102,7 +102,7 @@ impl Shortfall {
             true => 0.0,
             false => account.asked_per_s * STOPPED_SLACK_S + 1.0,
         };
-        let missing = due_count.saturating_sub(account.done_count) as f64;
+        let missing = due_count.saturating_sub(account.done_count + account.failed_count) as f64;
         let is_missing = missing > due_count as f64 * MISSING_SHARE + slack;
         let behind = behind(account, extent.elapsed);
         (is_missing || behind.is_some()).then(|| Self {
@@ -146,7 +146,8 @@ mod tests {
     /// 1,000 reads a second for 10 s.
     fn account(done_count: u64, late_ms: u64) -> Account {
         let text = "device-names: a\ntest-duration-sec: 10\nread-reqs-per-sec: 1000";
-        let mut account = Account::of(&streams(&Config::read(text, 1).unwrap().0, Nanos::from_s(10), 1)[0]);
+        let mut account =
+            Account::of(&streams(&Config::read(text, 1).unwrap().0, Nanos::from_s(10), 1, None)[0]);
         account.done_count = done_count;
         (0..2).for_each(|_| account.interval.lateness.record(Nanos::from_ms(late_ms)));
         account
@@ -162,6 +163,13 @@ mod tests {
             (word(9_990, 0, WHOLE), word(9_989, 0, WHOLE)),
             ("held", "below-asked")
         );
+    }
+
+    #[test]
+    fn requests_that_failed_were_made() {
+        let mut account = account(9_000, 0);
+        account.failed_count = 1_000;
+        assert!(Held::of(&[account], WHOLE).is_held);
     }
 
     #[test]

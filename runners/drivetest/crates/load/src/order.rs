@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use crate::collector::{Collector, Ending, named};
 use crate::config::Config;
-use crate::crew::{self, Shared};
+use crate::crew::Shared;
 use crate::device::{self, Device, Guard, Refusal, Wishes};
+use crate::engine::{self, Choice, Engine};
 use crate::host::Host;
 use crate::raid::Raid;
 use crate::report::block::names;
@@ -18,7 +19,7 @@ use crate::report::side::{End, Plan, Ran, Request, Start, Warning};
 use crate::report::summary::Summary;
 use crate::signals::Signals;
 use crate::stop::{Cause, Stop};
-use crate::stream::{Stream, streams};
+use crate::stream::streams;
 use crate::telemetry::{Root, Telemetry};
 
 /// What is to be run, and what it may do.
@@ -66,24 +67,30 @@ impl Order<'_> {
             Err(refusal) => return self.refuse(&refusal, host, outputs),
         };
         let shared = Arc::new(Shared::new(self.config.clone(), devices, self.seed, Stop::new()?));
-        let streams = streams(&self.config, shared.length, self.seed);
+        let choice = self.choose(&shared.devices, host);
+        let streams = streams(&self.config, shared.length, self.seed, choice.engine.workers());
         let names = names(&self.config);
-        outputs.log(&header::measured(self.config.model, &shared.devices, &names))?;
+        outputs.log(&header::measured(
+            self.config.model,
+            &shared.devices,
+            &choice,
+            &names,
+        ))?;
         let warnings = self.guard.warnings(limit_celsius(&self.config));
-        let plan = plan(&self.config, &streams);
         outputs.side(&Start::new(
             self.request(),
-            &plan,
+            &Plan::of(&self.config, Some(&choice)),
             host,
             &self.identities(&shared.devices),
             &warnings,
         ))?;
         outputs.tell(&warned(&warnings));
         let telemetry = Telemetry::of(&Root::host(), &named(&shared.devices));
-        let raid = Raid::prepare(&shared);
-        let (start, raid) = match raid.and_then(|raid| Ok((crew::start(&shared, &streams)?, raid))) {
+        let begun = Raid::prepare(&shared)
+            .and_then(|raid| Ok((engine::start(&shared, &streams, choice.engine)?, raid)));
+        let (start, raid) = match begun {
             Ok(begun) => begun,
-            Err(error) => return self.cannot_start(&error, outputs),
+            Err(error) => return self.cannot_start(choice.engine, &error, outputs),
         };
         raid.begin(start);
         let mut ending = Collector::new(&shared, &streams, signals, start, names, telemetry).run(outputs);
@@ -118,6 +125,12 @@ impl Order<'_> {
         }
     }
 
+    /// The engine that suits the devices at the rate of all streams together.
+    fn choose(&self, devices: &[Device], host: &Host) -> Choice {
+        let per_s = self.config.rates().iter().map(|(_, rate)| rate.per_s()).sum();
+        engine::choose(&self.config, devices, per_s, host.cpus_count as usize)
+    }
+
     fn identities(&self, devices: &[Device]) -> Vec<Value> {
         let plain = |device: &Device| json!({"path": device.name, "size_bytes": device.size_bytes, "minimum_io_bytes": device.minimum_io_bytes});
         let identity = |(ordinal, device): (usize, &Device)| {
@@ -136,14 +149,14 @@ impl Order<'_> {
             .collect();
         outputs.side(&Start::new(
             self.request(),
-            &plan(&self.config, &[]),
+            &Plan::of(&self.config, None),
             host,
             &named,
             &[],
         ))?;
         let (words, outcome) = match refusal {
             Refusal::Interrupted(signal) => (
-                header::stopped(Cause::Signal(signal), &[]),
+                header::stopped(Cause::Signal(signal)),
                 Outcome::Interrupted(refusal.to_string()),
             ),
             _ => (header::refused(refusal), Outcome::Refused(refusal.to_string())),
@@ -153,10 +166,18 @@ impl Order<'_> {
         Ok(outcome)
     }
 
-    fn cannot_start(&self, error: &io::Error, outputs: &mut Outputs) -> io::Result<Outcome> {
+    fn cannot_start(&self, engine: Engine, error: &io::Error, outputs: &mut Outputs) -> io::Result<Outcome> {
         let threads = self.config.service_threads;
-        let text =
-            format!("this host starts no {threads} service threads and those for large blocks: {error}");
+        let text = match engine {
+            Engine::Threads => {
+                format!("this host starts no {threads} service threads and those for large blocks: {error}")
+            }
+            Engine::IoUring { workers } => {
+                format!(
+                    "this host gives no io_uring for each of {workers} workers: {error}; try engine: threads"
+                )
+            }
+        };
         outputs.log(&format!(
             "ERROR: create service thread\ndrivetest: refused: {text}\n"
         ))?;
@@ -184,16 +205,6 @@ fn never_started(outcome: &Outcome) -> End {
     End::new(reason, text, &Ran::default())
 }
 
-/// How the threads engine makes the load.
-fn plan(config: &Config, streams: &[Arc<Stream>]) -> Plan {
-    Plan {
-        arrivals: config.arrivals.word().to_owned(),
-        engine: "threads".to_owned(),
-        engine_reason: String::new(),
-        workers_count: streams.iter().map(|stream| stream.recorders.len()).sum(),
-    }
-}
-
 fn warned(warnings: &[Warning]) -> String {
     let line = |warning: &Warning| format!("drivetest: warning: {} ({})\n", warning.sentence, warning.id);
     warnings.iter().map(line).collect()
@@ -210,16 +221,21 @@ fn summary(reason: &str, text: &str, ending: &Ending, config: &Config) -> String
 }
 
 fn finish(ending: &Ending, shared: &Shared, outputs: &mut Outputs) -> io::Result<Outcome> {
-    let words = ending
-        .cause
-        .map(|cause| header::stopped(cause, &shared.devices))
-        .unwrap_or_default();
-    let text = words.trim_end().replace('\n', "; ");
+    let stopped = ending.cause.map(header::stopped).unwrap_or_default();
+    let words = header::failures(&shared.faults, &shared.devices) + &stopped;
+    let text = match ending.cause {
+        Some(Cause::Device(fault)) => {
+            let ordinal = shared.faults.total() as usize;
+            header::failed(ordinal, fault, &shared.devices) + &stopped
+        }
+        _ => stopped,
+    };
+    let text = text.trim_end().replace('\n', "; ");
     let outcome = match ending.cause {
         None => Outcome::Finished,
         Some(Cause::Lag(_) | Cause::Silence) => Outcome::CannotKeepUp(text),
         Some(Cause::Device(_)) => Outcome::DeviceError(text),
-        Some(Cause::Signal(_) | Cause::Output) => Outcome::Interrupted(text),
+        Some(Cause::Signal(_) | Cause::Output | Cause::Ring(_)) => Outcome::Interrupted(text),
     };
     let (reason, text) = outcome.reason();
     let logged = outputs.log(&(words + &header::not_held(ending.ran.held.as_ref())));

@@ -15,8 +15,10 @@ use std::thread::Builder;
 use crate::buffer::Buffer;
 use crate::clock::{Instant, Nanos};
 use crate::crew::Shared;
+use crate::device::Extent;
+use crate::faults::{Failure, Fault};
 use crate::operation::Operation;
-use crate::stop::{Cause, Fault};
+use crate::stop::Cause;
 
 /// The longest sleep at a stretch, so that a stop is seen soon.
 const LONGEST_SLEEP: Nanos = Nanos::from_ms(50);
@@ -120,18 +122,29 @@ impl Raider {
     fn read(&mut self, number: u64) -> bool {
         let device = &self.shared.devices[self.device];
         let extent = device.places.block(number);
-        if let Err(error) = device.read(extent, self.buffer.bytes()) {
-            let fault = Fault {
-                device: self.device,
-                operation: Operation::TombRaider,
-                extent,
-                errno: Fault::number(&error),
-            };
-            self.shared.stop.raise(Cause::Device(fault));
-            return false;
+        let moved = device.read(extent, self.buffer.bytes());
+        if let Some(failure) = Failure::of(moved, extent.length) {
+            return !self.fail(extent, failure);
         }
         self.reads_count.fetch_add(1, Relaxed);
         true
+    }
+}
+
+impl Raider {
+    /// Counts a read that failed; true when it is the one that ends the run.
+    fn fail(&self, extent: Extent, failure: Failure) -> bool {
+        let fault = Fault {
+            device: self.device,
+            operation: Operation::TombRaider,
+            extent,
+            failure,
+        };
+        let is_last = self.shared.faults.note(fault);
+        if is_last {
+            self.shared.stop.raise(Cause::Device(fault));
+        }
+        is_last
     }
 }
 

@@ -1,8 +1,9 @@
 //! What one thread counts. The collector reads it: nothing locks, nothing waits.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::buckets::{BUCKETS_COUNT, Buckets, Counts, Unit};
+use crate::buckets::{BUCKETS_COUNT, Buckets, Counts, Unit, add_one};
 use crate::cells::{Cells, Times};
 use crate::clock::Instant;
 
@@ -26,6 +27,7 @@ const SHARED_COUNT: usize = 8;
 pub struct Recorder {
     unit: Unit,
     by_device: Box<[Buckets]>,
+    failed: Box<[AtomicU64]>,
     precise: Arc<Precise>,
     /// One of those who share the set hands it over to the collector.
     hands_over: bool,
@@ -47,6 +49,7 @@ impl Recorder {
         let one = |number| Self {
             unit,
             by_device: (0..devices_count).map(|_| Buckets::default()).collect(),
+            failed: (0..devices_count).map(|_| AtomicU64::new(0)).collect(),
             precise: Arc::clone(&shared[number % SHARED_COUNT]),
             hands_over: number < SHARED_COUNT,
         };
@@ -62,10 +65,18 @@ impl Recorder {
         self.precise.lateness.record(stamps.submitted.since(stamps.due));
     }
 
+    /// Counts one request that failed, which no histogram holds; only ever called by the thread that owns the recorder.
+    pub fn fail(&self, device: usize) {
+        add_one(&self.failed[device]);
+    }
+
     /// Adds all that is counted so far to the buckets of `tally`, and moves the times since the last call to its times.
     pub fn drain_into(&self, tally: &mut Tally) {
         for (counts, buckets) in tally.by_device.iter_mut().zip(&self.by_device) {
             buckets.add_to(counts);
+        }
+        for (count, failed) in tally.failed_by_device.iter_mut().zip(&self.failed) {
+            *count += failed.load(Relaxed);
         }
         if self.hands_over {
             self.precise.service.drain_into(&mut tally.times.service);
@@ -107,6 +118,8 @@ impl RequestTimes {
 pub struct Tally {
     /// Service times in ACT's buckets since the start of the run, for each device.
     pub by_device: Vec<Counts>,
+    /// Requests that failed since the start of the run, for each device; they are in no histogram.
+    pub failed_by_device: Vec<u64>,
     /// Times since they were last put back to none.
     pub times: RequestTimes,
 }
@@ -116,6 +129,7 @@ impl Tally {
     pub fn new(devices_count: usize) -> Self {
         Self {
             by_device: vec![[0; BUCKETS_COUNT]; devices_count],
+            failed_by_device: vec![0; devices_count],
             ..Self::default()
         }
     }
@@ -123,6 +137,7 @@ impl Tally {
     /// Puts the buckets back to none, to be counted up again; the times are left.
     pub fn clear_buckets(&mut self) {
         self.by_device.fill([0; BUCKETS_COUNT]);
+        self.failed_by_device.fill(0);
     }
 
     /// All devices together: the sum, so that a block's parts always add up to its whole.

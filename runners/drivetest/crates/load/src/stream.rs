@@ -68,6 +68,11 @@ impl Stream {
         (k < self.schedule.requests_count()).then_some(k)
     }
 
+    /// When request `k` is due, from the start of the run.
+    pub fn due(&self, k: u64) -> Nanos {
+        self.schedule.due(k)
+    }
+
     /// How late the next request is that nobody has taken; None when none is left.
     pub fn lag(&self, start: Instant, now: Instant) -> Option<Nanos> {
         let k = self.next.load(Relaxed);
@@ -151,14 +156,15 @@ fn schedule(operation: Operation, rate: Rate, config: &Config, length: Nanos, se
     }
 }
 
-/// The streams that a configuration asks for, apart from the tomb raiders'.
-pub fn streams(config: &Config, length: Nanos, seed: u64) -> Vec<Arc<Stream>> {
+/// The streams that a configuration asks for, apart from the tomb raiders', each for that many ring workers, or for
+/// threads enough.
+pub fn streams(config: &Config, length: Nanos, seed: u64, workers: Option<usize>) -> Vec<Arc<Stream>> {
     let stream = |(operation, rate): (Operation, Rate)| {
         let schedule = schedule(operation, rate, config, length, seed);
         Arc::new(Stream::new(
             operation,
             schedule,
-            threads(operation, rate, config),
+            workers.unwrap_or_else(|| threads(operation, rate, config)),
             config,
         ))
     };
@@ -172,7 +178,7 @@ mod tests {
 
     fn of(more: &str) -> Vec<Arc<Stream>> {
         let text = format!("device-names: a\ntest-duration-sec: 10\n{more}");
-        streams(&Config::read(&text, 2).unwrap().0, Nanos::from_s(10), 1)
+        streams(&Config::read(&text, 2).unwrap().0, Nanos::from_s(10), 1, None)
     }
 
     #[test]
@@ -198,7 +204,7 @@ mod tests {
         let operations = |model, more: &str| {
             let text = format!("device-names: a\ntest-duration-sec: 10\n{more}");
             let config = Config::read_of(model, &text, 2).unwrap().0;
-            let all = streams(&config, Nanos::from_s(10), 1);
+            let all = streams(&config, Nanos::from_s(10), 1, None);
             all.iter()
                 .map(|stream| (stream.operation, stream.schedule.requests_count()))
                 .collect::<Vec<_>>()
@@ -291,6 +297,7 @@ mod tests {
             &Config::read_of(Model::Index, text, 1).unwrap().0,
             Nanos::from_s(10),
             1,
+            None,
         );
         // 800 a second by two threads: 200 at once, four times a second.
         let due = |k| all[1].schedule.due(k).0 / 1_000_000;

@@ -156,8 +156,12 @@ fn error(error: &ErrorCount) -> String {
         operation,
         errno,
         count,
+        is_early_end,
     } = error;
-    format!("ERRORS: {device}: {count} {operation} failed with errno {errno}")
+    match is_early_end {
+        true => format!("ERRORS: {device}: {count} {operation} ended early"),
+        false => format!("ERRORS: {device}: {count} {operation} failed with errno {errno}"),
+    }
 }
 
 fn slowest(slowest: Slowest) -> String {
@@ -215,7 +219,8 @@ mod tests {
 
     fn reads(service_us: u64, response_us: u64) -> Account {
         let text = "device-names: a\ntest-duration-sec: 1\nread-reqs-per-sec: 1000";
-        let mut account = Account::of(&streams(&Config::read(text, 1).unwrap().0, Nanos::from_s(1), 1)[0]);
+        let mut account =
+            Account::of(&streams(&Config::read(text, 1).unwrap().0, Nanos::from_s(1), 1, None)[0]);
         for _ in 0..1_000 {
             account.total.service.record(Nanos(service_us * 1_000));
             account.total.response.record(Nanos(response_us * 1_000));
@@ -289,6 +294,7 @@ mod tests {
             device: "/dev/a".to_owned(),
             operation: "reads",
             errno: 5,
+            is_early_end: false,
             count: 3,
         });
         ending.worst.hottest = Some(Hottest {

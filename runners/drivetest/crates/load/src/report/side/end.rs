@@ -22,8 +22,10 @@ pub struct ErrorCount {
     pub device: String,
     /// What was asked.
     pub operation: &'static str,
-    /// The system's error number.
+    /// The system's error number; EIO where the device ended early.
     pub errno: i32,
+    /// Whether the device ended early, without an error.
+    pub is_early_end: bool,
     /// How many.
     pub count: u64,
 }
@@ -34,6 +36,7 @@ struct OperationEnd {
     /// Due until the end of the run, at the rate that was asked.
     asked_count: u64,
     count: u64,
+    failed_count: u64,
     asked_per_s: Option<Decimal>,
     achieved_per_s: String,
     service_over: Over,
@@ -49,6 +52,7 @@ impl OperationEnd {
         Self {
             asked_count: account.due_count(elapsed),
             count: account.done_count,
+            failed_count: account.failed_count,
             asked_per_s: Decimal::new(account.asked_per_s, 6),
             achieved_per_s: rate(account.done_count, elapsed),
             service_over: over(&total.service),

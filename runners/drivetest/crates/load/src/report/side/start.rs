@@ -7,6 +7,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::config::Config;
+use crate::engine::Choice;
 use crate::host::Host;
 use crate::stream::Histogram;
 use crate::timestamp::rfc3339;
@@ -30,10 +31,24 @@ pub struct Plan {
     pub arrivals: String,
     /// `threads`, ...
     pub engine: String,
-    /// Why that engine; empty where it was asked for.
+    /// Why that engine; empty of a run that never began.
     pub engine_reason: String,
-    /// Threads that carry out requests.
-    pub workers_count: usize,
+    /// Rings that carry out requests; None for threads.
+    pub workers: Option<usize>,
+}
+
+impl Plan {
+    /// Of a run that never began no engine was chosen: its own is the one that was asked for.
+    pub fn of(config: &Config, choice: Option<&Choice>) -> Self {
+        Self {
+            arrivals: config.arrivals.word().to_owned(),
+            engine: choice
+                .map_or(config.engine.word(), |choice| choice.engine.word())
+                .to_owned(),
+            engine_reason: choice.map(|choice| choice.reason.clone()).unwrap_or_default(),
+            workers: choice.and_then(|choice| choice.engine.workers()),
+        }
+    }
 }
 
 /// The first record.
@@ -48,7 +63,7 @@ pub struct Start<'a> {
     arrivals: &'a str,
     engine: &'a str,
     engine_reason: &'a str,
-    workers_count: usize,
+    workers: Option<usize>,
     service_threads: u32,
     seed: u64,
     started_at: String,
@@ -105,7 +120,7 @@ impl<'a> Start<'a> {
             arrivals: &plan.arrivals,
             engine: &plan.engine,
             engine_reason: &plan.engine_reason,
-            workers_count: plan.workers_count,
+            workers: plan.workers,
             service_threads: config.service_threads,
             seed,
             started_at: rfc3339(SystemTime::now()),
