@@ -32,14 +32,15 @@ impl Bench {
 
     /// The command line for a configuration that consists of the device and these lines.
     pub fn command(&self, lines: &str) -> Command {
+        self.command_of("storage", lines)
+    }
+
+    /// As [`Bench::command`], of the load that this command makes.
+    pub fn command_of(&self, load: &str, lines: &str) -> Command {
         let config = self.path("config");
         fs::write(&config, format!("device-names: {}\n{lines}", self.device)).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_drivetest"));
-        command
-            .arg("storage")
-            .arg(config)
-            .arg("--log")
-            .arg(self.path("log"));
+        command.arg(load).arg(config).arg("--log").arg(self.path("log"));
         command.arg("--side-file").arg(self.path("side.jsonl"));
         command
     }

@@ -80,6 +80,33 @@ fn a_loop_device_runs_and_tells_its_size() {
 }
 
 #[test]
+fn four_loop_devices_share_a_load_of_either_kind() {
+    for (load, more) in [("storage", "commit-to-device: yes\n"), ("index", "")] {
+        let Some((mut bench, first)) = loop_device(&[]) else {
+            return;
+        };
+        let more_devices: Vec<Loop> = (1..4)
+            .filter_map(|number| Loop::over(&bench.path(&format!("disk{number}")), &[]))
+            .collect();
+        if more_devices.len() < 3 {
+            return skip("no four loop devices can be made here");
+        }
+        let devices: Vec<&Loop> = std::iter::once(&first).chain(&more_devices).collect();
+        let names: Vec<&str> = devices.iter().map(|device| device.path.as_str()).collect();
+        bench.device = names.join(",");
+        let output = bench.command_of(load, &format!("{LOAD}{more}")).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{load}: {output:?}");
+        for kind in ["reads", "writes"] {
+            let of = |name: &str| totals(&bench.log(), name).pop().unwrap();
+            let parts: Vec<u64> = names.iter().map(|name| of(&format!("{name}-{kind}"))).collect();
+            assert_eq!(parts.iter().sum::<u64>(), of(kind), "{load} {kind}");
+            // At least 200 requests for four devices: one without any comes once in 10^24 runs.
+            assert!(parts.iter().all(|count| *count > 0), "{load} {kind}: {parts:?}");
+        }
+    }
+}
+
+#[test]
 fn a_loop_device_over_another_file_is_another_drive() {
     use std::os::unix::fs::MetadataExt;
     let Some((bench, device)) = loop_device(&[]) else {

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{Device, Places, Refusal, holes};
 use crate::buffer::Buffer;
-use crate::config::Config;
+use crate::config::{Config, Model};
 use crate::report::side::Warning;
 
 /// Who knows what the devices are, by their place in the configuration.
@@ -239,6 +239,10 @@ fn measure(wishes: &Wishes<'_>, name: &str, mut file: File) -> Result<Device, Re
     let too_small = || Refusal::TooSmall {
         name: name.to_owned(),
         size_bytes,
+        needed: match wishes.config.model {
+            Model::Storage => "one large block and one record need",
+            Model::Index => "one page of 4096 bytes needs",
+        },
     };
     if size_bytes < 4_096 {
         return Err(too_small());

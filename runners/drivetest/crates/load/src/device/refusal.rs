@@ -76,14 +76,14 @@ pub enum Refusal {
         source: io::Error,
     },
     /// No room for one large block and one record, or for a page of an index.
-    #[error(
-        "{name}: holds {size_bytes} bytes, less than one large block and one record (of an index: one page of 4096 bytes) need; choose a larger device"
-    )]
+    #[error("{name}: holds {size_bytes} bytes, less than {needed}; choose a larger device")]
     TooSmall {
         /// The device.
         name: String,
         /// Its size.
         size_bytes: u64,
+        /// What the load needs.
+        needed: &'static str,
     },
     /// Direct reads fail whatever their size.
     #[error("{name}: direct reads of 512 to 4096 bytes all fail: {source}")]

@@ -10,7 +10,7 @@ use crate::act::block::{Block, Names};
 use crate::act::header::{Header, split_names};
 use crate::act::watch::device_sums::DeviceSums;
 use crate::act::watch::pace::{Ended, Pace};
-use crate::act::watch::rates::{asked, threads};
+use crate::act::watch::rates::{Pacing, asked, threads};
 use crate::act::watch::repeats::Repeats;
 use crate::act::watch::round_counts::RoundCounts;
 use crate::finding::{Finding, Findings};
@@ -45,6 +45,7 @@ pub struct Watch {
     watched: Vec<Watched>,
     sums: Vec<DeviceSums>,
     is_closed: bool,
+    pacing: Pacing,
 }
 
 impl Watch {
@@ -63,6 +64,12 @@ impl Watch {
             devices,
             ..Self::default()
         };
+        watch.pacing = Pacing::of(
+            header
+                .drivetest
+                .as_ref()
+                .map(|drivetest| drivetest.arrivals.as_str()),
+        );
         watch.is_closed = header.drivetest.is_none() && watch.value("num-queues").is_none();
         watch
     }
@@ -121,7 +128,8 @@ impl Watch {
             if self.is_of_device(&name) {
                 continue;
             }
-            let (asked, closed) = (asked(&name, &|key| self.value(key)), self.closed_threads(&name));
+            let asked = asked(&name, &|key| self.value(key), self.pacing);
+            let closed = self.closed_threads(&name);
             let pace = asked.map(|asked| Pace::new(name.clone(), asked, closed));
             let (repeats, round) = (Repeats::new(name.clone()), RoundCounts::new(name.clone()));
             self.watched.push(Watched {

@@ -39,19 +39,46 @@ impl Asked {
     }
 }
 
+/// Who makes the requests, and how they come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pacing {
+    /// A program of ACT.
+    #[default]
+    Act,
+    /// drivetest, at whole and exact rates.
+    Exact,
+    /// drivetest, at random.
+    Random,
+}
+
+impl Pacing {
+    /// As a header of drivetest tells its arrivals; None of ACT's own.
+    pub fn of(arrivals: Option<&str>) -> Self {
+        match arrivals {
+            None => Self::Act,
+            Some("poisson") => Self::Random,
+            Some(_) => Self::Exact,
+        }
+    }
+}
+
 /// What is asked of the histogram of a name; None where the header does not say, and for histograms of one device.
 ///
 /// Source: aerospike/act, act.c, src/storage/cfg_storage.c and src/index/cfg_index.c (derived configuration).
-pub fn asked(name: &str, value: Lookup<'_>) -> Option<Asked> {
+pub fn asked(name: &str, value: Lookup<'_>, pacing: Pacing) -> Option<Asked> {
     let cache = first(value, &["cache-thread-reads-and-writes-per-sec"]);
     let per_s = match cache {
-        Some(cache) => of_index(name, value, cache),
+        Some(cache) => of_index(name, value, cache / cache_divisor(value, pacing)?),
         None => of_storage(name, value),
     }?;
     Some(Asked {
         per_s,
         burst: burst(value, cache.is_some()),
-        is_drawn: cache.is_none() && written(value) > 0.0,
+        is_drawn: match pacing {
+            Pacing::Act => cache.is_none() && written(value) > 0.0,
+            Pacing::Exact => false,
+            Pacing::Random => true,
+        },
     })
     .filter(|asked| asked.per_s > 0.0)
 }
@@ -70,15 +97,21 @@ pub fn threads(value: Lookup<'_>) -> Option<u64> {
         .filter(|&threads| threads > 0)
 }
 
-/// The cache's load is divided by the devices, though the header tells it for all of them (`cache-load-divided`).
+/// ACT divides the cache's load by the devices, though the header tells it for all of them (`cache-load-divided`).
 ///
 /// Source: aerospike/act 5.0 to 6.6, src/index/act_index.c, run_cache_simulation(): `target_factor`.
+fn cache_divisor(value: Lookup<'_>, pacing: Pacing) -> Option<f64> {
+    match pacing {
+        Pacing::Act => first(value, &["num-devices"]).filter(|&devices| devices >= 1.0),
+        Pacing::Exact | Pacing::Random => Some(1.0),
+    }
+}
+
 fn of_index(name: &str, value: Lookup<'_>, cache: f64) -> Option<f64> {
     let service = first(
         value,
         &["service-thread-reads-per-sec", "trans-thread-reads-per-sec"],
     )?;
-    let cache = cache / first(value, &["num-devices"]).filter(|&devices| devices >= 1.0)?;
     match name {
         "reads" => Some(service + cache),
         "trans-reads" => Some(service),
@@ -143,13 +176,17 @@ mod tests {
     ];
 
     fn of(name: &str, header: &[(&str, &'static str)]) -> Option<Asked> {
+        paced(name, header, Pacing::Act)
+    }
+
+    fn paced(name: &str, header: &[(&str, &'static str)], pacing: Pacing) -> Option<Asked> {
         let found = |key: &str| {
             header
                 .iter()
                 .find(|(known, _)| *known == key)
                 .map(|(_, value)| *value)
         };
-        asked(name, &found)
+        asked(name, &found, pacing)
     }
 
     #[test]
@@ -184,6 +221,24 @@ mod tests {
             804.0,
             "4 devices, and 8 cache threads, 100 at a time"
         );
+    }
+
+    #[test]
+    fn drivetest_makes_what_the_header_says_of_an_index() {
+        let header = [
+            ("num-devices", "4"),
+            ("service-thread-reads-per-sec", "3000"),
+            ("cache-thread-reads-and-writes-per-sec", "2000"),
+        ];
+        for arrivals in ["even", "poisson", "lockstep"] {
+            let reads = paced("reads", &header, Pacing::of(Some(arrivals))).unwrap();
+            assert_eq!(
+                (reads.per_s, reads.is_drawn),
+                (5000.0, arrivals == "poisson"),
+                "{arrivals}"
+            );
+        }
+        assert_eq!(Pacing::of(None), Pacing::Act);
     }
 
     #[test]
