@@ -9,6 +9,7 @@ use crate::clock::{Instant, Nanos};
 use crate::crew::Shared;
 use crate::recorder::Tally;
 use crate::report::block::{block, histograms};
+use crate::report::header::failed;
 use crate::report::output::Outputs;
 use crate::report::side::{Interval, IntervalReads, Totals};
 use crate::signals::Signals;
@@ -39,6 +40,7 @@ pub struct Collector<'a> {
     interval: Tally,
     interval_start: Nanos,
     longest: (Nanos, Nanos),
+    told_faults_count: usize,
 }
 
 /// How a run went.
@@ -76,6 +78,7 @@ impl<'a> Collector<'a> {
             interval: empty(),
             interval_start: Nanos(0),
             longest: (Nanos(0), Nanos(0)),
+            told_faults_count: 0,
         }
     }
 
@@ -86,7 +89,7 @@ impl<'a> Collector<'a> {
         let mut label_s = 0;
         while label_s < last_s && !self.is_stopped() {
             label_s += interval_s;
-            self.wait_until(self.start.after(Nanos::from_s(label_s)));
+            self.wait_until(self.start.after(Nanos::from_s(label_s)), outputs);
             let mut elapsed = Instant::now().since(self.start);
             if label_s == last_s {
                 elapsed = self.wait_for_the_last();
@@ -95,7 +98,7 @@ impl<'a> Collector<'a> {
                 self.shared.stop.raise(Cause::Output);
             }
         }
-        self.ending()
+        self.ending(outputs)
     }
 
     fn is_stopped(&self) -> bool {
@@ -103,7 +106,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Waits for a point in time or for the stop of the run.
-    fn wait_until(&self, until: Instant) {
+    fn wait_until(&mut self, until: Instant, outputs: &mut Outputs) {
         while !self.is_stopped() {
             let now = Instant::now();
             if now >= until {
@@ -111,7 +114,20 @@ impl<'a> Collector<'a> {
             }
             self.sleep(until.since(now).min(LOOK));
             self.look();
+            if self.tell_faults(outputs).is_err() {
+                self.shared.stop.raise(Cause::Output);
+            }
         }
+    }
+
+    /// Tells the first requests that failed, as they come.
+    fn tell_faults(&mut self, outputs: &mut Outputs) -> io::Result<()> {
+        for fault in self.shared.faults.kept().skip(self.told_faults_count) {
+            self.told_faults_count += 1;
+            let text = failed(self.told_faults_count, fault, &self.shared.devices);
+            outputs.log(&text)?;
+        }
+        Ok(())
     }
 
     /// Waits until every request has come back, after the time for requests is over; returns how long the run was.
@@ -220,11 +236,13 @@ impl<'a> Collector<'a> {
         }
     }
 
-    fn ending(mut self) -> Ending {
+    fn ending(mut self, outputs: &mut Outputs) -> Ending {
         let cause = self.shared.stop.cause();
         // A whole run ended when its last report was taken; writing that report is no part of it.
         let elapsed = cause.map_or(self.interval_start, |_| Instant::now().since(self.start));
         self.wait_for_threads();
+        // Where the log takes no more, the words about the end fail as well, and that is told.
+        let _ = self.tell_faults(outputs);
         self.count_up();
         self.turn_interval();
         let totals = Totals::of(&self.tallies);

@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use crate::clock::Nanos;
 use crate::collector::{Collector, Ending};
 use crate::config::Config;
-use crate::crew::{self, Shared};
+use crate::crew::Shared;
 use crate::device::{self, Device, Guard, Refusal, Wishes};
+use crate::engine::{self, Choice, Engine};
 use crate::host::Host;
 use crate::raid::Raid;
 use crate::recorder::Tally;
@@ -66,17 +67,23 @@ impl Order<'_> {
             Err(refusal) => return self.refuse(&refusal, host, outputs),
         };
         let shared = Arc::new(Shared::new(self.config.clone(), devices, self.seed, Stop::new()?));
-        let streams = streams(&self.config, shared.length, self.seed);
+        let choice = self.choose(&shared.devices, host);
+        let streams = streams(&self.config, shared.length, self.seed, choice.engine.workers());
         let names = names(&self.config);
-        outputs.log(&header::measured(self.config.model, &shared.devices, &names))?;
-        outputs.side(&self.start_record(host, &self.identities(&shared.devices)))?;
+        outputs.log(&header::measured(
+            self.config.model,
+            &shared.devices,
+            &choice,
+            &names,
+        ))?;
+        outputs.side(&self.start_record(host, &self.identities(&shared.devices), Some(&choice)))?;
         let raid = Raid::prepare(&shared);
-        let start = match raid.and_then(|raid| Ok((crew::start(&shared, &streams)?, raid))) {
+        let start = match raid.and_then(|raid| Ok((engine::start(&shared, &streams, choice.engine)?, raid))) {
             Ok((start, raid)) => {
                 raid.begin(start);
                 start
             }
-            Err(error) => return self.cannot_start(&error, outputs),
+            Err(error) => return self.cannot_start(choice.engine, &error, outputs),
         };
         let ending = Collector::new(&shared, &streams, signals, start, names).run(outputs);
         finish(&ending, &shared, outputs)
@@ -101,8 +108,19 @@ impl Order<'_> {
         Ok(devices)
     }
 
-    fn start_record<'b>(&'b self, host: &'b Host, devices: &'b [Value]) -> Start<'b> {
-        Start::new(&self.config, self.config_text, self.seed, host, devices)
+    /// The engine that suits the devices at the rate of all streams together.
+    fn choose(&self, devices: &[Device], host: &Host) -> Choice {
+        let per_s = self.config.rates().iter().map(|(_, rate)| rate.per_s()).sum();
+        engine::choose(&self.config, devices, per_s, host.cpus_count as usize)
+    }
+
+    fn start_record<'b>(
+        &'b self,
+        host: &'b Host,
+        devices: &'b [Value],
+        choice: Option<&Choice>,
+    ) -> Start<'b> {
+        Start::new(&self.config, self.config_text, self.seed, host, devices, choice)
     }
 
     fn identities(&self, devices: &[Device]) -> Vec<Value> {
@@ -121,10 +139,10 @@ impl Order<'_> {
             .iter()
             .map(|name| json!({"path": name}))
             .collect();
-        outputs.side(&self.start_record(host, &named))?;
+        outputs.side(&self.start_record(host, &named, None))?;
         let (words, outcome) = match refusal {
             Refusal::Interrupted(signal) => (
-                header::stopped(Cause::Signal(signal), &[]),
+                header::stopped(Cause::Signal(signal)),
                 Outcome::Interrupted(refusal.to_string()),
             ),
             _ => (header::refused(refusal), Outcome::Refused(refusal.to_string())),
@@ -134,10 +152,18 @@ impl Order<'_> {
         Ok(outcome)
     }
 
-    fn cannot_start(&self, error: &io::Error, outputs: &mut Outputs) -> io::Result<Outcome> {
+    fn cannot_start(&self, engine: Engine, error: &io::Error, outputs: &mut Outputs) -> io::Result<Outcome> {
         let threads = self.config.service_threads;
-        let text =
-            format!("this host starts no {threads} service threads and those for large blocks: {error}");
+        let text = match engine {
+            Engine::Threads => {
+                format!("this host starts no {threads} service threads and those for large blocks: {error}")
+            }
+            Engine::IoUring { workers } => {
+                format!(
+                    "this host gives no io_uring for each of {workers} workers: {error}; try engine: threads"
+                )
+            }
+        };
         outputs.log(&format!(
             "ERROR: create service thread\ndrivetest: refused: {text}\n"
         ))?;
@@ -166,16 +192,21 @@ fn never_started(outcome: &Outcome) -> End {
 }
 
 fn finish(ending: &Ending, shared: &Shared, outputs: &mut Outputs) -> io::Result<Outcome> {
-    let words = ending
-        .cause
-        .map(|cause| header::stopped(cause, &shared.devices))
-        .unwrap_or_default();
-    let text = words.trim_end().replace('\n', "; ");
+    let stopped = ending.cause.map(header::stopped).unwrap_or_default();
+    let words = header::failures(&shared.faults, &shared.devices) + &stopped;
+    let text = match ending.cause {
+        Some(Cause::Device(fault)) => {
+            let ordinal = shared.faults.total() as usize;
+            header::failed(ordinal, fault, &shared.devices) + &stopped
+        }
+        _ => stopped,
+    };
+    let text = text.trim_end().replace('\n', "; ");
     let outcome = match ending.cause {
         None => Outcome::Finished,
         Some(Cause::Lag(_) | Cause::Silence) => Outcome::CannotKeepUp(text),
         Some(Cause::Device(_)) => Outcome::DeviceError(text),
-        Some(Cause::Signal(_) | Cause::Output) => Outcome::Interrupted(text),
+        Some(Cause::Signal(_) | Cause::Output | Cause::Ring(_)) => Outcome::Interrupted(text),
     };
     let (reason, text) = outcome.reason();
     let logged = outputs.log(&words);

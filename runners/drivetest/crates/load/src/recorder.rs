@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::buckets::{BUCKETS_COUNT, Buckets, Counts, Unit};
+use crate::buckets::{BUCKETS_COUNT, Buckets, Counts, Unit, add_one};
 use crate::cells::{Cells, Times};
 use crate::clock::{Instant, Nanos};
 
@@ -22,6 +22,7 @@ pub struct Stamps {
 pub struct Recorder {
     unit: Unit,
     by_device: Box<[Buckets]>,
+    failed: Box<[AtomicU64]>,
     precise: Option<Precise>,
     lag_ns: AtomicU64,
 }
@@ -30,6 +31,7 @@ pub struct Recorder {
 struct Precise {
     service: Cells,
     response: Cells,
+    lag: Cells,
 }
 
 impl Recorder {
@@ -40,6 +42,7 @@ impl Recorder {
         Self {
             unit,
             by_device,
+            failed: (0..devices_count).map(|_| AtomicU64::new(0)).collect(),
             precise,
             lag_ns: AtomicU64::new(0),
         }
@@ -49,12 +52,20 @@ impl Recorder {
     pub fn record(&self, device: usize, stamps: Stamps) {
         let service = stamps.completed.since(stamps.submitted);
         self.by_device[device].add(self.unit.bucket(service));
-        self.lag_ns
-            .fetch_max(stamps.submitted.since(stamps.due).0, Relaxed);
+        let lag = stamps.submitted.since(stamps.due);
+        if lag.0 > self.lag_ns.load(Relaxed) {
+            self.lag_ns.fetch_max(lag.0, Relaxed);
+        }
         if let Some(precise) = &self.precise {
             precise.service.record(service);
             precise.response.record(stamps.completed.since(stamps.due));
+            precise.lag.record(lag);
         }
+    }
+
+    /// Counts one request that failed, which no histogram holds; only ever called by the thread that owns the recorder.
+    pub fn fail(&self, device: usize) {
+        add_one(&self.failed[device]);
     }
 
     /// Adds what is counted so far to `tally`; longest times and lag are those since the last call.
@@ -62,10 +73,14 @@ impl Recorder {
         for (counts, buckets) in tally.by_device.iter_mut().zip(&self.by_device) {
             buckets.add_to(counts);
         }
+        for (count, failed) in tally.failed_by_device.iter_mut().zip(&self.failed) {
+            *count += failed.load(Relaxed);
+        }
         tally.lag = tally.lag.max(Nanos(self.lag_ns.swap(0, Relaxed)));
         if let Some(precise) = &self.precise {
             precise.service.drain_into(&mut tally.service);
             precise.response.drain_into(&mut tally.response);
+            precise.lag.drain_into(&mut tally.lags);
         }
     }
 }
@@ -79,6 +94,10 @@ pub struct Tally {
     pub service: Times,
     /// Response times in high resolution.
     pub response: Times,
+    /// How far behind their due time requests were submitted, in high resolution.
+    pub lags: Times,
+    /// Requests that failed, for each device; they are in no histogram.
+    pub failed_by_device: Vec<u64>,
     /// The latest submission behind its due time since the last look.
     pub lag: Nanos,
 }
@@ -88,6 +107,7 @@ impl Tally {
     pub fn new(devices_count: usize) -> Self {
         Self {
             by_device: vec![[0; BUCKETS_COUNT]; devices_count],
+            failed_by_device: vec![0; devices_count],
             ..Self::default()
         }
     }
@@ -97,6 +117,8 @@ impl Tally {
         self.by_device.fill([0; BUCKETS_COUNT]);
         self.service.clear();
         self.response.clear();
+        self.lags.clear();
+        self.failed_by_device.fill(0);
         self.lag = Nanos(0);
     }
 

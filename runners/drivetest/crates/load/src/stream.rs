@@ -70,6 +70,11 @@ impl Stream {
         (k < self.schedule.requests_count()).then_some(k)
     }
 
+    /// When request `k` is due, from the start of the run.
+    pub fn due(&self, k: u64) -> Nanos {
+        self.schedule.due(k)
+    }
+
     /// How late the next request is that nobody has taken; None when none is left.
     pub fn lag(&self, start: Instant, now: Instant) -> Option<Nanos> {
         let k = self.next.load(Relaxed);
@@ -153,14 +158,15 @@ fn schedule(operation: Operation, rate: Rate, config: &Config, length: Nanos, se
     }
 }
 
-/// The streams that a configuration asks for, apart from the tomb raiders'.
-pub fn streams(config: &Config, length: Nanos, seed: u64) -> Vec<Arc<Stream>> {
+/// The streams that a configuration asks for, apart from the tomb raiders', each for that many ring workers, or for
+/// threads enough.
+pub fn streams(config: &Config, length: Nanos, seed: u64, workers: Option<usize>) -> Vec<Arc<Stream>> {
     let stream = |(operation, rate): (Operation, Rate)| {
         let schedule = schedule(operation, rate, config, length, seed);
         Arc::new(Stream::new(
             operation,
             schedule,
-            threads(operation, rate, config),
+            workers.unwrap_or_else(|| threads(operation, rate, config)),
             config,
         ))
     };
@@ -174,7 +180,7 @@ mod tests {
 
     fn of(more: &str) -> Vec<Arc<Stream>> {
         let text = format!("device-names: a\ntest-duration-sec: 10\n{more}");
-        streams(&Config::read(&text, 2).unwrap().0, Nanos::from_s(10), 1)
+        streams(&Config::read(&text, 2).unwrap().0, Nanos::from_s(10), 1, None)
     }
 
     #[test]

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::cells::Times;
 use crate::clock::Nanos;
 use crate::config::Config;
+use crate::engine::Choice;
 use crate::host::Host;
 use crate::recorder::Tally;
 use crate::stream::{Histogram, Operation};
@@ -25,6 +26,8 @@ pub struct Start<'a> {
     config_sha256: String,
     arrivals: &'static str,
     engine: &'static str,
+    engine_reason: String,
+    workers: Option<usize>,
     service_threads: u32,
     seed: u64,
     started_at: String,
@@ -48,6 +51,7 @@ impl<'a> Start<'a> {
         seed: u64,
         host: &'a Host,
         devices: &'a [Value],
+        choice: Option<&Choice>,
     ) -> Self {
         let asked = |histogram: Histogram| {
             let rates = config.rates().into_iter();
@@ -61,7 +65,9 @@ impl<'a> Start<'a> {
             config_text,
             config_sha256: hex(&Sha256::digest(config_text)),
             arrivals: config.arrivals.word(),
-            engine: "threads",
+            engine: choice.map_or(config.engine.word(), |choice| choice.engine.word()),
+            engine_reason: choice.map(|choice| choice.reason.clone()).unwrap_or_default(),
+            workers: choice.and_then(|choice| choice.engine.workers()),
             service_threads: config.service_threads,
             seed,
             started_at: rfc3339(SystemTime::now()),
