@@ -91,7 +91,7 @@ pub fn start(shared: &Arc<Shared>, streams: &[Arc<Stream>], engine: Engine) -> i
 
 fn ring_tasks(shared: &Arc<Shared>, streams: &[Arc<Stream>], workers: usize) -> io::Result<Vec<Task>> {
     let task = |number| {
-        let worker = ring::Worker::new(shared, streams, number)?;
+        let worker = ring::Worker::new(shared, streams, number, workers)?;
         let work: Box<dyn FnOnce() + Send> = Box::new(move || worker.work());
         Ok((format!("ring-{number}"), work))
     };

@@ -2,16 +2,13 @@
 
 use std::sync::Arc;
 
+use super::depth::MOST_OUT;
 use super::waiting::Queue;
 use crate::clock::{Instant, Nanos};
 use crate::device::Device;
 use crate::engine::crew::Shared;
 use crate::recorder::Recorder;
 use crate::stream::Stream;
-
-/// Reads that may be out at a device at a time, over all workers: beyond it they wait, and their lag is told. A drive
-/// that takes 10 ms for each still does 100,000 a second.
-const MOST_READS_OUT: usize = 1_024;
 
 /// Memory for reads whose bytes nobody looks at, for each device: beyond it, requests share.
 const READ_BYTES: usize = 1 << 20;
@@ -51,9 +48,9 @@ impl Size {
         let quota = match is_write {
             true => {
                 let wanted = (per_s / devices as f64 * WRITE_BUDGET_S).ceil() as usize;
-                wanted.max(WRITE_BYTES / stride_bytes).clamp(4, MOST_READS_OUT)
+                wanted.max(WRITE_BYTES / stride_bytes).clamp(4, MOST_OUT)
             }
-            false => MOST_READS_OUT,
+            false => MOST_OUT,
         };
         let quota = quota.div_ceil(workers);
         let all = quota * devices;

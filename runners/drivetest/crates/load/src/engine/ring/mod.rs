@@ -5,6 +5,7 @@
 //! may have makes its own requests wait, never those of another.
 
 mod arena;
+mod depth;
 mod flow;
 mod uring;
 mod waiting;

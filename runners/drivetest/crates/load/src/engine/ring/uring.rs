@@ -19,7 +19,7 @@ const MOST_COMPLETIONS: usize = 65_536;
 
 /// Of requests that the kernel cannot start without waiting, it starts so many in threads of its own; left to itself
 /// it would take four for each processor, and the rest would wait in a queue that no drive has.
-const KERNEL_THREADS: u32 = 1_024;
+const KERNEL_THREADS: u32 = 256;
 
 /// IORING_ENTER_GETEVENTS. Source: include/uapi/linux/io_uring.h.
 const GET_EVENTS: u32 = 1;

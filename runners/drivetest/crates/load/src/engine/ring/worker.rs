@@ -9,6 +9,7 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 use super::arena::Arena;
+use super::depth::most_out;
 use super::flow::{Flow, Ticket};
 use super::uring::{ENTRIES, Ring, Transfer};
 use super::waiting::Pool;
@@ -61,6 +62,8 @@ pub(crate) struct Worker {
     /// To be handed over once more: the kernel had no room.
     again: Vec<u32>,
     out_count: usize,
+    /// Of each device: requests that are out, and how many may be.
+    out_by_device: Box<[(usize, usize)]>,
     /// More could go out than one call takes.
     has_more: bool,
     pattern: Pattern,
@@ -71,11 +74,16 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// The worker of that number for all streams that have a recorder of that number.
+    /// The worker of that number, one of `workers`.
     ///
     /// # Errors
     /// When the kernel gives no ring.
-    pub(crate) fn new(shared: &Arc<Shared>, streams: &[Arc<Stream>], number: usize) -> io::Result<Self> {
+    pub(crate) fn new(
+        shared: &Arc<Shared>,
+        streams: &[Arc<Stream>],
+        number: usize,
+        workers: usize,
+    ) -> io::Result<Self> {
         let flows = flows(shared, streams, number);
         let slots_count = flows.iter().map(|flow| flow.size.slots_count).sum();
         let bytes = flows.iter().map(|flow| flow.size.bytes()).sum();
@@ -102,6 +110,7 @@ impl Worker {
             fresh: Vec::with_capacity(ENTRIES as usize),
             again: Vec::with_capacity(slots_count),
             out_count: 0,
+            out_by_device: files.iter().map(|file| (0, most_out(file, workers))).collect(),
             has_more: false,
             pattern,
             draws,
@@ -174,6 +183,7 @@ impl Worker {
             }
             self.slots[number as usize] = None;
             self.out_count -= 1;
+            self.out_by_device[device].0 -= 1;
             let lane = &mut flow.lanes[device];
             lane.out_count -= 1;
             lane.moved = Some(now);
@@ -237,8 +247,8 @@ impl Worker {
             return !self.shared.stop.is_raised();
         }
         let (request, _) = request::draw(&self.shared, &self.flows[index].stream, ticket.k, ticket.due);
-        let flow = &mut self.flows[index];
-        if flow.lanes[request.device].queue.is_empty() && flow.has_place(request.device) {
+        let flow = &self.flows[index];
+        if flow.lanes[request.device].queue.is_empty() && self.has_place(index, request.device) {
             self.send(index, request, now);
             *room -= 1;
             return true;
@@ -246,8 +256,15 @@ impl Worker {
         if self.waiting.is_full() {
             return false;
         }
-        self.waiting.push(&mut flow.lanes[request.device].queue, ticket.k);
+        let lane = &mut self.flows[index].lanes[request.device];
+        self.waiting.push(&mut lane.queue, ticket.k);
         true
+    }
+
+    /// Whether one more request can go out to a device at once.
+    fn has_place(&self, index: usize, device: usize) -> bool {
+        let (out_count, most) = self.out_by_device[device];
+        out_count < most && self.flows[index].has_place(device)
     }
 
     /// Whether a request comes too late to be carried out: its lateness stops the run, or the run's time is over.
@@ -264,33 +281,39 @@ impl Worker {
 
     /// Lets waiting requests go whose device has room again; returns how much room is left.
     fn hand_over_waiting(&mut self, now: Instant, mut room: usize) -> usize {
-        for index in 0..self.flows.len() {
-            for device in 0..self.shared.devices.len() {
-                while room > 0
-                    && let Some(is_sent) = self.hand_over_first(index, device, now)
-                {
-                    room -= usize::from(is_sent);
-                }
+        for device in 0..self.shared.devices.len() {
+            while room > 0
+                && let Some((due, index)) = self.first_waiting(device, now)
+            {
+                room -= usize::from(self.hand_over_first(index, device, due, now));
             }
         }
         room
     }
 
-    /// Sends the first request that waits for a device, or leaves it out; None where it must go on waiting.
-    fn hand_over_first(&mut self, index: usize, device: usize, now: Instant) -> Option<bool> {
-        let flow = &self.flows[index];
-        let k = self.waiting.first(flow.lanes[device].queue)?;
-        let due = self.start.after(flow.stream.due(k));
-        let is_left_out = self.is_left_out(index, due, now);
-        if !is_left_out && !flow.has_place(device) {
-            return None;
+    /// Of the requests that wait for a device and need not wait on, the one that has been due the longest.
+    fn first_waiting(&self, device: usize, now: Instant) -> Option<(Instant, usize)> {
+        let first = |index: usize| {
+            let flow = &self.flows[index];
+            let k = self.waiting.first(flow.lanes[device].queue)?;
+            let due = self.start.after(flow.stream.due(k));
+            let may_go = self.is_left_out(index, due, now) || self.has_place(index, device);
+            may_go.then_some((due, index))
+        };
+        (0..self.flows.len()).filter_map(first).min()
+    }
+
+    /// Sends the first request that waits, or leaves it out; whether it was sent.
+    fn hand_over_first(&mut self, index: usize, device: usize, due: Instant, now: Instant) -> bool {
+        let Some(k) = self.waiting.pop(&mut self.flows[index].lanes[device].queue) else {
+            return false;
+        };
+        if self.is_left_out(index, due, now) {
+            return false;
         }
-        let request = request::draw(&self.shared, &flow.stream, k, due).0;
-        self.waiting.pop(&mut self.flows[index].lanes[device].queue);
-        if !is_left_out {
-            self.send(index, request, now);
-        }
-        Some(!is_left_out)
+        let request = request::draw(&self.shared, &self.flows[index].stream, k, due).0;
+        self.send(index, request, now);
+        true
     }
 
     /// Gives a request a slot and puts it in line; its device must have a place.
@@ -314,6 +337,7 @@ impl Worker {
             flow: index,
         });
         self.out_count += 1;
+        self.out_by_device[request.device].0 += 1;
         self.fresh.push(number);
         self.push(number);
     }
