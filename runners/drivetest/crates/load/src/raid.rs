@@ -15,10 +15,9 @@ use std::thread::Builder;
 use crate::buffer::Buffer;
 use crate::clock::{Instant, Nanos};
 use crate::crew::Shared;
-use crate::device::Extent;
+use crate::engine::request;
 use crate::faults::{Failure, Fault};
 use crate::operation::Operation;
-use crate::stop::Cause;
 
 /// The longest sleep at a stretch, so that a stop is seen soon.
 const LONGEST_SLEEP: Nanos = Nanos::from_ms(50);
@@ -124,27 +123,17 @@ impl Raider {
         let extent = device.places.block(number);
         let moved = device.read(extent, self.buffer.bytes());
         if let Some(failure) = Failure::of(moved, extent.length) {
-            return !self.fail(extent, failure);
+            let fault = Fault {
+                device: self.device,
+                operation: Operation::TombRaider,
+                extent,
+                failure,
+            };
+            request::fail(&self.shared, fault);
+            return !self.shared.stop.is_raised();
         }
         self.reads_count.fetch_add(1, Relaxed);
         true
-    }
-}
-
-impl Raider {
-    /// Counts a read that failed; true when it is the one that ends the run.
-    fn fail(&self, extent: Extent, failure: Failure) -> bool {
-        let fault = Fault {
-            device: self.device,
-            operation: Operation::TombRaider,
-            extent,
-            failure,
-        };
-        let is_last = self.shared.faults.note(fault);
-        if is_last {
-            self.shared.stop.raise(Cause::Device(fault));
-        }
-        is_last
     }
 }
 
@@ -153,7 +142,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::device::{Device, Places};
-    use crate::stop::Stop;
+    use crate::stop::{Cause, Stop};
 
     const BLOCK_BYTES: u64 = 131_072;
 

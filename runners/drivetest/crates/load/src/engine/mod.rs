@@ -2,7 +2,7 @@
 
 pub mod crew;
 mod probe;
-mod request;
+pub(crate) mod request;
 mod ring;
 mod threads;
 

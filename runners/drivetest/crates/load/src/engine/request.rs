@@ -25,16 +25,22 @@ pub(crate) fn draw(shared: &Shared, stream: &Stream, k: u64, due: Instant) -> (R
 }
 
 /// Counts a request that failed; the one that is too many stops the run.
-pub(crate) fn fail(shared: &Shared, stream: &Stream, request: Request, failure: Failure) {
-    let fault = Fault {
-        device: request.device,
-        operation: stream.operation,
-        extent: request.extent,
-        failure,
-    };
+pub(crate) fn fail(shared: &Shared, fault: Fault) {
     match shared.faults.note(fault) {
         true => shared.stop.raise(Cause::Device(fault)),
         // The collector tells the first ones while the run goes on.
         false => shared.stop.ring(),
+    }
+}
+
+impl Request {
+    /// This request, failed.
+    pub(crate) fn fault(self, stream: &Stream, failure: Failure) -> Fault {
+        Fault {
+            device: self.device,
+            operation: stream.operation,
+            extent: self.extent,
+            failure,
+        }
     }
 }

@@ -98,7 +98,7 @@ impl Worker {
             }
             Some(failure) => {
                 self.recorder.fail(request.device);
-                request::fail(&self.shared, &self.stream, request, failure);
+                request::fail(&self.shared, request.fault(&self.stream, failure));
             }
         }
         true

@@ -178,7 +178,7 @@ impl Worker {
                 }
                 Some(failure) => {
                     flow.recorder.fail(device);
-                    request::fail(&self.shared, &flow.stream, slot.request, failure);
+                    request::fail(&self.shared, slot.request.fault(&flow.stream, failure));
                 }
             }
             self.slots[number as usize] = None;
