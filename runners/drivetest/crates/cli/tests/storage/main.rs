@@ -9,3 +9,4 @@ mod modes;
 mod refused;
 mod runs;
 mod stopped;
+mod told;
