@@ -7,6 +7,8 @@ WORKSPACE := runners/drivetest
 DRIVETEST := $(WORKSPACE)/target/release/drivetest
 # One target directory for all; nothing is built here twice, so keeping intermediate states would only cost disk.
 export CARGO_INCREMENTAL := 0
+# The side file of a run tells the commit that its program was built from; an archive without history has none.
+export DRIVETEST_REVISION := $(shell git rev-parse HEAD 2>/dev/null)$(if $(shell git status --porcelain -- $(WORKSPACE) 2>/dev/null),-dirty)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # The checks need no server: addresses of a developer's shell must not reach them.
 OFFLINE := env -u DATABASE_URL -u REDIS_URL

@@ -28,6 +28,14 @@ pub struct Host {
 }
 
 impl Host {
+    /// This machine.
+    ///
+    /// # Errors
+    /// When the kernel does not tell its name.
+    pub fn here() -> Result<Self, DeviceError> {
+        Self::read(&System::host())
+    }
+
     pub(crate) fn read(system: &System) -> Result<Self, DeviceError> {
         let cpus = system::text(&system.proc.join("cpuinfo"))?.unwrap_or_default();
         let values = |key: &'static str| {

@@ -30,36 +30,62 @@ impl Buffer {
     }
 }
 
-/// Data to write: filled once, and stamped before each write so that no two blocks are alike.
-#[derive(Debug)]
-pub struct Payload {
-    buffer: Buffer,
+/// What is written: of every 512 bytes the first are zeros, the rest random, as ACT lays compressible data out.
+#[derive(Debug, Clone, Copy)]
+pub struct Pattern {
     zeros_bytes: usize,
 }
 
-impl Payload {
-    /// Data of which `compress_pct` per cent are random in every 512 bytes, the rest zeros, as ACT lays it out.
-    pub fn new(size: usize, compress_pct: u32, mut draws: Draws) -> Self {
+impl Pattern {
+    /// Data of which `compress_pct` per cent are random.
+    pub fn new(compress_pct: u32) -> Self {
         let words = PIECE_BYTES / 8;
-        let zeros_bytes = words * (100 - compress_pct as usize) / 100 * 8;
-        let mut buffer = Buffer::new(size);
-        for piece in buffer.bytes().chunks_mut(PIECE_BYTES) {
-            for word in piece[zeros_bytes..].chunks_mut(8) {
+        Self {
+            zeros_bytes: words * (100 - compress_pct as usize) / 100 * 8,
+        }
+    }
+
+    /// Fills memory that holds zeros.
+    pub fn fill(self, bytes: &mut [u8], draws: &mut Draws) {
+        for piece in bytes.chunks_mut(PIECE_BYTES) {
+            let random = piece.get_mut(self.zeros_bytes..).unwrap_or_default();
+            for word in random.chunks_mut(8) {
                 word.copy_from_slice(&draws.next_bits().to_le_bytes()[..word.len()]);
             }
         }
-        Self { buffer, zeros_bytes }
     }
 
-    /// Puts new random bits into the first random place of every 512 bytes.
+    /// Puts new random bits into the first random place of every 512 bytes, so that no two blocks are alike.
     /// One store for each of them, where upstream fills the whole block anew.
-    pub fn stamp(&mut self, mut draws: Draws) {
-        let zeros_bytes = self.zeros_bytes;
-        if zeros_bytes < PIECE_BYTES {
-            for piece in self.buffer.bytes().chunks_exact_mut(PIECE_BYTES) {
-                piece[zeros_bytes..zeros_bytes + 8].copy_from_slice(&draws.next_bits().to_le_bytes());
+    pub fn stamp(self, bytes: &mut [u8], draws: &mut Draws) {
+        if self.zeros_bytes < PIECE_BYTES {
+            for piece in bytes.chunks_exact_mut(PIECE_BYTES) {
+                piece[self.zeros_bytes..self.zeros_bytes + 8]
+                    .copy_from_slice(&draws.next_bits().to_le_bytes());
             }
         }
+    }
+}
+
+/// Data to write: filled once, and stamped before each write.
+#[derive(Debug)]
+pub struct Payload {
+    buffer: Buffer,
+    pattern: Pattern,
+}
+
+impl Payload {
+    /// Data of that size and pattern.
+    pub fn new(size: usize, compress_pct: u32, mut draws: Draws) -> Self {
+        let pattern = Pattern::new(compress_pct);
+        let mut buffer = Buffer::new(size);
+        pattern.fill(buffer.bytes(), &mut draws);
+        Self { buffer, pattern }
+    }
+
+    /// Makes the data unlike any written before.
+    pub fn stamp(&mut self, mut draws: Draws) {
+        self.pattern.stamp(self.buffer.bytes(), &mut draws);
     }
 
     /// The bytes.

@@ -1,74 +1,108 @@
-//! A histogram of high resolution: every octave of microseconds in 128 cells, within 0.8 % of any time.
+//! A histogram of high resolution, three digits: every octave in 1,024 cells, within 0.1 % of any time from 16 us on and
+//! within 8 ns of any shorter one.
 //!
 //! Cells count in units of 125/16 ns, 128 of them in a microsecond. So every power of two of a microsecond is a cell's
-//! edge, and so are 1, 8 and 64 ms (1000/512 = 250/128): counts at or over these are exact, not interpolated.
+//! edge, and so are 1, 8 and 64 ms (1000/512 = 2000/1024): counts at or over these are exact, not interpolated.
+//!
+//! Whoever reports takes the counts away: 32 bits last for 70 million times a second and cell if that is done once a
+//! minute, and an interval is what was found in the cells, not a difference of two copies.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use crate::buckets::add_one;
 use crate::clock::Nanos;
 
 /// Cells in an octave.
-const OCTAVE: u64 = 128;
+const OCTAVE: usize = 1_024;
 
-/// Octaves above the first 128 units: up to 2^39 us, six days; longer times count in the last cell.
-const OCTAVES_COUNT: u64 = 39;
+/// Octaves above the first 1,024 units, which are 8 us: up to 2^37 us, 38 hours; longer times count in the last cell.
+const OCTAVES_COUNT: usize = 34;
 
-const CELLS_COUNT: usize = ((OCTAVES_COUNT + 1) * OCTAVE) as usize;
+const CELLS_COUNT: usize = (OCTAVES_COUNT + 1) * OCTAVE;
 
 /// The first length that no octave holds any more.
-const TOO_LONG: u64 = 1_000 << OCTAVES_COUNT;
+const TOO_LONG: u64 = 8_000 << OCTAVES_COUNT;
 
 fn cell_of(time: Nanos) -> usize {
     let units = time.0.min(TOO_LONG - 1) * 16 / 125;
-    let octave = (units / OCTAVE).checked_ilog2().unwrap_or(0);
-    (u64::from(octave) * OCTAVE + (units >> octave)) as usize
+    let octave = (units / OCTAVE as u64).checked_ilog2().unwrap_or(0);
+    octave as usize * OCTAVE + (units >> octave) as usize
 }
 
 /// The shortest time that a cell counts.
 fn lower_edge(cell: usize) -> Nanos {
-    let octave = (cell as u64 / OCTAVE).saturating_sub(1);
-    let units = (cell as u64 - octave * OCTAVE) << octave;
+    let octave = (cell / OCTAVE).saturating_sub(1);
+    let units = ((cell - octave * OCTAVE) as u64) << octave;
     Nanos((units * 125).div_ceil(16))
 }
 
-/// Cells that one thread adds to and another reads.
+/// Cells that threads add to and the collector empties. Nothing locks: whoever adds never waits for whoever empties.
 #[derive(Debug)]
 pub struct Cells {
-    counts: Box<[AtomicU64]>,
+    counts: Box<[AtomicU32]>,
+    /// A bit for each octave that was ever counted in: the others need no look.
+    octaves: AtomicU64,
+    shortest_ns: AtomicU64,
     longest_ns: AtomicU64,
 }
 
 impl Default for Cells {
     fn default() -> Self {
-        let counts = (0..CELLS_COUNT).map(|_| AtomicU64::new(0)).collect();
         Self {
-            counts,
+            counts: (0..CELLS_COUNT).map(|_| AtomicU32::new(0)).collect(),
+            octaves: AtomicU64::new(0),
+            shortest_ns: AtomicU64::new(u64::MAX),
             longest_ns: AtomicU64::new(0),
         }
     }
 }
 
 impl Cells {
-    /// Counts one time; only ever called by the thread that owns the cells.
+    /// Counts one time.
     pub fn record(&self, time: Nanos) {
-        add_one(&self.counts[cell_of(time)]);
-        self.longest_ns.fetch_max(time.0, Relaxed);
+        let cell = cell_of(time);
+        self.counts[cell].fetch_add(1, Relaxed);
+        let octave = 1 << (cell / OCTAVE);
+        // Looked at first: what a thread only reads, no other thread has to give back.
+        if self.octaves.load(Relaxed) & octave == 0 {
+            self.octaves.fetch_or(octave, Relaxed);
+        }
+        if time.0 < self.shortest_ns.load(Relaxed) {
+            self.shortest_ns.fetch_min(time.0, Relaxed);
+        }
+        if time.0 > self.longest_ns.load(Relaxed) {
+            self.longest_ns.fetch_max(time.0, Relaxed);
+        }
     }
 
-    /// Adds what is counted so far to `times`. The longest time is that since the last call.
+    /// Moves what was counted since the last call to `times`.
     pub fn drain_into(&self, times: &mut Times) {
-        for (sum, count) in times.counts.iter_mut().zip(&self.counts) {
-            *sum += count.load(Relaxed);
-        }
+        times.shortest = times
+            .shortest
+            .min(Nanos(self.shortest_ns.swap(u64::MAX, Relaxed)));
         times.longest = times.longest.max(Nanos(self.longest_ns.swap(0, Relaxed)));
+        let octaves = self.octaves.load(Relaxed);
+        for cell in cells_of(octaves) {
+            if self.counts[cell].load(Relaxed) > 0 {
+                times.add(cell, u64::from(self.counts[cell].swap(0, Relaxed)));
+            }
+        }
+        times.reach_all_cells();
     }
 }
 
-/// Times of a run or of an interval, frozen.
+/// The cells of the octaves whose bit is set, in their order.
+fn cells_of(octaves: u64) -> impl DoubleEndedIterator<Item = usize> {
+    let set = (0..=OCTAVES_COUNT).filter(move |octave| octaves >> octave & 1 == 1);
+    set.flat_map(|octave| octave * OCTAVE..(octave + 1) * OCTAVE)
+}
+
+/// Times of a run or of an interval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Times {
     counts: Vec<u64>,
+    octaves: u64,
+    count: u64,
+    shortest: Nanos,
     longest: Nanos,
 }
 
@@ -76,64 +110,120 @@ impl Default for Times {
     fn default() -> Self {
         Self {
             counts: vec![0; CELLS_COUNT],
+            octaves: 0,
+            count: 0,
+            shortest: Nanos(u64::MAX),
             longest: Nanos(0),
         }
     }
 }
 
 impl Times {
+    fn add(&mut self, cell: usize, count: u64) {
+        self.counts[cell] += count;
+        self.octaves |= 1 << (cell / OCTAVE);
+        self.count += count;
+    }
+
+    fn cells(&self) -> impl DoubleEndedIterator<Item = (usize, u64)> {
+        let counted = cells_of(self.octaves).map(|cell| (cell, self.counts[cell]));
+        counted.filter(|(_, count)| *count > 0)
+    }
+
+    /// A time that came during the emptying may be counted in this interval, and its length in the next: then the
+    /// shortest and the longest are as near as the cells tell.
+    fn reach_all_cells(&mut self) {
+        let ends = |cells: &mut dyn DoubleEndedIterator<Item = (usize, u64)>| {
+            let (first, _) = cells.next()?;
+            Some((first, cells.next_back().map_or(first, |(last, _)| last)))
+        };
+        let Some((first, last)) = ends(&mut self.cells()) else {
+            return;
+        };
+        if lower_edge(first + 1) <= self.shortest {
+            self.shortest = lower_edge(first);
+        }
+        if lower_edge(last) > self.longest {
+            self.longest = lower_edge(last);
+        }
+    }
+
+    /// Counts one time.
+    pub fn record(&mut self, time: Nanos) {
+        self.add(cell_of(time), 1);
+        self.shortest = self.shortest.min(time);
+        self.longest = self.longest.max(time);
+    }
+
     /// Puts every count back to none, and keeps the room.
     pub fn clear(&mut self) {
-        self.counts.fill(0);
+        for cell in cells_of(self.octaves) {
+            self.counts[cell] = 0;
+        }
+        self.octaves = 0;
+        self.count = 0;
+        self.shortest = Nanos(u64::MAX);
         self.longest = Nanos(0);
     }
 
-    /// Makes `self` what came since `earlier` was counted; the longest time is the interval's already.
-    pub fn subtract(&mut self, earlier: &Self) {
-        for (count, before) in self.counts.iter_mut().zip(&earlier.counts) {
-            *count -= before;
+    /// Adds those of an interval to these of the run.
+    pub fn merge(&mut self, interval: &Self) {
+        for (cell, count) in interval.cells() {
+            self.add(cell, count);
         }
-    }
-
-    /// Adds those of another stream.
-    pub fn merge(&mut self, other: &Self) {
-        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
-            *count += more;
-        }
-        self.longest = self.longest.max(other.longest);
+        self.shortest = self.shortest.min(interval.shortest);
+        self.longest = self.longest.max(interval.longest);
     }
 
     /// How many times are counted.
     pub fn count(&self) -> u64 {
-        self.counts.iter().sum()
+        self.count
     }
 
-    /// The longest time, exact.
+    /// The shortest time, exact; None when nothing is counted.
+    pub fn shortest(&self) -> Option<Nanos> {
+        (self.count > 0).then_some(self.shortest)
+    }
+
+    /// The longest time, exact; 0 when nothing is counted.
     pub fn longest(&self) -> Nanos {
         self.longest
     }
 
-    /// Takes the longest time of an interval into the run's.
-    pub fn raise_longest(&mut self, longest: Nanos) {
-        self.longest = self.longest.max(longest);
+    /// The mean, each time taken for its cell's middle; None when nothing is counted.
+    /// Source: HdrHistogram, getMean().
+    pub fn mean(&self) -> Option<Nanos> {
+        let middle = |cell| u128::from(lower_edge(cell).0 + lower_edge(cell + 1).0 - 1) / 2;
+        let sum = |cells: &mut dyn Iterator<Item = (usize, u64)>| -> u128 {
+            cells.map(|(cell, count)| middle(cell) * u128::from(count)).sum()
+        };
+        let mean = sum(&mut self.cells()).checked_div(u128::from(self.count))?;
+        Some(Nanos(mean as u64).clamp(self.shortest.min(self.longest), self.longest))
     }
 
     /// How many times are at or over `threshold`; exact where the threshold is an edge, as 1, 8 and 64 ms are.
     pub fn at_or_over(&self, threshold: Nanos) -> u64 {
-        self.counts[cell_of(threshold)..].iter().sum()
+        let least = cell_of(threshold);
+        let over = self.cells().rev().take_while(|(cell, _)| *cell >= least);
+        over.map(|(_, count)| count).sum()
     }
 
-    /// The time that `per_mille` of 1000 do not exceed, rounded up to its cell's end; 0 when nothing is counted.
-    pub fn percentile(&self, per_mille: u64) -> Nanos {
-        let rank = (u128::from(self.count()) * u128::from(per_mille)).div_ceil(1_000);
+    /// The time that so many of 100,000 do not exceed, rounded up to its cell's end and never above the longest. None
+    /// with fewer times than let one lie beyond it: p99.99 needs 10,000 of them.
+    pub fn percentile(&self, per_100_000: u64) -> Option<Nanos> {
+        let beyond = 100_000 - per_100_000.min(99_999);
+        if u128::from(self.count) * u128::from(beyond) < 100_000 {
+            return None;
+        }
+        let rank = (u128::from(self.count) * u128::from(per_100_000)).div_ceil(100_000);
         let mut seen = 0;
-        for (cell, count) in self.counts.iter().enumerate() {
-            seen += u128::from(*count);
-            if *count > 0 && seen >= rank {
-                return Nanos(lower_edge(cell + 1).0 - 1).min(self.longest);
+        for (cell, count) in self.cells() {
+            seen += u128::from(count);
+            if seen >= rank {
+                return Some(Nanos(lower_edge(cell + 1).0 - 1).min(self.longest));
             }
         }
-        Nanos(0)
+        None
     }
 }
 
@@ -158,6 +248,17 @@ mod tests {
             assert_eq!(
                 (cell_of(Nanos(edge - 1)), cell_of(Nanos(edge))),
                 (cell - 1, cell),
+                "cell {cell}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_cell_is_a_thousandth_of_its_time_wide_or_8_ns() {
+        for cell in 0..CELLS_COUNT {
+            let (lower, upper) = (lower_edge(cell).0, lower_edge(cell + 1).0);
+            assert!(
+                upper - lower <= 8 || (upper - lower) * 1_000 <= lower,
                 "cell {cell}"
             );
         }
@@ -193,25 +294,84 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_within_a_cell_of_the_truth() {
-        let found = times(&(1..=1_000).map(|us| us * 1_000).collect::<Vec<_>>());
-        for (per_mille, us) in [(500, 500_000), (990, 990_000), (999, 999_000)] {
-            let got = found.percentile(per_mille).0;
-            assert!(got >= us && got < us + us / 100, "{per_mille}: {got}");
+    fn percentiles_are_within_a_thousandth_of_the_truth() {
+        let found = times(&(1..=100_000).map(|tenths| tenths * 100).collect::<Vec<_>>());
+        for per_100_000 in [50_000, 90_000, 99_000, 99_900, 99_990, 99_999] {
+            let truth = per_100_000 * 100;
+            let got = found.percentile(per_100_000).unwrap().0;
+            assert!(
+                got >= truth && got <= truth + truth / 1_000,
+                "{per_100_000}: {got}"
+            );
         }
-        assert_eq!(found.percentile(1_000), Nanos(1_000_000));
-        assert_eq!(times(&[]).percentile(990), Nanos(0));
     }
 
     #[test]
-    fn an_interval_is_what_came_since_and_has_a_longest_time_of_its_own() {
+    fn a_percentile_needs_so_many_times_that_one_may_lie_beyond_it() {
+        let of = |count: usize| times(&vec![5_000; count]);
+        for (per_100_000, least) in [(50_000, 2), (99_000, 100), (99_900, 1_000), (99_990, 10_000)] {
+            assert_eq!(of(least - 1).percentile(per_100_000), None, "{per_100_000}");
+            assert_eq!(
+                of(least).percentile(per_100_000),
+                Some(Nanos(5_000)),
+                "{per_100_000}"
+            );
+        }
+        assert_eq!(times(&[]).percentile(50_000), None);
+    }
+
+    #[test]
+    fn shortest_and_longest_are_exact_and_the_mean_within_a_thousandth() {
+        let found = times(&[1_000_000, 2_000_003, 6_000_007]);
+        assert_eq!(
+            (found.shortest(), found.longest()),
+            (Some(Nanos(1_000_000)), Nanos(6_000_007))
+        );
+        assert!(found.mean().unwrap().0.abs_diff(3_000_003) <= 3_000);
+        assert_eq!((times(&[]).shortest(), times(&[]).mean()), (None, None));
+        assert_eq!(times(&[7]).mean(), Some(Nanos(7)));
+    }
+
+    #[test]
+    fn an_interval_is_what_came_since_and_the_run_is_all_intervals() {
         let cells = Cells::default();
         let (mut first, mut second) = (Times::default(), Times::default());
         cells.record(Nanos(5_000_000));
         cells.drain_into(&mut first);
         cells.record(Nanos(3_000));
         cells.drain_into(&mut second);
-        second.subtract(&first);
         assert_eq!((second.count(), second.longest()), (1, Nanos(3_000)));
+        first.merge(&second);
+        assert_eq!(first, times(&[5_000_000, 3_000]));
+        first.clear();
+        assert_eq!(first, Times::default());
+    }
+
+    #[test]
+    fn a_time_whose_length_comes_an_interval_late_still_lies_between_the_ends() {
+        let mut found = Times::default();
+        found.add(cell_of(Nanos(5_000_000)), 1);
+        found.reach_all_cells();
+        let edge = lower_edge(cell_of(Nanos(5_000_000)));
+        assert_eq!((found.shortest(), found.longest()), (Some(edge), edge));
+    }
+
+    #[test]
+    fn nothing_is_lost_while_threads_count_and_the_collector_empties() {
+        let cells = Cells::default();
+        let mut found = Times::default();
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..3)
+                .map(|_| scope.spawn(|| (0..50_000).for_each(|ns| cells.record(Nanos(ns)))))
+                .collect();
+            while threads.iter().any(|thread| !thread.is_finished()) {
+                cells.drain_into(&mut found);
+            }
+        });
+        cells.drain_into(&mut found);
+        assert_eq!(
+            (found.count(), found.shortest(), found.longest()),
+            (150_000, Some(Nanos(0)), Nanos(49_999))
+        );
     }
 }

@@ -1,19 +1,29 @@
 //! Watches a run: reports each interval at its time, and sees to it that the run ends.
 
+use std::fs::Metadata;
 use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{major, minor};
 
+use crate::account::Account;
 use crate::clock::{Instant, Nanos};
 use crate::crew::Shared;
+use crate::device::Device;
+use crate::faults::FaultCount;
+use crate::held::{Extent, Held};
 use crate::recorder::Tally;
 use crate::report::block::{block, histograms};
+use crate::report::header::failed;
 use crate::report::output::Outputs;
-use crate::report::side::{Interval, IntervalReads, Totals};
+use crate::report::side::{ErrorCount, Interval, Ran};
+use crate::report::worst::Worst;
 use crate::signals::Signals;
 use crate::stop::Cause;
-use crate::stream::{Histogram, Operation, Stream};
+use crate::stream::{Operation, Stream};
+use crate::telemetry::{Named, Telemetry};
 
 /// How often the collector looks for streams that stand still.
 const LOOK: Nanos = Nanos::from_ms(100);
@@ -23,6 +33,9 @@ const PATIENCE: Nanos = Nanos::from_s(60);
 
 /// How long threads may take to end once the run is stopped.
 const FAREWELL: Nanos = Nanos::from_s(5);
+
+/// The cells are emptied at least this often, before 32 bits can be full.
+const FILLING: Nanos = Nanos::from_s(60);
 
 /// How often it then looks whether they have: the bell and a signal's descriptor may be readable already.
 const GLANCE: Nanos = Nanos::from_ms(5);
@@ -35,10 +48,12 @@ pub struct Collector<'a> {
     start: Instant,
     names: Vec<String>,
     tallies: Vec<(Operation, Tally)>,
-    earlier: Tally,
-    interval: Tally,
+    accounts: Vec<Account>,
+    telemetry: Telemetry,
+    worst: Worst,
+    drained: Instant,
     interval_start: Nanos,
-    longest: (Nanos, Nanos),
+    told_faults_count: usize,
 }
 
 /// How a run went.
@@ -46,12 +61,10 @@ pub struct Collector<'a> {
 pub struct Ending {
     /// None when it ran its whole time.
     pub cause: Option<Cause>,
-    /// How long it ran.
-    pub elapsed: Nanos,
-    /// What was completed.
-    pub totals: Totals,
-    /// All record reads.
-    pub reads: Tally,
+    /// What came of it, as the side file tells it.
+    pub ran: Ran,
+    /// The extremes of its intervals.
+    pub worst: Worst,
 }
 
 impl<'a> Collector<'a> {
@@ -62,20 +75,22 @@ impl<'a> Collector<'a> {
         signals: &'a Signals,
         start: Instant,
         names: Vec<String>,
+        telemetry: Telemetry,
     ) -> Self {
-        let empty = || Tally::new(shared.devices.len());
-        let tallies = streams.iter().map(|stream| (stream.operation, empty())).collect();
+        let tally = |stream: &Arc<Stream>| (stream.operation, Tally::new(shared.devices.len()));
         Self {
             shared,
             streams,
             signals,
             start,
             names,
-            tallies,
-            earlier: empty(),
-            interval: empty(),
+            tallies: streams.iter().map(tally).collect(),
+            accounts: streams.iter().map(|stream| Account::of(stream)).collect(),
+            telemetry,
+            worst: Worst::default(),
+            drained: start,
             interval_start: Nanos(0),
-            longest: (Nanos(0), Nanos(0)),
+            told_faults_count: 0,
         }
     }
 
@@ -86,7 +101,7 @@ impl<'a> Collector<'a> {
         let mut label_s = 0;
         while label_s < last_s && !self.is_stopped() {
             label_s += interval_s;
-            self.wait_until(self.start.after(Nanos::from_s(label_s)));
+            self.wait_until(self.start.after(Nanos::from_s(label_s)), outputs);
             let mut elapsed = Instant::now().since(self.start);
             if label_s == last_s {
                 elapsed = self.wait_for_the_last();
@@ -95,7 +110,7 @@ impl<'a> Collector<'a> {
                 self.shared.stop.raise(Cause::Output);
             }
         }
-        self.ending()
+        self.ending(outputs)
     }
 
     fn is_stopped(&self) -> bool {
@@ -103,15 +118,31 @@ impl<'a> Collector<'a> {
     }
 
     /// Waits for a point in time or for the stop of the run.
-    fn wait_until(&self, until: Instant) {
+    fn wait_until(&mut self, until: Instant, outputs: &mut Outputs) {
         while !self.is_stopped() {
             let now = Instant::now();
             if now >= until {
                 return;
             }
+            if now.since(self.drained) >= FILLING {
+                self.count_up();
+            }
             self.sleep(until.since(now).min(LOOK));
             self.look();
+            if self.tell_faults(outputs).is_err() {
+                self.shared.stop.raise(Cause::Output);
+            }
         }
+    }
+
+    /// Tells the first requests that failed, as they come.
+    fn tell_faults(&mut self, outputs: &mut Outputs) -> io::Result<()> {
+        for fault in self.shared.faults.kept().skip(self.told_faults_count) {
+            self.told_faults_count += 1;
+            let text = failed(self.told_faults_count, fault, &self.shared.devices);
+            outputs.log(&text)?;
+        }
+        Ok(())
     }
 
     /// Waits until every request has come back, after the time for requests is over; returns how long the run was.
@@ -169,47 +200,36 @@ impl<'a> Collector<'a> {
 
     fn count_up(&mut self) {
         for (stream, (_, tally)) in self.streams.iter().zip(&mut self.tallies) {
-            tally.clear();
+            tally.clear_buckets();
             stream.drain_into(tally);
+        }
+        self.drained = Instant::now();
+    }
+
+    /// Makes the interval of every account what came since the last one.
+    fn turn_interval(&mut self) {
+        self.count_up();
+        for (account, (_, tally)) in self.accounts.iter_mut().zip(&mut self.tallies) {
+            account.turn(tally);
         }
     }
 
     fn report(&mut self, label_s: u64, elapsed: Nanos, outputs: &mut Outputs) -> io::Result<()> {
-        self.count_up();
+        self.turn_interval();
         let counts = histograms(&self.shared.config, &self.tallies);
         outputs.log(&block(label_s, &self.names, &counts))?;
-        let lag = self
-            .tallies
-            .iter()
-            .map(|(_, tally)| tally.lag)
-            .max()
-            .unwrap_or_default();
-        self.turn_interval();
-        let reads = IntervalReads {
-            length: Nanos(elapsed.0 - self.interval_start.0),
-            lag,
-            service: &self.interval.service,
-            response: &self.interval.response,
-        };
-        let totals = Totals::of(&self.tallies);
-        outputs.side(&Interval::new(label_s, elapsed, totals, reads))?;
+        let length = Nanos(elapsed.0 - self.interval_start.0);
+        let telemetry = self.telemetry.look(length);
+        self.worst.take(label_s, &self.accounts, &telemetry);
+        outputs.side(&Interval::new(
+            label_s,
+            elapsed,
+            length,
+            &self.accounts,
+            telemetry,
+        ))?;
         self.interval_start = elapsed;
         Ok(())
-    }
-
-    /// Makes `interval` the reads since the last report.
-    fn turn_interval(&mut self) {
-        let is_read = |operation: Operation| operation.histogram() == Some(Histogram::Reads);
-        let mut reads = Tally::new(self.shared.devices.len());
-        for (_, tally) in self.tallies.iter().filter(|(operation, _)| is_read(*operation)) {
-            reads.merge(tally);
-        }
-        self.interval.clone_from(&reads);
-        self.interval.service.subtract(&self.earlier.service);
-        self.interval.response.subtract(&self.earlier.response);
-        self.earlier.clone_from(&reads);
-        self.longest.0 = self.longest.0.max(reads.service.longest());
-        self.longest.1 = self.longest.1.max(reads.response.longest());
     }
 
     /// Waits for the threads, but not for ever: a drive that does not answer holds them in the kernel.
@@ -220,22 +240,65 @@ impl<'a> Collector<'a> {
         }
     }
 
-    fn ending(mut self) -> Ending {
+    fn ending(mut self, outputs: &mut Outputs) -> Ending {
         let cause = self.shared.stop.cause();
         // A whole run ended when its last report was taken; writing that report is no part of it.
         let elapsed = cause.map_or(self.interval_start, |_| Instant::now().since(self.start));
         self.wait_for_threads();
-        self.count_up();
-        self.turn_interval();
-        let totals = Totals::of(&self.tallies);
-        let mut reads = self.earlier;
-        reads.service.raise_longest(self.longest.0);
-        reads.response.raise_longest(self.longest.1);
+        // Where the log takes no more, the words about the end fail as well, and that is told.
+        let _ = self.tell_faults(outputs);
+        if cause.is_some() {
+            self.turn_interval();
+        }
+        let extent = Extent {
+            elapsed,
+            is_whole: cause.is_none(),
+        };
+        let ran = Ran {
+            elapsed,
+            held: Some(Held::of(&self.accounts, extent)),
+            accounts: self.accounts,
+            raided_count: None,
+            errors: errors(&self.shared),
+            disks: self
+                .telemetry
+                .look(Nanos(elapsed.0 - self.interval_start.0))
+                .disks,
+        };
         Ending {
             cause,
-            elapsed,
-            totals,
-            reads,
+            ran,
+            worst: self.worst,
         }
     }
+}
+
+fn errors(shared: &Shared) -> Vec<ErrorCount> {
+    let named = |found: FaultCount| ErrorCount {
+        device: shared.devices[found.kind.device].name.clone(),
+        operation: found.kind.operation.word(),
+        errno: found.kind.errno,
+        is_early_end: found.kind.is_early_end,
+        count: found.count,
+    };
+    shared.faults.counts().into_iter().map(named).collect()
+}
+
+/// Where the kernel tells of what lies beneath a device: its own number, or that of the one its file system is on.
+pub fn named(devices: &[Device]) -> Vec<Named> {
+    devices
+        .iter()
+        .map(|device| Named {
+            name: device.name.clone(),
+            number: device.file.metadata().ok().map(|found| beneath(&found)),
+        })
+        .collect()
+}
+
+fn beneath(found: &Metadata) -> (u32, u32) {
+    let number = match found.file_type().is_block_device() {
+        true => found.rdev(),
+        false => found.dev(),
+    };
+    (major(number), minor(number))
 }

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::telemetry::Root;
+
 /// What the side file says of the host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Host {
@@ -13,6 +15,16 @@ pub struct Host {
     pub cpu_model: String,
     /// Processors that are online.
     pub cpus_count: u32,
+    /// Null where the kernel counts none.
+    pub numa_nodes_count: Option<usize>,
+    /// The different governors of its processors; null where the kernel scales no frequency.
+    pub governors: Option<Vec<String>>,
+    /// Null where other users' processes are hidden.
+    pub is_irqbalance_running: Option<bool>,
+    /// Memory that the kernel manages.
+    pub memory_bytes: Option<u64>,
+    /// What kind of virtual machine it is, as the machine names itself; null where nothing tells that it is one.
+    pub virtual_machine: Option<String>,
 }
 
 impl Host {
@@ -21,14 +33,54 @@ impl Host {
         let names = rustix::system::uname();
         let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
+        // What the kernel does not tell of itself is no reason not to load a drive.
+        let told = drivetest_device::Host::here().ok();
+        let root = Root::host();
         let allowed = || std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
         Self {
             hostname: names.nodename().to_string_lossy().into_owned(),
             kernel: names.release().to_string_lossy().into_owned(),
             cpu_model: cpu_model(&cpuinfo),
             cpus_count: cpus_in(&online).unwrap_or_else(allowed),
+            numa_nodes_count: told.as_ref().and_then(|told| told.numa_nodes_count),
+            is_irqbalance_running: told.as_ref().and_then(|told| told.is_irqbalance_running),
+            governors: told.and_then(|told| told.governors),
+            memory_bytes: memory_bytes(&root),
+            virtual_machine: virtual_machine(&root),
         }
     }
+}
+
+fn memory_bytes(root: &Root) -> Option<u64> {
+    let text = root.text("proc/meminfo")?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kib * 1_024)
+}
+
+/// x86 processors tell a hypervisor by a flag; its name stands where Xen or the firmware tells it.
+fn virtual_machine(root: &Root) -> Option<String> {
+    let cpuinfo = root.text("proc/cpuinfo").unwrap_or_default();
+    let flags = cpuinfo.lines().find(|line| line.starts_with("flags"));
+    let is_flagged = flags.is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"));
+    let xen = root.text("sys/hypervisor/type");
+    let product = || {
+        let parts = ["sys_vendor", "product_name"].map(|part| root.text(&format!("sys/class/dmi/id/{part}")));
+        let told: Vec<_> = parts
+            .into_iter()
+            .flatten()
+            .filter(|part| !part.is_empty())
+            .collect();
+        told.join(" ")
+    };
+    let unnamed = |name: String| {
+        if name.is_empty() {
+            "unnamed".to_owned()
+        } else {
+            name
+        }
+    };
+    xen.or_else(|| is_flagged.then(|| unnamed(product())))
 }
 
 fn cpu_model(cpuinfo: &str) -> String {
@@ -61,6 +113,31 @@ mod tests {
         assert_eq!(cpus_in("0"), Some(1));
         assert_eq!(cpus_in("0-3,8,10-11"), Some(7));
         assert_eq!((cpus_in(""), cpus_in("3-1"), cpus_in("all")), (None, None, None));
+    }
+
+    #[test]
+    fn a_virtual_machine_is_told_by_its_processors_flag_and_named_by_its_firmware() {
+        let told = |files: &[(&str, &str)]| {
+            let folder = tempfile::tempdir().unwrap();
+            for (path, text) in files {
+                let path = folder.path().join(path);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, text).unwrap();
+            }
+            virtual_machine(&Root::at(folder.path()))
+        };
+        let virtual_cpu = ("proc/cpuinfo", "flags\t\t: fpu hypervisor sse\n");
+        let firmware = [
+            ("sys/class/dmi/id/sys_vendor", "QEMU\n"),
+            ("sys/class/dmi/id/product_name", "Standard PC\n"),
+        ];
+        assert_eq!(told(&[("proc/cpuinfo", "flags : fpu\n"), firmware[0]]), None);
+        assert_eq!(told(&[virtual_cpu]).as_deref(), Some("unnamed"));
+        assert_eq!(
+            told(&[virtual_cpu, firmware[0], firmware[1]]).as_deref(),
+            Some("QEMU Standard PC")
+        );
+        assert_eq!(told(&[("sys/hypervisor/type", "xen\n")]).as_deref(), Some("xen"));
     }
 
     #[test]

@@ -3,15 +3,18 @@
 //! [`Order::carry_out`] is the whole: header, devices, threads, blocks, ending. Requests come in [`stream`]s, each with a
 //! [`schedule`]; every thread counts in its own [`recorder`], and the [`collector`] adds them up for the [`report`].
 
+pub mod account;
 pub mod buckets;
 pub mod buffer;
 pub mod cells;
 pub mod clock;
 pub mod collector;
 pub mod config;
-pub mod crew;
 pub mod device;
 pub mod draws;
+pub mod engine;
+pub mod faults;
+pub mod held;
 pub mod host;
 pub mod operation;
 pub mod order;
@@ -23,7 +26,8 @@ pub mod schedule;
 pub mod signals;
 pub mod stop;
 pub mod stream;
+pub mod telemetry;
 pub mod timestamp;
-mod worker;
 
+pub use engine::crew;
 pub use order::{Order, Outcome};

@@ -5,21 +5,22 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::clock::Nanos;
-use crate::collector::{Collector, Ending};
+use crate::collector::{Collector, Ending, named};
 use crate::config::Config;
-use crate::crew::{self, Shared};
+use crate::crew::Shared;
 use crate::device::{self, Device, Guard, Refusal, Wishes};
+use crate::engine::{self, Choice, Engine};
 use crate::host::Host;
 use crate::raid::Raid;
-use crate::recorder::Tally;
 use crate::report::block::names;
 use crate::report::header;
 use crate::report::output::Outputs;
-use crate::report::side::{End, Start, Totals};
+use crate::report::side::{End, Plan, Ran, Request, Start, Warning};
+use crate::report::summary::Summary;
 use crate::signals::Signals;
 use crate::stop::{Cause, Stop};
 use crate::stream::streams;
+use crate::telemetry::{Root, Telemetry};
 
 /// What is to be run, and what it may do.
 pub struct Order<'a> {
@@ -66,19 +67,34 @@ impl Order<'_> {
             Err(refusal) => return self.refuse(&refusal, host, outputs),
         };
         let shared = Arc::new(Shared::new(self.config.clone(), devices, self.seed, Stop::new()?));
-        let streams = streams(&self.config, shared.length, self.seed);
+        let choice = self.choose(&shared.devices, host);
+        let streams = streams(&self.config, shared.length, self.seed, choice.engine.workers());
         let names = names(&self.config);
-        outputs.log(&header::measured(self.config.model, &shared.devices, &names))?;
-        outputs.side(&self.start_record(host, &self.identities(&shared.devices)))?;
-        let raid = Raid::prepare(&shared);
-        let start = match raid.and_then(|raid| Ok((crew::start(&shared, &streams)?, raid))) {
-            Ok((start, raid)) => {
-                raid.begin(start);
-                start
-            }
-            Err(error) => return self.cannot_start(&error, outputs),
+        outputs.log(&header::measured(
+            self.config.model,
+            &shared.devices,
+            &choice,
+            &names,
+        ))?;
+        let warnings = self.guard.warnings(limit_celsius(&self.config));
+        outputs.side(&Start::new(
+            self.request(),
+            &Plan::of(&self.config, Some(&choice)),
+            host,
+            &self.identities(&shared.devices),
+            &warnings,
+        ))?;
+        outputs.tell(&warned(&warnings));
+        let telemetry = Telemetry::of(&Root::host(), &named(&shared.devices));
+        let begun = Raid::prepare(&shared)
+            .and_then(|raid| Ok((engine::start(&shared, &streams, choice.engine)?, raid)));
+        let (start, raid) = match begun {
+            Ok(begun) => begun,
+            Err(error) => return self.cannot_start(choice.engine, &error, outputs),
         };
-        let ending = Collector::new(&shared, &streams, signals, start, names).run(outputs);
+        raid.begin(start);
+        let mut ending = Collector::new(&shared, &streams, signals, start, names, telemetry).run(outputs);
+        ending.ran.raided_count = raid.reads_count();
         finish(&ending, &shared, outputs)
     }
 
@@ -101,8 +117,18 @@ impl Order<'_> {
         Ok(devices)
     }
 
-    fn start_record<'b>(&'b self, host: &'b Host, devices: &'b [Value]) -> Start<'b> {
-        Start::new(&self.config, self.config_text, self.seed, host, devices)
+    fn request(&self) -> Request<'_> {
+        Request {
+            config: &self.config,
+            config_text: self.config_text,
+            seed: self.seed,
+        }
+    }
+
+    /// The engine that suits the devices at the rate of all streams together.
+    fn choose(&self, devices: &[Device], host: &Host) -> Choice {
+        let per_s = self.config.rates().iter().map(|(_, rate)| rate.per_s()).sum();
+        engine::choose(&self.config, devices, per_s, host.cpus_count as usize)
     }
 
     fn identities(&self, devices: &[Device]) -> Vec<Value> {
@@ -121,10 +147,16 @@ impl Order<'_> {
             .iter()
             .map(|name| json!({"path": name}))
             .collect();
-        outputs.side(&self.start_record(host, &named))?;
+        outputs.side(&Start::new(
+            self.request(),
+            &Plan::of(&self.config, None),
+            host,
+            &named,
+            &[],
+        ))?;
         let (words, outcome) = match refusal {
             Refusal::Interrupted(signal) => (
-                header::stopped(Cause::Signal(signal), &[]),
+                header::stopped(Cause::Signal(signal)),
                 Outcome::Interrupted(refusal.to_string()),
             ),
             _ => (header::refused(refusal), Outcome::Refused(refusal.to_string())),
@@ -134,10 +166,18 @@ impl Order<'_> {
         Ok(outcome)
     }
 
-    fn cannot_start(&self, error: &io::Error, outputs: &mut Outputs) -> io::Result<Outcome> {
+    fn cannot_start(&self, engine: Engine, error: &io::Error, outputs: &mut Outputs) -> io::Result<Outcome> {
         let threads = self.config.service_threads;
-        let text =
-            format!("this host starts no {threads} service threads and those for large blocks: {error}");
+        let text = match engine {
+            Engine::Threads => {
+                format!("this host starts no {threads} service threads and those for large blocks: {error}")
+            }
+            Engine::IoUring { workers } => {
+                format!(
+                    "this host gives no io_uring for each of {workers} workers: {error}; try engine: threads"
+                )
+            }
+        };
         outputs.log(&format!(
             "ERROR: create service thread\ndrivetest: refused: {text}\n"
         ))?;
@@ -162,32 +202,46 @@ impl Outcome {
 
 fn never_started(outcome: &Outcome) -> End {
     let (reason, text) = outcome.reason();
-    End::new(reason, text, Nanos(0), Totals::default(), &Tally::default())
+    End::new(reason, text, &Ran::default())
+}
+
+fn warned(warnings: &[Warning]) -> String {
+    let line = |warning: &Warning| format!("drivetest: warning: {} ({})\n", warning.sentence, warning.id);
+    warnings.iter().map(line).collect()
+}
+
+/// None leaves the drives' own limits.
+fn limit_celsius(config: &Config) -> Option<u32> {
+    Some(config.temperature_limit_c).filter(|limit| *limit > 0)
+}
+
+fn summary(reason: &str, text: &str, ending: &Ending, config: &Config) -> String {
+    let limit = limit_celsius(config).map(f64::from);
+    Summary::of(reason, text, ending).with_limit(limit).to_string()
 }
 
 fn finish(ending: &Ending, shared: &Shared, outputs: &mut Outputs) -> io::Result<Outcome> {
-    let words = ending
-        .cause
-        .map(|cause| header::stopped(cause, &shared.devices))
-        .unwrap_or_default();
-    let text = words.trim_end().replace('\n', "; ");
+    let stopped = ending.cause.map(header::stopped).unwrap_or_default();
+    let words = header::failures(&shared.faults, &shared.devices) + &stopped;
+    let text = match ending.cause {
+        Some(Cause::Device(fault)) => {
+            let ordinal = shared.faults.total() as usize;
+            header::failed(ordinal, fault, &shared.devices) + &stopped
+        }
+        _ => stopped,
+    };
+    let text = text.trim_end().replace('\n', "; ");
     let outcome = match ending.cause {
         None => Outcome::Finished,
         Some(Cause::Lag(_) | Cause::Silence) => Outcome::CannotKeepUp(text),
         Some(Cause::Device(_)) => Outcome::DeviceError(text),
-        Some(Cause::Signal(_) | Cause::Output) => Outcome::Interrupted(text),
+        Some(Cause::Signal(_) | Cause::Output | Cause::Ring(_)) => Outcome::Interrupted(text),
     };
     let (reason, text) = outcome.reason();
-    let logged = outputs.log(&words);
+    let logged = outputs.log(&(words + &header::not_held(ending.ran.held.as_ref())));
     // The side file may lie on another disk than the log: it is told even when the log is full.
-    outputs
-        .side(&End::new(
-            reason,
-            text,
-            ending.elapsed,
-            ending.totals,
-            &ending.reads,
-        ))
-        .and(logged)?;
+    let told = outputs.side(&End::new(reason, text, &ending.ran));
+    outputs.tell(&summary(reason, text, ending, &shared.config));
+    told.and(logged)?;
     Ok(outcome)
 }

@@ -15,8 +15,9 @@ use std::thread::Builder;
 use crate::buffer::Buffer;
 use crate::clock::{Instant, Nanos};
 use crate::crew::Shared;
+use crate::engine::request;
+use crate::faults::{Failure, Fault};
 use crate::operation::Operation;
-use crate::stop::{Cause, Fault};
 
 /// The longest sleep at a stretch, so that a stop is seen soon.
 const LONGEST_SLEEP: Nanos = Nanos::from_ms(50);
@@ -120,15 +121,16 @@ impl Raider {
     fn read(&mut self, number: u64) -> bool {
         let device = &self.shared.devices[self.device];
         let extent = device.places.block(number);
-        if let Err(error) = device.read(extent, self.buffer.bytes()) {
+        let moved = device.read(extent, self.buffer.bytes());
+        if let Some(failure) = Failure::of(moved, extent.length) {
             let fault = Fault {
                 device: self.device,
                 operation: Operation::TombRaider,
                 extent,
-                errno: Fault::number(&error),
+                failure,
             };
-            self.shared.stop.raise(Cause::Device(fault));
-            return false;
+            request::fail(&self.shared, fault);
+            return !self.shared.stop.is_raised();
         }
         self.reads_count.fetch_add(1, Relaxed);
         true
@@ -140,7 +142,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::device::{Device, Places};
-    use crate::stop::Stop;
+    use crate::stop::{Cause, Stop};
 
     const BLOCK_BYTES: u64 = 131_072;
 

@@ -1,10 +1,11 @@
-//! What one thread counts. One thread writes, the collector reads: nothing locks, nothing waits.
+//! What one thread counts. The collector reads it: nothing locks, nothing waits.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::buckets::{BUCKETS_COUNT, Buckets, Counts, Unit};
+use crate::buckets::{BUCKETS_COUNT, Buckets, Counts, Unit, add_one};
 use crate::cells::{Cells, Times};
-use crate::clock::{Instant, Nanos};
+use crate::clock::Instant;
 
 /// The three stamps of a request.
 #[derive(Debug, Clone, Copy)]
@@ -17,70 +18,110 @@ pub struct Stamps {
     pub completed: Instant,
 }
 
+/// Sets of high resolution that the threads of a stream share: so memory does not grow with their number, and few
+/// enough threads count in one set to seldom meet.
+const SHARED_COUNT: usize = 8;
+
 /// The counts of one thread.
 #[derive(Debug)]
 pub struct Recorder {
     unit: Unit,
     by_device: Box<[Buckets]>,
-    precise: Option<Precise>,
-    lag_ns: AtomicU64,
+    failed: Box<[AtomicU64]>,
+    precise: Arc<Precise>,
+    /// One of those who share the set hands it over to the collector.
+    hands_over: bool,
 }
 
 #[derive(Debug, Default)]
 struct Precise {
     service: Cells,
     response: Cells,
+    lateness: Cells,
 }
 
 impl Recorder {
-    /// Counts for that many devices; in high resolution as well when `is_precise`.
-    pub fn new(unit: Unit, devices_count: usize, is_precise: bool) -> Self {
-        let by_device = (0..devices_count).map(|_| Buckets::default()).collect();
-        let precise = is_precise.then(Precise::default);
-        Self {
+    /// The counts of a stream's threads, for that many devices.
+    pub fn of_threads(unit: Unit, devices_count: usize, threads_count: usize) -> Vec<Arc<Self>> {
+        let shared: Vec<_> = (0..threads_count.min(SHARED_COUNT))
+            .map(|_| Arc::new(Precise::default()))
+            .collect();
+        let one = |number| Self {
             unit,
-            by_device,
-            precise,
-            lag_ns: AtomicU64::new(0),
-        }
+            by_device: (0..devices_count).map(|_| Buckets::default()).collect(),
+            failed: (0..devices_count).map(|_| AtomicU64::new(0)).collect(),
+            precise: Arc::clone(&shared[number % SHARED_COUNT]),
+            hands_over: number < SHARED_COUNT,
+        };
+        (0..threads_count).map(|number| Arc::new(one(number))).collect()
     }
 
     /// Counts one request; only ever called by the thread that owns the recorder.
     pub fn record(&self, device: usize, stamps: Stamps) {
         let service = stamps.completed.since(stamps.submitted);
         self.by_device[device].add(self.unit.bucket(service));
-        self.lag_ns
-            .fetch_max(stamps.submitted.since(stamps.due).0, Relaxed);
-        if let Some(precise) = &self.precise {
-            precise.service.record(service);
-            precise.response.record(stamps.completed.since(stamps.due));
-        }
+        self.precise.service.record(service);
+        self.precise.response.record(stamps.completed.since(stamps.due));
+        self.precise.lateness.record(stamps.submitted.since(stamps.due));
     }
 
-    /// Adds what is counted so far to `tally`; longest times and lag are those since the last call.
+    /// Counts one request that failed, which no histogram holds; only ever called by the thread that owns the recorder.
+    pub fn fail(&self, device: usize) {
+        add_one(&self.failed[device]);
+    }
+
+    /// Adds all that is counted so far to the buckets of `tally`, and moves the times since the last call to its times.
     pub fn drain_into(&self, tally: &mut Tally) {
         for (counts, buckets) in tally.by_device.iter_mut().zip(&self.by_device) {
             buckets.add_to(counts);
         }
-        tally.lag = tally.lag.max(Nanos(self.lag_ns.swap(0, Relaxed)));
-        if let Some(precise) = &self.precise {
-            precise.service.drain_into(&mut tally.service);
-            precise.response.drain_into(&mut tally.response);
+        for (count, failed) in tally.failed_by_device.iter_mut().zip(&self.failed) {
+            *count += failed.load(Relaxed);
+        }
+        if self.hands_over {
+            self.precise.service.drain_into(&mut tally.times.service);
+            self.precise.response.drain_into(&mut tally.times.response);
+            self.precise.lateness.drain_into(&mut tally.times.lateness);
         }
     }
 }
 
-/// The sum over the threads of a stream, since the start of the run.
+/// The three times of requests, in high resolution.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RequestTimes {
+    /// Submitted to completed.
+    pub service: Times,
+    /// Due to completed.
+    pub response: Times,
+    /// Due to submitted.
+    pub lateness: Times,
+}
+
+impl RequestTimes {
+    /// Puts everything back to none, and keeps the room.
+    pub fn clear(&mut self) {
+        self.service.clear();
+        self.response.clear();
+        self.lateness.clear();
+    }
+
+    /// Adds those of an interval to these of the run.
+    pub fn merge(&mut self, interval: &Self) {
+        self.service.merge(&interval.service);
+        self.response.merge(&interval.response);
+        self.lateness.merge(&interval.lateness);
+    }
+}
+
+/// The sum over the threads of a stream.
 #[derive(Debug, Clone, Default)]
 pub struct Tally {
-    /// Service times in ACT's buckets, for each device.
+    /// Service times in ACT's buckets since the start of the run, for each device.
     pub by_device: Vec<Counts>,
-    /// Service times in high resolution.
-    pub service: Times,
-    /// Response times in high resolution.
-    pub response: Times,
-    /// The latest submission behind its due time since the last look.
-    pub lag: Nanos,
+    /// Requests that failed since the start of the run, for each device; they are in no histogram.
+    pub failed_by_device: Vec<u64>,
+    /// Times since they were last put back to none.
+    pub times: RequestTimes,
 }
 
 impl Tally {
@@ -88,29 +129,15 @@ impl Tally {
     pub fn new(devices_count: usize) -> Self {
         Self {
             by_device: vec![[0; BUCKETS_COUNT]; devices_count],
+            failed_by_device: vec![0; devices_count],
             ..Self::default()
         }
     }
 
-    /// Puts everything back to none, and keeps the room.
-    pub fn clear(&mut self) {
+    /// Puts the buckets back to none, to be counted up again; the times are left.
+    pub fn clear_buckets(&mut self) {
         self.by_device.fill([0; BUCKETS_COUNT]);
-        self.service.clear();
-        self.response.clear();
-        self.lag = Nanos(0);
-    }
-
-    /// Adds what another stream counted.
-    pub fn merge(&mut self, other: &Self) {
-        for (counts, more) in self.by_device.iter_mut().zip(&other.by_device) {
-            counts
-                .iter_mut()
-                .zip(more)
-                .for_each(|(count, more)| *count += more);
-        }
-        self.service.merge(&other.service);
-        self.response.merge(&other.response);
-        self.lag = self.lag.max(other.lag);
+        self.failed_by_device.fill(0);
     }
 
     /// All devices together: the sum, so that a block's parts always add up to its whole.
@@ -133,6 +160,7 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::Nanos;
 
     fn stamps(due: u64, submitted: u64, completed: u64) -> Stamps {
         let start = Instant::now();
@@ -146,41 +174,60 @@ mod tests {
 
     #[test]
     fn service_starts_at_submission_and_response_at_the_due_time() {
-        let recorder = Recorder::new(Unit::Microsecond, 2, true);
-        recorder.record(1, stamps(0, 3_000, 5_000));
+        let recorders = Recorder::of_threads(Unit::Microsecond, 2, 1);
+        recorders[0].record(1, stamps(0, 3_000, 5_000));
         let mut tally = Tally::new(2);
-        recorder.drain_into(&mut tally);
+        recorders[0].drain_into(&mut tally);
+        let RequestTimes {
+            service,
+            response,
+            lateness,
+        } = &tally.times;
         assert_eq!(
-            (tally.service.longest(), tally.response.longest()),
-            (Nanos(2_000_000), Nanos(5_000_000))
+            [service, response, lateness].map(Times::longest),
+            [Nanos(2_000_000), Nanos(5_000_000), Nanos(3_000_000)]
         );
-        assert_eq!(tally.lag, Nanos(3_000_000));
         assert_eq!((tally.by_device[0][11], tally.by_device[1][11]), (0, 1));
     }
 
     #[test]
     fn devices_add_up_to_the_whole() {
-        let recorder = Recorder::new(Unit::Millisecond, 3, false);
+        let recorders = Recorder::of_threads(Unit::Millisecond, 3, 1);
         for device in [0, 1, 2, 2] {
-            recorder.record(device, stamps(0, 0, 1_500));
+            recorders[0].record(device, stamps(0, 0, 1_500));
         }
         let mut tally = Tally::new(3);
-        recorder.drain_into(&mut tally);
-        assert_eq!(
-            (tally.all_devices()[1], tally.count(), tally.service.count()),
-            (4, 4, 0)
-        );
+        recorders[0].drain_into(&mut tally);
+        assert_eq!((tally.all_devices()[1], tally.count()), (4, 4));
     }
 
     #[test]
-    fn lag_is_that_since_the_last_look() {
-        let recorder = Recorder::new(Unit::Microsecond, 1, false);
+    fn buckets_are_since_the_start_and_times_since_the_last_look() {
+        let recorders = Recorder::of_threads(Unit::Microsecond, 1, 1);
         let mut tally = Tally::new(1);
-        recorder.record(0, stamps(0, 9, 9));
-        recorder.drain_into(&mut tally);
-        tally.clear();
-        recorder.record(0, stamps(0, 4, 4));
-        recorder.drain_into(&mut tally);
-        assert_eq!((tally.lag, tally.count()), (Nanos(4_000), 2));
+        for submitted in [9, 4] {
+            recorders[0].record(0, stamps(0, submitted, submitted));
+            tally.clear_buckets();
+            tally.times.clear();
+            recorders[0].drain_into(&mut tally);
+        }
+        assert_eq!(
+            (tally.times.lateness.longest(), tally.times.lateness.count()),
+            (Nanos(4_000), 1)
+        );
+        assert_eq!(tally.count(), 2);
+    }
+
+    #[test]
+    fn threads_that_share_their_times_are_counted_once() {
+        let recorders = Recorder::of_threads(Unit::Microsecond, 1, 20);
+        let mut tally = Tally::new(1);
+        recorders
+            .iter()
+            .for_each(|recorder| recorder.record(0, stamps(0, 1, 2)));
+        recorders
+            .iter()
+            .for_each(|recorder| recorder.drain_into(&mut tally));
+        assert_eq!((tally.count(), tally.times.service.count()), (20, 20));
     }
 }

@@ -6,9 +6,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rustix::event::{EventfdFlags, eventfd};
-use rustix::io::Errno;
 
-use crate::device::Extent;
+use crate::faults::Fault;
 use crate::stream::Operation;
 
 /// Why a run ends before its time.
@@ -18,32 +17,14 @@ pub enum Cause {
     Lag(Operation),
     /// Requests were still out when the time to wait for them was over.
     Silence,
-    /// A request failed.
+    /// So many requests failed that the last one ends the run.
     Device(Fault),
+    /// The system takes no more requests from io_uring, with this error number.
+    Ring(i32),
     /// Asked to, by this signal.
     Signal(&'static str),
     /// The log or the side file took no more.
     Output,
-}
-
-/// A request that failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fault {
-    /// Position in the configuration's list of devices.
-    pub device: usize,
-    /// What was asked.
-    pub operation: Operation,
-    /// Where.
-    pub extent: Extent,
-    /// The system's error number.
-    pub errno: i32,
-}
-
-impl Fault {
-    /// The number of an I/O error; EIO where a device ends before its size.
-    pub fn number(error: &io::Error) -> i32 {
-        error.raw_os_error().unwrap_or(Errno::IO.raw_os_error())
-    }
 }
 
 /// The flag and the first cause.
@@ -118,11 +99,5 @@ mod tests {
             (stop.is_raised(), stop.cause()),
             (true, Some(Cause::Signal("TERM")))
         );
-    }
-
-    #[test]
-    fn a_device_that_ends_early_counts_as_an_io_error() {
-        assert_eq!(Fault::number(&io::ErrorKind::UnexpectedEof.into()), 5);
-        assert_eq!(Fault::number(&io::Error::from_raw_os_error(28)), 28);
     }
 }

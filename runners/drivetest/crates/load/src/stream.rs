@@ -41,12 +41,10 @@ impl Stream {
         } else {
             Unit::Millisecond
         };
-        let is_measured = operation.histogram().is_some();
-        let recorder = || Arc::new(Recorder::new(unit, config.device_names.len(), is_measured));
         Self {
             operation,
             schedule,
-            recorders: (0..threads).map(|_| recorder()).collect(),
+            recorders: Recorder::of_threads(unit, config.device_names.len(), threads),
             takes_turns: operation.is_block() && config.arrivals != Arrivals::Poisson,
             next: AtomicU64::new(0),
         }
@@ -68,6 +66,11 @@ impl Stream {
     pub fn take(&self) -> Option<u64> {
         let k = self.next.fetch_add(1, Relaxed);
         (k < self.schedule.requests_count()).then_some(k)
+    }
+
+    /// When request `k` is due, from the start of the run.
+    pub fn due(&self, k: u64) -> Nanos {
+        self.schedule.due(k)
     }
 
     /// How late the next request is that nobody has taken; None when none is left.
@@ -153,14 +156,15 @@ fn schedule(operation: Operation, rate: Rate, config: &Config, length: Nanos, se
     }
 }
 
-/// The streams that a configuration asks for, apart from the tomb raiders'.
-pub fn streams(config: &Config, length: Nanos, seed: u64) -> Vec<Arc<Stream>> {
+/// The streams that a configuration asks for, apart from the tomb raiders', each for that many ring workers, or for
+/// threads enough.
+pub fn streams(config: &Config, length: Nanos, seed: u64, workers: Option<usize>) -> Vec<Arc<Stream>> {
     let stream = |(operation, rate): (Operation, Rate)| {
         let schedule = schedule(operation, rate, config, length, seed);
         Arc::new(Stream::new(
             operation,
             schedule,
-            threads(operation, rate, config),
+            workers.unwrap_or_else(|| threads(operation, rate, config)),
             config,
         ))
     };

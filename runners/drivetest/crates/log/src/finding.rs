@@ -113,6 +113,13 @@ impl Findings {
         }
     }
 
+    /// Adds one where none of its rule is there.
+    pub fn add_unless_known(&mut self, finding: Finding) {
+        if self.kept.iter().all(|kept| kept.id != finding.id) {
+            self.kept.push(finding);
+        }
+    }
+
     /// Adds all of a list.
     pub fn add_all(&mut self, findings: impl IntoIterator<Item = Finding>) {
         findings.into_iter().for_each(|finding| self.add(finding));
@@ -184,6 +191,7 @@ rules! {
     NUL_BYTES "nul-bytes" Look Nothing "the machine lost power or the disk was full while the log was written; send what was written before"
     STALL "stall" Look Nothing "the program or the drive stood still; requests that were due then were issued late and measured from then on"
     RATE_BELOW_ASKED "rate-below-asked" Look Undecided "find what held the load back (service-threads, the host's processors, max-lag-sec 0) and run it again"
+    RESPONSE_ABOVE_SERVICE "response-above-service" Look Nothing "look for what held them back (a host or a drive that stood still, a rate near the drive's limit); limits are for service time, as ACT's are, users wait the response time"
     INTERVALS_OFF_RATE "intervals-off-rate" Look Nothing "the load came in fits; look at what held it back, and at the latencies of those intervals"
     RATE_ABOVE_ASKED "rate-above-asked" Look Nothing "send the log as the program wrote it; no version makes more than it is asked"
     DEVICE_SUMS_DIFFER "device-sums-differ" Look Nothing "send the log as the program wrote it; the histograms of the devices do not add up to that of all"

@@ -90,9 +90,6 @@ impl LoadArgs {
         let text = config::text(&bytes).map_err(|error| format!("{path}: {error}"))?;
         let (config, warnings) =
             Config::read_of(model, &text, cpus_count).map_err(|error| format!("{path}: {error}"))?;
-        config
-            .check_supported()
-            .map_err(|error| format!("{path}: {error}"))?;
         for warning in warnings {
             complain(&format!("{path}: {warning}"));
         }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use drivetest_device::{DeviceError, Identity, Refusal};
 use drivetest_load::config::Config;
 use drivetest_load::device::Guard;
+use drivetest_load::report::side::Warning;
 use serde_json::Value;
 
 /// A device or file under every name: a device by its number, a file by its file system and inode.
@@ -168,6 +169,17 @@ impl Guard for LookedAt {
 
     fn identity(&self, ordinal: usize, file: &File) -> Option<Value> {
         self.0.get(ordinal)?.identity(file)
+    }
+
+    /// Of the devices as they were before the load opened them.
+    fn warnings(&self, temperature_limit_c: Option<u32>) -> Vec<Warning> {
+        let identities: Vec<_> = self.0.iter().filter_map(|look| look.identity.clone()).collect();
+        let found = drivetest_device::warnings(&identities, temperature_limit_c.map(i64::from));
+        let warning = |found: drivetest_device::Warning| Warning {
+            id: found.id.to_owned(),
+            sentence: found.sentence,
+        };
+        found.into_iter().map(warning).collect()
     }
 }
 

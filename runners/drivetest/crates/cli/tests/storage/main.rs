@@ -10,3 +10,4 @@ mod modes;
 mod refused;
 mod runs;
 mod stopped;
+mod told;

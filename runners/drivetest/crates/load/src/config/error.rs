@@ -71,14 +71,6 @@ pub enum ConfigError {
         /// What was given or stood in.
         got: String,
     },
-    /// A load that this version cannot make.
-    #[error("{key}: {why}; leave the key out")]
-    Unsupported {
-        /// The key.
-        key: &'static str,
-        /// What is missing.
-        why: String,
-    },
 }
 
 fn hint(nearest: &Option<&'static str>) -> String {
@@ -147,12 +139,5 @@ pub(super) fn range(
         key,
         expected: expected.into(),
         got: got.to_string(),
-    }
-}
-
-pub(super) fn unsupported(key: &'static str, why: &str) -> ConfigError {
-    ConfigError::Unsupported {
-        key,
-        why: why.to_owned(),
     }
 }

@@ -21,7 +21,6 @@ pub use text::{MOST_BYTES, text};
 pub use told::{KEYS_TOLD, KeyTold};
 
 use choice::Word;
-use error::unsupported;
 use typed::Typed;
 
 use crate::schedule::Rate;
@@ -156,17 +155,6 @@ impl Config {
             max_errors: typed.number("max-errors", 1),
             temperature_limit_c: typed.number("temperature-limit-c", 0),
             device_names: typed.device_names,
-        }
-    }
-
-    /// Refuses what this version of the program cannot carry out, instead of running something else.
-    ///
-    /// # Errors
-    /// [`ConfigError::Unsupported`] with the key.
-    pub fn check_supported(&self) -> Result<(), ConfigError> {
-        match self.engine {
-            EngineChoice::IoUring => Err(unsupported("engine", "'io_uring' is not built yet, only threads")),
-            _ => Ok(()),
         }
     }
 

@@ -6,14 +6,14 @@ mod places;
 mod refusal;
 
 use std::fs::File;
-use std::io;
-use std::os::unix::fs::FileExt;
+
+use rustix::io::Errno;
 
 pub use open::{Guard, Wishes, open};
 pub(crate) use open::{found_data, kind, lock_file, minimum_io};
 pub use places::Places;
 pub use refusal::Refusal;
-pub(crate) use refusal::strerror;
+pub(crate) use refusal::{errno_name, strerror};
 
 /// A device or plain file, open and measured.
 #[derive(Debug)]
@@ -55,20 +55,19 @@ impl Device {
         })
     }
 
-    /// Reads a whole extent into the beginning of `buffer`.
+    /// Reads an extent into the beginning of `buffer`; returns how many bytes came.
     ///
     /// # Errors
-    /// The device's error, or UnexpectedEof when it ends early.
-    pub fn read(&self, extent: Extent, buffer: &mut [u8]) -> io::Result<()> {
-        self.file
-            .read_exact_at(&mut buffer[..extent.length], extent.offset)
+    /// The device's error.
+    pub fn read(&self, extent: Extent, buffer: &mut [u8]) -> Result<usize, Errno> {
+        rustix::io::pread(&self.file, &mut buffer[..extent.length], extent.offset)
     }
 
-    /// Writes the beginning of `buffer` to a whole extent.
+    /// Writes the beginning of `buffer` to an extent; returns how many bytes went.
     ///
     /// # Errors
-    /// The device's error, or WriteZero when it takes no more.
-    pub fn write(&self, extent: Extent, buffer: &[u8]) -> io::Result<()> {
-        self.file.write_all_at(&buffer[..extent.length], extent.offset)
+    /// The device's error.
+    pub fn write(&self, extent: Extent, buffer: &[u8]) -> Result<usize, Errno> {
+        rustix::io::pwrite(&self.file, &buffer[..extent.length], extent.offset)
     }
 }

@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::{Device, Places, Refusal, holes};
 use crate::buffer::Buffer;
 use crate::config::{Config, Model};
+use crate::report::side::Warning;
 
 /// Who knows what the devices are, by their place in the configuration.
 pub trait Guard {
@@ -21,6 +22,11 @@ pub trait Guard {
     fn mismatch(&self, ordinal: usize, file: &File) -> Option<String>;
     /// What a device is, for the side file; None leaves its path and sizes.
     fn identity(&self, ordinal: usize, file: &File) -> Option<Value>;
+    /// What of the devices and the host may cost the measurement its meaning, but does not forbid it.
+    /// A limit of temperature stands in for those that the drives tell of themselves.
+    fn warnings(&self, _temperature_limit_c: Option<u32>) -> Vec<Warning> {
+        Vec::new()
+    }
 }
 
 /// What the load wants of its devices, and may do to them.

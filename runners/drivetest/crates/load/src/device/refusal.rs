@@ -141,6 +141,14 @@ pub(crate) fn strerror(number: i32) -> String {
     text[..end].to_owned()
 }
 
+/// An error number's name, such as EIO.
+pub(crate) fn errno_name(number: i32) -> String {
+    match nix::errno::Errno::from_raw(number) {
+        nix::errno::Errno::UnknownErrno => format!("errno {number}"),
+        errno => format!("{errno:?}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,5 +170,9 @@ mod tests {
     fn error_numbers_have_the_words_of_the_c_library() {
         assert_eq!(strerror(5), "Input/output error");
         assert_eq!(strerror(28), "No space left on device");
+        assert_eq!(
+            (errno_name(5), errno_name(28), errno_name(9_999)),
+            ("EIO".into(), "ENOSPC".into(), "errno 9999".into())
+        );
     }
 }

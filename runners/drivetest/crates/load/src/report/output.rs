@@ -67,6 +67,12 @@ impl Outputs {
         line.push(b'\n');
         side.write_all(&line)
     }
+
+    /// Says something to whoever watches: on standard error, which may be closed.
+    pub fn tell(&self, text: &str) {
+        // The log and the side file hold all of it; a terminal that has gone is no reason to end a run.
+        let _ = io::stderr().write_all(text.as_bytes());
+    }
 }
 
 fn stdout() -> Result<File, OutputError> {

@@ -5,7 +5,7 @@ use crate::config::Model;
 
 fn of(more: &str) -> Vec<Arc<Stream>> {
     let text = format!("device-names: a\ntest-duration-sec: 10\n{more}");
-    streams(&Config::read(&text, 2).unwrap().0, Nanos::from_s(10), 1)
+    streams(&Config::read(&text, 2).unwrap().0, Nanos::from_s(10), 1, None)
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn single_writes_and_index_pages_have_streams_of_their_own() {
     let operations = |model, more: &str| {
         let text = format!("device-names: a\ntest-duration-sec: 10\n{more}");
         let config = Config::read_of(model, &text, 2).unwrap().0;
-        let all = streams(&config, Nanos::from_s(10), 1);
+        let all = streams(&config, Nanos::from_s(10), 1, None);
         all.iter()
             .map(|stream| (stream.operation, stream.schedule.requests_count()))
             .collect::<Vec<_>>()
@@ -124,6 +124,7 @@ fn cache_threads_burst_in_bundles_of_a_hundred() {
         &Config::read_of(Model::Index, text, 1).unwrap().0,
         Nanos::from_s(10),
         1,
+        None,
     );
     // 800 a second by two threads: 200 at once, four times a second.
     let due = |k| all[1].schedule.due(k).0 / 1_000_000;
@@ -177,7 +178,7 @@ fn day(model: Model, arrivals: &str) -> Vec<Arc<Stream>> {
          service-threads: 640\n{commits}arrivals: {arrivals}\n",
         names.join(",")
     );
-    streams(&Config::read_of(model, &text, 1).unwrap().0, DAY, 7)
+    streams(&Config::read_of(model, &text, 1).unwrap().0, DAY, 7, None)
 }
 
 /// How many requests are due before `at`: due times never go back.

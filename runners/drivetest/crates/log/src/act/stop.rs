@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::act::words::{Word, accompanies, word};
+use crate::act::words::{RATE_NOT_HELD, Word, accompanies, word};
 use crate::counted::counted;
 use crate::finding::{Finding, Findings, rule};
 
@@ -68,6 +68,7 @@ pub struct Heard {
     noise_count: u64,
     other_program: Option<Told>,
     scheduler: Option<Told>,
+    rate_not_held: Option<Told>,
 }
 
 /// What of the run is there.
@@ -105,6 +106,7 @@ impl Heard {
             Word::Crash => keep_first(&mut self.crash, told),
             Word::Interrupted => keep_first(&mut self.interrupted, told),
             Word::Scheduler => keep_first(&mut self.scheduler, told),
+            Word::RateNotHeld => keep_first(&mut self.rate_not_held, told),
             Word::Trace => {}
             Word::IoError => {
                 self.io_errors_count += 1;
@@ -173,6 +175,10 @@ impl Heard {
         }
         if let Some(told) = &self.scheduler {
             findings.add(rule::SCHEDULER_NOT_SET.at(told.line, told.text.clone()));
+        }
+        if let Some(told) = &self.rate_not_held {
+            let sentence = told.text.strip_prefix(RATE_NOT_HELD).unwrap_or(&told.text);
+            findings.add_unless_known(rule::RATE_BELOW_ASKED.at(told.line, sentence));
         }
         self.report_errors(stop, findings);
         if let Some(told) = &self.other_program {

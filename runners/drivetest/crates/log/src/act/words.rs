@@ -13,6 +13,8 @@ pub enum Word {
     Trace,
     /// Stopped by a signal that the program tells.
     Interrupted,
+    /// The rates were not those that were asked; drivetest alone says so.
+    RateNotHeld,
     /// The scheduler could not be set; not fatal.
     Scheduler,
     /// Any other line with ERROR.
@@ -26,6 +28,9 @@ const TOO_MANY_QUEUED: [&str; 2] = [
     "ERROR: too many read reqs queued",
     "ERROR: too many requests queued",
 ];
+
+/// What follows tells which rates, and by how much.
+pub const RATE_NOT_HELD: &str = "drivetest: rate not held: ";
 
 /// What the programs say without `ERROR:` when they do not begin.
 const COULD_NOT_BEGIN: [&str; 2] = ["couldn't open config file", "usage: act"];
@@ -41,6 +46,9 @@ pub fn word(text: &[u8]) -> Word {
     }
     if text.starts_with("drivetest: stopped by signal") || text == "Signal TERM received, aborting" {
         return Word::Interrupted;
+    }
+    if text.starts_with(RATE_NOT_HELD) {
+        return Word::RateNotHeld;
     }
     if text.starts_with("stacktrace: ") {
         return Word::Trace;
@@ -121,6 +129,10 @@ mod tests {
             ("SIGSEGV received", Word::Crash),
             ("stacktrace: frame 0: /opt/act_storage(+0x3f0f)", Word::Trace),
             ("drivetest: stopped by signal TERM", Word::Interrupted),
+            (
+                "drivetest: rate not held: reads: 1.000 a second, 2.000 were asked",
+                Word::RateNotHeld,
+            ),
             (
                 "ERROR: couldn't open /sys/block/a/queue/scheduler errno 13 'Permission denied'",
                 Word::Scheduler,

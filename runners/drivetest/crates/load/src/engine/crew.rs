@@ -8,9 +8,8 @@ use std::thread::Builder;
 use crate::clock::{Instant, Nanos};
 use crate::config::Config;
 use crate::device::Device;
+use crate::faults::Faults;
 use crate::stop::Stop;
-use crate::stream::Stream;
-use crate::worker::Worker;
 
 /// Between the last thread's readiness and the first request.
 const LEAD: Nanos = Nanos::from_ms(20);
@@ -31,6 +30,8 @@ pub struct Shared {
     pub length: Nanos,
     /// Ends the run before its time.
     pub stop: Stop,
+    /// What failed.
+    pub faults: Faults,
     pub(crate) gate: Gate,
     alive_count: AtomicUsize,
 }
@@ -42,12 +43,14 @@ impl Shared {
         let interval_s = u64::from(config.report_interval_s);
         let length = Nanos::from_s(u64::from(config.duration_s).next_multiple_of(interval_s));
         let gate = Gate::new(length);
+        let faults = Faults::new(config.max_errors);
         Self {
             config,
             devices,
             seed,
             length,
             stop,
+            faults,
             gate,
             alive_count: AtomicUsize::new(0),
         }
@@ -135,32 +138,31 @@ impl Drop for Presence {
     }
 }
 
-/// Starts every thread of every stream, and returns when the first requests become due.
+/// A thread of a run: what it does, and what it is called.
+pub(crate) type Task = (String, Box<dyn FnOnce() + Send>);
+
+/// Starts every thread, and returns when the first requests become due.
 ///
 /// # Errors
 /// When the system gives fewer threads than asked for; those that were started have been sent home.
-pub fn start(shared: &Arc<Shared>, streams: &[Arc<Stream>]) -> io::Result<Instant> {
-    let mut threads_count = 0;
-    for stream in streams {
-        for number in 0..stream.recorders.len() {
-            if let Err(error) = start_one(shared, stream, number) {
-                shared.gate.cancel();
-                return Err(error);
-            }
-            threads_count += 1;
+pub(crate) fn start(shared: &Arc<Shared>, tasks: Vec<Task>) -> io::Result<Instant> {
+    let threads_count = tasks.len();
+    for task in tasks {
+        if let Err(error) = start_one(shared, task) {
+            shared.gate.cancel();
+            return Err(error);
         }
     }
     Ok(shared.gate.open(threads_count))
 }
 
-fn start_one(shared: &Arc<Shared>, stream: &Arc<Stream>, number: usize) -> io::Result<()> {
-    let worker = Worker::new(shared, stream, number);
+fn start_one(shared: &Arc<Shared>, (name, work): Task) -> io::Result<()> {
     shared.alive_count.fetch_add(1, Ordering::AcqRel);
     let presence = Presence(Arc::clone(shared));
     // Not joined: a thread may be held in the kernel by a drive that never answers.
-    let started = Builder::new().stack_size(STACK_BYTES).spawn(move || {
+    let started = Builder::new().name(name).stack_size(STACK_BYTES).spawn(move || {
         let _presence = presence;
-        worker.work();
+        work();
     });
     started.map(drop)
 }

@@ -1,0 +1,132 @@
+//! One thread of the `threads` engine: takes the next request, waits until it is due, carries it out, counts it.
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use rustix::io::Errno;
+
+use crate::buffer::{Buffer, Payload};
+use crate::clock::Instant;
+use crate::device::Device;
+use crate::draws::Draws;
+use crate::engine::crew::Shared;
+use crate::engine::request::{self, Request};
+use crate::engine::{GRACE, LONGEST_SLEEP};
+use crate::faults::Failure;
+use crate::recorder::{Recorder, Stamps};
+use crate::stop::Cause;
+use crate::stream::{Operation, Stream};
+
+/// What a thread needs; everything it will touch is allocated here.
+pub(crate) struct Worker {
+    shared: Arc<Shared>,
+    stream: Arc<Stream>,
+    recorder: Arc<Recorder>,
+    memory: Memory,
+}
+
+enum Memory {
+    In(Buffer),
+    Out(Payload),
+}
+
+impl Worker {
+    pub(crate) fn new(shared: &Arc<Shared>, stream: &Arc<Stream>, number: usize) -> Self {
+        Self {
+            memory: memory(shared, stream.operation, number),
+            shared: Arc::clone(shared),
+            stream: Arc::clone(stream),
+            recorder: Arc::clone(&stream.recorders[number]),
+        }
+    }
+
+    /// Works until the requests are used up or the run stops.
+    pub(crate) fn work(mut self) {
+        // Without this the kernel wakes us up to 50 us late, on purpose; where it is not allowed we are merely later.
+        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+        let Some(start) = self.shared.gate.pass() else {
+            return;
+        };
+        while let Some(k) = self.stream.take() {
+            let request = self.prepare(k, start.after(self.stream.due(k)));
+            if !self.wait(request.due) || !self.serve(request) {
+                return;
+            }
+        }
+    }
+
+    /// Draws the place and the data, before the request is due.
+    fn prepare(&mut self, k: u64, due: Instant) -> Request {
+        let (request, draws) = request::draw(&self.shared, &self.stream, k, due);
+        if let Memory::Out(payload) = &mut self.memory {
+            payload.stamp(draws);
+        }
+        request
+    }
+
+    /// Waits until a request is due; false when the run ends before.
+    fn wait(&self, due: Instant) -> bool {
+        loop {
+            if self.shared.stop.is_raised() {
+                return false;
+            }
+            let now = Instant::now();
+            if now >= due {
+                return now <= self.shared.gate.end() || now.since(due) <= GRACE;
+            }
+            due.min(now.after(LONGEST_SLEEP)).sleep_until();
+        }
+    }
+
+    /// Carries out a request and counts it; false when that ends the run.
+    fn serve(&mut self, request: Request) -> bool {
+        let submitted = Instant::now();
+        if self.shared.is_too_late(submitted.since(request.due)) {
+            self.shared.stop.raise(Cause::Lag(self.stream.operation));
+            return false;
+        }
+        let moved = self.transfer(request);
+        let completed = Instant::now();
+        match Failure::of(moved, request.extent.length) {
+            None => {
+                let stamps = Stamps {
+                    due: request.due,
+                    submitted,
+                    completed,
+                };
+                self.recorder.record(request.device, stamps);
+            }
+            Some(failure) => {
+                self.recorder.fail(request.device);
+                request::fail(&self.shared, request.fault(&self.stream, failure));
+            }
+        }
+        true
+    }
+
+    /// One call for the whole extent, as often as a signal cuts it short.
+    fn transfer(&mut self, request: Request) -> Result<usize, Errno> {
+        let device = &self.shared.devices[request.device];
+        loop {
+            let moved = match &mut self.memory {
+                Memory::In(buffer) => device.read(request.extent, buffer.bytes()),
+                Memory::Out(payload) => device.write(request.extent, payload.bytes()),
+            };
+            if moved != Err(Errno::INTR) {
+                return moved;
+            }
+        }
+    }
+}
+
+fn memory(shared: &Shared, operation: Operation, number: usize) -> Memory {
+    let longest = |device: &Device| device.places.longest_bytes(operation);
+    let size = shared.devices.iter().map(longest).max().unwrap_or_default();
+    match operation.is_write() {
+        false => Memory::In(Buffer::new(size)),
+        true => {
+            let draws = Draws::new(shared.seed ^ number as u64, u64::MAX, 0);
+            Memory::Out(Payload::new(size, shared.config.compress_pct, draws))
+        }
+    }
+}

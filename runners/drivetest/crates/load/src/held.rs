@@ -1,0 +1,228 @@
+//! Whether a load was what it was asked to be: a drive that is slower than asked must not look fast for being asked less.
+
+use serde::Serialize;
+
+use crate::account::Account;
+use crate::clock::Nanos;
+use crate::report::decimal::rate;
+
+/// The least share of the requests that may be missing: 0.1 %.
+const MISSING_SHARE: f64 = 0.001;
+
+/// Requests of so long may still be out, or not yet taken, when a run is stopped before its time.
+const STOPPED_SLACK_S: f64 = 0.05;
+
+/// However short a run was, requests that are late by less do not show that the load fell behind.
+const LEAST_BEHIND: Nanos = Nanos::from_ms(10);
+
+/// A request that was submitted so late waited for a pause: the run as a whole may have made up for it.
+const PAUSE: Nanos = Nanos::from_s(1);
+
+/// The verdict on a run's rates.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Held {
+    /// Whether every operation came as often as asked.
+    pub is_held: bool,
+    /// `held`, `held-after-pause`, `below-asked` or `behind`.
+    pub word: &'static str,
+    /// What fell short or was late, by how much; empty where nothing was.
+    pub sentence: String,
+}
+
+/// When and how a run ended.
+#[derive(Debug, Clone, Copy)]
+pub struct Extent {
+    /// How long it ran.
+    pub elapsed: Nanos,
+    /// Whether it ran its whole time.
+    pub is_whole: bool,
+}
+
+impl Held {
+    /// Judges all operations of a run; the last interval of each account is the run's last.
+    pub fn of(accounts: &[Account], extent: Extent) -> Self {
+        let shortfalls: Vec<_> = accounts
+            .iter()
+            .filter_map(|account| Shortfall::of(account, extent))
+            .collect();
+        match shortfalls.is_empty() {
+            true => Self::held(accounts),
+            false => Self::not_held(&shortfalls),
+        }
+    }
+
+    fn held(accounts: &[Account]) -> Self {
+        let lateness = |account: &Account| account.total.lateness.longest();
+        let late = accounts.iter().filter(|account| lateness(account) >= PAUSE);
+        let late = late.max_by_key(|account| lateness(account));
+        let sentence = late.map(|account| {
+            let late_s = lateness(account).0 as f64 / 1e9;
+            format!(
+                "{} were submitted up to {late_s:.3} s late",
+                account.operation.word()
+            )
+        });
+        Self {
+            is_held: true,
+            word: if sentence.is_some() {
+                "held-after-pause"
+            } else {
+                "held"
+            },
+            sentence: sentence.unwrap_or_default(),
+        }
+    }
+
+    fn not_held(shortfalls: &[Shortfall]) -> Self {
+        let is_missing = shortfalls.iter().any(|shortfall| shortfall.is_missing);
+        let told: Vec<_> = shortfalls
+            .iter()
+            .map(|shortfall| shortfall.sentence.as_str())
+            .collect();
+        Self {
+            is_held: false,
+            word: if is_missing { "below-asked" } else { "behind" },
+            sentence: told.join("; "),
+        }
+    }
+}
+
+struct Shortfall {
+    is_missing: bool,
+    sentence: String,
+}
+
+impl Shortfall {
+    fn of(account: &Account, extent: Extent) -> Option<Self> {
+        let due_count = match extent.is_whole {
+            true => account.requests_count,
+            false => account.due_count(extent.elapsed),
+        };
+        let slack = match extent.is_whole {
+            true => 0.0,
+            false => account.asked_per_s * STOPPED_SLACK_S + 1.0,
+        };
+        let missing = due_count.saturating_sub(account.done_count + account.failed_count) as f64;
+        let is_missing = missing > due_count as f64 * MISSING_SHARE + slack;
+        let behind = behind(account, extent.elapsed);
+        (is_missing || behind.is_some()).then(|| Self {
+            is_missing,
+            sentence: sentence(account, extent.elapsed, behind),
+        })
+    }
+}
+
+/// How late requests were at the end, where that is more than the share of the run that may be missing: a load that
+/// falls behind by a thousandth is late by a thousandth of its time.
+fn behind(account: &Account, elapsed: Nanos) -> Option<Nanos> {
+    let median = account.interval.lateness.percentile(50_000)?;
+    let most = Nanos((elapsed.0 as f64 * MISSING_SHARE) as u64).max(LEAST_BEHIND);
+    (median > most).then_some(median)
+}
+
+fn sentence(account: &Account, elapsed: Nanos, behind: Option<Nanos>) -> String {
+    let late = behind.map_or_else(String::new, |behind| {
+        format!(", half of them {:.3} s late at the end", behind.0 as f64 / 1e9)
+    });
+    format!(
+        "{}: {} a second, {:.3} were asked{late}",
+        account.operation.word(),
+        rate(account.done_count, elapsed),
+        account.asked_per_s
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::stream::streams;
+
+    const WHOLE: Extent = Extent {
+        elapsed: Nanos::from_s(10),
+        is_whole: true,
+    };
+
+    /// 1,000 reads a second for 10 s.
+    fn account(done_count: u64, late_ms: u64) -> Account {
+        let text = "device-names: a\ntest-duration-sec: 10\nread-reqs-per-sec: 1000";
+        let mut account =
+            Account::of(&streams(&Config::read(text, 1).unwrap().0, Nanos::from_s(10), 1, None)[0]);
+        account.done_count = done_count;
+        (0..2).for_each(|_| account.interval.lateness.record(Nanos::from_ms(late_ms)));
+        account
+    }
+
+    fn word(done_count: u64, late_ms: u64, extent: Extent) -> &'static str {
+        Held::of(&[account(done_count, late_ms)], extent).word
+    }
+
+    #[test]
+    fn a_thousandth_may_be_missing_and_no_more() {
+        assert_eq!(
+            (word(9_990, 0, WHOLE), word(9_989, 0, WHOLE)),
+            ("held", "below-asked")
+        );
+    }
+
+    #[test]
+    fn requests_that_failed_were_made() {
+        let mut account = account(9_000, 0);
+        account.failed_count = 1_000;
+        assert!(Held::of(&[account], WHOLE).is_held);
+    }
+
+    #[test]
+    fn a_run_that_ended_late_did_not_hold_its_rate() {
+        assert_eq!(
+            (word(10_000, 10, WHOLE), word(10_000, 11, WHOLE)),
+            ("held", "behind")
+        );
+        let day = Extent {
+            elapsed: Nanos::from_s(86_400),
+            is_whole: true,
+        };
+        assert_eq!(
+            (word(10_000, 86_000, day), word(10_000, 87_000, day)),
+            ("held", "behind")
+        );
+    }
+
+    #[test]
+    fn a_run_that_was_stopped_is_judged_by_what_was_due_till_then() {
+        let stopped = Extent {
+            elapsed: Nanos::from_s(5),
+            is_whole: false,
+        };
+        // 5,000 were due; 5 may be missing, and the 51 that may still have been out.
+        assert_eq!(
+            (word(4_944, 0, stopped), word(4_943, 0, stopped)),
+            ("held", "below-asked")
+        );
+    }
+
+    #[test]
+    fn a_pause_that_was_made_up_for_is_told() {
+        let paused = |late_ms| {
+            let mut account = account(10_000, 0);
+            account.total.lateness.record(Nanos::from_ms(late_ms));
+            Held::of(&[account], WHOLE)
+        };
+        assert_eq!(
+            (paused(999).word, paused(1_000).word),
+            ("held", "held-after-pause")
+        );
+        assert!(paused(6_000).is_held);
+        assert_eq!(paused(6_000).sentence, "reads were submitted up to 6.000 s late");
+    }
+
+    #[test]
+    fn the_sentence_names_what_came_and_what_was_asked() {
+        let held = Held::of(&[account(8_748, 1_250)], WHOLE);
+        assert_eq!(
+            held.sentence,
+            "reads: 874.800 a second, 1000.000 were asked, half of them 1.250 s late at the end"
+        );
+        assert!(!held.is_held);
+    }
+}

@@ -1,0 +1,65 @@
+//! Decimals as strings: no digit is lost on the way, and none is shown that is not known.
+
+use serde::{Serialize, Serializer};
+
+use crate::clock::Nanos;
+
+/// A number with so many places after the point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Decimal {
+    value: f64,
+    places: usize,
+}
+
+impl Decimal {
+    /// None where it is no number: nothing was divided by nothing.
+    pub fn new(value: f64, places: usize) -> Option<Self> {
+        value.is_finite().then_some(Self { value, places })
+    }
+
+    /// The number.
+    pub fn value(self) -> f64 {
+        self.value
+    }
+}
+
+impl std::fmt::Display for Decimal {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{:.*}", self.places, self.value)
+    }
+}
+
+impl Serialize for Decimal {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Requests in a second as a decimal with three places, rounded down; "0.000" for no time.
+pub fn rate(count: u64, length: Nanos) -> String {
+    let thousandths = (u128::from(count) * 1_000 * 1_000_000_000)
+        .checked_div(u128::from(length.0))
+        .unwrap_or(0);
+    format!("{}.{:03}", thousandths / 1_000, thousandths % 1_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_decimals_without_a_float() {
+        assert_eq!(rate(120_000, Nanos::from_s(60)), "2000.000");
+        assert_eq!(rate(1, Nanos::from_s(3)), "0.333");
+        assert_eq!(rate(5, Nanos(0)), "0.000");
+        assert_eq!(rate(u64::MAX, Nanos::from_s(1)), "18446744073709551615.000");
+    }
+
+    #[test]
+    fn what_is_no_number_is_not_shown() {
+        assert_eq!(Decimal::new(0.0 / 0.0, 1), None);
+        assert_eq!(Decimal::new(1.0 / 0.0, 1), None);
+        let shown = serde_json::to_string(&Decimal::new(2.0 / 3.0, 2)).unwrap();
+        assert_eq!(shown, "\"0.67\"");
+    }
+}

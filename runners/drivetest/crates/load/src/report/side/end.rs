@@ -1,0 +1,167 @@
+//! The last record: how a run ended, and all of it together.
+
+use std::collections::BTreeMap;
+use std::time::SystemTime;
+
+use serde::Serialize;
+
+use super::Totals;
+use super::times::{Over, Percentiles, over};
+use crate::account::{Account, times_of};
+use crate::clock::Nanos;
+use crate::held::Held;
+use crate::report::decimal::{Decimal, rate};
+use crate::stream::Histogram;
+use crate::telemetry::DiskRecord;
+use crate::timestamp::rfc3339;
+
+/// Requests of one kind that failed in one way on one device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ErrorCount {
+    /// As in the configuration.
+    pub device: String,
+    /// What was asked.
+    pub operation: &'static str,
+    /// The system's error number; EIO where the device ended early.
+    pub errno: i32,
+    /// Whether the device ended early, without an error.
+    pub is_early_end: bool,
+    /// How many.
+    pub count: u64,
+}
+
+/// One operation over the whole run.
+#[derive(Debug, Serialize)]
+struct OperationEnd {
+    /// Due until the end of the run, at the rate that was asked.
+    asked_count: u64,
+    count: u64,
+    failed_count: u64,
+    asked_per_s: Option<Decimal>,
+    achieved_per_s: String,
+    service_over: Over,
+    response_over: Over,
+    lateness: Percentiles,
+    service: Percentiles,
+    response: Percentiles,
+}
+
+impl OperationEnd {
+    fn of(account: &Account, elapsed: Nanos) -> Self {
+        let total = &account.total;
+        Self {
+            asked_count: account.due_count(elapsed),
+            count: account.done_count,
+            failed_count: account.failed_count,
+            asked_per_s: Decimal::new(account.asked_per_s, 6),
+            achieved_per_s: rate(account.done_count, elapsed),
+            service_over: over(&total.service),
+            response_over: over(&total.response),
+            lateness: Percentiles::of(&total.lateness),
+            service: Percentiles::of(&total.service),
+            response: Percentiles::of(&total.response),
+        }
+    }
+}
+
+/// What of a run there is to tell; the default is that of one that never began.
+#[derive(Debug, Default)]
+pub struct Ran {
+    /// How long.
+    pub elapsed: Nanos,
+    /// Every operation.
+    pub accounts: Vec<Account>,
+    /// None of a run that never began.
+    pub held: Option<Held>,
+    /// Large blocks that tomb raiders read; None where none was asked for.
+    pub raided_count: Option<u64>,
+    /// What failed.
+    pub errors: Vec<ErrorCount>,
+    /// The disks as they were last seen.
+    pub disks: Vec<DiskRecord>,
+}
+
+/// A disk at the end of the run.
+#[derive(Debug, Serialize)]
+pub struct DeviceEnd {
+    disk: String,
+    devices: Vec<String>,
+    temperature: Option<crate::telemetry::Temperature>,
+}
+
+/// The last record.
+#[derive(Debug, Serialize)]
+pub struct End {
+    record: &'static str,
+    reason: &'static str,
+    text: String,
+    at: String,
+    elapsed_ns: u64,
+    #[serde(flatten)]
+    totals: Totals,
+    achieved_reads_per_s: String,
+    over: Over,
+    service: Percentiles,
+    response: Percentiles,
+    operations: BTreeMap<&'static str, OperationEnd>,
+    tomb_raider_reads_count: Option<u64>,
+    rate: Option<Held>,
+    errors: Vec<ErrorCount>,
+    disks: Vec<DeviceEnd>,
+}
+
+impl End {
+    /// A run that ended for that reason.
+    pub fn new(reason: &'static str, text: &str, ran: &Ran) -> Self {
+        let reads = |pick| times_of(&ran.accounts, Histogram::Reads, pick);
+        let service = reads(|account| &account.total.service);
+        let response = reads(|account| &account.total.response);
+        let totals = Totals::of(&ran.accounts);
+        let operation =
+            |account: &Account| (account.operation.word(), OperationEnd::of(account, ran.elapsed));
+        Self {
+            record: "end",
+            reason,
+            text: text.to_owned(),
+            at: rfc3339(SystemTime::now()),
+            elapsed_ns: ran.elapsed.0,
+            totals,
+            achieved_reads_per_s: rate(totals.reads_count, ran.elapsed),
+            over: over(&service),
+            service: Percentiles::of(&service),
+            response: Percentiles::of(&response),
+            operations: ran.accounts.iter().map(operation).collect(),
+            tomb_raider_reads_count: ran.raided_count,
+            rate: ran.held.clone(),
+            errors: ran.errors.clone(),
+            disks: ran.disks.iter().map(device_end).collect(),
+        }
+    }
+}
+
+fn device_end(disk: &DiskRecord) -> DeviceEnd {
+    DeviceEnd {
+        disk: disk.disk.clone(),
+        devices: disk.devices.clone(),
+        temperature: disk.temperature.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_never_began_has_nothing_to_tell_and_no_zeros_for_it() {
+        let value = serde_json::to_value(End::new("refused", "why", &Ran::default())).unwrap();
+        assert_eq!(
+            value["over"],
+            serde_json::json!({"1000": 0, "8000": 0, "64000": 0})
+        );
+        assert_eq!(
+            (&value["reason"], &value["text"]),
+            (&"refused".into(), &"why".into())
+        );
+        assert!(value["rate"].is_null() && value["service"]["p50_ns"].is_null());
+    }
+}

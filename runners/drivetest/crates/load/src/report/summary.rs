@@ -1,0 +1,319 @@
+//! A run on one screen, for the person who waits for it: also of one that ended early.
+
+use std::fmt::{Display, Formatter, Result};
+
+use super::decimal::rate;
+use super::side::times::{Percentiles, over};
+use super::side::{ErrorCount, Ran};
+use super::worst::{Hottest, Slowest, Worst};
+use crate::account::Account;
+use crate::cells::Times;
+use crate::clock::Nanos;
+use crate::collector::Ending;
+
+/// Reads that need so much longer from when they were due than from when they were submitted waited for something.
+const QUEUE_RATIO: u64 = 2;
+
+/// Below this a longer response is the host's wake-ups.
+const QUEUE_LEAST: Nanos = Nanos::from_ms(1);
+
+/// All that a summary tells.
+pub struct Summary<'a> {
+    reason: &'a str,
+    text: &'a str,
+    ran: &'a Ran,
+    worst: &'a Worst,
+    limit_celsius: Option<f64>,
+}
+
+impl<'a> Summary<'a> {
+    /// Of a run that ended for that reason, with the words for it.
+    pub fn of(reason: &'a str, text: &'a str, ending: &'a Ending) -> Self {
+        Self {
+            reason,
+            text,
+            ran: &ending.ran,
+            worst: &ending.worst,
+            limit_celsius: None,
+        }
+    }
+
+    /// With a limit of temperature that stands in for the drives' own.
+    #[must_use]
+    pub fn with_limit(self, limit_celsius: Option<f64>) -> Self {
+        Self {
+            limit_celsius,
+            ..self
+        }
+    }
+
+    fn rates(&self, out: &mut Formatter<'_>) -> Result {
+        writeln!(
+            out,
+            "\n{:<20}{:>16}{:>16}{:>16}",
+            "a second", "asked", "achieved", "completed"
+        )?;
+        for account in &self.ran.accounts {
+            let achieved = rate(account.done_count, self.ran.elapsed);
+            let (word, asked, count) = (account.operation.word(), account.asked_per_s, account.done_count);
+            writeln!(out, "{word:<20}{asked:>16.3}{achieved:>16}{count:>16}")?;
+        }
+        match &self.ran.held {
+            Some(held) if held.sentence.is_empty() => writeln!(out, "the rates were held"),
+            Some(held) if held.is_held => writeln!(out, "the rates were held in the end: {}", held.sentence),
+            Some(held) => writeln!(out, "THE RATES WERE NOT HELD: {}", held.sentence),
+            None => Ok(()),
+        }
+    }
+
+    fn times(&self, out: &mut Formatter<'_>) -> Result {
+        write!(out, "\n{:<30}", "microseconds")?;
+        for heading in ["p50", "p90", "p99", "p99.9", "p99.99", "p99.999", "max", "mean"] {
+            write!(out, "{heading:>11}")?;
+        }
+        writeln!(out)?;
+        for account in &self.ran.accounts {
+            let (word, total) = (account.operation.word(), &account.total);
+            let rows = [
+                ("service", &total.service),
+                ("response", &total.response),
+                ("lateness", &total.lateness),
+            ];
+            rows.iter()
+                .try_for_each(|(name, times)| time_row(out, word, name, times))?;
+        }
+        Ok(())
+    }
+
+    /// What a reader should not overlook.
+    fn doubts(&self) -> Vec<String> {
+        let mut found: Vec<_> = self.ran.errors.iter().map(error).collect();
+        found.extend(self.worst.slowest.map(slowest));
+        found.extend(self.ran.accounts.iter().filter_map(queue));
+        let worst = self.worst;
+        let hottest = worst
+            .hottest
+            .as_ref()
+            .filter(|hottest| hottest.is_over(self.limit_celsius));
+        found.extend(hottest.map(|hottest| hot(hottest, self.limit_celsius)));
+        found.extend(intervals(
+            worst.busy_count,
+            worst,
+            "the processors were over 90 % busy",
+        ));
+        found.extend(intervals(
+            worst.stolen_count,
+            worst,
+            "the hypervisor gave more than 1 % of the processors to others",
+        ));
+        found
+    }
+}
+
+impl Display for Summary<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> Result {
+        write!(
+            out,
+            "drivetest: {} after {:.3} s",
+            self.reason,
+            self.ran.elapsed.0 as f64 / 1e9
+        )?;
+        match self.text {
+            "" => writeln!(out)?,
+            text => writeln!(out, ": {text}")?,
+        }
+        self.rates(out)?;
+        self.times(out)?;
+        self.doubts()
+            .iter()
+            .try_for_each(|doubt| writeln!(out, "{doubt}"))
+    }
+}
+
+fn time_row(out: &mut Formatter<'_>, word: &str, name: &str, times: &Times) -> Result {
+    let found = Percentiles::of(times);
+    write!(out, "{:<30}", format!("{word} {name}"))?;
+    let all = [
+        found.p50_ns,
+        found.p90_ns,
+        found.p99_ns,
+        found.p999_ns,
+        found.p9999_ns,
+        found.p99999_ns,
+        found.max_ns,
+        found.mean_ns,
+    ];
+    all.iter().try_for_each(|ns| match ns {
+        Some(ns) => write!(out, "{:>11.1}", *ns as f64 / 1e3),
+        None => write!(out, "{:>11}", "-"),
+    })?;
+    writeln!(out)
+}
+
+fn error(error: &ErrorCount) -> String {
+    let ErrorCount {
+        device,
+        operation,
+        errno,
+        count,
+        is_early_end,
+    } = error;
+    match is_early_end {
+        true => format!("ERRORS: {device}: {count} {operation} ended early"),
+        false => format!("ERRORS: {device}: {count} {operation} failed with errno {errno}"),
+    }
+}
+
+fn slowest(slowest: Slowest) -> String {
+    let Slowest {
+        label_s,
+        response,
+        late_count,
+        count,
+    } = slowest;
+    format!(
+        "worst interval: that to {label_s} s, its latest read was answered {:.3} ms after it was due; {late_count} of {count} after 64 ms or more",
+        response.0 as f64 / 1e6
+    )
+}
+
+/// Requests that waited before they were submitted: for the drive, behind others, or for the host.
+fn queue(account: &Account) -> Option<String> {
+    let p999 = |times: &Times| times.percentile(99_900);
+    let (service, response) = (p999(&account.total.service)?, p999(&account.total.response)?);
+    let is_queue = response >= QUEUE_LEAST && response.0 >= service.0.saturating_mul(QUEUE_RATIO);
+    let late = |times: &Times| over(times).get(&64_000).copied().unwrap_or(0);
+    is_queue.then(|| {
+        format!(
+            "QUEUE: {}: from when they were due, p99.9 is {:.3} ms; from when they were submitted, {:.3} ms; {} were \
+             answered 64 ms or more after they were due, {} needed as long once submitted",
+            account.operation.word(),
+            response.0 as f64 / 1e6,
+            service.0 as f64 / 1e6,
+            late(&account.total.response),
+            late(&account.total.service)
+        )
+    })
+}
+
+fn hot(hottest: &Hottest, limit_celsius: Option<f64>) -> String {
+    let own = hottest.limit_celsius.map(super::decimal::Decimal::value);
+    let limit = limit_celsius.or(own).unwrap_or_default();
+    let Hottest { disk, celsius, .. } = hottest;
+    format!(
+        "HOT: {disk} reached {celsius} C; its limit is {limit:.1} C, and a drive over it slows itself down"
+    )
+}
+
+fn intervals(count: u64, worst: &Worst, what: &str) -> Option<String> {
+    (count > 0).then(|| format!("HOST: in {count} of {} intervals {what}", worst.intervals_count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::held::Held;
+    use crate::report::decimal::Decimal;
+    use crate::stream::streams;
+
+    fn reads(service_us: u64, response_us: u64) -> Account {
+        let text = "device-names: a\ntest-duration-sec: 1\nread-reqs-per-sec: 1000";
+        let mut account =
+            Account::of(&streams(&Config::read(text, 1).unwrap().0, Nanos::from_s(1), 1, None)[0]);
+        for _ in 0..1_000 {
+            account.total.service.record(Nanos(service_us * 1_000));
+            account.total.response.record(Nanos(response_us * 1_000));
+            account
+                .total
+                .lateness
+                .record(Nanos((response_us - service_us) * 1_000));
+        }
+        account.done_count = 1_000;
+        account
+    }
+
+    fn ending(account: Account, is_held: bool) -> Ending {
+        let held = Held {
+            is_held,
+            word: "below-asked",
+            sentence: if is_held { "" } else { "reads: too few" }.to_owned(),
+        };
+        Ending {
+            cause: None,
+            ran: Ran {
+                elapsed: Nanos::from_s(1),
+                accounts: vec![account],
+                held: Some(held),
+                ..Ran::default()
+            },
+            worst: Worst::default(),
+        }
+    }
+
+    fn told(ending: &Ending) -> String {
+        Summary::of("finished", "", ending).to_string()
+    }
+
+    #[test]
+    fn a_sound_run_tells_rates_and_times_and_no_doubt() {
+        let text = told(&ending(reads(80, 90), true));
+        let expected = "drivetest: finished after 1.000 s\n\n\
+            a second                       asked        achieved       completed\n\
+            reads                       1000.000        1000.000            1000\n\
+            the rates were held\n\n";
+        assert!(text.starts_with(expected), "{text}");
+        let response = "reads response                       90.0       90.0       90.0       90.0          -          -       90.0       90.0\n";
+        assert!(text.contains(response), "{text}");
+        assert!(text.ends_with('\n') && text.lines().count() == 10, "{text}");
+    }
+
+    #[test]
+    fn a_rate_that_was_not_held_is_shouted() {
+        let text = told(&ending(reads(80, 90), false));
+        assert!(
+            text.contains("THE RATES WERE NOT HELD: reads: too few\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_queue_is_a_response_of_twice_the_service_time_and_a_millisecond() {
+        let has_queue =
+            |service, response| told(&ending(reads(service, response), true)).contains("QUEUE: reads");
+        assert_eq!(
+            [has_queue(600, 1_100), has_queue(100, 900), has_queue(500, 1_010)],
+            [false, false, true]
+        );
+    }
+
+    #[test]
+    fn errors_and_heat_are_told_by_device() {
+        let mut ending = ending(reads(80, 90), true);
+        ending.ran.errors.push(ErrorCount {
+            device: "/dev/a".to_owned(),
+            operation: "reads",
+            errno: 5,
+            is_early_end: false,
+            count: 3,
+        });
+        ending.worst.hottest = Some(Hottest {
+            disk: "nvme0n1".to_owned(),
+            celsius: Decimal::new(70.0, 1).unwrap(),
+            limit_celsius: Decimal::new(82.0, 1),
+        });
+        let text = told(&ending);
+        assert!(
+            text.contains("ERRORS: /dev/a: 3 reads failed with errno 5\n"),
+            "{text}"
+        );
+        assert!(!text.contains("HOT"), "{text}");
+        let limited = Summary::of("finished", "", &ending)
+            .with_limit(Some(70.0))
+            .to_string();
+        assert!(
+            limited.contains("HOT: nvme0n1 reached 70.0 C; its limit is 70.0 C"),
+            "{limited}"
+        );
+    }
+}

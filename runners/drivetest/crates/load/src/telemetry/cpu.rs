@@ -1,0 +1,98 @@
+//! How busy the processors were: all of them together, whatever they did.
+
+use serde::Serialize;
+
+use super::Root;
+use crate::report::decimal::Decimal;
+
+/// Shares of an interval over all processors, percent.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Cpu {
+    /// Neither idle nor waiting.
+    pub busy_pct: Option<Decimal>,
+    /// Idle while I/O was out.
+    pub iowait_pct: Option<Decimal>,
+    /// Taken by the hypervisor for other machines: in none of the two.
+    pub steal_pct: Option<Decimal>,
+}
+
+/// Clock ticks since the machine began. Source: proc_stat(5), line `cpu`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ticks {
+    all: u64,
+    idle: u64,
+    iowait: u64,
+    steal: u64,
+}
+
+impl Ticks {
+    pub fn read(root: &Root) -> Option<Self> {
+        Self::parse(&root.text("proc/stat")?)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let line = text.lines().next()?.strip_prefix("cpu ")?;
+        let numbers = line.split_whitespace().map(|number| number.parse().ok());
+        let ticks: Vec<u64> = numbers.collect::<Option<_>>()?;
+        // user nice system idle iowait irq softirq steal; what follows, guests, is counted in user and nice.
+        let [_, _, _, idle, iowait, _, _, steal, ..] = ticks[..] else {
+            return None;
+        };
+        Some(Self {
+            all: ticks[..8].iter().sum(),
+            idle,
+            iowait,
+            steal,
+        })
+    }
+}
+
+impl Cpu {
+    pub(super) fn between(earlier: Option<&Ticks>, later: Option<&Ticks>) -> Option<Self> {
+        let (earlier, later) = (earlier?, later?);
+        // The kernel's iowait may go back a tick.
+        let all = later.all.saturating_sub(earlier.all) as f64;
+        let pct = |part: fn(&Ticks) -> u64| {
+            let ticks = part(later).saturating_sub(part(earlier)) as f64;
+            Decimal::new(ticks * 100.0 / all, 1)
+        };
+        Some(Self {
+            busy_pct: pct(|ticks| ticks.all - ticks.idle - ticks.iowait - ticks.steal),
+            iowait_pct: pct(|ticks| ticks.iowait),
+            steal_pct: pct(|ticks| ticks.steal),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ticks(line: &str) -> Option<Ticks> {
+        Ticks::parse(&format!("{line}\ncpu0 1 2 3\n"))
+    }
+
+    #[test]
+    fn shares_are_of_the_interval_and_guests_are_not_counted_twice() {
+        let earlier = ticks("cpu  100 0 100 800 0 0 0 0 50 0");
+        let later = ticks("cpu  120 5 110 840 10 2 3 10 70 0");
+        let cpu = Cpu::between(earlier.as_ref(), later.as_ref()).unwrap();
+        // 100 ticks: 20 + 5 + 10 + 2 + 3 busy, 40 idle, 10 waiting, 10 stolen.
+        let shown = serde_json::to_value(cpu).unwrap();
+        let expected = serde_json::json!({"busy_pct": "40.0", "iowait_pct": "10.0", "steal_pct": "10.0"});
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn no_time_has_no_share() {
+        let same = ticks("cpu  1 1 1 1 1 1 1 1 0 0");
+        assert_eq!(Cpu::between(same.as_ref(), same.as_ref()).unwrap().busy_pct, None);
+    }
+
+    #[test]
+    fn what_is_no_such_line_is_not_guessed_at() {
+        for line in ["", "cpu 1 2 3", "cpu  1 2 3 4 5 6 7 x", "intr 1 2 3 4 5 6 7 8"] {
+            assert_eq!(ticks(line), None, "{line}");
+        }
+    }
+}

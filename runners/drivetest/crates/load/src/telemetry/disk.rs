@@ -1,0 +1,236 @@
+//! The disks beneath the devices, as the kernel counts their I/O.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::sensors::Temperature;
+use super::{Root, name, number, text};
+use crate::clock::Nanos;
+use crate::report::decimal::Decimal;
+
+const SECTOR_BYTES: f64 = 512.0;
+
+/// A device of the load, by its name and the number of the block device that it is or lies on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// As in the configuration.
+    pub name: String,
+    /// Major and minor number; None where no block device is behind it.
+    pub number: Option<(u32, u32)>,
+}
+
+/// The I/O of one disk in an interval, of whoever asked for it.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct DiskRecord {
+    /// The kernel's name for it.
+    pub disk: String,
+    /// The devices of the load that lie on it.
+    pub devices: Vec<String>,
+    /// Null where the kernel counts nothing.
+    pub io: Option<Io>,
+    /// Read at most 10 s ago; null where the drive or the kernel does not tell.
+    pub temperature: Option<Temperature>,
+}
+
+/// Rates and times of an interval, as iostat computes them.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Io {
+    reads_per_s: Option<Decimal>,
+    writes_per_s: Option<Decimal>,
+    read_bytes_per_s: Option<Decimal>,
+    write_bytes_per_s: Option<Decimal>,
+    /// Mean time from queueing to completion; null where nothing was read.
+    read_await_us: Option<Decimal>,
+    write_await_us: Option<Decimal>,
+    /// Mean size; null where nothing was read.
+    read_request_bytes: Option<Decimal>,
+    write_request_bytes: Option<Decimal>,
+    /// Mean number of requests that were out.
+    queue_depth: Option<Decimal>,
+    /// Share of the time in which any was.
+    busy_pct: Option<Decimal>,
+}
+
+/// Source: Documentation/block/stat.rst of the kernel.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Counters {
+    reads: u64,
+    read_sectors: u64,
+    read_ms: u64,
+    writes: u64,
+    write_sectors: u64,
+    write_ms: u64,
+    busy_ms: u64,
+    all_ms: u64,
+}
+
+impl Counters {
+    fn read(directory: &Path) -> Option<Self> {
+        let text = text(&directory.join("stat"))?;
+        let numbers = text.split_whitespace().map(|number| number.parse().ok());
+        let numbers: Vec<u64> = numbers.collect::<Option<_>>()?;
+        let [
+            reads,
+            _,
+            read_sectors,
+            read_ms,
+            writes,
+            _,
+            write_sectors,
+            write_ms,
+            _,
+            busy_ms,
+            all_ms,
+            ..,
+        ] = numbers[..]
+        else {
+            return None;
+        };
+        Some(Self {
+            reads,
+            read_sectors,
+            read_ms,
+            writes,
+            write_sectors,
+            write_ms,
+            busy_ms,
+            all_ms,
+        })
+    }
+}
+
+impl Io {
+    fn between(earlier: &Counters, later: &Counters, length: Nanos) -> Self {
+        let more = |of: fn(&Counters) -> u64| of(later).saturating_sub(of(earlier)) as f64;
+        let seconds = length.0 as f64 / 1e9;
+        let (reads, writes) = (more(|c| c.reads), more(|c| c.writes));
+        let (read_bytes, written_bytes) = (
+            more(|c| c.read_sectors) * SECTOR_BYTES,
+            more(|c| c.write_sectors) * SECTOR_BYTES,
+        );
+        Self {
+            reads_per_s: Decimal::new(reads / seconds, 1),
+            writes_per_s: Decimal::new(writes / seconds, 1),
+            read_bytes_per_s: Decimal::new(read_bytes / seconds, 0),
+            write_bytes_per_s: Decimal::new(written_bytes / seconds, 0),
+            read_await_us: Decimal::new(more(|c| c.read_ms) * 1e3 / reads, 1),
+            write_await_us: Decimal::new(more(|c| c.write_ms) * 1e3 / writes, 1),
+            read_request_bytes: Decimal::new(read_bytes / reads, 0),
+            write_request_bytes: Decimal::new(written_bytes / writes, 0),
+            queue_depth: Decimal::new(more(|c| c.all_ms) / 1e3 / seconds, 2),
+            busy_pct: Decimal::new(more(|c| c.busy_ms) / 10.0 / seconds, 1),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Disk {
+    directory: PathBuf,
+    devices: Vec<String>,
+    counters: Option<Counters>,
+}
+
+/// Each disk once, with what it counted last.
+#[derive(Debug)]
+pub(super) struct Disks(Vec<Disk>);
+
+impl Disks {
+    pub fn beneath(root: &Root, devices: &[Named]) -> Self {
+        let mut disks: Vec<Disk> = Vec::new();
+        for device in devices {
+            let Some(directory) = device.number.and_then(|number| whole(root, number)) else {
+                continue;
+            };
+            match disks.iter_mut().find(|disk| disk.directory == directory) {
+                Some(disk) => disk.devices.push(device.name.clone()),
+                None => disks.push(Disk {
+                    counters: Counters::read(&directory),
+                    devices: vec![device.name.clone()],
+                    directory,
+                }),
+            }
+        }
+        Self(disks)
+    }
+
+    pub fn directories(&self) -> impl Iterator<Item = &Path> {
+        self.0.iter().map(|disk| disk.directory.as_path())
+    }
+
+    pub fn look(
+        &mut self,
+        length: Nanos,
+        temperature: impl Fn(&Path) -> Option<Temperature>,
+    ) -> Vec<DiskRecord> {
+        let record = |disk: &mut Disk| {
+            let now = Counters::read(&disk.directory);
+            let earlier = std::mem::replace(&mut disk.counters, now);
+            DiskRecord {
+                disk: name(&disk.directory),
+                devices: disk.devices.clone(),
+                io: earlier
+                    .zip(now)
+                    .map(|(earlier, now)| Io::between(&earlier, &now, length)),
+                temperature: temperature(&disk.directory),
+            }
+        };
+        self.0.iter_mut().map(record).collect()
+    }
+}
+
+/// The directory of the whole disk with that number, or with the partition of that number.
+fn whole(root: &Root, (major, minor): (u32, u32)) -> Option<PathBuf> {
+    let directory = root
+        .path(&format!("sys/dev/block/{major}:{minor}"))
+        .canonicalize()
+        .ok()?;
+    match number(&directory.join("partition")) {
+        Some(_) => directory.parent().map(Path::to_owned),
+        None => Some(directory),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::invented::InventedHost;
+    use super::*;
+
+    fn named(name: &str, minor: u32) -> Named {
+        Named {
+            name: name.to_owned(),
+            number: Some((259, minor)),
+        }
+    }
+
+    #[test]
+    fn a_partition_and_its_disk_are_one_disk() {
+        let host = InventedHost::new();
+        host.nvme();
+        let mut disks = Disks::beneath(&host.root(), &[named("a", 1), named("b", 0), named("gone", 7)]);
+        let records = disks.look(Nanos::from_s(1), |_| None);
+        assert_eq!((records.len(), &records[0].disk[..]), (1, "nvme0n1"));
+        assert_eq!(
+            (&records[0].devices[..], records[0].io.is_none()),
+            (&["a".to_owned(), "b".to_owned()][..], true)
+        );
+    }
+
+    #[test]
+    fn rates_and_times_are_those_that_iostat_shows() {
+        let host = InventedHost::new();
+        host.nvme();
+        host.nvme_stat("1000 0 8000 500 10 0 100 40 0 300 540 0 0 0 0 0 0");
+        let mut disks = Disks::beneath(&host.root(), &[named("a", 0)]);
+        // 4,000 reads of 1,536 bytes in 2 s, 600 ms of them together; no writes.
+        host.nvme_stat("5000 0 20000 1100 10 0 100 40 3 1300 1140 0 0 0 0 0 0");
+        let records = disks.look(Nanos::from_s(2), |_| None);
+        let io = serde_json::to_value(&records[0].io).unwrap();
+        let expected = serde_json::json!({
+            "reads_per_s": "2000.0", "writes_per_s": "0.0", "read_bytes_per_s": "3072000", "write_bytes_per_s": "0",
+            "read_await_us": "150.0", "write_await_us": null, "read_request_bytes": "1536", "write_request_bytes": null,
+            "queue_depth": "0.30", "busy_pct": "50.0"
+        });
+        assert_eq!(io, expected);
+    }
+}

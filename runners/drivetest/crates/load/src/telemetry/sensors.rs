@@ -1,0 +1,246 @@
+//! Temperatures and powers of the kernel's hwmon class.
+//!
+//! To read a drive's temperature is a command to the drive: it is done seldom, and in a thread of its own, so that a drive
+//! that does not answer holds up neither the reports nor the end of a run.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::Builder;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::power::PowerRecord;
+use super::{Root, directories, name, number, text};
+use crate::report::decimal::Decimal;
+
+/// The drive answers its own question out of its own memory, but answers it between reads.
+const PERIOD: Duration = Duration::from_secs(10);
+
+/// How long the first readings may keep the run from its start.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+const UNKNOWN: i64 = i64::MIN;
+
+/// A drive's own reading of itself.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Temperature {
+    /// Which sensor.
+    pub sensor: String,
+    /// Degrees Celsius.
+    pub celsius: Option<Decimal>,
+    /// Where the drive warns; null where it does not tell.
+    pub limit_celsius: Option<Decimal>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// Of a disk; the limit in thousandths of a degree.
+    Temperature {
+        disk: PathBuf,
+        limit: Option<i64>,
+    },
+    Power {
+        boundary: String,
+    },
+}
+
+/// One input of a chip.
+#[derive(Debug)]
+struct Sensor {
+    input: PathBuf,
+    label: String,
+    kind: Kind,
+    last: AtomicI64,
+}
+
+impl Sensor {
+    fn read(&self) {
+        self.last.store(number(&self.input).unwrap_or(UNKNOWN), Relaxed);
+    }
+
+    fn last(&self, units: f64, places: usize) -> Option<Decimal> {
+        let last = self.last.load(Relaxed);
+        (last != UNKNOWN).then(|| Decimal::new(last as f64 / units, places))?
+    }
+}
+
+/// The sensors, and the thread that reads them.
+#[derive(Debug)]
+pub(super) struct Sensors {
+    sensors: Arc<Vec<Sensor>>,
+    /// Dropped at the end: that ends the thread.
+    _life: Option<Sender<()>>,
+}
+
+impl Sensors {
+    pub fn watch<'a>(root: &Root, disks: impl Iterator<Item = &'a Path>) -> Self {
+        let mut chips: Vec<PathBuf> = Vec::new();
+        let mut found: Vec<Sensor> = Vec::new();
+        for disk in disks {
+            for chip in chips_of(disk) {
+                found.extend(temperature(&chip, disk));
+                found.extend(powers(&chip, "drive"));
+                chips.extend(chip.canonicalize());
+            }
+        }
+        for chip in directories(&root.path("sys/class/hwmon")) {
+            let is_drive = chip.canonicalize().is_ok_and(|chip| chips.contains(&chip));
+            if let Some(name) = text(&chip.join("name")).filter(|_| !is_drive) {
+                found.extend(powers(&chip, &format!("chip {name}")));
+            }
+        }
+        Self::start(found)
+    }
+
+    fn start(found: Vec<Sensor>) -> Self {
+        let sensors = Arc::new(found);
+        if sensors.is_empty() {
+            return Self { sensors, _life: None };
+        }
+        let (life, ended) = mpsc::channel::<()>();
+        let (told, first) = mpsc::channel();
+        let read = Arc::clone(&sensors);
+        let mut told = Some(told);
+        // Not joined: a drive may never answer. Where the system gives no thread there are no readings.
+        let started = Builder::new().name("sensors".to_owned()).spawn(move || {
+            loop {
+                read.iter().for_each(Sensor::read);
+                if let Some(told) = told.take() {
+                    // Nobody waits for them any longer where they took too long.
+                    let _ = told.send(());
+                }
+                if ended.recv_timeout(PERIOD) != Err(RecvTimeoutError::Timeout) {
+                    return;
+                }
+            }
+        });
+        if started.is_ok() {
+            // Late readings are shown when they are there.
+            let _ = first.recv_timeout(PATIENCE);
+        }
+        Self {
+            sensors,
+            _life: Some(life),
+        }
+    }
+
+    /// The drive's main sensor: an NVMe drive's composite temperature, the only one of others.
+    pub fn temperatures(&self, of: &Path) -> Option<Temperature> {
+        self.sensors.iter().find_map(|sensor| match &sensor.kind {
+            Kind::Temperature { disk, limit } if disk == of => Some(Temperature {
+                sensor: sensor.label.clone(),
+                celsius: sensor.last(1e3, 1),
+                limit_celsius: limit.and_then(|limit| Decimal::new(limit as f64 / 1e3, 1)),
+            }),
+            _ => None,
+        })
+    }
+
+    pub fn power(&self) -> Vec<PowerRecord> {
+        let record = |sensor: &Sensor| match &sensor.kind {
+            Kind::Power { boundary } => Some(PowerRecord {
+                sensor: sensor.label.clone(),
+                boundary: boundary.clone(),
+                watts: sensor.last(1e6, 2),
+            }),
+            Kind::Temperature { .. } => None,
+        };
+        self.sensors.iter().filter_map(record).collect()
+    }
+}
+
+/// NVMe's stand in the controller's directory, those of SATA (module drivetemp) in one of their own; the head of several
+/// paths has its controllers beside it.
+fn chips_of(disk: &Path) -> Vec<PathBuf> {
+    let device = disk.join("device");
+    let mut places = vec![device.clone(), device.join("hwmon")];
+    let paths = directories(&device);
+    places.extend(paths.into_iter().filter(|path| name(path).starts_with("nvme")));
+    let chips = places.iter().flat_map(|place| directories(place));
+    let is_chip = |path: &PathBuf| {
+        name(path)
+            .strip_prefix("hwmon")
+            .is_some_and(|number| !number.is_empty())
+    };
+    chips.filter(is_chip).collect()
+}
+
+fn temperature(chip: &Path, disk: &Path) -> Option<Sensor> {
+    let kind = Kind::Temperature {
+        disk: disk.to_owned(),
+        limit: number(&chip.join("temp1_max")),
+    };
+    sensor(chip, "temp1", "temp1_input", kind)
+}
+
+fn powers(chip: &Path, boundary: &str) -> Option<Sensor> {
+    let kind = || Kind::Power {
+        boundary: boundary.to_owned(),
+    };
+    sensor(chip, "power1", "power1_average", kind())
+        .or_else(|| sensor(chip, "power1", "power1_input", kind()))
+}
+
+fn sensor(chip: &Path, stem: &str, input: &str, kind: Kind) -> Option<Sensor> {
+    let input = chip.join(input);
+    let label = text(&chip.join(format!("{stem}_label"))).unwrap_or_else(|| stem.to_owned());
+    let chip_name = text(&chip.join("name")).unwrap_or_else(|| name(chip));
+    input.exists().then(|| Sensor {
+        label: format!("{chip_name} {label}"),
+        input,
+        kind,
+        last: AtomicI64::new(UNKNOWN),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::invented::InventedHost;
+    use super::*;
+
+    fn disk(host: &InventedHost) -> PathBuf {
+        host.root().path("sys/dev/block/259:0").canonicalize().unwrap()
+    }
+
+    #[test]
+    fn a_drive_tells_its_temperature_and_where_it_warns() {
+        let host = InventedHost::new();
+        host.nvme();
+        host.nvme_sensor("temp1_input", "38850");
+        host.nvme_sensor("temp1_label", "Composite");
+        host.nvme_sensor("temp1_max", "81850");
+        let disk = disk(&host);
+        let sensors = Sensors::watch(&host.root(), [disk.as_path()].into_iter());
+        let found = serde_json::to_value(sensors.temperatures(&disk)).unwrap();
+        let expected =
+            serde_json::json!({"sensor": "nvme Composite", "celsius": "38.9", "limit_celsius": "81.8"});
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_sensor_that_cannot_be_read_is_null() {
+        let host = InventedHost::new();
+        host.nvme();
+        host.nvme_sensor("temp1_input", "");
+        let disk = disk(&host);
+        let sensors = Sensors::watch(&host.root(), [disk.as_path()].into_iter());
+        assert_eq!(sensors.temperatures(&disk).unwrap().celsius, None);
+        assert_eq!(sensors.temperatures(Path::new("/other")), None);
+    }
+
+    #[test]
+    fn powers_are_named_by_what_they_measure() {
+        let host = InventedHost::new();
+        host.tell("sys/class/hwmon/hwmon0/name", "ina3221");
+        host.tell("sys/class/hwmon/hwmon0/power1_input", "12500000");
+        let sensors = Sensors::watch(&host.root(), std::iter::empty());
+        let found = serde_json::to_value(sensors.power()).unwrap();
+        assert_eq!(
+            found,
+            serde_json::json!([{"sensor": "ina3221 power1", "boundary": "chip ina3221", "watts": "12.50"}])
+        );
+    }
+}

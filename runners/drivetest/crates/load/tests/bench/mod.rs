@@ -1,0 +1,115 @@
+//! A plain file as drive, and the load on it within this process.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+
+use drivetest_load::config::Config;
+use drivetest_load::device::Guard;
+use drivetest_load::host::Host;
+use drivetest_load::report::output::Outputs;
+use drivetest_load::signals::Signals;
+use drivetest_load::{Order, Outcome};
+use serde_json::Value;
+
+/// A directory of its own for one test.
+pub struct Bench {
+    directory: tempfile::TempDir,
+    pub device: String,
+    runs: Cell<usize>,
+    truncates: Cell<bool>,
+}
+
+impl Bench {
+    /// None, and told past the capture of test output, where plain files take no direct I/O.
+    pub fn new() -> Option<Self> {
+        let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let probe = directory.path().join("probe");
+        let opened = rustix::fs::open(
+            &probe,
+            rustix::fs::OFlags::CREATE | rustix::fs::OFlags::RDWR | rustix::fs::OFlags::DIRECT,
+            rustix::fs::Mode::RWXU,
+        );
+        if opened.is_err() {
+            std::io::stderr()
+                .write_all(b"SKIPPED: no direct I/O here\n")
+                .unwrap();
+            return None;
+        }
+        let device = directory.path().join("drive.img").display().to_string();
+        let (runs, truncates) = (Cell::new(0), Cell::new(false));
+        Some(Self {
+            directory,
+            device,
+            runs,
+            truncates,
+        })
+    }
+
+    /// Lets the file lose its content once it is identified: every read ends early.
+    pub fn guard_truncates(&self) {
+        self.truncates.set(true);
+    }
+
+    /// Runs a load of 16 MiB with these further lines.
+    pub fn run(&self, engine: &str, lines: &str) -> Outcome {
+        self.runs.set(self.runs.get() + 1);
+        let text = format!(
+            "device-names: {}\nfile-size-mbytes: 16\nengine: {engine}\n{lines}",
+            self.device
+        );
+        let (config, _) = Config::read(&text, 2).unwrap();
+        let mut outputs = Outputs::open(Some(&self.path("log")), Some(&self.path("side"))).unwrap();
+        let order = Order {
+            config,
+            config_text: &text,
+            seed: 7,
+            may_destroy: true,
+            guard: self,
+        };
+        order.carry_out(&Host::here(), &Signals::watch().unwrap(), &mut outputs)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(format!("{name}-{}", self.runs.get()))
+    }
+
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.path("log")).unwrap()
+    }
+
+    pub fn side(&self) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.path("side")).unwrap();
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
+    /// The last record of the side file.
+    pub fn end(&self) -> Value {
+        self.side().pop().unwrap()
+    }
+}
+
+impl Guard for Bench {
+    fn refusal(&self, _: usize) -> Option<String> {
+        None
+    }
+
+    fn mismatch(&self, _: usize, _: &File) -> Option<String> {
+        None
+    }
+
+    fn identity(&self, _: usize, _: &File) -> Option<Value> {
+        if self.truncates.get() {
+            std::fs::OpenOptions::new()
+                .write(true)
+                .open(&self.device)
+                .unwrap()
+                .set_len(0)
+                .unwrap();
+        }
+        None
+    }
+}

@@ -1,0 +1,136 @@
+//! Both engines on a plain file: what they are asked for is what they do, and what fails is told.
+
+#![allow(clippy::unwrap_used, reason = "a test whose bench cannot be set up fails")]
+
+mod bench;
+
+use bench::Bench;
+use drivetest_load::Outcome;
+
+const ENGINES: [&str; 2] = ["io_uring", "threads"];
+
+#[test]
+fn every_request_is_made_once_and_none_is_lost() {
+    for engine in ENGINES {
+        let Some(bench) = Bench::new() else { return };
+        let text = "test-duration-sec: 2\nread-reqs-per-sec: 2009\nwrite-reqs-per-sec: 1000\n";
+        assert_eq!(bench.run(engine, text), Outcome::Finished, "{engine}");
+        let end = bench.end();
+        let counts = [
+            "reads_count",
+            "large_block_reads_count",
+            "large_block_writes_count",
+        ]
+        .map(|name| &end[name]);
+        assert_eq!(counts, [4_018, 47, 47], "{engine}");
+    }
+}
+
+#[test]
+fn several_workers_make_the_same_requests_as_one() {
+    let Some(bench) = Bench::new() else { return };
+    let text = "test-duration-sec: 2\nread-reqs-per-sec: 2009\nwrite-reqs-per-sec: 1000\nworkers: 5\n";
+    assert_eq!(bench.run("io_uring", text), Outcome::Finished);
+    assert_eq!(
+        (&bench.end()["reads_count"], &bench.side()[0]["workers"]),
+        (&4_018.into(), &5.into())
+    );
+}
+
+#[test]
+fn no_request_is_submitted_before_it_is_due() {
+    for engine in ENGINES {
+        let Some(bench) = Bench::new() else { return };
+        bench.run(engine, "test-duration-sec: 1\nread-reqs-per-sec: 10000\n");
+        // A response begins when it is due: never after the submission, where service begins.
+        let end = bench.end();
+        assert!(
+            end["response"]["p50_ns"].as_u64() >= end["service"]["p50_ns"].as_u64(),
+            "{engine}: {end}"
+        );
+    }
+}
+
+#[test]
+fn writes_reach_the_file_and_no_block_is_written_twice_alike() {
+    for engine in ENGINES {
+        let Some(bench) = Bench::new() else { return };
+        let text = "test-duration-sec: 1\nwrite-reqs-per-sec: 10000\nlarge-block-op-kbytes: 128\n";
+        assert_eq!(bench.run(engine, text), Outcome::Finished);
+        let held = std::fs::read(&bench.device).unwrap();
+        let mut pieces: Vec<&[u8]> = held
+            .chunks(512)
+            .filter(|piece| piece.iter().any(|byte| *byte != 0))
+            .collect();
+        let count = pieces.len();
+        pieces.sort_unstable();
+        pieces.dedup();
+        assert!(
+            count > 10_000 && pieces.len() == count,
+            "{engine}: {} of {count}",
+            pieces.len()
+        );
+    }
+}
+
+#[test]
+fn errors_are_counted_until_there_are_too_many() {
+    for engine in ENGINES {
+        let Some(bench) = Bench::new() else { return };
+        bench.guard_truncates();
+        let text = "test-duration-sec: 60\nread-reqs-per-sec: 2000\nmax-errors: 25\n";
+        let Outcome::DeviceError(told) = bench.run(engine, text) else {
+            panic!("{engine}")
+        };
+        assert!(
+            told.contains("reading") && told.contains("max-errors is reached"),
+            "{told}"
+        );
+        let log = bench.log();
+        assert_eq!(log.matches("ERROR: reading").count(), 10, "{log}");
+        let summed = log
+            .lines()
+            .filter(|line| line.contains("ended early"))
+            .filter_map(|line| line.split(' ').nth(1));
+        let summed: u64 = summed.filter_map(|count| count.parse::<u64>().ok()).sum();
+        assert!((25..200).contains(&summed), "{engine}: {summed}\n{log}");
+        // Nothing that failed is in a histogram.
+        assert_eq!(bench.end()["reads_count"], 0, "{engine}");
+    }
+}
+
+#[test]
+fn a_run_that_never_stops_for_errors_tells_all_of_them() {
+    for engine in ENGINES {
+        let Some(bench) = Bench::new() else { return };
+        bench.guard_truncates();
+        let text = "test-duration-sec: 1\nread-reqs-per-sec: 500\nmax-errors: 0\n";
+        assert_eq!(bench.run(engine, text), Outcome::Finished, "{engine}");
+        assert!(
+            bench.log().contains("drivetest: 500 errors reading"),
+            "{engine}: {}",
+            bench.log()
+        );
+    }
+}
+
+#[test]
+fn auto_tells_what_it_took_and_why() {
+    let Some(bench) = Bench::new() else { return };
+    bench.run("auto", "test-duration-sec: 1\nread-reqs-per-sec: 10\n");
+    let start = &bench.side()[0];
+    let engine = start["engine"].as_str().unwrap();
+    assert!(ENGINES.contains(&engine), "{start}");
+    let reason = start["engine_reason"].as_str().unwrap();
+    assert!(bench.log().contains(&format!("\ndrivetest: engine {engine}")) && bench.log().contains(reason));
+}
+
+#[test]
+fn a_device_is_free_again_when_the_run_is_over() {
+    let Some(bench) = Bench::new() else { return };
+    for _ in 0..3 {
+        // The second run would be refused if the first still held the file.
+        let outcome = bench.run("io_uring", "test-duration-sec: 1\nread-reqs-per-sec: 100\n");
+        assert_eq!(outcome, Outcome::Finished);
+    }
+}

@@ -1,0 +1,134 @@
+//! The I/O path allocates nothing and waits for no lock: counted while both engines run.
+
+#![allow(clippy::unwrap_used, reason = "a test whose bench cannot be set up fails")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+
+mod bench;
+
+use bench::Bench;
+use drivetest_load::Outcome;
+
+/// Counts what the workers allocate: every thread but the one that reports and the one that tests.
+struct Counting;
+
+static IS_COUNTING: AtomicBool = AtomicBool::new(false);
+static REPORTING: AtomicI32 = AtomicI32::new(0);
+static TESTING: AtomicI32 = AtomicI32::new(0);
+static BY_WORKERS: AtomicU64 = AtomicU64::new(0);
+static BY_OTHERS: AtomicU64 = AtomicU64::new(0);
+
+fn thread() -> i32 {
+    rustix::thread::gettid().as_raw_nonzero().get()
+}
+
+fn count() {
+    if IS_COUNTING.load(SeqCst) {
+        let is_worker = ![REPORTING.load(SeqCst), TESTING.load(SeqCst)].contains(&thread());
+        let counted = if is_worker { &BY_WORKERS } else { &BY_OTHERS };
+        counted.fetch_add(1, SeqCst);
+    }
+}
+
+// SAFETY: every call goes to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's word.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        count();
+        // SAFETY: the caller's word.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// System calls of the I/O path on x86-64 and aarch64, which number them apart; -1 is a thread that is not in one.
+#[cfg(target_arch = "x86_64")]
+const ALLOWED: [(&str, i64); 5] = [
+    ("none", -1),
+    ("pread64", 17),
+    ("pwrite64", 18),
+    ("clock_nanosleep", 230),
+    ("io_uring_enter", 426),
+];
+#[cfg(target_arch = "aarch64")]
+const ALLOWED: [(&str, i64); 5] = [
+    ("none", -1),
+    ("pread64", 67),
+    ("pwrite64", 68),
+    ("clock_nanosleep", 115),
+    ("io_uring_enter", 426),
+];
+
+/// The number of the system call that each worker is in at this moment. Source: proc_pid_syscall(5).
+fn calls() -> Vec<i64> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc/self/task").unwrap().flatten() {
+        let name = std::fs::read_to_string(entry.path().join("comm")).unwrap_or_default();
+        let text = std::fs::read_to_string(entry.path().join("syscall")).unwrap_or_default();
+        if name.starts_with("ring-") || name.starts_with("load-") {
+            let number = text.split(' ').next().unwrap_or_default();
+            found.push(number.trim().parse().unwrap_or(-1));
+        }
+    }
+    found
+}
+
+/// Runs a load in a thread of its own and watches its middle; what its workers were seen doing.
+fn watched(engine: &'static str) -> Option<(Outcome, BTreeSet<i64>, usize)> {
+    let bench = Bench::new()?;
+    TESTING.store(thread(), SeqCst);
+    BY_WORKERS.store(0, SeqCst);
+    let run = std::thread::spawn(move || {
+        REPORTING.store(thread(), SeqCst);
+        let text =
+            "test-duration-sec: 4\nread-reqs-per-sec: 5000\nwrite-reqs-per-sec: 2000\nservice-threads: 8\n";
+        bench.run(engine, text)
+    });
+    std::thread::sleep(Duration::from_millis(1_500));
+    IS_COUNTING.store(true, SeqCst);
+    let until = Instant::now() + Duration::from_millis(1_500);
+    let (mut seen, mut samples) = (BTreeSet::new(), 0);
+    while Instant::now() < until {
+        let calls = calls();
+        samples += calls.len();
+        seen.extend(calls);
+    }
+    IS_COUNTING.store(false, SeqCst);
+    Some((run.join().unwrap(), seen, samples))
+}
+
+#[test]
+fn the_io_path_neither_allocates_nor_waits_for_a_lock() {
+    for engine in ["io_uring", "threads"] {
+        let Some((outcome, seen, samples)) = watched(engine) else {
+            return;
+        };
+        assert_eq!(outcome, Outcome::Finished, "{engine}");
+        assert_eq!(
+            BY_WORKERS.load(SeqCst),
+            0,
+            "{engine}: allocations on the I/O path"
+        );
+        // The count works: the reporting and the testing thread allocate all the time.
+        assert!(BY_OTHERS.load(SeqCst) > 0);
+        let others: Vec<i64> = seen
+            .iter()
+            .copied()
+            .filter(|call| !ALLOWED.iter().any(|(_, known)| known == call))
+            .collect();
+        assert!(
+            samples > 100 && others.is_empty(),
+            "{engine}: {samples} samples, other system calls {others:?}"
+        );
+    }
+}
