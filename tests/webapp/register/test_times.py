@@ -59,3 +59,9 @@ def test_very_many_histograms_are_counted_and_cut(page_of, client, monkeypatch):
     assert "The first 7 of 8." in client.get(address).text
     monkeypatch.setattr(times, "SHOWN_HISTOGRAMS", 8)
     assert "of 8." not in client.get(address).text
+
+
+def test_a_findings_remedy_is_told_apart_from_its_sentence(page_of):
+    page, run = page_of("5.3/commit-us")
+    finding = run.findings.get(rule_id="commit-to-device")
+    assert f"<p>{finding.sentence}</p><p>Remedy: {finding.remedy}</p>" in page.text
