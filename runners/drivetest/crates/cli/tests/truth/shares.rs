@@ -89,7 +89,7 @@ fn check(loaded: impl Fn() -> Option<Loaded>, lines: &str, quiet_from_us: u64) {
 #[test]
 fn shares_of_a_file_are_those_that_were_injected() {
     for arrivals in ["even"] {
-        for engine in ["threads"] {
+        for engine in ["threads", "io_uring"] {
             let lines = format!("arrivals: {arrivals}\nengine: {engine}\n");
             check(Loaded::file, &lines, 1_000);
         }
