@@ -1,6 +1,7 @@
 //! A drive that fails: told with place and number, by an exit status of its own, and never left out of what is shown.
 
 use drivetest_testdrive::{Failing, Operation};
+use serde_json::Value;
 
 use crate::loaded::{Loaded, RECORD_BYTES};
 
@@ -17,26 +18,66 @@ fn every(errno: i32, every: u64) -> Failing {
     }
 }
 
+/// What the end record counts.
+fn told_count(end: &Value, errno: i32) -> u64 {
+    let errors = end["errors"].as_array().unwrap();
+    let counts = errors.iter().filter(|error| error["errno"] == errno);
+    counts.map(|error| error["count"].as_u64().unwrap()).sum()
+}
+
 #[test]
 fn the_first_failed_read_ends_the_run_and_is_told() {
+    for engine in ["threads", "io_uring"] {
+        let Some(loaded) = Loaded::file() else { return };
+        loaded.drive.fail(Operation::Read, every(EIO, 700));
+        let run = loaded.start(&format!("{LOAD}engine: {engine}\n"));
+        assert_eq!(run.exit_status(), Some(3), "{}", loaded.bench.log());
+        let (log, end) = (loaded.bench.log(), loaded.bench.end());
+        let words = format!("ERROR: reading {}: 5 'Input/output error'", loaded.bench.device);
+        assert!(log.contains(&words) && log.contains("at offset "), "{log}");
+        assert_eq!(
+            (&end["reason"], told_count(&end, EIO)),
+            (&"device-error".into(), 1)
+        );
+        // A failed read is in no histogram, a good one in all.
+        let answered = loaded.drive.truth().read.answered_count;
+        assert!(end["reads_count"].as_u64() <= Some(answered), "{end}");
+    }
+}
+
+#[test]
+fn errors_are_borne_until_there_are_too_many() {
     let Some(loaded) = Loaded::file() else { return };
-    loaded.drive.fail(Operation::Read, every(EIO, 700));
+    loaded.drive.fail(Operation::Read, every(EIO, 100));
+    let run = loaded.start(&format!("{LOAD}max-errors: 5\n"));
+    assert_eq!(run.exit_status(), Some(3), "{}", loaded.bench.log());
+    assert_eq!(told_count(&loaded.bench.end(), EIO), 5);
     assert_eq!(
-        loaded.start(LOAD).exit_status(),
-        Some(3),
+        loaded.bench.log().matches("ERROR: reading").count(),
+        5,
         "{}",
         loaded.bench.log()
     );
-    let (log, end) = (loaded.bench.log(), loaded.bench.end());
-    let words = format!("ERROR: reading {}: 5 'Input/output error'", loaded.bench.device);
-    assert!(log.contains(&words) && log.contains("at offset "), "{log}");
-    assert_eq!(end["reason"], "device-error");
-    let truth = loaded.drive.truth().read;
-    // A failed read is in no histogram, a good one in all.
-    assert!(
-        truth.failed_count >= 1 && end["reads_count"].as_u64() <= Some(truth.answered_count),
-        "{end}"
-    );
+}
+
+#[test]
+fn errors_that_are_all_borne_are_counted_to_the_last() {
+    for engine in ["threads", "io_uring"] {
+        let Some(loaded) = Loaded::file() else { return };
+        loaded.drive.fail(Operation::Read, every(EIO, 10));
+        let load =
+            format!("test-duration-sec: 2\nread-reqs-per-sec: 1000\nmax-errors: 0\nengine: {engine}\n");
+        assert_eq!(
+            loaded.start(&load).exit_status(),
+            Some(0),
+            "{}",
+            loaded.bench.log()
+        );
+        let (end, truth) = (loaded.bench.end(), loaded.drive.truth().read);
+        assert_eq!((truth.failed_count, truth.answered_count), (200, 1_800));
+        assert_eq!(told_count(&end, EIO), truth.failed_count);
+        assert_eq!(end["reads_count"].as_u64(), Some(truth.answered_count));
+    }
 }
 
 #[test]

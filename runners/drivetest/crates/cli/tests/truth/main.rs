@@ -8,6 +8,7 @@
 #[allow(dead_code, reason = "the parts that tests of plain files need")]
 mod bench;
 mod errors;
+mod honesty;
 mod loaded;
 mod offsets;
 mod shares;
