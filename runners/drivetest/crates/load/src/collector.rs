@@ -259,7 +259,7 @@ impl<'a> Collector<'a> {
             held: Some(Held::of(&self.accounts, extent)),
             accounts: self.accounts,
             raided_count: None,
-            errors: errors(&self.shared),
+            errors: errors(self.shared),
             disks: self
                 .telemetry
                 .look(Nanos(elapsed.0 - self.interval_start.0))

@@ -150,7 +150,7 @@ fn open_direct(name: &str, more: OFlags) -> io::Result<File> {
 
 fn open_file(name: &str, found: &Metadata) -> Result<File, Unfit> {
     let size_bytes = found.len();
-    if size_bytes == 0 || size_bytes % FILE_UNIT_BYTES != 0 {
+    if size_bytes == 0 || !size_bytes.is_multiple_of(FILE_UNIT_BYTES) {
         return Err(Unfit::FileSize {
             name: name.to_owned(),
             size_bytes,
