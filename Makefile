@@ -16,7 +16,7 @@ OFFLINE := env -u DATABASE_URL -u REDIS_URL
 HEEDING := env --default-signal=INT,HUP
 
 .DEFAULT_GOAL := help
-.PHONY: help run test trace checks rust-checks tests bench lint format requirements drivetest
+.PHONY: help run test trace checks rust-checks tests bench lint format requirements drivetest drivetest-static man
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -53,6 +53,15 @@ drivetest: ## build the native test program
 	@command -v $(CARGO) >/dev/null || { echo "no $(CARGO): install a Rust toolchain (1.88 or later), or set CARGO"; exit 1; }
 	@cd $(WORKSPACE) && $(CARGO) build --release --locked
 
+# The host's own target by name: flags for an explicit target leave build scripts and macros alone, which cannot be static.
+STATIC_TARGET ?= $(shell rustc -vV | sed -n 's/^host: //p')
+drivetest-static: ## build the native test program for lab hosts, statically linked, and check that it is
+	@cd $(WORKSPACE) && RUSTFLAGS="-C target-feature=+crt-static" $(CARGO) build --release --locked --package drivetest-cli --target $(STATIC_TARGET)
+	@$(WORKSPACE)/check_static.sh $(WORKSPACE)/target/$(STATIC_TARGET)/release/drivetest
+
+man: drivetest ## write the manual of the native test program
+	@$(DRIVETEST) man $(WORKSPACE)/target/man && ls $(WORKSPACE)/target/man
+
 checks: $(VENV)/test.stamp ## format, lint, types, arrows, templates (missing migrations are a test)
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
@@ -62,9 +71,9 @@ checks: $(VENV)/test.stamp ## format, lint, types, arrows, templates (missing mi
 
 rust-checks: ## format, clippy, tests and documentation of drivetest
 	cd $(WORKSPACE) && $(CARGO) fmt --check
-	cd $(WORKSPACE) && $(CARGO) clippy --locked --all-targets --quiet -- -D warnings
-	cd $(WORKSPACE) && $(HEEDING) $(CARGO) test --locked --quiet
-	cd $(WORKSPACE) && RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --quiet
+	cd $(WORKSPACE) && $(CARGO) clippy --locked --workspace --all-targets --quiet -- -D warnings
+	cd $(WORKSPACE) && $(HEEDING) $(CARGO) test --locked --workspace --quiet
+	cd $(WORKSPACE) && RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --quiet
 
 tests: $(VENV)/test.stamp drivetest ## pytest: units, faults, browser
 	$(HEEDING) $(BIN)/python -m pytest -n auto --dist loadgroup
@@ -81,7 +90,7 @@ trace: $(VENV)/run.stamp ## print every published number of RUN back to log line
 	@$(BIN)/python manage.py trace "$(RUN)"
 
 lint: checks ## what can be said without running anything
-	cd $(WORKSPACE) && $(CARGO) clippy --locked --all-targets --quiet -- -D warnings
+	cd $(WORKSPACE) && $(CARGO) clippy --locked --workspace --all-targets --quiet -- -D warnings
 
 format: $(VENV)/test.stamp ## rewrite the sources in the house's form
 	$(BIN)/ruff check --quiet --fix-only .

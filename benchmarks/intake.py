@@ -100,6 +100,22 @@ def sizes(run: Any) -> dict[str, int]:
     return {"stored": stored, "packed": packed, "series_table": series_table, "slice_table": slice_table}
 
 
+def parts() -> Iterator[tuple[str, int, int]]:
+    """Yield the name of each table below a run and of its indexes, with their bytes and the rows of the table."""
+    for name in ("slice", "series", "histogram", "share", "finding", "verdict"):
+        table = f"results_{name}"
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT count(*), pg_table_size('{table}') FROM {table}")  # noqa: S608 - names of above
+            rows, size = cursor.fetchone()
+            yield table, size, rows
+            cursor.execute(
+                "SELECT indexrelid::regclass::text, pg_relation_size(indexrelid) FROM pg_index "
+                "WHERE indrelid = %s::regclass ORDER BY 1",
+                [table],
+            )
+            yield from ((f"  {index}", index_size, rows) for index, index_size in cursor.fetchall())
+
+
 def plain_sizes(run: Any) -> dict[str, int]:
     """Return zstd -19 of the plain differences in the layouts that anybody would think of first."""
     minutes = list(intervals(minutes_of(run), 0, 10**9))
@@ -140,7 +156,7 @@ def measure(log: Path, times: int) -> None:
         runs = [take_in_and_read(log, number) for number in range(times)]
         run = runs[-1]["run"]
         reread = [reread_s(run) for _ in range(times)]
-        stored, plain = sizes(run), plain_sizes(run)
+        stored, plain, tables = sizes(run), plain_sizes(run), list(parts())
         repeat_s, rows = repeated(log, runs[-1]["vendor"])
     whole = [each["store_s"] + each["seconds"] + each["page_s"] for each in runs]
     print(f"\n{log.name}: {log.stat().st_size / 1e6:.0f} MB, {times} times: median (least - most)")
@@ -162,6 +178,8 @@ def measure(log: Path, times: int) -> None:
     for name, size in plain.items():
         print(f"{'  zstd -19, ' + name:34}{size:8} bytes, ratio {stored['stored'] / size:.2f}")
     print(f"{'tables, with indexes, of all runs':34}{stored['series_table']} series, {stored['slice_table']} slices")
+    for name, size, rows in tables:
+        print(f"  {name:60}{size / times:10.0f} bytes a run, {rows / times:.0f} rows")
 
 
 def repeated(log: Path, vendor: Any) -> tuple[float, int]:

@@ -54,6 +54,7 @@ class ReaderKilledError(Exception):
 
     def __init__(self, limit: str, allowed: str) -> None:
         self.limit = limit
+        self.allowed = allowed
         super().__init__(f"drivetest read: stopped at its limit of {limit}, {allowed}")
 
 

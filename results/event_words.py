@@ -12,6 +12,7 @@ WORDS = {
     "correction-taken-back": "correction taken back",
     "run-changed": "changed with the published catalogue",
     "run-judged-anew": "judged anew",
+    "submission-slices-changed": "read in other slices",
     "run-not-found-again": "not found by a newer reader",
     "certificate-issued": "issued",
     "certificate-withdrawn": "withdrawn",

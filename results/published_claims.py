@@ -27,14 +27,14 @@ class CheckedRow:
         return self.check.printed == self.recorded_value
 
     @property
-    def is_status_recorded(self) -> bool:
-        """Whether the file holds the status of the exact value."""
-        return self.check.status == self.recorded_status
+    def is_as_recorded(self) -> bool:
+        """Whether value and status are the file's, judged by its method: the recomputed value as it prints it."""
+        return self.is_value_recorded and self.check.printed_status == self.recorded_status
 
     @property
-    def is_explained(self) -> bool:
-        """Whether all agrees, or the file only judged a value that it had rounded before."""
-        return self.is_value_recorded and self.recorded_status in {self.check.status, self.check.printed_status}
+    def is_exactly_another(self) -> bool:
+        """Whether the exact value gets another status than the one that was rounded before."""
+        return self.check.status != self.check.printed_status
 
 
 def read_published_figures(folder: Path = PUBLISHED) -> list[Figure]:

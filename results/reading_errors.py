@@ -5,18 +5,39 @@ from django.conf import settings
 from results.drivetest import ROWS_MAX, Document, ReaderKilledError, TooManySlicesError
 
 SHORTER = "Send the same file again and ask for longer slices (the profile judges slices of 3600 s)"
+APART = "Send the runs of a file or archive apart, each as a log of its own"
+# What its sender can do about a log that meets a limit at every attempt.
+REMEDIES = {
+    "time": f"{APART}: a shorter log is read in less time",
+    "memory": f"{SHORTER}, or send the runs of a file or archive apart",
+}
+OPERATOR = (
+    "This is no judgement of the log, and its bytes are kept: once the operator has mended the cause or raised the "
+    "limit, a reviewer can have it read again."
+)
 
 
-def gave_up(last: str) -> Document:
-    """Return the error of a reading whose attempts are used up; `last` is why the last one ended."""
+def failed_attempt(before: Document | None, error: Exception) -> Document:
+    """Return what is kept of an attempt that did not come to an end: its words, and every limit met up to now."""
+    met = list((before or {}).get("limits", []))
+    if isinstance(error, ReaderKilledError):
+        met.append({"limit": error.limit, "allowed": error.allowed})
+    return {"id": type(error).__name__, "sentence": str(error), "limits": met}
+
+
+def gave_up(last: Document | None) -> Document:
+    """Return the error of a reading whose attempts are used up; `last` is what is kept of the one before."""
+    sentence = last["sentence"] if last else "the reader ended without a word"
+    met = last.get("limits", []) if last else []
+    remedies = list(dict.fromkeys(REMEDIES[each["limit"]] for each in met if each["limit"] in REMEDIES))
     return {
         "id": "reader-gave-up",
-        "sentence": f"The reader did not come to an end in {settings.READ_MAX_ATTEMPTS} attempts; the last: {last}",
+        "sentence": f"The reader did not come to an end in {settings.READ_MAX_ATTEMPTS} attempts; the last: {sentence}",
         "line": None,
         "expected": "a log that is read within the limits of time and memory",
-        "got": f"{settings.READ_MAX_ATTEMPTS} attempts without an end; the last: {last}",
-        "remedy": "The bytes are kept. The operator has to look: this is no judgement of the log. A reviewer can have "
-        "it read again.",
+        "got": f"{settings.READ_MAX_ATTEMPTS} attempts without an end; the last: {sentence}",
+        "remedy": ". ".join([*remedies, OPERATOR]),
+        "limits": met,
     }
 
 
@@ -29,6 +50,7 @@ def printed_too_much(error: ReaderKilledError) -> Document:
         "expected": f"at most {settings.READ_OUTPUT_BYTES} bytes of slices, minutes and findings",
         "got": "more",
         "remedy": f"{SHORTER}, or send the runs of a file or archive apart. The bytes are kept.",
+        "limits": [{"limit": error.limit, "allowed": error.allowed}],
     }
 
 

@@ -28,7 +28,7 @@ from results.evidence_store import EvidenceDamagedError, open_evidence, path_of
 from results.ingest import record_input, record_runs
 from results.models import Event, Evidence, Profile, Reading
 from results.named_files import beside
-from results.reading_errors import gave_up, out_of_range, printed_too_much, too_many_slices
+from results.reading_errors import failed_attempt, gave_up, out_of_range, printed_too_much, too_many_slices
 
 logger = logging.getLogger(__name__)
 
@@ -165,7 +165,7 @@ def _end(reading: Reading, state: str, columns: Document) -> None:
 def _try_again(reading: Reading, error: Exception, pause_s: int) -> None:
     """Put the reading back into the queue with the reason, or give it up where the attempts are used up."""
     logger.warning("reading %s, attempt %s: %s", reading.pk, reading.attempts, error)
-    reading.error = {"id": type(error).__name__, "sentence": str(error)}
+    reading.error = failed_attempt(reading.error, error)
     if reading.counted_attempts >= settings.READ_MAX_ATTEMPTS:
         _give_up(reading)
         return
@@ -179,8 +179,7 @@ def _try_again(reading: Reading, error: Exception, pause_s: int) -> None:
 
 
 def _give_up(reading: Reading) -> None:
-    last = reading.error["sentence"] if reading.error else "the reader ended without a word"
-    _fail(reading, gave_up(last), None)
+    _fail(reading, gave_up(reading.error), None)
 
 
 def _tell(reading: Reading, kind: str, details: Document) -> None:

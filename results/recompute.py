@@ -76,8 +76,11 @@ class Case:
 
 @dataclass
 class Report:
-    """What a recomputation did or would do."""
+    """What a recomputation did or would do: by which reader and rules, and of how many runs it looked at."""
 
+    reader_version: str
+    profile: str
+    runs_count: int
     cases: list[Case] = field(default_factory=list)
     last_submission_id: str = ""
     remaining: int = 0
@@ -106,12 +109,22 @@ def recompute(order: Order) -> Report:
     """
     profile, version = judging_profile(), drivetest.reader_version()
     waiting = _in_order(stale_submissions(profile, version), order)
-    report = Report(remaining=waiting.count())
+    report = Report(version, str(profile), _looked_at(order).count(), remaining=waiting.count())
     for submission in waiting[: order.limit] if order.limit else waiting:
         report.cases += _recompute_one(submission, profile, order)
         report.last_submission_id = submission.public_id
         report.remaining -= 1
     return report
+
+
+def _looked_at(order: Order) -> QuerySet[Run]:
+    """Return the runs that were read from logs, those of the order where it names some."""
+    runs = Run.objects.filter(reading__state=Reading.State.DONE)
+    if order.run_ids:
+        runs = runs.filter(submission__in=Run.objects.filter(public_id__in=order.run_ids).values("submission"))
+    if order.after:
+        runs = runs.filter(submission__gt=Submission.objects.get(public_id=order.after).pk)
+    return runs
 
 
 def stale_submissions(profile: Profile, reader_version: str) -> QuerySet[Submission]:
@@ -144,14 +157,14 @@ def _recompute_one(submission: Submission, profile: Profile, order: Order) -> li
             return [Case(BUSY, submission.public_id, after="another recomputation is at it")]
         try:
             document = read_evidence(submission.log, profile)
-            return _write(submission, document, profile, order)
+            return write_anew(submission, document, profile, order)
         except UNREADABLE as error:
             logger.warning("%s: not judged anew: %s", submission.public_id, error)
             return [Case(UNREADABLE_NOW, submission.public_id, after=f"{error}; nothing was changed")]
 
 
-def _write(submission: Submission, document: Document, profile: Profile, order: Order) -> list[Case]:
-    """Write everything, or in a dry run only tell it: the same transaction, rolled back."""
+def write_anew(submission: Submission, document: Document, profile: Profile, order: Order) -> list[Case]:
+    """Write what was read of a log in the place of its runs, or in a dry run only tell it: rolled back."""
     with transaction.atomic():
         cases = list(_replace(submission, document, profile, order.reason))
         transaction.set_rollback(order.is_dry)

@@ -28,13 +28,25 @@ class BusyError(Exception):
 
 
 def minutes_of(run: Run) -> Packed:
-    """Return the intervals that are kept with a run. Raises NoIntervalsError."""
+    """Return the intervals that are kept with a run. Raises NoIntervalsError and WithheldError."""
+    refuse_withheld(run)
     series = Series.objects.filter(run=run).first()
     if series is None:
         raise NoIntervalsError(
             f"Run {run.public_id} has no minutes stored: its log tells none, or was read before they were."
         )
     return Packed(series.interval_s, series.start_s, series.intervals_count, series.encoding, bytes(series.packed))
+
+
+def is_withheld(run: Run) -> bool:
+    """Tell whether the run's log is sequestered: then its intervals are not shown either, to nobody."""
+    return run.reading is not None and run.reading.evidence.sequestered
+
+
+def refuse_withheld(run: Run) -> None:
+    """Raise WithheldError where the log is sequestered: interval by interval, what was read of it is the log again."""
+    if is_withheld(run):
+        raise WithheldError(f"The log of run {run.public_id} is withheld for legal reasons. Its bytes are kept.")
 
 
 def seconds_of(run: Run, from_s: int, to_s: int) -> Packed:
@@ -44,8 +56,7 @@ def seconds_of(run: Run, from_s: int, to_s: int) -> Packed:
     """
     if run.reading is None:
         raise NoIntervalsError(f"Run {run.public_id} has no log: it is known from a publication only.")
-    if run.reading.evidence.sequestered:
-        raise WithheldError(f"The log of run {run.public_id} is withheld for legal reasons. Its bytes are kept.")
+    refuse_withheld(run)
     with _slot():
         document = _read_again(run, from_s, to_s)
     told = next((each.get("series") for each in document["runs"] if _is_of(run, each)), None)

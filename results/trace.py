@@ -1,18 +1,15 @@
 """Every published number of a run, back to the line of its stored log, the reader's version and the profile's hash."""
 
-import gzip
-import lzma
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import islice
-from typing import IO, BinaryIO
 
-from results.evidence_store import EvidenceDamagedError, open_evidence
+from results.ingest import YCSB
+from results.log_lines import NOT_LOOKED_UP, numbered_lines
 from results.models import Evidence, Run, Share, Slice, Verdict
+from results.traced import Traced
+from results.ycsb_trace import trace_ycsb
 
 HEAD_LINES = 5_000  # the configuration stands above the first block; a block of many devices has thousands of lines
-LINE_BYTES = 4_096
 # Published column -> what the names of the configuration keys have that it comes from, over all versions of ACT.
 CONFIG_KEYS = {
     "tps": ("read-reqs-per-sec", "write-reqs-per-sec", "reads-per-sec", "writes-per-sec", "load-multiplier"),
@@ -22,18 +19,12 @@ CONFIG_KEYS = {
 }
 
 
-@dataclass(frozen=True)
-class Traced:
-    """One published number and where it comes from."""
-
-    name: str
-    value: str
-    origin: str
-
-
 def trace(run: Run) -> Iterator[Traced]:
     """Yield the run's published numbers with their origins, the grounds of all of them first."""
     yield from _grounds(run)
+    if run.workload == YCSB:
+        yield from trace_ycsb(run)
+        return
     keys = _config_lines(run)
     for column, names in CONFIG_KEYS.items():
         if (value := getattr(run, column)) is not None:
@@ -102,27 +93,16 @@ def _config_lines(run: Run) -> dict[str, str]:
     stated = {key: f"{key}: {value}" for key, value in config.items()}
     try:
         return stated | _search(run.reading.evidence, run.facts.get("first_line") or 1, list(config))
-    except (EvidenceDamagedError, OSError, EOFError, lzma.LZMAError) as error:
+    except NOT_LOOKED_UP as error:
         return {key: f"{text} (line not looked up: {error})" for key, text in stated.items()}
 
 
 def _search(log: Evidence, first_line: int, keys: list[str]) -> dict[str, str]:
     wanted = re.compile(rb"^\s*(" + b"|".join(re.escape(key.encode()) for key in keys) + rb")\s*[:=\s]\s*(.*)$")
     found: dict[str, str] = {}
-    with open_evidence(log) as stored, _decompressed(stored) as text:
-        head = islice(iter(lambda: text.readline(LINE_BYTES), b""), first_line - 1, first_line - 1 + HEAD_LINES)
-        for number, line in enumerate(head, start=first_line):
-            match = wanted.match(line)
-            if match:
-                key, value = (part.decode(errors="replace").strip() for part in match.groups())
-                found.setdefault(key, f"line {number}: {key}: {value}")
+    for number, line in numbered_lines(log, first_line, first_line - 1 + HEAD_LINES):
+        match = wanted.match(line)
+        if match:
+            key, value = (part.decode(errors="replace").strip() for part in match.groups())
+            found.setdefault(key, f"line {number}: {key}: {value}")
     return found
-
-
-def _decompressed(stored: BinaryIO) -> IO[bytes] | gzip.GzipFile | lzma.LZMAFile:
-    """Open by the first bytes; what is neither is taken as it is, and shows no lines where it is something else."""
-    magic = stored.read(6)
-    stored.seek(0)
-    if magic.startswith(b"\x1f\x8b"):
-        return gzip.open(stored)
-    return lzma.open(stored) if magic == b"\xfd7zXZ\x00" else stored

@@ -1,10 +1,36 @@
 """The requirements of a certificate on the drives that were tested: which, real, prepared, and in one state."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 
 from results.rules.certificate_facts import CandidateRun, DriveInRun, DriveState, Requirement
+from results.rules.words import counted
 
 Runs = Sequence[CandidateRun]
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """All that the checks below see of a run: its drives, what is known of them, and which preparations they follow."""
+
+    keys: frozenset[str]
+    states: Hashable
+    preparations: frozenset[tuple[str, str]]
+
+
+def likeness(run: CandidateRun) -> Likeness:
+    """Return what tells a run from another one to the checks; runs that agree in it can stand for each other."""
+    drives = run.drives or ()
+    seen = frozenset((_state_seen(drive.before), _state_seen(drive.after)) for drive in drives)
+    is_prepared = all(_preparation_fault(run, drive) is None for drive in drives)
+    states = (run.is_virtual, run.drives is None, run.drive_count, len(_keys(run)), is_prepared, seen)
+    made = frozenset((drive.key, drive.preparation.id) for drive in drives if drive.preparation)
+    return Likeness(_keys(run), states, made)
+
+
+def _state_seen(state: DriveState | None) -> tuple[str | None, Decimal | None]:
+    return (None, None) if state is None else (state.firmware or None, state.over_provisioning_pct)
 
 
 def check_drives(runs: Runs, device_count: int) -> Requirement:
@@ -84,7 +110,7 @@ def _drive_fault(run: CandidateRun, device_count: int) -> str | None:
     """Tell of too few drives even where their names are unknown: that is certain, the rest cannot be shown."""
     known_count = run.drive_count if run.drives is None else len(_keys(run))
     if known_count is not None and known_count != device_count:
-        return f"{run.id} ran on {_drives(known_count)}, as {device_count} devices"
+        return f"{run.id} ran on {_drives(known_count)}, as {counted(device_count, 'device')}"
     return f"it cannot be shown which drive {run.id} ran on" if run.drives is None else None
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 
 from results.rules.loads import TPS, Rate, nx_load
 
@@ -66,7 +67,7 @@ class CandidateRun:
     departures: tuple[str, ...] = ()
     generator: str | None = None
 
-    @property
+    @cached_property
     def nx_load(self) -> Fraction | None:
         """N of the load asked for, exact; None where a rate or the number of devices is unknown."""
         return nx_load(self.reads_per_s, self.writes_per_s, self.device_count)

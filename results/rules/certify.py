@@ -3,14 +3,18 @@
 Source: aerospike/act README.md, "Process for Certifying Device(s) for 30x Performance", tests 1 to 4.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 
 from results.rules import certificate_checks as checks
-from results.rules.certificate_facts import CandidateRun, Certificate, DriveInRun, Requirement
+from results.rules.certificate_checks import likeness
+from results.rules.certificate_facts import CandidateRun, Certificate, Requirement
 from results.rules.loads import printed_nx
 from results.rules.stress import STRESS_FACTOR, stress_shortcoming
+from results.rules.stress_choice import StressTests
 
 PASS, FAIL = "pass", "fail"
 DAY_S = 86_400
@@ -36,11 +40,6 @@ class _Stage:
     @property
     def missing_count(self) -> int:
         return _missing_count(self.requirements)
-
-    @property
-    def drive_states(self) -> frozenset[DriveInRun]:
-        """Which drives ran in which state: stages that agree in it can stand for each other in a certificate."""
-        return frozenset(drive for run in self.runs for drive in run.drives or ())
 
 
 @dataclass(frozen=True)
@@ -73,20 +72,43 @@ def certify(runs: Runs, device_count: int = 1, duration_s: int = DAY_S) -> Certi
     if device_count < 1 or len(set(ids)) < len(ids):
         raise ValueError(f"certify: expected a device or more and runs of different ids, got {device_count}, {ids}")
     runs = sorted(runs, key=lambda run: run.id)  # of equal sets of runs the same is chosen, in whatever order they come
-    attempts = list(_attempts(runs, device_count, duration_s))
-    if not attempts:
+    best = _best(_attempts(runs, device_count, duration_s), 1 if device_count == 1 else 2)
+    if best is None:
         return _without_load_test(runs, device_count)
-    best = max(attempts, key=lambda attempt: attempt.rank)
-    return _certificate(best, runs, device_count, max(attempt.nx for attempt in attempts))
+    return _certificate(best, runs, device_count, _load_tests(runs, device_count)[0][0])
+
+
+def _best(attempts: Iterable[_Attempt], stages_count: int) -> _Attempt | None:
+    """Return the attempt of the highest rank, the first of equal ones; they come by falling load.
+
+    So nothing behind the first attempt that shows everything ranks higher.
+    """
+    best: _Attempt | None = None
+    for attempt in attempts:
+        if best is None or attempt.rank > best.rank:
+            best = attempt
+        if best.rank[0] and len(best.stages) == stages_count:
+            break
+    return best
+
+
+def _load_tests(runs: Runs, device_count: int) -> list[tuple[Fraction, CandidateRun]]:
+    """Return the load tests that pass, by falling load; of equal loads in the order of the runs."""
+    passing = (run for run in runs if run.device_count == device_count and run.outcome == PASS)
+    known = [(nx, run) for run in passing if (nx := run.nx_load) is not None]
+    return sorted(known, key=lambda test: -test[0])
 
 
 def _attempts(runs: Runs, device_count: int, duration_s: int) -> Iterator[_Attempt]:
-    alone = list(_stages(runs, 1, duration_s))
+    """Yield every attempt that may be the best, by falling load."""
     if device_count == 1:
-        yield from (_attempt((stage,)) for stage in alone)
+        yield from (_attempt((stage,)) for stage in _stages(runs, 1, duration_s))
         return
+    alone: dict[Fraction, list[_Stage]] = defaultdict(list)
+    for stage in _stages(runs, 1, duration_s):
+        alone[stage.nx].append(stage)
     for together in _stages(runs, device_count, duration_s):
-        of_same_load = [stage for stage in alone if stage.nx == together.nx]
+        of_same_load = alone.get(together.nx, [])
         yield from (_attempt((stage, together)) for stage in of_same_load)
         if not of_same_load:
             yield _attempt((together,))
@@ -113,33 +135,27 @@ def _alone_requirement(stages: tuple[_Stage, ...]) -> Requirement:
 
 
 def _stages(runs: Runs, device_count: int, duration_s: int) -> Iterator[_Stage]:
-    """Yield every load test that passes with its best stress test, one for each state of the drives."""
-    for load in runs:
-        if load.device_count != device_count or load.outcome != PASS or load.nx_load is None:
-            continue
-        best: dict[frozenset[DriveInRun], _Stage] = {}
-        for stress in _stress_tests(load, load.nx_load, runs, duration_s) or (None,):
-            stage = _stage(load, load.nx_load, stress, runs, duration_s)
-            known = best.setdefault(stage.drive_states, stage)
-            if stage.missing_count < known.missing_count:
-                best[stage.drive_states] = stage
-        yield from best.values()
-
-
-def _stress_tests(load: CandidateRun, nx: Fraction, runs: Runs, duration_s: int) -> tuple[CandidateRun | None, ...]:
-    """Return the stress tests that will do, lightest first."""
-    found = [run for run in runs if run is not load and not _shortcoming(run, load, nx, duration_s)]
-    return tuple(sorted(found, key=lambda run: run.nx_load or Fraction(0)))
+    """Yield load tests that pass with stress tests, by falling load, the first of those that show the same."""
+    stress_tests = StressTests(runs, device_count, duration_s)
+    heaviest = sorted(runs, key=lambda run: run.nx_load or Fraction(0), reverse=True)
+    tried = set()
+    for nx, load in _load_tests(runs, device_count):
+        like = (nx, likeness(load))
+        if like in tried and nx:
+            continue  # whatever it shows, the first one like it shows too
+        tried.add(like)
+        for stress in stress_tests.choices(load, nx) or (None,):
+            yield _stage(load, nx, stress, heaviest, duration_s)
 
 
 def _shortcoming(run: CandidateRun, load: CandidateRun, nx: Fraction, duration_s: int) -> str | None:
     return stress_shortcoming(run, nx, load.device_count or 0, duration_s)
 
 
-def _stage(load: CandidateRun, nx: Fraction, stress: CandidateRun | None, runs: Runs, duration_s: int) -> _Stage:
+def _stage(load: CandidateRun, nx: Fraction, stress: CandidateRun | None, heaviest: Runs, duration_s: int) -> _Stage:
     device_count = load.device_count or 0
     tested = (load,) if stress is None else (load, stress)
-    fault = _stress_fault(load, nx, runs, duration_s) if stress is None else None
+    fault = _stress_fault(load, nx, heaviest, duration_s) if stress is None else None
     requirements = (
         Requirement("load", device_count, True, f"load test {load.id} passes at {printed_nx(nx)}"),
         Requirement("stress", device_count, stress is not None, fault or _stress_shown(nx, tested[-1])),
@@ -154,10 +170,10 @@ def _stress_shown(nx: Fraction, stress: CandidateRun) -> str:
     return f"stress test {stress.id} ran to completion at {ran}, {printed_nx(STRESS_FACTOR * nx)} being asked"
 
 
-def _stress_fault(load: CandidateRun, nx: Fraction, runs: Runs, duration_s: int) -> str:
-    others = [run for run in runs if run is not load and run.device_count in {None, load.device_count}]
-    others.sort(key=lambda run: run.nx_load or Fraction(0), reverse=True)
-    faults = [_shortcoming(run, load, nx, duration_s) for run in others[:NEAREST_COUNT]]
+def _stress_fault(load: CandidateRun, nx: Fraction, heaviest: Runs, duration_s: int) -> str:
+    """Say what the heaviest other runs lack; `heaviest` are all runs by falling load."""
+    others = (run for run in heaviest if run is not load and run.device_count in {None, load.device_count})
+    faults = [_shortcoming(run, load, nx, duration_s) for run in islice(others, NEAREST_COUNT)]
     found = "; ".join(filter(None, faults)) or "there is no other run with as many devices"
     return f"a stress test at {printed_nx(STRESS_FACTOR * nx)} is missing: {found}"
 

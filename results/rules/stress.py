@@ -4,6 +4,7 @@ from fractions import Fraction
 
 from results.rules.certificate_facts import CandidateRun
 from results.rules.loads import TPS, printed_decimal, printed_nx
+from results.rules.words import counted
 
 FINISHED = "finished"
 JUDGED = {"pass", "fail"}  # undecided: not the run that the profile asks for; void: not a valid run
@@ -27,11 +28,16 @@ def stress_shortcoming(run: CandidateRun, load: Fraction, device_count: int, dur
     return None
 
 
+def is_stress_like(run: CandidateRun, device_count: int, duration_s: int) -> bool:
+    """Tell whether a run is a stress test for some load: all but the load is as stress_shortcoming() asks."""
+    return _shape_shortcoming(run, device_count) is None and _end_shortcoming(run, duration_s) is None
+
+
 def _shape_shortcoming(run: CandidateRun, device_count: int) -> str | None:
     if run.device_count is None:
         return "does not say how many devices it ran on"
     if run.device_count != device_count:
-        return f"ran on {run.device_count} devices, not {device_count}"
+        return f"ran on {counted(run.device_count, 'device')}, not {device_count}"
     return f"is not what the profile asks: {'; '.join(run.departures)}" if run.departures else None
 
 

@@ -22,7 +22,8 @@ const trace = panel => ({
 const layout = panel => ({
   paper_bgcolor: token('paper'), plot_bgcolor: token('paper'), separators: '.,', showlegend: false, bargap: 0.2,
   font: {family: token('sans'), size: 12, color: token('ink-3')}, margin: {l: 40, r: 8, t: 20, b: 32},
-  xaxis: {...axis(), showgrid: false, nticks: 7, tickformat: 'd'},
+  // Of few slices a tick each: nticks would put halves between them, which print as the same number twice.
+  xaxis: {...axis(), showgrid: false, tickformat: 'd', ...(chart.slices.length < 8 ? {dtick: 1} : {nticks: 7})},
   yaxis: {...axis(), showline: false, nticks: 4, range: [0, Math.max(1.2 * panel.limit, 1.02 * Math.max(...panel.shares))]},
   hoverlabel: {bgcolor: token('paper'), bordercolor: token('ink'), font: {family: token('sans'), size: 12, color: token('ink')}},
   shapes: [{type: 'line', xref: 'paper', x0: 0, x1: 1, y0: panel.limit, y1: panel.limit, line: {color: token('ink'), width: 1.5}}],

@@ -233,12 +233,26 @@ def tell(*words):
 def test_the_command_prints_counts_first_and_then_every_case(run):
     add_stricter_profile()
     lines = tell("--dry-run").splitlines()
-    assert lines[0] == "What would become of 1 cases:"
-    assert [line.split() for line in lines[1:3]] == [["1", "outcome"], ["0", "headline"]]
+    assert lines[0].startswith("Looked at 1 run read from a log")
+    assert lines[1] == "What would become of 1 case:"
+    assert [line.split() for line in lines[2:4]] == [["1", "outcome"], ["0", "headline"]]
     (case,) = [line for line in lines if line.startswith("outcome: ")]
     assert run.public_id in case
     assert " -> fails: slice" in case
-    assert "What became of 1 cases:" in tell("--reason", "rule version 2")
+    assert "What became of 1 case:" in tell("--reason", "rule version 2")
+
+
+def test_a_dry_run_with_nothing_to_do_says_by_what_and_how_much_it_looked_at(run):
+    profile = Profile.objects.get()
+    told = tell("--dry-run")
+    assert f"by drivetest {drivetest.reader_version()} and profile {profile}" in told
+    assert "Looked at 1 run read from a log" in told
+    assert "Nothing to do: each is judged by this reader and these rules." in told
+    assert "cases" not in told
+
+
+def test_a_dry_run_that_begins_after_the_last_log_looked_at_none(run):
+    assert "Looked at 0 runs" in tell("--dry-run", "--after", run.submission.public_id)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from results.drivetest import FormatError, ReaderBrokenError, ReaderKilledError
 from results.evidence_store import EvidenceDamagedError
 from results.ingest import YCSB
 from results.models import Histogram, Run
-from results.seconds import BusyError, NoIntervalsError, WithheldError
+from results.seconds import BusyError, NoIntervalsError, WithheldError, refuse_withheld
 from results.series import Packed, SeriesDamagedError, intervals
 from webapp.accounts.models import APIToken
 from webapp.api.authentication import token_of
@@ -75,13 +75,15 @@ class RunIntervals(APIView):
         summary="Counts of a run by minute or second",
         description="every_s=60 answers from the database, every_s=1 reads the stored log again: one hour at most, and "
         "429 while others do so. An interval holds, for each histogram, its counts by bucket, or null where they are "
-        "not known. A YCSB run answers its status lines. Who may see the run may see this; key is the key of its link.",
+        "not known. A YCSB run answers its status lines. Who may see the run may see this, as long as its "
+        "log is not withheld (451 then, for all); key is the key of its link.",
         parameters=[WindowSerializer, OpenApiParameter("key", str)],
         responses={200: OpenApiTypes.OBJECT},
     )
     def get(self, request: Request, public_id: str) -> HttpResponseBase:
         """Answer 304 without reading where the asker has it already."""
         run = find_run(request, public_id)
+        _refusing(lambda: refuse_withheld(run))  # before anything is said of what the asker has already
         asked = WindowSerializer(data=request.query_params)
         asked.is_valid(raise_exception=True)
         window = Window(**asked.validated_data)

@@ -7,7 +7,6 @@ from typing import Any
 
 from django.urls import reverse
 
-from results.ingest import YCSB
 from results.models import Event, Evidence, Run, Statistic, Tier, Verdict, Visibility
 from results.rules.limits import Limit
 from webapp.register.columns import SHARE_THRESHOLDS_US
@@ -170,15 +169,6 @@ def companions_of(run: Run, query: str) -> list[CompanionFile]:
         )
         for companion in run.submission.companions.select_related("evidence")
     ]
-
-
-def minutes_sentence(run: Run) -> str:
-    """Say how a run's intervals are kept; nothing for a run of YCSB, which has status lines."""
-    if run.workload == YCSB:
-        return ""
-    if not hasattr(run, "series"):
-        return "not stored: the log was read before they were kept, or holds no report"
-    return f"{units.count(run.series.intervals_count)} intervals of {units.duration(run.series.interval_s)}"
 
 
 def title_of(run: Run) -> str:

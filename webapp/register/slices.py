@@ -65,12 +65,14 @@ class SliceTable:
     limits: list[ReadLimit]
     rows: list[SliceRow]
     total: int
+    none_sentence: str
 
     @property
     def passing_sentence(self) -> str:
         """How many of the slices shown keep within every limit."""
         passing = sum(row.outcome == "passes" for row in self.rows)
-        return f"{passing} of {len(self.rows)} slices keep within every limit."
+        slices = units.counted(len(self.rows), "slice")
+        return f"{passing} of {slices} {'keeps' if passing == 1 else 'keep'} within every limit."
 
     @property
     def cut_sentence(self) -> str:
@@ -89,6 +91,16 @@ class SliceTable:
         return f"Limits are read at {edges} us, as ACT does: the log's histogram has no edge at the thresholds."
 
 
+def no_slice_sentence(run: Run) -> str:
+    """Say why a run has no slice: its log is shorter than one, or what is between its reports cannot be used."""
+    if run.slice_length_s is None or run.duration_s is None:
+        return "The log holds no report, so that there is no slice."
+    if run.duration_s < run.slice_length_s:
+        held, asked = units.duration(run.duration_s), units.duration(run.slice_length_s)
+        return f"The log holds {held}; a slice is {asked}. No slice is whole, so that none can be the worst."
+    return f"No slice of {units.duration(run.slice_length_s)} can be read out of the log; its findings say why."
+
+
 def slice_table(run: Run, verdict: Verdict | None, *, shown: int | None = SHOWN_SLICES) -> SliceTable | None:
     """Return the slices that the verdict was taken from; None where the log has no such histogram."""
     histogram = run.histograms.judged().first()
@@ -97,7 +109,7 @@ def slice_table(run: Run, verdict: Verdict | None, *, shown: int | None = SHOWN_
     limits = list(_read_limits(histogram, verdict))
     slices = histogram.slices.all()
     rows = [slice_row(each, limits) for each in (slices[:shown] if shown else slices)]
-    return SliceTable(histogram, limits, rows, total=slices.count())
+    return SliceTable(histogram, limits, rows, slices.count(), "" if rows else no_slice_sentence(run))
 
 
 def _read_limits(histogram: Histogram, verdict: Verdict | None) -> Iterable[ReadLimit]:

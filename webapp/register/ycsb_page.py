@@ -6,10 +6,13 @@ from decimal import Decimal
 from typing import Any
 
 from results.models import Run, YcsbInterval, YcsbOperation, YcsbRun
+from results.seconds import is_withheld
 from webapp.register.run_page import Pair
 from webapp.templatetags import units
 
 SHOWN_INTERVALS = 500  # of a page: a day of status lines every 10 s has 8,640; the CSV has them all
+NO_LINES = "The output has no status lines: it was made without -s, or its standard error was not sent."
+WITHHELD_LINES = "Withheld with the log, for legal reasons."
 PHASES = {"load": "load phase", "run": "run phase", "": "phase not stated"}
 TIME_WORDS = {"service": "service", "response": "response"}
 PERCENTILES = ("p50_us", "p95_us", "p99_us", "p999_us", "p9999_us")
@@ -52,6 +55,7 @@ class YcsbView:
     operations: list[OperationRow]
     intervals: list[IntervalRow]
     intervals_count: int
+    no_intervals_sentence: str
 
     @property
     def cut_sentence(self) -> str:
@@ -64,7 +68,7 @@ class YcsbView:
 
 def ycsb_view(run: Run) -> YcsbView:
     """Return what is shown of a run of YCSB."""
-    facts = run.ycsb
+    facts, withheld = run.ycsb, is_withheld(run)
     return YcsbView(
         facts=facts,
         word=facts.validity.capitalize(),
@@ -72,8 +76,9 @@ def ycsb_view(run: Run) -> YcsbView:
         reasons=list(facts.reasons),
         setup=_setup(run, facts),
         operations=[operation_row(each) for each in facts.operations.all()],
-        intervals=[interval_row(each) for each in facts.intervals.all()[:SHOWN_INTERVALS]],
-        intervals_count=facts.intervals.count(),
+        intervals=[] if withheld else [interval_row(each) for each in facts.intervals.all()[:SHOWN_INTERVALS]],
+        intervals_count=0 if withheld else facts.intervals.count(),
+        no_intervals_sentence=WITHHELD_LINES if withheld else NO_LINES,
     )
 
 
@@ -105,10 +110,10 @@ def points_of(runs: Iterable[Run]) -> list[SweepPoint]:
 
 def _sentence(facts: YcsbRun) -> str:
     """Say what the run did, as far as its output tells."""
-    threads = f" with {units.count(facts.threads_count)} threads" if facts.threads_count is not None else ""
+    threads = f" with {units.counted(facts.threads_count, 'thread')}" if facts.threads_count is not None else ""
     named = f"workload {facts.workload}" if facts.workload else "a workload that the output does not name"
     rate = f": {ops_rate(facts.throughput_ops_per_s)} ops/s" if facts.throughput_ops_per_s is not None else ""
-    failed = f", {units.count(facts.failed_ops_count)} operations failed" if facts.failed_ops_count else ""
+    failed = f", {units.counted(facts.failed_ops_count, 'operation')} failed" if facts.failed_ops_count else ""
     return f"{PHASES[facts.phase]} of {named}{threads}{rate}{failed}."
 
 

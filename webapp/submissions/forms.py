@@ -128,6 +128,17 @@ class SubmissionForm(forms.Form):
         return [Beside(each, each.name or "") for each in self.cleaned_data["companions"]]
 
 
+class SlicesForm(forms.Form):
+    """Another slice length for a log that was read."""
+
+    slice_length_s = forms.IntegerField(
+        label="Slices of, s",
+        min_value=1,
+        max_value=SLICE_LENGTH_MAX_S,
+        help_text="The profile judges slices of 3600 s. In shorter ones a run can fail, but never pass.",
+    )
+
+
 class ProductForm(forms.Form):
     """The product that a submission speaks of, among those of its category."""
 

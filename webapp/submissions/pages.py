@@ -11,7 +11,8 @@ from django.db.models import Count, Prefetch, QuerySet
 from results.models import Histogram, Reading, Run, Share, Slice, Statistic, Submission, Verdict
 from results.rules.latency_table import LatencyRow, SliceCounts, latency_table
 from webapp.register.run_page import SHOWN_VIOLATIONS
-from webapp.register.slices import FIRST_EDGES, SHOWN_SLICES
+from webapp.register.slices import FIRST_EDGES, SHOWN_SLICES, no_slice_sentence
+from webapp.register.times import judged_sentence
 from webapp.templatetags import units
 
 SHOWN_MEMBERS = 200
@@ -70,6 +71,8 @@ class RunPart:
     violations: list[dict[str, Any]]
     violations_cut_sentence: str
     table: SliceTable | None
+    judged_sentence: str
+    no_slice_sentence: str
 
 
 @dataclass(frozen=True)
@@ -130,6 +133,8 @@ def _run_part(run: Run) -> RunPart:
         violations=violations[:SHOWN_VIOLATIONS],
         violations_cut_sentence=_violations_cut(len(violations)),
         table=_slice_table(histogram, run.slice_length_s, violations) if histogram and run.slice_length_s else None,
+        no_slice_sentence="" if histogram is None or histogram.first_slices else no_slice_sentence(run),  # type: ignore[attr-defined]
+        judged_sentence=judged_sentence(verdict.document) if verdict else "",
     )
 
 

@@ -5,6 +5,7 @@ from typing import TypeVar
 
 from django import forms
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
@@ -19,7 +20,9 @@ from results.refused import ReviewRefusedError
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.submissions.forms import AnnotationForm, CorrectionForm, ReasonForm, SupersedeForm
 
+KEY_DIGITS = 19  # of the largest key; beyond some thousands Python refuses to read a number at all
 Form = TypeVar("Form", bound=forms.Form)
+Row = TypeVar("Row", Annotation, Event)
 Act = Callable[[UserRequest, Run], str]
 
 
@@ -67,6 +70,14 @@ def _find(public_id: str) -> Run:
     return run
 
 
+def _named(rows: QuerySet[Row], key: str) -> Row:
+    """Return the row that a form names by its key; a key that no row can have is one that is not there."""
+    row = rows.filter(pk=key).first() if key.isdecimal() and len(key) <= KEY_DIGITS else None
+    if row is None:
+        raise Http404(f"Nothing of this run has the key {key[:KEY_DIGITS]}.")
+    return row
+
+
 def _filled(form: Form) -> Form:
     """Return the form where it is filled in rightly; else refuse with its complaints."""
     if not form.is_valid():
@@ -109,10 +120,7 @@ def _annotate(request: UserRequest, run: Run) -> str:
 
 
 def _retract(request: UserRequest, run: Run) -> str:
-    chosen = request.POST.get("annotation", "")
-    annotation = Annotation.objects.filter(run=run, pk=chosen).first() if chosen.isdecimal() else None
-    if annotation is None:
-        raise ReviewRefusedError("No annotation of this run was named.")
+    annotation = _named(Annotation.objects.filter(run=run), request.POST.get("annotation", ""))
     retract(annotation, request.user, _reason(request))
     return "The annotation is retracted; the history keeps it."
 
@@ -124,11 +132,8 @@ def _correct(request: UserRequest, run: Run) -> str:
 
 
 def _take_back(request: UserRequest, run: Run) -> str:
-    chosen = request.POST.get("event", "")
     events = Event.objects.filter(subject_type="run", subject_id=run.public_id)
-    event = events.filter(pk=chosen).first() if chosen.isdecimal() else None
-    if event is None:
-        raise ReviewRefusedError("No correction of this run was named.")
+    event = _named(events, request.POST.get("event", ""))
     take_back(event, request.user, _reason(request))
     return "The correction is taken back."
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from results.models import Event, Reading
-from results.submission_states import DECLINED_KIND, StatedSubmission, SubmissionState
+from results.submission_states import DECLINED_KIND, UNFINISHED, StatedSubmission, SubmissionState
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,22 @@ def _reading_step(state: SubmissionState, reading: Reading | None) -> Step:
 def _identity_step(state: SubmissionState, submission: StatedSubmission) -> Step:
     if submission.product is not None:
         return Step("Identified", "done", str(submission.product))
-    note = "no product of the register has exactly the stated identity; a reviewer names it"
-    return Step("Identity", "now" if state == SubmissionState.AWAITING_IDENTITY else "", note)
+    return Step("Identity", "now" if state == SubmissionState.AWAITING_IDENTITY else "", _unidentified(state))
+
+
+def _unidentified(state: SubmissionState) -> str:
+    """Say why there is no product: it is looked for only once the log is read."""
+    if state == SubmissionState.FAILED:
+        return "no product is looked for: the log could not be read"
+    if state in UNFINISHED:
+        return "the product is looked for once the log is read"
+    return "no product of the register has exactly the stated identity; a reviewer names it"
+
+
+def product_sentence(submission: StatedSubmission) -> str:
+    """Return what stands in the place of the product of a submission that has none."""
+    state = SubmissionState(submission.state)
+    return _unidentified(state) if state == SubmissionState.FAILED or state in UNFINISHED else "awaiting identity"
 
 
 def _review_step(state: SubmissionState, events: list[Event]) -> Step:

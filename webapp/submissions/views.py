@@ -12,15 +12,18 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from results.evidence_store import StoreFullError
 from results.identity import identity_of
+from results.ingest import YCSB
 from results.intake import take_in
 from results.models import Event, Submission
 from results.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, SubmissionState, with_state
 from webapp.accounts.organisations import organisations_of
 from webapp.accounts.requests import UserRequest, mark_private, members_only
 from webapp.submissions.access import find_submission, is_owner_or_staff, may_open
+from webapp.submissions.attempts import attempts_sentences
 from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm, SubmissionForm
+from webapp.submissions.other_slices import slices_form
 from webapp.submissions.pages import members_of, run_parts
-from webapp.submissions.steps import steps_of
+from webapp.submissions.steps import product_sentence, steps_of
 from webapp.submissions.uploads import is_too_large
 
 PAGE_ROWS = 50
@@ -104,12 +107,16 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "section": "submit",
         "submission": submission,
         "reading": reading,
+        "attempts": attempts_sentences(reading),
         "is_unfinished": submission.state in UNFINISHED,
         "companions": list(submission.companions.select_related("evidence")),
         "runs": runs,
         "members": members_of(reading),
         "steps": steps_of(submission, reading, events),
         "may_share_link": is_owner_or_staff(request, submission),
+        "has_slices": any(part.run.workload != YCSB for part in runs) or not runs,
+        "product_sentence": product_sentence(submission),
+        "slices_form": slices_form(request, submission),
         "is_reviewer": bool(getattr(request.user, "is_staff", False)),
         "is_reviewable": submission.state in REVIEWABLE or submission.state == SubmissionState.DECLINED,
         "is_declined": submission.state == SubmissionState.DECLINED,

@@ -5,6 +5,8 @@ from decimal import Decimal
 
 from django import template
 
+from results.rules import words
+
 register = template.Library()
 
 NBSP = "\N{NO-BREAK SPACE}"
@@ -33,6 +35,12 @@ def rate(per_s: Decimal | None) -> str:
 def count(number: int | None) -> str:
     """Return a whole number with thousands separated."""
     return "" if number is None else f"{number:,d}"
+
+
+@register.filter
+def counted(number: int | None, thing: str) -> str:
+    """Return a number with what it counts: 1 device, 4 devices."""
+    return "" if number is None else words.counted(number, thing)
 
 
 def padding(printed: str, places: int) -> str:

@@ -22,14 +22,14 @@ class Command(BaseCommand):
         self.stdout.write("")
         for line in (*_remarks(rows), *_impossible(published_flights())):
             self.stdout.write(line)
-        unexplained = [str(row.line) for row in rows if not row.is_explained]
+        unexplained = [str(row.line) for row in rows if not row.is_as_recorded]
         if unexplained:
             raise CommandError(f"published_claims.csv: lines {', '.join(unexplained)} are not what their figures give")
 
 
 def _cells(row: CheckedRow) -> tuple[str, ...]:
     claim = row.check.claim
-    status = row.check.status.value + ("" if row.is_status_recorded else " *")
+    status = row.check.printed_status.value + (" *" if row.is_exactly_another else "")
     stated = f"{claim.stated_value} {claim.unit}".rstrip()
     return (
         str(row.line),
@@ -49,13 +49,21 @@ def _aligned(rows: list[tuple[str, ...]]) -> Iterable[str]:
 
 
 def _remarks(rows: list[CheckedRow]) -> Iterable[str]:
-    same = sum(row.is_value_recorded and row.is_status_recorded for row in rows)
-    yield f"{same} of {len(rows)} claims as recorded in published_claims.csv, value and status."
+    same = sum(row.is_as_recorded for row in rows)
+    yield (
+        f"{same} of {len(rows)} claims as recorded in published_claims.csv, value and status, which judges the "
+        "recomputed value as it prints it."
+    )
     for row in rows:
-        if not (row.is_value_recorded and row.is_status_recorded):
-            exact = ", ".join(printed_decimal(value, 4) for value in row.check.values)
-            recorded = f"{row.recorded_value or '-'}, {row.recorded_status}"
-            yield f"* line {row.line}: recorded {recorded}; exactly {exact}: {row.check.status}"
+        if not row.is_as_recorded:
+            yield f"line {row.line}: recorded {row.recorded_value or '-'}, {row.recorded_status}; {_exactly(row)}"
+        elif row.is_exactly_another:
+            yield f"* line {row.line}: {row.check.printed}, {row.check.printed_status}; {_exactly(row)}"
+
+
+def _exactly(row: CheckedRow) -> str:
+    values = ", ".join(printed_decimal(value, 4) for value in row.check.values)
+    return f"exactly {values}: {row.check.status}"
 
 
 def _impossible(flights: Iterable[FigureFlight]) -> Iterable[str]:

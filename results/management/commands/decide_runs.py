@@ -7,6 +7,7 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 
 from results.bulk import DECISIONS, Choice, decide
+from results.rules.words import counted
 
 CHOICES = {
     "organisation": "slug of who sent them",
@@ -37,7 +38,9 @@ class Command(BaseCommand):
             raise CommandError(f"--actor: expected the username of a reviewer, got {options['actor']}")
         outcome = decide(choice.runs(), options["decision"], actor, options["reason"], is_dry=options["dry_run"])
         would = "would " if options["dry_run"] else ""
-        self.stdout.write(f"{would}{options['decision']}: {len(outcome.done)} runs; refused: {len(outcome.refused)}")
+        self.stdout.write(
+            f"{would}{options['decision']}: {counted(len(outcome.done), 'run')}; refused: {len(outcome.refused)}"
+        )
         for public_id in outcome.done:
             self.stdout.write(public_id)
         for public_id, sentence in outcome.refused.items():

@@ -8,6 +8,9 @@ from django.core.management.base import BaseCommand, CommandError
 from results.drivetest import ReaderBrokenError
 from results.models import Run, Submission
 from results.recompute import KINDS, SAME, Order, Report, recompute
+from results.rules.words import counted
+
+TO_FORCE = "A newer reader version or rule version makes work: see drivetest --version and the table of profiles."
 
 
 class Command(BaseCommand):
@@ -29,8 +32,13 @@ class Command(BaseCommand):
         self._tell(report, order)
 
     def _tell(self, report: Report, order: Order) -> None:
+        by = f"drivetest {report.reader_version} and profile {report.profile}"
+        self.stdout.write(f"Looked at {counted(report.runs_count, 'run')} read from a log, by {by}.")
+        if not report.cases and not report.remaining:
+            self.stdout.write(f"Nothing to do: each is judged by this reader and these rules. {TO_FORCE}")
+            return
         would = "would become of" if order.is_dry else "became of"
-        self.stdout.write(f"What {would} {len(report.cases)} cases:")
+        self.stdout.write(f"What {would} {counted(len(report.cases), 'case')}:")
         for kind in KINDS:
             self.stdout.write(f"{report.counts[kind]:>8}  {kind}")
         for case in report.cases:
@@ -38,7 +46,7 @@ class Command(BaseCommand):
                 self.stdout.write(str(case))
         if report.remaining:
             more = f"go on with --after {report.last_submission_id}"
-            self.stdout.write(f"{report.remaining} logs were not looked at; {more}")
+            self.stdout.write(f"{counted(report.remaining, 'log')} to be judged anew not yet read; {more}")
 
 
 def _order(options: dict[str, Any]) -> Order:

@@ -23,10 +23,10 @@ from results.models import (
     Verdict,
     Visibility,
 )
-from tests.results.fixtures import evidence_dir, program
+from tests.results.fixtures import evidence_dir, program, real_reader
 from webapp.accounts.models import User
 
-__all__ = ["evidence_dir", "program"]
+__all__ = ["evidence_dir", "program", "real_reader"]
 
 # Reads of tests/data/act/6.6/slow-disk-ms.log in slices of 10 s: operations, then counts by bucket of milliseconds.
 SLOW_DISK_SLICES = [

@@ -34,7 +34,7 @@ def test_a_slice_fails_by_the_counts_of_any_limit(make_log_run):
     table = table_of(make_log_run())
     assert [row.outcome for row in table.rows] == ["passes", "fails", "fails", "fails"]
     assert [[share.is_over for share in row.shares] for row in table.rows][3] == [True, True, False]
-    assert table.passing_sentence == "1 of 4 slices keep within every limit."
+    assert table.passing_sentence == "1 of 4 slices keeps within every limit."
 
 
 def test_a_share_that_prints_as_its_limit_may_be_over_it(make_log_run):
@@ -112,3 +112,14 @@ def test_the_chart_has_a_panel_for_each_limit(make_log_run):
     ]
     assert chart["panels"][2]["shares"] == [0.0, 0.33, 0.17, 0.0]
     assert chart["panels"][2]["over"] == [False, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("slices", "said"),
+    [(1, "1 of 1 slice keeps within every limit."), (2, "2 of 2 slices keep within every limit.")],
+)
+def test_slices_are_counted_in_words_of_their_number(make_log_run, client, slices, said):
+    run = make_log_run(slices=[(100, [100])] * slices)
+    page = client.get(f"/runs/{run.public_id}/").text
+    assert said in page
+    assert ("The one slice" in page, "All 2 slices" in page) == (slices == 1, slices == 2)

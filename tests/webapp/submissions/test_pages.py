@@ -7,6 +7,7 @@ from results.intake import Facts
 from results.models import Slice
 from results.readings import sweep
 from tests.results.builders import LOGS, log_bytes, send
+from tests.results.documents import YCSB_LOG, YCSB_RUN, answer_with, document_of
 
 pytestmark = pytest.mark.django_db
 
@@ -188,3 +189,26 @@ def test_a_page_shows_100_violations_and_says_what_it_leaves_out(as_user, vera, 
     page = as_user(vera).get(address(submission)).content.decode()
     assert len(re.findall(r"<li>slice \d", page)) == shown
     assert ("The 100 largest of 101" in page) is is_cut
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ("failed", "no product is looked for: the log could not be read"),
+        ("pending", "the product is looked for once the log is read"),
+        ("done", "awaiting identity"),
+    ],
+)
+def test_a_product_is_awaited_only_where_the_log_was_read(as_user, vera, submission, state, said):
+    submission.log.readings.update(state=state)
+    page = as_user(vera).get(address(submission)).text
+    assert f"<dt>Product</dt><dd>{said}</dd>" in page
+    assert ("no product of the register has exactly" in page) is (state == "done")
+
+
+def test_a_slice_length_is_shown_of_act_and_not_of_ycsb(as_user, vera, exemplar, submission, program, tmp_path):
+    answer_with(program, tmp_path, document_of(YCSB_LOG, ycsb_runs=[YCSB_RUN]))
+    of_ycsb = send(exemplar, YCSB_LOG, vera)
+    sweep()
+    assert "Slice length asked" in as_user(vera).get(address(submission)).text
+    assert "Slice length asked" not in as_user(vera).get(address(of_ycsb)).text

@@ -63,8 +63,6 @@ def test_a_reviewer_corrects_and_takes_it_back(as_user, rita, run):
         ("withdraw", {}, "Nothing was done. reason: This field is required."),
         ("reinstate", {"reason": "x"}, "is public; only a run that is withdrawn can be"),
         ("supersede", {"reason": "x", "successor": "r-nothere"}, "No run is named r-nothere."),
-        ("retract", {"reason": "x", "annotation": "7"}, "No annotation of this run was named."),
-        ("take-back", {"reason": "x", "event": "x"}, "No correction of this run was named."),
         ("correct", {"reason": "x", "firmware": "FW1"}, "says so already"),
     ],
 )
@@ -86,3 +84,22 @@ def test_moves_that_approve_ones_own_are_not_offered(as_user, rita):
     page = as_user(rita).get(f"/review/runs/{run.public_id}/").text
     assert "Reinstate with this reason" not in page
     assert "You sent this run" in page
+
+
+@pytest.mark.parametrize("key", ["", "x", "7", "-1", str(2**63 - 1), str(2**63), "9" * 30, "9" * 5000])
+@pytest.mark.parametrize(("name", "field"), [("retract", "annotation"), ("take-back", "event")])
+def test_a_key_that_names_nothing_of_the_run_is_not_found(as_user, rita, run, name, field, key):
+    assert act(as_user(rita), run, name, **{field: key}, reason="x").status_code == 404
+    assert not Event.objects.exists()
+
+
+@pytest.mark.parametrize("key", [str(2**63), "9" * 30, "9" * 5000])
+@pytest.mark.parametrize("address", ["/lab/devices/{}/order/", "/runs/{run}/earlier/{}.json"])
+def test_a_key_in_an_address_that_no_row_can_have_is_not_found(as_user, rita, run, address, key):
+    assert as_user(rita).get(address.format(key, run=run.public_id)).status_code == 404
+
+
+@pytest.mark.parametrize("key", [str(2**63), "9" * 30, "9" * 5000])
+def test_forms_refuse_a_key_that_no_row_can_have(as_user, rita, run, key):
+    assert as_user(rita).post(f"/accounts/tokens/{key}/revoke/").status_code == 404
+    assert as_user(rita).get("/submissions/", {"page": key}).status_code == 200

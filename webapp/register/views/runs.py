@@ -11,17 +11,20 @@ from django.utils.cache import get_conditional_response
 
 from results.evidence_store import open_evidence
 from results.ingest import YCSB
-from results.models import Companion, Evidence, Run
+from results.models import Companion, Evidence, Run, Visibility
 from results.rules.limits import parse_limits
+from results.seconds import is_withheld
 from webapp.register import categories, run_page
 from webapp.register.access import holds_link, is_public, require_access
 from webapp.register.exports import csv_response, plain
 from webapp.register.marks import run_tier_mark
+from webapp.register.minutes import minutes_of
 from webapp.register.profile import current_profile
 from webapp.register.public_page import keep_private, public_page
 from webapp.register.run_life import life_of
 from webapp.register.sentences import published_sentence
 from webapp.register.slices import SliceTable, chart_of, slice_table
+from webapp.register.times import times_view
 from webapp.register.ycsb_page import ycsb_view
 
 UNAVAILABLE_FOR_LEGAL_REASONS = 451
@@ -114,20 +117,28 @@ def _evidence_context(run: Run, query: str) -> dict[str, Any]:
         "findings": list(run.findings.all()),
         "evidence": run_page.evidence_of(run),
         "companions": run_page.companions_of(run, query),
-        "minutes_sentence": run_page.minutes_sentence(run),
-        "has_minutes": hasattr(run, "series"),
+        "minutes": minutes_of(run, query),
+        "other_slices_address": _other_slices(run),
     }
+
+
+def _other_slices(run: Run) -> str:
+    """Return where the owners of a run that nobody else has seen may have it read in other slices."""
+    if run.submission is None or run.visibility != Visibility.UNREVIEWED:
+        return ""
+    return reverse("submission-detail", args=[run.submission.public_id]) + "#other-slices"
 
 
 def _log_context(run: Run) -> dict[str, Any]:
     verdict = run.verdicts.select_related("profile").first()
     profile = verdict.profile if verdict else current_profile()
-    table = slice_table(run, verdict)
+    table, limits = slice_table(run, verdict), parse_limits(profile.document)
     return {
         "verdict": run_page.verdict_view(verdict) if verdict else None,
         "profile": profile,
-        "figures": run_page.figures(run, parse_limits(profile.document)),
+        "figures": run_page.figures(run, limits),
         "slice_table": table,
+        "times": times_view(run, verdict, limits),
         "chart": chart_of(table) if table and table.rows else None,
         "log_config": run_page.log_config(run),
         "log_devices": run_page.log_devices(run),
@@ -165,10 +176,15 @@ def companion(request: HttpRequest, public_id: str, sha256: str) -> HttpResponse
     return _as_received(request, run, found.evidence)
 
 
+def _withheld(request: HttpRequest, run: Run, what: str) -> HttpResponseBase:
+    """Answer for what a sequestered file holds; nobody sees it through the register, whoever asks."""
+    sentence = f"{what} of run {run.public_id} is withheld for legal reasons. Its bytes are kept."
+    return guarded(run, render(request, "451.html", {"sentence": sentence}, status=UNAVAILABLE_FOR_LEGAL_REASONS))
+
+
 def _as_received(request: HttpRequest, run: Run, evidence: Evidence) -> HttpResponseBase:
     if evidence.sequestered:
-        sentence = f"{evidence.filename} of run {run.public_id} is withheld for legal reasons. Its bytes are kept."
-        return guarded(run, render(request, "451.html", {"sentence": sentence}, status=UNAVAILABLE_FOR_LEGAL_REASONS))
+        return _withheld(request, run, evidence.filename)
     etag = f'"{evidence.sha256}"'
     known = get_conditional_response(request, etag=etag)
     if known is not None:
@@ -187,6 +203,8 @@ def _as_received(request: HttpRequest, run: Run, evidence: Evidence) -> HttpResp
 def earlier(request: HttpRequest, public_id: str, number: int) -> HttpResponseBase:
     """Send what an earlier reading found of the run, with the verdict of then (docs/decisions/0005)."""
     run = find_run(request, public_id)
+    if is_withheld(run):  # a result holds the run's minutes too
+        return _withheld(request, run, "What was read earlier out of the log")
     kept = run.earlier_results.select_related("reading", "verdict").filter(number=number).first()
     if kept is None:
         raise Http404(f"Run {public_id} has no earlier result {number}.")
@@ -209,6 +227,8 @@ def slices_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
 @public_page
 def status_lines_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
     run = find_run(request, public_id)
+    if is_withheld(run):
+        return _withheld(request, run, "The log with its status lines")
     if run.workload != YCSB or not run.ycsb.intervals.exists():
         raise Http404(f"Run {public_id} has no status lines: only outputs of YCSB with -s have them.")
     header = ["elapsed_s", "done_ops_count", "ops_per_s"]

@@ -10,7 +10,7 @@ use std::path::Path;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use serde_json::Value;
-use support::{drivetest, read, text};
+use support::{drivetest, read};
 use tempfile::TempDir;
 
 const TABLES: [&str; 4] = ["intervals", "interval-buckets", "slices", "slice-buckets"];
@@ -274,19 +274,4 @@ fn a_log_that_cannot_be_read_leaves_no_tables() {
     let directory = tempfile::tempdir().unwrap();
     assert_eq!(export("6.6/no-header.log", "parquet", directory.path()), 3);
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
-}
-
-#[test]
-fn a_directory_that_is_missing_is_told_by_name() {
-    let args = [
-        "read",
-        "6.6/four-us.log",
-        "--export",
-        "/nonexistent",
-        "--format",
-        "csv",
-    ];
-    let output = drivetest(&args);
-    assert_eq!(output.status.code(), Some(3));
-    assert!(text(&output.stderr).contains("/nonexistent/four-us.log.intervals.csv: cannot be written"));
 }

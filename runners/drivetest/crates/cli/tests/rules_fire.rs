@@ -69,6 +69,10 @@ const CASES: &[(&str, Seen)] = &[
     ("slice-missing", Real("6.6/hole.log")),
     ("too-many-slices", Made(many_slices)),
     (
+        "lines-flood",
+        Made(|| [log(FOUR).as_bytes(), &b"\n".repeat(5_000_000)[..]].concat()),
+    ),
+    (
         "compression-damaged",
         Made(|| gzip(log(FOUR).as_bytes())[..6000].to_vec()),
     ),
@@ -177,6 +181,10 @@ const CASES: &[(&str, Seen)] = &[
     (
         "setting-unreadable",
         Edited(FOUR, "service-threads: 10", "service-threads: ten"),
+    ),
+    (
+        "other-program",
+        Made(|| [log(FOUR).as_bytes(), b"[OVERALL], RunTime(ms), 1101\n"].concat()),
     ),
     ("several-runs", Real("6.6/two-runs-appended.log")),
     (

@@ -1,5 +1,6 @@
 //! The streams of requests that make up a load, each with the times at which its requests are due.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -64,8 +65,14 @@ impl Stream {
     /// One counter for all threads, so that a request waits for any free thread and not for a certain one that
     /// may be held up by a slow request.
     pub fn take(&self) -> Option<u64> {
-        let k = self.next.fetch_add(1, Relaxed);
-        (k < self.schedule.requests_count()).then_some(k)
+        self.take_several(1).map(|taken| taken.start)
+    }
+
+    /// The numbers of the next requests, up to `count` of them; None when all have been taken.
+    pub fn take_several(&self, count: u64) -> Option<Range<u64>> {
+        let all = self.schedule.requests_count();
+        let first = self.next.fetch_add(count, Relaxed);
+        (first < all).then(|| first..all.min(first + count))
     }
 
     /// When request `k` is due, from the start of the run.

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
+#[allow(dead_code, reason = "of the bench this needs only a run")]
 mod bench;
 
 use bench::Bench;

@@ -14,6 +14,7 @@
 //! ```
 
 pub mod act;
+pub mod counted;
 pub mod finding;
 pub mod judge;
 pub mod reader;

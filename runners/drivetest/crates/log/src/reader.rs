@@ -4,9 +4,10 @@
 //! does, so that a log of either kind costs nothing for the other.
 
 use crate::act;
-use crate::finding::Finding;
+use crate::finding::{Finding, rule};
 use crate::text::decode::Encoding;
-use crate::unreadable::ReadError;
+use crate::text::flood;
+use crate::unreadable::{FLOOD, ReadError};
 use crate::ycsb;
 
 pub use crate::act::reader::{Options, SLICE_S_DEFAULT};
@@ -60,6 +61,24 @@ pub struct Reading {
 }
 
 impl Reading {
+    /// Adds what was found at the end of what could be read; the last run bears it.
+    fn add_damage(&mut self, finding: Finding) {
+        if let Some(run) = self.runs.last_mut() {
+            run.findings.push(finding);
+        } else if let Some(run) = self.ycsb_runs.last_mut() {
+            run.add_damage(finding);
+        }
+    }
+
+    /// Says that reading stopped at a flood of short lines: alone it is no log, behind a run it may hide more of it.
+    fn stop_at_flood(&mut self, line: u64) {
+        if self.error.is_some() {
+            let got = format!("{line} lines with fewer; they were read no further");
+            self.error = Some(FLOOD.at(line, got));
+        }
+        self.add_damage(rule::LINES_FLOOD.at(line, flood::sentence(line)));
+    }
+
     /// Says that the log is a file of an archive in which so many runs of YCSB stand before these.
     pub fn be_of_member(&mut self, name: &str, ycsb_runs_before: usize) {
         for run in &mut self.runs {
@@ -176,15 +195,8 @@ impl LogReader {
     /// Ends a log whose bytes could not be had to their end; the last run bears the finding.
     pub fn finish_damaged(self, finding: Finding) -> Reading {
         let mut reading = self.finish();
-        let finding = Finding {
-            line: Some(reading.lines_count),
-            ..finding
-        };
-        if let Some(run) = reading.runs.last_mut() {
-            run.findings.push(finding);
-        } else if let Some(run) = reading.ycsb_runs.last_mut() {
-            run.add_damage(finding);
-        }
+        let line = Some(reading.lines_count);
+        reading.add_damage(Finding { line, ..finding });
         reading
     }
 
@@ -194,6 +206,16 @@ impl LogReader {
         self.next_ordinal();
         self.settle();
         let ycsb = self.ycsb.take().map(ycsb::reader::Reader::finish);
+        let of_act = self.act.as_ref().and_then(act::reader::LogReader::flooded_line);
+        let flooded_line = of_act.or(ycsb.as_ref().and_then(|ycsb| ycsb.flooded_line));
+        let mut reading = self.reading(ycsb);
+        if let Some(line) = flooded_line {
+            reading.stop_at_flood(line);
+        }
+        reading
+    }
+
+    fn reading(self, ycsb: Option<ycsb::reader::Read>) -> Reading {
         match (self.act, ycsb) {
             (_, Some(ycsb)) if !ycsb.runs.is_empty() => Reading {
                 error: None,

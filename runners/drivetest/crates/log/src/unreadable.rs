@@ -57,18 +57,20 @@ macro_rules! errors {
 }
 
 errors! {
-    EMPTY "empty" "the output of act_storage, act_index, drivetest or YCSB" "send the log itself; a program that dies at once leaves an empty one"
+    EMPTY "empty" "the output of act_storage, act_index, drivetest, YCSB or go-ycsb" "send the log itself; a program that dies at once leaves an empty one"
     BINARY "binary" "text, plain, compressed with gzip, zstd or xz, or in a tar or zip" "send the log itself, not a report or picture of it"
-    NOT_AN_ACT_LOG "not-an-act-log" "a line that begins with 'ACT version', or rows of YCSB" "send the log itself, as the program printed it, without marks before its lines"
+    NOT_AN_ACT_LOG "not-an-act-log" "a line that begins with 'ACT version', or rows of YCSB or go-ycsb" "send the log itself, as the program printed it, without marks before its lines"
     HEADER_MISSING "header-missing" "a header that begins with 'ACT version' before the first block" "send the log from its first line on"
     CUT_IN_HEADER "cut-in-header" "the whole header and blocks after it" "send the whole file"
     HEADER_UNREADABLE "header-unreadable" "a header with report-interval-sec above 0" "send the log as the program wrote it"
+    FLOOD "flood" "a log, whose lines have 8 bytes or more on average" "send the log itself, without blank or idle lines"
     CONTENT_TOO_LARGE "content-too-large" "content within the limit" "send one run per file; a day of ACT is below 1 GiB"
     COMPRESSION_UNREADABLE "compression-unreadable" "a whole stream of gzip, zstd or xz" "compress the log again and send it whole"
     WINDOW_TOO_LARGE "window-too-large" "a window of at most 32 MiB (zstd) or a dictionary of at most 64 MiB (xz)" "compress the log again: zstd without --ultra and --long, xz with at most -9"
     ARCHIVE_UNREADABLE "archive-unreadable" "a whole archive of tar or zip" "make the archive again and send it whole"
     ARCHIVE_WITHOUT_LOG "archive-without-log" "an archive with at least one log" "put the log itself into the archive, under a name that ends in .log"
     ARCHIVE_IN_A_PIPE "archive-in-a-pipe" "an archive in a file, which is read several times" "give the archive as a file, or a single log in the pipe"
+    COMPANION_ARCHIVE "companion-archive" "files beside a log that are no archives" "put the log and what belongs to it into one archive, or give each file with --with"
     FILE_UNREADABLE "file-unreadable" "a file that can be opened and read" "check the path, that it is a file, and its permissions"
 }
 
@@ -96,7 +98,7 @@ mod tests {
         let error = EMPTY.at(3, "nothing");
         assert_eq!(
             error.sentence,
-            "line 3: expected the output of act_storage, act_index, drivetest or YCSB; got nothing; \
+            "line 3: expected the output of act_storage, act_index, drivetest, YCSB or go-ycsb; got nothing; \
              send the log itself; a program that dies at once leaves an empty one"
         );
     }

@@ -275,6 +275,15 @@ fn endings() -> Vec<Case> {
         )
         .with(Outcome::Void, five),
         case(
+            "NUL bytes before a block, more than a line may have",
+            edit(
+                FOUR_US,
+                "after 25 sec:",
+                &("\0".repeat(100_000) + "after 25 sec:"),
+            ),
+            &["nul-bytes"],
+        ),
+        case(
             "an error that ends nothing",
             FOUR_US.to_owned() + "ERROR: couldn't do a thing\n",
             &["error-line"],

@@ -79,6 +79,18 @@ const WAYS: &[Way] = &[
     ("non-breaking-spaces", |log| {
         log.replace(' ', "\u{a0}").into_bytes()
     }),
+    ("non-breaking-spaces", |log| log.replace(' ', "\t").into_bytes()),
+    ("non-breaking-spaces", |log| {
+        [
+            ("ACT v", "ACT\tv"),
+            ("e act", "e\tact"),
+            (": ", ":\t"),
+            (" (", "\t("),
+        ]
+        .iter()
+        .fold(log.to_owned(), |log, (from, to)| log.replace(from, to))
+        .into_bytes()
+    }),
     ("quoted", |log| each_line(log, |_, text| format!("> {text}"))),
     ("quoted", |log| {
         each_line(log, |_, text| format!(">> {text}").replace(" \n", "\n"))
@@ -193,7 +205,7 @@ fn lines_of_other_processes_between_shipped_ones_are_passed_over_and_told() {
         .find(|finding| finding.id == "lines-without-prefix")
         .unwrap();
     assert!(
-        told.sentence.contains("31 lines have it not"),
+        told.sentence.contains("passed over without it: 31 lines"),
         "{}",
         told.sentence
     );

@@ -4,9 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use drivetest_log::reader::{LogReader, Part, Role};
-use drivetest_log::unreadable::{FILE_UNREADABLE, ReadError};
+use drivetest_log::unreadable::{COMPANION_ARCHIVE, FILE_UNREADABLE, ReadError};
 
-use super::archive::{Member, role_of};
+use super::archive::{self, Member, role_of};
 use super::content::{Content, End};
 use super::limit::Stop;
 
@@ -25,13 +25,15 @@ pub fn read(paths: &[PathBuf], reader: &mut LogReader, limit_bytes: u64) -> Give
         error: None,
     };
     for path in paths {
-        match read_one(path, reader, limit_bytes) {
-            Ok(member) => given.members.push(member),
-            Err(error) => {
-                given.error = Some(refusal(path, &error));
-                break;
+        given.error = match read_one(path, reader, limit_bytes) {
+            Ok(Some(member)) => {
+                given.members.push(member);
+                continue;
             }
-        }
+            Ok(None) => Some(COMPANION_ARCHIVE.at(None, format!("{}: an archive", path.display()))),
+            Err(error) => Some(refusal(path, &error)),
+        };
+        break;
     }
     given
 }
@@ -43,13 +45,17 @@ fn refusal(path: &Path, error: &io::Error) -> ReadError {
     }
 }
 
-fn read_one(path: &Path, reader: &mut LogReader, limit_bytes: u64) -> io::Result<Member> {
+/// None for an archive: which of its files belongs to what cannot be told.
+fn read_one(path: &Path, reader: &mut LogReader, limit_bytes: u64) -> io::Result<Option<Member>> {
     let name = path
         .file_name()
         .unwrap_or(path.as_os_str())
         .to_string_lossy()
         .into_owned();
     let mut content = Content::open(path, limit_bytes)?;
+    if archive::kind(&mut content)?.is_some() {
+        return Ok(None);
+    }
     let role = match role_of(&name, b"") {
         // The log is the one that was named; a second one beside it is what else was printed.
         Role::Log => Role::Other,
@@ -62,10 +68,10 @@ fn read_one(path: &Path, reader: &mut LogReader, limit_bytes: u64) -> io::Result
         End::Stopped(stop) => return Err(stop.into()),
     }
     let (received, _) = content.finish();
-    Ok(Member {
+    Ok(Some(Member {
         name,
         size_bytes: received.size_bytes,
         sha256: Some(received.sha256),
         role,
-    })
+    }))
 }

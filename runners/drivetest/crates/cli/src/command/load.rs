@@ -105,7 +105,11 @@ fn read_beginning(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn random_seed() -> Result<u64, Usage> {
+/// Makes random choices unlike those of any other run.
+///
+/// # Errors
+/// When the system gives no random bits.
+pub fn random_seed() -> Result<u64, Usage> {
     let mut bytes = [0; 8];
     let source = File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut bytes));
     source.map_err(|error| format!("/dev/urandom: cannot be read: {error}; give --seed"))?;

@@ -151,12 +151,23 @@ pub struct Logs {
     pub paths: Vec<PathBuf>,
 }
 
+/// Where something was found: the file of an archive, where the sentence does not begin with it, and the line.
+pub fn place(finding: &Finding) -> String {
+    let told = |member: &&String| !finding.sentence.starts_with(member.as_str());
+    let member = finding.member.as_ref().filter(told);
+    let line = finding.line.map(|line| format!("line {line}"));
+    let parts: Vec<String> = member.cloned().into_iter().chain(line).collect();
+    if parts.is_empty() {
+        String::new()
+    } else {
+        format!("{}: ", parts.join(" "))
+    }
+}
+
 /// A finding as people read it.
 pub fn finding_line(finding: &Finding) -> String {
     let severity = format!("{:?}", finding.severity).to_lowercase();
-    let place = finding
-        .line
-        .map_or_else(String::new, |line| format!("line {line}: "));
+    let place = place(finding);
     let remedy = if finding.remedy.is_empty() {
         String::new()
     } else {

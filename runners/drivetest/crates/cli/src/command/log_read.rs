@@ -40,6 +40,15 @@ pub struct LogFile {
     pub input: Input,
     /// What was read of it.
     pub reading: Reading,
+    /// Its path as it was given, for people: of two logs of one name it tells which.
+    pub path: String,
+}
+
+impl LogFile {
+    /// The log as people are told of it: the path as given, and the file of an archive behind a `!`.
+    pub fn place(&self, member: Option<&str>) -> String {
+        member.map_or_else(|| self.path.clone(), |member| format!("{}!{member}", self.path))
+    }
 }
 
 /// How to read a file, and with what.
@@ -79,6 +88,7 @@ impl How<'_> {
         };
         let mut log = read.unwrap_or_else(|error| unread(unreadable(LogReader::new(self.options), &error)));
         log.input.name = name(path);
+        log.path = path.to_string_lossy().into_owned();
         log
     }
 
@@ -101,6 +111,7 @@ impl How<'_> {
         Ok(LogFile {
             input,
             reading: read.reading,
+            path: String::new(),
         })
     }
 
@@ -126,7 +137,11 @@ impl How<'_> {
         let content = content.map(|content| (content, content_whole));
         let mut input = input(compression, &reading, (received, received_whole), content);
         input.companions = given.members;
-        LogFile { input, reading }
+        LogFile {
+            input,
+            reading,
+            path: String::new(),
+        }
     }
 }
 
@@ -149,7 +164,11 @@ fn unread(reading: Reading) -> LogFile {
         sha256: String::new(),
     };
     let input = input(Compression::None, &reading, (nothing, false), None);
-    LogFile { input, reading }
+    LogFile {
+        input,
+        reading,
+        path: String::new(),
+    }
 }
 
 /// The file as told, with its sums and whether each is of the whole.

@@ -14,12 +14,14 @@ mod decoder;
 mod export;
 mod identify;
 mod index;
+mod keys;
 mod latency;
 mod limit;
 mod load;
 mod log_file;
 mod log_read;
 mod looked_at;
+mod man;
 mod prep;
 mod read;
 mod source;
@@ -40,12 +42,26 @@ pub enum Command {
     Latency(latency::Args),
     /// Judges logs, of ACT under a profile: 0 pass, 1 fail, 2 undecided or void, 3 unreadable.
     Check(check::Args),
-    /// Write zeros, then random data, over whole devices, until their rate is steady if asked.
+    /// Write zeros, then random data, over whole devices: all data on them is lost.
+    ///
+    /// Nothing is written before every device was found safe to use. With --state a preparation that a signal or a crash
+    /// ended goes on where it was and leaves the same data. With --steady-state random places are overwritten afterwards,
+    /// in rounds, until the rate of five rounds stays within 20 % of its average and their best linear fit within 10 %, as
+    /// SNIA's Performance Test Specification has it.
     Prep(prep::Args),
-    /// Run the load of an act_storage configuration and write its log
+    /// Run the load of an act_storage configuration and write its log.
+    ///
+    /// The keys of the configuration are told by `drivetest keys`, and in the manual of this command.
     Storage(storage::Args),
-    /// Run the load of an act_index configuration and write its log
+    /// Run the load of an act_index configuration and write its log.
+    ///
+    /// The keys of the configuration are told by `drivetest keys`, and in the manual of this command.
     Index(index::Args),
+    /// Tell the keys of a load's configuration, with their values and defaults.
+    Keys(keys::Args),
+    /// Write the pages of the manual into a directory.
+    #[command(hide = true)]
+    Man(man::Args),
     /// Tell what a device is and whether it may be written to.
     Identify(identify::Args),
     /// Start the rest of the line as a process that outlives this one; asked again, tell the same process.
@@ -66,6 +82,8 @@ impl Command {
             Self::Prep(args) => args.run(),
             Self::Storage(args) => args.run(),
             Self::Index(args) => args.run(),
+            Self::Keys(args) => args.run(),
+            Self::Man(args) => args.run(),
             Self::Identify(args) => args.run(),
             Self::Start(args) => args.run(),
             Self::Status(args) => args.run(),

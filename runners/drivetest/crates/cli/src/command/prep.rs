@@ -1,6 +1,6 @@
 //! `drivetest prep`: makes a drive ready for a load.
 
-use std::io::{IsTerminal, Read};
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -9,6 +9,7 @@ use drivetest_load::prep::{Ended, Kind, Live, Prep, State, Steady, Wish};
 use drivetest_load::report::output::Outputs;
 use drivetest_load::signals::Signals;
 
+use super::load::random_seed;
 use super::log_file::complain;
 use super::looked_at::LookedAt;
 
@@ -89,7 +90,7 @@ fn multiple(text: &str, of: u32, most: u32) -> Result<u32, String> {
     let number = text
         .parse()
         .ok()
-        .filter(|number: &u32| (of..=most).contains(number) && number % of == 0);
+        .filter(|number: &u32| (of..=most).contains(number) && number.is_multiple_of(of));
     number.ok_or_else(|| format!("expected a multiple of {of} from {of} to {most}"))
 }
 
@@ -186,15 +187,4 @@ impl Args {
             report: self.report.clone(),
         }
     }
-}
-
-/// Chooses what follows from a seed anew.
-///
-/// # Errors
-/// When the system gives no random bits.
-fn random_seed() -> Result<u64, Usage> {
-    let mut bytes = [0; 8];
-    let source = std::fs::File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut bytes));
-    source.map_err(|error| format!("/dev/urandom: cannot be read: {error}; give --seed"))?;
-    Ok(u64::from_ne_bytes(bytes))
 }

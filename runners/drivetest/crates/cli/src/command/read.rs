@@ -9,6 +9,7 @@ use drivetest_log::act::histogram::{Tally, Unit};
 use drivetest_log::act::listeners::Wanted;
 use drivetest_log::act::meaning::judged;
 use drivetest_log::act::run::Run;
+use drivetest_log::counted::counted;
 use drivetest_log::finding::Finding;
 use drivetest_log::judge::profile::Profile;
 use drivetest_log::judge::share::Share;
@@ -45,12 +46,39 @@ pub struct Args {
 /// Tables instead of a document.
 #[derive(clap::Args)]
 struct ExportArgs {
-    /// Write the intervals and slices of every log as tables into this directory (docs/formats.md)
+    /// Write the intervals and slices of every log as tables LOG.TABLE.FORMAT into this directory, which is made where
+    /// it is not there (docs/formats.md); two logs of one name need two directories
     #[arg(long, value_name = "DIR", requires = "format", conflicts_with = "json")]
     export: Option<PathBuf>,
     /// How tables are written
     #[arg(long, requires = "export")]
     format: Option<Format>,
+}
+
+impl ExportArgs {
+    /// Makes the directory, and refuses what could not be written there: two logs whose tables would have one name.
+    fn refusal(&self, logs: &[PathBuf]) -> Option<ExitCode> {
+        let directory = self.export.as_deref()?;
+        let alike = |at: usize| {
+            logs[..at]
+                .iter()
+                .find(|earlier| earlier.file_name() == logs[at].file_name())
+        };
+        if let Some((earlier, log)) = (0..logs.len()).find_map(|at| Some((alike(at)?, &logs[at]))) {
+            complain(&format!(
+                "{} and {}: expected logs of different names in one export; export them into two directories",
+                earlier.display(),
+                log.display()
+            ));
+            return Some(ExitCode::from(EXIT_USAGE));
+        }
+        let made = std::fs::create_dir_all(directory).err()?;
+        complain(&format!(
+            "{}: cannot be made a directory for the tables: {made}",
+            directory.display()
+        ));
+        Some(ExitCode::from(EXIT_UNREADABLE))
+    }
 }
 
 /// The series of runs, for those who keep them.
@@ -105,6 +133,9 @@ impl Args {
             Some((_, Ok(profile))) => Some(profile),
             None => None,
         };
+        if let Some(refused) = self.export.refusal(&self.logs.paths) {
+            return refused;
+        }
         let mut status = 0;
         for path in &self.logs.paths {
             let log = match self.read(path, profile.as_ref()) {
@@ -158,7 +189,7 @@ fn write_document(log: &LogFile) -> io::Result<()> {
         name: "drivetest",
         version: env!("CARGO_PKG_VERSION"),
     };
-    let LogFile { input, reading } = log;
+    let LogFile { input, reading, .. } = log;
     let (error, findings, runs) = (&reading.error, &reading.findings, &reading.runs);
     let ycsb_runs = &reading.ycsb_runs;
     let document = Document {
@@ -177,26 +208,30 @@ fn write_document(log: &LogFile) -> io::Result<()> {
 }
 
 fn summary(log: &LogFile) -> String {
-    let name = &log.input.name;
     if let Some(error) = &log.reading.error {
+        let name = &log.path;
         return format!("{name}: cannot be read ({}): {}\n", error.id, error.sentence);
     }
     let mut text = String::new();
-    let runs_count = log.reading.runs.len() + log.reading.ycsb_runs.len();
-    let heading = |ordinal: usize| {
-        let of_many = if runs_count > 1 {
-            format!(", run {}", ordinal + 1)
-        } else {
+    let of_act = log.reading.runs.iter().map(|run| &run.member);
+    let members: Vec<&Option<String>> = of_act
+        .chain(log.reading.ycsb_runs.iter().map(|run| &run.member))
+        .collect();
+    let heading = |member: &Option<String>, ordinal: usize| {
+        let is_one = members.iter().filter(|other| **other == member).count() == 1;
+        let of_many = if is_one {
             String::new()
+        } else {
+            format!(", run {}", ordinal + 1)
         };
-        format!("{name}{of_many}: ")
+        format!("{}{of_many}: ", log.place(member.as_deref()))
     };
     for run in &log.reading.runs {
-        text.push_str(&heading(run.ordinal));
+        text.push_str(&heading(&run.member, run.ordinal));
         text.push_str(&run_summary(run));
     }
     for run in &log.reading.ycsb_runs {
-        text.push_str(&heading(run.ordinal));
+        text.push_str(&heading(&run.member, run.ordinal));
         text.push_str(&ycsb_table::summary(run));
     }
     log.reading
@@ -206,17 +241,35 @@ fn summary(log: &LogFile) -> String {
     text
 }
 
+/// What was asked of the devices, without what the header does not tell.
+fn asked_told(run: &Run) -> String {
+    let rate = |value: &Option<String>, what: &str| value.as_ref().map(|rate| format!("{rate} {what}/s"));
+    let rates = [
+        rate(&run.asked_reads_per_s, "reads"),
+        rate(&run.asked_writes_per_s, "writes"),
+    ];
+    let rates: Vec<String> = rates.into_iter().flatten().collect();
+    let rates = if rates.is_empty() {
+        "no rate that is told".to_owned()
+    } else {
+        rates.join(" and ")
+    };
+    let devices = run
+        .device_count
+        .map_or_else(|| "its devices".to_owned(), |count| counted(count, "device"));
+    let load = run
+        .nx_load
+        .as_ref()
+        .map_or_else(String::new, |load| format!("{load}x: "));
+    format!("{load}{rates} asked of {devices}")
+}
+
 fn run_summary(run: &Run) -> String {
-    let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "?".to_owned());
     let mut text = format!(
-        "{} {}, {}x: {} reads/s and {} writes/s asked of {} devices\n",
+        "{} {}, {}\n",
         run.asked.tool,
         run.asked.tool_version,
-        known(&run.nx_load),
-        known(&run.asked_reads_per_s),
-        known(&run.asked_writes_per_s),
-        run.device_count
-            .map_or_else(|| "?".to_owned(), |count| count.to_string()),
+        asked_told(run)
     );
     let stop = serde_json::to_value(run.stop.kind).ok();
     let stop = stop
@@ -226,9 +279,9 @@ fn run_summary(run: &Run) -> String {
         .to_owned();
     let asked = run
         .asked_duration_s
-        .map_or_else(|| "?".to_owned(), |asked_s| asked_s.to_string());
+        .map_or_else(|| "an unknown time".to_owned(), |asked_s| format!("{asked_s} s"));
     text.push_str(&format!(
-        "  {stop}: {} s of {asked} s; lines {}-{}\n",
+        "  {stop}: {} s of {asked}; lines {}-{}\n",
         run.reached_s, run.first_line, run.last_line
     ));
     text.push_str(&slice_table(run));

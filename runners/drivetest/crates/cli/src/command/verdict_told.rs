@@ -1,8 +1,11 @@
 //! A verdict as people read it at a terminal.
 
 use drivetest_log::act::run::Run;
+use drivetest_log::counted::counted;
 use drivetest_log::finding::{Effect, Finding};
 use drivetest_log::judge::verdict::{FoundShare, Statistic, Verdict, time};
+
+use super::log_file::place;
 
 /// What is told below a verdict's headline: what was judged and how near the limits are, why, and what was found.
 pub fn told(run: &Run, verdict: &Verdict) -> String {
@@ -38,9 +41,7 @@ pub fn told(run: &Run, verdict: &Verdict) -> String {
 /// A finding: severity, id, line and sentence, and below them what to do.
 pub fn finding_told(finding: &Finding) -> String {
     let severity = format!("{:?}", finding.severity).to_lowercase();
-    let line = finding
-        .line
-        .map_or_else(String::new, |line| format!("line {line}: "));
+    let line = place(finding);
     let effect = match finding.effect {
         Effect::Untrusted | Effect::Incomplete => ", void",
         Effect::Fails => ", fails",
@@ -59,13 +60,16 @@ pub fn finding_told(finding: &Finding) -> String {
 
 fn judged(run: &Run, verdict: &Verdict) -> String {
     let time = verdict.time.map_or("", |time| time.words());
+    let slices = match run.slice_length_s {
+        Some(length_s) if !run.slices.is_empty() => {
+            format!("{} of {length_s} s", counted(run.slices.len() as u64, "slice"))
+        }
+        Some(length_s) => format!("no whole slice of {length_s} s"),
+        None => "no slice".to_owned(),
+    };
     format!(
-        "profile {}, rule version {}; judged: {}{time}, {} slices of {} s",
-        verdict.profile.name,
-        verdict.profile.rule_version,
-        verdict.histogram,
-        run.slices.len(),
-        run.slice_length_s.unwrap_or(0)
+        "profile {}, rule version {}; judged: {}{time}, {slices}",
+        verdict.profile.name, verdict.profile.rule_version, verdict.histogram,
     )
 }
 

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::drive::{Drive, config_for, skip, told};
-use crate::{FLAG, both_refuse, both_write, refused_by};
+use crate::drive::{Drive, skip, told};
+use crate::{FLAG, all_refuse, all_write, refused_by};
 
 /// A process that ends with the value.
 struct Running(Child);
@@ -50,8 +50,8 @@ fn a_mounted_file_system() {
     let device = drive.device.clone();
     if mount(&mut drive, &device) {
         let sentence = format!("{device}: mounted at {}; unmount it", drive.path("mnt"));
-        both_refuse(&drive, &device, &sentence);
-        both_refuse(
+        all_refuse(&drive, &device, &sentence);
+        all_refuse(
             &drive,
             drive.file().to_str().unwrap(),
             "on the same drive, is mounted at",
@@ -78,7 +78,7 @@ fn a_file_system_that_is_mounted_in_another_namespace_only() {
     }
     let ours = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
     assert!(!ours.contains(&point), "it is mounted here as well");
-    both_refuse(&drive, &device, &format!("mounted at {point}; unmount it"));
+    all_refuse(&drive, &device, &format!("mounted at {point}; unmount it"));
 }
 
 #[test]
@@ -91,8 +91,8 @@ fn a_sibling_of_a_mounted_partition_and_their_drive() {
             "{sibling}: {used}, on the same drive, is mounted at {}",
             drive.path("mnt")
         );
-        both_refuse(&drive, &sibling, &sentence);
-        both_refuse(&drive, &drive.device, "on the same drive, is mounted at");
+        all_refuse(&drive, &sibling, &sentence);
+        all_refuse(&drive, &drive.device, "on the same drive, is mounted at");
     }
 }
 
@@ -106,7 +106,7 @@ fn a_partitioned_drive_but_not_its_partition() {
         "has partitions ({0}p1, {0}p2); name one of them",
         whole.trim_start_matches("/dev/")
     );
-    both_refuse(&drive, &whole, &names);
+    all_refuse(&drive, &whole, &names);
     let output = crate::drivetest(&["prep", &part, FLAG]);
     assert_eq!(
         output.status.code(),
@@ -132,7 +132,7 @@ fn what_the_host_swaps_to() {
     if drive.set_up(&["mkswap", "--quiet", &device, "8192"])
         && drive.set_up_for_now(&["swapon", &device], &["swapoff", &device])
     {
-        both_refuse(
+        all_refuse(
             &drive,
             &device,
             &format!("the host swaps to {device}; run swapoff {device}"),
@@ -150,9 +150,9 @@ fn what_another_process_has_open() {
         drive.device,
         holder.0.id()
     );
-    both_refuse(&drive, &drive.device, &sentence);
+    all_refuse(&drive, &drive.device, &sentence);
     drop(holder);
-    both_write(&drive, &drive.device);
+    all_write(&drive, &drive.device);
 }
 
 #[test]
@@ -167,19 +167,22 @@ fn a_drive_that_somebody_out_of_sight_reads() {
     );
     // A group of its own would be needed to end both; dd ends by itself when its pass is over.
     let _reader = running(Command::new("sh").args(["-c", &read]));
-    let (device, config) = (&drive.device, config_for(&drive.device, drive.folder.path()));
-    for arguments in [["prep", device, FLAG], ["storage", &config, FLAG]] {
+    let sentence = format!(
+        "{0}: {0} sees I/O, and nobody on this host was found to do it",
+        drive.device
+    );
+    for line in crate::writers(&drive, &drive.device) {
         // Seen from here the reader's process would be named; in a process namespace of its own drivetest cannot see it.
         let mut contained = Command::new("unshare");
         contained
             .args(["--pid", "--fork", "--mount-proc", env!("CARGO_BIN_EXE_drivetest")])
-            .args(arguments);
-        let sentence = format!("{device}: {device} sees I/O, and nobody on this host was found to do it");
+            .args(line);
         refused_by(&contained.output().unwrap(), &sentence);
     }
     assert!(drive.is_untouched());
 }
 
+/// Asked of `identify` alone: the others refuse what it refuses, and a mistake in them must not cost anybody's system.
 #[test]
 fn the_drive_of_the_running_system() {
     let Some(device) = told(&["findmnt", "--noheadings", "--output", "SOURCE", "/"]) else {
@@ -188,20 +191,20 @@ fn the_drive_of_the_running_system() {
     if !std::path::Path::new(&device).exists() {
         return skip(&format!("the source of / is {device}, which is no device"));
     }
-    let output = crate::drivetest(&["prep", &device, "--zero-only"]);
-    refused_by(
-        &output,
-        "mounted at /, where the running system lies; choose another device",
+    let output = crate::drivetest(&["identify", &device]);
+    let identity = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        identity.contains(r#""id":"boot""#) && identity.contains("where the running system lies"),
+        "{identity}"
     );
 }
 
 #[test]
 fn another_drive_than_the_one_expected() {
     let Some(drive) = Drive::attach() else { return };
-    let expecting = ["--expect-drive", "nvme:PM9A3:S1", FLAG];
-    let config = config_for(&drive.device, drive.folder.path());
-    for command in [["prep", &drive.device], ["storage", &config]] {
-        let output = crate::drivetest(&[&command[..], &expecting].concat());
+    for line in crate::writers(&drive, &drive.device) {
+        let expecting = ["--expect-drive".to_owned(), "nvme:PM9A3:S1".to_owned()];
+        let output = crate::drivetest(&[line, expecting.to_vec()].concat());
         refused_by(
             &output,
             &format!("{}: expected drive nvme:PM9A3:S1, got file:", drive.device),

@@ -1,5 +1,5 @@
-//! What no command that writes may touch, on real cases: asked of `storage` and `prep`, which must both refuse before any
-//! write, whatever they were told of destroying data.
+//! What no command that writes may touch, on real cases: asked of `prep`, `storage` and `index`, which must all refuse
+//! before any write, whatever they were told of destroying data.
 
 #![allow(clippy::unwrap_used, reason = "a test whose bench cannot be set up fails")]
 
@@ -25,25 +25,29 @@ fn refused_by(output: &Output, sentence: &str) {
     assert!(said.contains(sentence), "expected '{sentence}', got: {said}");
 }
 
-/// Both commands refuse the device with the sentence, and the drive keeps its content.
-fn both_refuse(drive: &Drive, device: &str, sentence: &str) {
-    refused_by(&drivetest(&["prep", device, FLAG]), sentence);
-    refused_by(
-        &drivetest(&["storage", &config_for(device, drive.folder.path()), FLAG]),
-        sentence,
-    );
+/// The command lines that would write to a device.
+fn writers(drive: &Drive, device: &str) -> [Vec<String>; 3] {
+    let config = config_for(device, drive.folder.path());
+    [["prep", device], ["storage", &config], ["index", &config]]
+        .map(|[command, what]| vec![command.to_owned(), what.to_owned(), FLAG.to_owned()])
+}
+
+/// All commands refuse the device with the sentence, and the drive keeps its content.
+fn all_refuse(drive: &Drive, device: &str, sentence: &str) {
+    for line in writers(drive, device) {
+        refused_by(&drivetest(&line), sentence);
+    }
     assert!(drive.is_untouched(), "the drive was written to");
 }
 
-/// Both commands write to the device once nothing speaks against it.
-fn both_write(drive: &Drive, device: &str) {
-    let config = config_for(device, drive.folder.path());
-    for arguments in [vec!["prep", device, FLAG], vec!["storage", &config, FLAG]] {
-        let output = drivetest(&arguments);
+/// All commands write to the device once nothing speaks against it.
+fn all_write(drive: &Drive, device: &str) {
+    for line in writers(drive, device) {
+        let output = drivetest(&line);
         assert_eq!(
             output.status.code(),
             Some(0),
-            "{}",
+            "{line:?}: {}",
             String::from_utf8_lossy(&output.stderr)
         );
     }

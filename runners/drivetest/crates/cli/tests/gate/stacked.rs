@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::both_refuse;
+use crate::all_refuse;
 use crate::drive::{Drive, skip, told};
 
 fn kernel_has(driver: &str, listed_in: &str) -> bool {
@@ -31,8 +31,8 @@ fn a_part_of_a_device_mapper_device() {
         &["dmsetup", "create", &name, "--table", &table],
         &["dmsetup", "remove", &name],
     ) {
-        both_refuse(&drive, &device, "held by /dev/dm-");
-        both_refuse(
+        all_refuse(&drive, &device, "held by /dev/dm-");
+        all_refuse(
             &drive,
             &format!("/dev/mapper/{name}"),
             "which a load would measure together; name the drive itself",
@@ -51,7 +51,7 @@ fn a_part_of_a_logical_volume() {
         && drive.set_up_for_now(&["vgcreate", &group, &device], &["vgremove", "--force", &group])
         && drive.set_up(&["lvcreate", "--yes", "--extents", "1", "--name", "volume", &group]);
     if is_made {
-        both_refuse(&drive, &device, "held by /dev/dm-");
+        all_refuse(&drive, &device, "held by /dev/dm-");
     }
 }
 
@@ -74,6 +74,6 @@ fn a_member_of_an_array() {
     ];
     let create = [&create[..], &["--raid-devices=1", &device]].concat();
     if drive.set_up_for_now(&create, &["mdadm", "--stop", &array]) {
-        both_refuse(&drive, &device, "held by /dev/md");
+        all_refuse(&drive, &device, "held by /dev/md");
     }
 }

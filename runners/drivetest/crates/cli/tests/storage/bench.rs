@@ -80,6 +80,28 @@ impl Bench {
     }
 }
 
+impl Bench {
+    /// Waits until the log holds a text, whether the run has ended or not.
+    pub fn wait_for_text(&self, text: &str) {
+        wait_until(|| self.log().contains(text), text);
+    }
+
+    /// Waits until the side file has its end record.
+    pub fn wait_for_end(&self) {
+        let path = self.path("side.jsonl");
+        let ended = || fs::read_to_string(&path).is_ok_and(|text| text.contains("\"record\":\"end\""));
+        wait_until(ended, "end record");
+    }
+}
+
+fn wait_until(mut is_so: impl FnMut() -> bool, what: &str) {
+    let patience = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < patience, "no {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 /// A run that is under way; a test that fails leaves none behind.
 pub struct Run(Child);
 

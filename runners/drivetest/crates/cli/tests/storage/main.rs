@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test whose bench cannot be set up fails")]
 
+#[allow(dead_code, reason = "the parts that tests of a known drive need")]
 mod bench;
 mod block_device;
 mod config;

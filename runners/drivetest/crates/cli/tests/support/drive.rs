@@ -6,6 +6,7 @@
     reason = "each test file uses a part; a bench that fails fails the test"
 )]
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -113,7 +114,7 @@ pub fn skip(why: &str) {
 }
 
 /// Runs drivetest.
-pub fn drivetest(arguments: &[&str]) -> Output {
+pub fn drivetest(arguments: &[impl AsRef<OsStr>]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_drivetest"))
         .args(arguments)
         .stdin(Stdio::null())

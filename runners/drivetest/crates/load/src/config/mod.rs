@@ -10,6 +10,7 @@ mod error;
 mod keys;
 mod lines;
 mod text;
+mod told;
 mod typed;
 
 pub use choice::{Arrivals, EngineChoice, Model};
@@ -17,6 +18,7 @@ pub use derived::Derived;
 pub use echo::echo;
 pub use error::{ConfigError, Warning};
 pub use text::{MOST_BYTES, text};
+pub use told::{KEYS_TOLD, KeyTold};
 
 use choice::Word;
 use typed::Typed;

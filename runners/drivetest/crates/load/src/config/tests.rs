@@ -234,6 +234,66 @@ fn cache_reads_of_several_devices_are_told_to_differ_from_upstream() {
     assert_eq!((warnings(""), warnings("device-names: /dev/b")), (0, 1));
 }
 
+fn page() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../docs/configuration.md");
+    fs::read_to_string(path).unwrap()
+}
+
+/// The cells of a table's row that begins with a key.
+fn row(page: &str, key: &str) -> Vec<String> {
+    let begin = format!("| `{key}` |");
+    let row = page.lines().find(|line| line.starts_with(&begin));
+    let row = row.unwrap_or_else(|| panic!("docs/configuration.md has no row of {key}"));
+    row.trim_matches('|')
+        .split(" | ")
+        .map(|cell| cell.trim().to_owned())
+        .collect()
+}
+
+#[test]
+fn the_page_tells_every_key_with_its_load_and_default() {
+    let page = page();
+    let storage = echo(&read("service-threads: 1").unwrap()) + &echo(&read_index("service-threads: 1"));
+    for key in keys::KEYS {
+        let cells = row(&page, key.name);
+        assert_eq!(cells[1], key.model.map_or("both", Model::word), "{}", key.name);
+        let echoed = storage
+            .lines()
+            .find_map(|line| line.strip_prefix(&format!("{}: ", key.name)));
+        let is_typed = [
+            "device-names",
+            "test-duration-sec",
+            "read-reqs-per-sec",
+            "service-threads",
+        ]
+        .contains(&key.name);
+        if let Some(default) = echoed.filter(|_| !is_typed) {
+            assert_eq!(cells[3], default, "{}", key.name);
+        }
+    }
+}
+
+#[test]
+fn the_page_tells_what_became_of_every_retired_key() {
+    for (key, became) in keys::RETIRED {
+        assert_eq!(row(&page(), key)[1], *became, "{key}");
+    }
+}
+
+#[test]
+fn the_page_tells_no_key_that_is_none() {
+    let rows = page();
+    let told = rows
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let is_known = |key: &&str| {
+        keys::KEYS.iter().any(|known| known.name == *key)
+            || keys::RETIRED.iter().any(|(known, _)| known == key)
+    };
+    let unknown: Vec<&str> = told.filter(|key| !is_known(key)).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
 fn act_logs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../tests/data/act")
 }

@@ -6,16 +6,23 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 use crate::buffer::{Buffer, Payload};
-use crate::clock::Instant;
+use crate::clock::{Instant, Nanos};
 use crate::device::Device;
 use crate::draws::Draws;
 use crate::engine::crew::Shared;
 use crate::engine::request::{self, Request};
-use crate::engine::{GRACE, LONGEST_SLEEP};
+use crate::engine::{GRACE, LONGEST_SLEEP, WINDOW};
 use crate::faults::Failure;
 use crate::recorder::{Recorder, Stamps};
 use crate::stop::Cause;
 use crate::stream::{Operation, Stream};
+
+/// A device that answers faster than this is as well asked by one thread several times as by several threads that wake
+/// up for it: memory. A read of a drive takes longer.
+const QUICK: Nanos = Nanos(10_000);
+
+/// Where the load is more than the device carries, a thread takes no more than this at a time.
+const MOST_AT_ONCE: u64 = 16;
 
 /// What a thread needs; everything it will touch is allocated here.
 pub(crate) struct Worker {
@@ -23,6 +30,9 @@ pub(crate) struct Worker {
     stream: Arc<Stream>,
     recorder: Arc<Recorder>,
     memory: Memory,
+    /// Requests that one waking may serve: those due within the window.
+    most_at_once: u64,
+    is_quick: bool,
 }
 
 enum Memory {
@@ -32,8 +42,11 @@ enum Memory {
 
 impl Worker {
     pub(crate) fn new(shared: &Arc<Shared>, stream: &Arc<Stream>, number: usize) -> Self {
+        let in_window = stream.schedule.rate().per_s() * WINDOW.0 as f64 / 1e9;
         Self {
             memory: memory(shared, stream.operation, number),
+            most_at_once: (1 + in_window as u64).min(MOST_AT_ONCE),
+            is_quick: false,
             shared: Arc::clone(shared),
             stream: Arc::clone(stream),
             recorder: Arc::clone(&stream.recorders[number]),
@@ -47,11 +60,24 @@ impl Worker {
         let Some(start) = self.shared.gate.pass() else {
             return;
         };
-        while let Some(k) = self.stream.take() {
-            let request = self.prepare(k, start.after(self.stream.due(k)));
-            if !self.wait(request.due) || !self.serve(request) {
-                return;
+        while let Some(taken) = self.stream.take_several(self.at_once()) {
+            // Quick only if all of them are: the next thread waits for the slowest.
+            self.is_quick = true;
+            let last_due = start.after(self.stream.due(taken.end - 1));
+            for k in taken {
+                let request = self.prepare(k, start.after(self.stream.due(k)));
+                if !self.wait(last_due) || !self.serve(request) {
+                    return;
+                }
             }
+        }
+    }
+
+    /// How many requests to take: one, but of a device of memory all that one waking can serve.
+    fn at_once(&self) -> u64 {
+        match (&self.memory, self.is_quick) {
+            (Memory::In(_), true) => self.most_at_once,
+            _ => 1,
         }
     }
 
@@ -95,6 +121,7 @@ impl Worker {
                     completed,
                 };
                 self.recorder.record(request.device, stamps);
+                self.is_quick &= completed.since(submitted) < QUICK;
             }
             Some(failure) => {
                 self.recorder.fail(request.device);

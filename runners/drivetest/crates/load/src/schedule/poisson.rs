@@ -10,8 +10,8 @@
 
 use crate::draws::Draws;
 
-/// Requests in a block. At 2,000 a second a block is a second, at 400,000 five milliseconds; finding a place takes half
-/// a microsecond, and twice that with blocks of twice as many.
+/// Requests in a block. At 2,000 a second a block is a second, at 400,000 five milliseconds; finding a place takes a quarter
+/// of a microsecond, and twice that with blocks of twice as many.
 pub(super) const BLOCK: u64 = 2_048;
 
 /// A stretch with no more requests than this is not halved again.

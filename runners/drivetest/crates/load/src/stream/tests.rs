@@ -150,6 +150,13 @@ fn every_request_is_taken_once() {
 }
 
 #[test]
+fn several_are_taken_up_to_the_last() {
+    let stream = &of("read-reqs-per-sec: 1")[0];
+    let taken: Vec<_> = std::iter::from_fn(|| stream.take_several(4)).collect();
+    assert_eq!(taken, [0..4, 4..8, 8..10]);
+}
+
+#[test]
 fn lag_is_that_of_the_next_request() {
     let stream = &of("read-reqs-per-sec: 1")[0];
     let start = Instant::now();

@@ -12,7 +12,7 @@ use crate::act::header::Header;
 use crate::act::line::{Kind, kind};
 use crate::act::listeners::{Listeners, Wanted};
 use crate::act::meaning::Edges;
-use crate::act::settings::Settings;
+use crate::act::settings::{Settings, whole};
 use crate::act::slices::Slicer;
 use crate::act::stop::shown;
 use crate::act::watch::Watch;
@@ -229,7 +229,7 @@ fn total_slack_count(header: &Header, settings: &Settings) -> u64 {
     if header.edges() == Edges::Act {
         return 0;
     }
-    let number = |key| header.config.value(key).and_then(|text| text.parse::<u64>().ok());
+    let number = |key| header.config.value(key).and_then(whole);
     let (queues, each) = (number("num-queues"), number("threads-per-queue"));
     let threads = queues.unwrap_or(0).saturating_mul(each.unwrap_or(0));
     threads.saturating_add(settings.reads_per_s.unwrap_or(0) / 10)

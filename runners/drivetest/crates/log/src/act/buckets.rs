@@ -75,7 +75,8 @@ pub fn parse(mut text: &[u8], mut each: impl FnMut(Bucket)) -> bool {
 
 /// Whether a line begins as a line of buckets does; what follows may still be damaged.
 pub fn begins(text: &[u8]) -> bool {
-    text.starts_with(b" (") && text.get(2).is_some_and(u8::is_ascii_digit)
+    let cell = text.trim_ascii_start();
+    cell.len() < text.len() && matches!(cell, [b'(', b'0'..=b'9', ..])
 }
 
 fn parse_one(text: &[u8]) -> Option<(Bucket, &[u8])> {
@@ -176,6 +177,20 @@ mod tests {
             };
             assert_eq!(parse_cell(&cell).is_some(), fits, "byte {byte} at {at}");
         }
+    }
+
+    #[test]
+    fn a_line_of_buckets_begins_with_blanks() {
+        assert!(
+            [" (01: 5)", "\t(01: 5)", "   (01"]
+                .iter()
+                .all(|text| begins(text.as_bytes()))
+        );
+        assert!(
+            !["(01: 5)", " (x1: 5)", " 01: 5", " ", ""]
+                .iter()
+                .any(|text| begins(text.as_bytes()))
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::act::block::{Block, Damage, Names};
 use crate::act::histogram::Counts;
+use crate::counted::counted;
 use crate::finding::{Finding, Findings, rule};
 
 /// Damaged histograms told of one block: a log of empty blocks must not cost a sentence for each of a thousand.
@@ -80,8 +81,9 @@ impl Dumps {
         } else if grown_s > self.interval_s {
             let (count, from_s) = (grown_s / self.interval_s - 1, self.reached_s);
             let sentence = format!(
-                "{count} blocks are missing between {from_s} and {} sec",
-                block.label_s
+                "missing between {from_s} and {} sec: {}",
+                block.label_s,
+                counted(count, "block")
             );
             findings.add(rule::BLOCKS_MISSING.at(block.first_line, sentence));
         }

@@ -239,6 +239,7 @@ impl Header {
         let known = text.ends_with(" device IO test")
             || text.starts_with("Copyright ")
             || text == "Using xorshift+ random generator."
+            || text.starts_with("drivetest: engine ")
             || (text.starts_with("detected ") && text.ends_with(" CPUs"));
         if known { Taken::Used } else { Taken::Other }
     }

@@ -1,5 +1,7 @@
 //! Reads a log that may hold several runs, with whatever a terminal, a shell or a crash left around them.
 
+use std::borrow::Cow;
+
 use crate::act::clean::Clean;
 use crate::act::family_a::banner_version;
 use crate::act::line::interval;
@@ -7,7 +9,8 @@ use crate::act::listeners::Wanted;
 use crate::act::run::Run;
 use crate::act::run_reader::RunReader;
 use crate::act::slices::KEPT_COUNTS_MAX;
-use crate::act::stop::shown;
+use crate::act::stop::{is_of_ycsb, of_other_program, shown};
+use crate::counted::counted;
 use crate::finding::{Finding, Findings, rule};
 use crate::text::decode::Encoding;
 use crate::text::lines::Line;
@@ -70,6 +73,7 @@ struct Runs {
     stray_block_line: Option<u64>,
     stray_lines_count: u64,
     first_stray: Option<(u64, String)>,
+    other_program: Option<Finding>,
 }
 
 impl LogReader {
@@ -92,9 +96,10 @@ impl LogReader {
             stray_block_line: None,
             stray_lines_count: 0,
             first_stray: None,
+            other_program: None,
         };
         Self {
-            text: Text::default(),
+            text: Text::with_share(logs_count),
             runs,
         }
     }
@@ -125,6 +130,11 @@ impl LogReader {
     pub fn has_begun(&self) -> bool {
         let runs = &self.runs;
         runs.current.is_some() || !runs.runs.is_empty() || !runs.refused.is_empty()
+    }
+
+    /// The line at which reading stopped because the log is a flood of short lines; None where it is none.
+    pub fn flooded_line(&self) -> Option<u64> {
+        self.text.flooded_line()
     }
 
     /// Adds what the caller knows of the file.
@@ -176,14 +186,29 @@ impl Runs {
     }
 
     fn take(&mut self, line: Line<'_>) {
+        let text = spaced(line.text);
+        let is_own = self.take_spaced(Line { text: &text, ..line });
+        if is_own && matches!(text, Cow::Owned(_)) {
+            let sentence = "tabs stand where the program prints blanks; they are read as blanks";
+            self.findings
+                .add(rule::NON_BREAKING_SPACES.at(line.number, sentence));
+        }
+    }
+
+    /// Takes a line without tabs; true where it is of a run.
+    fn take_spaced(&mut self, line: Line<'_>) -> bool {
         if let Some(run) = self.run_that_begins(line) {
             self.end_run();
             self.current = Some(run.with(self.next_ordinal(), self.wanted.clone()));
-        } else if let Some(run) = &mut self.current {
-            run.take(line);
-        } else if !line.text.is_empty() {
+            return true;
+        }
+        if let Some(run) = &mut self.current {
+            return run.take(line);
+        }
+        if !line.text.is_empty() {
             self.take_stray(line);
         }
+        false
     }
 
     fn run_that_begins(&self, line: Line<'_>) -> Option<RunReader> {
@@ -223,6 +248,10 @@ impl Runs {
         {
             self.stray_block_line.get_or_insert(line.number);
         }
+        if is_of_ycsb(line.text) {
+            let told = || of_other_program(line.number, &shown(line.text));
+            self.other_program.get_or_insert_with(told);
+        }
         self.stray_lines_count += 1;
         self.first_stray
             .get_or_insert_with(|| (line.number, shown(line.text)));
@@ -253,6 +282,7 @@ impl Runs {
             let sentence = format!("the file holds {} runs", self.runs.len());
             self.findings.add(rule::SEVERAL_RUNS.at(second, sentence));
         }
+        self.findings.add_all(self.other_program.take());
         if let Some((line, text)) = self.first_stray.take() {
             let sentence = format!(
                 "lines before the first run: {}; the first: {text}",
@@ -282,9 +312,21 @@ impl Runs {
         }
         NOT_AN_ACT_LOG.at(
             last_line,
-            format!("{lines_count} lines without one; the first: '{text}'"),
+            format!(
+                "{} without one; the first: '{text}'",
+                counted(lines_count, "line")
+            ),
         )
     }
+}
+
+/// A line with blanks for tabs, which no version prints and some editors make of blanks.
+fn spaced(text: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memchr(b'\t', text).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let space = |&byte: &u8| if byte == b'\t' { b' ' } else { byte };
+    Cow::Owned(text.iter().map(space).collect())
 }
 
 fn looks_binary(head: &[u8]) -> bool {

@@ -1,5 +1,6 @@
 //! Reads one run line by line: its header, then its blocks.
 
+use crate::act::block::Names;
 use crate::act::blocks::{Begin, Blocks, is_torn_interval};
 use crate::act::checks;
 use crate::act::clean::Clean;
@@ -13,8 +14,9 @@ use crate::act::pacing;
 use crate::act::run::{Asked, Histogram, Printed, Run};
 use crate::act::settings::{self, Settings};
 use crate::act::slices::Sliced;
-use crate::act::stop::{Extent, Heard, StopKind};
-use crate::finding::{Findings, rule};
+use crate::act::stop::{Extent, Heard, Stop, StopKind};
+use crate::counted::counted;
+use crate::finding::{Finding, Findings, rule};
 use crate::series::Series;
 use crate::text::lines::Line;
 use crate::unreadable::{CUT_IN_HEADER, ReadError};
@@ -84,12 +86,12 @@ impl RunReader {
         }
     }
 
-    /// Takes the next line.
-    pub fn take(&mut self, line: Line<'_>) {
+    /// Takes the next line; true where it is of the header or of a block.
+    pub fn take(&mut self, line: Line<'_>) -> bool {
         self.last_line = line.number;
         if line.has_nuls {
             self.findings
-                .add(rule::NUL_BYTES.at(line.number, "NUL bytes stand at the end of the line"));
+                .add(rule::NUL_BYTES.at(line.number, "NUL bytes stand in the line, or before or behind it"));
         }
         if matches!(self.stage, Stage::Header) && begins_blocks(line.text) {
             self.stage = self.begin_blocks(line.number);
@@ -97,16 +99,22 @@ impl RunReader {
         match &mut self.stage {
             Stage::Header => self.take_header(line),
             Stage::Blocks(blocks) => {
-                if !blocks.take(line, &mut self.findings) {
+                let is_of_block = blocks.take(line, &mut self.findings);
+                if !is_of_block {
                     blocks.pass_over(line.number);
-                    if line.ended {
-                        self.heard.hear(line.number, line.text);
-                    } else {
-                        self.unended = Some((line.number, line.text.to_owned()));
-                    }
+                    self.pass_over(line);
                 }
+                is_of_block
             }
-            Stage::Refused(_) => {}
+            Stage::Refused(_) => false,
+        }
+    }
+
+    fn pass_over(&mut self, line: Line<'_>) {
+        if line.ended {
+            self.heard.hear(line.number, line.text);
+        } else {
+            self.unended = Some((line.number, line.text.to_owned()));
         }
     }
 
@@ -129,10 +137,12 @@ impl RunReader {
         }
     }
 
-    fn take_header(&mut self, line: Line<'_>) {
-        if self.header.take(line) == Taken::Other {
+    fn take_header(&mut self, line: Line<'_>) -> bool {
+        let taken = self.header.take(line);
+        if taken == Taken::Other {
             self.heard.hear(line.number, line.text);
         }
+        taken == Taken::Used
     }
 
     fn begin_blocks(&mut self, line: u64) -> Stage {
@@ -167,8 +177,8 @@ impl RunReader {
         let told = self.heard.explains_no_start() || self.header.is_whole();
         let Some(workload) = workload.filter(|_| told) else {
             let got = format!(
-                "the end of the log {} lines after its header began",
-                self.last_line - self.first_line
+                "the end of the log {} after its header began",
+                counted(self.last_line - self.first_line, "line")
             );
             return Err(CUT_IN_HEADER.at(self.last_line, got));
         };
@@ -217,16 +227,11 @@ impl RunReader {
         tell_slices_without_reads(&sliced, reads, &mut self.findings);
         let is_whole = self.heard.stop(&extent).kind != StopKind::CannotKeepUp;
         blocks.watch.report(is_whole, self.last_line, &mut self.findings);
-        for name in blocks.names.never_appeared() {
-            let sentence = format!("{name}: listed in the header, in no block");
-            let is_usual = intervals_count == 0 || is_listed_in_vain(blocks.family, name);
-            let rule = if is_usual {
-                &rule::HISTOGRAM_NEVER_APPEARS
-            } else {
-                &rule::HISTOGRAM_MISSING
-            };
-            self.findings.add(rule.at(self.first_line, sentence));
-        }
+        self.findings.add_all(never_appeared(
+            &blocks.names,
+            (blocks.family, intervals_count),
+            self.first_line,
+        ));
         let (workload, settings) = (blocks.workload, blocks.settings);
         Ok(self.run(Whole {
             family: Some(blocks.family),
@@ -257,34 +262,35 @@ impl RunReader {
         }
     }
 
+    /// Puts the run together, judges how it ended, and looks at what it adds up to.
     fn run(mut self, whole: Whole) -> (Box<Run>, usize) {
-        let Whole {
-            family,
-            workload,
-            settings,
-            extent,
-            requests_queued_count,
-            sliced,
-            series,
-            histograms,
-        } = whole;
         let extent = Extent {
-            ops_count: checks::ops_count(&histograms),
-            ..extent
+            ops_count: checks::ops_count(&whole.histograms),
+            ..whole.extent
         };
         let stop = self.heard.stop(&extent);
         self.heard.report(&stop, &extent, &mut self.findings);
-        for finding in settings::findings(&self.header, family, workload, self.first_line) {
-            self.findings.add(finding);
-        }
-        let room = sliced.as_ref().map_or(self.room, |sliced| sliced.room);
-        let trailing_partial_s = sliced.as_ref().map_or(0, |sliced| sliced.trailing_partial_s);
-        let slice_length_s = sliced.as_ref().map(|sliced| sliced.length_s);
+        let (family, workload) = (whole.family, whole.workload);
+        let of_settings = settings::findings(&self.header, family, workload, self.first_line);
+        self.findings.add_all(of_settings);
+        let room = whole.sliced.as_ref().map_or(self.room, |sliced| sliced.room);
+        let (findings, slice_s) = (std::mem::take(&mut self.findings), self.slice_s);
+        let mut run = self.facts(whole, extent, stop);
+        run.judged_ordinal = meaning::judged(&run).map(|histogram| histogram.ordinal);
+        run.compared_ordinal = meaning::compared(&run).map(|histogram| histogram.ordinal);
+        run.findings = looked_at(&run, findings, slice_s);
+        (Box::new(run), room)
+    }
+
+    /// What the log tells of the run, in its own words and as numbers; what is made of it comes later.
+    fn facts(self, whole: Whole, extent: Extent, stop: Stop) -> Run {
+        let settings = &whole.settings;
         let asked = Asked {
             service_threads: settings.service_threads,
-            ..asked(&self.header, family, workload)
+            ..asked(&self.header, whole.family, whole.workload)
         };
-        let mut run = Run {
+        let sliced = whole.sliced;
+        Run {
             ordinal: self.ordinal,
             member: None,
             asked,
@@ -306,14 +312,14 @@ impl RunReader {
             compress_pct: settings.compress_pct,
             stop,
             io_errors_count: self.heard.io_errors_count,
-            requests_queued_count,
+            requests_queued_count: whole.requests_queued_count,
             judged_ordinal: None,
             compared_ordinal: None,
-            histograms,
-            slice_length_s,
+            histograms: whole.histograms,
+            slice_length_s: sliced.as_ref().map(|sliced| sliced.length_s),
+            trailing_partial_s: sliced.as_ref().map_or(0, |sliced| sliced.trailing_partial_s),
             slices: sliced.map_or_else(Vec::new, |sliced| sliced.slices),
-            trailing_partial_s,
-            series,
+            series: whole.series,
             findings: Vec::new(),
             verdict: None,
             exact: None,
@@ -325,13 +331,14 @@ impl RunReader {
                 derived: self.header.derived,
                 names: self.header.names,
             },
-        };
-        run.judged_ordinal = meaning::judged(&run).map(|histogram| histogram.ordinal);
-        run.compared_ordinal = meaning::compared(&run).map(|histogram| histogram.ordinal);
-        self.findings.add_all(checks::of_run(&run, self.slice_s));
-        run.findings = self.findings.into_list();
-        (Box::new(run), room)
+        }
     }
+}
+
+/// All findings of a run, with those of its whole.
+fn looked_at(run: &Run, mut findings: Findings, slice_s: u64) -> Vec<Finding> {
+    findings.add_all(checks::of_run(run, slice_s));
+    findings.into_list()
 }
 
 struct Whole {
@@ -343,6 +350,20 @@ struct Whole {
     sliced: Option<Sliced>,
     series: Option<Series>,
     histograms: Vec<Histogram>,
+}
+
+/// The histograms that the header lists and no block holds.
+fn never_appeared(names: &Names, (family, intervals_count): (Family, u64), line: u64) -> Vec<Finding> {
+    let told = |name: &str| {
+        let is_usual = intervals_count == 0 || is_listed_in_vain(family, name);
+        let rule = if is_usual {
+            &rule::HISTOGRAM_NEVER_APPEARS
+        } else {
+            &rule::HISTOGRAM_MISSING
+        };
+        rule.at(line, format!("{name}: listed in the header, in no block"))
+    };
+    names.never_appeared().map(told).collect()
 }
 
 /// 6.0 and 6.1 list these and print them nowhere; any other name that no block holds has lost its lines.

@@ -75,6 +75,15 @@ pub fn whole(text: &str) -> Option<u64> {
         .filter(|&number: &u64| i64::try_from(number).is_ok())
 }
 
+/// A setting for arithmetic; None where it is no finite number, or one that `setting-unreadable` is told of.
+pub fn decimal(key: &str, text: &str) -> Option<f64> {
+    if NUMBERS.contains(&key) {
+        return whole(text).map(|number| number as f64);
+    }
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite())?;
+    (0.0..=i64::MAX as f64).contains(&number).then_some(number)
+}
+
 const NUMBERS: [&str; 11] = [
     "num-devices",
     "service-threads",

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::act::words::{RATE_NOT_HELD, Word, accompanies, word};
+use crate::counted::counted;
 use crate::finding::{Finding, Findings, rule};
 
 /// How a run ended.
@@ -65,6 +66,7 @@ pub struct Heard {
     errors_count: u64,
     noise: Option<Told>,
     noise_count: u64,
+    other_program: Option<Told>,
     scheduler: Option<Told>,
     rate_not_held: Option<Told>,
 }
@@ -114,6 +116,9 @@ impl Heard {
             Word::Noise if accompanies(text) => {}
             Word::Noise => {
                 self.noise_count += 1;
+                if is_of_ycsb(text) {
+                    keep_first(&mut self.other_program, told);
+                }
                 keep_first(&mut self.noise, told);
             }
         }
@@ -161,7 +166,11 @@ impl Heard {
                 let all = ops.saturating_add(failed);
                 format!(" of {all} ({:.2} %)", failed as f64 * 100.0 / all as f64)
             });
-            let sentence = format!("{failed} operations failed{of_all}; the first: {}", told.text);
+            let sentence = format!(
+                "{} failed{of_all}; the first: {}",
+                counted(failed, "operation"),
+                told.text
+            );
             findings.add(rule::IO_ERRORS.at(told.line, sentence));
         }
         if let Some(told) = &self.scheduler {
@@ -172,6 +181,9 @@ impl Heard {
             findings.add_unless_known(rule::RATE_BELOW_ASKED.at(told.line, sentence));
         }
         self.report_errors(stop, findings);
+        if let Some(told) = &self.other_program {
+            findings.add(of_other_program(told.line, &told.text));
+        }
         if let Some(told) = &self.noise {
             let sentence = format!(
                 "lines that are not of the program: {}; the first: {}",
@@ -204,6 +216,18 @@ impl Heard {
             self.errors.push(told);
         }
     }
+}
+
+/// Whether a line is one that YCSB or go-ycsb alone prints.
+pub fn is_of_ycsb(text: &[u8]) -> bool {
+    const SIGNS: [&[u8]; 3] = [b"[OVERALL], ", b"YCSB Client ", b"Run finished, takes "];
+    SIGNS.iter().any(|sign| text.starts_with(sign))
+}
+
+/// Says that a log of ACT holds output of YCSB, which is not read.
+pub fn of_other_program(line: u64, text: &str) -> Finding {
+    let sentence = format!("expected a log of ACT alone; here is output of YCSB, which is not read: {text}");
+    rule::OTHER_PROGRAM.at(line, sentence)
 }
 
 fn ending(stop: &Stop, extent: &Extent) -> Option<Finding> {
@@ -310,7 +334,7 @@ mod tests {
         heard.report(&heard.stop(&extent), &extent, &mut findings);
         let sentence = &findings.into_list()[0].sentence;
         assert!(
-            sentence.starts_with("1 operations failed of 400 (0.25 %); the first: ERROR"),
+            sentence.starts_with("1 operation failed of 400 (0.25 %); the first: ERROR"),
             "{sentence}"
         );
     }

@@ -2,6 +2,7 @@
 
 use crate::act::run::Run;
 use crate::act::stop::StopKind;
+use crate::counted::counted;
 use crate::judge::reasons::Reasons;
 use crate::judge::verdict::{FoundShare, Outcome, Statistic, Violation, listed, time};
 
@@ -57,8 +58,8 @@ fn at_most(shares: &[FoundShare]) -> String {
 
 fn slices_told(run: &Run) -> String {
     format!(
-        "{} slices of {} s",
-        run.slices.len(),
+        "{} of {} s",
+        counted(run.slices.len() as u64, "slice"),
         run.slice_length_s.unwrap_or(0)
     )
 }

@@ -4,6 +4,10 @@ use memchr::memchr2;
 
 use crate::text::lines::LINE_BYTES_MAX;
 
+/// Pieces without anything in them that are handed over one after the other; those beyond are counted alone, as nobody
+/// makes more of a thousand blank lines than of two.
+const BLANKS_HANDED_MAX: u64 = 1024;
+
 /// Which line ends are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
@@ -36,6 +40,8 @@ pub struct Piece<'a> {
     pub ended: bool,
     /// A carriage return stands at its end.
     pub has_return: bool,
+    /// NULs stood before it: they are no part of its bytes, and take nothing of the longest line.
+    pub has_nuls_before: bool,
 }
 
 /// Splits a stream; holds at most one unfinished line.
@@ -45,8 +51,11 @@ pub struct Ends {
     pub style: Style,
     /// Lines that have ended.
     pub count: u64,
+    /// Pieces beyond these: carriage returns divided lines without being counted.
+    pub divided_count: u64,
     begun: Vec<u8>,
     is_open: bool,
+    has_nuls_before: bool,
     returns: u64,
 }
 
@@ -89,17 +98,36 @@ impl Ends {
             self.divide(each);
         }
         self.is_open = true;
+        let bytes = if self.begun.is_empty() {
+            self.without_nuls(bytes)
+        } else {
+            bytes
+        };
         let room = LINE_BYTES_MAX - self.begun.len();
         self.begun.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
+    fn without_nuls<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
+        let nuls = bytes.iter().take_while(|&&byte| byte == 0).count();
+        self.has_nuls_before |= nuls > 0;
+        &bytes[nuls..]
+    }
+
     /// No line feed follows the carriage returns: each ended a line, or a piece of one.
     fn divide(&mut self, each: &mut impl FnMut(Piece<'_>)) {
-        for _ in 0..self.returns {
+        for _ in 0..self.returns.min(BLANKS_HANDED_MAX) {
             self.hand(true, each);
-            self.count += u64::from(self.style == Style::Returns);
+            self.pass(1);
         }
+        self.pass(self.returns.saturating_sub(BLANKS_HANDED_MAX));
         self.returns = 0;
+    }
+
+    fn pass(&mut self, pieces_count: u64) {
+        match self.style {
+            Style::Returns => self.count += pieces_count,
+            Style::Feeds => self.divided_count += pieces_count,
+        }
     }
 
     /// Carriage returns before a line feed are one end with it; terminals print two.
@@ -119,7 +147,9 @@ impl Ends {
             bytes: &self.begun,
             ended,
             has_return: self.returns > 0,
+            has_nuls_before: self.has_nuls_before,
         });
+        self.has_nuls_before = false;
         self.begun.clear();
         self.is_open = false;
     }
@@ -184,6 +214,29 @@ mod tests {
         );
         assert_eq!(Style::of(b"one\r\n"), Style::Feeds);
         assert_eq!(Style::of(b"one"), Style::Feeds);
+    }
+
+    #[test]
+    fn of_very_many_returns_some_are_handed_over_and_all_are_counted() {
+        let returns = "\r".repeat(BLANKS_HANDED_MAX as usize + 500);
+        let content = format!("{returns}x");
+        let pieces = pieces_of(Style::Returns, &[content.as_bytes()]);
+        assert_eq!(pieces.len() as u64, BLANKS_HANDED_MAX + 1);
+        assert_eq!(pieces.last().unwrap().0, BLANKS_HANDED_MAX + 501);
+    }
+
+    #[test]
+    fn nuls_before_a_line_take_nothing_of_its_bound() {
+        let nuls = vec![0; LINE_BYTES_MAX * 2];
+        let mut ends = Ends::default();
+        let mut found = Vec::new();
+        let mut keep = |piece: Piece<'_>| found.push((piece.bytes.to_owned(), piece.has_nuls_before));
+        ends.push(&nuls, &mut keep);
+        ends.push(b"after 5 sec:\nreads\n", &mut keep);
+        assert_eq!(
+            found,
+            [(b"after 5 sec:".to_vec(), true), (b"reads".to_vec(), false)]
+        );
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Bytes to lines, whatever terminals, mailers and editors did to them.
 
+pub mod anchor;
 pub mod decode;
 pub mod ends;
+pub mod flood;
 pub mod lines;
 pub mod marks;
 pub mod notes;

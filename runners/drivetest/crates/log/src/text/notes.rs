@@ -1,5 +1,6 @@
 //! What was done to the lines of a text before they were read, for the findings.
 
+use crate::counted::counted;
 use crate::finding::{Findings, Rule, rule};
 use crate::text::decode::Encoding;
 use crate::text::marks::Marks;
@@ -23,7 +24,7 @@ impl Count {
 
     fn tell(self, rule: &Rule, what: &str, findings: &mut Findings) {
         if self.lines > 0 {
-            findings.add(rule.at(self.first, format!("{} lines bear {what}", self.lines)));
+            findings.add(rule.at(self.first, format!("{} with {what}", counted(self.lines, "line"))));
         }
     }
 }

@@ -3,53 +3,10 @@
 //! The header's first line shows the prefix, and the line after it, which is known, proves it. Nothing else is taken
 //! for one; a line of the run without it is passed over and told.
 
-use memchr::memmem;
-
-/// What a header's first line begins with, and what the line after it must hold.
-const ANCHORS: [(&[u8], &[u8]); 2] = [
-    (b"ACT version ", b"device IO test"),
-    (b"Aerospike act ", b"Copyright "),
-];
-
-/// Bytes of the longest prefix: a time, a host, a program.
-const PREFIX_BYTES_MAX: usize = 256;
-
 const NAMES_OF_TIME: [&[u8]; 19] = [
     b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec", b"Mon",
     b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun",
 ];
-
-/// A header's first line somewhere in a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Anchor {
-    /// The bytes before it.
-    pub at: usize,
-    follower: &'static [u8],
-}
-
-impl Anchor {
-    /// Finds it, None where the line holds none or bears too much before it.
-    pub fn find(text: &[u8]) -> Option<Self> {
-        memchr::memchr(b'A', text)?;
-        let found = ANCHORS
-            .iter()
-            .find_map(|(anchor, follower)| Some((memmem::find(text, anchor)?, anchor, *follower)));
-        let (at, anchor, follower) = found?;
-        let rest = &text[at + anchor.len()..];
-        let is_version = at == 0 || rest.ends_with(b"device IO test") || is_version(rest);
-        (is_version && at <= PREFIX_BYTES_MAX).then_some(Self { at, follower })
-    }
-
-    /// Whether a text is what the next line of the header holds.
-    pub fn is_followed_by(self, text: &[u8]) -> bool {
-        text.ends_with(self.follower) || text.starts_with(self.follower)
-    }
-}
-
-fn is_version(rest: &[u8]) -> bool {
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
-    rest.first().is_some_and(u8::is_ascii_digit) && rest.iter().all(is_part)
-}
 
 /// What a prefix is to people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -286,24 +243,5 @@ mod tests {
             behind(prefix, "Nov 21 02:55:30 bench01 act[123]:").as_deref(),
             Some("")
         );
-    }
-
-    #[test]
-    fn a_header_is_found_behind_a_prefix_and_not_in_a_sentence() {
-        let at = |text: &str| Anchor::find(text.as_bytes()).map(|anchor| anchor.at);
-        assert_eq!(at("ACT version 6.6"), Some(0));
-        assert_eq!(at("> ACT version 6.6"), Some(2));
-        assert_eq!(at("| Aerospike act version 3.1 - device IO test"), Some(2));
-        assert_eq!(at("we ran ACT version 6.6 here"), None);
-        assert_eq!(at("reads (5 total)"), None);
-    }
-
-    #[test]
-    fn only_the_line_that_must_follow_proves_a_prefix() {
-        let anchor = Anchor::find(b"x.log is ACT version 6.6").unwrap();
-        assert!(anchor.is_followed_by(b"Storage device IO test"));
-        assert!(!anchor.is_followed_by(b""));
-        let old = Anchor::find(b"Aerospike act version 3.1 - device IO test").unwrap();
-        assert!(old.is_followed_by(b"Copyright 2011 by Aerospike. All rights reserved."));
     }
 }

@@ -10,12 +10,17 @@ use memchr::memchr;
 
 use crate::act::clean::Clean;
 use crate::finding::{Finding, Findings};
+use crate::text::anchor::{Dialect, is_plain};
 use crate::text::decode::{Encoding, HEAD_BYTES, Utf16};
 use crate::text::ends::{Ends, Piece, Style};
+use crate::text::flood::Flood;
 use crate::text::lines::{LINE_BYTES_MAX, Line};
 use crate::text::marks::{self, Marks};
 use crate::text::notes::Notes;
 use crate::text::stripped::Stripped;
+
+/// Bytes after which a text is looked at for a flood: however much comes at once, it is stopped in time.
+const LOOKED_AT_BYTES: usize = 1 << 20;
 
 /// What takes the lines of a text.
 pub trait Sink {
@@ -50,11 +55,37 @@ pub struct Text {
     ends: Ends,
     stripped: Stripped,
     notes: Notes,
+    flood: Flood,
+    is_flood: bool,
 }
 
 impl Text {
-    /// Takes the next bytes and hands every line that ends in them on; the first lines may come later.
+    /// One of several texts, whose floods together take no longer than one.
+    pub fn with_share(texts_count: usize) -> Self {
+        Self {
+            flood: Flood::share(texts_count),
+            ..Self::default()
+        }
+    }
+
+    /// The same, where another program's output is looked for.
+    #[must_use]
+    pub fn of(mut self, dialect: Dialect) -> Self {
+        self.stripped.dialect = dialect;
+        self
+    }
+
+    /// The line at which reading stopped because the text is a flood; None where it is none.
+    pub fn flooded_line(&self) -> Option<u64> {
+        self.is_flood.then_some(self.ends.count)
+    }
+
+    /// Takes the next bytes and hands every line that ends in them on; the first lines may come later. Those of a
+    /// flood are passed over.
     pub fn push(&mut self, bytes: &[u8], sink: &mut impl Sink) {
+        if self.is_flood {
+            return;
+        }
         let mut rest = bytes;
         if !self.is_decided {
             let wanted = (HEAD_BYTES - self.head.len()).min(rest.len());
@@ -134,7 +165,18 @@ impl Text {
         self.decoded = decoded;
     }
 
-    fn split(&mut self, mut bytes: &[u8], sink: &mut impl Sink) {
+    fn split(&mut self, bytes: &[u8], sink: &mut impl Sink) {
+        for part in bytes.chunks(LOOKED_AT_BYTES) {
+            if self.is_flood {
+                return;
+            }
+            self.split_part(part, sink);
+            let lines_count = self.ends.count + self.ends.divided_count;
+            self.is_flood = self.flood.add(part.len(), lines_count);
+        }
+    }
+
+    fn split_part(&mut self, mut bytes: &[u8], sink: &mut impl Sink) {
         while !bytes.is_empty() {
             if !self.ends.is_open() && self.stripped.is_plain() {
                 let clean = sink.clean(bytes, self.ends.count + 1);
@@ -153,7 +195,7 @@ impl Text {
         let is_whole = !self.ends.is_open() && self.stripped.is_plain();
         let feed = bytes.strip_suffix(b"\n").filter(|_| is_whole);
         let whole = feed.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-        if let Some(line) = whole.filter(|line| is_plain(line)) {
+        if let Some(line) = whole.filter(|line| is_plain(line, self.stripped.dialect)) {
             self.ends.count += 1;
             if line.len() + 1 < bytes.len() {
                 self.notes.add(self.ends.count, true, Marks::default());
@@ -172,16 +214,6 @@ impl Text {
     }
 }
 
-/// Whether a line bears no mark and does not begin a run; looked at without a branch, so that the compiler makes it wide.
-fn is_plain(line: &[u8]) -> bool {
-    let mut is_plain = true;
-    for &byte in line {
-        let is_text = byte.wrapping_sub(b' ') <= b'~' - b' ';
-        is_plain &= (is_text | (byte == b'\t')) & (byte != b'A');
-    }
-    is_plain
-}
-
 fn take_piece(piece: Piece<'_>, stripped: &mut Stripped, notes: &mut Notes, sink: &mut impl Sink) {
     let (text, marks) = marks::clean(piece.bytes);
     notes.add(piece.number, piece.has_return, marks);
@@ -189,7 +221,7 @@ fn take_piece(piece: Piece<'_>, stripped: &mut Stripped, notes: &mut Notes, sink
         number: piece.number,
         text: &text,
         ended: piece.ended,
-        has_nuls: marks.has_nuls,
+        has_nuls: marks.has_nuls || piece.has_nuls_before,
     };
     stripped.take(line, &mut |line| sink.line(line));
 }

@@ -1,8 +1,10 @@
 //! Frees the lines of a run from the prefix that its header's first line bears.
 
+use crate::counted::counted;
 use crate::finding::{Findings, Rule, rule};
+use crate::text::anchor::{Anchor, Dialect};
 use crate::text::lines::Line;
-use crate::text::prefix::{Anchor, Nature, Prefix};
+use crate::text::prefix::{Nature, Prefix};
 
 /// Runs with a prefix that are told.
 const TOLD_MAX: usize = 20;
@@ -51,6 +53,8 @@ struct Told {
 /// Takes prefixes off.
 #[derive(Debug, Default)]
 pub struct Stripped {
+    /// Whose output is looked for.
+    pub dialect: Dialect,
     prefix: Option<Prefix>,
     held: Option<Held>,
     told: Vec<Told>,
@@ -67,7 +71,7 @@ impl Stripped {
         if let Some(held) = self.held.take() {
             self.settle(&held, line, each);
         }
-        match Anchor::find(line.text) {
+        match Anchor::find(line.text, self.dialect) {
             Some(anchor) if anchor.at == 0 => {
                 self.prefix = None;
                 each(line);
@@ -91,8 +95,9 @@ impl Stripped {
             findings.add(rule_of(told.nature).at(told.line, sentence));
             if let Some(first) = told.first_other {
                 let sentence = format!(
-                    "expected {} before every line of the run; {} lines have it not and are passed over",
-                    told.shown, told.others_count
+                    "expected {} before every line of the run; passed over without it: {}",
+                    told.shown,
+                    counted(told.others_count, "line")
                 );
                 findings.add(rule::LINES_WITHOUT_PREFIX.at(first, sentence));
             }

@@ -18,7 +18,7 @@ use crate::ycsb::settings::{ConfigFile, Known, Settings};
 pub fn run(ordinal: usize, mut piece: Piece, configs: &[ConfigFile]) -> Run {
     let command = piece.command.take().or(piece.launcher.take());
     let settings = Settings::resolve(command.as_ref(), configs, piece.dumped.as_ref());
-    let mut findings = std::mem::take(&mut piece.findings);
+    let mut findings = std::mem::take(&mut piece.stretch.findings);
     without_twins(&mut piece.statuses);
     let rows = operation_rows(&piece, &mut findings);
     let kind = kind::of(&rows, &settings, piece.version.as_deref());
@@ -105,8 +105,8 @@ fn asked(command: Option<&Command>, settings: &Settings, piece: &Piece) -> Run {
     Run {
         tool: "ycsb",
         tool_version: piece.version.clone().filter(|version| version != HIDDEN_VERSION),
-        first_line: piece.first_line,
-        last_line: piece.last_line,
+        first_line: piece.stretch.first_line,
+        last_line: piece.stretch.last_line,
         phase,
         workload: command.and_then(Command::workload).map(str::to_owned),
         binding: command

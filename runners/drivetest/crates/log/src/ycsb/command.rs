@@ -51,10 +51,12 @@ impl Command {
 
     /// The command line of a launcher's `java ... Client ARGUMENTS`; None where the line is none.
     pub fn of_java(line: &str) -> Option<Self> {
+        let program = line.split_ascii_whitespace().next()?;
+        if !program.ends_with("java") && program != "exec" {
+            return None;
+        }
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        let program = words.first()?;
-        let is_java = program.ends_with("java") || program == "exec";
-        is_java.then(|| Self::of_start(&words)).flatten()
+        Self::of_start(&words)
     }
 
     fn of_start(words: &[String]) -> Option<Self> {

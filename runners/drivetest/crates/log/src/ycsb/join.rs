@@ -7,6 +7,18 @@ use crate::ycsb::piece::Piece;
 use crate::ycsb::rules;
 use crate::ycsb::status;
 
+/// What one file holds of a run, of whichever program.
+pub trait Joined {
+    /// Takes in what another file holds of the same run; what both hold stays as it is here.
+    fn absorb(&mut self, other: Self);
+
+    /// Takes a command line that a script tells.
+    fn take_command(&mut self, command: Command);
+
+    /// Says that its lines are of no log.
+    fn forget_lines(&mut self);
+}
+
 /// Both streams after each other in one file look like a run without a preamble and one without rows. They are one
 /// where nothing speaks against it: the last status line tells as many operations as the rows.
 pub fn streams_in_one_file(pieces: &mut Vec<Piece>) {
@@ -19,10 +31,10 @@ pub fn streams_in_one_file(pieces: &mut Vec<Piece>) {
         return;
     }
     if let (Some(preamble), Some(rows)) = (pieces.pop(), pieces.last_mut()) {
-        let line = preamble.first_line;
-        rows.last_line = preamble.last_line;
+        let line = preamble.stretch.first_line;
+        rows.stretch.last_line = preamble.stretch.last_line;
         rows.absorb(preamble);
-        rows.tell(
+        rows.stretch.tell(
             &rules::STREAMS_JOINED,
             line,
             "the other stream follows the rows of the same run",
@@ -50,42 +62,30 @@ pub fn done(piece: &Piece) -> Option<u64> {
 }
 
 /// Joins a companion's runs with the log's, in their order; a companion with another number of runs fits none.
-pub fn companion(pieces: &mut Vec<Piece>, name: &str, companion: Vec<Piece>, findings: &mut Findings) {
+pub fn companion<P: Joined>(pieces: &mut Vec<P>, name: &str, companion: Vec<P>, findings: &mut Findings) {
     if pieces.is_empty() {
         *pieces = companion;
-        pieces
-            .iter_mut()
-            .for_each(|piece| (piece.first_line, piece.last_line) = (0, 0));
+        pieces.iter_mut().for_each(P::forget_lines);
         return;
     }
-    if pieces.len() != companion.len() {
-        let sentence = format!(
-            "the log holds {} runs and {name} {}",
-            pieces.len(),
-            companion.len()
-        );
-        findings.add(rules::COMPANION_UNMATCHED.at(None, sentence));
-        return;
+    if fits(pieces.len(), companion.len(), name, findings) {
+        let pairs = pieces.iter_mut().zip(companion);
+        pairs.for_each(|(piece, other)| piece.absorb(other));
     }
-    let pairs = pieces.iter_mut().zip(companion);
-    pairs.for_each(|(piece, other)| piece.absorb(other));
 }
 
-/// Gives each run its command line from a script; what YCSB printed itself is worth more.
-pub fn commands(pieces: &mut [Piece], commands: Vec<Command>, findings: &mut Findings) {
-    if commands.is_empty() {
-        return;
+/// Gives each run its command line from a script; what the program printed itself is worth more.
+pub fn commands<P: Joined>(pieces: &mut [P], commands: Vec<Command>, findings: &mut Findings) {
+    if !commands.is_empty() && fits(pieces.len(), commands.len(), "the command file", findings) {
+        let pairs = pieces.iter_mut().zip(commands);
+        pairs.for_each(|(piece, command)| piece.take_command(command));
     }
-    if commands.len() != pieces.len() {
-        let sentence = format!(
-            "the log holds {} runs and the command file {}",
-            pieces.len(),
-            commands.len()
-        );
+}
+
+fn fits(runs_count: usize, others_count: usize, name: &str, findings: &mut Findings) -> bool {
+    if runs_count != others_count {
+        let sentence = format!("the log holds {runs_count} runs and {name} {others_count}");
         findings.add(rules::COMPANION_UNMATCHED.at(None, sentence));
-        return;
     }
-    for (piece, command) in pieces.iter_mut().zip(commands) {
-        piece.launcher.get_or_insert(command);
-    }
+    runs_count == others_count
 }

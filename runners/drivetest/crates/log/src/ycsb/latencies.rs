@@ -42,7 +42,8 @@ impl Latencies {
         let (least, greatest) = self.ends_us.unwrap_or((latency_us, latency_us));
         self.ends_us = Some((least.min(latency_us), greatest.max(latency_us)));
         self.ops_count = self.ops_count.saturating_add(count);
-        self.sum_us += u128::from(latency_us) * u128::from(count);
+        let taken_us = u128::from(latency_us) * u128::from(count);
+        self.sum_us = self.sum_us.saturating_add(taken_us);
         let value = if self.is_rounded {
             bucket_end(latency_us)
         } else {
@@ -60,7 +61,7 @@ impl Latencies {
         if others.is_rounded && !self.is_rounded {
             self.round();
         }
-        let sum_us = self.sum_us + others.sum_us;
+        let sum_us = self.sum_us.saturating_add(others.sum_us);
         for (&value, &count) in &others.counts {
             self.add(value, count);
         }
@@ -80,6 +81,12 @@ impl Latencies {
         }
     }
 
+    /// Whether these and others together are no more operations than an i64 counts; no run makes as many.
+    pub fn has_room_for(&self, others: &Self) -> bool {
+        let sum = self.ops_count.checked_add(others.ops_count);
+        sum.is_some_and(|sum| i64::try_from(sum).is_ok())
+    }
+
     /// How many.
     pub fn ops_count(&self) -> u64 {
         self.ops_count
@@ -97,7 +104,9 @@ impl Latencies {
 
     /// The mean with one decimal, None without any.
     pub fn mean_us(&self) -> Option<String> {
-        let tenths = (self.sum_us * 20)
+        let tenths = self
+            .sum_us
+            .saturating_mul(20)
             .checked_div(u128::from(self.ops_count))?
             .div_ceil(2);
         Some(format!("{}.{}", tenths / 10, tenths % 10))
@@ -202,6 +211,21 @@ mod tests {
         let truth = (most + 2) * 99 / 100 + 1;
         assert!(told >= truth && told <= truth + truth / 1000, "{told} {truth}");
         assert_eq!(rounded.ends_us(), Some((1, u64::MAX)));
+    }
+
+    #[test]
+    fn there_is_room_for_what_an_i64_counts() {
+        let of_many = |count: u64| {
+            let mut latencies = Latencies::default();
+            latencies.add(u64::MAX, count);
+            latencies
+        };
+        let most = i64::MAX.unsigned_abs();
+        assert!(of_many(most - 1).has_room_for(&of_many(1)));
+        assert!(!of_many(most).has_room_for(&of_many(1)));
+        let mut saturated = of_many(u64::MAX);
+        saturated.add(u64::MAX, u64::MAX);
+        assert!(!of_many(0).has_room_for(&saturated));
     }
 
     #[test]

@@ -34,3 +34,4 @@ mod settings;
 mod shell;
 mod sign;
 pub mod status;
+pub mod stretch;

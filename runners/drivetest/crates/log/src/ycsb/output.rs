@@ -13,6 +13,7 @@ use crate::ycsb::row::{Row, Shape};
 use crate::ycsb::rules;
 use crate::ycsb::sign::{self, Sign};
 use crate::ycsb::status;
+use crate::ycsb::stretch::Stretch;
 
 /// Reads one file.
 #[derive(Debug, Default)]
@@ -55,7 +56,7 @@ impl Output {
             self.take_text(&text, line, room);
         }
         if let Some(piece) = self.pieces.last_mut() {
-            piece.last_line = line.number;
+            piece.stretch.last_line = line.number;
         }
     }
 
@@ -68,7 +69,9 @@ impl Output {
     fn let_go_of_object(&mut self, line: u64) {
         if self.objects.let_go().is_some() {
             let sentence = "an object of the JSON exporter breaks off before this line";
-            self.piece_now(line).tell(&rules::RESULT_CUT, line, sentence);
+            self.piece_now(line)
+                .stretch
+                .tell(&rules::RESULT_CUT, line, sentence);
         }
     }
 
@@ -91,6 +94,7 @@ impl Output {
             let sentence =
                 format!("the line is longer than {LINE_BYTES_MAX} bytes; the rest of it is not read");
             self.piece_now(line.number)
+                .stretch
                 .tell(&rules::ROW_UNREADABLE, line.number, &sentence);
         }
     }
@@ -162,7 +166,7 @@ impl Output {
     fn take_word(&mut self, sign: &Sign<'_>, text: &str, line: u64) {
         let piece = self.piece_now(line);
         let said = Said {
-            place: piece.place(line),
+            place: piece.stretch.place(line),
             text: shown(text),
         };
         match sign {
@@ -186,7 +190,7 @@ impl Output {
         }
         let piece = self.piece_now(line.number);
         piece.take_row(row, line.number, &mut room.rows);
-        piece.open_row = (!line.ended).then(|| piece.place(line.number));
+        piece.open_row = (!line.ended).then(|| piece.stretch.place(line.number));
     }
 
     fn take_broken_row(&mut self, text: &str, line: Line<'_>) {
@@ -195,12 +199,15 @@ impl Output {
         }
         let sentence = format!("the output ends inside a row: '{}'", shown(text));
         self.piece_now(line.number)
+            .stretch
             .tell(&rules::RESULT_CUT, line.number, &sentence);
     }
 
     fn tell_unreadable(&mut self, text: &str, line: u64) {
         let sentence = format!("expected '[METRIC], MEASUREMENT, NUMBER'; got '{}'", shown(text));
-        self.piece_now(line).tell(&rules::ROW_UNREADABLE, line, &sentence);
+        self.piece_now(line)
+            .stretch
+            .tell(&rules::ROW_UNREADABLE, line, &sentence);
     }
 
     fn take_status(&mut self, text: &str, line: u64, progress: (u64, u64), room: &mut Room) {
@@ -220,7 +227,7 @@ impl Output {
         {
             room.status_bytes = left;
             let piece = self.piece_now(line);
-            let place = piece.place(line);
+            let place = piece.stretch.place(line);
             piece.statuses.push(StatusText {
                 place,
                 text: text.into(),
@@ -229,6 +236,7 @@ impl Output {
             let sentence =
                 "expected no more status lines than are kept; this one and those after it are passed over";
             self.piece_now(line)
+                .stretch
                 .tell(&rules::TOO_MANY_STATUS_LINES, line, sentence);
         }
     }
@@ -277,9 +285,7 @@ impl Output {
         self.progress = None;
         self.in_dump = false;
         self.pieces.push(Piece {
-            part: self.part.clone(),
-            first_line: line,
-            last_line: line,
+            stretch: Stretch::at(self.part.as_ref(), line),
             ..Piece::default()
         });
         true
@@ -288,9 +294,7 @@ impl Output {
     fn piece_now(&mut self, line: u64) -> &mut Piece {
         if self.pieces.is_empty() {
             self.pieces.push(Piece {
-                part: self.part.clone(),
-                first_line: line,
-                last_line: line,
+                stretch: Stretch::at(self.part.as_ref(), line),
                 ..Piece::default()
             });
         }

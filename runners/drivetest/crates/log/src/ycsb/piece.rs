@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::finding::{Finding, Findings, Rule};
+use crate::finding::{Finding, Rule};
 use crate::ycsb::command::Command;
+use crate::ycsb::join::Joined;
 use crate::ycsb::properties::Properties;
 use crate::ycsb::raw::Raw;
 use crate::ycsb::row::Row;
 use crate::ycsb::rules;
+use crate::ycsb::stretch::Stretch;
 
 /// Metrics kept of one run: real ones have some dozens.
 const METRICS_MAX: usize = 256;
@@ -99,12 +101,8 @@ pub struct StatusText {
 /// What one file holds of one run.
 #[derive(Debug, Default)]
 pub struct Piece {
-    /// The companion's name, None in the log.
-    pub part: Option<Arc<str>>,
-    /// Its first line, 0 where it has none.
-    pub first_line: u64,
-    /// Its last line.
-    pub last_line: u64,
+    /// Where it stands, and what was found there.
+    pub stretch: Stretch,
     /// The command line that a launcher printed.
     pub launcher: Option<Command>,
     /// The command line that YCSB printed.
@@ -137,25 +135,9 @@ pub struct Piece {
     pub errors: Often,
     /// Latencies of single operations.
     pub raw: Raw,
-    /// What was found while reading.
-    pub findings: Findings,
 }
 
 impl Piece {
-    /// A place in it.
-    pub fn place(&self, line: u64) -> Place {
-        Place {
-            part: self.part.clone(),
-            line,
-        }
-    }
-
-    /// Tells what was found at a line of it.
-    pub fn tell(&mut self, rule: &Rule, line: u64, sentence: &str) {
-        let finding = self.place(line).finding(rule, sentence);
-        self.findings.add(finding);
-    }
-
     /// The rows of a metric.
     pub fn metric(&self, name: &str) -> Option<&MetricRows> {
         self.metrics.iter().find(|metric| metric.name == name)
@@ -173,7 +155,7 @@ impl Piece {
             return self.tell_no_room(line);
         };
         *rows_left = left;
-        let place = self.place(line);
+        let place = self.stretch.place(line);
         let at = self.metrics.iter().position(|metric| metric.name == row.metric);
         let at = match at {
             Some(at) => at,
@@ -204,7 +186,7 @@ impl Piece {
                 let values = format!("{sentence}: {} and {}", same.value, row.value);
                 place.finding(&rules::ROWS_CONFLICT, &values)
             };
-            return self.findings.add(finding);
+            return self.stretch.findings.add(finding);
         }
         if named.len() >= NAMED_ROWS_MAX {
             return self.tell_no_room(place.line);
@@ -218,11 +200,12 @@ impl Piece {
 
     fn tell_no_room(&mut self, line: u64) {
         let sentence = "expected no more rows than are kept; this one and others like it are passed over";
-        self.tell(&rules::TOO_MANY_ROWS, line, sentence);
+        self.stretch.tell(&rules::TOO_MANY_ROWS, line, sentence);
     }
+}
 
-    /// Takes in what another file holds of the same run; what both hold stays as it is here.
-    pub fn absorb(&mut self, other: Self) {
+impl Joined for Piece {
+    fn absorb(&mut self, other: Self) {
         self.launcher = self.launcher.take().or(other.launcher);
         self.command = self.command.take().or(other.command);
         self.version = self.version.take().or(other.version);
@@ -244,10 +227,15 @@ impl Piece {
         }
         self.exceptions.absorb(other.exceptions);
         self.errors.absorb(other.errors);
-        let findings = other.findings.into_list();
-        findings
-            .into_iter()
-            .for_each(|finding| self.findings.add(finding));
+        self.stretch.absorb(other.stretch);
+    }
+
+    fn take_command(&mut self, command: Command) {
+        self.launcher.get_or_insert(command);
+    }
+
+    fn forget_lines(&mut self) {
+        self.stretch.forget_lines();
     }
 }
 

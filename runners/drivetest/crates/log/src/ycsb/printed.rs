@@ -17,6 +17,8 @@ pub struct Printed {
     name: Option<String>,
     /// A percentile spectrum, where the file is one.
     pub spectrum: Option<Spectrum>,
+    /// The line at which a log of ACT begins, which is not read.
+    pub act_line: Option<u64>,
 }
 
 impl Printed {
@@ -27,6 +29,7 @@ impl Printed {
             go: go::output::Output::new(part),
             name: part.map(str::to_owned),
             spectrum: None,
+            act_line: None,
         }
     }
 
@@ -39,6 +42,9 @@ impl Printed {
     pub fn take(&mut self, line: Line<'_>, room: &mut Room) {
         if self.is_of_spectrum(line) {
             return;
+        }
+        if line.text.starts_with(b"ACT version ") || line.text.starts_with(b"Aerospike act ") {
+            self.act_line.get_or_insert(line.number);
         }
         if !self.go.take(line, room) {
             self.java.take(line, room);

@@ -2,7 +2,9 @@
 
 use crate::finding::{Finding, Findings, rule};
 use crate::reader::{Part, Role};
+use crate::text::anchor::Dialect;
 use crate::text::decode::Encoding;
+use crate::text::flood;
 use crate::text::lines::Line;
 use crate::text::stream::{Each, Text};
 use crate::ycsb::assemble;
@@ -41,6 +43,8 @@ pub struct Read {
     pub lines_count: u64,
     /// How its letters are stored.
     pub encoding: Encoding,
+    /// The line at which reading stopped because the log is a flood of short lines; None where it is none.
+    pub flooded_line: Option<u64>,
 }
 
 /// The file that is being read.
@@ -62,6 +66,8 @@ pub struct Reader {
     role: Role,
     name: String,
     open: Open,
+    logs_count: usize,
+    flooded_line: Option<u64>,
     room: Room,
     has_begun: bool,
     has_go_begun: bool,
@@ -80,12 +86,21 @@ pub struct Reader {
     configs: Vec<ConfigFile>,
 }
 
+fn output(logs_count: usize, companion: Option<&str>) -> Open {
+    Open::Output(
+        Box::new(Text::with_share(logs_count).of(Dialect::Ycsb)),
+        Box::new(Printed::new(companion)),
+    )
+}
+
 impl Default for Reader {
     fn default() -> Self {
         Self {
             role: Role::Log,
             name: String::new(),
-            open: Open::Output(Box::default(), Box::new(Printed::new(None))),
+            open: output(1, None),
+            logs_count: 1,
+            flooded_line: None,
             room: Room::default(),
             has_begun: false,
             has_go_begun: false,
@@ -111,6 +126,8 @@ impl Reader {
     pub fn with_share(logs_count: usize) -> Self {
         Self {
             room: Room::share(logs_count),
+            logs_count,
+            open: output(logs_count, None),
             ..Self::default()
         }
     }
@@ -122,9 +139,7 @@ impl Reader {
         part.name.clone_into(&mut self.name);
         let companion = (part.role != Role::Log).then_some(part.name);
         self.open = match part.role {
-            Role::Log | Role::Stderr | Role::Export | Role::Other => {
-                Open::Output(Box::default(), Box::new(Printed::new(companion)))
-            }
+            Role::Log | Role::Stderr | Role::Export | Role::Other => output(self.logs_count, companion),
             Role::Command | Role::Config => Open::Script(Vec::new()),
             Role::Hdr => Open::Hdr(Box::new(hdr::file::Reader::new(part.name, self.span))),
             Role::SideFile => Open::Nothing,
@@ -169,6 +184,7 @@ impl Reader {
         match std::mem::replace(&mut self.open, Open::Nothing) {
             Open::Output(mut text, mut output) => {
                 let lines_count = text.finish(&mut Each(|line: Line<'_>| output.take(line, &mut self.room)));
+                self.note_flood(text.flooded_line());
                 if self.role == Role::Log {
                     self.encoding = text.encoding();
                     text.findings()
@@ -180,6 +196,16 @@ impl Reader {
             Open::Hdr(reader) => self.close_hdr(*reader),
             Open::Script(bytes) => self.close_script(&String::from_utf8_lossy(&bytes)),
             Open::Nothing => {}
+        }
+    }
+
+    fn note_flood(&mut self, line: Option<u64>) {
+        let Some(at) = line else { return };
+        if self.role == Role::Log {
+            self.flooded_line = line;
+        } else {
+            let sentence = format!("{}: {}", self.name, flood::sentence(at));
+            self.findings.add(rule::LINES_FLOOD.at(None, sentence));
         }
     }
 
@@ -201,6 +227,10 @@ impl Reader {
         self.has_go_begun |= printed.go.has_begun();
         if let Some(spectrum) = printed.spectrum.filter(|_| self.spectra.len() < HDR_FILES_MAX) {
             self.spectra.push(spectrum);
+        }
+        if let Some(line) = printed.act_line.filter(|_| self.role == Role::Log) {
+            let sentence = "expected output of YCSB alone; here a log of ACT begins, which is not read";
+            self.findings.add(rule::OTHER_PROGRAM.at(line, sentence));
         }
         let (pieces, left_out) = printed.java.finish(lines_count);
         let (go_pieces, go_left_out) = printed.go.finish();
@@ -256,6 +286,7 @@ impl Reader {
             runs,
             lines_count: self.lines_count,
             encoding: self.encoding,
+            flooded_line: self.flooded_line,
         }
     }
 
@@ -279,10 +310,10 @@ impl Reader {
     fn go_runs(&mut self) -> Vec<Run> {
         let mut pieces = std::mem::take(&mut self.go_log);
         for (name, companion) in std::mem::take(&mut self.go_companions) {
-            go::join::companion(&mut pieces, &name, companion, &mut self.findings);
+            join::companion(&mut pieces, &name, companion, &mut self.findings);
         }
         let commands = std::mem::take(&mut self.go_commands);
-        go::join::commands(&mut pieces, commands, &mut self.findings);
+        join::commands(&mut pieces, commands, &mut self.findings);
         let made = pieces
             .into_iter()
             .map(|piece| go::assemble::run(piece, &self.configs));

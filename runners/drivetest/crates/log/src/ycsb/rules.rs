@@ -30,6 +30,7 @@ rules! {
     COMMAND_LINE_MISSING "command-line-missing" Look Undecided "send the standard error stream, or a file with the command line, beside the output"
     ASKED_COUNT_UNKNOWN "asked-count-unknown" Look Undecided "send the files of -P that the command line names"
     THREADS_UNKNOWN "threads-unknown" Look Undecided "send the whole output, and the files of -P that the command line names"
+    OPTION_UNREADABLE "option-unreadable" Look Undecided "give it as a number that the program can read"
     ROW_UNREADABLE "row-unreadable" Look Undecided "send the output as the program wrote it"
     ROW_UNKNOWN "row-unknown" Look Nothing "it is not in the document; tell which version or fork wrote it"
     ROW_MISSING "row-missing" Look Nothing "send the output as the program wrote it"

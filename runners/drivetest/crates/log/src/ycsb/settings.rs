@@ -1,6 +1,7 @@
 //! What a run was asked, as far as it is told: the command line over its files, and nothing that is not there.
 
 use crate::ycsb::command::{Command, standard_workload};
+use crate::ycsb::number;
 use crate::ycsb::properties::Properties;
 
 /// A properties file that came with the log.
@@ -50,6 +51,19 @@ const SET_BY_WORKLOAD_FILES: [&str; 14] = [
     "maxscanlength",
     "minscanlength",
     "scanlengthdistribution",
+];
+
+/// Properties whose values are numbers.
+/// Source: YCSB, Client.java and CoreWorkload.java; go-ycsb, pkg/prop/prop.go.
+const NUMBERS: [&str; 8] = [
+    "target",
+    "threadcount",
+    "operationcount",
+    "recordcount",
+    "insertcount",
+    "insertstart",
+    "maxexecutiontime",
+    "warmuptime",
 ];
 
 impl Settings {
@@ -105,6 +119,20 @@ impl Settings {
             Known::Unset => default,
             Known::Untold => None,
         }
+    }
+
+    /// The properties of numbers that were set to none: names and what they were set to. What a shell's variable stands
+    /// for is not known, which is another matter.
+    pub fn unreadable(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let set = NUMBERS.iter().filter_map(|&name| Some((name, self.get(name)?)));
+        set.filter(|(_, value)| {
+            !value.is_empty() && !value.contains('$') && number::value(value.trim()).is_none()
+        })
+    }
+
+    /// Whether a property was set to what cannot be read.
+    pub fn is_unreadable(&self, name: &str) -> bool {
+        self.unreadable().any(|(unreadable, _)| unreadable == name)
     }
 
     /// Whether there is a command line, or all that it said.

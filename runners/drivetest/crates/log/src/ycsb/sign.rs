@@ -128,6 +128,9 @@ fn is_frame_of_ycsb(line: &str) -> bool {
 
 /// `java.lang.ArithmeticException: / by zero`, alone or after `Exception in thread "main"`.
 fn is_exception(line: &str) -> bool {
+    if memchr::memchr(b'.', line.as_bytes()).is_none() {
+        return false;
+    }
     let thrown = line
         .strip_prefix("Exception in thread \"")
         .and_then(|rest| rest.split_once("\" "))

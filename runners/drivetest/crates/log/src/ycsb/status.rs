@@ -54,6 +54,8 @@ pub fn parse(text: &str) -> Option<Status> {
 
 /// Elapsed seconds and operations of a status line; None where it is none.
 pub fn progress(text: &str) -> Option<(u64, u64)> {
+    // Nearly every line of a binding has none, and looking for a byte costs nothing.
+    memchr::memchr(b';', text.as_bytes())?;
     let (before, after) = text.split_once(SECONDS)?;
     let (ops_count, _) = after.split_once(OPERATIONS)?;
     let elapsed = before.rsplit(' ').next()?;

@@ -1,9 +1,14 @@
 //! HDR files: what the rows of the same run say, and what other programs decode.
 
+use std::io::Write as _;
+
 use drivetest_log::act::listeners::Wanted;
 use drivetest_log::reader::{LogReader, Options, Part, Reading, Role};
 use drivetest_log::series::Asked;
 use drivetest_log::ycsb::run::Operation;
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 
 use crate::support::{self, ids};
 
@@ -161,6 +166,81 @@ fn damaged_histograms_are_left_out_and_told() {
     assert!(ids(&reading.ycsb_runs[0].findings).contains(&"hdr-differs"));
     let none = read(&[("READ.hdr", b"nothing of it\n".to_vec())]);
     assert!(ids(&none.findings).contains(&"hdr-unreadable"));
+}
+
+/// A histogram of three digits whose counts are these, as HdrHistogram 2.1 writes it.
+fn histogram(counts: &[i64]) -> String {
+    let body: Vec<u8> = counts.iter().flat_map(|&count| zigzag(count)).collect();
+    let head = [
+        0x1c84_9313,
+        body.len() as u32,
+        0,
+        3,
+        0,
+        1,
+        0,
+        1 << 30,
+        0x3ff0_0000,
+        0,
+    ];
+    let mut bytes: Vec<u8> = head.iter().flat_map(|word| word.to_be_bytes()).collect();
+    bytes.extend(body);
+    let mut zlib = ZlibEncoder::new(Vec::new(), Compression::fast());
+    zlib.write_all(&bytes).unwrap();
+    let zlib = zlib.finish().unwrap();
+    let whole = [
+        &0x1c84_9314_u32.to_be_bytes()[..],
+        &(zlib.len() as u32).to_be_bytes(),
+        &zlib,
+    ]
+    .concat();
+    format!("#[Logging for: READ]\n0.0,1.0,0.5,{}\n", base64(&whole))
+}
+
+/// Seven bits a byte, the least first, and all eight of a ninth.
+fn zigzag(count: i64) -> Vec<u8> {
+    let mut left = ((count << 1) ^ (count >> 63)) as u64;
+    let mut bytes = Vec::new();
+    while left >= 0x80 && bytes.len() < 8 {
+        bytes.push(left as u8 | 0x80);
+        left >>= 7;
+    }
+    bytes.push(left as u8);
+    bytes
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let letter = |bits: u32, at: u32| char::from(LETTERS[(bits >> (18 - 6 * at) & 63) as usize]);
+    let group = |part: &[u8]| {
+        let bits = (0..3).fold(0, |bits, at| bits << 8 | u32::from(*part.get(at).unwrap_or(&0)));
+        let told = (0..=part.len() as u32).map(|at| letter(bits, at));
+        told.chain("==".chars()).take(4).collect::<String>()
+    };
+    bytes.chunks(3).map(group).collect()
+}
+
+#[test]
+fn counts_beyond_any_run_are_not_believed_and_not_compared() {
+    let told = |files: &[(&str, Vec<u8>)]| {
+        let reading = read(files);
+        let run = &reading.ycsb_runs[0];
+        let has_hdr = run.operations.iter().any(|operation| operation.from == "hdr");
+        (
+            ids(&reading.findings),
+            ids(&run.findings).contains(&"hdr-differs"),
+            has_hdr,
+        )
+    };
+    let full = || histogram(&[i64::MAX]).into_bytes();
+    assert_eq!(told(&[("READ.hdr", full())]), (vec![], true, true));
+    let over = histogram(&[i64::MAX, 1]).into_bytes();
+    assert_eq!(
+        told(&[("READ.hdr", over)]),
+        (vec!["hdr-unreadable"], false, false)
+    );
+    let both = [("one/READ.hdr", full()), ("two/READ.hdr", full())];
+    assert_eq!(told(&both).0, ["hdr-unreadable"]);
 }
 
 #[test]

@@ -8,5 +8,6 @@ mod made;
 mod raw;
 mod real;
 mod rules;
+mod sent;
 mod sound;
 mod support;

@@ -1,8 +1,9 @@
 //! Every rule can fire, and no rule that weighs fires on a clean run.
 
 use drivetest_log::finding::Severity;
-use drivetest_log::reader::{Reading, Role};
+use drivetest_log::reader::{LogReader, Options, Reading, Role};
 use drivetest_log::ycsb::rules::RULES;
+use drivetest_log::ycsb::run::Outcome;
 
 use crate::made::{ASKS, CLEAN};
 use crate::support::{case, ids, one, read};
@@ -16,7 +17,7 @@ type Change = (
 
 const SAME: (&str, &str) = ("", "");
 
-const CHANGES: [Change; 35] = [
+const CHANGES: [Change; 36] = [
     ("nothing-done", ("ops/sec), 100.0", "ops/sec), 0.0"), SAME),
     ("operations-failed", ("Return=OK, 100", "Return=ERROR, 100"), SAME),
     ("verification-failed", ("[CLEANUP]", "[VERIFY]"), SAME),
@@ -62,6 +63,7 @@ const CHANGES: [Change; 35] = [
         ("-p operationcount=100", "-P workloads/workloada"),
     ),
     ("threads-unknown", SAME, ("-threads 2", "-P mine")),
+    ("option-unreadable", SAME, ("-target 100", "-target Infinity")),
     ("row-unreadable", ("Operations, 2\n", "Operations, two\n"), SAME),
     (
         "row-unknown",
@@ -248,6 +250,44 @@ fn every_rule_fires() {
     for rule in RULES {
         assert!(fired.contains(&rule.id), "{} never fires", rule.id);
     }
+}
+
+#[test]
+fn a_target_that_cannot_be_read_is_neither_there_nor_absent() {
+    for target in ["Infinity", "1e400", "many", "NaN"] {
+        let run = one(CLEAN, &ASKS.replace("-target 100", &format!("-target {target}")));
+        let found = ids(&run.findings);
+        assert!(found.contains(&"option-unreadable"), "{target}: {found:?}");
+        let of_target = ["closed-loop", "intended-times-missing", "target-not-reached"];
+        assert!(
+            !of_target.iter().any(|id| found.contains(id)),
+            "{target}: {found:?}"
+        );
+        assert_eq!(run.validity.outcome, Outcome::Undecided, "{target}");
+    }
+}
+
+#[test]
+fn a_log_of_act_behind_an_output_of_ycsb_is_told() {
+    let told = |log: &str| all_ids(&read(log.as_bytes(), &[])).contains(&"other-program");
+    // The reader of ACT lets go of its log once YCSB is sure, which many lines before tell.
+    let mut reader = LogReader::new(Options::default());
+    [CLEAN.repeat(200).as_bytes(), b"ACT version 6.6\n"]
+        .iter()
+        .for_each(|part| reader.push(part));
+    let findings = reader.finish().findings;
+    assert!(ids(&findings).contains(&"other-program"), "{findings:?}");
+    assert!(!told(CLEAN));
+}
+
+#[test]
+fn a_target_of_nought_is_none_and_can_be_read() {
+    let run = one(CLEAN, &ASKS.replace("-target 100", "-target 0"));
+    let found = ids(&run.findings);
+    assert!(
+        found.contains(&"closed-loop") && !found.contains(&"option-unreadable"),
+        "{found:?}"
+    );
 }
 
 #[test]

@@ -9,7 +9,7 @@ mod old_table;
 mod rounding;
 mod table;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ArgAction;
@@ -33,9 +33,12 @@ pub struct Args {
     /// Print help
     #[arg(long, action = ArgAction::Help)]
     help: Option<bool>,
-    /// Output of act, act_storage, act_index or drivetest
-    #[arg(short = 'l', long)]
-    log: PathBuf,
+    /// Output of act, act_storage, act_index or drivetest; - reads standard input
+    #[arg(value_name = "LOG", required_unless_present = "log")]
+    named: Option<PathBuf>,
+    /// The same, as act_latency.py spells it
+    #[arg(short = 'l', long, conflicts_with = "named")]
+    log: Option<PathBuf>,
     /// Histogram to analyse; may be given again [default: those of the log's own act_latency.py]
     #[arg(short = 'h', long = "histogram", value_name = "HIST")]
     histograms: Vec<String>,
@@ -70,17 +73,37 @@ fn refusal(reading: &Reading) -> Option<&str> {
     error.or_else(|| reading.runs.is_empty().then_some(of_ycsb))
 }
 
+/// Says which slices would fit into a run that is shorter than one.
+fn hint(path: &Path, run: &Run) {
+    let reached_s = run.reached_s;
+    if let Some(length_s) = run
+        .slice_length_s
+        .filter(|_| run.slices.is_empty() && reached_s > 0)
+    {
+        complain(&format!(
+            "{}: the run has {reached_s} s, and a slice {length_s}; ask for shorter slices with -t, such as -t {reached_s}",
+            path.display()
+        ));
+    }
+}
+
 impl Args {
     /// Runs the command.
     pub fn run(self) -> ExitCode {
+        // clap refuses a line with neither.
+        let path = self
+            .named
+            .clone()
+            .or_else(|| self.log.clone())
+            .unwrap_or_default();
         let typed: Vec<String> = std::env::args_os()
             .skip(2)
             .map(|arg| arg.to_string_lossy().into_owned())
             .collect();
         let echo = format!("act_latency.py {}\n", typed.join(" "));
-        let log = How::plain(Options { slice_s: self.slice }, CONTENT_LIMIT_BYTES).read(&self.log);
+        let log = How::plain(Options { slice_s: self.slice }, CONTENT_LIMIT_BYTES).read(&path);
         if let Some(why) = refusal(&log.reading) {
-            complain(&format!("{}: {why}", self.log.display()));
+            complain(&format!("{}: {why}", path.display()));
             return answer(&echo, EXIT_UNREADABLE);
         }
         let is_first_old = log.reading.runs.first().is_some_and(|run| self.is_old(run));
@@ -90,18 +113,19 @@ impl Args {
             if run.ordinal > 0 {
                 text.push('\n');
             }
-            found_all &= self.add_run(run, &mut text);
+            found_all &= self.add_run(&path, run, &mut text);
+            hint(&path, run);
         }
-        differences::tell(&self.log, &log.reading);
+        differences::tell(&path, &log.reading);
         answer(&text, if found_all { 0 } else { EXIT_UNREADABLE })
     }
 
     /// Adds a run's table; false when it has not one whole slice.
-    fn add_run(&self, run: &Run, text: &mut String) -> bool {
+    fn add_run(&self, path: &Path, run: &Run, text: &mut String) -> bool {
         if self.is_old(run) {
             return self.add_old_run(run, text);
         }
-        let heading = heading(&self.log, run, self.slice);
+        let heading = heading(path, run, self.slice);
         text.push_str(&heading.text);
         let Some(slice_length_s) = heading.slice_length_s else {
             return false;

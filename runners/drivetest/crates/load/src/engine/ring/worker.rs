@@ -18,7 +18,7 @@ use crate::clock::{Instant, Nanos};
 use crate::draws::Draws;
 use crate::engine::crew::Shared;
 use crate::engine::request::{self, Request};
-use crate::engine::{GRACE, LONGEST_SLEEP};
+use crate::engine::{GRACE, LONGEST_SLEEP, WINDOW};
 use crate::faults::Failure;
 use crate::recorder::Stamps;
 use crate::stop::Cause;
@@ -26,10 +26,6 @@ use crate::stream::Stream;
 
 /// Requests that are handed over between two looks at what came back.
 const BATCH: usize = 16;
-
-/// Requests that become due within this of each other are handed over together, when the last of them is due: one
-/// waking for three requests costs a third of three. A request is never early, and late by this at most.
-const WINDOW: Nanos = Nanos(40_000);
 
 /// Data for the next write is made where nothing is due for at least this long; 128 KiB take 5 us.
 const SPARE: Nanos = Nanos(15_000);

@@ -11,6 +11,7 @@ pub mod header;
 use crate::act::family::Family;
 use crate::act::meaning::Role;
 use crate::act::run::{Histogram, Run};
+use crate::act::settings;
 use crate::finding::Finding;
 
 /// All that is found; `asked_slice_s` is the length of a slice before it was rounded to whole intervals.
@@ -45,7 +46,7 @@ pub fn ops_count(histograms: &[Histogram]) -> Option<u64> {
 
 /// A setting as a whole number, None where it is not given or none.
 fn whole(run: &Run, key: &str) -> Option<u64> {
-    run.setting(key)?.parse().ok()
+    settings::whole(run.setting(key)?)
 }
 
 /// Whether a setting is `yes`.

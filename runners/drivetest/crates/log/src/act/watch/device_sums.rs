@@ -9,6 +9,7 @@
 //! and one block's delay says nothing of the next: three blocks in a row beyond a tenth are told as well.
 
 use crate::act::block::{Block, Names};
+use crate::counted::counted;
 use crate::finding::{Findings, rule};
 
 /// Threads that may stand between two counts where the header does not tell how many there are.
@@ -89,7 +90,7 @@ impl DeviceSums {
         }
         let count = self.odd_count;
         if let Some((line, sentence)) = self.first_odd {
-            let sentence = format!("{sentence}; so it is in {count} blocks");
+            let sentence = format!("{sentence}; so it is in {}", counted(count, "block"));
             findings.add(rule::DEVICE_SUMS_DIFFER.at(line, sentence));
         }
     }
@@ -171,7 +172,7 @@ mod tests {
     fn devices_that_hold_what_the_total_has_not_a_dump_later_are_told() {
         assert_eq!(odd_blocks(&[[100, 100, 101], [200, 100, 101]]), None);
         let sentence = odd_blocks(&[[100, 100, 102], [200, 100, 102]]).unwrap();
-        let expected = "after 1 sec, reads: expected about 100 operations in its 2 devices together; they hold 202; so it is in 1 blocks";
+        let expected = "after 1 sec, reads: expected about 100 operations in its 2 devices together; they hold 202; so it is in 1 block";
         assert_eq!(sentence, expected);
     }
 

@@ -8,6 +8,7 @@ pub mod round_counts;
 
 use crate::act::block::{Block, Names};
 use crate::act::header::{Header, split_names};
+use crate::act::settings::whole;
 use crate::act::watch::device_sums::DeviceSums;
 use crate::act::watch::pace::{Ended, Pace};
 use crate::act::watch::rates::{Pacing, asked, threads};
@@ -114,7 +115,7 @@ impl Watch {
     /// Large blocks have one thread for each device.
     fn closed_threads(&self, name: &str) -> Option<u64> {
         let threads = if name.starts_with("large-block") {
-            self.value("num-devices")?.parse().ok()
+            self.value("num-devices").and_then(whole)
         } else {
             threads(&|key| self.value(key))
         };

@@ -1,5 +1,7 @@
 //! How many operations each histogram should count per second, as the header asks.
 
+use crate::act::settings;
+
 /// The value of a key of the header, configured or derived.
 pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<&'a str>;
 
@@ -85,7 +87,7 @@ pub fn asked(name: &str, value: Lookup<'_>, pacing: Pacing) -> Option<Asked> {
 
 /// Requests that the program has on their way at most, None where the header does not say.
 pub fn threads(value: Lookup<'_>) -> Option<u64> {
-    let number = |key| value(key).and_then(|text| text.parse::<u64>().ok());
+    let number = |key| value(key).and_then(settings::whole);
     let queued = number("num-queues").zip(number("threads-per-queue"));
     let service = queued.map_or_else(
         || number("service-threads"),
@@ -157,10 +159,8 @@ fn burst(value: Lookup<'_>, is_index: bool) -> f64 {
 }
 
 fn first(value: Lookup<'_>, keys: &[&str]) -> Option<f64> {
-    let text = keys.iter().find_map(|key| value(key))?;
-    text.parse()
-        .ok()
-        .filter(|number: &f64| number.is_finite() && *number >= 0.0)
+    let (key, text) = keys.iter().find_map(|key| Some((key, value(key)?)))?;
+    settings::decimal(key, text)
 }
 
 #[cfg(test)]
@@ -201,6 +201,15 @@ mod tests {
         assert_eq!(of("writes", STORAGE), None, "none are asked");
         assert_eq!(of("large-block-writes", STORAGE), None, "the header does not say");
         assert_eq!(of("/dev/a-reads", STORAGE), None);
+    }
+
+    #[test]
+    fn a_rate_that_cannot_be_read_is_not_used() {
+        let asked = |rate| of("reads", &[("read-reqs-per-sec", rate)]).map(|asked| asked.per_s);
+        assert_eq!(asked("2000"), Some(2000.0));
+        assert_eq!(asked("20000000000000000000000"), None, "23 digits");
+        assert_eq!(asked("2000.5"), None, "it is told as unreadable");
+        assert_eq!(of("reads", &[("internal-read-reqs-per-sec", "1e300")]), None);
     }
 
     #[test]

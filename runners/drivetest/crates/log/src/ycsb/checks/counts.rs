@@ -212,7 +212,7 @@ fn cleanup_missing(piece: &Piece, findings: &mut Findings) {
     let sentence = "there are no rows of CLEANUP, which tell the threads that ran to their end";
     match piece.version.as_deref() {
         Some(HIDDEN_VERSION) => {}
-        Some(_) => findings.add(rules::RESULT_CUT.at(Some(piece.last_line), sentence)),
+        Some(_) => findings.add(rules::RESULT_CUT.at(Some(piece.stretch.last_line), sentence)),
         None => findings.add(rules::THREADS_UNKNOWN.at(None, sentence)),
     }
 }

@@ -58,10 +58,10 @@ fn nothing_done(run: &Run, findings: &mut Findings) {
 fn lacks_totals(run: &Run, piece: &Piece, findings: &mut Findings) {
     if run.done_ops_count.is_none() {
         let sentence = "expected [OVERALL], RunTime(ms) and Throughput(ops/sec) with numbers";
-        findings.add(rules::RESULT_CUT.at(Some(piece.first_line), sentence));
+        findings.add(rules::RESULT_CUT.at(Some(piece.stretch.first_line), sentence));
     } else if run.counted().next().is_none() {
         let sentence = "operations were done, and there is not one row of them";
-        findings.add(rules::RESULT_CUT.at(Some(piece.last_line), sentence));
+        findings.add(rules::RESULT_CUT.at(Some(piece.stretch.last_line), sentence));
     }
 }
 

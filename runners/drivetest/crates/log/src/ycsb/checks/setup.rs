@@ -5,13 +5,15 @@ use crate::ycsb::assemble::HIDDEN_VERSION;
 use crate::ycsb::checks::Evidence;
 use crate::ycsb::command::Phase;
 use crate::ycsb::number;
+use crate::ycsb::output::shown;
 use crate::ycsb::rules;
 use crate::ycsb::run::Run;
-use crate::ycsb::settings::Known;
+use crate::ycsb::settings::{Known, Settings};
 
 /// Looks at the set-up.
 pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     command_line(run, evidence, findings);
+    options(evidence.settings, findings);
     version(run, evidence, findings);
     records(run, evidence, findings);
     distribution(run, findings);
@@ -37,6 +39,14 @@ fn command_line(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
             files.join(", ")
         );
         findings.add(rules::FILES_MISSING.at(None, sentence));
+    }
+}
+
+/// What was asked and cannot be read.
+pub fn options(settings: &Settings, findings: &mut Findings) {
+    for (name, value) in settings.unreadable() {
+        let sentence = format!("{name}: expected a finite number; got '{}'", shown(value));
+        findings.add(rules::OPTION_UNREADABLE.at(None, sentence));
     }
 }
 

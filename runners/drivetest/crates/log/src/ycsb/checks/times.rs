@@ -12,7 +12,7 @@ pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         return;
     }
     in_flight(run, findings);
-    if evidence.settings.has_command() {
+    if evidence.settings.has_command() && !evidence.settings.is_unreadable("target") {
         coordinated_omission(run, findings);
         target(run, findings);
     }

@@ -20,7 +20,7 @@ pub fn run(mut piece: Piece, configs: &[ConfigFile]) -> Run {
         piece.end_block(&mut { usize::MAX });
     }
     let settings = Settings::resolve(piece.command.as_ref(), configs, piece.dumped.as_ref());
-    let mut findings = std::mem::take(&mut piece.findings);
+    let mut findings = std::mem::take(&mut piece.stretch.findings);
     let mut run = asked(&settings, &piece);
     run.operations = made(&piece);
     run.measurement = measurement(&piece);
@@ -157,8 +157,8 @@ fn asked(settings: &Settings, piece: &Piece) -> Run {
         member: None,
         tool: "go-ycsb",
         tool_version: None,
-        first_line: piece.first_line,
-        last_line: piece.last_line,
+        first_line: piece.stretch.first_line,
+        last_line: piece.stretch.last_line,
         phase,
         workload: command.and_then(Command::workload).map(str::to_owned),
         binding: command.and_then(|command| command.binding.clone()),

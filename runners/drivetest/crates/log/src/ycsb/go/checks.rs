@@ -143,6 +143,7 @@ fn asked_of_it(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         let sentence = "operations failed, and why was not printed";
         findings.add(rules::ERRORS_SILENT.at(None, sentence));
     }
+    setup::options(settings, findings);
     setup::distribution(run, findings);
 }
 
@@ -218,7 +219,7 @@ fn asked(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
 }
 
 fn limits(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
-    if !evidence.settings.has_command() {
+    if !evidence.settings.has_command() || evidence.settings.is_unreadable("target") {
         return;
     }
     let target = run.target_ops_per_s.as_deref();

@@ -8,7 +8,6 @@ mod checks;
 pub mod command;
 mod duration;
 pub mod interval;
-pub mod join;
 mod operations;
 pub mod output;
 pub mod piece;

@@ -12,6 +12,7 @@ use crate::ycsb::properties::{self, Properties};
 use crate::ycsb::raw::Clock;
 use crate::ycsb::room::Room;
 use crate::ycsb::rules;
+use crate::ycsb::stretch::Stretch;
 
 /// Reads one file.
 #[derive(Debug, Default)]
@@ -50,7 +51,7 @@ impl Output {
         let sign = sign::of(&text, &mut self.table);
         let is_own = self.take_sign(sign, &text, line, room);
         if let Some(piece) = self.pieces.last_mut() {
-            piece.last_line = line.number;
+            piece.stretch.last_line = line.number;
         }
         is_own
     }
@@ -67,7 +68,7 @@ impl Output {
                     return false;
                 };
                 piece.raw.take(row, Clock::Microseconds);
-                piece.open_row = (!line.ended).then(|| piece.place(line.number));
+                piece.open_row = (!line.ended).then(|| piece.stretch.place(line.number));
             }
             Sign::Frame => return self.has_begun(),
             Sign::Distribution(name) => self.take_distribution(name, line.number, room),
@@ -89,7 +90,7 @@ impl Output {
     fn take_word(&mut self, sign: &Sign<'_>, text: &str, line: u64) -> bool {
         let piece = self.piece_now(line);
         let said = Said {
-            place: piece.place(line),
+            place: piece.stretch.place(line),
             text: shown(text),
         };
         match sign {
@@ -152,7 +153,9 @@ impl Output {
                 } else {
                     &rules::RESULT_CUT
                 };
-                self.piece_now(line.number).tell(rule, line.number, &sentence);
+                self.piece_now(line.number)
+                    .stretch
+                    .tell(rule, line.number, &sentence);
             }
         }
     }
@@ -161,7 +164,7 @@ impl Output {
         let piece = self.piece_now(line.number);
         piece.is_sure = true;
         piece.take_row(row, line.number, &mut room.status_bytes);
-        piece.open_row = (!line.ended).then(|| piece.place(line.number));
+        piece.open_row = (!line.ended).then(|| piece.stretch.place(line.number));
     }
 
     fn take_finish(&mut self, takes_ns: Option<u64>, line: u64, room: &mut Room) {
@@ -171,7 +174,7 @@ impl Output {
         let piece = self.piece_now(line);
         piece.is_sure = true;
         piece.end_block(&mut room.status_bytes);
-        piece.finished = Some((piece.place(line), takes_ns));
+        piece.finished = Some((piece.stretch.place(line), takes_ns));
     }
 
     /// Ends the file: its runs, and the line from which on runs were left out.
@@ -194,9 +197,7 @@ impl Output {
 
     fn piece_at(&self, line: u64) -> Piece {
         Piece {
-            part: self.part.clone(),
-            first_line: line,
-            last_line: line,
+            stretch: Stretch::at(self.part.as_ref(), line),
             ..Piece::default()
         }
     }

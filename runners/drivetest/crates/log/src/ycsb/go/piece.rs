@@ -1,14 +1,13 @@
 //! What one file holds of one run of go-ycsb, before anything is made of it.
 
-use std::sync::Arc;
-
-use crate::finding::{Findings, Rule};
 use crate::ycsb::command::Command;
 use crate::ycsb::go::row::Row;
+use crate::ycsb::join::Joined;
 use crate::ycsb::piece::{Often, Place, Said, StatusText};
 use crate::ycsb::properties::Properties;
 use crate::ycsb::raw::Raw;
 use crate::ycsb::rules;
+use crate::ycsb::stretch::Stretch;
 
 /// Operations kept of one block: real ones have a dozen.
 const BLOCK_ROWS_MAX: usize = 256;
@@ -25,12 +24,8 @@ pub struct PlacedRow {
 /// What one file holds of one run.
 #[derive(Debug, Default)]
 pub struct Piece {
-    /// The companion's name, None in the log.
-    pub part: Option<Arc<str>>,
-    /// Its first line, 0 where it has none.
-    pub first_line: u64,
-    /// Its last line.
-    pub last_line: u64,
+    /// Where it stands, and what was found there.
+    pub stretch: Stretch,
     /// From a script.
     pub command: Option<Command>,
     /// The printed block.
@@ -59,28 +54,12 @@ pub struct Piece {
     pub raw: Raw,
     /// The last row, where no line end follows it.
     pub open_row: Option<Place>,
-    /// What was found while reading.
-    pub findings: Findings,
 }
 
 impl Piece {
-    /// The place of a line of this file.
-    pub fn place(&self, line: u64) -> Place {
-        Place {
-            part: self.part.clone(),
-            line,
-        }
-    }
-
-    /// Adds a finding at a line of this file.
-    pub fn tell(&mut self, rule: &Rule, line: u64, sentence: &str) {
-        let finding = self.place(line).finding(rule, sentence);
-        self.findings.add(finding);
-    }
-
     /// Takes a row of the block; an operation that is in it already begins the next one before the run has finished.
     pub fn take_row(&mut self, row: Row, line: u64, status_bytes: &mut usize) {
-        let place = self.place(line);
+        let place = self.stretch.place(line);
         let same = self
             .block
             .iter()
@@ -93,7 +72,7 @@ impl Piece {
                     &rules::ROWS_CONFLICT
                 };
                 let sentence = format!("{} stands twice in the final block", row.operation);
-                return self.findings.add(place.finding(rule, &sentence));
+                return self.stretch.findings.add(place.finding(rule, &sentence));
             }
             self.end_block(status_bytes);
         }
@@ -101,7 +80,10 @@ impl Piece {
             let sentence = format!(
                 "expected at most {BLOCK_ROWS_MAX} operations in a block; the others are passed over"
             );
-            return self.findings.add(place.finding(&rules::TOO_MANY_ROWS, &sentence));
+            return self
+                .stretch
+                .findings
+                .add(place.finding(&rules::TOO_MANY_ROWS, &sentence));
         }
         self.block.push(PlacedRow { row, place });
     }
@@ -116,6 +98,7 @@ impl Piece {
             let sentence =
                 "expected no more interval blocks than are kept; this one and those after it are passed over";
             return self
+                .stretch
                 .findings
                 .add(place.finding(&rules::TOO_MANY_STATUS_LINES, sentence));
         };
@@ -125,9 +108,10 @@ impl Piece {
             text: text.into(),
         });
     }
+}
 
-    /// Takes in what another file holds of the same run; what both hold stays as it is here.
-    pub fn absorb(&mut self, other: Self) {
+impl Joined for Piece {
+    fn absorb(&mut self, other: Self) {
         self.dumped = self.dumped.take().or(other.dumped);
         self.distribution = self.distribution.take().or(other.distribution);
         self.is_sure |= other.is_sure;
@@ -148,9 +132,14 @@ impl Piece {
         self.has_csv |= other.has_csv;
         self.panics.absorb(other.panics);
         self.errors.absorb(other.errors);
-        let findings = other.findings.into_list();
-        findings
-            .into_iter()
-            .for_each(|finding| self.findings.add(finding));
+        self.stretch.absorb(other.stretch);
+    }
+
+    fn take_command(&mut self, command: Command) {
+        self.command = Some(command);
+    }
+
+    fn forget_lines(&mut self) {
+        self.stretch.forget_lines();
     }
 }

@@ -66,6 +66,7 @@ pub enum Shape {
 
 /// Reads a plain row; None where the line is none.
 pub fn plain(line: &str) -> Option<Shape> {
+    memchr::memchr(b'-', line.as_bytes())?;
     let (operation, values) = line.split_once(" - ")?;
     let operation = operation.trim_end();
     let begins = values.starts_with("Takes(s)") || "Takes(s): ".starts_with(values) && !values.is_empty();
@@ -144,6 +145,15 @@ impl Table {
                 .then_some(None);
         }
         let inner = line.strip_prefix('|')?;
+        let is_head = || {
+            inner
+                .trim_start_matches(|letter: char| letter == '|' || letter.is_whitespace())
+                .get(..9)
+                .is_some_and(|first| first.eq_ignore_ascii_case("operation"))
+        };
+        if self.heads.is_empty() && !is_head() {
+            return None;
+        }
         let cells = inner.split('|').map(str::trim).take(ROWS_MAX);
         let mut cells: Vec<&str> = cells.collect();
         let is_closed = cells.last().is_some_and(|last| last.is_empty());

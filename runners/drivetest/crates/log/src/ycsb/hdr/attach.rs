@@ -19,7 +19,7 @@ struct Merged {
 
 /// Adds them to the runs; what fits no run is told.
 pub fn attach(runs: &mut [Run], files: Vec<HdrFile>, findings: &mut Findings) {
-    for merged in merge(files) {
+    for merged in merge(files, findings) {
         // What YCSB tells of the virtual machine is passed over in its rows too.
         if let Metric::Operation(name) = Metric::parse(&merged.metric) {
             attach_one(runs, &merged, name, findings);
@@ -27,11 +27,19 @@ pub fn attach(runs: &mut [Run], files: Vec<HdrFile>, findings: &mut Findings) {
     }
 }
 
-fn merge(files: Vec<HdrFile>) -> Vec<Merged> {
+fn merge(files: Vec<HdrFile>, findings: &mut Findings) -> Vec<Merged> {
     let mut all: Vec<Merged> = Vec::new();
-    for file in files {
+    // What is told of an overfull file was told where it was read.
+    for file in files.into_iter().filter(|file| !file.is_overfull) {
         let known = all.iter_mut().find(|merged| merged.metric == file.metric);
-        if let Some(merged) = known {
+        let has_room = |merged: &Merged| merged.latencies.has_room_for(&file.latencies);
+        if !known.as_deref().is_none_or(has_room) {
+            let sentence = format!(
+                "{}: its counts and those of the files before it add up to more than 63 bits hold; it is not used",
+                file.name
+            );
+            findings.add(rules::HDR_UNREADABLE.at(None, sentence));
+        } else if let Some(merged) = known {
             merged.latencies.merge(&file.latencies);
             merged.counts.push(file.latencies.ops_count());
             merged.left_out_count += file.left_out_count;

@@ -37,6 +37,8 @@ pub struct HdrFile {
     pub latencies: Latencies,
     /// Histograms that were left out, as they are not within the span.
     pub left_out_count: u64,
+    /// Its counts are more than any run makes: none of them is believed.
+    pub is_overfull: bool,
 }
 
 /// Reads one file.
@@ -60,6 +62,7 @@ impl Reader {
                 metric: metric_of(name),
                 latencies: Latencies::default(),
                 left_out_count: 0,
+                is_overfull: false,
             },
             span,
             begun: Vec::new(),
@@ -133,6 +136,11 @@ impl Reader {
         }
         let mut whole = Latencies::default();
         match decode::decode(histogram, |value, count| whole.add(value, count)) {
+            Ok(()) if !self.file.latencies.has_room_for(&whole) => {
+                self.file.is_overfull = true;
+                self.histograms_count += 1;
+                self.tell("its counts add up to more than 63 bits hold; the file is not used");
+            }
             Ok(()) => {
                 self.file.latencies.merge(&whole);
                 self.histograms_count += 1;

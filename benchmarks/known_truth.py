@@ -1,0 +1,282 @@
+"""Hold what drivetest and upstream's act_storage print against a drive whose truth is known.
+
+The drive is a FUSE file that delays a stated share of reads by stated times, and counts itself how long it held each
+answer (runners/drivetest/crates/testdrive). It is loaded as a file and below a loop device. Needs root and /dev/fuse;
+`ACT_STORAGE=/path/act_storage` runs upstream's program on the same drive.
+"""
+
+import argparse
+import json
+import math
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, cast
+
+ROOT = Path(__file__).resolve().parent.parent
+RELEASE = ROOT / "runners/drivetest/target/release"
+
+SIZE_MIB = 256
+RECORD_BYTES = 1536
+
+# Two-sided 99.9 % of the normal distribution.
+Z = 3.290527
+
+# The limits of the operational-database profile (5, 1, 0.1 %), just under and just over them: shares that are held over
+# 1, 8 and 64 ms.
+# "none" shows what the host itself adds: it is told and not judged.
+SHARES_PCT = {"none": (0.0, 0.0, 0.0), "under": (4.5, 0.9, 0.09), "at": (5.0, 1.0, 0.1), "over": (5.5, 1.1, 0.11)}
+
+# Held well over 1, 8 and 64 ms, and well under the next: no edge decides.
+HELD_MS = (3, 20, 100)
+
+# Where each program counts: exact thresholds of the side file; edges of the microsecond histogram.
+EXACT_US = (1000, 8000, 64000)
+EDGES_US = (1024, 8192, 65536)
+
+BUCKET = re.compile(r" \((\d\d): (\d+)\)")
+
+
+class Drive:
+    """The drive of known truth: a program that takes a command a line and answers in JSON."""
+
+    def __init__(self, program: Path, mount_point: Path) -> None:
+        command = [str(program), str(mount_point), "--size-mib", str(SIZE_MIB)]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.commands = cast(IO[str], self.process.stdin)
+        self.answers = cast(IO[str], self.process.stdout)
+        self.file: str = self.answer()["drive"]
+
+    def answer(self) -> dict[str, Any]:
+        line = self.answers.readline()
+        if not line:
+            sys.exit("the test drive ended; it needs root and /dev/fuse")
+        told: dict[str, Any] = json.loads(line)
+        if "error" in told:
+            sys.exit(f"the test drive: {told['error']}")
+        return told
+
+    def do(self, *commands: str) -> None:
+        for command in commands:
+            self.commands.write(f"{command}\n")
+            self.commands.flush()
+            self.answer()
+
+    def truth(self) -> "Truth":
+        """What it did to reads since the last `forget`."""
+        self.commands.write("truth\n")
+        self.commands.flush()
+        reads = self.answer()["read"]
+        over = {int(us): count for us, count in reads["over"].items()}
+        return Truth(reads["answered_count"], sum(reads["delayed_count"]), over)
+
+    def end(self) -> None:
+        self.commands.close()
+        self.process.wait(30)
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Answers to reads of records, those that a delay befell, and how many were held that many us or longer."""
+
+    answered_count: int
+    delayed_count: int
+    over: dict[int, int]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a program printed about its reads."""
+
+    reads_count: int
+    achieved_per_s: float
+    over: dict[int, int]
+    words: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run: a program with its arrivals and engine, or upstream."""
+
+    name: str
+    command: list[str]
+    lines: str
+    thresholds_us: tuple[int, ...]
+
+
+def main() -> int:
+    args = arguments()
+    if not (RELEASE / "drivetest-testdrive").exists():
+        sys.exit("no test drive: cargo build --release -p drivetest-testdrive -p drivetest-cli in runners/drivetest")
+    print(f"{platform.node()}, Linux {platform.release()}, {os.cpu_count()} CPUs, {args.seconds} s a run\n")
+    with tempfile.TemporaryDirectory() as folder:
+        drive = Drive(RELEASE / "drivetest-testdrive", Path(folder))
+        try:
+            drive.do(f"only read {RECORD_BYTES}")
+            outside = known_truth(drive, args) if "truth" in args.parts else 0
+            if "honesty" in args.parts:
+                honesty(drive, args)
+        finally:
+            drive.end()
+    return 1 if outside else 0
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--parts", nargs="+", default=["truth", "honesty"], choices=["truth", "honesty"])
+    parser.add_argument("--rates", type=int, nargs="+", default=[2_000, 5_000], help="reads per second")
+    parser.add_argument("--seconds", type=int, default=20, help="length of each run (default %(default)s)")
+    parser.add_argument("--arrivals", nargs="+", default=["even", "poisson", "lockstep"])
+    parser.add_argument("--engines", nargs="+", default=["threads", "io_uring"])
+    parser.add_argument("--places", nargs="+", default=["file", "loop"], choices=["file", "loop"])
+    parser.add_argument("--shares", nargs="+", default=list(SHARES_PCT), choices=list(SHARES_PCT))
+    parser.add_argument("--drivetest", type=Path, default=RELEASE / "drivetest", help="default %(default)s")
+    return parser.parse_args()
+
+
+def cases(args: argparse.Namespace) -> list[Case]:
+    ours = [str(args.drivetest), "storage"]
+    found = [
+        Case(f"drivetest {arrivals} {engine}", ours, f"arrivals: {arrivals}\nengine: {engine}\n", EXACT_US)
+        for arrivals in args.arrivals
+        for engine in args.engines
+    ]
+    if act := os.environ.get("ACT_STORAGE"):
+        found.append(Case("act_storage", [act], "", EDGES_US))
+    return found
+
+
+def known_truth(drive: Drive, args: argparse.Namespace) -> int:
+    """Print the table; return how many of drivetest's counts lie outside their interval."""
+    outside = 0
+    print("Shares of reads over a time: injected by the drive (its own count), its 99.9 % binomial interval, printed\n")
+    print("| place | reads/s | program | over | injected | interval | printed | |")
+    print("|---|---|---|---|---|---|---|---|")
+    for place in args.places:
+        with placed(drive, place) as device:
+            for rate, shares, case in ((r, s, c) for r in args.rates for s in args.shares for c in cases(args)):
+                inject(drive, SHARES_PCT[shares])
+                told = run(case, device, rate, args.seconds)
+                outside += rows(f"{place} | {rate} | {case.name}", case, told, drive.truth())
+    if "ACT_STORAGE" not in os.environ:
+        print("| | | act_storage | missing: set ACT_STORAGE to the program built from aerospike/act | | | | |")
+    print(f"\n{outside} of drivetest's counts outside their interval\n")
+    return outside
+
+
+def inject(drive: Drive, shares_pct: tuple[float, ...]) -> None:
+    """Hold disjoint shares of reads so long that the shares over 1, 8 and 64 ms are the given ones."""
+    beyond = (*shares_pct[1:], 0.0)
+    shares = [share - more for share, more in zip(shares_pct, beyond, strict=True)]
+    delays = [f"delay read {share:.4f}% {held}ms" for share, held in zip(shares, HELD_MS, strict=True)]
+    drive.do("clear", f"only read {RECORD_BYTES}", *delays, "forget")
+
+
+def rows(head: str, case: Case, told: Told, truth: Truth) -> int:
+    """Print a run's rows; return how many are outside (upstream's do not count)."""
+    outside = 0
+    for threshold_us in case.thresholds_us:
+        injected = truth.over[threshold_us] / truth.answered_count
+        expected = injected * told.reads_count
+        spread = Z * math.sqrt(expected * (1 - injected))
+        printed = told.over[threshold_us]
+        verdict = judged(abs(printed - expected) <= spread, is_injected=truth.delayed_count > 0)
+        outside += verdict == "OUTSIDE" and case.name != "act_storage"
+        interval = f"{pct(expected - spread, told)} - {pct(expected + spread, told)}"
+        print(
+            f"| {head} | {threshold_us} us | {100 * injected:.3f} | {interval} | {pct(printed, told)} | {verdict} |",
+            flush=True,
+        )
+    return outside
+
+
+def judged(is_inside: bool, *, is_injected: bool) -> str:
+    if not is_injected:
+        return "the host's own"
+    return "inside" if is_inside else "OUTSIDE"
+
+
+def pct(count: float, told: Told) -> str:
+    return f"{100 * max(count, 0.0) / told.reads_count:.3f}"
+
+
+def honesty(drive: Drive, args: argparse.Namespace) -> None:
+    """Ask for 60,000 reads a second of a drive that holds some 52,000: four at once, 77 us each."""
+    print("60,000 reads/s asked of a drive that holds 51,948/s (four at once, 77 us each), file, max-lag-sec 0\n")
+    print("| program | reads/s achieved | over 1 ms, % | what it says of it |")
+    print("|---|---|---|---|")
+    for case in cases(args):
+        drive.do("clear", f"only read {RECORD_BYTES}", "servers 4 77us", "forget")
+        told = run(case, drive.file, 60_000, min(args.seconds, 10))
+        share = pct(told.over[case.thresholds_us[0]], told)
+        print(f"| {case.name} | {told.achieved_per_s:.0f} | {share} | {told.words} |", flush=True)
+
+
+@contextmanager
+def placed(drive: Drive, place: str) -> Iterator[str]:
+    """The device to name in the configuration."""
+    if place == "file":
+        yield drive.file
+        return
+    command = ["losetup", "--find", "--show", "--direct-io=on", str(drive.file)]
+    device = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    try:
+        yield device
+    finally:
+        subprocess.run(["losetup", "--detach", device], check=True)
+
+
+def run(case: Case, device: str, rate: int, seconds: int) -> Told:
+    """Run one program once; one that refuses or stops ends the benchmark with its own words."""
+    size = "" if device.startswith("/dev/") else f"file-size-mbytes: {SIZE_MIB}\n"
+    config = (
+        f"device-names: {device}\n{size}test-duration-sec: {seconds}\nread-reqs-per-sec: {rate}\n"
+        f"microsecond-histograms: yes\nmax-lag-sec: 0\n{case.lines}"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        file, side = Path(folder) / "config", Path(folder) / "side.jsonl"
+        file.write_text(config)
+        more = ["--side-file", str(side)] if case.lines else []
+        done = subprocess.run([*case.command, str(file), *more], capture_output=True, text=True, check=False)
+        if done.returncode != 0 or "ERROR" in done.stdout:
+            sys.exit(f"{case.name} ended with status {done.returncode}:\n{done.stdout[-500:]}{done.stderr}")
+        return side_told(side, done.stdout) if case.lines else log_told(done.stdout, seconds)
+
+
+def side_told(side: Path, log: str) -> Told:
+    """What the side file's end record tells, with the words of the log that are drivetest's own."""
+    end = json.loads(side.read_text().splitlines()[-1])
+    own = [line for line in log.splitlines() if line.startswith("drivetest: ")]
+    response = end["response"]
+    words = "; ".join(own) or "nothing"
+    response_ms = ", ".join(f"{name} {response[f'{name}_ns'] / 1e6:.3f}" for name in ("p50", "p99"))
+    return Told(
+        reads_count=end["reads_count"],
+        achieved_per_s=float(end["achieved_reads_per_s"]),
+        over={int(us): count for us, count in end["over"].items()},
+        words=f"{words}; response time, ms: {response_ms}",
+    )
+
+
+def log_told(log: str, seconds: int) -> Told:
+    """What the last block's `reads` tell."""
+    counts: dict[int, int] = {}
+    for line in log.rpartition("\nreads (")[2].splitlines()[1:]:
+        found = BUCKET.findall(line)
+        if not found:
+            break
+        counts.update((int(bucket), int(count)) for bucket, count in found)
+    total = sum(counts.values())
+    over = {edge: sum(n for bucket, n in counts.items() if bucket > edge.bit_length() - 1) for edge in EDGES_US}
+    return Told(total, total / seconds, over, "nothing")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

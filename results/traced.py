@@ -1,0 +1,12 @@
+"""A published number and where it comes from."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Traced:
+    """One published number and where it comes from."""
+
+    name: str
+    value: str
+    origin: str

@@ -1,0 +1,103 @@
+"""Where the rows of a YCSB or go-ycsb output stand: by metric and measurement, or by metric alone.
+
+Source: docs/formats.md, "A YCSB RUN". drivetest alone reads figures; here only their lines are looked up.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+TEXT_ROW = re.compile(rb"^\s*\[([^\]]+)\], (.+), ([^,]+?)\s*$")
+JSON_FIELD = re.compile(rb'"(metric|measurement|value)"\s*:\s*"?([^",}]+)')
+GO_ROWS = (
+    re.compile(rb"^\s*([A-Z_]+)\s+- Takes\(s\)"),
+    re.compile(rb"^\s*\|\s*([A-Z_]+)\s*\|"),
+    re.compile(rb'"Operation":"([A-Z_]+)"'),
+)
+GO_END = re.compile(rb"^\s*Run finished, takes (\S+)")
+STATUS_LINE = re.compile(rb"(^|\s)\d+ sec: \d+ operations")
+RECORDER = re.compile(r"^(Hdr|Bucket|Raw)(?=[A-Z])")
+JSON_FIELDS = 3
+OVERALL, GO_RUN = "OVERALL", "Run finished"
+
+
+Stated = tuple[int, str]  # a line, and the value as it stands there
+
+
+@dataclass
+class Rows:
+    """Lines by what they state; of a metric that is printed again and again (go-ycsb) the last line."""
+
+    by_measurement: dict[str, dict[str, list[Stated]]] = field(default_factory=dict)
+    by_metric: dict[str, int] = field(default_factory=dict)
+    status_lines: list[int] = field(default_factory=list)
+
+    def add(self, metric: str, measurement: str, stated: Stated) -> None:
+        """Note a row: a file of several runs has one for each."""
+        self.by_measurement.setdefault(metric, {}).setdefault(measurement, []).append(stated)
+
+    def line_of(self, metrics: Iterable[str], measurements: re.Pattern[str], value: float) -> int | None:
+        """Return the line that states this value, else the only one of such a row, else where the metric stands.
+
+        None where nothing does, or several rows could be meant.
+        """
+        named = list(metrics)
+        found = [
+            stated
+            for metric in named
+            for measurement, rows in self.by_measurement.get(metric, {}).items()
+            if measurements.fullmatch(measurement)
+            for stated in rows
+        ]
+        same = [line for line, text in found if _number(text) == value]
+        if same or len(found) == 1:
+            return same[0] if same else found[0][0]
+        return next((self.by_metric[metric] for metric in named if metric in self.by_metric), None)
+
+
+def rows_of(lines: Iterable[tuple[int, bytes]]) -> Rows:
+    """Return where the rows stand in numbered lines."""
+    rows = Rows()
+    stated: dict[bytes, str] = {}
+    for number, line in lines:
+        if STATUS_LINE.search(line):
+            rows.status_lines.append(number)
+        elif row := TEXT_ROW.match(line):
+            metric, measurement, value = map(_text, row.groups())
+            rows.add(_metric(metric), measurement, (number, value))
+        else:
+            _add_json(rows, number, line, stated)
+            rows.by_metric.update((metric, number) for metric in _go_rows(line))
+    return rows
+
+
+def _add_json(rows: Rows, number: int, line: bytes, stated: dict[bytes, str]) -> None:
+    """Add the rows that end on this line; one may have begun on lines before."""
+    for name, value in JSON_FIELD.findall(line):
+        stated[name] = _text(value)
+        if name == b"value" and len(stated) == JSON_FIELDS:
+            rows.add(_metric(stated[b"metric"]), stated[b"measurement"], (number, stated[b"value"]))
+            stated.clear()
+
+
+def _go_rows(line: bytes) -> Iterator[str]:
+    for form in GO_ROWS:
+        yield from map(_text, form.findall(line))
+    if GO_END.match(line):
+        yield GO_RUN
+
+
+def _metric(name: str) -> str:
+    """Leave out which of two recorders measured: the operation's name does not say it either."""
+    return RECORDER.sub("", name)
+
+
+def _text(part: bytes) -> str:
+    return part.decode(errors="replace").strip()
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:  # an infinite rate, or a word: equal to no figure
+        return None

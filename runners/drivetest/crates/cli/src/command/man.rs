@@ -1,0 +1,269 @@
+//! `drivetest man`: the manual, one page for the program and one for each command, made of what the command line is made of.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, italic, roman};
+use drivetest_load::config::KEYS_TOLD;
+
+use super::keys::form;
+use super::log_file::complain;
+
+/// Write the pages of the manual into a directory
+#[derive(clap::Args)]
+pub struct Args {
+    /// Made where it is not there
+    directory: PathBuf,
+}
+
+/// The loads, whose configuration has keys.
+const LOADS: [&str; 2] = ["storage", "index"];
+
+/// An exit status and what it means.
+type Status = (u8, &'static str);
+
+/// Exit statuses of each command, as docs/formats.md has them.
+const STATUSES: &[(&[&str], &[Status])] = &[
+    (
+        &["storage", "index"],
+        &[
+            (0, "the load ran its whole time"),
+            (2, "refused: a device is not safe to use; nothing was written"),
+            (3, "a device failed"),
+            (4, "the drive, or the host, cannot keep up with the load"),
+            (5, "ended by a signal, or the log could not be written"),
+        ],
+    ),
+    (
+        &["prep"],
+        &[
+            (0, "everything was written and, if asked, the rate is steady"),
+            (1, "everything was written, the rate did not become steady"),
+            (
+                2,
+                "refused: a device is not safe to use, or not the one begun with; nothing was written",
+            ),
+            (3, "a write failed"),
+            (
+                5,
+                "ended by a signal, or log or state could not be written; the state is kept",
+            ),
+        ],
+    ),
+    (&["read", "latency"], &[(0, "read"), (3, "cannot be read")]),
+    (
+        &["check"],
+        &[
+            (0, "pass; for YCSB: valid"),
+            (1, "fail; for YCSB: invalid"),
+            (2, "undecided or void"),
+            (3, "cannot be read"),
+        ],
+    ),
+    (
+        &["start"],
+        &[
+            (0, "started, or was already"),
+            (2, "refused: the drive is busy, or the generation older"),
+            (3, "cannot start"),
+        ],
+    ),
+    (
+        &["status", "stop", "identify", "keys"],
+        &[(0, "answered"), (3, "cannot be answered")],
+    ),
+];
+
+impl Args {
+    /// Writes the pages.
+    pub fn run(self) -> ExitCode {
+        match write_pages(&self.directory) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                complain(&format!(
+                    "{}: the manual cannot be written: {error}",
+                    self.directory.display()
+                ));
+                ExitCode::FAILURE
+            }
+        }
+    }
+}
+
+fn write_pages(directory: &Path) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    let program = shown_program();
+    for command in program.get_subcommands().filter(|command| !command.is_hide_set()) {
+        let name = command.get_name();
+        let file = directory.join(format!("drivetest-{name}.1"));
+        fs::write(file, page(command.clone(), name)?)?;
+    }
+    fs::write(directory.join("drivetest.1"), page(program.clone(), "")?)
+}
+
+/// The program without its help command, which is the manual itself.
+fn shown_program() -> clap::Command {
+    let mut program = crate::Program::command().disable_help_subcommand(true);
+    program.build();
+    program
+}
+
+/// The page of a command; `name` is empty for the program itself.
+fn page(command: clap::Command, name: &str) -> io::Result<Vec<u8>> {
+    let version = command
+        .get_version()
+        .unwrap_or(env!("CARGO_PKG_VERSION"))
+        .to_owned();
+    let man = Man::new(command)
+        .source(format!("drivetest {version}"))
+        .manual("Drivecert");
+    let mut page = Vec::new();
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if name.is_empty() {
+        man.render_subcommands_section(&mut page)?;
+    }
+    let mut further = Roff::new();
+    if LOADS.contains(&name) {
+        keys(&mut further);
+    }
+    statuses(&mut further, name);
+    see_also(&mut further, name);
+    further.to_writer(&mut page)?;
+    Ok(page)
+}
+
+fn keys(page: &mut Roff) {
+    page.control("SH", ["CONFIGURATION"]);
+    page.text([roman(
+        "A configuration has one key on a line, then a colon or blanks, then its value. What follows a # is a comment. A \
+         configuration of act_storage or act_index 6 runs as it is; keys that only older versions had are warned about.",
+    )]);
+    for key in KEYS_TOLD {
+        page.control("TP", []);
+        page.text([bold(key.name), roman(": "), italic(form(key))]);
+        page.text([roman(key.meaning)]);
+    }
+}
+
+fn statuses(page: &mut Roff, name: &str) {
+    let Some((_, statuses)) = STATUSES.iter().find(|(commands, _)| commands.contains(&name)) else {
+        return;
+    };
+    page.control("SH", ["EXIT STATUS"]);
+    for (status, meaning) in statuses.iter().copied().chain([(
+        crate::EXIT_USAGE,
+        "the command line, or the configuration, cannot be understood",
+    )]) {
+        page.control("TP", []);
+        page.text([bold(status.to_string())]);
+        page.text([roman(meaning)]);
+    }
+}
+
+fn see_also(page: &mut Roff, name: &str) {
+    page.control("SH", ["SEE ALSO"]);
+    let others: &[&str] = match name {
+        "" => &[
+            "drivetest-prep(1)",
+            "drivetest-storage(1)",
+            "drivetest-identify(1)",
+            "drivetest-check(1)",
+        ],
+        "storage" | "index" => &[
+            "drivetest(1)",
+            "drivetest-prep(1)",
+            "drivetest-identify(1)",
+            "drivetest-keys(1)",
+        ],
+        _ => &["drivetest(1)"],
+    };
+    page.text([roman(others.join(", "))]);
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a manual that cannot be made fails the test")]
+mod tests {
+    use super::*;
+
+    fn shown_commands() -> Vec<clap::Command> {
+        let program = shown_program();
+        let shown = program.get_subcommands().filter(|command| !command.is_hide_set());
+        shown.cloned().collect()
+    }
+
+    /// A page as a reader sees it: dashes are escaped in the source.
+    fn read(directory: &Path, name: &str) -> String {
+        fs::read_to_string(directory.join(name))
+            .unwrap()
+            .replace("\\-", "-")
+    }
+
+    #[test]
+    fn every_option_of_every_command_is_in_its_page() {
+        let folder = tempfile::tempdir().unwrap();
+        write_pages(folder.path()).unwrap();
+        for command in shown_commands() {
+            let page = read(folder.path(), &format!("drivetest-{}.1", command.get_name()));
+            for option in command.get_arguments().filter(|option| !option.is_hide_set()) {
+                let long = option.get_long().map(|long| format!("--{long}"));
+                let value = || {
+                    option
+                        .get_value_names()
+                        .and_then(|names| names.first())
+                        .map(ToString::to_string)
+                };
+                let written = long.or_else(value).unwrap_or_default();
+                assert!(page.contains(&written), "{}: no {written}", command.get_name());
+                let help = option.get_help().map(ToString::to_string).unwrap_or_default();
+                assert!(
+                    !help.is_empty(),
+                    "{} {written} says nothing of itself",
+                    command.get_name()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_program_s_page_names_every_command() {
+        let folder = tempfile::tempdir().unwrap();
+        write_pages(folder.path()).unwrap();
+        let page = read(folder.path(), "drivetest.1");
+        for command in shown_commands() {
+            assert!(
+                page.contains(&format!("drivetest-{}(1)", command.get_name())),
+                "{}",
+                command.get_name()
+            );
+        }
+    }
+
+    #[test]
+    fn every_key_is_in_the_page_of_a_load() {
+        let folder = tempfile::tempdir().unwrap();
+        write_pages(folder.path()).unwrap();
+        let page = read(folder.path(), "drivetest-storage.1");
+        for key in KEYS_TOLD {
+            assert!(page.contains(key.name), "no {}", key.name);
+        }
+    }
+
+    #[test]
+    fn every_command_tells_its_exit_statuses() {
+        for command in shown_commands() {
+            let told = STATUSES
+                .iter()
+                .filter(|(commands, _)| commands.contains(&command.get_name()))
+                .count();
+            assert_eq!(told, 1, "{}", command.get_name());
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Nothing happens for six seconds: because the program is stopped, and because the drive answers nothing.
+
+use std::time::{Duration, Instant};
+
+use drivetest_testdrive::Operation;
+use serde_json::Value;
+
+use crate::loaded::Loaded;
+
+const STALL: Duration = Duration::from_secs(6);
+
+const LOAD: &str = "test-duration-sec: 9\nread-reqs-per-sec: 2000\n";
+
+/// Reads that came 64 ms or more after they were due, and those that took that long themselves.
+fn late_and_slow(end: &Value) -> (u64, u64) {
+    let reads = &end["operations"]["reads"];
+    let over = |of: &str| reads[of]["64000"].as_u64();
+    let both = over("response_over").zip(over("service_over"));
+    both.unwrap_or_else(|| panic!("no counts of reads in {end}"))
+}
+
+/// 2,000 reads a second became due in the stall, of any length.
+fn assert_all_are_late(late: u64, stalled: Duration) {
+    let due = 2_000.0 * stalled.as_secs_f64();
+    let off = (late as f64 - due).abs() / due;
+    assert!(
+        off <= 0.05,
+        "{late} late reads, {due:.0} became due while nothing happened"
+    );
+}
+
+#[test]
+fn a_stopped_program_shows_every_read_that_was_late_and_no_slow_one() {
+    let Some(loaded) = Loaded::file() else { return };
+    let mut run = loaded.start(LOAD);
+    loaded.bench.wait_for(&mut run, "after 1 sec:");
+    let stopped = Instant::now();
+    run.signal("STOP");
+    std::thread::sleep(STALL);
+    run.signal("CONT");
+    let stopped = stopped.elapsed();
+    assert_eq!(run.exit_status(), Some(0), "{}", loaded.bench.log());
+    let (late, slow) = late_and_slow(&loaded.bench.end());
+    assert_all_are_late(late, stopped);
+    // Only what was out when the program was stopped.
+    assert!(slow <= 40, "{slow} reads took 64 ms themselves");
+    assert_eq!(loaded.drive.truth().read.over[&64_000], 0);
+}
+
+#[test]
+fn a_stalled_drive_shows_every_read_that_was_late() {
+    let Some(loaded) = Loaded::file() else { return };
+    let mut run = loaded.start(LOAD);
+    loaded.bench.wait_for(&mut run, "after 1 sec:");
+    loaded.drive.stall();
+    std::thread::sleep(STALL);
+    let stalled = loaded.drive.resume();
+    assert_eq!(run.exit_status(), Some(0), "{}", loaded.bench.log());
+    let (late, slow) = late_and_slow(&loaded.bench.end());
+    assert_all_are_late(late, stalled);
+    // What the drive held is what it got: as many as the engine had out.
+    let held = loaded.drive.truth().read.over[&64_000];
+    assert!(
+        held > 0 && slow >= held,
+        "{slow} slow reads, the drive held {held}"
+    );
+}
+
+#[test]
+fn a_stall_longer_than_the_lag_allowed_ends_the_run() {
+    let Some(loaded) = Loaded::file() else { return };
+    let mut run = loaded.start("test-duration-sec: 60\nread-reqs-per-sec: 2000\nmax-lag-sec: 2\n");
+    loaded.bench.wait_for(&mut run, "after 1 sec:");
+    loaded.drive.stall();
+    loaded.bench.wait_for_text("can't keep up");
+    loaded.drive.resume();
+    assert_eq!(run.exit_status(), Some(4), "{}", loaded.bench.log());
+    assert_eq!(loaded.bench.end()["reason"], "lag");
+}
+
+#[test]
+fn a_drive_that_never_answers_does_not_keep_a_run_from_its_last_words() {
+    let Some(loaded) = Loaded::block_device() else {
+        return;
+    };
+    let mut run = loaded.start("test-duration-sec: 60\nread-reqs-per-sec: 2000\n");
+    loaded.bench.wait_for(&mut run, "after 1 sec:");
+    loaded.drive.stall();
+    std::thread::sleep(Duration::from_millis(500));
+    let asked = Instant::now();
+    run.signal("TERM");
+    loaded.bench.wait_for_text("drivetest: stopped by signal TERM");
+    loaded.bench.wait_for_end();
+    assert!(asked.elapsed() < Duration::from_secs(10), "{:?}", asked.elapsed());
+    assert_eq!(loaded.bench.end()["reason"], "interrupted");
+    // The kernel lets no thread go that waits for a drive: only now can the program be gone.
+    loaded.drive.resume();
+    assert_eq!(run.exit_status(), Some(5));
+}
+
+#[test]
+fn a_read_only_load_never_writes() {
+    let Some(loaded) = Loaded::file() else { return };
+    loaded.run("test-duration-sec: 1\nread-reqs-per-sec: 500\n");
+    loaded.drive.watch_only(Operation::Write, 1);
+    let written = loaded.drive.truth().write;
+    assert_eq!((written.arrived_count, written.others_count), (0, 0));
+}

@@ -1,0 +1,18 @@
+//! A number with its noun, as sentences need it.
+
+/// `1 line`, `2 lines`, `0 lines`: the noun is given in the singular.
+pub fn counted(count: u64, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{ending}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_is_singular() {
+        let told = [0, 1, 2].map(|count| counted(count, "line"));
+        assert_eq!(told, ["0 lines", "1 line", "2 lines"]);
+    }
+}

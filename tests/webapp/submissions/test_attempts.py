@@ -1,0 +1,82 @@
+"""What a submission's page says of attempts that met a limit."""
+
+import pytest
+
+from results.models import Reading
+from results.readings import sweep
+from tests.results.builders import log_bytes, send
+
+pytestmark = pytest.mark.django_db
+OUT_OF_MEMORY = 'echo "memory allocation of 8 bytes failed" >&2; kill -ABRT $$'
+
+
+@pytest.fixture
+def submission(evidence_dir, exemplar, vera):
+    return send(exemplar, log_bytes("four-us"), vera)
+
+
+@pytest.fixture
+def ends_by(program):
+    """Return a function that makes every reading end by the words of a shell."""
+    return lambda words: program(f'[ "$1" = --version ] && {{ echo drivetest 1; exit; }}; {words}')
+
+
+def attempt(times=1):
+    for _ in range(times):
+        sweep()
+        Reading.objects.update(next_attempt_at=None)
+
+
+def page_of(client, submission):
+    return client.get(f"/submissions/{submission.public_id}/").content.decode()
+
+
+def test_a_log_given_up_tells_its_attempts_the_limit_and_what_its_owner_can_do(as_user, vera, submission, ends_by):
+    ends_by(OUT_OF_MEMORY)
+    attempt(3)
+    page = page_of(as_user(vera), submission)
+    assert "Tried 3 times; each attempt met the limit of memory, 536870912 bytes." in page
+    assert "Remedy: Send the same file again and ask for longer slices" in page
+
+
+def test_a_log_that_ran_out_of_time_is_to_be_sent_in_parts(as_user, vera, submission, ends_by):
+    ends_by("kill -XCPU $$")
+    attempt(3)
+    page = page_of(as_user(vera), submission)
+    assert "each attempt met the limit of time, 60 s of a processor." in page
+    assert "Remedy: Send the runs of a file or archive apart" in page
+
+
+def test_limits_and_other_ends_are_told_apart(as_user, vera, submission, ends_by):
+    for words in [OUT_OF_MEMORY, "kill -XCPU $$", "exit 7"]:
+        ends_by(words)
+        attempt()
+    page = page_of(as_user(vera), submission)
+    assert "Tried 3 times; 1 of them met the limit of memory, 536870912 bytes; 1 of them met the limit of time" in page
+
+
+def test_a_log_that_waits_for_its_next_attempt_says_so(as_user, vera, submission, ends_by):
+    ends_by(OUT_OF_MEMORY)
+    sweep()
+    page = page_of(as_user(vera), submission)
+    assert "Tried once; the attempt met the limit of memory" in page
+    assert "The next attempt is at " in page
+
+
+def test_too_long_an_answer_is_not_tried_again(as_user, vera, submission, ends_by, settings):
+    settings.READ_OUTPUT_BYTES = 1000
+    ends_by("head -c 2000 /dev/zero; kill -XFSZ $$")
+    attempt(2)
+    assert "Tried once; the attempt met the limit of output, 1000 bytes." in page_of(as_user(vera), submission)
+
+
+def test_attempts_that_met_no_limit_say_so(as_user, vera, submission, ends_by):
+    ends_by("exit 7")
+    attempt(3)
+    assert "Tried 3 times; no attempt met a limit." in page_of(as_user(vera), submission)
+
+
+def test_a_log_that_is_none_is_not_said_to_be_tried(as_user, vera, exemplar, evidence_dir, stand_in):
+    unreadable = send(exemplar, b"no log", vera)
+    sweep()
+    assert "Tried" not in page_of(as_user(vera), unreadable)

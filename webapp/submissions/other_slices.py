@@ -1,0 +1,44 @@
+"""Asking for other slices of a log that was read, from its submission's page."""
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
+
+from results.refused import ReviewRefusedError
+from results.slice_lengths import may_change_slices, read_in_slices
+from results.submission_states import StatedSubmission, SubmissionState
+from webapp.accounts.requests import UserRequest, members_only
+from webapp.submissions.access import find_submission, is_owner_or_staff
+from webapp.submissions.forms import SLICE_LENGTH_MAX_S, SlicesForm
+from webapp.templatetags import units
+
+
+@require_POST
+@members_only
+def change_slices(request: UserRequest, public_id: str) -> HttpResponse:
+    """Read a log in other slices for whom it belongs to, and show what became of it."""
+    submission = find_submission(public_id)
+    if submission is None or not is_owner_or_staff(request, submission):
+        raise Http404(f"No submission is named {public_id}.")
+    try:
+        slice_length_s = _asked(SlicesForm(request.POST))
+        read_in_slices(submission, slice_length_s, request.user)
+        messages.success(request, f"It is read in slices of {units.duration(slice_length_s)}.")
+    except ReviewRefusedError as refusal:
+        messages.error(request, str(refusal))
+    return redirect("submission-detail", public_id)
+
+
+def _asked(form: SlicesForm) -> int:
+    if not form.is_valid():
+        raise ReviewRefusedError(f"Nothing was changed: expected a slice length of 1 to {SLICE_LENGTH_MAX_S} s.")
+    return int(form.cleaned_data["slice_length_s"])
+
+
+def slices_form(request: HttpRequest, submission: StatedSubmission) -> SlicesForm | None:
+    """Return the form where other slices may be asked for: not of YCSB, which has none, and not once it was public."""
+    has_slices = submission.state == SubmissionState.FAILED or submission.runs.of_act().exists()
+    if not has_slices or not is_owner_or_staff(request, submission) or not may_change_slices(submission):
+        return None
+    return SlicesForm(initial={"slice_length_s": submission.slice_length_s})
