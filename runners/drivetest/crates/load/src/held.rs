@@ -46,12 +46,12 @@ impl Held {
             .filter_map(|account| Shortfall::of(account, extent))
             .collect();
         match shortfalls.is_empty() {
-            true => Self::of_a_whole_run(accounts),
+            true => Self::in_full(accounts),
             false => Self::not_held(&shortfalls),
         }
     }
 
-    fn of_a_whole_run(accounts: &[Account]) -> Self {
+    fn in_full(accounts: &[Account]) -> Self {
         let lateness = |account: &Account| account.total.lateness.longest();
         let late = accounts.iter().filter(|account| lateness(account) >= PAUSE);
         let late = late.max_by_key(|account| lateness(account));

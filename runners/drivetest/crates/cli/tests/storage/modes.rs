@@ -119,9 +119,13 @@ fn an_index_log_is_that_of_act_index() {
     );
     assert!(bench.command_of("index", &text).status().unwrap().success());
     let (log, device) = (bench.log(), &bench.device);
+    let engine = log
+        .lines()
+        .find(|line| line.starts_with("drivetest: engine "))
+        .unwrap();
     let expected = format!(
         "service-thread-reads-per-sec: 20\ncache-thread-reads-and-writes-per-sec: 20\n\n\
-         {device} size = 8388608 bytes\n\nHISTOGRAM NAMES\nreads\n{device}-reads\nwrites\n{device}-writes\n\nafter 2 sec:\nreads (80 total)\n"
+         {device} size = 8388608 bytes\n{engine}\n\nHISTOGRAM NAMES\nreads\n{device}-reads\nwrites\n{device}-writes\n\nafter 2 sec:\nreads (80 total)\n"
     );
     assert!(log.contains(&expected), "{log}");
     assert!(

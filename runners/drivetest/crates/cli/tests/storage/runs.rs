@@ -35,10 +35,11 @@ fn the_log_has_its_sections_in_order() {
     let log = bench.log();
     let device = &bench.device;
     let expected = format!(
-        "\n{device} size = 8388608 bytes, 64 large blocks, minimum IO size = 512 bytes\n\nHISTOGRAM NAMES\n\
+        "\n{device} size = 8388608 bytes, 64 large blocks, minimum IO size = 512 bytes\nENGINE\n\nHISTOGRAM NAMES\n\
          reads\n{device}-reads\nlarge-block-reads\nlarge-block-writes\n\nafter 1 sec:\nreads ("
     );
-    let expected = expected.replace(
+    let engine = log.lines().find(|line| line.starts_with("drivetest: engine "));
+    let expected = expected.replace("ENGINE", engine.unwrap()).replace(
         "= 512",
         if log.contains("= 512 bytes") {
             "= 512"
