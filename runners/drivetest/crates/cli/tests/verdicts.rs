@@ -200,32 +200,36 @@ fn check_tells_the_margin_and_below_each_finding_what_to_do() {
 fn each_outcome_has_its_status() {
     let profile = "operational-database";
     for (case, status, begins) in [
-        ("6.6/slow-disk-ms.log", 1, "slow-disk-ms.log: fails: slice 2"),
+        ("6.6/slow-disk-ms.log", 1, "6.6/slow-disk-ms.log: fails: slice 2"),
         (
             "6.6/lag-default10.log",
             1,
-            "lag-default10.log: fails: could not keep up",
+            "6.6/lag-default10.log: fails: could not keep up",
         ),
         (
             "6.6/four-us.log",
             2,
-            "four-us.log: undecided: nothing over a limit, but it ran 60 s",
+            "6.6/four-us.log: undecided: nothing over a limit, but it ran 60 s",
         ),
         (
             "6.6/truncated-midline.log",
             2,
-            "truncated-midline.log: void: line 583",
+            "6.6/truncated-midline.log: void: line 583",
         ),
         (
             "6.6/io-errors-writes.log",
             2,
-            "io-errors-writes.log: void: line 109: 232 operations failed",
+            "6.6/io-errors-writes.log: void: line 109: 232 operations failed",
         ),
-        ("6.6/nodev.log", 2, "nodev.log: void: line 38: there is no block"),
+        (
+            "6.6/nodev.log",
+            2,
+            "6.6/nodev.log: void: line 38: there is no block",
+        ),
         (
             "6.6/no-header.log",
             3,
-            "no-header.log: cannot be read (header-missing)",
+            "6.6/no-header.log: cannot be read (header-missing)",
         ),
     ] {
         let (text, found) = check(&[case, "--slice-sec", "10", "--profile", profile]);
@@ -239,7 +243,9 @@ fn a_run_as_the_profile_asks_passes() {
     let profile = short_profile("passes", "5");
     let (text, status) = check(&["6.6/four-us.log", "--profile", profile.arg()]);
     assert_eq!(status, 0, "{text}");
-    assert!(text.starts_with("four-us.log: passes: at most 0.00 % over 1 ms of reads in 6 slices of 10 s\n"));
+    assert!(
+        text.starts_with("6.6/four-us.log: passes: at most 0.00 % over 1 ms of reads in 6 slices of 10 s\n")
+    );
 }
 
 #[test]
