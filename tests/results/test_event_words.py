@@ -7,7 +7,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_every_kind_of_event_on_runs_and_certificates_has_its_words():
-    kind = re.compile(r'"((?:run|annotation|correction|certificate)-[a-z]+(?:-[a-z]+)*)"')
+    kind = re.compile(r'"((?:run|annotation|correction|certificate|submission-slices)-[a-z]+(?:-[a-z]+)*)"')
     sources = [path for path in (ROOT / "results").glob("*.py") if path.name != "event_words.py"]
     told = {found for path in sources for found in kind.findall(path.read_text())}
     assert told == set(WORDS)
