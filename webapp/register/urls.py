@@ -3,7 +3,7 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from webapp.register.views import drives, home, runs
+from webapp.register.views import drives, home, lines, runs
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -13,6 +13,8 @@ urlpatterns = [
     path("drive/<slug:slug>/", drives.product, name="product"),
     path("runs/<str:public_id>/", runs.detail, name="run-detail"),
     path("runs/<str:public_id>/log", runs.log, name="run-log"),
+    path("runs/<str:public_id>/lines/<int:first>/", lines.lines, name="run-line"),
+    path("runs/<str:public_id>/lines/<int:first>-<int:last>/", lines.lines, name="run-lines"),
     path("runs/<str:public_id>/side.jsonl", runs.side_file, name="run-side-file"),
     path("runs/<str:public_id>/companions/<str:sha256>", runs.companion, name="run-companion"),
     path("runs/<str:public_id>/earlier/<int:number>.json", runs.earlier, name="run-earlier"),

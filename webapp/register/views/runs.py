@@ -17,12 +17,15 @@ from results.seconds import is_withheld
 from webapp.register import categories, run_page
 from webapp.register.access import holds_link, is_public, require_access
 from webapp.register.exports import csv_response, plain
+from webapp.register.findings import in_order
+from webapp.register.lines import has_lines
 from webapp.register.marks import run_tier_mark
 from webapp.register.minutes import minutes_of
 from webapp.register.profile import current_profile
 from webapp.register.public_page import keep_private, public_page
 from webapp.register.run_life import life_of
 from webapp.register.sentences import published_sentence
+from webapp.register.side_file import side_file_view
 from webapp.register.slices import SliceTable, chart_of, slice_table
 from webapp.register.times import times_view
 from webapp.register.ycsb_page import ycsb_view
@@ -114,7 +117,9 @@ def _published_context(run: Run) -> dict[str, Any]:
 
 def _evidence_context(run: Run, query: str) -> dict[str, Any]:
     return {
-        "findings": list(run.findings.all()),
+        "findings": in_order(run.findings.all()),
+        "link_query": query,
+        "has_lines": has_lines(run),
         "evidence": run_page.evidence_of(run),
         "companions": run_page.companions_of(run, query),
         "minutes": minutes_of(run, query),
@@ -139,6 +144,7 @@ def _log_context(run: Run) -> dict[str, Any]:
         "figures": run_page.figures(run, limits),
         "slice_table": table,
         "times": times_view(run, verdict, limits),
+        "side_file_told": None if is_withheld(run) else side_file_view(run),
         "chart": chart_of(table) if table and table.rows else None,
         "log_config": run_page.log_config(run),
         "log_devices": run_page.log_devices(run),
@@ -176,7 +182,7 @@ def companion(request: HttpRequest, public_id: str, sha256: str) -> HttpResponse
     return _as_received(request, run, found.evidence)
 
 
-def _withheld(request: HttpRequest, run: Run, what: str) -> HttpResponseBase:
+def withheld(request: HttpRequest, run: Run, what: str) -> HttpResponseBase:
     """Answer for what a sequestered file holds; nobody sees it through the register, whoever asks."""
     sentence = f"{what} of run {run.public_id} is withheld for legal reasons. Its bytes are kept."
     return guarded(run, render(request, "451.html", {"sentence": sentence}, status=UNAVAILABLE_FOR_LEGAL_REASONS))
@@ -184,7 +190,7 @@ def _withheld(request: HttpRequest, run: Run, what: str) -> HttpResponseBase:
 
 def _as_received(request: HttpRequest, run: Run, evidence: Evidence) -> HttpResponseBase:
     if evidence.sequestered:
-        return _withheld(request, run, evidence.filename)
+        return withheld(request, run, evidence.filename)
     etag = f'"{evidence.sha256}"'
     known = get_conditional_response(request, etag=etag)
     if known is not None:
@@ -204,7 +210,7 @@ def earlier(request: HttpRequest, public_id: str, number: int) -> HttpResponseBa
     """Send what an earlier reading found of the run, with the verdict of then (docs/decisions/0005)."""
     run = find_run(request, public_id)
     if is_withheld(run):  # a result holds the run's minutes too
-        return _withheld(request, run, "What was read earlier out of the log")
+        return withheld(request, run, "What was read earlier out of the log")
     kept = run.earlier_results.select_related("reading", "verdict").filter(number=number).first()
     if kept is None:
         raise Http404(f"Run {public_id} has no earlier result {number}.")
@@ -228,7 +234,7 @@ def slices_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
 def status_lines_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
     run = find_run(request, public_id)
     if is_withheld(run):
-        return _withheld(request, run, "The log with its status lines")
+        return withheld(request, run, "The log with its status lines")
     if run.workload != YCSB or not run.ycsb.intervals.exists():
         raise Http404(f"Run {public_id} has no status lines: only outputs of YCSB with -s have them.")
     header = ["elapsed_s", "done_ops_count", "ops_per_s"]

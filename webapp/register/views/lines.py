@@ -1,0 +1,31 @@
+"""The page that a number is followed to: the stored log at a line."""
+
+from django.http import Http404, HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+
+from results.seconds import is_withheld
+from webapp.register import run_page
+from webapp.register.access import is_public
+from webapp.register.lines import log_view
+from webapp.register.public_page import public_page
+from webapp.register.views.runs import find_run, guarded, link_query, withheld
+
+LARGEST_LINE = 10**12
+
+
+@public_page
+def lines(request: HttpRequest, public_id: str, first: int, last: int | None = None) -> HttpResponseBase:
+    """Show the stored log at a line, or from one to another."""
+    run = find_run(request, public_id)
+    evidence = run_page.evidence_of(run)
+    last = first if last is None else last
+    if evidence is None:
+        raise Http404(f"Run {public_id} has no log: it is known from a publication only.")
+    if is_withheld(run):
+        return withheld(request, run, evidence.filename)
+    if not 1 <= first <= last <= LARGEST_LINE:
+        raise Http404(f"{first} to {last}: expected lines from 1 upwards, the first of them first.")
+    shown = {"view": log_view(run, evidence, first, last), "first": first, "last": last, "evidence": evidence}
+    page = {"run": run, "title": run_page.title_of(run), "is_public": is_public(run), "section": "drives"}
+    return guarded(run, render(request, "register/lines.html", page | shown | {"query": link_query(request, run)}))
