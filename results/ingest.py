@@ -29,11 +29,12 @@ SLICE_COLUMNS = ["histogram", "number", "start_s", "end_s", "first_line", "last_
 MEMBER_CHARS = 500
 NAME_CHARS = 160
 YCSB = "ycsb"
+VIRTUAL = "virtual"  # the kind of a device that is no drive, in identities and side files
 FACTS = [
     "config", "derived", "devices", "stop", "unit", "reached_s", "report_interval_s", "generator", "io_errors_count",
     "first_line", "last_line", "device_count", "asked_duration_s", "intervals_count", "record_bytes",
     "record_bytes_max", "trailing_partial_s", "arrivals", "family", "service_threads", "requests_queued_count",
-    "judged_ordinal", "compared_ordinal",
+    "judged_ordinal", "compared_ordinal", "is_virtual_device", "side_file",
 ]  # fmt: skip
 
 
@@ -77,7 +78,7 @@ def _new_run(reading: Reading, ordinal: int, columns: Document, read: Document) 
         "product": submission.product,
         "source": submission.organisation.name,
         "tier": Tier.LAB_VERIFIED if submission.origin == Submission.Origin.DISPATCH else Tier.VENDOR_REPORTED,
-        "is_virtual": submission.is_virtual,
+        "is_virtual": submission.is_virtual or _is_told_virtual(read),
         "member": (read.get("member") or "")[:MEMBER_CHARS],
         "tool": read["tool"][:40],
         "tool_version": (read["tool_version"] or "")[:20],
@@ -86,6 +87,12 @@ def _new_run(reading: Reading, ordinal: int, columns: Document, read: Document) 
     }
     run, is_new = Run.objects.get_or_create(reading=reading, ordinal=ordinal, defaults=shared | columns)
     return run if is_new else None
+
+
+def _is_told_virtual(read: Document) -> bool:
+    """Tell whether the side file says that a device was no drive. A name alone is a finding for the reviewer."""
+    told = read.get("side_file") or {}
+    return any(drive["kind"] == VIRTUAL for drive in told.get("drives", []))
 
 
 def _act_columns(read: Document) -> Document:

@@ -10,6 +10,7 @@ from results.ingest import record_runs
 from results.models import Event, Evidence, Profile, Reading, Run, Share, Slice, Verdict
 from results.readings import OvertakenError, read_one, sweep
 from tests.results.builders import log_bytes, make_organisation, other_session, recorded_reading, send, sha256, wait_for
+from tests.results.documents import act_run, answer_with, document_of
 from tests.results.stand_in_reader import unreadable
 
 pytestmark = pytest.mark.django_db
@@ -237,3 +238,12 @@ def test_an_answer_beyond_its_limit_fails_at_once_with_the_remedy(submission, pr
     assert (reading.state, reading.error["id"], reading.attempts) == ("failed", "reading-too-large", 1)
     assert "longer slices" in reading.error["remedy"]
     assert path_of(submission.log.sha256).read_bytes() == log_bytes("slow-disk-ms")
+
+
+@pytest.mark.parametrize("kinds", [None, [], ["nvme"], ["nvme", "virtual"]])
+def test_a_run_whose_side_file_tells_of_no_drive_is_virtual(submission, program, tmp_path, kinds):
+    told = None if kinds is None else {"drives": [{"kind": kind} for kind in kinds]}
+    run = act_run(side_file=told, is_virtual_device=True)  # by its name too, which alone is for a reviewer to weigh
+    answer_with(program, tmp_path, document_of(log_bytes("slow-disk-ms"), runs=[run]))
+    sweep()
+    assert submission.runs.get().is_virtual is ("virtual" in (kinds or []))

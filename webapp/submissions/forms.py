@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
+from django.db.models import Case, When
 
 from results.corrections import CORRECTABLE
 from results.identity import Identity
@@ -146,7 +147,8 @@ class ProductForm(forms.Form):
 
     def __init__(self, submission: Submission, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        products = Product.objects.order_by("vendor", "model", "capacity_gb")
+        stated = Case(When(vendor__iexact=submission.vendor, then=0), default=1)  # the maker stated stands on top
+        products = Product.objects.order_by(stated, "vendor", "model", "capacity_gb")
         field = self.fields["product"]
         assert isinstance(field, forms.ModelChoiceField)  # noqa: S101 - for the type checker
         field.queryset = products.filter(category=submission.category) if submission.category else products

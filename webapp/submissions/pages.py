@@ -8,11 +8,12 @@ from typing import Any
 
 from django.db.models import Count, Prefetch, QuerySet
 
-from results.models import Histogram, Reading, Run, Share, Slice, Statistic, Submission, Verdict
+from results.models import Finding, Histogram, Reading, Run, Share, Slice, Statistic, Submission, Verdict
 from results.rules.latency_table import LatencyRow, SliceCounts, latency_table
 from webapp.register.run_page import SHOWN_VIOLATIONS
 from webapp.register.slices import FIRST_EDGES, SHOWN_SLICES, no_slice_sentence
 from webapp.register.times import judged_sentence
+from webapp.submissions.sweep import shared_findings
 from webapp.templatetags import units
 
 SHOWN_MEMBERS = 200
@@ -73,6 +74,7 @@ class RunPart:
     table: SliceTable | None
     judged_sentence: str
     no_slice_sentence: str
+    findings: list[Finding]
 
 
 @dataclass(frozen=True)
@@ -97,8 +99,13 @@ def members_of(reading: Reading | None) -> Members:
 
 
 def run_parts(submission: Submission) -> list[RunPart]:
-    """Return what was read out of a submission, run by run, in a fixed number of queries."""
-    return [_run_part(run) for run in _runs_in_full(submission)]
+    """Return what was read out of a submission, run by run, in a fixed number of queries.
+
+    What every run tells is left to the list of findings that all share (shared_findings).
+    """
+    runs = list(_runs_in_full(submission))
+    own = shared_findings(runs).own_by_run
+    return [_run_part(run, own[run.pk]) for run in runs]
 
 
 def _runs_in_full(submission: Submission) -> QuerySet[Run]:
@@ -113,12 +120,12 @@ def _runs_in_full(submission: Submission) -> QuerySet[Run]:
             Prefetch("verdicts", queryset=Verdict.objects.select_related("profile")),
             Prefetch("shares", queryset=Share.objects.filter(statistic=Statistic.WORST_SLICE)),
             "findings",
-            "ycsb",
+            "ycsb__operations",
         )
     )
 
 
-def _run_part(run: Run) -> RunPart:
+def _run_part(run: Run, findings: list[Finding]) -> RunPart:
     verdict = next(iter(run.verdicts.all()), None)
     violations = verdict.document["violations"] if verdict else []
     word, _, reason = verdict.headline.partition(": ") if verdict else ("", "", "")
@@ -135,6 +142,7 @@ def _run_part(run: Run) -> RunPart:
         table=_slice_table(histogram, run.slice_length_s, violations) if histogram and run.slice_length_s else None,
         no_slice_sentence="" if histogram is None or histogram.first_slices else no_slice_sentence(run),  # type: ignore[attr-defined]
         judged_sentence=judged_sentence(verdict.document) if verdict else "",
+        findings=findings,
     )
 
 

@@ -18,12 +18,15 @@ from results.models import Event, Submission
 from results.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, SubmissionState, with_state
 from webapp.accounts.organisations import organisations_of
 from webapp.accounts.requests import UserRequest, mark_private, members_only
+from webapp.register.access import is_public
 from webapp.submissions.access import find_submission, is_owner_or_staff, may_open
 from webapp.submissions.attempts import attempts_sentences
 from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm, SubmissionForm
 from webapp.submissions.other_slices import slices_form
 from webapp.submissions.pages import members_of, run_parts
+from webapp.submissions.sizes import size_sentences
 from webapp.submissions.steps import product_sentence, steps_of
+from webapp.submissions.sweep import shared_findings, sweep_rows
 from webapp.submissions.uploads import is_too_large
 
 PAGE_ROWS = 50
@@ -102,6 +105,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
     """Return everything that the submission's page shows."""
     reading = submission.log.readings.order_by("-created_at", "-pk").first()
     runs = run_parts(submission)
+    all_runs = [part.run for part in runs]
     events = _events_of(submission, [part.run.public_id for part in runs])
     return {
         "section": "submit",
@@ -111,6 +115,11 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "is_unfinished": submission.state in UNFINISHED,
         "companions": list(submission.companions.select_related("evidence")),
         "runs": runs,
+        "sweep": sweep_rows(all_runs),
+        "shared_findings": shared_findings(all_runs).shared,
+        "size_sentences": size_sentences(submission, all_runs),
+        "is_virtual": submission.is_virtual or any(run.is_virtual for run in all_runs),
+        "public_runs": [run for run in all_runs if is_public(run)],
         "members": members_of(reading),
         "steps": steps_of(submission, reading, events),
         "may_share_link": is_owner_or_staff(request, submission),

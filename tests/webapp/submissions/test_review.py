@@ -4,6 +4,7 @@ from django.test import Client
 from results.models import Product, Submission
 from results.readings import sweep
 from tests.results.builders import log_bytes, make_user, send
+from webapp.submissions.forms import ProductForm
 
 pytestmark = pytest.mark.django_db
 
@@ -134,3 +135,10 @@ def test_a_reviewer_has_a_failed_reading_read_again(as_user, rita, submission):
     assert "Read it again" in client.get(f"/submissions/{submission.public_id}/").text
     assert "It is read again." in decide(client, submission, "read-again").text
     assert submission.log.readings.get().state == "pending"
+
+
+def test_products_of_the_maker_stated_stand_on_top(db):
+    Product.objects.create(slug="a", category="nvme-flash", vendor="Aardvark", model="A1")
+    own = Product.objects.create(slug="e", category="nvme-flash", vendor="EXEMPLAR", model="E1")
+    form = ProductForm(Submission(vendor="Exemplar", category="nvme-flash"))
+    assert form.fields["product"].queryset.first() == own

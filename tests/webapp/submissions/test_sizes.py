@@ -1,0 +1,36 @@
+from decimal import Decimal
+
+import pytest
+
+from results.models import Run, Submission
+from webapp.submissions.sizes import size_sentences
+
+GB = 10**9
+
+
+def sentences(size_bytes, over_provisioning_pct=None, capacity_gb=1000):
+    submission = Submission(capacity_gb=capacity_gb, over_provisioning_pct=over_provisioning_pct)
+    run = Run(facts={"devices": [{"name": "/dev/nvme0n1", "size_bytes": size_bytes, "minimum_io_bytes": 512}]})
+    return size_sentences(submission, [run, run])
+
+
+@pytest.mark.parametrize("size_bytes", [900 * GB, 1100 * GB])
+def test_a_device_about_as_large_as_the_drive_is_the_drive(size_bytes):
+    assert sentences(size_bytes) == []
+
+
+@pytest.mark.parametrize("size_bytes", [900 * GB - 1, 1100 * GB + 1])
+def test_another_size_is_told_once_with_both_sizes(size_bytes):
+    (told,) = sentences(size_bytes)
+    assert told.startswith("/dev/nvme0n1 holds ")
+    assert "the drive stated holds 1\N{NO-BREAK SPACE}TB" in told
+
+
+@pytest.mark.parametrize(("size_bytes", "is_told"), [(720 * GB, False), (720 * GB - 1, True)])
+def test_stated_over_provisioning_makes_a_drive_smaller(size_bytes, is_told):
+    assert bool(sentences(size_bytes, Decimal(20))) is is_told
+
+
+@pytest.mark.parametrize("unknown", [{"capacity_gb": None}, {"size_bytes": None}])
+def test_nothing_is_said_of_what_is_not_known(unknown):
+    assert sentences(**{"size_bytes": GB} | unknown) == []

@@ -1,0 +1,48 @@
+"""Several runs of YCSB in one submission: a table, and what all of them tell only once."""
+
+import copy
+
+import pytest
+
+from results.readings import sweep
+from tests.results.builders import send
+from tests.results.documents import YCSB_LOG, YCSB_RUN, answer_with, document_of
+
+pytestmark = pytest.mark.django_db
+
+OWN = {"id": "ycsb-failed", "severity": "decides", "line": 40, "sentence": "Two failed.", "remedy": ""}
+
+
+@pytest.fixture
+def make_page(evidence_dir, program, tmp_path, exemplar, vera, client):
+    """Return a function that reads runs of these threads and returns their submission's page."""
+
+    def make(*threads):
+        runs = [copy.deepcopy(YCSB_RUN) | {"ordinal": at, "threads_count": n} for at, n in enumerate(threads)]
+        runs[-1]["findings"].append(OWN)
+        answer_with(program, tmp_path, document_of(YCSB_LOG, ycsb_runs=runs))
+        submission = send(exemplar, YCSB_LOG, vera)
+        sweep()
+        return client.get(f"/submissions/{submission.public_id}/?key={submission.link_key}").text
+
+    return make
+
+
+def test_runs_stand_in_the_order_of_their_threads(make_page):
+    text = make_page(64, 8)
+    table = text[text.index("Sweep") : text.index("What the reader found")]
+    assert table.index('<td class="n">8</td>') < table.index('<td class="n">64</td>')
+    assert table.count("<b>6,525") == 2
+    assert table.count("<td>READ</td>") == 2
+
+
+def test_what_every_run_tells_is_told_once(make_page):
+    text = make_page(8, 64)
+    assert (text.count("Few samples."), text.count("Two failed."), text.count("Of every run")) == (1, 1, 1)
+
+
+def test_a_single_run_is_no_sweep(make_page):
+    text = make_page(8)
+    assert "Sweep" not in text
+    assert (text.count("Few samples."), text.count("Of every run")) == (1, 0)
+    assert text.index("Two failed.") < text.index("Few samples.")
