@@ -5,11 +5,19 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
+/// Bytes from which a stream is worth a thread: to hash 1 MiB takes half a millisecond, to begin a thread a tenth.
+pub const LONG_BYTES: u64 = 1 << 20;
+
 /// Bytes handed over at once: few enough to stay in a processor's cache on their way.
 const BUFFER_BYTES: usize = 256 * 1024;
 
 /// Buffers that may wait: they bound the memory of the work, however slow it is.
 const WAITING_MAX: usize = 3;
+
+/// Whether two threads are faster than one.
+pub fn is_possible() -> bool {
+    thread::available_parallelism().is_ok_and(|processors| processors.get() > 1)
+}
 
 /// What bytes do to a state.
 pub type Step<T> = fn(&mut T, &[u8]);
@@ -35,8 +43,7 @@ impl<T: Send + 'static> Behind<T> {
     ///
     /// Where the machine has one processor, or the system gives no thread, the work is done here.
     pub fn new(make: impl Fn() -> T + Clone + Send + 'static, step: Step<T>, is_long: bool) -> Self {
-        let processors = thread::available_parallelism().map_or(1, usize::from);
-        let wanted = is_long && processors > 1;
+        let wanted = is_long && is_possible();
         let worker = wanted.then(|| Worker::start(make.clone(), step).ok()).flatten();
         worker.map_or_else(|| Self::Here(make(), step), Self::There)
     }

@@ -1,12 +1,12 @@
 //! The content of a file: its bytes decompressed, counted, hashed and bounded.
 
 use std::fs::File;
-use std::io::{self, BufRead, Read};
+use std::io::{self, Read};
 use std::path::Path;
 
 use super::decoder::{Compression, Decoder};
 use super::limit::Stop;
-use super::source::{CHUNK_BYTES, Source};
+use super::source::{CHUNK_BYTES, Inner, Source};
 use super::sum::{Sum, Summed};
 
 /// Logs shrink to about an eighth: enough to foresee whether the content is long.
@@ -46,7 +46,7 @@ impl<'a> Content<'a> {
         }
         let file = File::open(path)?;
         let expected_bytes = file.metadata()?.len();
-        Self::of(Box::new(file), expected_bytes, limit_bytes)
+        Self::begin(Inner::File(file), expected_bytes, limit_bytes)
     }
 
     /// The content of about so many bytes as received, at most `limit_bytes` of it.
@@ -54,11 +54,15 @@ impl<'a> Content<'a> {
     /// # Errors
     /// Where the bytes cannot be read.
     pub fn of(received: Box<dyn Read + 'a>, expected_bytes: u64, limit_bytes: u64) -> io::Result<Self> {
+        Self::begin(Inner::Other(received), expected_bytes, limit_bytes)
+    }
+
+    fn begin(received: Inner<'a>, expected_bytes: u64, limit_bytes: u64) -> io::Result<Self> {
         let decoder = Decoder::new(Source::new(received, expected_bytes))?;
         let is_compressed = decoder.compression() != Compression::None;
         Ok(Self {
             decoder,
-            content: is_compressed.then(|| Sum::new(expected_bytes.saturating_mul(USUAL_RATIO))),
+            content: is_compressed.then(|| Sum::default().behind(expected_bytes.saturating_mul(USUAL_RATIO))),
             held: Vec::new(),
             held_error: None,
             limit_bytes,
@@ -113,7 +117,7 @@ impl<'a> Content<'a> {
     pub fn pump(&mut self, each: impl FnMut(&[u8])) -> io::Result<End> {
         let is_plain = self.is_plain();
         let pumped = if is_plain {
-            self.pump_plain(each)
+            self.decoder.source().pump(self.limit_bytes, each)
         } else {
             self.pump_decoded(each)
         };
@@ -164,22 +168,6 @@ impl<'a> Content<'a> {
 
     fn is_plain(&self) -> bool {
         self.compression() == Compression::None
-    }
-
-    fn pump_plain(&mut self, mut each: impl FnMut(&[u8])) -> io::Result<()> {
-        let limit_bytes = self.limit_bytes;
-        let source = self.decoder.source();
-        loop {
-            let bytes = source.fill_buf()?;
-            if bytes.is_empty() {
-                return Ok(());
-            }
-            each(bytes);
-            source.consume(usize::MAX);
-            if source.sum.size_bytes() > limit_bytes {
-                return Err(Stop::TooLarge { limit_bytes }.into());
-            }
-        }
     }
 
     fn pump_decoded(&mut self, mut each: impl FnMut(&[u8])) -> io::Result<()> {

@@ -80,9 +80,11 @@ impl<'a> Decoder<'a> {
     /// Where the source cannot be read.
     pub fn new(mut source: Source<'a>) -> io::Result<Self> {
         let compression = Compression::of(source.peek(MAGIC_BYTES)?);
+        // What is not read ahead is hashed behind.
         let stream = match compression {
-            Compression::None => Stream::Plain(source),
-            _ => Stream::Over(source),
+            Compression::None if source.is_long_file() => Stream::Plain(source),
+            Compression::None => Stream::Plain(source.hashed_behind()),
+            _ => Stream::Over(source.hashed_behind()),
         };
         Ok(Self { compression, stream })
     }

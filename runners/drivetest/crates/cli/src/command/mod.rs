@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
+mod ahead;
 mod answer;
 mod archive;
 mod behind;

@@ -1,15 +1,36 @@
 //! Bytes as received, hashed on their way, with a look ahead.
 
+use std::fs::File;
 use std::io::{self, BufRead, Read};
 
+use super::ahead::Ahead;
+use super::behind::{LONG_BYTES, is_possible};
 use super::sum::Sum;
 
 /// Bytes read at once: large enough that hashing and splitting outweigh the calls, small enough for the cache.
 pub const CHUNK_BYTES: usize = 256 * 1024;
 
+/// Where bytes come from.
+pub enum Inner<'a> {
+    /// A file of this process' own, which a thread may read.
+    File(File),
+    /// A pipe or a member of an archive.
+    Other(Box<dyn Read + 'a>),
+}
+
+impl Read for Inner<'_> {
+    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::File(file) => file.read(target),
+            Self::Other(other) => other.read(target),
+        }
+    }
+}
+
 /// A file, a pipe or a member of an archive while it is read.
 pub struct Source<'a> {
-    inner: Box<dyn Read + 'a>,
+    inner: Inner<'a>,
+    expected_bytes: u64,
     buffer: Vec<u8>,
     begin: usize,
     end: usize,
@@ -19,13 +40,47 @@ pub struct Source<'a> {
 
 impl<'a> Source<'a> {
     /// A source at its begin, of about so many bytes.
-    pub fn new(inner: Box<dyn Read + 'a>, expected_bytes: u64) -> Self {
+    pub fn new(inner: Inner<'a>, expected_bytes: u64) -> Self {
         Self {
             inner,
+            expected_bytes,
             buffer: vec![0; CHUNK_BYTES],
             begin: 0,
             end: 0,
-            sum: Sum::new(expected_bytes),
+            sum: Sum::default(),
+        }
+    }
+
+    /// The same, hashed by a thread of its own where it is long.
+    pub fn hashed_behind(self) -> Self {
+        Self {
+            sum: self.sum.behind(self.expected_bytes),
+            ..self
+        }
+    }
+
+    /// Whether it is a file so long that a thread is to read and hash it.
+    pub fn is_long_file(&self) -> bool {
+        matches!(self.inner, Inner::File(_)) && self.expected_bytes >= LONG_BYTES && is_possible()
+    }
+
+    /// Hands all bytes to `each`, up to `limit_bytes`; of a long file while the next of them are read and hashed.
+    ///
+    /// # Errors
+    /// Where the bytes cannot be read, or are more.
+    pub fn pump(&mut self, limit_bytes: u64, mut each: impl FnMut(&[u8])) -> io::Result<()> {
+        let is_long = self.is_long_file();
+        loop {
+            let bytes = self.fill_buf()?;
+            if bytes.is_empty() {
+                return Ok(());
+            }
+            each(bytes);
+            self.consume(usize::MAX);
+            self.sum.check(limit_bytes)?;
+            if is_long && let Inner::File(file) = &mut self.inner {
+                return Ahead::new(file, &mut self.sum, limit_bytes).pump(each);
+            }
         }
     }
 

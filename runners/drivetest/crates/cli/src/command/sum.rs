@@ -1,11 +1,11 @@
 //! Bytes counted and hashed.
 
+use std::io;
+
 use sha2::{Digest, Sha256};
 
-use super::behind::Behind;
-
-/// Bytes from which a stream is hashed by a thread of its own: 1 MiB takes half a millisecond, a thread a tenth.
-const LONG_BYTES: u64 = 1 << 20;
+use super::behind::{Behind, LONG_BYTES};
+use super::limit::Stop;
 
 /// Counts and hashes a stream of bytes.
 pub struct Sum {
@@ -21,17 +21,39 @@ pub struct Summed {
     pub sha256: String,
 }
 
-impl Sum {
-    /// A stream of about so many bytes.
-    pub fn new(expected_bytes: u64) -> Self {
+impl Default for Sum {
+    /// An empty stream, hashed in the thread of the caller.
+    fn default() -> Self {
         Self {
             size_bytes: 0,
-            sha256: Behind::new(
-                Sha256::new,
-                |sha256, bytes| sha256.update(bytes),
-                expected_bytes >= LONG_BYTES,
-            ),
+            sha256: Behind::Here(Sha256::new(), hash),
         }
+    }
+}
+
+fn hash(sha256: &mut Sha256, bytes: &[u8]) {
+    sha256.update(bytes);
+}
+
+impl Sum {
+    /// The same, its rest hashed by a thread of its own where the stream is of so many bytes that it is worth one.
+    pub fn behind(self, expected_bytes: u64) -> Self {
+        let so_far = self.sha256.finish();
+        Self {
+            sha256: Behind::new(move || so_far.clone(), hash, expected_bytes >= LONG_BYTES),
+            ..self
+        }
+    }
+
+    /// Refuses a stream that is longer than a limit.
+    ///
+    /// # Errors
+    /// Carries the reason.
+    pub fn check(&self, limit_bytes: u64) -> io::Result<()> {
+        if self.size_bytes > limit_bytes {
+            return Err(Stop::TooLarge { limit_bytes }.into());
+        }
+        Ok(())
     }
 
     /// Adds the next bytes.

@@ -90,18 +90,21 @@ fn parse_one(text: &[u8]) -> Option<(Bucket, &[u8])> {
 
 /// The number a text begins with, and the rest; None where no digit stands or no u64 holds it.
 pub fn number(text: &[u8]) -> Option<(u64, &[u8])> {
-    let mut value = 0_u64;
-    let mut used = 0;
-    for digit in text
-        .iter()
-        .map(|byte| byte.wrapping_sub(b'0'))
-        .take_while(|&digit| digit < 10)
-    {
-        value = value.checked_mul(10)?.checked_add(u64::from(digit))?;
+    let digit = |byte: u8| Some(u64::from(byte.wrapping_sub(b'0'))).filter(|&digit| digit < 10);
+    let (mut value, mut used) = (0_u64, 0);
+    while let Some(digit) = text.get(used).copied().and_then(digit) {
+        value = if used < FREE_DIGITS {
+            value * 10 + digit
+        } else {
+            value.checked_mul(10)?.checked_add(digit)?
+        };
         used += 1;
     }
     (used > 0).then(|| (value, &text[used..]))
 }
+
+/// Digits that any u64 holds.
+const FREE_DIGITS: usize = 19;
 
 #[cfg(test)]
 mod tests {

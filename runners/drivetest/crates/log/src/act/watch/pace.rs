@@ -157,8 +157,12 @@ impl Pace {
             .filter(|seen| seen.count > 0)
             .min_by_key(|seen| seen.line)?;
         let sentence = format!(
-            "{}: of {} intervals {} made less than 90 % of what was asked and {} more than 110 %; the first is that of {} s",
-            self.name, self.intervals_count, self.slow.count, self.fast.count, first.from_s
+            "{}: of {} {} made less than 90 % of what was asked and {} more than 110 %; the first begins after {} s",
+            self.name,
+            intervals(self.intervals_count),
+            self.slow.count,
+            self.fast.count,
+            first.from_s
         );
         Some(rule::INTERVALS_OFF_RATE.at(first.line, sentence))
     }

@@ -20,8 +20,9 @@ const TOLD_BELOW: f64 = 1e-4;
 #[derive(Debug)]
 pub struct Repeats {
     name: String,
-    before: Option<(Counts, Counts)>,
-    last: Option<Counts>,
+    /// The last two dumps, and which is the last: a copy of what is used of one is all that a dump costs.
+    dumps: [Counts; 2],
+    newest: usize,
     /// The operations of the last two dumps.
     ops: [u64; 2],
     intervals_count: u64,
@@ -41,8 +42,8 @@ impl Repeats {
     pub fn new(name: String) -> Self {
         Self {
             name,
-            before: None,
-            last: None,
+            dumps: Default::default(),
+            newest: 0,
             ops: [0; 2],
             intervals_count: 0,
             repeated_count: 0,
@@ -56,10 +57,8 @@ impl Repeats {
         // As many operations in all: else no look at the buckets is needed, which a log of a day would feel.
         let is_even = self.ops[0].checked_add(ops) == self.ops[1].checked_mul(2);
         self.ops = [self.ops[1], ops];
-        if let Some((first, second)) = &self.before
-            && is_even
-            && is_repeated(first, second, now)
-        {
+        let (first, second) = (&self.dumps[1 - self.newest], &self.dumps[self.newest]);
+        if self.intervals_count > 2 && is_even && is_repeated(first, second, now) {
             self.repeated_count += 1;
             let chance_ln = second.since(first).map_or(0.0, |grown| chance_ln(&grown));
             if self.rarest.is_none_or(|rarest| chance_ln < rarest.chance_ln) {
@@ -91,14 +90,8 @@ impl Repeats {
     }
 
     fn keep(&mut self, now: &Counts) {
-        match (&mut self.before, self.last.take()) {
-            (Some((first, second)), _) => {
-                std::mem::swap(first, second);
-                second.clone_from(now);
-            }
-            (before @ None, Some(last)) => *before = Some((last, now.clone())),
-            (None, None) => self.last = Some(now.clone()),
-        }
+        self.newest = 1 - self.newest;
+        self.dumps[self.newest].clone_from(now);
     }
 }
 

@@ -14,7 +14,7 @@ const GROWN_MIN: u64 = 30;
 /// Counts that must be seen before the run is told of.
 const SEEN_MIN: u64 = 60;
 
-/// Counts after which only every sixteenth dump is looked at: a long run tells as much by a part of them.
+/// Counts or dumps after which only every sixteenth dump is looked at: a long run tells as much by a part of them.
 const SEEN_ENOUGH: u64 = 1000;
 
 /// The last digits of one histogram's counts.
@@ -44,7 +44,8 @@ impl RoundCounts {
     /// Takes the next dump.
     pub fn take(&mut self, line: u64, now: &Counts) {
         self.dumps_count += 1;
-        if self.seen_count > SEEN_ENOUGH && !self.dumps_count.is_multiple_of(16) {
+        let is_enough = self.seen_count.max(self.dumps_count) > SEEN_ENOUGH;
+        if is_enough && !self.dumps_count.is_multiple_of(16) {
             return;
         }
         let Some(last) = &mut self.last else {
