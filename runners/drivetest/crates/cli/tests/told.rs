@@ -185,3 +185,22 @@ fn an_archive_beside_a_log_is_refused() {
         (Some("companion-archive"), 3)
     );
 }
+
+#[test]
+fn a_file_beside_an_archive_of_logs_is_refused() {
+    let log = log(FOUR);
+    let archive = Scratch::new("told-archive.tar", &tar(&[("a.log", log.as_bytes())]));
+    assert_eq!(read(archive.arg(), &[]).1, 0);
+    let beside = Scratch::new("told-archive.conf", b"a: b\n");
+    let (document, status) = read(archive.arg(), &["--with", beside.arg()]);
+    assert_eq!(
+        (document["error"]["id"].as_str(), status),
+        (Some("companion-archive"), 3)
+    );
+}
+
+#[test]
+fn one_interval_off_the_rate_is_one() {
+    let told = text(&drivetest(&["read", "4.0/queue-full.log"]).stdout);
+    assert!(told.contains(": of 1 interval 1 made less"), "{told}");
+}

@@ -70,7 +70,7 @@ errors! {
     ARCHIVE_UNREADABLE "archive-unreadable" "a whole archive of tar or zip" "make the archive again and send it whole"
     ARCHIVE_WITHOUT_LOG "archive-without-log" "an archive with at least one log" "put the log itself into the archive, under a name that ends in .log"
     ARCHIVE_IN_A_PIPE "archive-in-a-pipe" "an archive in a file, which is read several times" "give the archive as a file, or a single log in the pipe"
-    COMPANION_ARCHIVE "companion-archive" "files beside a log that are no archives" "put the log and what belongs to it into one archive, or give each file with --with"
+    COMPANION_ARCHIVE "companion-archive" "files beside one log, none of them an archive" "put the log and what belongs to it into one archive, or give each file with --with"
     FILE_UNREADABLE "file-unreadable" "a file that can be opened and read" "check the path, that it is a file, and its permissions"
 }
 

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use drivetest_log::act::listeners::Wanted;
 use drivetest_log::finding::{Finding, rule};
 use drivetest_log::reader::{LogReader, Options, Reading};
-use drivetest_log::unreadable::{ARCHIVE_IN_A_PIPE, COMPRESSION_UNREADABLE, FILE_UNREADABLE, ReadError};
+use drivetest_log::unreadable::{
+    ARCHIVE_IN_A_PIPE, COMPANION_ARCHIVE, COMPRESSION_UNREADABLE, FILE_UNREADABLE, ReadError,
+};
 use serde::Serialize;
 
 use super::archive::{self, Archive, Kind, Member};
@@ -83,6 +85,7 @@ impl How<'_> {
         let read = match opened {
             Ok((content, None)) => Ok(self.read_log(content)),
             Ok((_, Some(_))) if path == Path::new("-") => Ok(self.in_a_pipe()),
+            Ok((_, Some(_))) if !self.companions.is_empty() => Ok(self.beside_an_archive()),
             Ok((_, Some(kind))) => self.read_archive(path, kind),
             Err(error) => Err(error),
         };
@@ -95,6 +98,13 @@ impl How<'_> {
     fn in_a_pipe(&self) -> LogFile {
         unread(refused(LogReader::new(self.options), |_| {
             ARCHIVE_IN_A_PIPE.at(None, "an archive on standard input")
+        }))
+    }
+
+    /// Which of its logs the files belong to cannot be told.
+    fn beside_an_archive(&self) -> LogFile {
+        unread(refused(LogReader::new(self.options), |_| {
+            COMPANION_ARCHIVE.at(None, "an archive of logs, with files beside it")
         }))
     }
 
