@@ -18,6 +18,7 @@ pub mod pacing;
 pub mod reader;
 pub mod run;
 pub mod run_reader;
+mod run_told;
 pub mod settings;
 pub mod side_file;
 pub mod slices;

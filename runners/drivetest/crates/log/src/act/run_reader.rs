@@ -1,17 +1,15 @@
 //! Reads one run line by line: its header, then its blocks.
 
-use crate::act::block::Names;
 use crate::act::blocks::{Begin, Blocks, is_torn_interval};
 use crate::act::checks;
 use crate::act::clean::Clean;
 use crate::act::family::{Family, Workload};
 use crate::act::header::{Header, Taken};
-use crate::act::histogram::Tally;
 use crate::act::line::interval;
 use crate::act::listeners::Wanted;
-use crate::act::meaning::{self, Context};
-use crate::act::pacing;
+use crate::act::meaning;
 use crate::act::run::{Asked, Histogram, Printed, Run};
+use crate::act::run_told::{asked, histograms, never_appeared, owned, tell_slices_without_reads};
 use crate::act::settings::{self, Settings};
 use crate::act::slices::Sliced;
 use crate::act::stop::{Extent, Heard, Stop, StopKind};
@@ -198,23 +196,22 @@ impl RunReader {
         }))
     }
 
-    fn finish_blocks(mut self, mut blocks: Blocks) -> Outcome {
-        let cut_line = blocks.end_last_block(&mut self.findings).map(|()| self.last_line);
-        let torn_line = self
-            .unended
-            .as_ref()
-            .filter(|(_, text)| is_torn_interval(text, blocks.grammar));
-        let torn_line = torn_line.map(|(line, _)| *line);
-        if let (None, Some((line, text))) = (cut_line.or(torn_line), &self.unended) {
+    /// Ends the last block, and gives the line at which the log was cut in it or in the next; None where it was not.
+    fn end_last_block(&mut self, blocks: &mut Blocks) -> Option<u64> {
+        let cut = blocks.end_last_block(&mut self.findings).map(|()| self.last_line);
+        let is_torn = |text: &[u8]| is_torn_interval(text, blocks.grammar);
+        let torn = self.unended.as_ref().filter(|(_, text)| is_torn(text));
+        let cut_line = cut.or(torn.map(|(line, _)| *line));
+        if let (None, Some((line, text))) = (cut_line, &self.unended) {
             self.heard.hear(*line, text);
         }
+        cut_line
+    }
+
+    fn finish_blocks(mut self, mut blocks: Blocks) -> Outcome {
+        let cut_line = self.end_last_block(&mut blocks);
         let (reached_s, intervals_count) = (blocks.dumps.reached_s, blocks.dumps.intervals_count);
-        let extent = self.extent(
-            intervals_count,
-            reached_s,
-            blocks.settings.duration_s,
-            cut_line.or(torn_line),
-        );
+        let extent = self.extent(intervals_count, reached_s, blocks.settings.duration_s, cut_line);
         let histograms = histograms(&self.header, &blocks);
         let sliced = blocks
             .slicer
@@ -352,83 +349,6 @@ struct Whole {
     histograms: Vec<Histogram>,
 }
 
-/// The histograms that the header lists and no block holds.
-fn never_appeared(names: &Names, (family, intervals_count): (Family, u64), line: u64) -> Vec<Finding> {
-    let told = |name: &str| {
-        let is_usual = intervals_count == 0 || is_listed_in_vain(family, name);
-        let rule = if is_usual {
-            &rule::HISTOGRAM_NEVER_APPEARS
-        } else {
-            &rule::HISTOGRAM_MISSING
-        };
-        rule.at(line, format!("{name}: listed in the header, in no block"))
-    };
-    names.never_appeared().map(told).collect()
-}
-
-/// 6.0 and 6.1 list these and print them nowhere; any other name that no block holds has lost its lines.
-///
-/// Source: aerospike/act 6.0 and 6.1, src/storage/act_storage.c.
-fn is_listed_in_vain(family: Family, name: &str) -> bool {
-    family == Family::C && matches!(name, "device-reads" | "device-writes")
-}
-
 fn begins_blocks(text: &[u8]) -> bool {
     INTERVAL_WORDS.iter().any(|word| interval(text, word).is_some())
-}
-
-fn tell_slices_without_reads(sliced: &Sliced, reads: Option<usize>, findings: &mut Findings) {
-    let Some(reads) = reads else { return };
-    for slice in sliced.slices.iter().filter(|slice| slice.tally(reads).is_none()) {
-        let sentence = format!(
-            "slice {} ({}-{} s): reads cannot be used in the block at an end",
-            slice.number, slice.start_s, slice.end_s
-        );
-        findings.add(rule::SLICE_MISSING.at(slice.last_line, sentence));
-    }
-}
-
-fn histograms(header: &Header, blocks: &Blocks) -> Vec<Histogram> {
-    let devices = header.device_names();
-    let context = Context {
-        family: blocks.family,
-        workload: blocks.workload,
-        devices: &devices,
-        edges: header.edges(),
-        writes_are_meaningless: settings::writes_are_meaningless(header),
-    };
-    let known = (0..blocks.names.count()).filter_map(|ordinal| {
-        let tally = Tally::of(blocks.dumps.last(ordinal)?)?;
-        let name = blocks.names.name(ordinal);
-        Some(Histogram {
-            ordinal,
-            meaning: context.meaning(&name),
-            name,
-            unit: blocks.settings.unit,
-            tally,
-        })
-    });
-    known.collect()
-}
-
-fn asked(header: &Header, family: Option<Family>, workload: Workload) -> Asked {
-    let (tool, tool_version, generator) = match &header.drivetest {
-        Some(drivetest) => ("drivetest", drivetest.version.as_str(), "drivetest"),
-        None => (workload.act_program(family), header.version_told(), "act"),
-    };
-    Asked {
-        workload: workload.code(),
-        tool,
-        tool_version: tool_version.to_owned(),
-        generator,
-        arrivals: pacing::arrivals(header, family).map(str::to_owned),
-        family,
-        service_threads: None,
-    }
-}
-
-fn owned<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<(String, String)> {
-    pairs
-        .map(|(key, value)| (key.to_owned(), value.to_owned()))
-        .collect()
 }
