@@ -68,14 +68,17 @@ impl Ends {
     /// Takes the next bytes and hands every piece that ends in them to `each`.
     pub fn push(&mut self, mut bytes: &[u8], each: &mut impl FnMut(Piece<'_>)) {
         while let Some(end) = memchr2(b'\n', b'\r', bytes) {
-            self.keep(&bytes[..end], each);
-            if bytes[end] == b'\n' {
+            let (before, rest) = bytes.split_at(end);
+            self.keep(before, each);
+            // All at once: a flood of them would cost a search each.
+            let returns_count = rest.iter().take_while(|&&byte| byte == b'\r').count();
+            if returns_count == 0 {
                 self.feed(each);
             } else {
-                self.returns += 1;
+                self.returns += returns_count as u64;
                 self.is_open = true;
             }
-            bytes = &bytes[end + 1..];
+            bytes = &rest[returns_count.max(1)..];
         }
         self.keep(bytes, each);
     }
