@@ -204,3 +204,14 @@ fn one_interval_off_the_rate_is_one() {
     let told = text(&drivetest(&["read", "4.0/queue-full.log"]).stdout);
     assert!(told.contains(": of 1 interval 1 made less"), "{told}");
 }
+
+#[test]
+fn what_an_output_of_ycsb_does_not_tell_is_left_out() {
+    let rows = "[OVERALL], RunTime(ms), 1000\n[OVERALL], Throughput(ops/sec), 1.0\n[READ], Operations, 1\n";
+    let told = text(&drivetest(&["read", Scratch::new("told-rows.log", rows.as_bytes()).arg()]).stdout);
+    assert!(
+        told.contains(": ycsb\n  finished: 1 operation in 1000 ms, 1.0 a second; "),
+        "{told}"
+    );
+    assert!(!told.contains('?'), "{told}");
+}

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use drivetest_log::counted::counted;
 use drivetest_log::ycsb::run::{Operation, Outcome, Run};
 
 use super::log_file::finding_line;
@@ -39,32 +40,43 @@ pub fn outcome(run: &Run) -> &'static str {
 }
 
 fn shown(value: Option<&impl ToString>) -> String {
-    value.map_or_else(|| "?".to_owned(), ToString::to_string)
+    value.map_or_else(|| "-".to_owned(), ToString::to_string)
 }
 
+/// The parts that are known, one behind the other.
+fn joined<const N: usize>(parts: [Option<String>; N], between: &str) -> String {
+    let known: Vec<String> = parts.into_iter().flatten().collect();
+    known.join(between)
+}
+
+/// Which program did what; what the output does not tell is left out.
 fn head(run: &Run) -> String {
+    let tool = joined([Some(run.tool.to_owned()), run.tool_version.clone()], " ");
     let phase = run.phase.map(|phase| format!("{phase:?}").to_lowercase());
-    let stop = serde_json::to_value(run.stop.kind).ok();
-    let stop = stop
+    let workload = run
+        .workload
         .as_ref()
-        .and_then(|kind| kind.as_str())
-        .unwrap_or_default()
-        .to_owned();
-    format!(
-        "{} {}, {} of workload {} on {}, {} threads\n  {stop}: {} operations in {} ms, {} a second; {} failed; lines {}-{}\n",
-        run.tool,
-        shown(run.tool_version.as_ref()),
-        shown(phase.as_ref()),
-        shown(run.workload.as_ref()),
-        shown(run.binding.as_ref()),
-        shown(run.threads_count.as_ref()),
-        shown(run.done_ops_count.as_ref()),
-        shown(run.runtime_ms.as_ref()),
-        shown(run.throughput_ops_per_s.as_ref()),
-        shown(run.failed_ops_count.as_ref()),
-        run.first_line,
-        run.last_line,
-    )
+        .map(|letter| format!("of workload {letter}"));
+    let binding = run.binding.as_ref().map(|binding| format!("on {binding}"));
+    let did = Some(joined([phase, workload, binding], " ")).filter(|did| !did.is_empty());
+    let threads = run.threads_count.map(|count| counted(count, "thread"));
+    format!("{}\n  {}\n", joined([Some(tool), did, threads], ", "), ended(run))
+}
+
+fn ended(run: &Run) -> String {
+    let stop = serde_json::to_value(run.stop.kind).ok();
+    let stop = stop.as_ref().and_then(|kind| kind.as_str()).unwrap_or_default();
+    let done = run.done_ops_count.map(|count| counted(count, "operation"));
+    let time = run.runtime_ms.as_ref().map(|time_ms| format!("in {time_ms} ms"));
+    let made = Some(joined([done, time], " ")).filter(|made| !made.is_empty());
+    let rate = run
+        .throughput_ops_per_s
+        .as_ref()
+        .map(|rate| format!("{rate} a second"));
+    let made = Some(joined([made, rate], ", ")).filter(|made| !made.is_empty());
+    let failed = run.failed_ops_count.map(|count| format!("{count} failed"));
+    let lines = Some(format!("lines {}-{}", run.first_line, run.last_line));
+    format!("{stop}: {}", joined([made, failed, lines], "; "))
 }
 
 fn table(run: &Run) -> String {
