@@ -29,6 +29,13 @@ SERVICE_THREADS = (5, 40, 320, 640)
 
 DEVICES_COUNT = 128
 
+# A run that other programs took more of a processor from is run again, so often at most.
+OTHERS_PCT = 5.0
+TRIES = 4
+
+# The row on pacing asks for the rate over a minute.
+MINUTE_S = 60
+
 
 @dataclass(frozen=True)
 class Bench:
@@ -78,7 +85,8 @@ def machine(bench: Bench) -> str:
         f"Memory: {load_devices.described(bench.ram)}."
         if bench.ram
         else "Memory: missing, the kernel makes no zram device.",
-        f"{bench.rounds} rounds of {bench.seconds} s in turn; medians (least - most).",
+        f"{bench.rounds} rounds of {bench.seconds} s in turn; medians (least - most). A run that other programs took more",
+        f"than {OTHERS_PCT:.0f} % of a processor from was run again, {TRIES} times at most.",
     ]
     return "\n".join(lines)
 
@@ -97,8 +105,18 @@ def in_turn(programs: dict[str, Program], load: Load, rounds: int) -> dict[str, 
     for number in range(rounds):
         order = list(present) if number % 2 == 0 else list(reversed(present))
         for name in order:
-            found[name].append(present[name](load))
+            found[name].append(quietest(present[name], load))
     return found
+
+
+def quietest(program: Program, load: Load) -> Ran:
+    """Run until nobody else wants the machine, or return the run that was disturbed the least."""
+    runs: list[Ran] = []
+    while len(runs) < TRIES:
+        runs.append(program(load))
+        if runs[-1].others_pct <= OTHERS_PCT:
+            break
+    return min(runs, key=lambda ran: ran.others_pct)
 
 
 def median(values: list[float | None]) -> str:
@@ -126,8 +144,8 @@ def ratio(found: dict[str, list[Ran]], of: Callable[[Ran], float], other: str) -
 
 
 def table(programs: dict[str, Program], found: dict[str, list[Ran]]) -> Iterator[str]:
-    yield "| program | reads/s achieved | over 1024 us, % | p50 us | p99 us | CPU us per read |"
-    yield "|---|---|---|---|---|---|"
+    yield "| program | reads/s achieved | over 1024 us, % | p50 us | p99 us | CPU us per read | others, % of a CPU |"
+    yield "|---|---|---|---|---|---|---|"
     for name, rans in found.items():
         figures = (
             [ran.reads_per_s for ran in rans],
@@ -135,9 +153,10 @@ def table(programs: dict[str, Program], found: dict[str, list[Ran]]) -> Iterator
             [ran.p50_us for ran in rans],
             [ran.p99_us for ran in rans],
             [ran.cpu_us_per_read for ran in rans],
+            [ran.others_pct for ran in rans],
         )
         yield f"| {name} | " + " | ".join(median(list(values)) for values in figures) + " |"
-    yield from missing(programs, 6)
+    yield from missing(programs, 7)
 
 
 def compared(programs: dict[str, Program], load: Load, rounds: int) -> Iterator[str]:
@@ -190,6 +209,8 @@ def pacing_and_cpu(bench: Bench) -> Iterator[str]:
     for name in ("p50_ns", "p99_ns"):
         late_us = median([ran.lateness_us(name) for ran in found["drivetest"]])
         yield f"* drivetest's own lateness, {name[:3]}, us: {late_us}"
+    minute = quietest(drivetest, Load(bench.disk, 20_000, 0, MINUTE_S))
+    yield f"* drivetest over {MINUTE_S} s, read-only: {minute.side[-1]['achieved_reads_per_s']} reads/s"
     yield from load_pacing.rows(bench.disk, 20_000, bench.seconds)
 
 

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,12 +61,16 @@ class Load:
 
 @dataclass(frozen=True)
 class Ran:
-    """What one run showed. Service times and lateness in us, None where the program does not tell."""
+    """What one run showed. Service times and lateness in us, None where the program does not tell.
+
+    `others_pct` is what programs that were not measured used of one processor meanwhile, in user mode.
+    """
 
     reads_per_s: float
     cpu_us_per_read: float
     over_pct: float | None
     peak_kib: int
+    others_pct: float
     p50_us: float | None = None
     p99_us: float | None = None
     side: list[dict[str, Any]] = field(default_factory=list)
@@ -78,6 +83,16 @@ class Ran:
         return None if found is None else found / 1000
 
 
+@dataclass(frozen=True)
+class Used:
+    """What a program used, and what it printed."""
+
+    cpu_s: float
+    peak_kib: int
+    others_pct: float
+    output: str
+
+
 Program = Callable[[Load], Ran]
 
 
@@ -86,7 +101,7 @@ def drivetest(load: Load) -> Ran:
         config, log, side = (Path(folder) / name for name in ("config", "log", "side.jsonl"))
         config.write_text(load.config())
         command = [DRIVETEST, "storage", config, "--log", log, "--side-file", side, "--i-know-this-destroys-data"]
-        used_s, peak_kib, _ = timed(command)
+        used = timed(command)
         records = [json.loads(line) for line in side.read_text().splitlines()]
         end, counts = records[-1], last_reads(log.read_text())
     if end["reason"] != "finished":
@@ -95,9 +110,10 @@ def drivetest(load: Load) -> Ran:
     reads = end["reads_count"]
     return Ran(
         reads_per_s=float(end["achieved_reads_per_s"]),
-        cpu_us_per_read=used_s * 1e6 / reads,
+        cpu_us_per_read=used.cpu_s * 1e6 / reads,
         over_pct=over_pct(counts),
-        peak_kib=peak_kib,
+        peak_kib=used.peak_kib,
+        others_pct=used.others_pct,
         p50_us=service["p50_ns"] / 1000,
         p99_us=service["p99_ns"] / 1000,
         side=records,
@@ -112,12 +128,12 @@ def act_storage(threads: int | None = None) -> Program:
         with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
             file.write(load.config(*further))
             file.flush()
-            used_s, peak_kib, log = timed([os.environ["ACT_STORAGE"], file.name])
-        if "ERROR" in log:
-            sys.exit(f"act_storage:\n{log[-500:]}")
-        counts = last_reads(log)
+            used = timed([os.environ["ACT_STORAGE"], file.name])
+        if "ERROR" in used.output:
+            sys.exit(f"act_storage:\n{used.output[-500:]}")
+        counts = last_reads(used.output)
         reads = sum(counts.values())
-        return Ran(reads / load.seconds, used_s * 1e6 / reads, over_pct(counts), peak_kib)
+        return Ran(reads / load.seconds, used.cpu_s * 1e6 / reads, over_pct(counts), used.peak_kib, used.others_pct)
 
     return run
 
@@ -136,20 +152,20 @@ def fio(engine: str = "io_uring", jobs: int = 1, depth: int = 128) -> Program:
             command += [f"--name={name}", f"--rw={'randwrite' if is_write else 'randread'}", f"--bs={BLOCK_BYTES}"]
             command += [f"--rate_iops={round(load.writes * BLOCKS_PER_WRITE)}", "--new_group", "--numjobs=1"]
             command += ["--sync=dsync"] if is_write else []
-        used_s, peak_kib, told = timed(command)
-        reads = json.loads(told)["jobs"][0]["read"]
-        return fio_ran(reads, used_s, peak_kib, load.seconds)
+        used = timed(command)
+        return fio_ran(json.loads(used.output)["jobs"][0]["read"], used, load.seconds)
 
     return run
 
 
-def fio_ran(reads: dict[str, Any], used_s: float, peak_kib: int, seconds: int) -> Ran:
+def fio_ran(reads: dict[str, Any], used: Used, seconds: int) -> Ran:
     count, percentiles = reads["total_ios"], reads["lat_ns"]["percentile"]
     return Ran(
         reads_per_s=count / seconds,
-        cpu_us_per_read=used_s * 1e6 / count,
+        cpu_us_per_read=used.cpu_s * 1e6 / count,
         over_pct=None,  # it tells percentiles, not counts over an edge
-        peak_kib=peak_kib,
+        peak_kib=used.peak_kib,
+        others_pct=used.others_pct,
         p50_us=percentiles["50.000000"] / 1000,
         p99_us=percentiles["99.000000"] / 1000,
     )
@@ -165,20 +181,29 @@ def is_missing(name: str) -> bool:
     return {"act_storage": "ACT_STORAGE" not in os.environ, "fio": shutil.which("fio") is None}.get(name, False)
 
 
-def timed(command: list[Any]) -> tuple[float, int, str]:
-    """Run a program; return its CPU seconds, its peak memory in KiB, and its output.
+def timed(command: list[Any]) -> Used:
+    """Run a program. CPU is that of the process, with the kernel's on its behalf.
 
-    CPU is that of the process with the kernel's on its behalf; threads of the kernel count for nobody.
+    Threads of the kernel count for nobody.
     """
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        before_s, begun = user_mode_s(), time.monotonic()
         child = subprocess.Popen([str(part) for part in command], stdout=out, stderr=err)
         _, status, usage = os.wait4(child.pid, 0)
+        others_s, length_s = user_mode_s() - before_s - usage.ru_utime, time.monotonic() - begun
         child.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         err.seek(0)
         if child.returncode != 0:
             sys.exit(f"{command[0]} ended with status {child.returncode}:\n{out.read()[-500:]}{err.read()[-500:]}")
-        return usage.ru_utime + usage.ru_stime, usage.ru_maxrss, out.read()
+        cpu_s = usage.ru_utime + usage.ru_stime
+        return Used(cpu_s, usage.ru_maxrss, 100 * max(others_s, 0.0) / length_s, out.read())
+
+
+def user_mode_s() -> float:
+    """Return what all programs together have used in user mode, where the kernel's own threads never are."""
+    user, nice = Path("/proc/stat").read_text().split()[1:3]
+    return (int(user) + int(nice)) / os.sysconf("SC_CLK_TCK")
 
 
 def over_pct(counts: dict[int, int]) -> float:

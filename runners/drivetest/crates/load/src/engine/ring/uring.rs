@@ -132,6 +132,11 @@ impl Ring {
         }
     }
 
+    /// Whether something came back, also where the kernel puts it into the ring only when it is entered.
+    pub(super) fn has_news(&mut self) -> bool {
+        self.uring.submission().taskrun() || !self.uring.completion().is_empty()
+    }
+
     /// What came back since the last look: number and result.
     pub(super) fn completions(&mut self) -> impl Iterator<Item = (u32, Result<usize, Errno>)> + '_ {
         self.uring.completion().map(|entry: cqueue::Entry| {
@@ -169,10 +174,14 @@ fn build(completions: u32) -> io::Result<IoUring> {
         builder
             .setup_single_issuer()
             .setup_defer_taskrun()
+            .setup_taskrun_flag()
             .setup_submit_all();
     };
     let cooperating = |builder: &mut Builder| {
-        builder.setup_coop_taskrun().setup_submit_all();
+        builder
+            .setup_coop_taskrun()
+            .setup_taskrun_flag()
+            .setup_submit_all();
     };
     let ways: [&dyn Fn(&mut Builder); 3] = [&newest, &cooperating, &|_| {}];
     let mut failed = io::ErrorKind::Unsupported.into();

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io;
 use std::mem::ManuallyDrop;
-use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use rustix::io::Errno;
@@ -18,7 +17,7 @@ use crate::clock::{Instant, Nanos};
 use crate::draws::Draws;
 use crate::engine::crew::Shared;
 use crate::engine::request::{self, Request};
-use crate::engine::{GRACE, LONGEST_SLEEP, WINDOW};
+use crate::engine::{GRACE, LONGEST_SLEEP, punctual};
 use crate::faults::Failure;
 use crate::recorder::Stamps;
 use crate::stop::Cause;
@@ -26,6 +25,15 @@ use crate::stream::Stream;
 
 /// Requests that are handed over between two looks at what came back.
 const BATCH: usize = 16;
+
+/// Requests that become due within this of each other are handed over together, when the last of them is due: two at
+/// 20,000 a second. Each waking, of this thread and of whoever serves the device, then serves all of them: 12 us of CPU a
+/// request instead of 19 (loop device, 2 virtual processors). A request is never early, and late by this at most.
+const WINDOW: Nanos = Nanos(50_000);
+
+/// The alarm is set so much before a request is due, about what a virtual processor needs to wake; who wakes sooner than
+/// that watches the clock for the rest.
+const LEAD: Nanos = Nanos(15_000);
 
 /// Data for the next write is made where nothing is due for at least this long; 128 KiB take 5 us.
 const SPARE: Nanos = Nanos(15_000);
@@ -118,8 +126,8 @@ impl Worker {
 
     /// Works until the requests are used up or the run stops.
     pub(crate) fn work(mut self) {
-        // Without this the kernel wakes us up to 50 us late, on purpose; where it is not allowed we are merely later.
-        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+        punctual::wake_on_time();
+        punctual::go_first();
         let enabled = self.ring.enable();
         let Some(start) = self.shared.gate.pass() else {
             return;
@@ -387,13 +395,30 @@ impl Worker {
         if is_idle && wait.is_some_and(|wait| wait >= SPARE) {
             self.renew_one();
         }
-        match self.ring.enter(wait) {
+        let entered = match wait {
+            Some(wait) if wait <= LEAD && is_idle => self.watch(now.after(wait)),
+            Some(wait) if wait <= LEAD => self.ring.enter(None),
+            Some(wait) => self.ring.enter(Some(Nanos(wait.0 - LEAD.0))),
+            None => self.ring.enter(None),
+        };
+        match entered {
             Ok(()) => true,
             Err(error) => {
                 self.shared.stop.raise(broken(&error));
                 false
             }
         }
+    }
+
+    /// Watches the clock until then; what comes back meanwhile ends the watch.
+    fn watch(&mut self, until: Instant) -> io::Result<()> {
+        while Instant::now() < until {
+            if self.ring.has_news() {
+                return self.ring.enter(None);
+            }
+            std::hint::spin_loop();
+        }
+        Ok(())
     }
 
     /// How long nothing is due; None when something is already.
