@@ -85,7 +85,7 @@ def machine(bench: Bench) -> str:
         f"Memory: {load_devices.described(bench.ram)}."
         if bench.ram
         else "Memory: missing, the kernel makes no zram device.",
-        f"{bench.rounds} rounds of {bench.seconds} s in turn; medians (least - most). A run that other programs took more",
+        f"{bench.rounds} rounds of {bench.seconds} s in turn; medians (least - most). What other programs took more",
         f"than {OTHERS_PCT:.0f} % of a processor from was run again, {TRIES} times at most.",
     ]
     return "\n".join(lines)
