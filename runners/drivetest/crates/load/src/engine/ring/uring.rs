@@ -11,7 +11,7 @@ use super::arena::Arena;
 use crate::clock::Nanos;
 use crate::device::Extent;
 
-/// Requests that are handed over in one call, at most: a longer call would stamp completions late.
+/// Requests in line that the kernel has not taken, at most.
 pub(super) const ENTRIES: u32 = 64;
 
 /// The kernel's largest completion ring; beyond it completions wait in the kernel and none is lost.
@@ -107,6 +107,14 @@ impl Ring {
                 .build(),
             (true, false) => opcode::Write::new(file, address, length).offset(offset).build(),
         }
+    }
+
+    /// Hands over what was pushed, and looks at nothing that came back; what the kernel does not take now goes with the
+    /// next [`enter`](Self::enter), which tells why.
+    pub(super) fn submit(&mut self) {
+        let pushed = self.uring.submission().len() as u32;
+        // SAFETY: every entry in line was pushed under the terms of `push`; no argument goes with the call.
+        let _ = unsafe { self.uring.submitter().enter::<()>(pushed, 0, 0, None) };
     }
 
     /// Hands over what was pushed, and waits for a completion or until the time is over; does not wait at all for None.

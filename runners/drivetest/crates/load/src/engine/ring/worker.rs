@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use super::arena::Arena;
 use super::depth::most_out;
 use super::flow::{Flow, Ticket};
-use super::uring::{ENTRIES, Ring, Transfer};
+use super::uring::{Ring, Transfer};
 use super::waiting::Pool;
 use crate::buffer::Pattern;
 use crate::clock::{Instant, Nanos};
@@ -61,15 +61,15 @@ pub(crate) struct Worker {
     flows: Vec<Flow>,
     slots: Vec<Option<Slot>>,
     waiting: Pool,
-    /// Handed over with the next call.
-    fresh: Vec<u32>,
     /// To be handed over once more: the kernel had no room.
     again: Vec<u32>,
     out_count: usize,
     /// Of each device: requests that are out, and how many may be.
     out_by_device: Box<[(usize, usize)]>,
-    /// More could go out than one call takes.
+    /// More could go out at once.
     has_more: bool,
+    /// Something went out since the last sleep.
+    has_sent: bool,
     pattern: Pattern,
     draws: Draws,
     start: Instant,
@@ -111,11 +111,11 @@ impl Worker {
             flows,
             slots: vec![None; slots_count],
             waiting: Pool::new(MOST_WAITING),
-            fresh: Vec::with_capacity(ENTRIES as usize),
             again: Vec::with_capacity(slots_count),
             out_count: 0,
             out_by_device: files.iter().map(|file| (0, most_out(file, workers))).collect(),
             has_more: false,
+            has_sent: false,
             pattern,
             draws,
             start: now,
@@ -320,7 +320,10 @@ impl Worker {
         true
     }
 
-    /// Gives a request a slot and puts it in line; its device must have a place.
+    /// Gives a request a slot, stamps it and hands it over; its device must have a place.
+    ///
+    /// In a call of its own: of several in one call all but the first would be told slower than the device is, by what
+    /// the kernel needs for those before them, the waking of whoever serves the device included.
     fn send(&mut self, index: usize, request: Request, now: Instant) {
         let flow = &mut self.flows[index];
         let free = flow.free.pop();
@@ -337,13 +340,14 @@ impl Worker {
         }
         self.slots[number as usize] = Some(Slot {
             request,
-            submitted: now,
+            submitted: Instant::now(),
             flow: index,
         });
         self.out_count += 1;
         self.out_by_device[request.device].0 += 1;
-        self.fresh.push(number);
         self.push(number);
+        self.has_sent = true;
+        self.ring.submit();
     }
 
     fn push(&mut self, number: u32) {
@@ -382,23 +386,17 @@ impl Worker {
         }
     }
 
-    /// Stamps what is handed over, and sleeps until something comes back or is due; false when the ring is of no use.
+    /// Sleeps until something comes back or is due; false when the ring is of no use.
     fn enter(&mut self) -> bool {
         let now = Instant::now();
-        let is_idle = self.fresh.is_empty();
-        for number in self.fresh.drain(..) {
-            if let Some(slot) = &mut self.slots[number as usize] {
-                slot.submitted = now;
-            }
-        }
+        let is_idle = !std::mem::take(&mut self.has_sent);
         let wait = self.wait(now);
         if is_idle && wait.is_some_and(|wait| wait >= SPARE) {
             self.renew_one();
         }
         let entered = match wait {
-            Some(wait) if wait <= LEAD && is_idle => self.watch(now.after(wait)),
-            Some(wait) if wait <= LEAD => self.ring.enter(None),
-            Some(wait) => self.ring.enter(Some(Nanos(wait.0 - LEAD.0))),
+            Some(wait) if wait <= LEAD && self.again.is_empty() => self.watch(now.after(wait)),
+            Some(wait) => self.ring.enter(Some(Nanos(wait.0.saturating_sub(LEAD.0)))),
             None => self.ring.enter(None),
         };
         match entered {
