@@ -12,6 +12,9 @@ const NICE: i32 = -20;
 /// least.
 const SLICE: Nanos = Nanos(100_000);
 
+/// SCHED_FLAG_KEEP_POLICY: who was started as real-time or batch stays so. Source: include/uapi/linux/sched.h.
+const KEEP_POLICY: u64 = 0x08;
+
 /// Struct sched_attr as of its first version. Source: include/uapi/linux/sched/types.h.
 #[repr(C)]
 struct Attributes {
@@ -37,15 +40,16 @@ pub(super) fn wake_on_time() {
 pub(super) fn go_first() {
     if !set(NICE) {
         // The slice alone is everybody's to choose.
-        set(0);
+        // SAFETY: reads no memory; 0 is the calling thread.
+        set(unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) });
     }
 }
 
 fn set(nice: i32) -> bool {
     let attributes = Attributes {
         size: size_of::<Attributes>() as u32,
-        policy: libc::SCHED_OTHER as u32,
-        flags: 0,
+        policy: 0,
+        flags: KEEP_POLICY,
         nice,
         priority: 0,
         runtime: SLICE.0,
