@@ -220,6 +220,12 @@ fn summary(reason: &str, text: &str, ending: &Ending, config: &Config) -> String
     Summary::of(reason, text, ending).with_limit(limit).to_string()
 }
 
+/// The log's lines in one, without the mark that each of ours bears there: whoever tells them puts a mark of its own first.
+fn sentences(lines: &str) -> String {
+    let sentence = |line: &'_ str| line.strip_prefix("drivetest: ").unwrap_or(line).to_owned();
+    lines.lines().map(sentence).collect::<Vec<_>>().join("; ")
+}
+
 fn finish(ending: &Ending, shared: &Shared, outputs: &mut Outputs) -> io::Result<Outcome> {
     let stopped = ending.cause.map(header::stopped).unwrap_or_default();
     let words = header::failures(&shared.faults, &shared.devices) + &stopped;
@@ -230,7 +236,7 @@ fn finish(ending: &Ending, shared: &Shared, outputs: &mut Outputs) -> io::Result
         }
         _ => stopped,
     };
-    let text = text.trim_end().replace('\n', "; ");
+    let text = sentences(&text);
     let outcome = match ending.cause {
         None => Outcome::Finished,
         Some(Cause::Lag(_) | Cause::Silence) => Outcome::CannotKeepUp(text),

@@ -35,6 +35,27 @@ fn signals_end_a_run_cleanly_and_are_told() {
 }
 
 #[test]
+fn the_person_who_waits_is_told_once_in_each_line_who_speaks() {
+    if !takes_direct_io(&Bench::new()) {
+        return;
+    }
+    let bench = Bench::new();
+    let mut command = bench.command(LONG);
+    command.stderr(std::fs::File::create(bench.path("stderr")).unwrap());
+    let mut run = Run::of(command);
+    bench.wait_for(&mut run, "after 1 sec:");
+    run.signal("TERM");
+    assert_eq!(run.exit_status(), Some(5));
+    let told = std::fs::read_to_string(bench.path("stderr")).unwrap();
+    assert!(told.ends_with("\ndrivetest: stopped by signal TERM\n"), "{told}");
+    assert!(
+        told.lines().all(|line| line.matches("drivetest: ").count() <= 1),
+        "{told}"
+    );
+    assert_eq!(bench.end()["text"], "stopped by signal TERM");
+}
+
+#[test]
 fn only_whole_intervals_are_in_a_stopped_log() {
     if !takes_direct_io(&Bench::new()) {
         return;

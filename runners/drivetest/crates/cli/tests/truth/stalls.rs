@@ -1,13 +1,18 @@
 //! Nothing happens for six seconds: because the program is stopped, and because the drive answers nothing.
 
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use drivetest_testdrive::Operation;
 use serde_json::Value;
 
+use crate::bench::Run;
 use crate::loaded::Loaded;
 
 const STALL: Duration = Duration::from_secs(6);
+
+/// What a run may take to end once it is told to.
+const MOST: Duration = Duration::from_secs(10);
 
 const LOAD: &str = "test-duration-sec: 9\nread-reqs-per-sec: 2000\n";
 
@@ -78,20 +83,49 @@ fn a_stall_longer_than_the_lag_allowed_ends_the_run() {
     assert_eq!(loaded.bench.end()["reason"], "lag");
 }
 
-#[test]
-fn a_drive_that_never_answers_does_not_keep_a_run_from_its_last_words() {
-    let Some(loaded) = Loaded::block_device() else {
-        return;
-    };
-    let mut run = loaded.start("test-duration-sec: 60\nread-reqs-per-sec: 2000\n");
+/// Starts a run on a drive that soon answers nothing more, and tells it to stop.
+fn told_to_stop(loaded: &Loaded, engine: &str) -> (Run, Instant) {
+    let load = format!("test-duration-sec: 60\nread-reqs-per-sec: 2000\nengine: {engine}\n");
+    let mut run = loaded.start(&load);
     loaded.bench.wait_for(&mut run, "after 1 sec:");
     loaded.drive.stall();
     std::thread::sleep(Duration::from_millis(500));
-    let asked = Instant::now();
     run.signal("TERM");
+    (run, Instant::now())
+}
+
+#[test]
+fn a_drive_that_never_answers_does_not_keep_a_run_from_ending() {
+    let Some(loaded) = Loaded::block_device() else {
+        return;
+    };
+    let (run, asked) = told_to_stop(&loaded, "io_uring");
+    let (ended, has_ended) = channel();
+    std::thread::scope(|scope| {
+        // A run that does not end can only be killed once the drive answers.
+        let drive = &loaded.drive;
+        scope.spawn(move || has_ended.recv_timeout(MOST).is_err().then(|| drive.resume()));
+        let status = run.exit_status();
+        drop(ended.send(()));
+        assert_eq!(
+            (status, asked.elapsed() < MOST),
+            (Some(5), true),
+            "{:?}",
+            asked.elapsed()
+        );
+    });
+    assert_eq!(loaded.bench.end()["reason"], "interrupted");
+}
+
+#[test]
+fn threads_that_a_drive_holds_do_not_keep_a_run_from_its_last_words() {
+    let Some(loaded) = Loaded::block_device() else {
+        return;
+    };
+    let (run, asked) = told_to_stop(&loaded, "threads");
     loaded.bench.wait_for_text("drivetest: stopped by signal TERM");
     loaded.bench.wait_for_end();
-    assert!(asked.elapsed() < Duration::from_secs(10), "{:?}", asked.elapsed());
+    assert!(asked.elapsed() < MOST, "{:?}", asked.elapsed());
     assert_eq!(loaded.bench.end()["reason"], "interrupted");
     // The kernel lets no thread go that waits for a drive: only now can the program be gone.
     loaded.drive.resume();

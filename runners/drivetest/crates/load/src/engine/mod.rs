@@ -2,6 +2,7 @@
 
 pub mod crew;
 mod probe;
+mod punctual;
 pub(crate) mod request;
 mod ring;
 mod threads;
@@ -21,10 +22,6 @@ const LONGEST_SLEEP: Nanos = Nanos::from_ms(50);
 
 /// Requests late by more than this are left out once the run's time is over.
 const GRACE: Nanos = Nanos::from_s(1);
-
-/// Requests that become due within this of each other are handed over together, when the last of them is due: one
-/// waking for three requests costs a third of three. A request is never early, and late by this at most.
-const WINDOW: Nanos = Nanos(40_000);
 
 /// Workers that a ring each may be asked for.
 pub const MOST_WORKERS: usize = 64;

@@ -1,6 +1,5 @@
 //! One thread of the `threads` engine: takes the next request, waits until it is due, carries it out, counts it.
 
-use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use rustix::io::Errno;
@@ -11,11 +10,15 @@ use crate::device::Device;
 use crate::draws::Draws;
 use crate::engine::crew::Shared;
 use crate::engine::request::{self, Request};
-use crate::engine::{GRACE, LONGEST_SLEEP, WINDOW};
+use crate::engine::{GRACE, LONGEST_SLEEP, punctual};
 use crate::faults::Failure;
 use crate::recorder::{Recorder, Stamps};
 use crate::stop::Cause;
 use crate::stream::{Operation, Stream};
+
+/// Requests of a device of memory that become due within this of each other are served at one waking, when the last of
+/// them is due: one waking for three requests costs a third of three. A request is never early, and late by this at most.
+const WINDOW: Nanos = Nanos(40_000);
 
 /// A device that answers faster than this is as well asked by one thread several times as by several threads that wake
 /// up for it: memory. A read of a drive takes longer.
@@ -55,8 +58,7 @@ impl Worker {
 
     /// Works until the requests are used up or the run stops.
     pub(crate) fn work(mut self) {
-        // Without this the kernel wakes us up to 50 us late, on purpose; where it is not allowed we are merely later.
-        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+        punctual::wake_on_time();
         let Some(start) = self.shared.gate.pass() else {
             return;
         };

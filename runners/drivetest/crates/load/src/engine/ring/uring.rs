@@ -11,7 +11,7 @@ use super::arena::Arena;
 use crate::clock::Nanos;
 use crate::device::Extent;
 
-/// Requests that are handed over in one call, at most: a longer call would stamp completions late.
+/// Requests in line that the kernel has not taken, at most.
 pub(super) const ENTRIES: u32 = 64;
 
 /// The kernel's largest completion ring; beyond it completions wait in the kernel and none is lost.
@@ -109,6 +109,14 @@ impl Ring {
         }
     }
 
+    /// Hands over what was pushed, and looks at nothing that came back; what the kernel does not take now goes with the
+    /// next [`enter`](Self::enter), which tells why.
+    pub(super) fn submit(&mut self) {
+        let pushed = self.uring.submission().len() as u32;
+        // SAFETY: every entry in line was pushed under the terms of `push`; no argument goes with the call.
+        let _ = unsafe { self.uring.submitter().enter::<()>(pushed, 0, 0, None) };
+    }
+
     /// Hands over what was pushed, and waits for a completion or until the time is over; does not wait at all for None.
     ///
     /// # Errors
@@ -130,6 +138,11 @@ impl Ring {
             Err(error) if !is_passing(&error) => Err(error),
             _ => Ok(()),
         }
+    }
+
+    /// Whether something came back, also where the kernel puts it into the ring only when it is entered.
+    pub(super) fn has_news(&mut self) -> bool {
+        self.uring.submission().taskrun() || !self.uring.completion().is_empty()
     }
 
     /// What came back since the last look: number and result.
@@ -169,10 +182,14 @@ fn build(completions: u32) -> io::Result<IoUring> {
         builder
             .setup_single_issuer()
             .setup_defer_taskrun()
+            .setup_taskrun_flag()
             .setup_submit_all();
     };
     let cooperating = |builder: &mut Builder| {
-        builder.setup_coop_taskrun().setup_submit_all();
+        builder
+            .setup_coop_taskrun()
+            .setup_taskrun_flag()
+            .setup_submit_all();
     };
     let ways: [&dyn Fn(&mut Builder); 3] = [&newest, &cooperating, &|_| {}];
     let mut failed = io::ErrorKind::Unsupported.into();

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io;
 use std::mem::ManuallyDrop;
-use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use rustix::io::Errno;
@@ -11,14 +10,14 @@ use rustix::io::Errno;
 use super::arena::Arena;
 use super::depth::most_out;
 use super::flow::{Flow, Ticket};
-use super::uring::{ENTRIES, Ring, Transfer};
+use super::uring::{Ring, Transfer};
 use super::waiting::Pool;
 use crate::buffer::Pattern;
 use crate::clock::{Instant, Nanos};
 use crate::draws::Draws;
 use crate::engine::crew::Shared;
 use crate::engine::request::{self, Request};
-use crate::engine::{GRACE, LONGEST_SLEEP, WINDOW};
+use crate::engine::{GRACE, LONGEST_SLEEP, punctual};
 use crate::faults::Failure;
 use crate::recorder::Stamps;
 use crate::stop::Cause;
@@ -26,6 +25,15 @@ use crate::stream::Stream;
 
 /// Requests that are handed over between two looks at what came back.
 const BATCH: usize = 16;
+
+/// Requests that become due within this of each other are handed over together, when the last of them is due: two at
+/// 20,000 a second. Each waking, of this thread and of whoever serves the device, then serves all of them: 12 us of CPU a
+/// request instead of 19 (loop device, 2 virtual processors). A request is never early, and late by this at most.
+const WINDOW: Nanos = Nanos(50_000);
+
+/// The alarm is set so much before a request is due, about what a virtual processor needs to wake; who wakes sooner than
+/// that watches the clock for the rest.
+const LEAD: Nanos = Nanos(15_000);
 
 /// Data for the next write is made where nothing is due for at least this long; 128 KiB take 5 us.
 const SPARE: Nanos = Nanos(15_000);
@@ -53,15 +61,15 @@ pub(crate) struct Worker {
     flows: Vec<Flow>,
     slots: Vec<Option<Slot>>,
     waiting: Pool,
-    /// Handed over with the next call.
-    fresh: Vec<u32>,
     /// To be handed over once more: the kernel had no room.
     again: Vec<u32>,
     out_count: usize,
     /// Of each device: requests that are out, and how many may be.
     out_by_device: Box<[(usize, usize)]>,
-    /// More could go out than one call takes.
+    /// More could go out at once.
     has_more: bool,
+    /// Something went out since the last sleep.
+    has_sent: bool,
     pattern: Pattern,
     draws: Draws,
     start: Instant,
@@ -103,11 +111,11 @@ impl Worker {
             flows,
             slots: vec![None; slots_count],
             waiting: Pool::new(MOST_WAITING),
-            fresh: Vec::with_capacity(ENTRIES as usize),
             again: Vec::with_capacity(slots_count),
             out_count: 0,
             out_by_device: files.iter().map(|file| (0, most_out(file, workers))).collect(),
             has_more: false,
+            has_sent: false,
             pattern,
             draws,
             start: now,
@@ -118,8 +126,8 @@ impl Worker {
 
     /// Works until the requests are used up or the run stops.
     pub(crate) fn work(mut self) {
-        // Without this the kernel wakes us up to 50 us late, on purpose; where it is not allowed we are merely later.
-        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+        punctual::wake_on_time();
+        punctual::go_first();
         let enabled = self.ring.enable();
         let Some(start) = self.shared.gate.pass() else {
             return;
@@ -312,7 +320,10 @@ impl Worker {
         true
     }
 
-    /// Gives a request a slot and puts it in line; its device must have a place.
+    /// Gives a request a slot, stamps it and hands it over; its device must have a place.
+    ///
+    /// In a call of its own: of several in one call all but the first would be told slower than the device is, by what
+    /// the kernel needs for those before them, the waking of whoever serves the device included.
     fn send(&mut self, index: usize, request: Request, now: Instant) {
         let flow = &mut self.flows[index];
         let free = flow.free.pop();
@@ -329,13 +340,14 @@ impl Worker {
         }
         self.slots[number as usize] = Some(Slot {
             request,
-            submitted: now,
+            submitted: Instant::now(),
             flow: index,
         });
         self.out_count += 1;
         self.out_by_device[request.device].0 += 1;
-        self.fresh.push(number);
         self.push(number);
+        self.has_sent = true;
+        self.ring.submit();
     }
 
     fn push(&mut self, number: u32) {
@@ -374,26 +386,37 @@ impl Worker {
         }
     }
 
-    /// Stamps what is handed over, and sleeps until something comes back or is due; false when the ring is of no use.
+    /// Sleeps until something comes back or is due; false when the ring is of no use.
     fn enter(&mut self) -> bool {
         let now = Instant::now();
-        let is_idle = self.fresh.is_empty();
-        for number in self.fresh.drain(..) {
-            if let Some(slot) = &mut self.slots[number as usize] {
-                slot.submitted = now;
-            }
-        }
+        let is_idle = !std::mem::take(&mut self.has_sent);
         let wait = self.wait(now);
         if is_idle && wait.is_some_and(|wait| wait >= SPARE) {
             self.renew_one();
         }
-        match self.ring.enter(wait) {
+        let entered = match wait {
+            Some(wait) if wait <= LEAD && self.again.is_empty() => self.watch(now.after(wait)),
+            Some(wait) => self.ring.enter(Some(Nanos(wait.0.saturating_sub(LEAD.0)))),
+            None => self.ring.enter(None),
+        };
+        match entered {
             Ok(()) => true,
             Err(error) => {
                 self.shared.stop.raise(broken(&error));
                 false
             }
         }
+    }
+
+    /// Watches the clock until then; what comes back meanwhile ends the watch.
+    fn watch(&mut self, until: Instant) -> io::Result<()> {
+        while Instant::now() < until {
+            if self.ring.has_news() {
+                return self.ring.enter(None);
+            }
+            std::hint::spin_loop();
+        }
+        Ok(())
     }
 
     /// How long nothing is due; None when something is already.

@@ -1,0 +1,222 @@
+"""The programs whose loads are compared: drivetest, upstream's act_storage 6.6, fio; what one run of each told."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+DRIVETEST = ROOT / "runners/drivetest/target/release/drivetest"
+
+# Which program is missing, and what to do about it.
+MISSING = {
+    "act_storage": "missing: set ACT_STORAGE to the program built from aerospike/act",
+    "fio": "missing: install fio",
+}
+
+BUCKET = re.compile(r" \((\d\d): (\d+)\)")
+
+# Bucket 11 begins at 1024 us, the edge that stands for 1 ms in a microsecond log.
+FIRST_BUCKET_OVER = 11
+
+RECORD_BYTES = 1536
+BLOCK_BYTES = 131_072
+
+# Large blocks a second, for reading and for writing each, that one write a second makes: 85 records of 1536 bytes in
+# 128 KiB, doubled by defragmentation at 50 %.
+BLOCKS_PER_WRITE = 2 / 85
+
+
+@dataclass(frozen=True)
+class Load:
+    """What is asked of a device; `more` are further lines of the configuration."""
+
+    device: str
+    reads: int
+    writes: int = 0
+    seconds: int = 10
+    more: tuple[str, ...] = ()
+
+    def config(self, *further: str) -> str:
+        lines = [
+            f"device-names: {self.device}",
+            f"test-duration-sec: {self.seconds}",
+            f"read-reqs-per-sec: {self.reads}",
+            f"write-reqs-per-sec: {self.writes}",
+            "microsecond-histograms: yes",
+            "max-lag-sec: 0",
+            *self.more,
+            *further,
+        ]
+        return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What one run showed. Service times and lateness in us, None where the program does not tell.
+
+    `others_pct` is what programs that were not measured used of one processor meanwhile, in user mode.
+    """
+
+    reads_per_s: float
+    cpu_us_per_read: float
+    over_pct: float | None
+    peak_kib: int
+    others_pct: float
+    p50_us: float | None = None
+    p99_us: float | None = None
+    side: list[dict[str, Any]] = field(default_factory=list)
+
+    def lateness_us(self, name: str) -> float | None:
+        """Return a percentile of submission behind the due time, of drivetest's reads."""
+        if not self.side:
+            return None
+        found = self.side[-1]["operations"]["reads"]["lateness"][name]
+        return None if found is None else found / 1000
+
+
+@dataclass(frozen=True)
+class Used:
+    """What a program used, and what it printed."""
+
+    cpu_s: float
+    peak_kib: int
+    others_pct: float
+    output: str
+
+
+Program = Callable[[Load], Ran]
+
+
+def drivetest(load: Load) -> Ran:
+    with tempfile.TemporaryDirectory() as folder:
+        config, log, side = (Path(folder) / name for name in ("config", "log", "side.jsonl"))
+        config.write_text(load.config())
+        command = [DRIVETEST, "storage", config, "--log", log, "--side-file", side, "--i-know-this-destroys-data"]
+        used = timed(command)
+        records = [json.loads(line) for line in side.read_text().splitlines()]
+        end, counts = records[-1], last_reads(log.read_text())
+    if end["reason"] != "finished":
+        sys.exit(f"drivetest ended with {end['reason']}: {end['text']}")
+    service = end["service"]
+    reads = end["reads_count"]
+    return Ran(
+        reads_per_s=float(end["achieved_reads_per_s"]),
+        cpu_us_per_read=used.cpu_s * 1e6 / reads,
+        over_pct=over_pct(counts),
+        peak_kib=used.peak_kib,
+        others_pct=used.others_pct,
+        p50_us=service["p50_ns"] / 1000,
+        p99_us=service["p99_ns"] / 1000,
+        side=records,
+    )
+
+
+def act_storage(threads: int | None = None) -> Program:
+    """Return upstream's program with that many service threads; its own default is five for each processor."""
+
+    def run(load: Load) -> Ran:
+        further = () if threads is None else (f"service-threads: {threads}",)
+        with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
+            file.write(load.config(*further))
+            file.flush()
+            used = timed([os.environ["ACT_STORAGE"], file.name])
+        if "ERROR" in used.output:
+            sys.exit(f"act_storage:\n{used.output[-500:]}")
+        counts = last_reads(used.output)
+        reads = sum(counts.values())
+        return Ran(reads / load.seconds, used.cpu_s * 1e6 / reads, over_pct(counts), used.peak_kib, used.others_pct)
+
+    return run
+
+
+def fio(engine: str = "io_uring", jobs: int = 1, depth: int = 128) -> Program:
+    """Return fio; evenly paced at the load's rates, as fast as it can where the load's rate is 0."""
+
+    def run(load: Load) -> Ran:
+        command = ["fio", "--output-format=json", "--direct=1", f"--filename={load.device}", "--time_based"]
+        command += [f"--runtime={load.seconds}", "--randrepeat=0", "--norandommap", "--lat_percentiles=1"]
+        command += ["--group_reporting", "--thread", f"--ioengine={engine}", "--name=reads", "--rw=randread"]
+        command += [f"--bs={record_bytes(load.device)}", f"--numjobs={jobs}", f"--iodepth={depth}"]
+        if load.reads:
+            command += [f"--rate_iops={load.reads // jobs}", "--rate_process=linear"]
+        for name, is_write in (("block-reads", False), ("block-writes", True)) if load.writes else ():
+            command += [f"--name={name}", f"--rw={'randwrite' if is_write else 'randread'}", f"--bs={BLOCK_BYTES}"]
+            command += [f"--rate_iops={round(load.writes * BLOCKS_PER_WRITE)}", "--new_group", "--numjobs=1"]
+            command += ["--sync=dsync"] if is_write else []
+        used = timed(command)
+        return fio_ran(json.loads(used.output)["jobs"][0]["read"], used, load.seconds)
+
+    return run
+
+
+def fio_ran(reads: dict[str, Any], used: Used, seconds: int) -> Ran:
+    count, percentiles = reads["total_ios"], reads["lat_ns"]["percentile"]
+    return Ran(
+        reads_per_s=count / seconds,
+        cpu_us_per_read=used.cpu_s * 1e6 / count,
+        over_pct=None,  # it tells percentiles, not counts over an edge
+        peak_kib=used.peak_kib,
+        others_pct=used.others_pct,
+        p50_us=percentiles["50.000000"] / 1000,
+        p99_us=percentiles["99.000000"] / 1000,
+    )
+
+
+def record_bytes(device: str) -> int:
+    """Return what a record of 1536 bytes is read as: whole blocks of the device."""
+    block = int(Path(f"/sys/block/{Path(device).name}/queue/logical_block_size").read_text())
+    return -(-RECORD_BYTES // block) * block
+
+
+def is_missing(name: str) -> bool:
+    return {"act_storage": "ACT_STORAGE" not in os.environ, "fio": shutil.which("fio") is None}.get(name, False)
+
+
+def timed(command: list[Any]) -> Used:
+    """Run a program. CPU is that of the process, with the kernel's on its behalf.
+
+    Threads of the kernel count for nobody.
+    """
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        before_s, begun = user_mode_s(), time.monotonic()
+        child = subprocess.Popen([str(part) for part in command], stdout=out, stderr=err)
+        _, status, usage = os.wait4(child.pid, 0)
+        others_s, length_s = user_mode_s() - before_s - usage.ru_utime, time.monotonic() - begun
+        child.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        err.seek(0)
+        if child.returncode != 0:
+            sys.exit(f"{command[0]} ended with status {child.returncode}:\n{out.read()[-500:]}{err.read()[-500:]}")
+        cpu_s = usage.ru_utime + usage.ru_stime
+        return Used(cpu_s, usage.ru_maxrss, 100 * max(others_s, 0.0) / length_s, out.read())
+
+
+def user_mode_s() -> float:
+    """Return what all programs together have used in user mode, where the kernel's own threads never are."""
+    user, nice = Path("/proc/stat").read_text().split()[1:3]
+    return (int(user) + int(nice)) / os.sysconf("SC_CLK_TCK")
+
+
+def over_pct(counts: dict[int, int]) -> float:
+    over = sum(count for bucket, count in counts.items() if bucket >= FIRST_BUCKET_OVER)
+    return 100 * over / sum(counts.values())
+
+
+def last_reads(log: str) -> dict[int, int]:
+    """Return the buckets of the last block's `reads`."""
+    counts: dict[int, int] = {}
+    for line in log.rpartition("\nreads (")[2].splitlines()[1:]:
+        found = BUCKET.findall(line)
+        if not found:
+            break
+        counts.update((int(bucket), int(count)) for bucket, count in found)
+    return counts
