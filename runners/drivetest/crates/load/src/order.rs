@@ -176,7 +176,9 @@ impl Order<'_> {
         let threads = self.config.service_threads;
         let text = match engine {
             Engine::Threads => {
-                format!("this host starts no {threads} service threads and those for large blocks: {error}")
+                format!(
+                    "this host cannot start {threads} service threads and those for large blocks: {error}; give fewer service-threads"
+                )
             }
             Engine::IoUring { workers } => {
                 format!(
