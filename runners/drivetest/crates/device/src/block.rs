@@ -1,7 +1,7 @@
 //! A block device as sysfs describes it.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::DeviceError;
 use crate::node::{DeviceNumber, FileId, Node};
@@ -76,6 +76,11 @@ impl Block {
             backing: backing(system, &directory)?,
             directory,
         }))
+    }
+
+    /// Returns its path under `/dev`. The kernel writes a slash in a device's name as an exclamation mark.
+    pub fn node(&self) -> PathBuf {
+        Path::new("/dev").join(self.name.replace('!', "/"))
     }
 
     /// Returns the size.

@@ -184,11 +184,6 @@ fn told(system: &System, target: &Target<'_>) -> Result<Identity, DeviceError> {
     Ok(identity)
 }
 
-fn node_of(block: &Block) -> PathBuf {
-    // The kernel writes a slash in a device's name as an exclamation mark.
-    Path::new("/dev").join(block.name.replace('!', "/"))
-}
-
 /// Tells whether a device is made of others, and so is not the drive itself.
 fn stands_upon_another(block: &Block) -> bool {
     !block.slaves.is_empty() || matches!(block.backing, Some(Backing::Block { .. }))
@@ -197,19 +192,19 @@ fn stands_upon_another(block: &Block) -> bool {
 fn same_drive(target: &Target<'_>) -> Vec<PathBuf> {
     let others = target.touched().filter(|block| !stands_upon_another(block));
     let others = others.filter(|block| target.block().is_none_or(|named| named.name != block.name));
-    others.map(node_of).collect()
+    others.map(Block::node).collect()
 }
 
 fn holders(target: &Target<'_>) -> Vec<PathBuf> {
     let upon = target.touched().filter(|block| stands_upon_another(block));
     let upon = upon.filter(|block| target.block().is_none_or(|named| named.name != block.name));
-    upon.map(node_of).collect()
+    upon.map(Block::node).collect()
 }
 
 fn mount_points(system: &System, target: &Target<'_>) -> Result<Vec<MountPoint>, DeviceError> {
     let mounts = mounts::read(system)?.into_iter();
     let ours = mounts.filter_map(|mount| {
-        let device = node_of(target.touched_numbered(mount.number)?);
+        let device = target.touched_numbered(mount.number)?.node();
         Some(MountPoint {
             device,
             point: mount.point,

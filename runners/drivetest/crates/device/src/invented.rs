@@ -19,7 +19,7 @@ pub(crate) struct InventedHost {
     directories: BTreeMap<String, PathBuf>,
     mounts: String,
     swaps: String,
-    pub exclusive: fn() -> Exclusive,
+    pub exclusive: fn(&Path) -> Exclusive,
     pub writable: fn() -> io::Result<()>,
 }
 
@@ -32,7 +32,7 @@ impl InventedHost {
             directories: BTreeMap::new(),
             mounts: String::new(),
             swaps: "Filename Type Size Used Priority\n".to_owned(),
-            exclusive: || Exclusive::Free,
+            exclusive: |_| Exclusive::Free,
             writable: || Ok(()),
         };
         host.write("proc/sys/kernel/hostname", "lab1\n");
@@ -239,7 +239,7 @@ fn write(path: &Path, content: impl AsRef<[u8]>) {
 
 struct InventedNodes {
     nodes: BTreeMap<PathBuf, Node>,
-    exclusive: fn() -> Exclusive,
+    exclusive: fn(&Path) -> Exclusive,
     writable: fn() -> io::Result<()>,
 }
 
@@ -256,8 +256,8 @@ impl Nodes for InventedNodes {
         (self.writable)()
     }
 
-    fn exclusive(&self, _: &Path) -> Exclusive {
-        (self.exclusive)()
+    fn exclusive(&self, path: &Path) -> Exclusive {
+        (self.exclusive)(path)
     }
 
     fn signature(&self, _: &Path, _: u64) -> Option<&'static str> {

@@ -14,6 +14,8 @@ const LOOKS: usize = 3;
 pub(crate) struct Opener {
     pub number: u32,
     pub name: String,
+    /// What of the drive it has open: the first that was found.
+    pub node: Node,
 }
 
 /// Returns the processes, other than this one, that have a node open for which `is_ours` holds, and keep it open.
@@ -38,10 +40,11 @@ fn now(system: &System, is_ours: &dyn Fn(&Node) -> bool) -> Result<Vec<Opener>, 
         .into_iter()
         .filter(|&number| Some(number) != own)
     {
-        if has_open(system, number, is_ours) {
+        if let Some(node) = open_in(system, number, is_ours) {
             openers.push(Opener {
                 number,
                 name: name_of(system, number),
+                node,
             });
         }
     }
@@ -65,15 +68,13 @@ fn name_of(system: &System, number: u32) -> String {
 
 /// Processes and descriptors come and go while they are looked at: what cannot be followed is not open any more, or is another
 /// user's.
-fn has_open(system: &System, number: u32, is_ours: &dyn Fn(&Node) -> bool) -> bool {
+fn open_in(system: &System, number: u32, is_ours: &dyn Fn(&Node) -> bool) -> Option<Node> {
     let descriptors = system.proc.join(number.to_string()).join("fd");
     let names = system::names(&descriptors).unwrap_or_default();
-    names.iter().any(|name| {
-        system
-            .nodes
-            .look(&descriptors.join(name))
-            .is_ok_and(|node| is_ours(&node))
-    })
+    let mut nodes = names
+        .iter()
+        .filter_map(|name| system.nodes.look(&descriptors.join(name)).ok());
+    nodes.find(is_ours)
 }
 
 /// Returns the numbers of all processes.

@@ -1,6 +1,7 @@
 //! Why a device may not be written to.
 
 use std::path::Path;
+use std::thread;
 
 use serde::Serialize;
 
@@ -8,8 +9,8 @@ use crate::activity::Activity;
 use crate::block::{Backing, Block};
 use crate::error::DeviceError;
 use crate::mounts;
-use crate::node::Exclusive;
-use crate::openers;
+use crate::node::{Exclusive, Node};
+use crate::openers::{self, Opener};
 use crate::swaps;
 use crate::system::System;
 use crate::target::{Target, Thing};
@@ -57,13 +58,13 @@ fn without_watching(system: &System, target: &Target<'_>) -> Result<Vec<Refusal>
     let mut found = mounted(system, target)?;
     found.extend(held(target));
     found.extend(swapped_to(system, target)?);
-    // What the kernel itself has not been seen to use may still be claimed: by ZFS, a second btrfs member, another program.
+    found.extend(open(system, target)?);
+    // What nobody has been seen to use may still be claimed: by ZFS, a second btrfs member, a program of another container.
     if found.is_empty() {
         found.extend(claimed(system, target));
     }
     found.extend(stacked(target));
     found.extend(partitioned(target));
-    found.extend(open(system, target)?);
     found.extend(backing_gone(target));
     found.extend(unnamed(target));
     found.extend(too_small(target)?);
@@ -142,24 +143,48 @@ fn swapped_to(system: &System, target: &Target<'_>) -> Result<Vec<Refusal>, Devi
 }
 
 fn claimed(system: &System, target: &Target<'_>) -> Option<Refusal> {
-    target.block()?;
-    match system.nodes.exclusive(target.path) {
-        Exclusive::Free => None,
-        Exclusive::Claimed => {
-            let remedy =
-                "look for ZFS, a volume manager or another load, and end that or choose another device";
-            Some(refusal(
-                "claimed",
-                target,
-                &format!("the kernel has given it to another user; {remedy}"),
-            ))
-        }
+    let named = target.block()?;
+    let claimed = |block: &Block| {
+        let subject = subject(target, block);
+        refusal(
+            "claimed",
+            target,
+            &format!(
+                "{subject}given to another user by the kernel; look for ZFS, a volume manager or another load, and end that \
+                 or choose another device"
+            ),
+        )
+    };
+    match exclusive(system, target.path) {
+        Exclusive::Free => claimed_beside(system, target).map(claimed),
+        Exclusive::Claimed => Some(claimed(named)),
         Exclusive::Denied(error) => Some(refusal(
             "no-access",
             target,
             &format!("cannot be opened: {error}; check the medium and your rights"),
         )),
     }
+}
+
+/// Asks once more after a while: another who asks this has the device for a moment as well.
+fn exclusive(system: &System, path: &Path) -> Exclusive {
+    match system.nodes.exclusive(path) {
+        Exclusive::Claimed => {
+            thread::sleep(system.passing);
+            system.nodes.exclusive(path)
+        }
+        answer => answer,
+    }
+}
+
+/// Finds another device of the drive that somebody has. The kernel gives away no drive of which it gave a part away: its
+/// partitions are asked instead.
+fn claimed_beside<'t>(system: &System, target: &'t Target<'_>) -> Option<&'t Block> {
+    let is_claimed = |block: &&Block| {
+        let is_whole_of_others = target.inventory.partitions(block).next().is_some();
+        !is_whole_of_others && matches!(exclusive(system, &block.node()), Exclusive::Claimed)
+    };
+    target.touched().find(is_claimed)
 }
 
 fn stacked(target: &Target<'_>) -> Option<Refusal> {
@@ -194,11 +219,18 @@ fn partitioned(target: &Target<'_>) -> Option<Refusal> {
 
 fn open(system: &System, target: &Target<'_>) -> Result<Vec<Refusal>, DeviceError> {
     let openers = openers::lasting(system, &|node| target.touches(node))?;
-    let sentence =
-        |number, name: &str| format!("open in process {number} ({name}); end that or choose another device");
+    let sentence = |opener: &Opener| {
+        let Opener { number, name, node } = opener;
+        let block = match node {
+            Node::Block(number) => target.touched_numbered(*number),
+            _ => None,
+        };
+        let subject = block.map(|block| subject(target, block)).unwrap_or_default();
+        format!("{subject}open in process {number} ({name}); end that or choose another device")
+    };
     Ok(openers
         .iter()
-        .map(|opener| refusal("open", target, &sentence(opener.number, &opener.name)))
+        .map(|opener| refusal("open", target, &sentence(opener)))
         .collect())
 }
 

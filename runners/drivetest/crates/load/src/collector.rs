@@ -256,7 +256,7 @@ impl<'a> Collector<'a> {
         };
         let ran = Ran {
             elapsed,
-            held: Some(Held::of(&self.accounts, extent)),
+            held: Held::of(&self.accounts, extent),
             accounts: self.accounts,
             raided_count: None,
             errors: errors(self.shared),

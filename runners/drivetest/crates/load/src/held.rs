@@ -39,16 +39,20 @@ pub struct Extent {
 }
 
 impl Held {
-    /// Judges all operations of a run; the last interval of each account is the run's last.
-    pub fn of(accounts: &[Account], extent: Extent) -> Self {
+    /// Judges all operations of a run; the last interval of each account is the run's last. None of a run that ended before
+    /// anything was due.
+    pub fn of(accounts: &[Account], extent: Extent) -> Option<Self> {
+        if extent.elapsed == Nanos(0) {
+            return None;
+        }
         let shortfalls: Vec<_> = accounts
             .iter()
             .filter_map(|account| Shortfall::of(account, extent))
             .collect();
-        match shortfalls.is_empty() {
+        Some(match shortfalls.is_empty() {
             true => Self::in_full(accounts),
             false => Self::not_held(&shortfalls),
-        }
+        })
     }
 
     fn in_full(accounts: &[Account]) -> Self {
@@ -154,7 +158,7 @@ mod tests {
     }
 
     fn word(done_count: u64, late_ms: u64, extent: Extent) -> &'static str {
-        Held::of(&[account(done_count, late_ms)], extent).word
+        Held::of(&[account(done_count, late_ms)], extent).unwrap().word
     }
 
     #[test]
@@ -166,10 +170,20 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_ended_before_it_began_held_nothing() {
+        let stopped = |elapsed| Extent {
+            elapsed,
+            is_whole: false,
+        };
+        assert_eq!(Held::of(&[account(0, 0)], stopped(Nanos(0))), None);
+        assert!(Held::of(&[account(0, 0)], stopped(Nanos::from_s(9))).is_some());
+    }
+
+    #[test]
     fn requests_that_failed_were_made() {
         let mut account = account(9_000, 0);
         account.failed_count = 1_000;
-        assert!(Held::of(&[account], WHOLE).is_held);
+        assert!(Held::of(&[account], WHOLE).unwrap().is_held);
     }
 
     #[test]
@@ -206,7 +220,7 @@ mod tests {
         let paused = |late_ms| {
             let mut account = account(10_000, 0);
             account.total.lateness.record(Nanos::from_ms(late_ms));
-            Held::of(&[account], WHOLE)
+            Held::of(&[account], WHOLE).unwrap()
         };
         assert_eq!(
             (paused(999).word, paused(1_000).word),
@@ -218,7 +232,7 @@ mod tests {
 
     #[test]
     fn the_sentence_names_what_came_and_what_was_asked() {
-        let held = Held::of(&[account(8_748, 1_250)], WHOLE);
+        let held = Held::of(&[account(8_748, 1_250)], WHOLE).unwrap();
         assert_eq!(
             held.sentence,
             "reads: 874.800 a second, 1000.000 were asked, half of them 1.250 s late at the end"

@@ -105,6 +105,12 @@ impl Order<'_> {
             guard: self.guard,
             signal: &|| signals.first(),
         };
+        // All of them before any: files are filled as they are opened.
+        let mut refusals =
+            (0..self.config.device_names.len()).filter_map(|ordinal| self.guard.refusal(ordinal));
+        if let Some(sentence) = refusals.next() {
+            return Err(Refusal::Unsafe(sentence));
+        }
         let mut devices: Vec<Device> = Vec::new();
         for (ordinal, name) in self.config.device_names.iter().enumerate() {
             // Upstream lets a name stand twice; a second open of its own would find the device held by the first.
@@ -170,7 +176,9 @@ impl Order<'_> {
         let threads = self.config.service_threads;
         let text = match engine {
             Engine::Threads => {
-                format!("this host starts no {threads} service threads and those for large blocks: {error}")
+                format!(
+                    "this host cannot start {threads} service threads and those for large blocks: {error}; give fewer service-threads"
+                )
             }
             Engine::IoUring { workers } => {
                 format!(

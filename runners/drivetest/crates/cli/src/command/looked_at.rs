@@ -33,6 +33,14 @@ impl Node {
     }
 }
 
+/// Where nothing was there the load may have made a file; a device that came meanwhile was never asked about.
+fn is_what_was_seen(seen: Option<Node>, opened: Option<Node>) -> bool {
+    match seen {
+        Some(_) => opened == seen,
+        None => !matches!(opened, Some(Node::Device(_))),
+    }
+}
+
 /// One device as its path led to it before anything was opened: an exclusive open of our own would look like somebody
 /// else's.
 struct Look {
@@ -65,7 +73,23 @@ impl LookedAt {
             let looked = node.and_then(|_| identities.next());
             Look::of(name, node, key, looked, writes)
         });
-        Self(looks.collect())
+        Self(looks.collect()).without_second_names()
+    }
+
+    /// A device under two names would be refused as held by another: by ourselves.
+    fn without_second_names(mut self) -> Self {
+        for ordinal in 1..self.0.len() {
+            let (before, rest) = self.0.split_at_mut(ordinal);
+            let Some(look) = rest.first_mut() else { continue };
+            let same = |other: &&Look| other.node.is_some() && other.node == look.node;
+            let first = before.iter().find(same).filter(|other| other.path != look.path);
+            let sentence = first.map(|other| {
+                let (path, other) = (look.path.display(), other.path.display());
+                format!("{path}: is the same device as {other}; name it once, or twice by one name")
+            });
+            look.refusal = look.refusal.take().or(sentence);
+        }
+        self
     }
 }
 
@@ -124,7 +148,7 @@ impl Look {
             Ok(found) => Node::of(&found),
             Err(error) => return Some(self.unknown(&error)),
         };
-        if self.node.is_some() && opened != self.node {
+        if !is_what_was_seen(self.node, opened) {
             return Some(self.changed());
         }
         let expected = self.expected_key.as_ref()?;
@@ -210,6 +234,29 @@ mod tests {
         std::fs::rename(&other, &one).unwrap();
         let told = looked_at.mismatch(0, &File::open(&one).unwrap()).unwrap();
         assert!(told.contains("names another device or file"), "{told}");
+    }
+
+    #[test]
+    fn a_device_that_was_not_there_when_looked_at_is_not_loaded() {
+        let (device, file) = (Some(Node::Device(7)), Some(Node::File(1, 2)));
+        assert!(!is_what_was_seen(None, device) && is_what_was_seen(None, file));
+        assert!(is_what_was_seen(device, device) && !is_what_was_seen(file, device));
+        assert!(!is_what_was_seen(device, Some(Node::Device(8))));
+    }
+
+    #[test]
+    fn a_device_under_two_names_is_told_before_it_is_opened() {
+        let (folder, one, _other, _) = two_files();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&one, &link).unwrap();
+        let [one, link] = [&one, &link].map(|path| path.to_str().unwrap().to_owned());
+        let looked_at = LookedAt::at(&[one.clone(), link.clone(), one.clone()], true, &[]);
+        let told = looked_at.refusal(1).unwrap();
+        assert_eq!(
+            told,
+            format!("{link}: is the same device as {one}; name it once, or twice by one name")
+        );
+        assert_eq!((looked_at.refusal(0), looked_at.refusal(2)), (None, None));
     }
 
     #[test]

@@ -37,11 +37,11 @@ mod ycsb_table;
 /// What to do.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Reads logs of ACT, drivetest and YCSB: facts, histograms, slices, findings.
+    /// Read logs of ACT, drivetest and YCSB: facts, histograms, slices, findings.
     Read(read::Args),
-    /// Prints the slice table that act_latency.py prints.
+    /// Print the slice table that act_latency.py prints.
     Latency(latency::Args),
-    /// Judges logs, of ACT under a profile: 0 pass, 1 fail, 2 undecided or void, 3 unreadable.
+    /// Judge logs, of ACT under a profile: 0 pass, 1 fail, 2 undecided or void, 3 unreadable.
     Check(check::Args),
     /// Write zeros, then random data, over whole devices: all data on them is lost.
     ///
@@ -52,11 +52,13 @@ pub enum Command {
     Prep(prep::Args),
     /// Run the load of an act_storage configuration and write its log.
     ///
-    /// The keys of the configuration are told by `drivetest keys`, and in the manual of this command.
+    /// A configuration needs three lines: `device-names: /dev/...`, `test-duration-sec: 86400`, and `read-reqs-per-sec: 2000` or
+    /// `write-reqs-per-sec: 1000`. All keys are told by `drivetest keys`, and in the manual of this command.
     Storage(storage::Args),
     /// Run the load of an act_index configuration and write its log.
     ///
-    /// The keys of the configuration are told by `drivetest keys`, and in the manual of this command.
+    /// A configuration needs three lines: `device-names: /dev/...`, `test-duration-sec: 86400`, and `read-reqs-per-sec: 2000` or
+    /// `write-reqs-per-sec: 1000`. All keys are told by `drivetest keys`, and in the manual of this command.
     Index(index::Args),
     /// Tell the keys of a load's configuration, with their values and defaults.
     Keys(keys::Args),

@@ -180,3 +180,22 @@ fn other_settings_and_other_files_are_a_matter_of_usage() {
         "expected a drivecert.prep-state/1, got something else",
     );
 }
+
+#[test]
+fn a_state_that_no_preparation_leaves_is_not_believed() {
+    let Some(bench) = Bench::new(DRIVE_BYTES) else {
+        return;
+    };
+    assert_eq!(stopped(&bench, "TERM", "first"), Some(5));
+    let (path, sound) = (bench.path("state"), state(&bench));
+    let with = |passes_done: u64, done_bytes: u64| {
+        let mut state = sound.clone();
+        state["passes_done"] = passes_done.into();
+        state["devices"][0]["done_bytes"] = done_bytes.into();
+        fs::write(&path, state.to_string()).unwrap();
+        bench.run(&[&SLOWLY[..], &["--state", &path]].concat())
+    };
+    ended(&with(3, 0), 64, "3 of 2 passes are done");
+    ended(&with(1, DRIVE_BYTES + 1), 64, "67108865 of 67108864 bytes of");
+    ended(&with(2, DRIVE_BYTES), 0, "");
+}

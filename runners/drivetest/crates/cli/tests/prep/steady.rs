@@ -109,3 +109,18 @@ fn blocks_smaller_than_the_drive_takes_are_refused() {
     );
     assert!(drive.is_untouched());
 }
+
+#[test]
+fn blocks_larger_than_the_drive_are_refused_and_a_file_keeps_its_size() {
+    let Some(bench) = Bench::new(512 << 10) else {
+        return;
+    };
+    let of = |bytes| bench.run(&[&STEADY[..], &["--steady-block-bytes", bytes]].concat());
+    ended(
+        &of("1048576"),
+        2,
+        "holds 524288 bytes, less than one block of --steady-block-bytes 1048576; ask for smaller blocks",
+    );
+    assert!(of("524288").status.code().is_some_and(|code| code < 2));
+    assert_eq!(bench.content().len(), 512 << 10);
+}

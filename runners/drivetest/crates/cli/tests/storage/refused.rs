@@ -158,6 +158,45 @@ fn a_file_too_small_for_a_block_is_refused() {
 }
 
 #[test]
+fn a_file_that_its_file_system_cannot_hold_is_not_begun() {
+    let bench = Bench::new();
+    // 4 PiB less one MiB: more than any file system has free.
+    let output = bench.run(&WRITES.replace("mbytes: 1", "mbytes: 4294967295"));
+    assert_refused(
+        &bench,
+        &output,
+        "takes 4503599626321920 bytes more, its file system has ",
+    );
+    assert!(!std::path::Path::new(&bench.device).exists());
+}
+
+#[test]
+fn no_file_is_filled_where_another_device_is_refused() {
+    let mut bench = Bench::new();
+    let first = bench.device.clone();
+    bench.device = format!("{first},{}", bench.path("link").display());
+    fs::write(&first, "").unwrap();
+    std::os::unix::fs::symlink(&first, bench.path("link")).unwrap();
+    assert_refused(&bench, &bench.run(WRITES), "link: is the same device as ");
+    assert_eq!(fs::metadata(&first).unwrap().len(), 0, "filled");
+}
+
+#[test]
+fn a_name_that_stands_twice_has_its_expected_drive_twice() {
+    let mut bench = Bench::new();
+    fs::write(&bench.device, "").unwrap();
+    let key = drive_key(&bench.device);
+    bench.device = format!("{0},{0}", bench.device);
+    let mut command = bench.command(WRITES);
+    command.args(["--expect-drive", &key, "--expect-drive", "file:1:2"]);
+    assert_refused(
+        &bench,
+        &command.output().unwrap(),
+        "expected drive file:1:2, got file:",
+    );
+}
+
+#[test]
 fn a_file_system_image_is_overwritten_only_when_told() {
     let bench = Bench::new();
     if !takes_direct_io(&bench) {

@@ -231,10 +231,47 @@ fn a_file_without_the_right_to_write_is_refused() {
 fn a_drive_that_the_kernel_gave_away_is_refused() {
     let mut host = InventedHost::new();
     let path = host.scsi("sda", "naa.5");
-    host.exclusive = || Exclusive::Claimed;
+    host.exclusive = |_| Exclusive::Claimed;
     assert_eq!(ids(&host, &path), ["claimed"]);
-    host.exclusive = || Exclusive::Denied(io::ErrorKind::PermissionDenied.into());
+    host.exclusive = |_| Exclusive::Denied(io::ErrorKind::PermissionDenied.into());
     assert_eq!(ids(&host, &path), ["no-access"]);
+}
+
+/// As with ZFS, of which neither mounts nor holders tell.
+#[test]
+fn a_partition_that_the_kernel_gave_away_speaks_against_its_siblings() {
+    let mut host = InventedHost::new();
+    let (whole, used, sibling) = (
+        host.scsi("sda", "naa.5"),
+        host.partition("sda", 1),
+        host.partition("sda", 2),
+    );
+    let other = host.scsi("sdb", "naa.6");
+    host.exclusive = |path| match path.to_str() {
+        Some("/dev/sda" | "/dev/sda1") => Exclusive::Claimed,
+        _ => Exclusive::Free,
+    };
+    let sentence = only_sentence(&host, &sibling);
+    assert!(
+        sentence.starts_with("/dev/sda2: /dev/sda1, on the same drive, is given to another user"),
+        "{sentence}"
+    );
+    assert!(only_sentence(&host, &used).starts_with("/dev/sda1: given to another user"));
+    assert_eq!(ids(&host, &whole), ["claimed", "partitioned"]);
+    assert!(ids(&host, &other).is_empty());
+}
+
+#[test]
+fn a_sibling_that_a_process_has_open_is_named() {
+    let mut host = InventedHost::new();
+    host.scsi("sda", "naa.5");
+    let (used, sibling) = (host.partition("sda", 1), host.partition("sda", 2));
+    host.open(4711, &used);
+    assert!(
+        only_sentence(&host, &sibling)
+            .starts_with("/dev/sda2: /dev/sda1, on the same drive, is open in process 4711 (dd)")
+    );
+    assert!(only_sentence(&host, &used).starts_with("/dev/sda1: open in process 4711 (dd)"));
 }
 
 #[test]

@@ -14,9 +14,7 @@ pub enum ConfigError {
         nearest: Option<&'static str>,
     },
     /// A key of the other model.
-    #[error(
-        "line {line}: {key} is a key of {other} loads and means nothing to an {model} load; leave it out"
-    )]
+    #[error("line {line}: {key} is a key of {other} loads and means nothing to {model} loads; leave it out")]
     OtherModel {
         /// 1-based.
         line: usize,
@@ -74,9 +72,10 @@ pub enum ConfigError {
 }
 
 fn hint(nearest: &Option<&'static str>) -> String {
-    nearest
-        .map(|key| format!("; did you mean {key}?"))
-        .unwrap_or_default()
+    nearest.map_or_else(
+        || "; drivetest keys tells them".to_owned(),
+        |key| format!("; did you mean {key}?"),
+    )
 }
 
 /// The most of what was typed that a sentence repeats, characters.

@@ -24,7 +24,10 @@ fn device_names_are_split_on_commas_semicolons_and_blanks() {
 fn an_unknown_key_names_the_nearest_one() {
     let expected = "line 2: read-req-per-sec is no known key; did you mean read-reqs-per-sec?";
     assert_eq!(sentence("\nread-req-per-sec: 5"), expected);
-    assert_eq!(sentence("colour: blue"), "line 1: colour is no known key");
+    assert_eq!(
+        sentence("colour: blue"),
+        "line 1: colour is no known key; drivetest keys tells them"
+    );
     assert!(sentence("engin: auto").contains("did you mean engine?"));
 }
 
@@ -38,7 +41,7 @@ fn a_key_of_the_other_model_is_told_as_such() {
     let told = |model, text| Typed::read(model, text).unwrap_err().to_string();
     assert_eq!(
         told(Model::Index, "record-bytes: 1536"),
-        "line 1: record-bytes is a key of storage loads and means nothing to an index load; leave it out"
+        "line 1: record-bytes is a key of storage loads and means nothing to index loads; leave it out"
     );
     assert!(told(Model::Storage, "cache-threads: 8").contains("a key of index loads"));
     assert!(!told(Model::Index, "recordbytes: 8").contains("record-bytes"));

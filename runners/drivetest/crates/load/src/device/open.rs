@@ -4,6 +4,7 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Seek};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
 
 use rustix::fs::{FlockOperation, OFlags, major, minor};
 use rustix::io::Errno;
@@ -16,7 +17,7 @@ use crate::report::side::Warning;
 
 /// Who knows what the devices are, by their place in the configuration.
 pub trait Guard {
-    /// Asked before a device is opened; a sentence refuses it.
+    /// Asked before any device is opened; a sentence refuses it.
     fn refusal(&self, ordinal: usize) -> Option<String>;
     /// Asked of what was opened, before any write; a sentence refuses it.
     fn mismatch(&self, ordinal: usize, file: &File) -> Option<String>;
@@ -35,20 +36,17 @@ pub struct Wishes<'a> {
     pub config: &'a Config,
     /// Whether recognised data may be overwritten.
     pub may_destroy: bool,
-    /// Asked before and after each device is opened.
+    /// Asked of what was opened.
     pub guard: &'a dyn Guard,
     /// The signal that came while files were being filled.
     pub signal: &'a dyn Fn() -> Option<&'static str>,
 }
 
-/// Opens and measures one device.
+/// Opens and measures one device, which the guard does not refuse.
 ///
 /// # Errors
 /// [`Refusal`], with nothing written to the device.
 pub fn open(wishes: &Wishes<'_>, ordinal: usize, name: &str) -> Result<Device, Refusal> {
-    if let Some(sentence) = wishes.guard.refusal(ordinal) {
-        return Err(Refusal::Unsafe(sentence));
-    }
     let file = match std::fs::metadata(name) {
         Ok(found) if found.file_type().is_block_device() => {
             open_block_device(wishes, name, &found).and_then(|file| check(wishes, ordinal, file))?
@@ -160,6 +158,8 @@ fn open_file(wishes: &Wishes<'_>, ordinal: usize, name: &str, is_there: bool) ->
         name: name_owned(),
         source,
     };
+    let missing_bytes = wanted_bytes.saturating_sub(allocated_bytes(name));
+    refuse_without_room(name, missing_bytes)?;
     let file = open_to_fill(name, is_there).map_err(open_error)?;
     let file = check(wishes, ordinal, claim(name, file)?)?;
     if !wishes.may_destroy {
@@ -172,6 +172,31 @@ fn open_file(wishes: &Wishes<'_>, ordinal: usize, name: &str, is_there: bool) ->
     let direct = try_open(wishes.config, &same, OFlags::empty()).map_err(open_error)?;
     drop(file);
     claim(name, direct)
+}
+
+/// What a file has of its file system already; 0 of one that is not there.
+fn allocated_bytes(name: &str) -> u64 {
+    std::fs::metadata(name).map_or(0, |found| found.blocks() * 512)
+}
+
+/// Filling a file system to its brim takes long and stops whoever else writes there; on one of memory it takes that.
+fn refuse_without_room(name: &str, missing_bytes: u64) -> Result<(), Refusal> {
+    let folder = Path::new(name)
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    // A folder that does not tell is left to the open that follows.
+    let Ok(told) = rustix::fs::statvfs(folder.unwrap_or(Path::new("."))) else {
+        return Ok(());
+    };
+    let free_bytes = told.f_bavail.saturating_mul(told.f_frsize);
+    match missing_bytes <= free_bytes {
+        true => Ok(()),
+        false => Err(Refusal::NoRoom {
+            name: name.to_owned(),
+            missing_bytes,
+            free_bytes,
+        }),
+    }
 }
 
 /// Opens a plain file, or makes it, without changing what is in it.

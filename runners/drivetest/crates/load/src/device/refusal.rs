@@ -65,6 +65,18 @@ pub enum Refusal {
         /// The size asked for.
         wanted_bytes: u64,
     },
+    /// No room for the plain file.
+    #[error(
+        "{name}: takes {missing_bytes} bytes more, its file system has {free_bytes} free; give a smaller file-size-mbytes, or make room"
+    )]
+    NoRoom {
+        /// The file.
+        name: String,
+        /// What it would take of what is free.
+        missing_bytes: u64,
+        /// What is free.
+        free_bytes: u64,
+    },
     /// Making the plain file failed.
     #[error("{name}: cannot be filled with {wanted_bytes} bytes: {source}")]
     Fill {

@@ -117,7 +117,20 @@ impl State {
         if state.schema != SCHEMA {
             return Err(form(format!("its schema is {}", state.schema)));
         }
-        Ok(Some(state))
+        state.impossible().map_or(Ok(Some(state)), |why| Err(form(why)))
+    }
+
+    /// What no preparation can have done: who believed it would call a drive finished that was never written.
+    fn impossible(&self) -> Option<String> {
+        let (done, all) = (self.passes_done, self.passes.len());
+        if done > all {
+            return Some(format!("{done} of {all} passes are done"));
+        }
+        let beyond = |device: &&Device| device.done_bytes > device.place.size_bytes;
+        self.devices.iter().find(beyond).map(|device| {
+            let (done_bytes, size_bytes) = (device.done_bytes, device.place.size_bytes);
+            format!("{done_bytes} of {size_bytes} bytes of {} are done", device.path)
+        })
     }
 
     /// The state before anything is done.

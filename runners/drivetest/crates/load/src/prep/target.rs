@@ -78,6 +78,18 @@ pub enum Unfit {
         /// What was asked.
         asked_bytes: usize,
     },
+    /// Steady state was asked for in blocks of which the device holds none.
+    #[error(
+        "{name}: holds {size_bytes} bytes, less than one block of --steady-block-bytes {asked_bytes}; ask for smaller blocks"
+    )]
+    LargeBlocks {
+        /// The device.
+        name: String,
+        /// Its size.
+        size_bytes: u64,
+        /// What was asked.
+        asked_bytes: usize,
+    },
 }
 
 /// A device open for writing.
@@ -169,13 +181,8 @@ fn open_file(name: &str, found: &Metadata) -> Result<File, Unfit> {
 fn check_content(name: &str, file: &File, size_bytes: u64, wish: &super::Wish) -> Result<(), Unfit> {
     let failed = |source| open_error(name, source);
     let least_bytes = minimum_io(file).map_err(failed)?;
-    let asked = wish.steady.as_ref().map(|steady| steady.block_bytes);
-    if let Some(asked_bytes) = asked.filter(|bytes| bytes % least_bytes as usize != 0) {
-        return Err(Unfit::SmallBlocks {
-            name: name.to_owned(),
-            least_bytes,
-            asked_bytes,
-        });
+    if let Some(steady) = &wish.steady {
+        check_blocks(name, steady.block_bytes, size_bytes, least_bytes)?;
     }
     let held = if wish.may_destroy {
         None
@@ -188,6 +195,24 @@ fn check_content(name: &str, file: &File, size_bytes: u64, wish: &super::Wish) -
             what,
         })
     })
+}
+
+/// A plain file would grow under a block that it does not hold.
+fn check_blocks(name: &str, asked_bytes: usize, size_bytes: u64, least_bytes: u32) -> Result<(), Unfit> {
+    let name = name.to_owned();
+    match () {
+        () if !asked_bytes.is_multiple_of(least_bytes as usize) => Err(Unfit::SmallBlocks {
+            name,
+            least_bytes,
+            asked_bytes,
+        }),
+        () if asked_bytes as u64 > size_bytes => Err(Unfit::LargeBlocks {
+            name,
+            size_bytes,
+            asked_bytes,
+        }),
+        () => Ok(()),
+    }
 }
 
 /// Partitions share their drive's key, and namespaces too: those have a world-wide name of their own.
