@@ -148,11 +148,11 @@ class NamespaceHost:
         there.chmod(mode)
 
     def pids_of(self, command):
-        """Return the processes of the host whose command has this name, as the host numbers them."""
+        """Return the processes of the host that run a program of this name, as the host numbers them."""
         found = []
         for entry in self.path("/proc").iterdir():
             with contextlib.suppress(OSError):
-                if entry.name.isdigit() and (entry / "comm").read_text().strip() == command:
+                if entry.name.isdigit() and command in _names_of(entry):
                     found.append(int(entry.name))
         return found
 
@@ -211,6 +211,12 @@ class NamespaceHost:
                 raise TimeoutError(f"{self.name}: waited {for_s} s in vain")
             time.sleep(0.02)
         return found
+
+
+def _names_of(process):
+    """Return what a process goes by: a program that was run through /proc/self/exe keeps its name in its arguments."""
+    called = (process / "cmdline").read_bytes().partition(b"\0")[0].decode()
+    return {(process / "comm").read_text().strip(), Path(called).name}
 
 
 class LoopDrives:
