@@ -43,7 +43,6 @@ class SshHost:
         return parse_identity(path, self._ask(request("identify", path=path)).document)
 
     def find(self, drive_key: str, size_bytes: int) -> list[str]:
-        """Return the paths under which a drive, or its partition of that size, is found on the host now."""
         return list(self._ask(request("find", drive_key=drive_key, size_bytes=size_bytes)).document)
 
     def first_bytes(self, path: str, limit: int) -> bytes:
