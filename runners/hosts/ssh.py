@@ -58,8 +58,8 @@ class SshHost:
 
     def start(self, run: str, drive_key: str, generation: int, argv: Sequence[str]) -> ProgramStatus:
         """Start it. The words are only compared: the host builds the command line itself and expects the same one."""
-        asked = {"run": run, "drive_key": drive_key, "generation": generation, "words": list(argv)}
-        told = self._ask(request("start", **asked, program_sha256=self.host.program_sha256))
+        wish: dict[str, Any] = {"run": run, "drive_key": drive_key, "generation": generation, "words": list(argv)}
+        told = self._ask(request("start", **wish, program_sha256=self.host.program_sha256))
         return parse_status(told.document)
 
     def status(self, run: str) -> ProgramStatus:

@@ -29,8 +29,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Enrol, and print the fingerprint and the steps."""
-        given = (options[name] for name in ("address", "port", "user", "host_key"))
-        pins = Pins(*given, program_sha256=options["sha256"] or own_program_sha256())
+        given = {name: options[name] for name in ("address", "port", "user", "host_key")}
+        pins = Pins(**given, program_sha256=options["sha256"] or own_program_sha256())
         try:
             host = enrol(options["name"], pins, None)
         except ValueError as error:

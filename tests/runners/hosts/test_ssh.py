@@ -19,7 +19,8 @@ from runners.hosts.protocol import Detached
 from runners.hosts.ssh import SshHost
 from runners.models import Host
 from tests.lab_hosts.enrolled import list_drives
-from tests.lab_hosts.namespaces import PROGRAM, run
+from tests.lab_hosts.namespaces import PROGRAM
+from tests.lab_hosts.network import run
 from tests.runners.hosts.test_local import wait_until
 
 pytestmark = [pytest.mark.lab_hosts, pytest.mark.django_db]
