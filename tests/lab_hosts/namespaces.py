@@ -13,6 +13,7 @@ import subprocess
 import time
 import uuid
 from pathlib import Path
+from typing import Any
 
 from tests.lab_hosts.network import Wire, run
 
@@ -31,7 +32,7 @@ AllowUsers drivecert
 """
 
 
-def missing():
+def missing() -> str:
     """Return why this machine cannot have such hosts; empty where it can."""
     if os.geteuid() != 0:
         return "NO LAB HOSTS: they are made of namespaces and loop devices, which needs root"
@@ -47,17 +48,17 @@ def missing():
 class NamespaceHost:
     """One lab host. Its disk is mounted in `directory`; `disk_mib` is how large that is, for a disk that fills."""
 
-    def __init__(self, directory, name="lab-host", disk_mib=256):
+    def __init__(self, directory: str | Path, name: str = "lab-host", disk_mib: int = 256) -> None:
         self.name = name
         self.disk = Path(directory) / f"{name}.disk"
-        self.devices = {}
+        self.devices: dict[str, str] = {}
         self.wire = Wire()
         self.address, self.port, self.user = self.wire.far, 22, USER
-        self.first = None
-        self.launcher = None
+        self.first: Any = None  # before the first boot
+        self.launcher: Any = None
         self._make_disk(disk_mib)
 
-    def _make_disk(self, disk_mib):
+    def _make_disk(self, disk_mib: int) -> None:
         self.disk.mkdir(parents=True)
         run("mount", "-t", "tmpfs", "-o", f"mode=0755,size={disk_mib}m", self.wire.name, str(self.disk))
         for name in ("upper", "work", "root"):
@@ -65,7 +66,7 @@ class NamespaceHost:
 
     # --- power -------------------------------------------------------------------------------------------------
 
-    def boot(self):
+    def boot(self) -> None:
         """Start the host's first process and its sshd."""
         (self.disk / "boot_id").write_text(f"{uuid.uuid4()}\n")
         # Should this session be killed, nothing of the host outlives it.
@@ -81,7 +82,7 @@ class NamespaceHost:
             self._make_node(name, backing)
         self.start_sshd()
 
-    def power_off(self):
+    def power_off(self) -> None:
         """Kill everything that runs on the host, at once; its disk keeps what was written."""
         if self.launcher is not None:
             os.kill(self.first, signal.SIGKILL)  # the kernel ends the whole namespace with its first process
@@ -92,14 +93,14 @@ class NamespaceHost:
         self.power_off()
         self.boot()
 
-    def remove(self):
+    def remove(self) -> None:
         """Take away the host with its disk and its wire."""
         self.power_off()
         self.wire.remove()
         run("umount", str(self.disk))
         self.disk.rmdir()
 
-    def _first_process(self):
+    def _first_process(self) -> int | None:
         if self.launcher.poll() is not None:
             raise RuntimeError(f"{self.name} does not boot: {(self.disk / 'boot.log').read_text()}")
         children = Path(f"/proc/{self.launcher.pid}/task/{self.launcher.pid}/children").read_text().split()
@@ -107,7 +108,7 @@ class NamespaceHost:
 
     # --- sshd and the link --------------------------------------------------------------------------------------
 
-    def start_sshd(self):
+    def start_sshd(self) -> None:
         self.run("/usr/sbin/sshd", "-f", "/etc/ssh/lab_sshd_config", "-E", "/var/log/lab_sshd.log")
         self._wait_for(self._listens)
 
@@ -125,29 +126,29 @@ class NamespaceHost:
     def restore(self):
         self.wire.restore()
 
-    def _listens(self):
+    def _listens(self) -> bool:
         listening = self.run("ss", "-Hltn", "sport = :22", check=False)
         return self.address in listening.stdout
 
     # --- inside -------------------------------------------------------------------------------------------------
 
-    def run(self, *argv, check=True):
+    def run(self, *argv: str, check: bool = True) -> "subprocess.CompletedProcess[str]":
         """Run a command on the host as its root, and wait until nothing holds its output any more."""
         inside = ["--mount", "--net", "--pid", "--uts", "--ipc", f"--root=/proc/{self.first}/root", "--wd=/"]
         return run("nsenter", f"--target={self.first}", *inside, *argv, check=check)
 
-    def path(self, path):
+    def path(self, path: str) -> Path:
         """Return a path of the host as this machine can reach it, as long as the host is up."""
         return Path(f"/proc/{self.first}/root{path}")
 
-    def write(self, path, content, mode=0o644):
+    def write(self, path: str, content: str | bytes, mode: int = 0o644) -> None:
         """Write a file of the host's, owned by its root."""
         there = self.path(path)
         there.parent.mkdir(parents=True, exist_ok=True)
         there.write_bytes(content if isinstance(content, bytes) else content.encode())
         there.chmod(mode)
 
-    def pids_of(self, command):
+    def pids_of(self, command: str) -> list[int]:
         """Return the processes of the host that run a program of this name, as the host numbers them."""
         found = []
         for entry in self.path("/proc").iterdir():
@@ -158,7 +159,7 @@ class NamespaceHost:
 
     # --- what is installed --------------------------------------------------------------------------------------
 
-    def install(self, program, public_key, sudo_line, config=""):
+    def install(self, program: str | Path, public_key: str, sudo_line: str, config: str = "") -> None:
         """Do what an operator does at enrolment: the program, the user's key, the sudo rule, the configuration."""
         self.write(PROGRAM, Path(program).read_bytes(), 0o755)
         self.write(f"/etc/ssh/authorized/{USER}", f"{public_key}\n")
@@ -167,11 +168,11 @@ class NamespaceHost:
             self.write("/etc/drivecert/host.toml", config)
 
     @property
-    def host_key(self):
+    def host_key(self) -> str:
         """The public key of the host's sshd, as `ssh-keyscan` would print it: kind and key."""
         return " ".join(self.path("/etc/ssh/host_key.pub").read_text().split()[:2])
 
-    def _set_up_once(self):
+    def _set_up_once(self) -> None:
         if self.path("/etc/ssh/lab_sshd_config").exists():
             return
         self.run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "/etc/ssh/host_key")
@@ -180,7 +181,7 @@ class NamespaceHost:
 
     # --- devices ------------------------------------------------------------------------------------------------
 
-    def give(self, name, device):
+    def give(self, name: str, device: str) -> None:
         """Hand a block device of this machine to the host under a name of the host's /dev; also to swap two names."""
         self.devices[name] = device
         if self.first is not None:
@@ -190,13 +191,13 @@ class NamespaceHost:
         del self.devices[name]
         self.path(f"/dev/{name}").unlink(missing_ok=True)
 
-    def _make_node(self, name, device):
+    def _make_node(self, name: str, device: str) -> None:
         node = self.path(f"/dev/{name}")
         node.unlink(missing_ok=True)
         os.mknod(node, stat.S_IFBLK | 0o600, Path(device).stat().st_rdev)
         self._show_backing(Path(f"/sys/class/block/{Path(device).name}/loop/backing_file"))
 
-    def _show_backing(self, told):
+    def _show_backing(self, told: Path) -> None:
         """Show the host the file behind a loop device, the very file: it is the drive's identity."""
         if told.exists() and not self.path(backing := told.read_text().strip()).exists():
             self.write(backing, b"")
@@ -204,7 +205,7 @@ class NamespaceHost:
                 "nsenter", f"--target={self.first}", "--mount", "mount", "--bind", backing, f"{self.disk}/root{backing}"
             )
 
-    def _wait_for(self, look, for_s=20):
+    def _wait_for(self, look: Any, for_s: float = 20) -> Any:
         deadline = time.monotonic() + for_s
         while not (found := look()):
             if time.monotonic() > deadline:
@@ -213,7 +214,7 @@ class NamespaceHost:
         return found
 
 
-def _names_of(process):
+def _names_of(process: Path) -> set[str]:
     """Return what a process goes by: a program that was run through /proc/self/exe keeps its name in its arguments."""
     called = (process / "cmdline").read_bytes().partition(b"\0")[0].decode()
     return {(process / "comm").read_text().strip(), Path(called).name}
@@ -222,11 +223,11 @@ def _names_of(process):
 class LoopDrives:
     """Loop devices over sparse files, which stand for drives; freed at the end."""
 
-    def __init__(self, directory):
+    def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory)
-        self.devices = {}
+        self.devices: dict[str, Path] = {}
 
-    def add(self, name, size_mib=64):
+    def add(self, name: str, size_mib: int = 64) -> str:
         """Return the path of a new loop device."""
         backing = self.directory / f"{name}.img"
         with backing.open("xb") as stream:
@@ -235,7 +236,7 @@ class LoopDrives:
         self.devices[device] = backing
         return device
 
-    def remove(self):
+    def remove(self) -> None:
         for device in self.devices:
             run("losetup", "--detach", device, check=False)
         self.devices.clear()

@@ -14,7 +14,7 @@ PATIENCE_S = 60
 NAME = re.compile(r"drivecert-(\d+)-(\d+)")
 
 
-def run(*argv, check=True):
+def run(*argv: str, check: bool = True) -> "subprocess.CompletedProcess[str]":
     """Run a command; what it said stands in the error."""
     done = subprocess.run(
         argv, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=PATIENCE_S
@@ -27,7 +27,7 @@ def run(*argv, check=True):
 class Wire:
     """One /30 between this machine and a namespace; the number of the net is free on the whole machine."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         remove_left_behind()
         self.number = self._take_number()
         net = list(NETWORK.subnets(new_prefix=30))[self.number]
@@ -36,7 +36,7 @@ class Wire:
         self.path = NETNS / self.name
         self._lay()
 
-    def _take_number(self):
+    def _take_number(self) -> int:
         """The interface's name is the claim: the kernel gives it to one of two that ask at once."""
         while True:
             number = random.randrange(2**13)  # noqa: S311
@@ -46,7 +46,7 @@ class Wire:
             if "exists" not in made.stderr:
                 raise RuntimeError(f"ip link add: {made.stderr.strip()}")
 
-    def _lay(self):
+    def _lay(self) -> None:
         run("ip", "netns", "add", self.name)
         run("ip", "link", "set", f"dch{self.number}", "netns", self.name, "name", "eth0")
         run("ip", "-n", self.name, "addr", "add", f"{self.far}/30", "dev", "eth0")
@@ -54,18 +54,18 @@ class Wire:
         run("ip", "addr", "add", f"{self.near}/30", "dev", f"dcr{self.number}")
         self.restore()
 
-    def cut(self):
+    def cut(self) -> None:
         run("ip", "link", "set", f"dcr{self.number}", "down")
 
-    def restore(self):
+    def restore(self) -> None:
         run("ip", "link", "set", f"dcr{self.number}", "up")
 
-    def remove(self):
+    def remove(self) -> None:
         run("ip", "link", "del", f"dcr{self.number}", check=False)
         run("ip", "netns", "del", self.name, check=False)
 
 
-def remove_left_behind():
+def remove_left_behind() -> None:
     """Take away the wires and disks of test sessions that were killed."""
     for name in {path.name for path in NETNS.iterdir()} if NETNS.exists() else ():
         if parts := _of_a_dead_session(name):
@@ -77,6 +77,6 @@ def remove_left_behind():
             run("umount", target, check=False)
 
 
-def _of_a_dead_session(name):
+def _of_a_dead_session(name: str) -> re.Match[str] | None:
     parts = NAME.fullmatch(name)
     return parts if parts and not Path(f"/proc/{parts[1]}").exists() else None
