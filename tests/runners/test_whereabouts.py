@@ -110,7 +110,7 @@ def test_names_that_change_between_any_two_questions_misdirect_no_load():
 
 def test_a_device_follows_its_drive_to_its_new_path(device, fake):
     fake.drives["/dev/fake7"] = fake.drives.pop("/dev/fake0")
-    assert look_up(device, fake).path == "/dev/fake7"
+    assert look_up(device, fake).drive_key == device.drive_key
     device.refresh_from_db()
     assert device.path == "/dev/fake7"
 
