@@ -26,6 +26,7 @@ run: $(VENV)/run.stamp drivetest ## start the register on this machine (PORT, HO
 
 test: $(VENV)/test.stamp drivetest ## everything CI checks
 	@sh tests/browser/install_chromium.sh
+	@sh tests/lab_hosts/install_sshd.sh
 	$(MAKE) --no-print-directory checks
 	$(MAKE) --no-print-directory rust-checks
 	$(MAKE) --no-print-directory tests

@@ -8,6 +8,7 @@ from django.utils import timezone
 from psycopg.errors import UniqueViolation
 
 from runners.errors import HostError
+from runners.health import why_no_work
 from runners.hosts import Connect
 from runners.hosts.protocol import Detached, ProgramStatus
 from runners.locks import hold_drive
@@ -24,7 +25,11 @@ def claim(dispatch: Dispatch, connect: Connect) -> bool:
     """Claim a queued dispatch and return True; False leaves it queued with the reason on its row.
 
     A drive is busy while a dispatch on it is live, and while one was lost whose host has not said that nothing runs.
+    A host that fails its health check, or was not checked for too long, gets no work.
     """
+    if unfit := why_no_work(dispatch.device.host):
+        note(dispatch, f"{dispatch.device.host} gets no work: {unfit}")
+        return False
     _ask_about_lost(dispatch.drive_key, connect)
     try:
         with transaction.atomic():

@@ -15,17 +15,40 @@ def new_dispatch_id() -> str:
 
 
 class Host(models.Model):
-    """A lab machine. `machine_id` tells which one `local` is (runners/machine.py); empty until a worker says so."""
+    """A lab machine. `machine_id` tells which one `local` is (runners/machine.py); empty until a worker says so.
+
+    A host over SSH is known by its pinned key and runs the program with the pinned SHA-256. `health` is what it told at
+    the last check, `objections` why it gets no work since then; whether that is too long ago is for runners/health.py.
+    """
 
     class Kind(models.TextChoices):
         """How the register reaches it."""
 
         LOCAL = "local", "this machine"
+        SSH = "ssh", "over SSH"
 
     name = models.SlugField(unique=True)
     kind = models.CharField(max_length=10, choices=Kind)
     machine_id = models.CharField(max_length=64, blank=True)
+    address = models.CharField(max_length=255, blank=True)
+    port = models.PositiveIntegerField(default=22)
+    user = models.CharField(max_length=32, blank=True)
+    host_key = models.TextField(blank=True)
+    program_sha256 = models.CharField(max_length=64, blank=True)
+    health = models.JSONField(default=dict)
+    objections = models.JSONField(default=list)
+    checked_at = models.DateTimeField(null=True)
     added_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        """A host over SSH has everything that it is known by."""
+
+        constraints = [
+            models.CheckConstraint(
+                condition=~Q(kind="ssh") | ~(Q(address="") | Q(user="") | Q(host_key="") | Q(program_sha256="")),
+                name="ssh_host_is_pinned",
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name

@@ -22,6 +22,7 @@ from runners.moves import WORKER, move, note
 from runners.progress import follow, summarise, tail
 from runners.recipes import RECIPES
 from runners.states import FINAL, State
+from runners.whereabouts import look_up
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +62,7 @@ def _check(dispatch: Dispatch, host: LabHost) -> bool:
     """Claimed: ask what the path names now, before anything is written anywhere."""
     if dispatch.cancel_requested_at:
         return move(dispatch, State.CLAIMED, State.CANCELLED, WORKER, "cancelled before anything was sent to the host")
-    objections = safety.objections_to_start(dispatch, host.identify(dispatch.device.path))
+    objections = safety.objections_to_start(dispatch, look_up(dispatch.device, host))
     if objections:
         return move(dispatch, State.CLAIMED, State.REFUSED, WORKER, "; ".join(objections))
     return move(dispatch, State.CLAIMED, State.PREPARING, WORKER, "")
@@ -73,7 +74,7 @@ def _start(dispatch: Dispatch, host: LabHost) -> bool:
         if dispatch.cancel_requested_at:
             return _cancel_start(dispatch, host)
         # Asked again: the worker may have been away for hours between the two steps.
-        objections = safety.objections_to_start(dispatch, host.identify(dispatch.device.path))
+        objections = safety.objections_to_start(dispatch, look_up(dispatch.device, host))
         if objections:
             return move(dispatch, State.PREPARING, State.REFUSED, WORKER, "; ".join(objections))
         host.put(dispatch.public_id, RECIPES[dispatch.recipe].files(dispatch))

@@ -3,6 +3,7 @@
 from celery import shared_task
 
 from results import readings
+from runners import health
 from runners.looks import look, look_at_all
 
 
@@ -28,3 +29,16 @@ def watch_dispatches() -> None:
 def advance_dispatch(dispatch_id: int) -> None:
     """Look at one dispatch now: it was ordered or cancelled."""
     look(dispatch_id)
+
+
+@shared_task(name="runners.check_hosts")
+def check_hosts() -> None:
+    """Have each host over SSH checked whose check is due, by a task of its own: a silent one holds up no other."""
+    for host_id in health.due():
+        check_host.delay(host_id)
+
+
+@shared_task(name="runners.check_host")
+def check_host(host_id: int) -> None:
+    """Check one host now; a second alarm for it finds that it was just checked."""
+    health.check_if_due(host_id)

@@ -7,6 +7,7 @@ import pytest
 
 from tests.chromium import CHROMIUM
 from tests.cluster import Cluster
+from tests.lab_hosts.namespaces import missing
 
 # On import and not in a hook: the conftest files below may import models, which reads the settings.
 Cluster().provide()
@@ -35,7 +36,10 @@ def restore_profile(app_config, **_):
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Keep on one xdist worker what shares a running register: all browser tests, and each file of fault tests."""
+    no_lab_hosts = missing() if any(item.get_closest_marker("lab_hosts") for item in items) else ""
     for item in items:
+        if item.get_closest_marker("lab_hosts") and no_lab_hosts:
+            item.add_marker(pytest.mark.skip(reason=no_lab_hosts))
         if item.get_closest_marker("faults"):
             item.add_marker(pytest.mark.xdist_group(item.module.__name__))
         if item.get_closest_marker("browser"):
@@ -44,14 +48,19 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip(reason="NO CHROMIUM on this machine: install the package chromium"))
 
 
+LEFT_OUT = {
+    "NO CHROMIUM": ("BROWSER TESTS LEFT OUT", "there is no Chromium. Install the package chromium."),
+    "NO LAB HOSTS": ("LAB HOST TESTS LEFT OUT", "no lab host can be made here; the reasons above say what is missing."),
+}
+
+
 def pytest_terminal_summary(terminalreporter):
     """Say last, where it is read, what a green session has not looked at."""
-    left_out = [report for report in terminalreporter.stats.get("skipped", []) if "NO CHROMIUM" in str(report.longrepr)]
-    if left_out:
-        terminalreporter.section("BROWSER TESTS LEFT OUT", sep="!", red=True, bold=True)
-        terminalreporter.line(
-            f"{len(left_out)} tests were not run: there is no Chromium. Install the package chromium."
-        )
+    skipped = terminalreporter.stats.get("skipped", [])
+    for mark, (title, why) in LEFT_OUT.items():
+        if left_out := [report for report in skipped if mark in str(report.longrepr)]:
+            terminalreporter.section(title, sep="!", red=True, bold=True)
+            terminalreporter.line(f"{len(left_out)} tests were not run: {why}")
 
 
 @pytest.fixture

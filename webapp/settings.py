@@ -148,6 +148,11 @@ SWEEP_PERIOD_S = env.read_int("SWEEP_PERIOD_S", default=5)
 # A lab host: how long one question may take, and how long it may be silent before its dispatch is given up as lost.
 HOST_ANSWER_TIMEOUT_S = env.read_int("HOST_ANSWER_TIMEOUT_S", default=20)
 HOST_SILENCE_S = env.read_int("HOST_SILENCE_S", default=900)
+# How often a host over SSH is checked; after three periods without a check it gets no work.
+HOST_CHECK_PERIOD_S = env.read_int("HOST_CHECK_PERIOD_S", default=300)
+# What a host that takes work has to have: a clock that agrees with the register's, and room for logs.
+HOST_CLOCK_OFFSET_MAX_S = env.read_int("HOST_CLOCK_OFFSET_MAX_S", default=30)
+HOST_FREE_MIB_MIN = env.read_int("HOST_FREE_MIB_MIN", default=1024)
 
 CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_IGNORE_RESULT = True
@@ -155,7 +160,8 @@ CELERY_TASK_DEFAULT_QUEUE = "drivecert"
 # The lab has a queue and a worker of its own: a cancel must not wait for the reading of long logs. A worker that is
 # told no queue takes both.
 CELERY_TASK_QUEUES = (Queue("drivecert", routing_key="drivecert"), Queue("lab", routing_key="lab"))
-CELERY_TASK_ROUTES = {name: {"queue": "lab"} for name in ("runners.watch_dispatches", "runners.advance_dispatch")}
+LAB_TASKS = ("runners.watch_dispatches", "runners.advance_dispatch", "runners.check_hosts", "runners.check_host")
+CELERY_TASK_ROUTES = {name: {"queue": "lab"} for name in LAB_TASKS}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # An alarm is tried once: without a broker a page would otherwise wait 6 s for it, and the sweep finds the row anyway.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"max_retries": 0}
@@ -167,6 +173,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "runners.watch_dispatches",
         "schedule": WATCH_PERIOD_S,
         "options": {"expires": WATCH_PERIOD_S * 2},
+    },
+    "check-hosts": {
+        "task": "runners.check_hosts",
+        "schedule": min(60, HOST_CHECK_PERIOD_S),
+        "options": {"expires": min(60, HOST_CHECK_PERIOD_S)},
     },
     "sweep-readings": {
         "task": "runners.sweep_readings",
@@ -193,6 +204,8 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {"CertificateStateEnum": "results.models.certificate.Certificate.State"},
 }
 
+# Each would say a line or more for every look at a dispatch.
+QUIET = ("celery.beat", "celery.worker.strategy", "celery.app.trace", "asyncssh")
 LOG_LEVEL = env.read_text("LOG_LEVEL", "INFO")
 LOGGING = {
     "version": 1,
@@ -201,5 +214,5 @@ LOGGING = {
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     # Alarms ring every few seconds: a line or three for each would fill a disk with nothing.
-    "loggers": {name: {"level": "WARNING"} for name in ("celery.beat", "celery.worker.strategy", "celery.app.trace")},
+    "loggers": {name: {"level": "WARNING"} for name in QUIET},
 }

@@ -5,12 +5,13 @@ from collections.abc import Callable
 from runners.errors import HostElsewhereError
 from runners.hosts.local import LocalHost
 from runners.hosts.protocol import LabHost
+from runners.hosts.ssh import SshHost
 from runners.machine import machine_id
 from runners.models import Host
 
 Connect = Callable[[Host], LabHost]
 
-WAYS: dict[str, Callable[[Host], LabHost]] = {Host.Kind.LOCAL: lambda host: LocalHost()}
+WAYS: dict[str, Callable[[Host], LabHost]] = {Host.Kind.LOCAL: lambda host: LocalHost(), Host.Kind.SSH: SshHost}
 
 
 def is_within_reach(host: Host) -> bool:

@@ -23,6 +23,8 @@ from runners.hosts.protocol import Detached, Identity, ProgramStatus
 
 # Exit statuses of docs/formats.md.
 ANSWERED, REFUSED, USAGE = 0, 2, 64
+# The unit of /sys/class/block/*/size, whatever the device's own.
+SECTOR_BYTES = 512
 # What a load may know of the worker's environment, which holds the register's key and the database's password.
 PASSED_ON = ("PATH", "LANG", "HOME")
 
@@ -39,6 +41,15 @@ class LocalHost:
         if answer.returncode != ANSWERED:
             raise DeviceUnknownError(_complaint(answer, f"{path}: cannot be identified"))
         return parse_identity(path, _document(answer))
+
+    def find(self, drive_key: str, size_bytes: int) -> list[str]:
+        return [path for path in _of_size(size_bytes) if self._names(path, drive_key)]
+
+    def _names(self, path: str, drive_key: str) -> bool:
+        try:
+            return self.identify(path).drive_key == drive_key
+        except DeviceUnknownError:
+            return False
 
     def first_bytes(self, path: str, limit: int) -> bytes:
         try:
@@ -138,6 +149,13 @@ class LocalHost:
                 f"{self.program}: cannot be run: {error.strerror}; "
                 "run `cargo build --release` in runners/drivetest, or set DRIVETEST"
             ) from error
+
+
+def _of_size(size_bytes: int) -> list[str]:
+    """Return the block devices of one size: each identification takes a second, and few have the same size."""
+    sectors = str(size_bytes // SECTOR_BYTES)
+    sizes = Path("/sys/class/block").glob("*/size")
+    return sorted(f"/dev/{size.parent.name}" for size in sizes if size.read_text().strip() == sectors)
 
 
 def parse_identity(path: str, document: Mapping[str, Any]) -> Identity:

@@ -46,6 +46,10 @@ class LabHost(Protocol):
         """Return what the device at a path is now. Raises DeviceUnknownError where that cannot be told."""
         ...
 
+    def find(self, drive_key: str, size_bytes: int) -> list[str]:
+        """Return the paths under which a drive, or its partition of that size, is found now; none where it is away."""
+        ...
+
     def first_bytes(self, path: str, limit: int) -> bytes:
         """Return up to `limit` bytes from the beginning of a plain file. Raises DeviceUnknownError."""
         ...

@@ -1,5 +1,7 @@
 import pytest
 
+from tests.lab_hosts.enrolled import new_enrolled, warm_connections_closed
+from tests.lab_hosts.fixtures import loop_drives, new_lab_host
 from tests.results.fixtures import evidence_dir, program, real_reader, stand_in
 from tests.runners.lab import (
     a_lab,
@@ -25,11 +27,15 @@ __all__ = [
     "evidence_of_its_own",
     "fake",
     "in_state",
+    "loop_drives",
     "new_dispatch",
+    "new_enrolled",
+    "new_lab_host",
     "other_drive",
     "program",
     "real_reader",
     "stand_in",
+    "warm_connections_closed",
 ]
 
 

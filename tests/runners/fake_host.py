@@ -4,7 +4,7 @@ import io
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from runners.errors import FileMissingError, HostSilentError, StartFailedError, StartRefusedError
+from runners.errors import DeviceUnknownError, FileMissingError, HostSilentError, StartFailedError, StartRefusedError
 from runners.hosts.protocol import Detached, Identity, ProgramStatus
 
 DRIVE_BYTES = 64 * 1024 * 1024
@@ -60,7 +60,14 @@ class FakeHost:
 
     def identify(self, path):
         self._answer()
+        if path not in self.drives:
+            raise DeviceUnknownError(f"{path}: no such device")
         return self._done("identify", self.drives[path])
+
+    def find(self, drive_key, size_bytes):
+        self._answer()
+        wanted = (drive_key, size_bytes)
+        return [path for path, seen in self.drives.items() if (seen.drive_key, seen.size_bytes) == wanted]
 
     def first_bytes(self, path, limit):
         self._answer()

@@ -2,11 +2,14 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from webapp.lab import devices, dispatches, overview
+from webapp.lab import devices, dispatches, hosts, overview
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", overview.lab, name="lab"),
     path("hosts/local/add/", overview.add_this_machine, name="lab-add-this-machine"),
+    path("hosts/add/", hosts.add, name="lab-host-add"),
+    path("hosts/<slug:name>/", hosts.detail, name="lab-host"),
+    path("hosts/<slug:name>/check/", hosts.check, name="lab-host-check"),
     path("hosts/<slug:name>/devices/add/", devices.find, name="lab-device-find"),
     path("hosts/<slug:name>/devices/bind/", devices.bind_found, name="lab-device-bind"),
     path("devices/<int:device_id>/order/", dispatches.order_run, name="lab-order"),

@@ -3,7 +3,8 @@ from django.test import Client
 
 pytestmark = pytest.mark.django_db
 
-PAGES = ["/lab/", "/lab/hosts/local/devices/add/", "/lab/devices/{device}/order/", "/lab/dispatches/{dispatch}/",
+PAGES = ["/lab/", "/lab/hosts/add/", "/lab/hosts/local/", "/lab/hosts/local/devices/add/",
+         "/lab/devices/{device}/order/", "/lab/dispatches/{dispatch}/",
          "/lab/dispatches/{dispatch}/live/"]  # fmt: skip
 DEEDS = ["/lab/hosts/local/add/", "/lab/hosts/local/devices/bind/", "/lab/dispatches/{dispatch}/cancel/"]
 

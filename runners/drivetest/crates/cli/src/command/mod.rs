@@ -13,6 +13,7 @@ mod companion;
 mod content;
 mod decoder;
 mod export;
+mod host;
 mod identify;
 mod index;
 mod keys;
@@ -73,6 +74,11 @@ pub enum Command {
     Status(status::Args),
     /// Ask a detached run to end.
     Stop(stop::Args),
+    /// Answer what a register asks of a lab host: requests as JSON lines on standard input, for the one sudo rule.
+    ///
+    /// Loads only drives that /etc/drivecert/host.toml lists, writes only into the directory it names, and takes no
+    /// command line from the register.
+    Host(host::Args),
 }
 
 impl Command {
@@ -91,6 +97,7 @@ impl Command {
             Self::Start(args) => args.run(),
             Self::Status(args) => args.run(),
             Self::Stop(args) => args.run(),
+            Self::Host(args) => args.run(),
         }
     }
 }

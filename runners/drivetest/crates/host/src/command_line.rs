@@ -1,0 +1,203 @@
+//! The command lines that may be run: built here from the few things that may differ, never handed on as they came.
+
+use drivetest_load::config::Model;
+
+use crate::error::HostError;
+
+/// The longest number that an option takes; all of them are counts.
+const LONGEST_NUMBER: usize = 10;
+/// The options of `prep` that stand alone. The one that destroys foreign data is for the host's operator, not for a register.
+const PREP_SWITCHES: [&str; 3] = ["--zero-only", "--salt-only", "--steady-state"];
+/// The options of `prep` that take a number.
+const PREP_NUMBERS: [&str; 8] = [
+    "--seed",
+    "--compress-pct",
+    "--streams",
+    "--request-kib",
+    "--steady-block-bytes",
+    "--steady-depth",
+    "--steady-round-sec",
+    "--steady-rounds-max",
+];
+/// The options that name a file of the run directory, with the one name that each may have.
+const FILES: [(&str, &str); 4] = [
+    ("--log", "log"),
+    ("--side-file", "side.jsonl"),
+    ("--state", "prep.state"),
+    ("--report", "steady.json"),
+];
+
+/// A program of drivetest with what may differ in its command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Program {
+    /// A load by the file `config`.
+    Load { model: Model },
+    /// Preparing the drive at a path.
+    Prep { device: String, options: Vec<String> },
+}
+
+/// Understands the words that a register wants to be run, for the drive it is bound to; everything else is refused.
+pub(crate) fn understood(words: &[String], drive_key: &str) -> Result<Program, HostError> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["storage", "config", rest @ ..] => load(Model::Storage, rest, drive_key),
+        ["index", "config", rest @ ..] => load(Model::Index, rest, drive_key),
+        ["prep", device, rest @ ..] if !device.starts_with('-') => prep(device, rest, drive_key),
+        _ => Err(unknown(&words.join(" "))),
+    }
+}
+
+impl Program {
+    /// Returns the words after the program's name; files count from the run directory, where it runs.
+    pub fn words(&self, drive_key: &str) -> Vec<String> {
+        let (mut words, files, options) = match self {
+            Self::Load {
+                model: Model::Storage,
+            } => (vec!["storage", "config"], 2, &[][..]),
+            Self::Load { model: Model::Index } => (vec!["index", "config"], 2, &[][..]),
+            Self::Prep { device, options } => {
+                let reports = options.iter().any(|option| option == "--steady-state");
+                (
+                    vec!["prep", device.as_str()],
+                    if reports { 4 } else { 3 },
+                    options.as_slice(),
+                )
+            }
+        };
+        words.extend(FILES[..files].iter().flat_map(|(option, file)| [*option, *file]));
+        words.extend(["--expect-drive", drive_key]);
+        words.extend(options.iter().map(String::as_str));
+        words.into_iter().map(str::to_owned).collect()
+    }
+}
+
+fn load(model: Model, rest: &[&str], drive_key: &str) -> Result<Program, HostError> {
+    let mut rest = rest.iter().copied();
+    while let Some(word) = rest.next() {
+        check_fixed(word, rest.next(), drive_key)?;
+    }
+    Ok(Program::Load { model })
+}
+
+fn prep(device: &str, rest: &[&str], drive_key: &str) -> Result<Program, HostError> {
+    let mut options = Vec::new();
+    let mut rest = rest.iter().copied();
+    while let Some(word) = rest.next() {
+        if PREP_SWITCHES.contains(&word) {
+            options.push(word.to_owned());
+        } else if PREP_NUMBERS.contains(&word) {
+            options.extend([word.to_owned(), number(word, rest.next())?]);
+        } else {
+            check_fixed(word, rest.next(), drive_key)?;
+        }
+    }
+    Ok(Program::Prep {
+        device: device.to_owned(),
+        options,
+    })
+}
+
+/// Checks an option that can have one value only: the host sets it, and the register has to mean the same.
+fn check_fixed(word: &str, value: Option<&str>, drive_key: &str) -> Result<(), HostError> {
+    let expected = match word {
+        "--expect-drive" => Some(drive_key),
+        _ => FILES
+            .iter()
+            .find(|(option, _)| *option == word)
+            .map(|(_, file)| *file),
+    };
+    match (expected, value) {
+        (None, _) => Err(unknown(word)),
+        (Some(expected), Some(value)) if expected == value => Ok(()),
+        (Some(expected), value) => Err(HostError::refused(format!(
+            "{word}: expected {expected} on this host, got {}",
+            value.unwrap_or("nothing")
+        ))),
+    }
+}
+
+fn number(word: &str, value: Option<&str>) -> Result<String, HostError> {
+    let is_number =
+        |value: &&str| value.len() <= LONGEST_NUMBER && value.bytes().all(|byte| byte.is_ascii_digit());
+    let number = value.filter(is_number).filter(|value| !value.is_empty());
+    number.map(str::to_owned).ok_or_else(|| {
+        HostError::refused(format!(
+            "{word}: expected a whole number, got {}",
+            value.unwrap_or("nothing")
+        ))
+    })
+}
+
+fn unknown(what: &str) -> HostError {
+    HostError::refused(format!(
+        "{what}: this host runs storage config, index config and prep DEVICE for a register, with their own options only"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "nvme:M:S1";
+
+    fn words(line: &str) -> Vec<String> {
+        line.split(' ').map(str::to_owned).collect()
+    }
+
+    fn rebuilt(line: &str) -> Result<String, HostError> {
+        Ok(understood(&words(line), KEY)?.words(KEY).join(" "))
+    }
+
+    #[test]
+    fn a_load_is_rebuilt_as_it_was_meant() {
+        let line = "storage config --log log --side-file side.jsonl --expect-drive nvme:M:S1";
+        assert_eq!(rebuilt(line).unwrap(), line);
+        assert_eq!(rebuilt("index config").unwrap(), line.replace("storage", "index"));
+    }
+
+    #[test]
+    fn the_bound_drive_is_expected_even_where_nobody_asked_for_that() {
+        assert!(
+            rebuilt("storage config")
+                .unwrap()
+                .ends_with("--expect-drive nvme:M:S1")
+        );
+        assert!(
+            rebuilt("prep /dev/nvme0n1")
+                .unwrap()
+                .contains("--expect-drive nvme:M:S1")
+        );
+    }
+
+    #[test]
+    fn a_preparation_has_its_numbers_and_switches() {
+        let line = rebuilt("prep /dev/x --steady-state --steady-round-sec 60 --report steady.json").unwrap();
+        assert!(
+            line.contains("--report steady.json") && line.ends_with("--steady-state --steady-round-sec 60"),
+            "{line}"
+        );
+    }
+
+    #[test]
+    fn nothing_else_is_run() {
+        for bad in [
+            "identify /dev/x",
+            "sh -c id",
+            "storage /etc/passwd",
+            "storage config --log /etc/passwd",
+            "storage config --expect-drive nvme:M:S2",
+            "storage config --i-know-this-destroys-data",
+            "storage config --log",
+            "storage config --seed 1",
+            "prep --help",
+            "prep /dev/x --i-know-this-destroys-data",
+            "prep /dev/x /dev/y",
+            "prep /dev/x --streams -1",
+            "prep /dev/x --streams 12345678901",
+            "prep /dev/x --report /etc/passwd",
+            "",
+        ] {
+            assert!(rebuilt(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Which devices a request may mean: block devices under /dev that are, at this moment, the drive they are taken for.
+
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Component, Path, PathBuf};
+
+use drivetest_device::{DeviceError, Identity};
+use drivetest_load::config::{Config, Model};
+
+use crate::error::{HostError, Kind};
+
+/// Checks a path: a block device under /dev. A plain file is no drive on a lab host.
+pub(crate) fn block_device(path: &str) -> Result<PathBuf, HostError> {
+    let named = PathBuf::from(path);
+    let is_plain = named
+        .components()
+        .all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
+    if !is_plain || !named.starts_with("/dev") {
+        return Err(unknown(path, "expected a path under /dev"));
+    }
+    let found = named
+        .metadata()
+        .map_err(|error| unknown(path, &error.to_string()))?;
+    match found.file_type().is_block_device() {
+        true => Ok(named),
+        false => Err(unknown(
+            path,
+            "expected a block device; plain files are no drives on a lab host",
+        )),
+    }
+}
+
+/// Tells what a device is.
+pub(crate) fn identify(path: &str) -> Result<Identity, HostError> {
+    told(drivetest_device::identify(&block_device(path)?))
+}
+
+/// Returns the paths right under /dev where a drive is found now, of that size: its own, or that of one partition.
+pub(crate) fn find(drive_key: &str, size_bytes: u64) -> Result<Vec<PathBuf>, HostError> {
+    let folder = Path::new("/dev");
+    let entries = folder
+        .read_dir()
+        .map_err(|error| HostError::file(folder, "list", &error))?;
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut found: Vec<_> = paths
+        .filter(|path| is_drive(path, drive_key, size_bytes))
+        .collect();
+    found.sort();
+    Ok(found)
+}
+
+fn is_drive(path: &Path, drive_key: &str, size_bytes: u64) -> bool {
+    let is_block = path
+        .symlink_metadata()
+        .is_ok_and(|found| found.file_type().is_block_device());
+    let identity = is_block.then(|| drivetest_device::identify_in_use(path).ok());
+    identity
+        .flatten()
+        .is_some_and(|identity| identity.drive_key == drive_key && identity.size_bytes == size_bytes)
+}
+
+/// Checks that a configuration names the bound drive and nothing else, and has no plain files stand for devices.
+pub(crate) fn check_config(
+    model: Model,
+    bytes: &[u8],
+    drive_key: &str,
+    key_of: &dyn Fn(&str) -> Result<String, HostError>,
+) -> Result<(), HostError> {
+    let refused = |error: &dyn std::fmt::Display| HostError::refused(format!("config: {error}"));
+    let text = drivetest_load::config::text(bytes).map_err(|error| refused(&error))?;
+    let (config, _) = Config::read_of(model, &text, 1).map_err(|error| refused(&error))?;
+    if config.file_size_mib != 0 {
+        return Err(refused(
+            &"file-size-mbytes: plain files are no drives on a lab host",
+        ));
+    }
+    config
+        .device_names
+        .iter()
+        .try_for_each(|name| check_bound(name, drive_key, key_of))
+}
+
+/// Checks that a path leads to the bound drive now.
+pub(crate) fn check_bound(
+    path: &str,
+    drive_key: &str,
+    key_of: &dyn Fn(&str) -> Result<String, HostError>,
+) -> Result<(), HostError> {
+    let found = key_of(path)?;
+    if found == drive_key {
+        return Ok(());
+    }
+    Err(HostError::refused(format!(
+        "{path}: expected drive {drive_key}, found {found}; nothing was started"
+    )))
+}
+
+/// Returns the drive that a path leads to now, whoever uses it.
+pub(crate) fn key_of(path: &str) -> Result<String, HostError> {
+    told(drivetest_device::identify_in_use(&block_device(path)?)).map(|identity| identity.drive_key)
+}
+
+fn told(answer: Result<Identity, DeviceError>) -> Result<Identity, HostError> {
+    answer.map_err(|error| HostError::new(Kind::DeviceUnknown, error.to_string()))
+}
+
+fn unknown(path: &str, why: &str) -> HostError {
+    HostError::new(Kind::DeviceUnknown, format!("{path}: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(path: &str) -> Result<String, HostError> {
+        Ok(format!("nvme:M:{path}"))
+    }
+
+    fn checked(names: &str, more: &str) -> Result<(), HostError> {
+        let text = format!("device-names: {names}\ntest-duration-sec: 60\nread-reqs-per-sec: 100\n{more}");
+        check_config(Model::Storage, text.as_bytes(), "nvme:M:/dev/a", &key)
+    }
+
+    #[test]
+    fn a_configuration_names_the_bound_drive_only() {
+        assert!(checked("/dev/a", "").is_ok());
+        for names in ["/dev/b", "/dev/a,/dev/b", "/dev/b;/dev/a"] {
+            assert_eq!(checked(names, "").unwrap_err().kind, Kind::Refused, "{names}");
+        }
+        assert!(checked("/dev/a", "device-names: /dev/b\n").is_err());
+    }
+
+    #[test]
+    fn a_configuration_has_no_files_stand_for_devices() {
+        assert!(checked("/dev/a", "file-size-mbytes: 64\n").is_err());
+    }
+
+    #[test]
+    fn only_block_devices_under_dev_are_devices() {
+        for bad in [
+            "/etc/passwd",
+            "/dev/null",
+            "/dev/../etc/passwd",
+            "dev/sda",
+            "/dev/nothing-there",
+            "",
+            "/dev",
+        ] {
+            assert_eq!(block_device(bad).unwrap_err().kind, Kind::DeviceUnknown, "{bad}");
+        }
+    }
+}

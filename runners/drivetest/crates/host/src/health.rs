@@ -1,0 +1,83 @@
+//! How the host is: what the register asks before it gives it work, and on a schedule.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::error::HostError;
+use crate::place::{Place, hex};
+use crate::settings::Settings;
+
+/// The host at one moment; its JSON is `drivecert.host-health/1`.
+#[derive(Debug, Serialize)]
+pub(crate) struct Health {
+    schema: &'static str,
+    program_version: &'static str,
+    /// Of the program that answers.
+    program_sha256: String,
+    hostname: String,
+    kernel: String,
+    /// Another one after each start of the host.
+    boot_id: String,
+    /// systemd, or other.
+    init: &'static str,
+    /// The host's clock, nanoseconds since 1970 UTC.
+    clock_unix_ns: u64,
+    state_dir: String,
+    free_bytes: u64,
+    size_bytes: u64,
+    /// Drives that the operator lets be loaded.
+    drives: Vec<String>,
+}
+
+impl Health {
+    /// Looks at the host.
+    pub fn look(settings: &Settings, place: &Place<'_>) -> Result<Self, HostError> {
+        let (free_bytes, size_bytes) = place.room()?;
+        Ok(Self {
+            schema: "drivecert.host-health/1",
+            program_version: env!("CARGO_PKG_VERSION"),
+            program_sha256: program_sha256()?,
+            hostname: line("/proc/sys/kernel/hostname")?,
+            kernel: line("/proc/sys/kernel/osrelease")?,
+            boot_id: line("/proc/sys/kernel/random/boot_id")?,
+            init: if has_systemd() { "systemd" } else { "other" },
+            clock_unix_ns: now_ns()?,
+            state_dir: settings.state_dir.display().to_string(),
+            free_bytes,
+            size_bytes,
+            drives: settings.drives.clone(),
+        })
+    }
+}
+
+/// Tells whether systemd is the first process. Source: sd_booted(3).
+pub(crate) fn has_systemd() -> bool {
+    Path::new("/run/systemd/system").is_dir()
+}
+
+/// Returns the SHA-256 of the program that runs, also where its file was replaced meanwhile.
+pub(crate) fn program_sha256() -> Result<String, HostError> {
+    let path = Path::new("/proc/self/exe");
+    let hash = || -> io::Result<String> {
+        let mut hasher = Sha256::new();
+        io::copy(&mut File::open(path)?, &mut hasher)?;
+        Ok(hex(&hasher.finalize()))
+    };
+    hash().map_err(|error| HostError::file(path, "read", &error))
+}
+
+fn line(path: &str) -> Result<String, HostError> {
+    let text = fs::read_to_string(path).map_err(|error| HostError::file(path.as_ref(), "read", &error))?;
+    Ok(text.trim().to_owned())
+}
+
+fn now_ns() -> Result<u64, HostError> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let counted = since.ok().and_then(|since| u64::try_from(since.as_nanos()).ok());
+    counted.ok_or_else(|| HostError::refused("the clock of this host stands before 1970; set it"))
+}

@@ -1,0 +1,154 @@
+//! The conversation: one answer for each request, in their order, until there are no more.
+
+use std::io::{self, BufRead, Read, Write};
+
+use drivetest_detach::DetachError;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::device;
+use crate::error::{HostError, Kind};
+use crate::health::Health;
+use crate::place::Place;
+use crate::request::{self, Request};
+use crate::settings::Settings;
+use crate::start;
+
+/// The longest piece that one request reads; the answer is held in memory.
+const LONGEST_PIECE: u64 = 4 << 20;
+
+/// What a request led to: a document, and for `read` the bytes that follow its line.
+struct Told {
+    document: Value,
+    bytes: Vec<u8>,
+}
+
+/// Answers every request of `input` on `output`: a line `{"ok": ..., "bytes": N}` with N bytes after it, or
+/// `{"error": {"kind", "sentence"}, "bytes": 0}`.
+///
+/// # Errors
+/// When the conversation breaks off: a line without end, a file cut short, nobody who listens.
+pub fn serve(settings: &Settings, mut input: impl BufRead, mut output: impl Write) -> io::Result<()> {
+    while let Some(asked) = request::next(&mut input)? {
+        let sent_bytes = match &asked {
+            Ok(Request::Put { bytes, .. }) => *bytes,
+            _ => 0,
+        };
+        let mut content = input.by_ref().take(sent_bytes);
+        let answer = asked.and_then(|request| carry_out(settings, request, &mut content));
+        // What a refused request has sent is passed over, so that the next line is the next request.
+        io::copy(&mut content, &mut io::sink())?;
+        write(&mut output, answer)?;
+    }
+    Ok(())
+}
+
+fn write(output: &mut impl Write, answer: Result<Told, HostError>) -> io::Result<()> {
+    let (line, bytes) = match answer {
+        Ok(told) => (
+            json!({"ok": told.document, "bytes": told.bytes.len()}),
+            told.bytes,
+        ),
+        Err(error) => {
+            let told = json!({"kind": error.kind, "sentence": error.sentence});
+            (json!({"error": told, "bytes": 0}), Vec::new())
+        }
+    };
+    writeln!(output, "{line}")?;
+    output.write_all(&bytes)?;
+    output.flush()
+}
+
+fn carry_out(settings: &Settings, request: Request, content: &mut impl Read) -> Result<Told, HostError> {
+    let place = Place::at(&settings.state_dir)?;
+    match request {
+        Request::Health {} => document(&Health::look(settings, &place)?),
+        Request::Identify { path } => document(&device::identify(&path)?),
+        Request::Find {
+            drive_key,
+            size_bytes,
+        } => document(&device::find(&drive_key, size_bytes)?),
+        Request::Put { run, file, bytes } => {
+            place.put(&run, file.as_deref(), bytes, content)?;
+            document(&Value::Null)
+        }
+        Request::Start(asked) => document(&start::start(settings, &place, &asked)?),
+        Request::Status { run } => document(&known(drivetest_detach::status(&place.run_dir(&run)?))?),
+        Request::Stop { run } => document(&known(drivetest_detach::stop(&place.run_dir(&run)?))?),
+        Request::Read {
+            run,
+            file,
+            offset,
+            limit,
+        } => {
+            let bytes = place.read(&run, &file, offset, limit.min(LONGEST_PIECE))?;
+            Ok(Told {
+                document: Value::Null,
+                bytes,
+            })
+        }
+    }
+}
+
+fn document(answer: &impl Serialize) -> Result<Told, HostError> {
+    let document = serde_json::to_value(answer);
+    let document = document.map_err(|error| HostError::new(Kind::Unanswered, error.to_string()))?;
+    Ok(Told {
+        document,
+        bytes: Vec::new(),
+    })
+}
+
+fn known<Status>(answer: Result<Status, DetachError>) -> Result<Status, HostError> {
+    answer.map_err(|error| HostError::new(Kind::Unanswered, error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn conversation(input: &[u8]) -> (Vec<String>, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = Settings {
+            drives: vec!["nvme:M:S1".into()],
+            state_dir: folder.path().join("state"),
+        };
+        let mut output = Vec::new();
+        serve(&settings, input, &mut output).unwrap();
+        let text = String::from_utf8(output).unwrap();
+        (text.lines().map(str::to_owned).collect(), folder)
+    }
+
+    #[test]
+    fn several_requests_are_answered_in_their_order() {
+        let asked = b"{\"verb\":\"put\",\"run\":\"d-a\",\"file\":\"config\",\"bytes\":3}\nabc\
+            {\"verb\":\"read\",\"run\":\"d-a\",\"file\":\"config\",\"offset\":1,\"limit\":9}\n\
+            {\"verb\":\"status\",\"run\":\"d-a\"}\n";
+        let (lines, _folder) = conversation(asked);
+        assert_eq!(lines[0], "{\"bytes\":0,\"ok\":null}");
+        assert_eq!(lines[1], "{\"bytes\":2,\"ok\":null}");
+        assert!(
+            lines[2].starts_with("bc{") && lines[2].contains("\"absent\""),
+            "{lines:?}"
+        );
+    }
+
+    #[test]
+    fn what_a_refused_request_has_sent_is_passed_over() {
+        let asked = b"{\"verb\":\"put\",\"run\":\"d-a\",\"file\":\"pid\",\"bytes\":4}\nxxx\n{\"verb\":\"status\",\"run\":\"d-a\"}\n";
+        let (lines, _folder) = conversation(asked);
+        assert!(lines[0].contains("\"kind\":\"refused\""), "{lines:?}");
+        assert!(lines[1].contains("\"absent\""), "{lines:?}");
+    }
+
+    #[test]
+    fn a_drive_that_is_not_listed_is_never_loaded() {
+        let start = |key: &str| {
+            let asked = json!({"verb": "start", "run": "d-a", "drive_key": key, "generation": 1,
+                "words": ["storage", "config"], "program_sha256": "x"});
+            conversation(format!("{asked}\n").as_bytes()).0.concat()
+        };
+        assert!(start("nvme:M:S2").contains("not among the 1 drives"));
+        assert!(start("nvme:M:S1").contains("expected the program with SHA-256 x"));
+    }
+}

@@ -1,0 +1,138 @@
+//! Starting a program of drivetest for a register.
+
+use std::ffi::OsString;
+use std::fs;
+use std::iter;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use drivetest_detach::{Answer, Order};
+use serde_json::Value;
+
+use crate::command_line::{self, Program};
+use crate::device;
+use crate::error::{HostError, Kind};
+use crate::health;
+use crate::place::Place;
+use crate::request::Start;
+use crate::settings::Settings;
+
+const SYSTEMD_RUN: &str = "/usr/bin/systemd-run";
+/// Exit status of `drivetest start` when the drive is busy or given to a newer generation.
+const EXIT_REFUSED: i32 = 2;
+
+/// Starts what is asked for, or tells the process that an earlier request started. The answer is `drivecert.detached/1`.
+pub(crate) fn start(settings: &Settings, place: &Place<'_>, asked: &Start) -> Result<Value, HostError> {
+    let run_dir = place.run_dir(&asked.run)?;
+    settings.check_listed(&asked.drive_key)?;
+    check_program(&asked.program_sha256)?;
+    let program = command_line::understood(&asked.words, &asked.drive_key)?;
+    check_devices(&program, &run_dir, &asked.drive_key)?;
+    let words = program.words(&asked.drive_key);
+    let drive_lock = place.drive_lock(&asked.drive_key)?;
+    let wish = Wish {
+        run_dir: &run_dir,
+        drive_lock: &drive_lock,
+        generation: asked.generation,
+        words: &words,
+    };
+    if health::has_systemd() {
+        wish.in_a_scope(&asked.run)
+    } else {
+        wish.here()
+    }
+}
+
+fn check_program(expected: &str) -> Result<(), HostError> {
+    let found = health::program_sha256()?;
+    if found == expected {
+        return Ok(());
+    }
+    Err(HostError::refused(format!(
+        "drivetest: expected the program with SHA-256 {expected}, found {found}; enrol the host again"
+    )))
+}
+
+/// Every device that the program would open must lead to the bound drive now. It looks again at what it has opened.
+fn check_devices(program: &Program, run_dir: &Path, drive_key: &str) -> Result<(), HostError> {
+    match program {
+        Program::Prep { device: path, .. } => device::check_bound(path, drive_key, &device::key_of),
+        Program::Load { model } => {
+            let path = run_dir.join("config");
+            let bytes = fs::read(&path).map_err(|error| HostError::file(&path, "read", &error))?;
+            device::check_config(*model, &bytes, drive_key, &device::key_of)
+        }
+    }
+}
+
+struct Wish<'a> {
+    run_dir: &'a Path,
+    drive_lock: &'a PathBuf,
+    generation: u64,
+    words: &'a [String],
+}
+
+impl Wish<'_> {
+    /// Starts it as a process of its own session.
+    fn here(&self) -> Result<Value, HostError> {
+        let words: Vec<_> = iter::once("drivetest")
+            .chain(self.words.iter().map(String::as_str))
+            .map(OsString::from)
+            .collect();
+        let order = Order {
+            run_dir: self.run_dir,
+            drive_lock: self.drive_lock,
+            generation: self.generation,
+            program: Path::new("/proc/self/exe"),
+            words: &words,
+        };
+        let answer = drivetest_detach::start(&order)
+            .map_err(|error| HostError::new(Kind::Unanswered, error.to_string()))?;
+        match answer {
+            Answer::Told(status) => serde_json::to_value(status).map_err(|error| unanswered(&error)),
+            Answer::Refused(refused) => Err(HostError::refused(refused.to_string())),
+        }
+    }
+
+    /// Starts it in a scope of systemd's: at the end of an ssh session its own scope may be cleared (KillUserProcesses).
+    fn in_a_scope(&self, run: &str) -> Result<Value, HostError> {
+        let this = fs::read_link("/proc/self/exe")
+            .map_err(|error| HostError::file(Path::new("/proc/self/exe"), "read", &error))?;
+        let mut command = Command::new(SYSTEMD_RUN);
+        command.args(["--scope", "--quiet", "--collect", "--slice=system.slice"]);
+        command
+            .arg(format!("--description=drivetest of the run {run}"))
+            .arg("--")
+            .arg(this);
+        command
+            .arg("start")
+            .arg("--run-dir")
+            .arg(self.run_dir)
+            .arg("--drive-lock")
+            .arg(self.drive_lock);
+        command
+            .arg("--generation")
+            .arg(self.generation.to_string())
+            .arg("--")
+            .args(self.words);
+        command
+            .env_clear()
+            .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+            .stdin(Stdio::null());
+        let output = command
+            .output()
+            .map_err(|error| HostError::file(Path::new(SYSTEMD_RUN), "run", &error))?;
+        let told: Result<Value, _> = serde_json::from_slice(&output.stdout);
+        match (output.status.code(), told) {
+            (Some(0), Ok(status)) => Ok(status),
+            (Some(EXIT_REFUSED), Ok(status)) => {
+                Err(HostError::refused(status["reason"].as_str().unwrap_or("refused")))
+            }
+            _ => Err(unanswered(&String::from_utf8_lossy(&output.stderr).trim())),
+        }
+    }
+}
+
+fn unanswered(sentence: &dyn std::fmt::Display) -> HostError {
+    HostError::new(Kind::Unanswered, format!("start: {sentence}"))
+}

@@ -1,0 +1,117 @@
+"""Making a machine a lab host over SSH: what is pinned about it, and what its operator has to do there."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+
+from results.models import Event
+from runners.hosts.connections import COMMAND
+from runners.hosts.keys import fingerprint, public_key
+from runners.models import Host
+
+PROGRAM = "/usr/local/sbin/drivetest"
+SHA256 = re.compile(r"[0-9a-f]{64}")
+USER = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
+ADDRESS = re.compile(r"[A-Za-z0-9.:_-]+")
+
+
+@dataclass(frozen=True)
+class Pins:
+    """What a host is known by: where it is, who the register is there, its host key and its program."""
+
+    address: str
+    port: int
+    user: str
+    host_key: str
+    program_sha256: str
+
+    def objections(self) -> dict[str, str]:
+        """Return what is wrong, by field; empty where a host can be enrolled with these."""
+        wrong = {}
+        if not ADDRESS.fullmatch(self.address):
+            wrong["address"] = f"Expected a host name or an IP address, got {self.address!r}."
+        if not USER.fullmatch(self.user) or self.user == "root":
+            wrong["user"] = f"Expected an account of its own, not root, got {self.user!r}."
+        if not SHA256.fullmatch(self.program_sha256):
+            wrong["program_sha256"] = (
+                f"Expected 64 hexadecimal digits, as sha256sum prints, got {self.program_sha256!r}."
+            )
+        try:
+            fingerprint(self.host_key)
+        except ValueError as error:
+            wrong["host_key"] = f"{str(error)[:1].upper()}{str(error)[1:]}."
+        return wrong
+
+
+def enrol(name: str, pins: Pins, actor: AbstractBaseUser | None) -> Host:
+    """Add a host, or pin it anew; it gets work once a check of what is pinned now has found nothing against it.
+
+    Raises ValueError for pins that `Pins.objections` objects to, and for the name of a host that is reached otherwise.
+    """
+    if wrong := pins.objections():
+        raise ValueError("; ".join(f"{field}: {sentence}" for field, sentence in wrong.items()))
+    if Host.objects.filter(name=name).exclude(kind=Host.Kind.SSH).exists():
+        raise ValueError(f"{name}: is the register's own machine; choose another name")
+    columns = vars(pins) | {"kind": Host.Kind.SSH, "objections": [], "checked_at": None}
+    with transaction.atomic():
+        host, is_new = Host.objects.update_or_create(name=name, defaults=columns)
+        Event.objects.create(
+            actor_id=None if actor is None else actor.pk,
+            kind="host-added" if is_new else "host-pinned-anew",
+            subject_type="host",
+            subject_id=name[:40],
+            details=vars(pins),
+        )
+    return host
+
+
+def own_program_sha256() -> str:
+    """Return the SHA-256 of this machine's drivetest, the one to install on hosts; empty where there is none."""
+    path = Path(settings.DRIVETEST)
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else ""
+
+
+def sudo_line(user: str) -> str:
+    """Return the one sudo rule: this command, without any argument, and nothing else."""
+    return f"{user} ALL=(root) NOPASSWD: {PROGRAM} host"
+
+
+def authorized_key() -> str:
+    """Return the line for authorized_keys: whoever has the register's key gets the one command, no shell, no tunnel."""
+    return f'restrict,command="{COMMAND}" {public_key()}'
+
+
+def set_up(host: Host) -> list[tuple[str, str]]:
+    """Return what the host's operator does, as sentences with the commands that go with them."""
+    drives = "\n".join(f'  "{device.drive_key}",' for device in host.devices.order_by("pk")) or '  "nvme:MODEL:SERIAL",'
+    return [
+        (
+            f"Install drivetest for root, the program with SHA-256 {host.program_sha256}.",
+            f"install -o root -g root -m 0755 drivetest {PROGRAM}\nsha256sum {PROGRAM}",
+        ),
+        (
+            "Make an account for the register, which has no password.",
+            f"useradd --system --create-home --shell /bin/sh --password '*' {host.user}",
+        ),
+        (
+            "Let the register's key in, for one command.",
+            f"install -d -o root -g root -m 0755 /etc/ssh/authorized\n"
+            f"cat > /etc/ssh/authorized/{host.user} <<'END'\n{authorized_key()}\nEND\n"
+            "echo 'AuthorizedKeysFile .ssh/authorized_keys /etc/ssh/authorized/%u' \\\n"
+            "  > /etc/ssh/sshd_config.d/drivecert.conf",
+        ),
+        (
+            "Let that account run the command as root: one line in /etc/sudoers.d/drivecert, mode 0440.",
+            f"echo '{sudo_line(host.user)}' > /etc/sudoers.d/drivecert\nchmod 0440 /etc/sudoers.d/drivecert\nvisudo -c",
+        ),
+        (
+            "List the drives that may be loaded, and thereby lose everything on them; no other drive ever is.",
+            f"install -d -m 0755 /etc/drivecert\ncat > /etc/drivecert/host.toml <<'END'\ndrives = [\n{drives}\n]\nEND\n"
+            f"{PROGRAM} identify /dev/nvme1n1   # tells the drive_key",
+        ),
+    ]

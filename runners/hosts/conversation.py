@@ -1,0 +1,81 @@
+"""What is said to `drivetest host` and what it answers, as bytes: several requests make one trip (docs/lab.md)."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from runners.errors import (
+    DeviceUnknownError,
+    FileMissingError,
+    HostError,
+    HostSilentError,
+    StartFailedError,
+    StartRefusedError,
+)
+
+# What the kinds of crates/host/src/error.rs mean here.
+ERRORS: dict[str, type[HostError]] = {
+    "refused": StartRefusedError,
+    "device-unknown": DeviceUnknownError,
+    "file-missing": FileMissingError,
+    "usage": StartFailedError,
+    "unanswered": HostSilentError,
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request: the fields of its line, and the bytes of the file that it sends."""
+
+    fields: dict[str, Any]
+    content: bytes = b""
+
+
+@dataclass(frozen=True)
+class Told:
+    """One answer: a document, and the bytes that came with it. `error` is raised by whoever needs the answer."""
+
+    document: Any = None
+    content: bytes = b""
+    error: HostError | None = None
+
+
+def request(verb: str, content: bytes = b"", **fields: Any) -> Request:
+    """Return a request of `drivetest host`."""
+    return Request({"verb": verb} | fields, content)
+
+
+def said(requests: Sequence[Request]) -> bytes:
+    """Return requests as they go over the wire."""
+    return b"".join(json.dumps(each.fields).encode() + b"\n" + each.content for each in requests)
+
+
+def parse_answers(name: str, answer: bytes, count: int) -> list[Told]:
+    """Return the answers to `count` requests. Raises HostSilentError where there are fewer: all may be asked again."""
+    told: list[Told] = []
+    while len(told) < count:
+        line, newline, rest = answer.partition(b"\n")
+        if not newline:
+            raise HostSilentError(f"{name}: expected {count} answers, got {len(told)} and {line[:200]!r}")
+        one, answer = _parse_one(name, line, rest)
+        told.append(one)
+    return told
+
+
+def _parse_one(name: str, line: bytes, rest: bytes) -> tuple[Told, bytes]:
+    """Return an answer and what follows it."""
+    try:
+        header = json.loads(line)
+        bytes_count = int(header["bytes"])
+        error = _error(header["error"]) if "error" in header else None
+    except (ValueError, TypeError, KeyError) as reason:
+        raise HostSilentError(f"{name}: expected an answer of drivetest host, got {line[:200]!r}") from reason
+    if not 0 <= bytes_count <= len(rest):
+        raise HostSilentError(f"{name}: expected {bytes_count} bytes of a file, got {len(rest)}")
+    return Told(header.get("ok"), rest[:bytes_count], error), rest[bytes_count:]
+
+
+def _error(told: dict[str, str]) -> HostError:
+    """Return the host's error as ours; a kind that a newer program has says nothing that could be relied on."""
+    return ERRORS.get(told["kind"], HostSilentError)(told["sentence"])

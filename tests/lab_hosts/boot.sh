@@ -1,0 +1,26 @@
+#!/bin/sh
+# First process of a lab host in namespaces of its own: a root file system over this machine's, which keeps what is
+# written to it on the host's own disk, and a /dev that holds only the devices that were handed in.
+# Called as: boot.sh DISK HOSTNAME
+set -eu
+disk=$1
+mount --make-rprivate /
+mount -t overlay overlay -o "lowerdir=/,upperdir=$disk/upper,workdir=$disk/work" "$disk/root"
+cd "$disk/root"
+mount -t proc proc proc
+mount --rbind /sys sys
+mount -t tmpfs -o mode=0755 dev dev
+mount -t tmpfs -o mode=0755 run run
+mount -t tmpfs -o mode=1777 tmp tmp
+mkdir dev/pts dev/shm run/sshd
+mount -t devpts -o newinstance,ptmxmode=0666 devpts dev/pts
+ln -s pts/ptmx dev/ptmx
+ln -s /proc/self/fd dev/fd
+for node in null zero full random urandom tty; do cp -a "/dev/$node" "dev/$node"; done
+# A boot of its own: what was recorded before the last "reboot" belongs to another one.
+mount --bind "$disk/boot_id" proc/sys/kernel/random/boot_id
+hostname "$2"
+ip link set lo up
+touch run/booted
+# Whatever loses its parent comes here; `wait` takes its status, as an init does.
+exec chroot . /bin/sh -c 'while :; do sleep 86400 & wait; done'

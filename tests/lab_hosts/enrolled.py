@@ -1,0 +1,55 @@
+"""Lab hosts that the register knows: namespaces with drivetest, the key, the sudo rule and a list of drives."""
+
+from pathlib import Path
+
+import pytest
+from django.conf import settings as django_settings
+
+from runners.enrolment import Pins, authorized_key, enrol, own_program_sha256, sudo_line
+from runners.hosts.connections import CONNECTIONS
+from runners.hosts.ssh import SshHost
+from runners.models import Host
+from tests.lab_hosts.namespaces import USER
+
+__all__ = ["drive_key_of", "enrol_host", "list_drives", "new_enrolled", "warm_connections_closed"]
+
+
+@pytest.fixture
+def warm_connections_closed():
+    """Close what a test has left open; the next test has other hosts."""
+    yield
+    CONNECTIONS.close()
+
+
+@pytest.fixture
+def new_enrolled(db, drivetest, settings, new_lab_host, loop_drives, warm_connections_closed):
+    """Return a booted host with one drive at /dev/nvme0n1, listed, and its row: (namespace host, row)."""
+    settings.HOST_FREE_MIB_MIN = 1
+
+    def make(name="lab-host", **options):
+        there = new_lab_host(name, **options)
+        there.give("nvme0n1", loop_drives.add(f"{name}-drive"))
+        row = enrol_host(there, name)
+        list_drives(there, drive_key_of(there, "/dev/nvme0n1"))
+        return there, row
+
+    return make
+
+
+def enrol_host(there, name) -> Host:
+    """Enrol a host that is up, and install there what add_host prints."""
+    pins = Pins(there.address, there.port, there.user, there.host_key, own_program_sha256())
+    row = enrol(name, pins, None)
+    there.install(Path(django_settings.DRIVETEST), authorized_key(), sudo_line(USER))
+    return row
+
+
+def list_drives(there, *drive_keys):
+    """Write the operator's list of drives that may be loaded."""
+    listed = ", ".join(f'"{drive_key}"' for drive_key in drive_keys)
+    there.write("/etc/drivecert/host.toml", f"drives = [{listed}]\n")
+
+
+def drive_key_of(there, path):
+    """Return the drive at a path as the host's operator would find it out."""
+    return SshHost(Host.objects.get(name=there.name)).identify(path).drive_key

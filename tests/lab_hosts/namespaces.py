@@ -1,0 +1,242 @@
+"""Lab hosts on this machine: a real sshd and sudo behind a network of their own, with a disk and a /dev of their own.
+
+A host is processes of its own (killed together: a reboot), an overlay of this machine's files (its disk, which survives
+the reboot), a network interface (cut and restored from outside), and those loop devices that were handed in.
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+
+from tests.lab_hosts.network import Wire, run
+
+BOOT = Path(__file__).parent / "boot.sh"
+USER = "drivecert"
+PROGRAM = "/usr/local/sbin/drivetest"
+SSHD_CONFIG = """Port 22
+ListenAddress {address}
+HostKey /etc/ssh/host_key
+PidFile /run/sshd.pid
+AuthorizedKeysFile /etc/ssh/authorized/%u
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+UsePAM no
+AllowUsers drivecert
+"""
+
+
+def missing() -> str:
+    """Return why this machine cannot have such hosts; empty where it can."""
+    if os.geteuid() != 0:
+        return "NO LAB HOSTS: they are made of namespaces and loop devices, which needs root"
+    tools = ("/usr/sbin/sshd", "ssh-keygen", "sudo", "ip", "unshare", "nsenter", "losetup", "setpriv")
+    lacking = [tool for tool in tools if shutil.which(tool) is None]
+    if lacking:
+        return f"NO LAB HOSTS: install {', '.join(lacking)} (tests/lab_hosts/install_sshd.sh)"
+    if run("unshare", "--net", "--mount", "--pid", "--fork", "true", check=False).returncode:
+        return "NO LAB HOSTS: this machine does not let its root make namespaces"
+    return ""
+
+
+class NamespaceHost:
+    """One lab host. Its disk is mounted in `directory`; `disk_mib` is how large that is, for a disk that fills."""
+
+    def __init__(self, directory: str | Path, name: str = "lab-host", disk_mib: int = 256) -> None:
+        self.name = name
+        self.disk = Path(directory) / f"{name}.disk"
+        self.devices: dict[str, str] = {}
+        self.wire = Wire()
+        self.address, self.port, self.user = self.wire.far, 22, USER
+        self.first: Any = None  # before the first boot
+        self.launcher: Any = None
+        self._make_disk(disk_mib)
+
+    def _make_disk(self, disk_mib: int) -> None:
+        self.disk.mkdir(parents=True)
+        run("mount", "-t", "tmpfs", "-o", f"mode=0755,size={disk_mib}m", self.wire.name, str(self.disk))
+        for name in ("upper", "work", "root"):
+            (self.disk / name).mkdir()
+
+    # --- power -------------------------------------------------------------------------------------------------
+
+    def boot(self) -> None:
+        """Start the host's first process and its sshd."""
+        (self.disk / "boot_id").write_text(f"{uuid.uuid4()}\n")
+        # Should this session be killed, nothing of the host outlives it.
+        spaces = ["--mount", "--pid", "--uts", "--ipc", "--fork", "--kill-child=KILL"]
+        command = ["setpriv", "--pdeathsig", "KILL", "nsenter", f"--net={self.wire.path}", "unshare", *spaces]
+        command += ["sh", str(BOOT), str(self.disk), self.name]
+        with (self.disk / "boot.log").open("ab") as log:
+            self.launcher = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self.first = self._wait_for(self._first_process)
+        self._wait_for(lambda: self.path("/run/booted").exists())
+        self._set_up_once()
+        for name, backing in self.devices.items():
+            self._make_node(name, backing)
+        self.start_sshd()
+
+    def power_off(self) -> None:
+        """Kill everything that runs on the host, at once; its disk keeps what was written."""
+        if self.launcher is not None:
+            os.kill(self.first, signal.SIGKILL)  # the kernel ends the whole namespace with its first process
+            self.launcher.wait()
+            self.launcher = self.first = None
+
+    def reboot(self):
+        self.power_off()
+        self.boot()
+
+    def remove(self) -> None:
+        """Take away the host with its disk and its wire."""
+        self.power_off()
+        self.wire.remove()
+        run("umount", str(self.disk))
+        self.disk.rmdir()
+
+    def _first_process(self) -> int | None:
+        if self.launcher.poll() is not None:
+            raise RuntimeError(f"{self.name} does not boot: {(self.disk / 'boot.log').read_text()}")
+        children = Path(f"/proc/{self.launcher.pid}/task/{self.launcher.pid}/children").read_text().split()
+        return int(children[0]) if children else None
+
+    # --- sshd and the link --------------------------------------------------------------------------------------
+
+    def start_sshd(self) -> None:
+        self.run("/usr/sbin/sshd", "-f", "/etc/ssh/lab_sshd_config", "-E", "/var/log/lab_sshd.log")
+        self._wait_for(self._listens)
+
+    def stop_sshd(self, sessions_too=True):
+        """Kill the listening sshd, and with it the connections it has open; what they have started goes on."""
+        main = int(self.path("/run/sshd.pid").read_text())
+        ours = self.pids_of("sshd") if sessions_too else [main]
+        self.run("kill", "-9", *map(str, ours), check=False)
+        self.path("/run/sshd.pid").unlink(missing_ok=True)
+
+    def cut(self):
+        """Take the link down: packets are lost, nobody is told."""
+        self.wire.cut()
+
+    def restore(self):
+        self.wire.restore()
+
+    def _listens(self) -> bool:
+        listening = self.run("ss", "-Hltn", "sport = :22", check=False)
+        return self.address in listening.stdout
+
+    # --- inside -------------------------------------------------------------------------------------------------
+
+    def run(self, *argv: str, check: bool = True) -> "subprocess.CompletedProcess[str]":
+        """Run a command on the host as its root, and wait until nothing holds its output any more."""
+        inside = ["--mount", "--net", "--pid", "--uts", "--ipc", f"--root=/proc/{self.first}/root", "--wd=/"]
+        return run("nsenter", f"--target={self.first}", *inside, *argv, check=check)
+
+    def path(self, path: str) -> Path:
+        """Return a path of the host as this machine can reach it, as long as the host is up."""
+        return Path(f"/proc/{self.first}/root{path}")
+
+    def write(self, path: str, content: str | bytes, mode: int = 0o644) -> None:
+        """Write a file of the host's, owned by its root."""
+        there = self.path(path)
+        there.parent.mkdir(parents=True, exist_ok=True)
+        there.write_bytes(content if isinstance(content, bytes) else content.encode())
+        there.chmod(mode)
+
+    def pids_of(self, command: str) -> list[int]:
+        """Return the processes of the host that run a program of this name, as the host numbers them."""
+        found = []
+        for entry in self.path("/proc").iterdir():
+            with contextlib.suppress(OSError):
+                if entry.name.isdigit() and command in _names_of(entry):
+                    found.append(int(entry.name))
+        return found
+
+    # --- what is installed --------------------------------------------------------------------------------------
+
+    def install(self, program: str | Path, public_key: str, sudo_line: str, config: str = "") -> None:
+        """Do what an operator does at enrolment: the program, the user's key, the sudo rule, the configuration."""
+        self.write(PROGRAM, Path(program).read_bytes(), 0o755)
+        self.write(f"/etc/ssh/authorized/{USER}", f"{public_key}\n")
+        self.write("/etc/sudoers.d/drivecert", f"{sudo_line}\n", 0o440)
+        if config:
+            self.write("/etc/drivecert/host.toml", config)
+
+    @property
+    def host_key(self) -> str:
+        """The public key of the host's sshd, as `ssh-keyscan` would print it: kind and key."""
+        return " ".join(self.path("/etc/ssh/host_key.pub").read_text().split()[:2])
+
+    def _set_up_once(self) -> None:
+        if self.path("/etc/ssh/lab_sshd_config").exists():
+            return
+        self.run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "/etc/ssh/host_key")
+        self.write("/etc/ssh/lab_sshd_config", SSHD_CONFIG.format(address=self.address))
+        self.run("useradd", "--system", "--create-home", "--shell", "/bin/sh", "--password", "*", USER)
+
+    # --- devices ------------------------------------------------------------------------------------------------
+
+    def give(self, name: str, device: str) -> None:
+        """Hand a block device of this machine to the host under a name of the host's /dev; also to swap two names."""
+        self.devices[name] = device
+        if self.first is not None:
+            self._make_node(name, device)
+
+    def take(self, name):
+        del self.devices[name]
+        self.path(f"/dev/{name}").unlink(missing_ok=True)
+
+    def _make_node(self, name: str, device: str) -> None:
+        node = self.path(f"/dev/{name}")
+        node.unlink(missing_ok=True)
+        os.mknod(node, stat.S_IFBLK | 0o600, Path(device).stat().st_rdev)
+        self._show_backing(Path(f"/sys/class/block/{Path(device).name}/loop/backing_file"))
+
+    def _show_backing(self, told: Path) -> None:
+        """Show the host the file behind a loop device, the very file: it is the drive's identity."""
+        if told.exists() and not self.path(backing := told.read_text().strip()).exists():
+            self.write(backing, b"")
+            run(
+                "nsenter", f"--target={self.first}", "--mount", "mount", "--bind", backing, f"{self.disk}/root{backing}"
+            )
+
+    def _wait_for(self, look: Any, for_s: float = 20) -> Any:
+        deadline = time.monotonic() + for_s
+        while not (found := look()):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{self.name}: waited {for_s} s in vain")
+            time.sleep(0.02)
+        return found
+
+
+def _names_of(process: Path) -> set[str]:
+    """Return what a process goes by: a program that was run through /proc/self/exe keeps its name in its arguments."""
+    called = (process / "cmdline").read_bytes().partition(b"\0")[0].decode()
+    return {(process / "comm").read_text().strip(), Path(called).name}
+
+
+class LoopDrives:
+    """Loop devices over sparse files, which stand for drives; freed at the end."""
+
+    def __init__(self, directory: str | Path) -> None:
+        self.directory = Path(directory)
+        self.devices: dict[str, Path] = {}
+
+    def add(self, name: str, size_mib: int = 64) -> str:
+        """Return the path of a new loop device."""
+        backing = self.directory / f"{name}.img"
+        with backing.open("xb") as stream:
+            stream.truncate(size_mib * 1024 * 1024)
+        device = run("losetup", "--find", "--show", str(backing)).stdout.strip()
+        self.devices[device] = backing
+        return device
+
+    def remove(self) -> None:
+        for device in self.devices:
+            run("losetup", "--detach", device, check=False)
+        self.devices.clear()

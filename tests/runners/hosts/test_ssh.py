@@ -1,0 +1,333 @@
+"""Lab hosts over a real sshd and sudo, in network namespaces (tests/lab_hosts)."""
+
+import json
+import time
+
+import pytest
+
+from runners.errors import (
+    DeviceUnknownError,
+    FileMissingError,
+    HostSilentError,
+    StartFailedError,
+    StartRefusedError,
+)
+from runners.hosts import connect
+from runners.hosts.connections import CONNECTIONS
+from runners.hosts.keys import fingerprint, key_path, public_key
+from runners.hosts.protocol import Detached
+from runners.hosts.ssh import SshHost
+from runners.models import Host
+from tests.lab_hosts.enrolled import list_drives
+from tests.lab_hosts.namespaces import PROGRAM
+from tests.lab_hosts.network import run
+from tests.runners.hosts.test_local import wait_until
+
+pytestmark = [pytest.mark.lab_hosts, pytest.mark.django_db]
+
+ARGV = ["storage", "config", "--log", "log", "--side-file", "side.jsonl", "--expect-drive"]
+CONFIG = (
+    "device-names: {path}\ntest-duration-sec: {duration_s}\n"
+    "read-reqs-per-sec: 100\nwrite-reqs-per-sec: 50\nmicrosecond-histograms: yes\n"
+)
+
+
+def config(path="/dev/nvme0n1", duration_s=60, more=""):
+    return {"config": (CONFIG.format(path=path, duration_s=duration_s) + more).encode()}
+
+
+@pytest.fixture
+def enrolled(new_enrolled):
+    return new_enrolled()
+
+
+@pytest.fixture
+def there(enrolled):
+    return enrolled[0]
+
+
+@pytest.fixture
+def host(enrolled):
+    return SshHost(enrolled[1])
+
+
+@pytest.fixture
+def drive(host):
+    return host.identify("/dev/nvme0n1")
+
+
+@pytest.fixture
+def start(host, drive):
+    def begin(run="d-one", generation=1, drive_key=drive.drive_key, files=None):
+        host.put(run, files or config())
+        return host.start(run, drive_key, generation, [*ARGV, drive_key])
+
+    return begin
+
+
+def process_of(there, name="drivetest"):
+    return there.pids_of(name)
+
+
+def test_a_drive_is_identified_over_ssh(drive):
+    assert (drive.path, drive.kind, drive.size_bytes) == ("/dev/nvme0n1", "virtual", 64 * 1024 * 1024)
+    assert drive.refusals == ()
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "/dev/null", "/dev/../etc/passwd", "/dev/nothing", "nvme0n1"])
+def test_only_block_devices_are_drives(host, path):
+    with pytest.raises(DeviceUnknownError, match=r"expected|No such"):
+        host.identify(path)
+
+
+def test_no_file_is_made_or_read_as_a_drive(host):
+    with pytest.raises(DeviceUnknownError, match="plain files are no drives"):
+        host.create_file("/srv/drive.img", 1)
+    with pytest.raises(DeviceUnknownError, match="plain files are no drives"):
+        host.first_bytes("/etc/shadow", 1)
+
+
+def test_a_run_is_started_watched_and_stopped(host, start):
+    started = start()
+    assert (started.state, started.generation) == (Detached.RUNNING, 1)
+    wait_until(lambda: host.status("d-one").log_bytes > 0)
+    assert b"ACT" in host.read("d-one", "log", 0, 200)
+    host.stop("d-one")
+    wait_until(lambda: host.status("d-one").state is Detached.ENDED)
+    assert host.status("d-one").exit_status == 5
+
+
+def test_a_start_that_is_repeated_tells_the_same_process(host, there, start):
+    first, again = start(), start()
+    assert first.pid == again.pid
+    assert len(there.pids_of("drivetest")) == 2  # the monitor and the load
+
+
+def test_a_run_that_was_never_started_is_absent_and_one_that_was_closed_never_starts(host, drive):
+    assert host.status("d-nothing").state is Detached.ABSENT
+    host.put("d-closed", {})
+    assert host.stop("d-closed").state is Detached.ENDED
+    host.put("d-closed", config())
+    assert host.start("d-closed", drive.drive_key, 1, [*ARGV, drive.drive_key]).pid is None
+
+
+def test_an_older_generation_is_refused(host, start):
+    start("d-new", 2)
+    host.stop("d-new")
+    wait_until(lambda: host.status("d-new").state is Detached.ENDED)
+    with pytest.raises(StartRefusedError, match="generation 1 is older than 2"):
+        start("d-old", 1)
+
+
+def test_a_drive_has_one_load(host, there, start):
+    start("d-one", 1)
+    with pytest.raises(StartRefusedError, match="busy"):
+        start("d-two", 2)
+    assert len(there.pids_of("drivetest")) == 2
+
+
+def test_a_drive_that_is_not_listed_is_never_loaded(host, there, start):
+    list_drives(there, "nvme:another:one")
+    with pytest.raises(StartRefusedError, match="not among the 1 drives"):
+        start()
+    there.path("/etc/drivecert/host.toml").unlink()
+    with pytest.raises(StartRefusedError, match="not among the 0 drives"):
+        start()
+    assert there.pids_of("drivetest") == []
+
+
+def test_a_list_that_others_can_write_lists_nothing(host, there):
+    there.path("/etc/drivecert/host.toml").chmod(0o666)
+    with pytest.raises(HostSilentError, match="only root can write"):
+        host.identify("/dev/nvme0n1")
+
+
+def test_another_program_than_the_pinned_one_starts_nothing(host, there, start):
+    Host.objects.update(program_sha256="0" * 64)
+    host.host.refresh_from_db()
+    with pytest.raises(StartRefusedError, match="expected the program with SHA-256 0000"):
+        start()
+    assert there.pids_of("drivetest") == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["storage", "/etc/shadow"],
+        ["storage", "config", "--log", "/etc/cron.d/x"],
+        ["storage", "config", "--i-know-this-destroys-data"],
+        ["prep", "/dev/loop0"],
+        ["sh", "-c", "id"],
+        ["read", "/etc/shadow"],
+    ],
+)
+def test_the_register_cannot_choose_the_command_line(host, there, drive, words):
+    host.put("d-one", config())
+    with pytest.raises((StartRefusedError, DeviceUnknownError, StartFailedError)):
+        host.start("d-one", drive.drive_key, 1, words)
+    assert there.pids_of("drivetest") == []
+
+
+def test_a_configuration_names_the_bound_drive_only(there, start, loop_drives):
+    there.give("nvme1n1", loop_drives.add("other"))
+    with pytest.raises(StartRefusedError, match=r"/dev/nvme1n1: expected drive"):
+        start(files=config("/dev/nvme1n1"))
+    with pytest.raises(StartRefusedError, match=r"/dev/nvme1n1: expected drive"):
+        start(files=config("/dev/nvme0n1,/dev/nvme1n1"))
+    with pytest.raises(StartRefusedError, match="plain files are no drives"):
+        start(files=config(more="file-size-mbytes: 64\n"))
+
+
+@pytest.mark.parametrize("name", ["pid", "exit", "lock", "log", "../../../etc/cron.d/x", "a/b"])
+def test_the_register_sends_configurations_and_no_other_file(host, name):
+    with pytest.raises(StartRefusedError):
+        host.put("d-one", {name: b""})
+
+
+@pytest.mark.parametrize("run_name", ["../../etc", "locks", "d-../x", "/etc", "d-A", ""])
+def test_no_name_of_a_run_leads_out_of_the_directory(host, run_name):
+    with pytest.raises(StartFailedError, match="expected the name of a run"):
+        host.read(run_name, "passwd", 0, 10)
+
+
+def test_the_key_opens_no_shell_and_no_tunnel(there):
+    key = ["-i", str(key_path()), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null"]
+    got = run("ssh", *key, "-o", "BatchMode=yes", f"{there.user}@{there.address}", "id; cat /etc/shadow", check=False)
+    assert "uid=" not in got.stdout
+    assert "root:" not in got.stdout
+    tunnel = run("ssh", *key, "-o", "BatchMode=yes", "-W", "127.0.0.1:22", f"{there.user}@{there.address}", check=False)
+    assert "SSH-2.0" not in tunnel.stdout
+
+
+def test_sudo_lets_through_the_one_command_without_arguments(there):
+    def as_user(*argv):
+        return there.run("sudo", "-u", there.user, "sudo", "-n", *argv, check=False)
+
+    assert as_user(PROGRAM, "host").returncode == 0
+    for argv in ([PROGRAM, "host", "x"], [PROGRAM], [PROGRAM, "prep", "/dev/nvme0n1"], ["id"], ["-s"]):
+        assert as_user(*argv).returncode != 0
+
+
+def test_another_host_key_is_told_nothing(there, host):
+    there.stop_sshd()
+    for name in ("host_key", "host_key.pub"):
+        there.path(f"/etc/ssh/{name}").unlink()
+    there.run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "/etc/ssh/host_key")
+    there.start_sshd()
+    with pytest.raises(HostSilentError, match="another host key"):
+        host.identify("/dev/nvme0n1")
+
+
+def test_a_missing_sudo_rule_is_said(there, host):
+    there.path("/etc/sudoers.d/drivecert").unlink()
+    with pytest.raises(HostSilentError, match="a password is required"):
+        host.identify("/dev/nvme0n1")
+
+
+def test_a_lost_connection_is_opened_anew_within_one_call(there, host):
+    host.identify("/dev/nvme0n1")
+    there.stop_sshd()
+    there.start_sshd()
+    assert host.identify("/dev/nvme0n1").size_bytes
+
+
+def test_a_cut_link_makes_the_host_silent_and_a_restored_one_answers(there, host, start, settings):
+    settings.HOST_ANSWER_TIMEOUT_S = 2
+    before = start()
+    there.cut()
+    with pytest.raises(HostSilentError, match="no answer within 2 s"):
+        host.status("d-one")
+    there.restore()
+    wait_until(lambda: _answers(host))
+    assert host.status("d-one").pid == before.pid
+
+
+def _answers(host):
+    try:
+        return host.status("d-one").state is Detached.RUNNING
+    except HostSilentError:
+        return False
+
+
+def test_a_run_outlives_its_sshd(there, host, start):
+    before = start()
+    there.stop_sshd()
+    time.sleep(0.5)
+    there.start_sshd()
+    now = host.status("d-one")
+    assert (now.state, now.pid) == (Detached.RUNNING, before.pid)
+
+
+def test_a_rebooted_host_tells_an_end_that_nobody_saw(there, host, start):
+    start()
+    there.reboot()
+    status = host.status("d-one")
+    assert (status.state, status.exit_status) == (Detached.ENDED, None)
+    assert "rebooted" in status.reason
+
+
+def test_status_and_the_log_s_new_bytes_are_one_trip(host, start, trips):
+    start()
+    wait_until(lambda: host.status("d-one").log_bytes > 0)
+    trips.clear()
+    status = host.status("d-one")
+    gained = host.read("d-one", "log", max(0, status.log_bytes - 4096), 1024 * 1024)
+    assert len(gained) >= min(4096, status.log_bytes)
+    assert len(trips) == 1
+
+
+@pytest.fixture
+def trips(host):
+    made = []
+
+    class Counted:
+        def exchange(self, *args):
+            made.append(args)
+            return CONNECTIONS.exchange(*args)
+
+    host.connections = Counted()
+    return made
+
+
+def test_a_fetched_log_is_the_host_s_byte_for_byte(there, host, start, monkeypatch):
+    start(files=config(duration_s=2))
+    wait_until(lambda: host.status("d-one").state is Detached.ENDED)
+    monkeypatch.setattr("runners.hosts.ssh.PIECE_BYTES", 1000)
+    with host.fetch("d-one", "log") as log:
+        fetched = log.read()
+    assert len(fetched) > 1000
+    assert fetched == there.path("/var/lib/drivecert/d-one/log").read_bytes()
+    with pytest.raises(FileMissingError):
+        host.fetch("d-one", "nothing")
+
+
+def test_drives_that_were_renamed_are_found_and_never_misdirected(there, host, drive, loop_drives):
+    """The two names change hands between the order and the start, as they do at a reboot."""
+    other = loop_drives.add("other")
+    there.give("nvme1n1", other)
+    bound, path = there.devices["nvme0n1"], "/dev/nvme0n1"
+    there.give("nvme0n1", other)
+    there.give("nvme1n1", bound)
+    assert host.identify(path).drive_key != drive.drive_key
+    assert host.find(drive.drive_key, drive.size_bytes) == ["/dev/nvme1n1"]
+    host.put("d-one", config(path))
+    with pytest.raises(StartRefusedError, match=r"/dev/nvme0n1: expected drive"):
+        host.start("d-one", drive.drive_key, 1, [*ARGV, drive.drive_key])
+    assert there.pids_of("drivetest") == []
+
+
+def test_the_register_s_key_is_its_own_and_nobody_else_s(enrolled):
+    assert key_path().stat().st_mode & 0o777 == 0o600
+    assert public_key().startswith("ssh-ed25519 ")
+    assert fingerprint(public_key()).startswith("SHA256:")
+
+
+def test_connect_leads_to_the_host(enrolled):
+    assert connect(enrolled[1]).identify("/dev/nvme0n1").kind == "virtual"
+
+
+def test_what_the_host_answers_is_documented(there):
+    answer = there.run("sh", "-c", f'echo \'{{"verb": "health"}}\' | {PROGRAM} host')
+    health = json.loads(answer.stdout)["ok"]
+    assert health["schema"] == "drivecert.host-health/1"
+    assert {"program_sha256", "clock_unix_ns", "free_bytes", "drives", "boot_id", "init"} <= health.keys()

@@ -1,0 +1,108 @@
+"""A dispatch from its order to its evidence, on a lab host over a real sshd."""
+
+import hashlib
+import time
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from results.models import Submission
+from runners import health
+from runners.hosts.ssh import SshHost
+from runners.looks import look
+from runners.models import Dispatch
+from runners.orders import Order, bind, order
+from runners.states import FINAL, State
+from tests.runners.hosts.test_local import wait_until
+
+pytestmark = [pytest.mark.lab_hosts, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def enrolled(new_enrolled):
+    there, row = new_enrolled()
+    assert health.check(row) == []
+    return there, row
+
+
+@pytest.fixture
+def ordered(enrolled, staff, a_lab):
+    row = enrolled[1]
+    device = bind(row, SshHost(row).identify("/dev/nvme0n1"), "a drive", staff)
+    asked = Order(Decimal("0.1"), 3, 1, {"report_interval_s": 1})
+    return order(device, a_lab, asked, staff)
+
+
+def run_to_its_end(dispatch, for_s=60):
+    deadline = time.monotonic() + for_s
+    while dispatch.state not in FINAL:
+        assert time.monotonic() < deadline, f"{dispatch.state}: {dispatch.reason}"
+        look(dispatch.pk)
+        dispatch.refresh_from_db()
+        time.sleep(0.1)
+
+
+def test_a_dispatch_leaves_the_host_s_log_as_evidence(enrolled, ordered):
+    there, _ = enrolled
+    run_to_its_end(ordered)
+    assert (ordered.state, ordered.reason) == (State.DONE, "finished")
+    log = there.path(f"/var/lib/drivecert/{ordered.public_id}/log").read_bytes()
+    assert Submission.objects.get().log.sha256 == hashlib.sha256(log).hexdigest()
+    assert ordered.progress["tail"]
+
+
+def test_a_drive_that_was_renamed_since_the_order_is_loaded_and_the_other_keeps_its_bytes(
+    enrolled, ordered, loop_drives
+):
+    """The names change hands between order and start, as after a reboot; only the bound drive may be written."""
+    there, _ = enrolled
+    other, bound = loop_drives.add("other"), there.devices["nvme0n1"]
+    there.give("nvme0n1", other)
+    there.give("nvme1n1", bound)
+    run_to_its_end(ordered)
+    assert ordered.state == State.DONE
+    assert Dispatch.objects.get().device.path == "/dev/nvme1n1"
+    assert any(content_of(loop_drives, bound))
+    assert not any(content_of(loop_drives, other))
+
+
+def test_a_drive_that_went_away_since_the_order_refuses_the_dispatch(enrolled, ordered, loop_drives):
+    there, _ = enrolled
+    other = loop_drives.add("other")
+    there.give("nvme0n1", other)
+    run_to_its_end(ordered)
+    assert ordered.state == State.REFUSED
+    assert not any(content_of(loop_drives, other))
+
+
+def content_of(loop_drives, device):
+    return Path(loop_drives.devices[device]).read_bytes()
+
+
+def test_a_dispatch_waits_for_a_host_that_fails_its_check(enrolled, ordered):
+    there, row = enrolled
+    there.write("/etc/drivecert/host.toml", "drives = []\n")
+    health.check(row)
+    look(ordered.pk)
+    ordered.refresh_from_db()
+    assert ordered.state == State.QUEUED
+    assert "listed no drive" in ordered.reason
+
+
+def test_a_host_is_found_fit_again_after_its_operator_mended_it(enrolled):
+    there, row = enrolled
+    there.stop_sshd()
+    assert "lab-host" in health.check(row)[0]
+    there.start_sshd()
+    wait_until(lambda: health.check(row) == [])
+
+
+def test_a_program_that_differs_from_the_pinned_one_is_told(enrolled, ordered):
+    there, row = enrolled
+    with there.path("/usr/local/sbin/drivetest").open("ab") as program:
+        program.write(b"\n")
+    assert "as it was pinned" in health.check(row)[0]
+    look(ordered.pk)
+    ordered.refresh_from_db()
+    assert ordered.state == State.QUEUED

@@ -1,0 +1,114 @@
+import time
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from runners import health
+from runners.claim import claim
+from runners.errors import HostSilentError
+from runners.models import Device
+from runners.states import State
+from tests.runners.ssh_host import HEALTH, ssh_host
+
+pytestmark = pytest.mark.django_db
+MIB = 1024 * 1024
+
+
+class WellHost:
+    """Answers as a host that nothing speaks against, but for what a test changes."""
+
+    def __init__(self, **told):
+        self.told = HEALTH | {"clock_unix_ns": time.time_ns()} | told
+        self.paths = ["/dev/nvme0n1"]
+
+    def health(self):
+        return dict(self.told)
+
+    def find(self, drive_key, size_bytes):
+        return self.paths
+
+
+class SilentHost:
+    def health(self):
+        raise HostSilentError("lab-1: no answer within 20 s")
+
+
+def test_this_machine_gets_work_without_a_check(device):
+    assert health.why_no_work(device.host) == ""
+
+
+def test_a_host_gets_work_after_a_check_that_found_nothing():
+    host = ssh_host()
+    assert health.why_no_work(host) == "it has not been checked yet"
+    assert health.check(host, WellHost()) == []
+    assert health.why_no_work(host) == ""
+
+
+@pytest.mark.parametrize(("periods", "is_overdue"), [(2.9, False), (3.1, True)])
+def test_a_check_that_is_overdue_means_no_work(settings, periods, is_overdue):
+    seconds = periods * settings.HOST_CHECK_PERIOD_S
+    host = ssh_host(checked_at=timezone.now() - timedelta(seconds=seconds))
+    assert ("overdue" in health.why_no_work(host)) is is_overdue
+
+
+def test_a_silent_host_gets_no_work_and_keeps_what_it_told_before():
+    host = ssh_host(health=HEALTH)
+    assert health.check(host, SilentHost()) == ["lab-1: no answer within 20 s"]
+    assert host.health == HEALTH
+    assert health.why_no_work(host) == "lab-1: no answer within 20 s"
+
+
+def test_an_answer_that_is_none_means_no_work():
+    host, stranger = ssh_host(), WellHost()
+    del stranger.told["drives"]
+    assert "expected drivecert.host-health/1" in health.check(host, stranger)[0]
+
+
+def test_another_program_means_no_work():
+    (objection,) = health.check(ssh_host(), WellHost(program_sha256="0" * 64))
+    assert "SHA-256 0000000000000000..., expected 5e5e5e5e5e5e5e5e..." in objection
+
+
+@pytest.mark.parametrize(("offset_s", "objected"), [(29, False), (-29, False), (31, True), (-31, True), (600, True)])
+def test_a_clock_may_be_off_by_half_a_minute(offset_s, objected):
+    told = WellHost(clock_unix_ns=time.time_ns() + offset_s * 10**9)
+    assert bool(health.check(ssh_host(), told)) is objected
+
+
+@pytest.mark.parametrize(("free_mib", "objected"), [(1024, False), (1023, True)])
+def test_a_host_needs_room_for_logs(free_mib, objected):
+    assert bool(health.check(ssh_host(), WellHost(free_bytes=free_mib * MIB))) is objected
+
+
+def test_a_host_without_a_listed_drive_gets_no_work():
+    assert "listed no drive" in health.check(ssh_host(), WellHost(drives=[]))[0]
+
+
+def test_a_device_that_is_away_is_told_and_leaves_the_others_their_work():
+    host, well = ssh_host(), WellHost()
+    Device.objects.create(host=host, label="a", identity_kind="nvme", identity={}, drive_key="nvme:M:S2", size_bytes=1)
+    well.paths = []
+    assert health.check(host, well) == []
+    (told,) = host.health["devices"]
+    assert (told["paths"], told["listed"]) == ([], False)
+
+
+def test_checks_are_due_after_a_period_and_always_where_something_was_found(settings):
+    now, old = timezone.now(), timezone.now() - timedelta(seconds=settings.HOST_CHECK_PERIOD_S + 1)
+    never, stale = ssh_host("never"), ssh_host("stale", checked_at=old)
+    ssh_host("fresh", checked_at=now)
+    failing = ssh_host("failing", checked_at=now, objections=["silent"])
+    assert list(health.due()) == [never.pk, stale.pk, failing.pk]
+
+
+def test_an_unfit_host_is_given_no_dispatch(dispatch, connect):
+    host = ssh_host()
+    dispatch.device.host = host
+    dispatch.device.save()
+    assert not claim(dispatch, connect)
+    assert dispatch.state == State.QUEUED
+    assert "lab-1 gets no work: it has not been checked yet" in dispatch.reason
+    health.check(host, WellHost())
+    dispatch.refresh_from_db()
+    assert claim(dispatch, connect)

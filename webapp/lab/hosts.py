@@ -1,0 +1,57 @@
+"""Enrolling a host over SSH, its page with its health, and a check on demand."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from runners import health
+from runners.enrolment import enrol, own_program_sha256, set_up
+from runners.hosts.keys import fingerprint
+from runners.models import Host
+from webapp.accounts.requests import UserRequest, staff_only
+from webapp.lab.host_form import HostForm
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def add(request: UserRequest) -> HttpResponse:
+    """Ask for what is pinned about a host, and enrol it."""
+    form = HostForm(request.POST or None, initial={"program_sha256": own_program_sha256()})
+    if request.method == "POST" and form.is_valid():
+        host = enrol(form.cleaned_data["name"], form.pins(), request.user)
+        messages.success(request, f"{host} is enrolled. Carry out its set-up below, then check it.")
+        return redirect("lab-host", host.name)
+    return render(request, "lab/host_add.html", {"form": form, "section": "lab"})
+
+
+@require_safe
+@staff_only
+def detail(request: UserRequest, name: str) -> HttpResponse:
+    """Show how a host is, why it gets no work where that is so, and what its operator does on it."""
+    host = get_object_or_404(Host, name=name)
+    context: dict[str, Any] = {
+        "host": host,
+        "is_ssh": host.kind == Host.Kind.SSH,
+        "no_work": health.why_no_work(host),
+        "told_at": health.told_at(host.health),
+        "devices": host.devices.order_by("pk"),
+        "section": "lab",
+    }
+    if context["is_ssh"]:
+        context |= {"fingerprint": fingerprint(host.host_key), "set_up": set_up(host)}
+    return render(request, "lab/host.html", context)
+
+
+@require_POST
+@staff_only
+def check(request: UserRequest, name: str) -> HttpResponse:
+    """Check a host now; the answer stands on its page."""
+    host = get_object_or_404(Host, name=name, kind=Host.Kind.SSH)
+    if health.check(host):
+        messages.error(request, f"{host} gets no work; the reasons are below.")
+    else:
+        messages.success(request, f"{host} was checked and takes work.")
+    return redirect("lab-host", host.name)
