@@ -13,7 +13,7 @@ from runners.hosts import Connect
 from runners.hosts.protocol import Detached, ProgramStatus
 from runners.locks import hold_drive
 from runners.models import Dispatch
-from runners.moves import WORKER, move, note
+from runners.moves import WORKER, move, note, put_off
 from runners.states import LIVE, State
 
 log = logging.getLogger(__name__)
@@ -30,7 +30,8 @@ def claim(dispatch: Dispatch, connect: Connect) -> bool:
     if unfit := why_no_work(dispatch.device.host):
         note(dispatch, f"{dispatch.device.host} gets no work: {unfit}")
         return False
-    _ask_about_lost(dispatch.drive_key, connect)
+    if not _ask_about_lost(dispatch.drive_key, connect):
+        put_off(dispatch)
     try:
         with transaction.atomic():
             return _claim_free_drive(dispatch)
@@ -58,17 +59,20 @@ def unconfirmed(drive_key: str) -> "QuerySet[Dispatch]":
     return lost.select_related("device__host")
 
 
-def _ask_about_lost(drive_key: str, connect: Connect) -> None:
-    """Free the drive of lost dispatches whose host says that nothing of them runs."""
-    for lost in unconfirmed(drive_key):
-        settle_lost(lost, connect)
+def _ask_about_lost(drive_key: str, connect: Connect) -> bool:
+    """Free the drive of lost dispatches whose host says that nothing of them runs; False where a host gave no answer."""
+    return all([settle_lost(lost, connect) for lost in unconfirmed(drive_key)])
 
 
-def settle_lost(lost: Dispatch, connect: Connect) -> None:
-    """Free the drive of a lost dispatch where its host says that nothing of it runs; end its program where asked to."""
+def settle_lost(lost: Dispatch, connect: Connect) -> bool:
+    """Free the drive of a lost dispatch where its host says that nothing of it runs; end its program where asked to.
+
+    False where the host gave no answer.
+    """
     status = _status_of_lost(lost, connect)
     if status is not None and status.state is not Detached.RUNNING:
         Dispatch.objects.filter(pk=lost.pk, ended_at__isnull=True).update(ended_at=timezone.now())
+    return status is not None
 
 
 def _status_of_lost(lost: Dispatch, connect: Connect) -> ProgramStatus | None:

@@ -2,41 +2,33 @@
 
 import logging
 
-from django.db.models import Q
-
 from runners.hosts import Connect, connect, is_within_reach
 from runners.locks import stepping
-from runners.machine import machine_id
 from runners.models import Dispatch, Host
-from runners.states import FINAL, State
 from runners.steps import advance, stumbled
 
 log = logging.getLogger(__name__)
 
 
-def look_at_all(connect_host: Connect = connect) -> None:
-    """Look at every dispatch that has something to do, live ones first: a freed drive is claimed in the same round."""
-    Host.objects.filter(kind=Host.Kind.LOCAL, machine_id="").update(machine_id=machine_id())
-    left_behind = Q(state=State.LOST, ended_at__isnull=True, cancel_requested_at__isnull=False)
-    waiting = Dispatch.objects.filter(~Q(state__in=FINAL) | left_behind)
-    unfinished = waiting.order_by("ordered_at").values_list("pk", "state")
-    for dispatch_id, _ in sorted(unfinished, key=lambda row: row[1] == State.QUEUED):
-        look(dispatch_id, connect_host)
-
-
 def look(dispatch_id: int, connect_host: Connect = connect) -> None:
-    """Advance a dispatch as far as it goes now; leave it alone where another worker is at it, or has to be.
+    """Look at a dispatch now, unless it belongs to another machine.
 
     Another machine's host `local` cannot be asked from here: its dispatches wait for a worker of that machine.
     """
-    if not is_within_reach(Host.objects.get(devices__dispatches=dispatch_id)):
-        return
+    if is_within_reach(Host.objects.get(devices__dispatches=dispatch_id)):
+        look_within_reach(dispatch_id, connect_host)
+
+
+def look_within_reach(dispatch_id: int, connect_host: Connect) -> bool:
+    """Advance a dispatch as far as it goes now and return whether its host may be asked more.
+
+    Where another worker is at it, it is left alone.
+    """
     with stepping(dispatch_id) as is_held:
-        if is_held:
-            _advance_until_it_waits(dispatch_id, connect_host)
+        return not is_held or _advance_until_it_waits(dispatch_id, connect_host)
 
 
-def _advance_until_it_waits(dispatch_id: int, connect_host: Connect) -> None:
+def _advance_until_it_waits(dispatch_id: int, connect_host: Connect) -> bool:
     dispatch = Dispatch.objects.select_related("device__host", "organisation", "ordered_by").get(pk=dispatch_id)
     try:
         while advance(dispatch, connect_host):
@@ -44,3 +36,4 @@ def _advance_until_it_waits(dispatch_id: int, connect_host: Connect) -> None:
     except Exception as error:
         log.exception("%s: stumbled in %s", dispatch.public_id, dispatch.state)
         stumbled(dispatch, error)
+    return dispatch.silent_since is None

@@ -3,10 +3,11 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 
 from results.models import Organisation, Submission
 from results.public_ids import new_public_id
-from runners.states import LIVE, State
+from runners.states import FINAL, LIVE, State
 
 
 def new_dispatch_id() -> str:
@@ -88,7 +89,8 @@ class Dispatch(models.Model):
 
     `facts` is what the orderer states about the product. `progress` is for the live page only (runners/progress.py).
     `silent_since` is when the host stopped answering. `ended_at` of a lost dispatch is set once the host has said that
-    nothing of it runs; until then the drive is not given to another.
+    nothing of it runs; until then the drive is not given to another. `next_look_at` is when a worker looks at it next, by
+    the database's clock: those of workers on several machines differ.
     """
 
     public_id = models.CharField(max_length=20, unique=True, default=new_dispatch_id)
@@ -113,6 +115,7 @@ class Dispatch(models.Model):
     exit_status = models.SmallIntegerField(null=True)
     heartbeat_at = models.DateTimeField(null=True)
     silent_since = models.DateTimeField(null=True)
+    next_look_at = models.DateTimeField(db_default=Now())
     submission = models.ForeignKey(Submission, models.PROTECT, null=True, related_name="dispatches")
     ordered_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
@@ -122,6 +125,13 @@ class Dispatch(models.Model):
         """Never two loads on one drive: the database refuses the second live dispatch, whoever asks."""
 
         ordering = ["-ordered_at"]
+        indexes = [
+            models.Index(
+                fields=["next_look_at"],
+                condition=~Q(state__in=sorted(state.value for state in FINAL - {State.LOST})),
+                name="dispatch_due",
+            )
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["drive_key"],

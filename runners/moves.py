@@ -1,8 +1,11 @@
 """The one way a dispatch changes state: a conditional UPDATE checked against the table, with its step beside it."""
 
+from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from runners.locks import hold_drive
@@ -29,8 +32,34 @@ def move(dispatch: Dispatch, from_state: State, to_state: State, actor: str, rea
         )
         if moved:
             Step.objects.create(dispatch=dispatch, from_state=from_state, to_state=to_state, actor=actor, reason=reason)
+            _wake_who_waits(dispatch.drive_key, to_state)
     dispatch.refresh_from_db()
     return bool(moved)
+
+
+def put_off(dispatch: Dispatch) -> None:
+    """The host gave no answer: ask it again later, the later the longer it has been silent."""
+    silent_since = dispatch.silent_since or timezone.now()
+    again = Now() + _patience(silent_since)
+    Dispatch.objects.filter(pk=dispatch.pk, state=dispatch.state).update(silent_since=silent_since, next_look_at=again)
+    dispatch.silent_since = silent_since
+
+
+def _patience(silent_since: datetime) -> timedelta:
+    """Return how long a silent host is left alone: as long as it has been silent, but its end is not overslept."""
+    silent_for = timezone.now() - silent_since
+    least, most = timedelta(seconds=settings.WATCH_PERIOD_S), timedelta(seconds=settings.SILENT_PERIOD_S)
+    until_lost = timedelta(seconds=settings.HOST_SILENCE_S) - silent_for
+    if timedelta() < until_lost < most:
+        most = until_lost
+    return max(least, min(silent_for, most))
+
+
+def _wake_who_waits(drive_key: str, to_state: State) -> None:
+    """A drive that is free now is claimed in the same round, by who has waited longest."""
+    if to_state in FINAL:
+        waiting = Dispatch.objects.filter(drive_key=drive_key, state=State.QUEUED).order_by("ordered_at")
+        Dispatch.objects.filter(pk__in=waiting.values("pk")[:1]).update(next_look_at=Now())
 
 
 def _check(from_state: State, to_state: State, reason: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from results.models import Event, Organisation
@@ -85,7 +86,7 @@ def cancel(dispatch: Dispatch, actor: AbstractBaseUser) -> bool:
             state=State.LOST, ended_at__isnull=True
         )
         asked = open_ones.filter(pk=dispatch.pk, cancel_requested_at__isnull=True).update(
-            cancel_requested_at=timezone.now()
+            cancel_requested_at=timezone.now(), next_look_at=Now()
         )
         if asked:
             _record(actor, "dispatch-cancel-asked", "dispatch", dispatch.public_id, {})

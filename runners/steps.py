@@ -18,13 +18,15 @@ from runners.errors import HostError
 from runners.hosts import Connect
 from runners.hosts.protocol import Detached, LabHost, ProgramStatus
 from runners.models import Dispatch
-from runners.moves import WORKER, move, note
+from runners.moves import WORKER, move, note, put_off
 from runners.progress import follow, summarise, tail
 from runners.recipes import RECIPES
 from runners.states import FINAL, State
 from runners.whereabouts import look_up
 
 log = logging.getLogger(__name__)
+
+HEARTBEAT_S = 10
 
 
 def advance(dispatch: Dispatch, connect: Connect) -> bool:
@@ -48,8 +50,9 @@ def advance(dispatch: Dispatch, connect: Connect) -> bool:
 
 def _end_left_behind(dispatch: Dispatch, connect: Connect) -> None:
     """Lost, and somebody asked for its program to be ended: it stays lost, and its drive is freed once nothing runs."""
-    if dispatch.state == State.LOST and dispatch.ended_at is None and dispatch.cancel_requested_at:
-        settle_lost(dispatch, connect)
+    is_left = dispatch.state == State.LOST and dispatch.ended_at is None and dispatch.cancel_requested_at
+    if is_left and not settle_lost(dispatch, connect):
+        put_off(dispatch)
 
 
 def _queued(dispatch: Dispatch, connect: Connect) -> bool:
@@ -143,10 +146,17 @@ STEPS: dict[State, Callable[[Dispatch, LabHost], bool]] = {
 
 
 def _beat(dispatch: Dispatch) -> None:
-    """The look ended well: the host answered, and what was said of silence or stumbling is over."""
-    live = Dispatch.objects.filter(pk=dispatch.pk, state=dispatch.state)
-    live.update(heartbeat_at=timezone.now(), silent_since=None, reason="")
-    dispatch.refresh_from_db()
+    """The look ended well: the host answered, and what was said of silence or stumbling is over.
+
+    Where there is nothing to say it is said every few seconds only: it is one of four statements of a look.
+    """
+    now = timezone.now()
+    is_said = dispatch.heartbeat_at and now - dispatch.heartbeat_at < timedelta(seconds=HEARTBEAT_S)
+    if is_said and dispatch.silent_since is None and not dispatch.reason:
+        return
+    well = {"heartbeat_at": now, "silent_since": None, "reason": ""}
+    Dispatch.objects.filter(pk=dispatch.pk, state=dispatch.state).update(**well)
+    dispatch.heartbeat_at, dispatch.silent_since, dispatch.reason = now, None, ""
 
 
 def _failed_at_host(dispatch: Dispatch, error: HostError) -> bool:
@@ -160,7 +170,7 @@ def _failed_at_host(dispatch: Dispatch, error: HostError) -> bool:
         return move(
             dispatch, state, State.LOST, WORKER, f"no answer since {silent_since:%Y-%m-%d %H:%M:%S} UTC: {error}"
         )
-    Dispatch.objects.filter(pk=dispatch.pk, state=state).update(silent_since=silent_since)
+    put_off(dispatch)
     note(dispatch, f"no answer, asking again: {error}")
     return False
 

@@ -4,7 +4,8 @@ from celery import shared_task
 
 from results import readings
 from runners import health
-from runners.looks import look, look_at_all
+from runners.looks import look
+from runners.watch import look_at_due
 
 
 @shared_task(name="runners.sweep_readings")
@@ -21,8 +22,8 @@ def read_evidence(reading_id: int) -> None:
 
 @shared_task(name="runners.watch_dispatches")
 def watch_dispatches() -> None:
-    """Look at every dispatch that is not at its end."""
-    look_at_all()
+    """Look at every dispatch that is due; several workers share them."""
+    look_at_due()
 
 
 @shared_task(name="runners.advance_dispatch")

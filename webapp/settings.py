@@ -143,11 +143,13 @@ READ_OUTPUT_BYTES = env.read_int("READ_OUTPUT_BYTES", default=128 * 1024**2)
 READ_MAX_ATTEMPTS = 3
 
 WATCH_PERIOD_S = env.read_int("WATCH_PERIOD_S", default=2)
+LOOK_THREADS = env.read_int("LOOK_THREADS", default=16)
 SWEEP_PERIOD_S = env.read_int("SWEEP_PERIOD_S", default=5)
 
 # A lab host: how long one question may take, and how long it may be silent before its dispatch is given up as lost.
 HOST_ANSWER_TIMEOUT_S = env.read_int("HOST_ANSWER_TIMEOUT_S", default=20)
 HOST_SILENCE_S = env.read_int("HOST_SILENCE_S", default=900)
+SILENT_PERIOD_S = env.read_int("SILENT_PERIOD_S", default=30)
 # How often a host over SSH is checked; after three periods without a check it gets no work.
 HOST_CHECK_PERIOD_S = env.read_int("HOST_CHECK_PERIOD_S", default=300)
 # What a host that takes work has to have: a clock that agrees with the register's, and room for logs.
@@ -171,7 +173,8 @@ CELERY_BEAT_SCHEDULE = {
     # `expires` keeps a worker that was away from finding a heap of stale alarms.
     "watch-dispatches": {
         "task": "runners.watch_dispatches",
-        "schedule": WATCH_PERIOD_S,
+        "schedule": WATCH_PERIOD_S
+        / 2,  # so that nothing is looked at later than a period and a half after the last time
         "options": {"expires": WATCH_PERIOD_S * 2},
     },
     "check-hosts": {

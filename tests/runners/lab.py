@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.db.models.functions import Now
 
 from results.models import Organisation
+from runners.due import take_due
+from runners.machine import machine_id
 from runners.models import Dispatch, Host
 from runners.orders import Order, bind, order
+from runners.watch import ask
 from tests.runners.fake_host import FakeHost
 
 
@@ -19,6 +23,17 @@ def evidence_of_its_own(settings, tmp_path):
     settings.LAB_DIR = tmp_path / "lab"
 
 
+def look_at_all(connect):
+    """One round in this thread, as if everything had become due just now."""
+    Host.objects.filter(kind=Host.Kind.LOCAL, machine_id="").update(machine_id=machine_id())
+    Dispatch.objects.update(next_look_at=Now())
+    for is_silent in (False, True):
+        while visits := take_due(is_silent, LIMIT):
+            for visit in visits:
+                ask(visit, connect)
+
+
+LIMIT = 3  # rows at once: several batches where a test has several dispatches
 NEEDED = ("identify", "start", "status", "stop", "storage")
 
 

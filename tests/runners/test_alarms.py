@@ -1,10 +1,10 @@
 import pytest
 
 from runners.alarms import wake_the_dispatcher
-from runners.looks import look_at_all
 from runners.models import Dispatch
 from runners.orders import Order, order
 from runners.states import State
+from tests.runners.lab import look_at_all
 
 
 @pytest.mark.django_db(transaction=True)

@@ -7,10 +7,11 @@ from django.utils import timezone
 
 from runners.claim import claim
 from runners.locks import hold_drive, stepping
-from runners.looks import look, look_at_all
+from runners.looks import look
 from runners.models import Dispatch
 from runners.orders import cancel
 from runners.states import LIVE, State
+from tests.runners.lab import look_at_all
 
 THREADS = 8
 

@@ -5,11 +5,12 @@ import pytest
 from runners import machine
 from runners.errors import HostElsewhereError
 from runners.hosts import connect as connect_really
-from runners.looks import look, look_at_all
+from runners.looks import look
 from runners.machine import machine_id
 from runners.models import Host
 from runners.orders import add_local_host
 from runners.states import State
+from tests.runners.lab import look_at_all
 
 GIVEN = "0123456789abcdef0123456789abcdef\n"
 

@@ -6,12 +6,13 @@ from django.utils import timezone
 
 from results.models import Evidence, Reading, Submission
 from runners.errors import DeviceUnknownError, ProgramMissingError
-from runners.looks import look, look_at_all
+from runners.looks import look
 from runners.models import Device, Step
 from runners.orders import Order, cancel, order
 from runners.states import FINAL, State
 from runners.steps import _save_start, advance
 from tests.runners.fake_host import REAL_LOG, WorkerKilledError
+from tests.runners.lab import look_at_all
 
 pytestmark = pytest.mark.django_db
 
