@@ -60,8 +60,9 @@ def unconfirmed(drive_key: str) -> "QuerySet[Dispatch]":
 
 
 def _ask_about_lost(drive_key: str, connect: Connect) -> bool:
-    """Free the drive of lost dispatches whose host says that nothing of them runs; False where a host gave no answer."""
-    return all([settle_lost(lost, connect) for lost in unconfirmed(drive_key)])
+    """Free the drive of lost dispatches whose host says that nothing of them runs; False where one gave no answer."""
+    answers = [settle_lost(lost, connect) for lost in unconfirmed(drive_key)]
+    return all(answers)
 
 
 def settle_lost(lost: Dispatch, connect: Connect) -> bool:

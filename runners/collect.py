@@ -12,6 +12,7 @@ from runners.errors import FileMissingError
 from runners.hosts.protocol import LabHost
 from runners.models import Dispatch
 from runners.moves import WORKER, move
+from runners.overdue import overdue_words
 from runners.progress import last_words
 from runners.recipes.act_storage import LOG_FILE, SIDE_FILE
 from runners.safety import may_certify
@@ -23,14 +24,22 @@ def collect(dispatch: Dispatch, host: LabHost) -> bool:
 
     A run that ended badly leaves evidence too; then the dispatch failed, with its log kept.
     """
-    reason = why_it_ended(host, dispatch.public_id, dispatch.exit_status)
+    reason = why_it_ended(host, dispatch.public_id, dispatch.exit_status) + overdue_words(dispatch)
     try:
         submission = _hand_in(dispatch, host)
     except TooLargeError as error:
         kept = f"{reason}; its log stays on the host and was not taken in: {error}"
         return move(dispatch, State.COLLECTING, State.FAILED, WORKER, kept)
-    end = State.DONE if dispatch.exit_status in exits.DID_ITS_JOB else State.FAILED
-    return move(dispatch, State.COLLECTING, end, WORKER, reason, submission=submission)
+    cut = _cut_words(dispatch, submission.log.size_bytes)
+    end = State.DONE if dispatch.exit_status in exits.DID_ITS_JOB and not cut else State.FAILED
+    return move(dispatch, State.COLLECTING, end, WORKER, f"{reason}{cut}", submission=submission)
+
+
+def _cut_words(dispatch: Dispatch, size_bytes: int) -> str:
+    """Say of a log that it lacks what the live page had read of it; such a run is no whole one, whatever is left."""
+    if size_bytes >= dispatch.log_bytes:
+        return ""
+    return f"; its log was cut on the host: {dispatch.log_bytes} bytes were seen, {size_bytes} are left"
 
 
 def why_it_ended(host: LabHost, run: str, exit_status: int | None, told: str = "") -> str:

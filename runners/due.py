@@ -33,7 +33,7 @@ class Visit:
 def take_due(is_silent: bool, limit: int, busy_hosts: frozenset[int] = frozenset()) -> list[Visit]:
     """Take up to `limit` due dispatches, the longest due first, and return them by host.
 
-    `is_silent`: of hosts that gave no answer last, or of the others. Hosts that somebody is asking already are left out.
+    `is_silent`: of hosts that gave no answer last, or of the others. Those that are being asked already are left out.
     """
     with transaction.atomic():
         due = within_reach().filter(silent_since__isnull=not is_silent).exclude(device__host__in=busy_hosts)

@@ -89,8 +89,8 @@ class Dispatch(models.Model):
 
     `facts` is what the orderer states about the product. `progress` is for the live page only (runners/progress.py).
     `silent_since` is when the host stopped answering. `ended_at` of a lost dispatch is set once the host has said that
-    nothing of it runs; until then the drive is not given to another. `next_look_at` is when a worker looks at it next, by
-    the database's clock: those of workers on several machines differ.
+    nothing of it runs; until then the drive is not given to another. `next_look_at` is when a worker looks at it next,
+    by the database's clock: those of workers on several machines differ.
     """
 
     public_id = models.CharField(max_length=20, unique=True, default=new_dispatch_id)

@@ -19,6 +19,7 @@ from runners.hosts import Connect
 from runners.hosts.protocol import Detached, LabHost, ProgramStatus
 from runners.models import Dispatch
 from runners.moves import WORKER, move, note, put_off
+from runners.overdue import asked_to_end_since, overdue_words, will_not_end
 from runners.progress import follow, summarise, tail
 from runners.recipes import RECIPES
 from runners.states import FINAL, State
@@ -107,8 +108,11 @@ def _save_start(dispatch: Dispatch, host: LabHost, started: ProgramStatus) -> bo
 def _watch(dispatch: Dispatch, host: LabHost) -> bool:
     """Running: ask, count, and leave it alone; stop it where somebody asked for that."""
     status = host.status(dispatch.public_id)
-    if status.state is Detached.RUNNING and dispatch.cancel_requested_at:
+    if status.state is Detached.RUNNING and asked_to_end_since(dispatch):
         status = host.stop(dispatch.public_id)
+        if status.state is Detached.RUNNING and will_not_end(dispatch):
+            stuck = f"asked to end since {asked_to_end_since(dispatch):%Y-%m-%d %H:%M:%S} UTC, but it still runs"
+            return move(dispatch, State.RUNNING, State.LOST, WORKER, stuck)
     if status.state is Detached.ABSENT:
         lost = f"{dispatch.device.host} has no run directory of pid {dispatch.pid} any more"
         return move(dispatch, State.RUNNING, State.LOST, WORKER, lost)
@@ -120,16 +124,19 @@ def _watch(dispatch: Dispatch, host: LabHost) -> bool:
 def _ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
     if dispatch.cancel_requested_at and exits.was_stopped(status.exit_status):
         return move(dispatch, State.RUNNING, State.CANCELLED, WORKER, "cancelled; the program has ended on the host")
-    reason = why_it_ended(host, dispatch.public_id, status.exit_status, status.reason)
+    reason = why_it_ended(host, dispatch.public_id, status.exit_status, status.reason) + overdue_words(dispatch)
     if status.log_bytes == 0:
-        return move(dispatch, State.RUNNING, State.FAILED, WORKER, f"{reason}; it wrote no log")
+        log_words = (
+            f"its log is empty now, {dispatch.log_bytes} bytes were seen" if dispatch.log_bytes else "it wrote no log"
+        )
+        return move(dispatch, State.RUNNING, State.FAILED, WORKER, f"{reason}; {log_words}")
     return move(dispatch, State.RUNNING, State.COLLECTING, WORKER, reason, exit_status=status.exit_status)
 
 
 def _count(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> None:
     """Fetch what the log has gained into the counters of the live page."""
-    if not status.log_bytes:
-        return
+    if status.log_bytes in {0, dispatch.log_bytes}:
+        return  # nothing, or nothing new
     unit = RECIPES[dispatch.recipe].unit(dispatch)
     read_bytes, blocks = follow(host, dispatch.public_id, status.log_bytes, dispatch.log_bytes)
     progress = summarise(dispatch.progress, blocks, unit) | {"tail": tail(host, dispatch.public_id, status.log_bytes)}

@@ -57,7 +57,7 @@ class Lane:
 
 @cache
 def lanes() -> tuple[Lane, Lane]:
-    """Return this process's lanes: hosts that answer, and hosts that did not; made at the first round, after any fork."""
+    """Return this process's lanes, of hosts that answer and of silent ones; made at the first round, after any fork."""
     return Lane(is_silent=False, threads_count=settings.LOOK_THREADS), Lane(True, SILENT_THREADS)
 
 
@@ -75,7 +75,7 @@ def look_at_due(connect_host: Connect = connect) -> None:
 
 
 def ask(visit: Visit, connect_host: Connect) -> None:
-    """Look at what a host is due for, one after the other; where it gives no answer the rest waits for another round."""
+    """Look at what a host is due for, one after the other; after no answer the rest waits for another round."""
     for dispatch_id in visit.dispatch_ids:
         if not look_within_reach(dispatch_id, connect_host):
             return

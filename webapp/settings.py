@@ -149,6 +149,7 @@ SWEEP_PERIOD_S = env.read_int("SWEEP_PERIOD_S", default=5)
 # A lab host: how long one question may take, and how long it may be silent before its dispatch is given up as lost.
 HOST_ANSWER_TIMEOUT_S = env.read_int("HOST_ANSWER_TIMEOUT_S", default=20)
 HOST_SILENCE_S = env.read_int("HOST_SILENCE_S", default=900)
+RUN_OVERDUE_S = env.read_int("RUN_OVERDUE_S", default=600)
 SILENT_PERIOD_S = env.read_int("SILENT_PERIOD_S", default=30)
 # How often a host over SSH is checked; after three periods without a check it gets no work.
 HOST_CHECK_PERIOD_S = env.read_int("HOST_CHECK_PERIOD_S", default=300)
@@ -173,8 +174,7 @@ CELERY_BEAT_SCHEDULE = {
     # `expires` keeps a worker that was away from finding a heap of stale alarms.
     "watch-dispatches": {
         "task": "runners.watch_dispatches",
-        "schedule": WATCH_PERIOD_S
-        / 2,  # so that nothing is looked at later than a period and a half after the last time
+        "schedule": WATCH_PERIOD_S / 2,  # no look is later than a period and a half after the one before
         "options": {"expires": WATCH_PERIOD_S * 2},
     },
     "check-hosts": {

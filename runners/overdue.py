@@ -1,0 +1,36 @@
+"""Programs that do not end: past the ordered duration, or after they were asked to."""
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.utils import timezone
+
+from runners.models import Dispatch
+from runners.recipes import RECIPES
+
+
+def overdue_since(dispatch: Dispatch) -> datetime | None:
+    """Return since when the program should have ended by itself; None before that, and of a recipe without end."""
+    limit_s = RECIPES[dispatch.recipe].limit_s(dispatch)
+    if dispatch.started_at is None or limit_s is None:
+        return None
+    latest = dispatch.started_at + timedelta(seconds=limit_s + settings.RUN_OVERDUE_S)
+    return latest if timezone.now() >= latest else None
+
+
+def asked_to_end_since(dispatch: Dispatch) -> datetime | None:
+    """Return since when every look asks the program to end; None where it may run on."""
+    return dispatch.cancel_requested_at or overdue_since(dispatch)
+
+
+def will_not_end(dispatch: Dispatch) -> bool:
+    """Tell whether a program has been asked to end for so long that nobody can say when it will."""
+    asked = asked_to_end_since(dispatch)
+    return asked is not None and timezone.now() - asked >= timedelta(seconds=settings.HOST_SILENCE_S)
+
+
+def overdue_words(dispatch: Dispatch) -> str:
+    """Return what to add to the reason of a program that did not end by itself; empty where it did."""
+    if overdue_since(dispatch) is None:
+        return ""
+    return f"; it was asked to end, {settings.RUN_OVERDUE_S} s after the ordered {dispatch.duration_s} s were over"
