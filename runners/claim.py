@@ -7,6 +7,7 @@ from django.db.models import Max, QuerySet
 from django.utils import timezone
 from psycopg.errors import UniqueViolation
 
+from runners.closing import close, status_or_close
 from runners.errors import HostError
 from runners.health import why_no_work
 from runners.hosts import Connect
@@ -80,7 +81,7 @@ def _status_of_lost(lost: Dispatch, connect: Connect) -> ProgramStatus | None:
     """Ask the host, and end the program where somebody asked for that. None where there is no answer."""
     try:
         host = connect(lost.device.host)
-        return host.stop(lost.public_id) if lost.cancel_requested_at else host.status(lost.public_id)
+        return (close if lost.cancel_requested_at else status_or_close)(host, lost.public_id)
     except HostError as error:
         log.info("%s: lost, and its host cannot be asked: %s", lost.public_id, error)
         return None

@@ -13,8 +13,9 @@ from django.utils import timezone
 
 from runners import exits, safety
 from runners.claim import claim, settle_lost
+from runners.closing import close
 from runners.collect import collect, why_it_ended
-from runners.errors import HostError
+from runners.errors import HostError, HostSilentError
 from runners.hosts import Connect
 from runners.hosts.protocol import Detached, LabHost, ProgramStatus
 from runners.models import Dispatch
@@ -41,9 +42,21 @@ def advance(dispatch: Dispatch, connect: Connect) -> bool:
     if dispatch.state == State.QUEUED:
         return _queued(dispatch, connect)
     try:
-        moved = STEPS[State(dispatch.state)](dispatch, connect(dispatch.device.host))
+        return _step(dispatch, connect(dispatch.device.host))
     except HostError as error:
         return _failed_at_host(dispatch, error)
+
+
+def _step(dispatch: Dispatch, host: LabHost) -> bool:
+    try:
+        moved = STEPS[State(dispatch.state)](dispatch, host)
+    except HostError as error:
+        if error.retry or dispatch.state != State.PREPARING:
+            raise
+        # An earlier start whose answer never came must not begin after the drive was given to another.
+        if close(host, dispatch.public_id).state is Detached.RUNNING:
+            raise HostSilentError(f"{error}; but its program runs, and is asked to end") from error
+        raise
     if not moved:
         _beat(dispatch)
     return moved
@@ -89,8 +102,7 @@ def _start(dispatch: Dispatch, host: LabHost) -> bool:
 
 def _cancel_start(dispatch: Dispatch, host: LabHost) -> bool:
     """Close the run directory first: a start by a worker cut off from the database may still be under way."""
-    host.put(dispatch.public_id, {})
-    if host.stop(dispatch.public_id).state is Detached.RUNNING:
+    if close(host, dispatch.public_id).state is Detached.RUNNING:
         return False
     return move(dispatch, State.PREPARING, State.CANCELLED, WORKER, "cancelled before the start")
 
@@ -101,7 +113,7 @@ def _save_start(dispatch: Dispatch, host: LabHost, started: ProgramStatus) -> bo
     moved = move(dispatch, State.PREPARING, State.RUNNING, WORKER, process, **told)
     if not moved and dispatch.state in FINAL:
         # Ended by another worker while this one, cut off from the database, was starting: nobody would watch it.
-        host.stop(dispatch.public_id)
+        close(host, dispatch.public_id)
     return moved
 
 

@@ -1,0 +1,82 @@
+"""Random kills of workers while everything else goes wrong too, all from one seed; the hosts keep the truth."""
+
+import os
+import random
+import signal
+import time
+from dataclasses import dataclass
+
+from runners.models import Dispatch
+from runners.states import FINAL, State
+
+FAULTS = {
+    "silence": 0.01,
+    "slow": 0.02,
+    "lost_reply": 0.03,
+    "late_duplicate": 0.1,
+    "late_only": 0.03,
+    "reboot": 0.003,
+    "wipe": 0.001,
+    "clock_step": 0.01,
+    "disk_full": 0.002,
+    "truncation": 0.003,
+    "silence_s": 60.0,
+    "slow_s": 0.05,
+}
+NO_FAULTS = dict.fromkeys((kind for kind in FAULTS if not kind.endswith("_s")), 0.0)
+KILL_AFTER_S = (0.02, 0.4)
+
+
+@dataclass
+class Chaos:
+    """A lab, workers on it, and who orders; `play` kills, `settle` lets everything come to its end."""
+
+    lab: object
+    parents: list
+    order_one: object
+    seed: int
+    queued_at_most: int = 12
+
+    def __post_init__(self):
+        self.dice = random.Random(self.seed)  # noqa: S311 - no secret
+        self.pids = {}
+
+    def play(self, kills_count):
+        """Kill so many workers at random moments, and order new runs as old ones end."""
+        for parent in self.parents:
+            self._start(parent)
+        for _ in range(kills_count):
+            self._order()
+            time.sleep(self.dice.uniform(*KILL_AFTER_S))
+            self._kill(self.dice.choice(self.parents))
+
+    def settle(self, within_s):
+        """Without faults from now on, wait until every dispatch has ended; return whether that was in time."""
+        self.lab.ask("", "set_faults", **NO_FAULTS)
+        deadline = time.monotonic() + within_s
+        while Dispatch.objects.exclude(state__in=FINAL).exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        for parent in self.parents:
+            self._end(parent)
+        return not Dispatch.objects.exclude(state__in=FINAL).exists()
+
+    def _start(self, parent):
+        self.pids[id(parent)] = parent.start(until_idle=False)
+
+    def _end(self, parent):
+        os.kill(self.pids[id(parent)], signal.SIGKILL)
+        parent.wait()
+
+    def _kill(self, parent):
+        self._end(parent)
+        self._start(parent)
+
+    def _order(self):
+        while Dispatch.objects.exclude(state__in=FINAL).count() < self.queued_at_most:
+            self.order_one(self.lab, self.dice.choice(self.lab.names))
+
+
+def ends():
+    """How many dispatches ended in each state."""
+    states = list(Dispatch.objects.values_list("state", flat=True))
+    return {state.value: states.count(state) for state in State if state in states}

@@ -1,0 +1,138 @@
+"""Fixtures: the simulated lab's process, workers on it, and dispatches on its hosts."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from results.models import Organisation
+from runners.models import Host
+from runners.orders import Order, bind, order
+from tests.lab_simulator.lab import PATH
+from tests.lab_simulator.server import LabClient, RemoteHost
+from tests.lab_simulator.worker import KIND
+
+ROOT = Path(__file__).parent.parent.parent
+SPEED = 60  # a minute of the hosts takes a second
+PATIENCE_S = 60
+QUICK = {"WATCH_PERIOD_S": 0.05, "LOOK_THREADS": 2, "SILENT_PERIOD_S": 0.2, "HOST_SILENCE_S": 5}
+
+
+def environment(data_dir):
+    """A worker's: the test's database and a data directory of its own."""
+    database = connection.settings_dict
+    url = f"postgresql://{database['USER']}:{database['PASSWORD']}@/{database['NAME']}?host={database['HOST']}"
+    own = {"DATABASE_URL": url, "DRIVECERT_DATA": str(data_dir), "DJANGO_SETTINGS_MODULE": "webapp.settings"}
+    return os.environ | own | {"LOG_LEVEL": "WARNING"}
+
+
+class LabProcess:
+    """The simulated lab in a process of its own; calling it asks a host or the lab itself."""
+
+    def __init__(self, directory, hosts_count, speed=SPEED, faults=None, shared_drives=False):
+        self.path = directory / "lab.sock"
+        self.names = [f"sim-{number}" for number in range(hosts_count)]
+        command = [sys.executable, "-m", "tests.lab_simulator", str(self.path), "--hosts", str(hosts_count)]
+        command += ["--speed", str(speed), "--faults", json.dumps(faults or {})]
+        command += ["--shared-drives"] if shared_drives else []
+        self.process = subprocess.Popen(command, cwd=ROOT, env=environment(directory))
+        deadline = time.monotonic() + PATIENCE_S
+        while not self.path.exists():
+            assert self.process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        self.ask = LabClient(self.path)
+
+    def truth(self):
+        return self.ask("", "truth")
+
+    def host(self, name):
+        return RemoteHost(self.ask, name)
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class WorkerParent:
+    """Forks one worker at a time on the simulated lab."""
+
+    def __init__(self, lab, data_dir):
+        self.log = data_dir / "worker.log"
+        command = [sys.executable, "-m", "tests.lab_simulator.worker", str(lab.path)]
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                command, cwd=ROOT, env=environment(data_dir), stdin=-1, stdout=-1, stderr=log, text=True
+            )
+
+    def start(self, **told):
+        """Fork a worker and return its pid."""
+        self.process.stdin.write(json.dumps(QUICK | told) + "\n")
+        self.process.stdin.flush()
+        return int(self.process.stdout.readline())
+
+    def wait(self):
+        """Return with which status the worker ended, a signal's number negative."""
+        return int(self.process.stdout.readline())
+
+    def end(self):
+        self.process.kill()
+        self.process.communicate()
+
+
+@pytest.fixture
+def data_dir(tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    return data
+
+
+@pytest.fixture
+def new_lab(data_dir):
+    """Start a simulated lab, and end it with the test."""
+    labs = []
+
+    def start(**options):
+        labs.append(LabProcess(data_dir, **options))
+        return labs[-1]
+
+    yield start
+    for lab in labs:
+        lab.end()
+
+
+@pytest.fixture
+def new_worker(data_dir):
+    """Start a parent of workers, and end it with the test."""
+    parents = []
+
+    def start(lab):
+        parents.append(WorkerParent(lab, data_dir))
+        return parents[-1]
+
+    yield start
+    for parent in parents:
+        parent.end()
+
+
+@pytest.fixture
+def sim_lab(db):
+    return Organisation.objects.create(slug="a-lab", name="A lab", kind="lab")
+
+
+@pytest.fixture
+def new_order(sim_lab, staff):
+    """Order a run on a host of the simulated lab; the device is bound at the first."""
+
+    def make(lab, name, duration_s=60):
+        host, _ = Host.objects.get_or_create(name=name, kind=KIND)
+        device = host.devices.first() or bind(host, lab.host(name).identify(PATH), "simulated drive", staff)
+        return order(device, sim_lab, Order(Decimal(1), duration_s, 10, {"report_interval_s": 10}), staff)
+
+    return make

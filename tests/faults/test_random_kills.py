@@ -1,0 +1,30 @@
+"""Workers killed at random moments on hosts that fail in every way: no two loads on a drive, and every end is told."""
+
+import pytest
+
+from results.models import Submission
+from runners.models import Dispatch
+from tests.faults.chaos import FAULTS, Chaos, ends
+from tests.faults.simulated import data_dir, new_lab, new_order, new_worker, sim_lab
+from tests.runners.lab import drivetest
+
+__all__ = ["data_dir", "drivetest", "new_lab", "new_order", "new_worker", "sim_lab"]
+
+pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
+
+KILLS_COUNT = 50
+LIMIT_S = 60  # silence, the run itself and its log, for every dispatch that still waits; the scaled limits are seconds
+
+
+@pytest.mark.parametrize("seed", [1])
+def test_random_kills_among_random_faults_never_load_a_drive_twice(seed, new_lab, new_worker, new_order, drivetest):
+    lab = new_lab(hosts_count=6, faults=FAULTS | {"seed": seed}, shared_drives=True)
+    chaos = Chaos(lab, [new_worker(lab), new_worker(lab)], new_order, seed)
+    chaos.play(KILLS_COUNT)
+    assert chaos.settle(LIMIT_S), (ends(), chaos.parents[0].log.read_text()[-2000:])
+    truth = lab.truth()
+    assert truth["overlaps"] == []
+    assert (truth["most_loads"], truth["starts_count"] > 0) == (1, True)
+    assert not Dispatch.objects.filter(reason="").exists()
+    handed_in = Dispatch.objects.filter(submission__isnull=False)
+    assert Submission.objects.count() == handed_in.count()

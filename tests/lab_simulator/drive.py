@@ -1,0 +1,87 @@
+"""A physical drive: what it is, how fast it answers, and which loads are on it right now, whoever put them there."""
+
+from dataclasses import dataclass, field
+
+GIB = 1024**3
+# Shares of reads by microsecond bucket of a drive within its limits; bucket b is [2^(b-1), 2^b) us.
+SWIFT = {8: 0.19, 9: 0.009, 10: 0.0009, 11: 0.0004, 14: 0.00002}
+SLOW = SWIFT | {11: 0.08}  # 8 % over 1 ms, where 5 % are allowed
+
+
+@dataclass
+class Drive:
+    """One drive. `highest_nx` is the largest load it stands; `slow_hours` are hours in which it fails any load."""
+
+    serial: str
+    size_bytes: int = 64 * GIB
+    firmware: str = "FW1"
+    highest_nx: float = 1e9
+    slow_hours: frozenset[int] = frozenset()
+    programs: list = field(default_factory=list)
+    overlaps: list = field(default_factory=list)
+    starts_count: int = 0
+    most_loads: int = 0
+
+    @property
+    def key(self):
+        return f"nvme:SIM 1000:{self.serial}"
+
+    def shares(self, nx_load, hour):
+        return SLOW if nx_load > self.highest_nx or hour in self.slow_hours else SWIFT
+
+    def loaded_by(self):
+        """The programs that load the drive now, of all hosts that see it."""
+        self.programs = [program for program in self.programs if program.is_running()]
+        return self.programs
+
+    def take_load(self, program):
+        """What a drive cannot refuse: every load that comes is put on it, and overlaps are remembered for good."""
+        others = self.loaded_by()
+        if others:
+            self.overlaps.append((program.run, [other.run for other in others]))
+        others.append(program)
+        self.starts_count += 1
+        self.most_loads = max(self.most_loads, len(others))
+
+    def identity(self, path):
+        """drivecert.identity/1 of the drive at a path."""
+        return {
+            "schema": "drivecert.identity/1",
+            "path": path,
+            "kind": "nvme",
+            "drive_key": self.key,
+            "model": "SIM 1000",
+            "serial": self.serial,
+            "firmware": self.firmware,
+            "wwn": f"eui.{self.serial}",
+            "size_bytes": self.size_bytes,
+            "logical_block_bytes": 512,
+            "minimum_io_bytes": 512,
+            "physical_block_bytes": 4096,
+            "optimal_io_bytes": None,
+            "rotational": False,
+            "scheduler": "none",
+            "nr_requests": 1023,
+            "write_cache": "write through",
+            "pcie": None,
+            "numa_node": 0,
+            "temperature_c": 40,
+            "temperature_limit_c": 70,
+            "wear_pct": None,
+            "backing": None,
+            "same_drive": [],
+            "mounts": [],
+            "holders": [],
+            "signature": None,
+            "refusals": [],
+            "warnings": [],
+            "host": {
+                "hostname": "simulated",
+                "kernel": "6.18",
+                "cpu_model": "simulated",
+                "cpus_count": 64,
+                "numa_nodes_count": 1,
+                "governors": ["performance"],
+                "is_irqbalance_running": True,
+            },
+        }

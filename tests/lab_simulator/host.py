@@ -1,0 +1,163 @@
+"""One simulated host: the rules of docs/formats.md, detached runs, kept as `drivetest start` keeps them."""
+
+import io
+from dataclasses import dataclass, field
+
+from runners.errors import DeviceUnknownError, FileMissingError, StartRefusedError
+from runners.hosts.local import parse_identity
+from runners.hosts.protocol import Detached, ProgramStatus
+from tests.lab_simulator.act_log import RunLog
+
+FINISHED, IO_ERROR, INTERRUPTED, REFUSED = 0, 3, 5, 2
+
+
+class Program:
+    """A load on a drive; it ends by itself when its time has come, whether somebody looks or not."""
+
+    def __init__(self, host, run, drive, generation):
+        self.host, self.run, self.drive, self.generation = host, run, drive, generation
+        self.pid = host.next_pid()
+        self.exit_status, self.has_ended = None, False
+        self.started_s = host.now_s()
+        self.files = RunLog(run, host.files[run]["config"], drive, self.started_s, host.clock_offset_s)
+
+    def is_running(self):
+        """Write what is due, end where that is due, and tell whether it still runs."""
+        if not self.has_ended:
+            elapsed_s = self.host.now_s() - self.started_s
+            self.files.grow(elapsed_s)
+            self._put_files()
+            if elapsed_s >= self.files.duration_s:
+                self.end(FINISHED, "finished")
+        return not self.has_ended
+
+    def end(self, exit_status, reason=""):
+        self.has_ended, self.exit_status = True, exit_status
+        if reason:  # a killed one writes nothing any more
+            self.files.finish(reason)
+            self._put_files()
+
+    def _put_files(self):
+        if self.run in self.host.files:
+            self.host.files[self.run] |= {"log": self.files.log, "side.jsonl": self.files.side}
+
+
+class Stopped:
+    """A run directory that was stopped before its start: nothing ever runs there."""
+
+    pid, generation, exit_status, drive = None, 0, None, None
+
+    def is_running(self):
+        return False
+
+
+@dataclass
+class SimulatedHost:
+    """A host of the lab; `drives` are those of its paths. Nothing here knows of faults (faults.py)."""
+
+    name: str
+    clock: object
+    drives: dict = field(default_factory=dict)
+    programs: dict = field(default_factory=dict)
+    files: dict = field(default_factory=dict)
+    newest: dict = field(default_factory=dict)
+    clock_offset_s: float = 0.0
+    pids_count: int = 0
+
+    def now_s(self):
+        return self.clock.now_s()
+
+    def next_pid(self):
+        self.pids_count += 1
+        return 4000 + self.pids_count
+
+    def identify(self, path):
+        if path not in self.drives:
+            raise DeviceUnknownError(f"{path}: no such device")
+        return parse_identity(path, self.drives[path].identity(path))
+
+    def put(self, run, files):
+        self.files.setdefault(run, {}).update(files)
+
+    def start(self, run, drive_key, generation, argv):
+        if run not in self.programs:
+            drive = self._drive_of(run)
+            self._refuse(drive_key, generation)
+            self.newest[drive_key] = generation
+            self.programs[run] = Program(self, run, drive, generation)
+            if drive.key != drive_key:  # --expect-drive
+                self.programs[run].end(REFUSED, "refused")
+            else:
+                drive.take_load(self.programs[run])
+        return self.status(run)
+
+    def status(self, run):
+        program = self.programs.get(run)
+        if program is None:
+            return ProgramStatus(Detached.ABSENT)
+        state = Detached.RUNNING if program.is_running() else Detached.ENDED
+        sizes = [len(self.files.get(run, {}).get(name, b"")) for name in ("log", "side.jsonl")]
+        return ProgramStatus(state, program.pid, program.generation, program.exit_status, *sizes)
+
+    def stop(self, run):
+        program = self.programs.get(run)
+        if program is None and run in self.files:
+            self.programs[run] = Stopped()
+        elif program is not None and program.is_running():
+            program.end(INTERRUPTED, "interrupted")
+        return self.status(run)
+
+    def read(self, run, file, offset, limit):
+        return bytes(self._file(run, file)[offset : offset + limit])
+
+    def fetch(self, run, file):
+        return io.BytesIO(bytes(self._file(run, file)))
+
+    def first_bytes(self, path, limit):
+        return bytes(limit)
+
+    # --- what happens to hosts ------------------------------------------------------------------------------------
+
+    def reboot(self):
+        """Every program is gone and nobody saw it end; the files stay."""
+        for program in self.running():
+            program.end(None)
+
+    def fill_disk(self):
+        """No log grows any more: the programs end by an error of writing."""
+        for program in self.running():
+            program.end(IO_ERROR)
+
+    def truncate(self, run, size_bytes):
+        """Somebody cuts a log; the program, which appends, goes on at the new end."""
+        if "log" in self.files.get(run, {}):
+            del self.files[run]["log"][size_bytes:]
+
+    def wipe(self):
+        """Reboot with the run directories on a disk that forgets."""
+        self.reboot()
+        self.programs.clear()
+        self.files.clear()
+
+    def running(self):
+        return [program for program in self.programs.values() if program.is_running()]
+
+    def _drive_of(self, run):
+        try:
+            config = self.files[run]["config"].decode()
+        except KeyError as error:
+            raise StartRefusedError(f"{run}: no configuration") from error
+        return self.drives[config.split("device-names: ")[1].splitlines()[0]]
+
+    def _refuse(self, drive_key, generation):
+        busy = [program.run for program in self.running() if program.drive.key == drive_key]
+        if busy:
+            raise StartRefusedError(f"drive busy with {busy[0]}")
+        if generation <= self.newest.get(drive_key, 0):
+            raise StartRefusedError(f"generation {generation} is not newer than {self.newest[drive_key]}")
+
+    def _file(self, run, file):
+        try:
+            return self.files[run][file]
+        except KeyError as error:
+            raise FileMissingError(f"{run}/{file}: expected a file of the run, found none") from error

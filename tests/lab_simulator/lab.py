@@ -1,0 +1,58 @@
+"""All simulated hosts with their drives, and the truth about them."""
+
+import threading
+
+from tests.lab_simulator.drive import Drive
+from tests.lab_simulator.faults import Faults, FaultyHost, answer_slowly
+from tests.lab_simulator.host import SimulatedHost
+
+PATH = "/dev/nvme0n1"
+
+
+class SimulatedLab:
+    """Hosts `sim-0` ... with one drive each. `shared_drives`: two neighbours see the same, as on a fabric."""
+
+    def __init__(self, hosts_count, clock, faults=None, shared_drives=False):
+        self.clock, self.faults = clock, faults or Faults()
+        self.lock = threading.Lock()
+        self.drives, self.hosts = [], {}
+        for number in range(hosts_count):
+            if not shared_drives or number % 2 == 0:
+                self.drives.append(Drive(f"S{len(self.drives):05}"))
+            host = SimulatedHost(f"sim-{number}", clock, {PATH: self.drives[-1]})
+            self.hosts[host.name] = FaultyHost(host, self.faults)
+
+    def call(self, name, method, *arguments):
+        """Ask a host by name, as the register does."""
+        host = self.hosts[name]
+        with self.lock:
+            pause_s = host.pause_s()
+        answer_slowly(pause_s)
+        with self.lock:
+            return host.call(method, *arguments)
+
+    def change(self, name, event, *arguments):
+        """Let something happen to a host: reboot, wipe, fill_disk, truncate."""
+        with self.lock:
+            getattr(self.hosts[name].host, event)(*arguments)
+
+    def set_faults(self, **shares):
+        with self.lock:
+            for kind, share in shares.items():
+                setattr(self.faults, kind, share)
+
+    def silence(self, name, seconds):
+        with self.lock:
+            self.hosts[name].silent_until_s = self.clock.now_s() + seconds
+
+    def truth(self):
+        """What the drives themselves have seen."""
+        with self.lock:
+            overlaps = [overlap for drive in self.drives for overlap in drive.overlaps]
+            return {
+                "overlaps": overlaps,
+                "most_loads": max(drive.most_loads for drive in self.drives),
+                "starts_count": sum(drive.starts_count for drive in self.drives),
+                "running": [program.run for host in self.hosts.values() for program in host.host.running()],
+                "happened": dict(self.faults.happened),
+            }

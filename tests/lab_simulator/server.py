@@ -1,0 +1,92 @@
+"""The simulated lab as a process of its own: workers that are killed do not take their hosts along.
+
+python -m tests.lab_simulator SOCKET --hosts N --speed S [--shared-drives] [--faults '{"seed": 1, ...}']
+"""
+
+import argparse
+import json
+import os
+import threading
+from multiprocessing.connection import Client, Listener
+
+from runners.errors import HostError, HostSilentError
+from tests.lab_simulator.clock import RunningClock
+from tests.lab_simulator.faults import Faults
+from tests.lab_simulator.lab import SimulatedLab
+
+LAB_CALLS = ("truth", "change", "silence", "set_faults")
+BACKLOG = 256
+
+
+def serve(lab, path):
+    """Answer every connection in a thread of its own, for ever."""
+    listener = Listener(path, "AF_UNIX", backlog=BACKLOG)
+    while True:
+        threading.Thread(target=_answer_all, args=(lab, listener.accept()), daemon=True).start()
+
+
+def _answer_all(lab, connection):
+    with connection:
+        try:
+            while True:
+                connection.send(_answer(lab, *connection.recv()))
+        except (EOFError, OSError):
+            return  # who asked is gone
+
+
+def _answer(lab, name, method, arguments, options):
+    try:
+        if method in LAB_CALLS:
+            return True, getattr(lab, method)(*arguments, **options)
+        return True, lab.call(name, method, *arguments)
+    except (HostError, KeyError) as error:
+        return False, error
+
+
+class LabClient:
+    """Asks the lab's process; one connection for each thread, made again in a process that was forked."""
+
+    def __init__(self, path):
+        self.path = str(path)
+        self.local = threading.local()
+
+    def __call__(self, name, method, *arguments, **options):
+        try:
+            connection = self._connection()
+            connection.send((name, method, arguments, options))
+            is_answer, answer = connection.recv()
+        except (EOFError, OSError) as error:
+            self.local.owner = None
+            raise HostSilentError(f"{name}: {method}: no answer: {error}") from error
+        if not is_answer:
+            raise answer
+        return answer
+
+    def _connection(self):
+        owner = (os.getpid(), threading.get_ident())
+        if getattr(self.local, "owner", None) != owner:
+            self.local.connection = Client(self.path, "AF_UNIX")
+            self.local.owner = owner
+        return self.local.connection
+
+
+class RemoteHost:
+    """A LabHost in the lab's process."""
+
+    def __init__(self, client, name):
+        self.client, self.name = client, name
+
+    def __getattr__(self, method):
+        return lambda *arguments: self.client(self.name, method, *arguments)
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("socket")
+    arguments.add_argument("--hosts", type=int, required=True)
+    arguments.add_argument("--speed", type=float, default=1.0)
+    arguments.add_argument("--shared-drives", action="store_true")
+    arguments.add_argument("--faults", type=json.loads, default={})
+    asked = arguments.parse_args()
+    lab = SimulatedLab(asked.hosts, RunningClock(asked.speed), Faults(**asked.faults), asked.shared_drives)
+    serve(lab, asked.socket)
