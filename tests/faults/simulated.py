@@ -128,11 +128,12 @@ def sim_lab(db):
 
 @pytest.fixture
 def new_order(sim_lab, staff):
+    return lambda lab, name: order_on(lab, name, sim_lab, staff)
+
+
+def order_on(lab, name, organisation, staff, duration_s=60, interval_s=10):
     """Order a run on a host of the simulated lab; the device is bound at the first."""
-
-    def make(lab, name, duration_s=60):
-        host, _ = Host.objects.get_or_create(name=name, kind=KIND)
-        device = host.devices.first() or bind(host, lab.host(name).identify(PATH), "simulated drive", staff)
-        return order(device, sim_lab, Order(Decimal(1), duration_s, 10, {"report_interval_s": 10}), staff)
-
-    return make
+    host, _ = Host.objects.get_or_create(name=name, kind=KIND)
+    device = host.devices.first() or bind(host, lab.host(name).identify(PATH), "simulated drive", staff)
+    slice_s = min(3600, duration_s // 6)
+    return order(device, organisation, Order(Decimal(1), duration_s, slice_s, {"report_interval_s": interval_s}), staff)

@@ -1,6 +1,7 @@
 """All simulated hosts with their drives, and the truth about them."""
 
 import threading
+import time
 
 from tests.lab_simulator.drive import Drive
 from tests.lab_simulator.faults import Faults, FaultyHost, answer_slowly
@@ -15,6 +16,7 @@ class SimulatedLab:
     def __init__(self, hosts_count, clock, faults=None, shared_drives=False):
         self.clock, self.faults = clock, faults or Faults()
         self.lock = threading.Lock()
+        self.asked_at = {}
         self.drives, self.hosts = [], {}
         for number in range(hosts_count):
             if not shared_drives or number % 2 == 0:
@@ -29,6 +31,8 @@ class SimulatedLab:
             pause_s = host.pause_s()
         answer_slowly(pause_s)
         with self.lock:
+            if method == "status":
+                self.asked_at.setdefault(name, []).append(time.monotonic())
             return host.call(method, *arguments)
 
     def change(self, name, event, *arguments):
@@ -44,6 +48,20 @@ class SimulatedLab:
     def silence(self, name, seconds):
         with self.lock:
             self.hosts[name].silent_until_s = self.clock.now_s() + seconds
+
+    def take_asked_at(self):
+        """When each host was asked for a status since the last call of this, by this machine's monotonic clock."""
+        with self.lock:
+            taken, self.asked_at = self.asked_at, {}
+            return taken
+
+    def ended_at(self):
+        """When each program ended, of this machine's monotonic clock; of those that ended by themselves."""
+        with self.lock:
+            programs = [program for host in self.hosts.values() for program in host.host.programs.values()]
+            ended = [program for program in programs if not program.is_running() and program.exit_status == 0]
+            began_s, speed = self.clock.began_s, self.clock.speed
+            return {one.run: began_s + (one.started_s + one.files.duration_s) / speed for one in ended}
 
     def truth(self):
         """What the drives themselves have seen."""

@@ -1,0 +1,146 @@
+"""A thousand simulated hosts with a run each: look-ups, statements, delays and memory of real Celery workers.
+
+Needs DATABASE_URL (a PostgreSQL where it may create a database of its own, which it drops), REDIS_URL and the built
+drivetest. The hosts answer from a process of their own and note when they were asked. Without `--finish`
+it measures amid 24 h runs, where each look finds the log of a period; with it the runs end, at a speed for a short day.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from simulated_register import simulated_register
+
+from runners.models import Dispatch
+from runners.states import FINAL, State
+from tests.faults.simulated import ROOT, LabProcess, environment, order_on
+
+DAY_S = 86400
+START_S = 150
+
+
+class Workers:
+    """Celery workers of the lab's queue, the first with the clock; the numbers are the kernel's and their own."""
+
+    def __init__(self, lab: LabProcess, directory: Path, count: int, period_s: int) -> None:
+        self.counts = directory / "statements"
+        self.counts.mkdir()
+        own = {"SIMULATED_LAB": str(lab.path), "STATEMENTS_DIR": str(self.counts), "WATCH_PERIOD_S": str(period_s)}
+        own |= {"REDIS_URL": os.environ["REDIS_URL"]}
+        command = [sys.executable, "-m", "celery", "--app", "tests.lab_simulator.celery_app", "worker", "--queues=lab"]
+        command += ["--concurrency=1", "--without-gossip", "--without-mingle", "--loglevel=WARNING"]
+        clock = ["--beat", "--scheduler=celery.beat:Scheduler"]
+        self.processes = [
+            subprocess.Popen(
+                [*command, f"--hostname=bench{number}@%h", *(clock if number == 0 else [])],
+                cwd=ROOT,
+                env=environment(directory) | own,
+                start_new_session=True,
+            )
+            for number in range(count)
+        ]
+
+    def statements(self) -> int:
+        """Return how many statements the workers have sent to the database, in steps of 100."""
+        return sum(int(path.read_text() or 0) for path in self.counts.iterdir())
+
+    def peak_mib(self) -> float:
+        """Return the most memory that one process which looks has taken so far."""
+        pids = [path.name for path in self.counts.iterdir()]
+        return max(_status_kib(pid, "VmHWM") for pid in pids) / 1024
+
+    def cpu_s(self) -> float:
+        """Return the processor time of the processes that look."""
+        told = [Path(f"/proc/{path.name}/stat").read_text() for path in self.counts.iterdir()]
+        ticks = [field for one in told for field in one.rsplit(")", 1)[1].split()[11:13]]  # user, system
+        return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+
+    def end(self) -> None:
+        for process in self.processes:
+            os.killpg(process.pid, 9)
+            process.wait()
+
+
+def _status_kib(pid: str, field: str) -> int:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:"))
+
+
+def wait_until_running(hosts_count: int) -> float:
+    """Return how long it took until every dispatch ran."""
+    began_s = time.monotonic()
+    while Dispatch.objects.filter(state=State.RUNNING).count() < hosts_count:
+        if time.monotonic() - began_s > START_S:
+            sys.exit(f"after {START_S} s not all run: {Dispatch.objects.filter(state=State.RUNNING).count()}")
+        time.sleep(0.5)
+    return time.monotonic() - began_s
+
+
+def measure_looks(lab: LabProcess, workers: Workers, seconds: int, period_s: int) -> None:
+    """Print what the hosts noted of the looks in the middle of their runs."""
+    lab.ask("", "take_asked_at")
+    before, cpu_before_s = workers.statements(), workers.cpu_s()
+    time.sleep(seconds)
+    asked: dict[str, list[float]] = lab.ask("", "take_asked_at")
+    statements, cpu_s = workers.statements() - before, workers.cpu_s() - cpu_before_s
+    gaps = sorted(later - sooner for at in asked.values() for sooner, later in pairwise(at))
+    looks = sum(len(at) for at in asked.values())
+    print(f"hosts asked {len(asked)}; looks/s {looks / seconds:.0f}; statements/s {statements / seconds:.0f}")
+    print(f"statements per look {statements / looks:.2f}; processor time per look {cpu_s / looks * 1000:.2f} ms")
+    print(f"between looks, s: median {statistics.median(gaps):.2f}, p99 {_at(gaps, 0.99):.2f}, most {gaps[-1]:.2f}")
+    print(f"period {period_s} s; looks later than twice their period {sum(gap > 2 * period_s for gap in gaps)}")
+
+
+def measure_ends(lab: LabProcess, hosts_count: int) -> None:
+    """Print how long after its program's end each dispatch was done."""
+    offset_s = time.time() - time.monotonic()
+    while Dispatch.objects.filter(state__in=FINAL).count() < hosts_count:
+        time.sleep(1)
+    ended: dict[str, float] = lab.ask("", "ended_at")
+    rows: Any = Dispatch.objects.values_list("public_id", "ended_at", "state")
+    delays = sorted(at.timestamp() - offset_s - ended[run] for run, at, state in rows if state == State.DONE)
+    span_s = max(ended.values()) - min(ended.values())
+    print(f"done {len(delays)} of {hosts_count}, whose programs ended within {span_s:.1f} s; from end to done, s:")
+    print(f"median {statistics.median(delays):.1f}, p99 {_at(delays, 0.99):.1f}, most {delays[-1]:.1f}")
+
+
+def _at(ordered: list[float], share: float) -> float:
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--hosts", type=int, default=1000)
+    arguments.add_argument("--workers", type=int, default=1)
+    arguments.add_argument("--period", type=int, default=5)
+    arguments.add_argument("--speed", type=float, default=1)
+    arguments.add_argument("--seconds", type=int, default=40)
+    arguments.add_argument("--finish", action="store_true")
+    asked = arguments.parse_args()
+    interval_s = 300 if asked.finish else 1
+    with simulated_register() as (organisation, staff), tempfile.TemporaryDirectory() as name:
+        lab = LabProcess(Path(name), asked.hosts, speed=asked.speed)
+        for host in lab.names:
+            order_on(lab, host, organisation, staff, DAY_S, interval_s)
+        workers = Workers(lab, Path(name), asked.workers, asked.period)
+        try:
+            if asked.finish:
+                measure_ends(lab, asked.hosts)
+            else:
+                print(f"all running after {wait_until_running(asked.hosts):.0f} s")
+                measure_looks(lab, workers, asked.seconds, asked.period)
+            print(f"workers {asked.workers}; most memory of one {workers.peak_mib():.0f} MiB")
+        finally:
+            workers.end()
+            lab.end()
+
+
+if __name__ == "__main__":
+    main()

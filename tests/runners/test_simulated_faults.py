@@ -1,0 +1,233 @@
+"""What one fault after the other does to a dispatch, on a simulated host in virtual time; no process, no waiting."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from results.models import Submission
+from runners.errors import HostSilentError
+from runners.models import Dispatch, Host
+from runners.orders import Order, bind, cancel, order
+from runners.states import State
+from tests.lab_simulator.clock import StandingClock
+from tests.lab_simulator.lab import PATH, SimulatedLab
+from tests.lab_simulator.worker import KIND
+from tests.runners.lab import look_at_all
+
+pytestmark = pytest.mark.django_db
+RUN_S = 3600
+
+
+class AskedHost:
+    """The way to a host of a simulated lab of this process."""
+
+    def __init__(self, lab, name):
+        self.lab, self.name = lab, name
+
+    def __getattr__(self, method):
+        return lambda *arguments: self.lab.call(self.name, method, *arguments)
+
+
+@pytest.fixture
+def clock():
+    return StandingClock()
+
+
+@pytest.fixture
+def lab(clock):
+    return SimulatedLab(2, clock, shared_drives=True)
+
+
+@pytest.fixture
+def see(lab):
+    def look(dispatch):
+        look_at_all(lambda host: AskedHost(lab, host.name))
+        dispatch.refresh_from_db()
+        return dispatch.state
+
+    return look
+
+
+@pytest.fixture
+def order_on(lab, a_lab, staff):
+    def make(name):
+        host, _ = Host.objects.get_or_create(name=name, kind=KIND)
+        device = host.devices.first() or bind(host, lab.call(name, "identify", PATH), "simulated", staff)
+        return order(device, a_lab, Order(Decimal(1), RUN_S, 600, {"report_interval_s": 10}), staff)
+
+    return make
+
+
+@pytest.fixture
+def running(order_on, see, clock):
+    dispatch = order_on("sim-0")
+    assert see(dispatch) == State.RUNNING
+    clock.advance(RUN_S // 2)
+    see(dispatch)
+    return dispatch
+
+
+def wait_past(limit_s):
+    """Let the register believe that so much time has passed since a host stopped answering."""
+    Dispatch.objects.filter(silent_since__isnull=False).update(silent_since=timezone.now() - timedelta(seconds=limit_s))
+
+
+def host_bytes(lab, run):
+    return bytes(lab.hosts["sim-0"].host.files[run]["log"])
+
+
+def kept_bytes(dispatch):
+    return dispatch.submission.log.size_bytes
+
+
+def test_nothing_happens_and_all_bytes_are_kept(running, see, lab, clock):
+    clock.advance(RUN_S)
+    assert see(running) == State.DONE
+    assert kept_bytes(running) == len(host_bytes(lab, running.public_id))
+    assert (lab.truth()["starts_count"], lab.truth()["overlaps"]) == (1, [])
+
+
+@pytest.mark.parametrize("cut_s", [1, 60, 600])
+def test_a_cut_shorter_than_the_limit_leaves_one_whole_run(running, see, lab, clock, cut_s):
+    lab.silence("sim-0", cut_s)
+    assert see(running) == State.RUNNING
+    assert "no answer, asking again" in running.reason
+    clock.advance(cut_s)
+    assert see(running) == State.RUNNING
+    assert running.reason == ""
+    clock.advance(RUN_S)
+    assert see(running) == State.DONE
+    assert kept_bytes(running) == len(host_bytes(lab, running.public_id))
+
+
+def test_a_silence_beyond_the_limit_is_lost_and_its_drive_stays_taken_until_the_host_speaks(
+    running, see, lab, clock, settings, order_on
+):
+    lab.silence("sim-0", 10 * RUN_S)
+    see(running)
+    wait_past(settings.HOST_SILENCE_S)
+    assert see(running) == State.LOST
+    neighbour = order_on("sim-1")  # which sees the same drive
+    assert see(neighbour) == State.QUEUED
+    assert f"{running.public_id} was lost and may still run" in neighbour.reason
+    clock.advance(10 * RUN_S)
+    assert see(neighbour) == State.RUNNING
+    assert lab.truth()["overlaps"] == []
+
+
+def test_a_rebooted_host_fails_the_dispatch_and_its_log_is_kept(running, see, lab):
+    lab.change("sim-0", "reboot")
+    assert see(running) == State.FAILED
+    assert "killed, or the host was restarted" in running.reason
+    assert kept_bytes(running) == len(host_bytes(lab, running.public_id))
+
+
+def test_a_host_that_forgot_its_run_directories_loses_the_dispatch(running, see, lab, order_on):
+    lab.change("sim-0", "wipe")
+    assert see(running) == State.LOST
+    assert "no run directory" in running.reason
+    again = order_on("sim-0")
+    assert see(again) == State.RUNNING
+
+
+def test_a_full_disk_on_the_host_fails_the_dispatch_and_keeps_what_was_written(running, see, lab):
+    lab.change("sim-0", "fill_disk")
+    assert see(running) == State.FAILED
+    assert "I/O error" in running.reason
+    assert kept_bytes(running) == len(host_bytes(lab, running.public_id)) > 0
+
+
+def test_a_log_cut_on_the_host_fails_the_dispatch_with_both_sizes(running, see, lab, clock):
+    seen = running.log_bytes
+    lab.change("sim-0", "reboot")
+    lab.change("sim-0", "truncate", running.public_id, 1000)
+    assert see(running) == State.FAILED
+    assert f"{seen} bytes were seen, 1000 are left" in running.reason
+    assert kept_bytes(running) == 1000
+
+
+def test_a_log_cut_to_nothing_is_not_called_one_that_was_never_written(running, see, lab):
+    lab.change("sim-0", "reboot")
+    lab.change("sim-0", "truncate", running.public_id, 0)
+    assert see(running) == State.FAILED
+    assert f"its log is empty now, {running.log_bytes} bytes were seen" in running.reason
+
+
+@pytest.mark.parametrize("step_s", [-600, 600])
+def test_a_host_whose_clock_steps_is_none_the_wiser(running, see, lab, clock, step_s):
+    lab.hosts["sim-0"].host.clock_offset_s += step_s
+    clock.advance(RUN_S)
+    assert see(running) == State.DONE
+    assert Submission.objects.count() == 1
+
+
+def test_a_start_that_arrives_after_its_dispatch_was_given_up_starts_nothing(order_on, see, lab, settings, clock):
+    dispatch = order_on("sim-0")
+    lab.set_faults(late_only=1.0)  # put, start: sent, never answered in time
+    see(dispatch)
+    host = lab.hosts["sim-0"]
+    config = dispatch_files(dispatch)
+    wait_past(settings.HOST_SILENCE_S)
+    assert see(dispatch) == State.LOST
+    lab.set_faults(late_only=0.0)
+    neighbour = order_on("sim-1")
+    assert see(neighbour) == State.RUNNING
+    host.host.put(dispatch.public_id, config)
+    host.host.start(dispatch.public_id, dispatch.drive_key, dispatch.generation, [])
+    assert lab.truth()["overlaps"] == []
+
+
+def dispatch_files(dispatch):
+    from runners.recipes import RECIPES  # noqa: PLC0415
+
+    return RECIPES[dispatch.recipe].files(dispatch)
+
+
+def test_a_lost_answer_to_the_start_leaves_one_load(order_on, see, lab):
+    dispatch = order_on("sim-0")
+    lab.set_faults(lost_reply=1.0)
+    for _ in range(3):
+        see(dispatch)
+    lab.set_faults(lost_reply=0.0)
+    assert see(dispatch) == State.RUNNING
+    assert (lab.truth()["starts_count"], lab.truth()["most_loads"]) == (1, 1)
+
+
+def test_a_cancel_that_comes_when_the_program_has_just_ended_collects_it(running, see, clock, staff):
+    clock.advance(RUN_S)
+    cancel(running, staff)
+    assert see(running) == State.DONE
+
+
+def test_a_cancel_just_before_the_end_stops_it(running, see, clock, staff):
+    clock.advance(RUN_S // 2 - 1)
+    cancel(running, staff)
+    assert see(running) == State.CANCELLED
+    assert not Submission.objects.exists()
+
+
+def test_a_program_past_its_time_is_asked_to_end_and_named_so(running, see, settings, lab):
+    overdue = timezone.now() - timedelta(seconds=RUN_S + settings.RUN_OVERDUE_S)
+    Dispatch.objects.update(started_at=overdue + timedelta(seconds=60))
+    assert see(running) == State.RUNNING
+    Dispatch.objects.update(started_at=overdue)
+    assert see(running) == State.FAILED
+    assert f"asked to end, {settings.RUN_OVERDUE_S} s after the ordered {RUN_S} s" in running.reason
+
+
+def test_a_program_that_will_not_end_is_lost_and_keeps_its_drive(running, see, settings, lab, staff, monkeypatch):
+    monkeypatch.setattr(lab.hosts["sim-0"].host, "stop", lab.hosts["sim-0"].host.status)
+    cancel(running, staff)
+    assert see(running) == State.RUNNING
+    Dispatch.objects.update(cancel_requested_at=timezone.now() - timedelta(seconds=settings.HOST_SILENCE_S))
+    assert see(running) == State.LOST
+    assert "but it still runs" in running.reason
+    assert running.ended_at is None
+
+
+def test_a_host_that_is_silent_raises_what_a_silent_host_raises(lab):
+    lab.silence("sim-1", 1)
+    with pytest.raises(HostSilentError):
+        lab.call("sim-1", "identify", PATH)
