@@ -21,6 +21,9 @@ LEFT_BEHIND = Q(state=State.LOST, ended_at__isnull=True, cancel_requested_at__is
 # Written out, so that the partial index dispatch_due is used.
 MAY_BE_DUE = ~Q(state__in=sorted(state.value for state in FINAL - {State.LOST}))
 
+# The clock rings twice a period (settings.CELERY_BEAT_SCHEDULE): due a little sooner, so that the second ring finds it.
+EARLY = 0.75
+
 
 @dataclass(frozen=True)
 class Visit:
@@ -42,7 +45,7 @@ def take_due(is_silent: bool, limit: int, busy_hosts: frozenset[int] = frozenset
             .select_for_update(skip_locked=True, of=("self",))
             .values_list("pk", "state", "device__host_id")[:limit]
         )
-        later = Now() + timedelta(seconds=settings.WATCH_PERIOD_S)
+        later = Now() + timedelta(seconds=settings.WATCH_PERIOD_S * EARLY)
         Dispatch.objects.filter(pk__in=[pk for pk, _, _ in rows]).update(next_look_at=later)
     return _by_host(rows)
 

@@ -14,6 +14,7 @@ from runners.hosts.protocol import Detached
 from runners.models import Dispatch
 from runners.orders import Order, add_local_host, bind, cancel, order
 from runners.states import FINAL, State
+from runners.tasks import advance_dispatch
 from tests.faults.worker import Worker
 from tests.runners.lab import a_lab, drivetest  # noqa: F401 - shared fixtures
 
@@ -154,3 +155,31 @@ def test_a_cancel_reaches_the_program_through_a_new_worker(ordered, worker, host
     assert ordered.state == State.CANCELLED
     assert host.status(ordered.public_id).state is Detached.ENDED
     assert not Evidence.objects.exists()
+
+
+def test_two_schedulers_and_doubled_and_late_tasks_make_one_run(ordered, worker, data_dir, host):
+    second = Worker(data_dir)
+    for number in range(20):
+        advance_dispatch.apply_async(args=(ordered.pk,), countdown=number % 4)  # some come when the run is long started
+    try:
+        worker.start()
+        second.start()
+        wait_for_state(ordered, {State.RUNNING}, worker)
+        pid = host.status(ordered.public_id).pid
+        check_one_of_everything(ordered, worker, pid)
+        advance_dispatch.apply_async(args=(ordered.pk,))  # as the broker would deliver again what it was not told of
+        check_one_of_everything(ordered, worker, pid)
+        assert list(ordered.steps.values_list("to_state", flat=True)).count(State.RUNNING) == 1
+    finally:
+        second.kill()
+
+
+def test_new_code_is_deployed_in_mid_run(ordered, worker, host):
+    worker.start()
+    wait_for_state(ordered, {State.RUNNING}, worker)
+    pid = host.status(ordered.public_id).pid
+    worker.process.terminate()  # as a service manager restarts it: asked, not killed
+    worker.process.wait(PATIENCE_S)
+    assert host.status(ordered.public_id).state is Detached.RUNNING
+    worker.start()
+    check_one_of_everything(ordered, worker, pid)

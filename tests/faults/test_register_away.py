@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 
 import pytest
+import redis
 
 from tests.register import Register, wait_for
 from webapp.supervisor.processes import target_of
@@ -85,4 +86,32 @@ def test_a_run_goes_on_while_the_register_is_away_and_is_taken_up_again(register
     run_script(register, CANCEL)
     after = wait_for_dispatch(register, lambda found: found["state"] == "cancelled")
     assert after["pid"] == before["pid"]
+    wait_for(lambda: not Path(f"/proc/{before['pid']}").exists())
+
+
+def kill_all(register, *names):
+    for pid in [register.pid_of(name) for name in names]:
+        os.kill(pid, signal.SIGKILL)
+    for name in names:
+        wait_for(lambda: f"{name} started again" in register.tell_output(), register.tell_output)  # noqa: B023 - at once
+    wait_for(lambda: register.ready()[0] == 200, lambda: str(register.ready()))
+
+
+def flush_redis(register):
+    directory = Path((register.data_dir / "run" / "sockets").read_text())
+    with redis.Redis(unix_socket_path=str(directory / "redis.sock")) as client:
+        client.flushall()
+
+
+def test_a_run_goes_on_while_every_process_of_the_register_is_killed(register):
+    run_script(register, ORDER.format(run_s=RUN_S))
+    before = wait_for_dispatch(register, lambda found: found["state"] == "running" and found["log_bytes"])
+    flush_redis(register)
+    kill_all(register, "redis", "lab", "beat", "web", "worker")
+    kill_all(register, "postgres")
+    after = wait_for_dispatch(register, lambda found: found["log_bytes"] > before["log_bytes"])
+    assert (after["state"], after["pid"], after["reason"]) == ("running", before["pid"], "")
+    assert before["pid"] in run_processes(register)
+    run_script(register, CANCEL)
+    wait_for_dispatch(register, lambda found: found["state"] == "cancelled")
     wait_for(lambda: not Path(f"/proc/{before['pid']}").exists())

@@ -25,7 +25,8 @@ statements = itertools.count(1)
 
 
 def count_statements(connection, **_):
-    connection.execute_wrappers.append(_count)
+    if _count not in connection.execute_wrappers:  # a connection that is opened again keeps its wrappers
+        connection.execute_wrappers.append(_count)
 
 
 def _count(execute, *told):

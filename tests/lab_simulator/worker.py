@@ -51,7 +51,8 @@ class KillPoints:
         connection_created.connect(self._wrap, weak=False)
 
     def _wrap(self, connection, **_):
-        connection.execute_wrappers.append(self._execute)
+        if self._execute not in connection.execute_wrappers:  # a connection that is opened again keeps them
+            connection.execute_wrappers.append(self._execute)
 
     def _execute(self, execute, sql, params, many, context):
         is_transaction = not context["connection"].in_atomic_block and str(sql).startswith(WRITES)
