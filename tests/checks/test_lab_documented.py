@@ -35,5 +35,14 @@ def test_every_exit_status_is_documented_here_and_in_the_formats():
     assert all(re.search(rf"\b{status} \w", ends) for status in statuses)
 
 
+def test_every_fault_names_a_test_that_is_there():
+    between = LAB.partition("## What survives what")[2].partition("\n## ")[0]
+    rows = [line for line in between.splitlines() if line.startswith("| ")][1:]
+    named = [re.findall(r"`(test_\w+)`", row) for row in rows]
+    written = "".join(path.read_text() for path in (settings.BASE_DIR / "tests").rglob("test_*.py"))
+    assert all(named)
+    assert [name for names in named for name in names if f"def {name}(" not in written] == []
+
+
 def test_what_a_page_calls_final_is_final():
     assert {state for state, following in TRANSITIONS.items() if not following} == FINAL

@@ -1,5 +1,7 @@
 """What one fault after the other does to a dispatch, on a simulated host in virtual time; no process, no waiting."""
 
+import os
+import subprocess
 from datetime import timedelta
 from decimal import Decimal
 
@@ -231,3 +233,24 @@ def test_a_host_that_is_silent_raises_what_a_silent_host_raises(lab):
     lab.silence("sim-1", 1)
     with pytest.raises(HostSilentError):
         lab.call("sim-1", "identify", PATH)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a disk that fills")
+def test_a_full_disk_of_the_register_delays_the_end_and_loses_nothing(running, see, clock, lab, small_disk, settings):
+    settings.EVIDENCE_DIR = small_disk / "evidence"
+    (small_disk / "somebody's").write_bytes(bytes(200 * 1024))
+    clock.advance(RUN_S)
+    assert see(running) == State.COLLECTING
+    assert "No space left on device" in running.reason
+    (small_disk / "somebody's").unlink()
+    assert see(running) == State.DONE
+    assert kept_bytes(running) == len(host_bytes(lab, running.public_id))
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    place = tmp_path / "small"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(place)], check=True)
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
