@@ -1,0 +1,125 @@
+"""Real hosts over a real sshd: killed, cut off, rebooted, full. One run or a named failure, and every byte they had."""
+
+import time
+from decimal import Decimal
+
+import pytest
+
+from results.models import Submission
+from runners.health import check
+from runners.hosts import connect
+from runners.hosts.protocol import Detached
+from runners.hosts.ssh import SshHost
+from runners.orders import Order, bind, order
+from runners.states import FINAL, State
+from tests.lab_hosts.enrolled import new_enrolled, warm_connections_closed
+from tests.lab_hosts.fixtures import loop_drives, new_lab_host
+from tests.runners.lab import a_lab, drivetest, evidence_of_its_own, look_at_all
+
+__all__ = [
+    "a_lab",
+    "drivetest",
+    "evidence_of_its_own",
+    "loop_drives",
+    "new_enrolled",
+    "new_lab_host",
+    "warm_connections_closed",
+]
+
+pytestmark = [pytest.mark.faults, pytest.mark.lab_hosts, pytest.mark.django_db]
+
+PATIENCE_S = 60
+RUN_S = 8
+DISK_MIB = 96  # drivetest itself takes some 40
+
+
+@pytest.fixture
+def there_and_dispatch(new_enrolled, settings, staff, a_lab):
+    settings.HOST_ANSWER_TIMEOUT_S = 2
+    there, row = new_enrolled(disk_mib=DISK_MIB)
+    assert check(row) == []
+    device = bind(row, SshHost(row).identify("/dev/nvme0n1"), "a loop device", staff)
+    return there, order(device, a_lab, Order(Decimal("0.1"), RUN_S, 2), staff)
+
+
+@pytest.fixture
+def there(there_and_dispatch):
+    return there_and_dispatch[0]
+
+
+@pytest.fixture
+def running(there_and_dispatch):
+    dispatch = there_and_dispatch[1]
+    look_until(dispatch, lambda: dispatch.last_label_s >= 2)
+    return dispatch
+
+
+def look_until(dispatch, is_so):
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < deadline, (dispatch.state, dispatch.reason)
+        look_at_all(connect)
+        dispatch.refresh_from_db()
+        time.sleep(0.2)
+
+
+def log_of(there, dispatch):
+    return there.path(f"/var/lib/drivecert/{dispatch.public_id}/log").read_bytes()
+
+
+def check_all_bytes_are_kept(there, dispatch):
+    assert dispatch.submission.log.size_bytes == len(log_of(there, dispatch)) > 0
+    assert Submission.objects.count() == 1
+
+
+def loads(there):
+    """The monitor and the load, where one runs."""
+    return len(there.pids_of("drivetest"))
+
+
+def test_an_sshd_killed_in_mid_run_is_waited_for(there, running):
+    there.stop_sshd()
+    look_until(running, lambda: "no answer, asking again" in running.reason)
+    assert loads(there) == 2
+    there.start_sshd()
+    look_until(running, lambda: running.state in FINAL)
+    assert (running.state, running.reason) == (State.DONE, "finished")
+    check_all_bytes_are_kept(there, running)
+
+
+def test_a_link_cut_in_mid_run_is_waited_for(there, running):
+    there.cut()
+    look_until(running, lambda: "no answer, asking again" in running.reason)
+    there.restore()
+    look_until(running, lambda: running.state in FINAL)
+    assert (running.state, running.reason) == (State.DONE, "finished")
+    check_all_bytes_are_kept(there, running)
+
+
+def test_a_link_cut_for_longer_than_the_limit_loses_the_dispatch_and_keeps_its_drive(there, running, settings):
+    settings.HOST_SILENCE_S = 2
+    there.cut()
+    look_until(running, lambda: running.state in FINAL)
+    assert running.state == State.LOST
+    assert "no answer since" in running.reason
+    assert running.ended_at is None
+    assert loads(there) == 2
+
+
+def test_a_rebooted_host_fails_the_dispatch_with_all_its_bytes(there, running):
+    pid = running.pid
+    there.reboot()
+    look_until(running, lambda: running.state in FINAL)
+    assert (running.state, running.pid) == (State.FAILED, pid)
+    assert "killed, or the host was restarted" in running.reason
+    assert loads(there) == 0
+    check_all_bytes_are_kept(there, running)
+
+
+def test_a_full_disk_of_the_host_ends_in_a_named_failure_with_all_its_bytes(there, running):
+    there.run("dd", "if=/dev/zero", "of=/var/lib/filler", "bs=64k", check=False)
+    look_until(running, lambda: running.state in FINAL)
+    assert running.state == State.FAILED
+    assert running.reason
+    assert SshHost(running.device.host).status(running.public_id).state is Detached.ENDED
+    check_all_bytes_are_kept(there, running)
