@@ -30,11 +30,6 @@ def argv(dispatch: Dispatch) -> list[str]:
     return ["storage", CONFIG_FILE, "--log", LOG_FILE, "--side-file", SIDE_FILE, *expected]
 
 
-def limit_s(dispatch: Dispatch) -> int | None:
-    """Return how long the program runs by its own configuration; None where nobody can tell."""
-    return dispatch.duration_s
-
-
 def config_text(dispatch: Dispatch) -> str:
     """Return the configuration in ACT 6.x keys."""
     options = OPTIONS | dispatch.options

@@ -16,7 +16,7 @@ from runners.models import Host
 from runners.orders import Order, bind, order
 from tests.lab_simulator.lab import PATH
 from tests.lab_simulator.server import LabClient, RemoteHost
-from tests.lab_simulator.worker import KIND
+from tests.lab_simulator.worker import FOUND_FIT, KIND
 
 ROOT = Path(__file__).parent.parent.parent
 SPEED = 60  # a minute of the hosts takes a second
@@ -133,7 +133,7 @@ def new_order(sim_lab, staff):
 
 def order_on(lab, name, organisation, staff, duration_s=60, interval_s=10):
     """Order a run on a host of the simulated lab; the device is bound at the first."""
-    host, _ = Host.objects.get_or_create(name=name, kind=KIND)
+    host, _ = Host.objects.get_or_create(name=name, kind=KIND, defaults={"checked_at": FOUND_FIT})
     device = host.devices.first() or bind(host, lab.host(name).identify(PATH), "simulated drive", staff)
     slice_s = min(3600, duration_s // 6)
     return order(device, organisation, Order(Decimal(1), duration_s, slice_s, {"report_interval_s": interval_s}), staff)

@@ -76,6 +76,9 @@ class SimulatedHost:
             raise DeviceUnknownError(f"{path}: no such device")
         return parse_identity(path, self.drives[path].identity(path))
 
+    def find(self, drive_key, size_bytes):
+        return [path for path, drive in self.drives.items() if (drive.key, drive.size_bytes) == (drive_key, size_bytes)]
+
     def put(self, run, files):
         self.files.setdefault(run, {}).update(files)
 

@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+from datetime import UTC, datetime
 
 import django
 
@@ -27,6 +28,7 @@ from runners.states import FINAL  # noqa: E402
 from tests.lab_simulator.server import LabClient, RemoteHost  # noqa: E402
 
 KIND = "simulated"
+FOUND_FIT = datetime(2100, 1, 1, tzinfo=UTC)  # these hosts have no health to be checked
 WRITES = ("INSERT", "UPDATE", "DELETE")
 PAUSE_S = 0.02
 

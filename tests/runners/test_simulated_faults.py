@@ -15,7 +15,7 @@ from runners.orders import Order, bind, cancel, order
 from runners.states import State
 from tests.lab_simulator.clock import StandingClock
 from tests.lab_simulator.lab import PATH, SimulatedLab
-from tests.lab_simulator.worker import KIND
+from tests.lab_simulator.worker import FOUND_FIT, KIND
 from tests.runners.lab import look_at_all
 
 pytestmark = pytest.mark.django_db
@@ -55,7 +55,7 @@ def see(lab):
 @pytest.fixture
 def order_on(lab, a_lab, staff):
     def make(name):
-        host, _ = Host.objects.get_or_create(name=name, kind=KIND)
+        host, _ = Host.objects.get_or_create(name=name, kind=KIND, defaults={"checked_at": FOUND_FIT})
         device = host.devices.first() or bind(host, lab.call(name, "identify", PATH), "simulated", staff)
         return order(device, a_lab, Order(Decimal(1), RUN_S, 600, {"report_interval_s": 10}), staff)
 
