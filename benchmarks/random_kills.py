@@ -7,6 +7,7 @@ import argparse
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from simulated_register import simulated_register
 
@@ -27,18 +28,23 @@ def main() -> None:
     with simulated_register() as (lab_organisation, staff), tempfile.TemporaryDirectory() as directory:
         lab = LabProcess(Path(directory), HOSTS_COUNT, faults=FAULTS | {"seed": asked.seed}, shared_drives=True)
         parents = [WorkerParent(lab, Path(directory)) for _ in range(2)]
-        chaos = Chaos(lab, parents, lambda *told: order_on(*told, lab_organisation, staff), asked.seed, 40)
+
+        def order_one(where: LabProcess, name: str) -> Dispatch:
+            return order_on(where, name, lab_organisation, staff)
+
+        chaos = Chaos(lab, parents, order_one, asked.seed, queued_at_most=40)
         try:
             began_s = time.monotonic()
             chaos.play(asked.kills)
             is_settled = chaos.settle(SETTLE_S)
             tell(asked.kills, time.monotonic() - began_s, lab.truth(), is_settled)
         finally:
-            for process in (*parents, lab):
-                process.end()
+            for parent in parents:
+                parent.end()
+            lab.end()
 
 
-def tell(kills_count: int, seconds: float, truth: dict[str, object], is_settled: bool) -> None:
+def tell(kills_count: int, seconds: float, truth: dict[str, Any], is_settled: bool) -> None:
     """Print what the hosts counted and what the register says."""
     print(f"kills {kills_count} in {seconds:.0f} s; dispatches {Dispatch.objects.count()}: {ends()}")
     print(f"by the hosts: starts {truth['starts_count']}, most loads on a drive {truth['most_loads']}")

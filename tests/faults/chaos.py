@@ -5,6 +5,7 @@ import random
 import signal
 import time
 from dataclasses import dataclass
+from typing import Any
 
 from runners.models import Dispatch
 from runners.states import FINAL, State
@@ -31,9 +32,9 @@ KILL_AFTER_S = (0.02, 0.4)
 class Chaos:
     """A lab, workers on it, and who orders; `play` kills, `settle` lets everything come to its end."""
 
-    lab: object
-    parents: list
-    order_one: object
+    lab: Any
+    parents: list[Any]
+    order_one: Any
     seed: int
     queued_at_most: int = 12
 
@@ -41,7 +42,7 @@ class Chaos:
         self.dice = random.Random(self.seed)  # noqa: S311 - no secret
         self.pids = {}
 
-    def play(self, kills_count):
+    def play(self, kills_count: int) -> None:
         """Kill so many workers at random moments, and order new runs as old ones end."""
         for parent in self.parents:
             self._start(parent)
@@ -50,7 +51,7 @@ class Chaos:
             time.sleep(self.dice.uniform(*KILL_AFTER_S))
             self._kill(self.dice.choice(self.parents))
 
-    def settle(self, within_s):
+    def settle(self, within_s: float) -> bool:
         """Without faults from now on, wait until every dispatch has ended; return whether that was in time."""
         self.lab.ask("", "set_faults", **NO_FAULTS)
         deadline = time.monotonic() + within_s
@@ -76,7 +77,7 @@ class Chaos:
             self.order_one(self.lab, self.dice.choice(self.lab.names))
 
 
-def ends():
+def ends() -> dict[str, int]:
     """How many dispatches ended in each state."""
     states = list(Dispatch.objects.values_list("state", flat=True))
     return {state.value: states.count(state) for state in State if state in states}

@@ -7,12 +7,13 @@ import sys
 import time
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import connection
 
 from results.models import Organisation
-from runners.models import Host
+from runners.models import Dispatch, Host
 from runners.orders import Order, bind, order
 from tests.lab_simulator.lab import PATH
 from tests.lab_simulator.server import LabClient, RemoteHost
@@ -24,7 +25,7 @@ PATIENCE_S = 60
 QUICK = {"WATCH_PERIOD_S": 0.05, "LOOK_THREADS": 2, "SILENT_PERIOD_S": 0.2, "HOST_SILENCE_S": 5}
 
 
-def environment(data_dir):
+def environment(data_dir: Path) -> dict[str, str]:
     """A worker's: the test's database and a data directory of its own."""
     database = connection.settings_dict
     url = f"postgresql://{database['USER']}:{database['PASSWORD']}@/{database['NAME']}?host={database['HOST']}"
@@ -35,7 +36,9 @@ def environment(data_dir):
 class LabProcess:
     """The simulated lab in a process of its own; calling it asks a host or the lab itself."""
 
-    def __init__(self, directory, hosts_count, speed=SPEED, faults=None, shared_drives=False):
+    def __init__(
+        self, directory: Path, hosts_count: int, speed: float = SPEED, faults: Any = None, shared_drives: bool = False
+    ) -> None:
         self.path = directory / "lab.sock"
         self.names = [f"sim-{number}" for number in range(hosts_count)]
         command = [sys.executable, "-m", "tests.lab_simulator", str(self.path), "--hosts", str(hosts_count)]
@@ -49,13 +52,13 @@ class LabProcess:
             time.sleep(0.05)
         self.ask = LabClient(self.path)
 
-    def truth(self):
+    def truth(self) -> Any:
         return self.ask("", "truth")
 
     def host(self, name):
         return RemoteHost(self.ask, name)
 
-    def end(self):
+    def end(self) -> None:
         self.process.kill()
         self.process.wait()
 
@@ -63,7 +66,7 @@ class LabProcess:
 class WorkerParent:
     """Forks one worker at a time on the simulated lab."""
 
-    def __init__(self, lab, data_dir):
+    def __init__(self, lab: LabProcess, data_dir: Path) -> None:
         self.log = data_dir / "worker.log"
         command = [sys.executable, "-m", "tests.lab_simulator.worker", str(lab.path)]
         with self.log.open("ab") as log:
@@ -81,7 +84,7 @@ class WorkerParent:
         """Return with which status the worker ended, a signal's number negative."""
         return int(self.process.stdout.readline())
 
-    def end(self):
+    def end(self) -> None:
         self.process.kill()
         self.process.communicate()
 
@@ -131,7 +134,9 @@ def new_order(sim_lab, staff):
     return lambda lab, name: order_on(lab, name, sim_lab, staff)
 
 
-def order_on(lab, name, organisation, staff, duration_s=60, interval_s=10):
+def order_on(
+    lab: Any, name: str, organisation: Organisation, staff: Any, duration_s: int = 60, interval_s: int = 10
+) -> Dispatch:
     """Order a run on a host of the simulated lab; the device is bound at the first."""
     host, _ = Host.objects.get_or_create(name=name, kind=KIND, defaults={"checked_at": FOUND_FIT})
     device = host.devices.first() or bind(host, lab.host(name).identify(PATH), "simulated drive", staff)

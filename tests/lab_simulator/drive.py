@@ -1,6 +1,7 @@
 """A physical drive: what it is, how fast it answers, and which loads are on it right now, whoever put them there."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 GIB = 1024**3
 # Shares of reads by microsecond bucket of a drive within its limits; bucket b is [2^(b-1), 2^b) us.
@@ -17,8 +18,8 @@ class Drive:
     firmware: str = "FW1"
     highest_nx: float = 1e9
     slow_hours: frozenset[int] = frozenset()
-    programs: list = field(default_factory=list)
-    overlaps: list = field(default_factory=list)
+    programs: list[Any] = field(default_factory=list)
+    overlaps: list[Any] = field(default_factory=list)
     starts_count: int = 0
     most_loads: int = 0
 

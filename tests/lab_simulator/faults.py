@@ -3,6 +3,7 @@
 import random
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 from runners.errors import HostSilentError
 
@@ -30,7 +31,7 @@ class Faults:
     truncation: float = 0.0
     silence_s: float = 30.0
     slow_s: float = 0.05
-    happened: dict = field(default_factory=dict)
+    happened: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self):
         self.dice = random.Random(self.seed)  # noqa: S311 - no secret

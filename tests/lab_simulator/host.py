@@ -2,6 +2,7 @@
 
 import io
 from dataclasses import dataclass, field
+from typing import Any
 
 from runners.errors import DeviceUnknownError, FileMissingError, StartRefusedError
 from runners.hosts.local import parse_identity
@@ -57,10 +58,10 @@ class SimulatedHost:
 
     name: str
     clock: object
-    drives: dict = field(default_factory=dict)
-    programs: dict = field(default_factory=dict)
-    files: dict = field(default_factory=dict)
-    newest: dict = field(default_factory=dict)
+    drives: dict[str, Any] = field(default_factory=dict)
+    programs: dict[str, Any] = field(default_factory=dict)
+    files: dict[str, Any] = field(default_factory=dict)
+    newest: dict[str, int] = field(default_factory=dict)
     clock_offset_s: float = 0.0
     pids_count: int = 0
 
