@@ -31,6 +31,7 @@ mod stop;
 mod storage;
 mod sum;
 mod verdict_told;
+mod watch;
 mod ycsb_table;
 
 /// What to do.
@@ -70,6 +71,8 @@ pub enum Command {
     Status(status::Args),
     /// Ask a detached run to end.
     Stop(stop::Args),
+    /// Write telemetry of a drive and its host, alone or beside a program that the host's operator allows.
+    Watch(watch::Args),
 }
 
 impl Command {
@@ -88,6 +91,7 @@ impl Command {
             Self::Start(args) => args.run(),
             Self::Status(args) => args.run(),
             Self::Stop(args) => args.run(),
+            Self::Watch(args) => args.run(),
         }
     }
 }
