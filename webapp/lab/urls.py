@@ -2,13 +2,16 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from webapp.lab import devices, dispatches, overview
+from webapp.lab import device_page, devices, dispatches, overview
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", overview.lab, name="lab"),
     path("hosts/local/add/", overview.add_this_machine, name="lab-add-this-machine"),
     path("hosts/<slug:name>/devices/add/", devices.find, name="lab-device-find"),
     path("hosts/<slug:name>/devices/bind/", devices.bind_found, name="lab-device-bind"),
+    path("devices/<int:device_id>/", device_page.detail, name="lab-device"),
+    path("devices/<int:device_id>/prepare/", device_page.prepare, name="lab-prepare"),
+    path("devices/<int:device_id>/ycsb/", device_page.order_ycsb, name="lab-ycsb-order"),
     path("devices/<int:device_id>/order/", dispatches.order_run, name="lab-order"),
     path("dispatches/<slug:public_id>/", dispatches.detail, name="dispatch-detail"),
     path("dispatches/<slug:public_id>/live/", dispatches.live, name="dispatch-live"),
