@@ -8,6 +8,7 @@ from results.copy_rows import copy_rows
 from results.drivetest import Document
 from results.exact_share import exact_share_pct
 from results.identity import match_product
+from results.lab_record import started_at, write_drives
 from results.models import (
     Evidence,
     Finding,
@@ -85,7 +86,10 @@ def _new_run(reading: Reading, ordinal: int, columns: Document, read: Document) 
         "firmware": submission.firmware,
         "over_provisioning_pct": submission.over_provisioning_pct,
     }
+    shared["started_at"] = started_at(submission.lab_record)
     run, is_new = Run.objects.get_or_create(reading=reading, ordinal=ordinal, defaults=shared | columns)
+    if is_new:
+        write_drives(run, submission.lab_record)
     return run if is_new else None
 
 

@@ -5,8 +5,9 @@ is woken after the commit.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from decimal import Decimal
+from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
@@ -29,7 +30,8 @@ class TooManyCompanionsError(Exception):
 class Facts:
     """What the sender states about the product and wishes for the reading; capacity in GB of 10^9 bytes.
 
-    `is_virtual` is no statement of a sender: only the lab knows that it ran on a device that is no drive.
+    `is_virtual` is no statement of a sender: only the lab knows that it ran on a device that is no drive. Nor is
+    `lab_record`, what the lab recorded of the drives (results/lab_record.py).
     """
 
     vendor: str = ""
@@ -42,6 +44,7 @@ class Facts:
     slice_length_s: int = SLICE_LENGTH_DEFAULT_S
     notes: str = ""
     is_virtual: bool = False
+    lab_record: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,29 @@ def take_in(  # noqa: PLR0913, PLR0917 - as receive()
         return _receive_again(submission, facts, beside, actor)
 
 
+def keep(
+    organisation: Organisation,
+    stream: ByteStream,
+    filename: str,
+    kind: Evidence.Kind,
+    subject: tuple[str, str],
+    actor: AbstractBaseUser | None,
+) -> Evidence:
+    """Keep a record that is no log, such as that of a preparation: evidence with an event, and nothing to be read.
+
+    The same bytes again are the same evidence. Raises StoreError where the bytes cannot be kept.
+    """
+    stored = store(stream)
+    with transaction.atomic():
+        evidence = _record_evidence(organisation, stored, filename, kind)
+        subject_type, subject_id = subject
+        about = {"subject_type": subject_type, "subject_id": subject_id}
+        details = {"kind": kind, "sha256": stored.sha256, "bytes": stored.size_bytes}
+        if not Event.objects.filter(kind="evidence-kept", details=details, **about).exists():
+            Event.objects.create(kind="evidence-kept", details=details, actor_id=actor.pk if actor else None, **about)
+    return evidence
+
+
 def _receive_again(
     submission: Submission, facts: Facts, beside: list[tuple[Stored, str]], actor: AbstractBaseUser | None
 ) -> Receipt:
@@ -139,12 +165,14 @@ def _add_companions(submission: Submission, beside: list[tuple[Stored, str]]) ->
     return [name for _, name in beside]
 
 
-def _record_evidence(organisation: Organisation, stored: Stored, filename: str) -> Evidence:
+def _record_evidence(
+    organisation: Organisation, stored: Stored, filename: str, kind: Evidence.Kind = Evidence.Kind.RUN
+) -> Evidence:
     """Return the organisation's row for these bytes; of two that arrive at once the database lets one create it."""
     evidence, _ = Evidence.objects.get_or_create(
         organisation=organisation,
         sha256=stored.sha256,
-        defaults={"size_bytes": stored.size_bytes, "filename": clean_filename(filename)},
+        defaults={"size_bytes": stored.size_bytes, "filename": clean_filename(filename), "kind": kind},
     )
     return evidence
 

@@ -10,11 +10,13 @@ from psycopg.errors import UniqueViolation
 from runners.closing import close, status_or_close
 from runners.errors import HostError
 from runners.health import why_no_work
+from runners.host_claims import holder_of_hosts
 from runners.hosts import Connect
 from runners.hosts.protocol import Detached, ProgramStatus
 from runners.locks import hold_drive
 from runners.models import Dispatch
 from runners.moves import WORKER, move, note, put_off
+from runners.stages import current_run, lab_host
 from runners.states import LIVE, State
 
 log = logging.getLogger(__name__)
@@ -28,9 +30,9 @@ def claim(dispatch: Dispatch, connect: Connect) -> bool:
     A drive is busy while a dispatch on it is live, and while one was lost whose host has not said that nothing runs.
     A host that fails its health check, or was not checked for too long, gets no work.
     """
-    if unfit := why_no_work(dispatch.device.host):
-        note(dispatch, f"{dispatch.device.host} gets no work: {unfit}")
-        return False
+    for host in filter(None, [dispatch.device.host, dispatch.load_host]):
+        if unfit := why_no_work(host):
+            return _wait(dispatch, f"{host} gets no work: {unfit}")
     if not _ask_about_lost(dispatch.drive_key, connect):
         put_off(dispatch)
     try:
@@ -48,10 +50,17 @@ def _claim_free_drive(dispatch: Dispatch) -> bool:
     hold_drive(dispatch.drive_key)
     lost = unconfirmed(dispatch.drive_key).first()
     if lost is not None:
-        note(dispatch, f"drive busy: {lost} was lost and may still run on {lost.device.host}; waiting for its host")
-        return False
+        still = f"{lost} was lost and may still run on {lost.device.host}"
+        return _wait(dispatch, f"drive busy: {still}; waiting for its host")
+    if holder := holder_of_hosts(dispatch):
+        return _wait(dispatch, f"host busy with {holder}; waiting until it has ended")
     newest = Dispatch.objects.filter(drive_key=dispatch.drive_key).aggregate(newest=Max("generation"))["newest"]
     return move(dispatch, State.QUEUED, State.CLAIMED, WORKER, "", generation=newest + 1)
+
+
+def _wait(dispatch: Dispatch, reason: str) -> bool:
+    note(dispatch, reason)
+    return False
 
 
 def unconfirmed(drive_key: str) -> "QuerySet[Dispatch]":
@@ -80,8 +89,8 @@ def settle_lost(lost: Dispatch, connect: Connect) -> bool:
 def _status_of_lost(lost: Dispatch, connect: Connect) -> ProgramStatus | None:
     """Ask the host, and end the program where somebody asked for that. None where there is no answer."""
     try:
-        host = connect(lost.device.host)
-        return (close if lost.cancel_requested_at else status_or_close)(host, lost.public_id)
+        host, run = lab_host(lost, connect), current_run(lost)
+        return (close if lost.cancel_requested_at else status_or_close)(host, run)
     except HostError as error:
         log.info("%s: lost, and its host cannot be asked: %s", lost.public_id, error)
         return None

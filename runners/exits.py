@@ -1,8 +1,12 @@
-"""What the exit statuses of `drivetest storage` mean for a dispatch (docs/formats.md, exit statuses)."""
+"""What the exit statuses of drivetest's loads mean for a dispatch (docs/formats.md, exit statuses)."""
 
 FINISHED, REFUSED, IO_ERROR, CANNOT_KEEP_UP, INTERRUPTED, USAGE = 0, 2, 3, 4, 5, 64
+# Of `watch`: the program that it ran says that it failed. A load has no such status.
+PROGRAM_FAILED = 1
+# What is kept of a stage whose program nobody saw end: no program ends with it.
+UNSEEN = -1
 
-REASONS = {
+REASONS: dict[int | None, str] = {
     FINISHED: "finished",
     REFUSED: "refused by drivetest: the device is not safe to write to",
     IO_ERROR: "ended by an I/O error",
@@ -11,16 +15,18 @@ REASONS = {
     USAGE: "drivetest did not accept the configuration",
 }
 
+REASONS_OF_ALL: dict[int | None, str] = {**REASONS, PROGRAM_FAILED: "the program that was run says that it failed"}
+
 # The run has told what it can tell: a drive that cannot keep up is a result.
 DID_ITS_JOB = frozenset({FINISHED, CANNOT_KEEP_UP})
 
 
 def reason(exit_status: int | None, told: str = "") -> str:
     """Return the end of a program in words, with what the host adds; None: nobody saw it end (killed, rebooted)."""
-    if exit_status is None:
+    if exit_status in {None, UNSEEN}:
         words = "ended without anybody to see it: killed, or the host was restarted"
     else:
-        words = REASONS.get(exit_status, f"ended with exit status {exit_status}, which drivetest does not use")
+        words = REASONS_OF_ALL.get(exit_status, f"ended with exit status {exit_status}, which drivetest does not use")
     return f"{words}: {told}" if told else words
 
 

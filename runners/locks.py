@@ -8,7 +8,7 @@ from django.db import connection
 from results.locks import try_lock
 
 # The first keys, so that these locks meet no others.
-DISPATCH, DRIVE = 0x44535043, 0x44525645
+DISPATCH, DRIVE, HOST = 0x44535043, 0x44525645, 0x484F5354
 
 
 @contextmanager
@@ -22,3 +22,9 @@ def hold_drive(drive_key: str) -> None:
     """Wait for a drive and hold it to the end of the transaction, so that claims of one drive come one by one."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [DRIVE, drive_key])
+
+
+def hold_host(host_id: int) -> None:
+    """Wait for a host and hold it to the end of the transaction, so that claims of one host come one by one."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [HOST, host_id])

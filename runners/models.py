@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from results.models import Organisation, Submission
+from results.models import Organisation, Preparation, Submission
 from results.public_ids import new_public_id
 from runners.states import FINAL, LIVE, State
 
@@ -89,8 +89,10 @@ class Dispatch(models.Model):
 
     `facts` is what the orderer states about the product. `progress` is for the live page only (runners/progress.py).
     `silent_since` is when the host stopped answering. `ended_at` of a lost dispatch is set once the host has said that
-    nothing of it runs; until then the drive is not given to another. `next_look_at` is when a worker looks at it next,
-    by the database's clock: those of workers on several machines differ.
+    nothing of it runs; until then the drive is not given to another. `load_host` is where the requests come from, None
+    where that is the drive's own host. `stage` is the ordinal of the recipe's stage that runs, or ran last.
+    `resets_drive_at` is when a stage was begun that formats or trims the drive. `next_look_at` is when a
+    worker looks at it next, by the database's clock: those of workers on several machines differ.
     """
 
     public_id = models.CharField(max_length=20, unique=True, default=new_dispatch_id)
@@ -99,8 +101,9 @@ class Dispatch(models.Model):
     device = models.ForeignKey(Device, models.PROTECT, related_name="dispatches")
     drive_key = models.CharField(max_length=255)
     recipe = models.CharField(max_length=20, default="act-storage")
-    nx_load = models.DecimalField(max_digits=14, decimal_places=4)
-    duration_s = models.PositiveIntegerField()
+    load_host = models.ForeignKey(Host, models.PROTECT, null=True, related_name="+")
+    nx_load = models.DecimalField(max_digits=14, decimal_places=4, null=True)
+    duration_s = models.PositiveIntegerField(null=True)
     options = models.JSONField(default=dict)
     facts = models.JSONField(default=dict)
     slice_length_s = models.PositiveIntegerField()
@@ -108,6 +111,7 @@ class Dispatch(models.Model):
     reason = models.TextField(blank=True)
     cancel_requested_at = models.DateTimeField(null=True)
     generation = models.PositiveIntegerField(default=0)
+    stage = models.PositiveSmallIntegerField(default=0)
     pid = models.PositiveIntegerField(null=True)
     log_bytes = models.BigIntegerField(default=0)
     last_label_s = models.PositiveIntegerField(default=0)
@@ -117,6 +121,8 @@ class Dispatch(models.Model):
     silent_since = models.DateTimeField(null=True)
     next_look_at = models.DateTimeField(db_default=Now())
     submission = models.ForeignKey(Submission, models.PROTECT, null=True, related_name="dispatches")
+    preparation = models.ForeignKey(Preparation, models.PROTECT, null=True, related_name="dispatches")
+    resets_drive_at = models.DateTimeField(null=True)
     ordered_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
@@ -163,3 +169,61 @@ class Step(models.Model):
 
     def __str__(self) -> str:
         return f"{self.from_state} -> {self.to_state}"
+
+
+class StageEnd(models.Model):
+    """How one stage of a dispatch of several ended: append-only. `exit_status` is null where nobody saw it end."""
+
+    dispatch = models.ForeignKey(Dispatch, models.CASCADE, related_name="stage_ends")
+    ordinal = models.PositiveSmallIntegerField()
+    name = models.CharField(max_length=40)
+    exit_status = models.SmallIntegerField(null=True)
+    reason = models.TextField(blank=True)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        """In the order of the recipe, each once."""
+
+        ordering = ["ordinal"]
+        constraints = [models.UniqueConstraint(fields=["dispatch", "ordinal"], name="stage_ends_once")]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.dispatch}"
+
+
+class DriveState(models.Model):
+    """A drive as its host told it before or after a dispatch: append-only; null is what nobody tells, never 0.
+
+    `document` is the whole drivecert.identity/1; empty where the host could not tell what the path names, or named
+    another drive: `reason` says so. `discards_count` counts the trims since the host started (`boot_id`).
+    """
+
+    class Moment(models.TextChoices):
+        """When it was seen."""
+
+        BEFORE = "before"
+        AFTER = "after"
+
+    dispatch = models.ForeignKey(Dispatch, models.PROTECT, related_name="drive_states")
+    moment = models.CharField(max_length=6, choices=Moment)
+    drive_key = models.CharField(max_length=255, db_index=True)
+    at = models.DateTimeField(auto_now_add=True)
+    firmware = models.CharField(max_length=100, null=True)  # noqa: DJ001 - null is unknown
+    size_bytes = models.BigIntegerField(null=True)
+    over_provisioning_pct = models.DecimalField(max_digits=6, decimal_places=2, null=True)
+    temperature_c = models.SmallIntegerField(null=True)
+    wear_pct = models.PositiveSmallIntegerField(null=True)
+    throttled_s = models.BigIntegerField(null=True)
+    boot_id = models.CharField(max_length=40, null=True)  # noqa: DJ001
+    discards_count = models.BigIntegerField(null=True)
+    document = models.JSONField(default=dict)
+    reason = models.TextField(blank=True)
+
+    class Meta:
+        """Newest last; one for each moment of a dispatch."""
+
+        ordering = ["at", "id"]
+        constraints = [models.UniqueConstraint(fields=["dispatch", "moment"], name="drive_state_once_a_moment")]
+
+    def __str__(self) -> str:
+        return f"{self.drive_key} {self.moment} {self.dispatch}"

@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from results.models import Event, Organisation
+from results.models.evidence import SLICE_LENGTH_DEFAULT_S
 from runners import alarms
 from runners.hosts.protocol import Identity
 from runners.machine import machine_id
@@ -20,14 +21,19 @@ from runners.states import FINAL, State
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be run: the load, how long, how the log is cut, and what is stated about the product."""
+    """What is to be run: the load, how long, how the log is cut, and what is stated about the product.
 
-    nx_load: Decimal
-    duration_s: int
-    slice_length_s: int
+    A preparation and a YCSB sweep have neither load nor duration: None. `load_host` is a second host that sends the
+    requests, None where the drive's own does.
+    """
+
+    nx_load: Decimal | None = None
+    duration_s: int | None = None
+    slice_length_s: int = SLICE_LENGTH_DEFAULT_S
     options: dict[str, Any] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
     recipe: str = "act-storage"
+    load_host: Host | None = None
 
 
 def add_local_host(actor: AbstractBaseUser) -> Host:
@@ -69,11 +75,17 @@ def order(device: Device, organisation: Organisation, asked: Order, actor: Abstr
             duration_s=asked.duration_s,
             slice_length_s=asked.slice_length_s,
             options=asked.options,
+            load_host=asked.load_host,
             facts=asked.facts,
         )
-        _record(actor, "dispatch-ordered", "dispatch", dispatch.public_id, {"nx_load": str(asked.nx_load)})
+        _record(actor, "dispatch-ordered", "dispatch", dispatch.public_id, _told(asked))
         transaction.on_commit(partial(alarms.wake_the_dispatcher, dispatch.pk))
     return dispatch
+
+
+def _told(asked: Order) -> dict[str, Any]:
+    load = {} if asked.nx_load is None else {"nx_load": str(asked.nx_load)}
+    return {"recipe": asked.recipe} | load
 
 
 def cancel(dispatch: Dispatch, actor: AbstractBaseUser) -> bool:

@@ -1,5 +1,6 @@
 """What the live page shows of a growing log: counters of its last whole block, never a verdict (drivetest judges)."""
 
+import json
 import os
 import re
 from dataclasses import dataclass
@@ -7,7 +8,8 @@ from typing import Any
 
 from results.rules.limits import act_share_pct
 from runners.errors import FileMissingError
-from runners.hosts.protocol import LabHost
+from runners.hosts.protocol import LabHost, ProgramStatus
+from runners.models import Dispatch
 from runners.storable import storable
 
 # More than the block of the largest configuration (128 devices); also all that one look reads of a log it fell behind.
@@ -23,6 +25,10 @@ EDGES = {
 LABEL = re.compile(rb"^after (\d+) sec:$", re.MULTILINE)
 READS = re.compile(rb"^reads \((\d+) total\)\n((?: \(.*\n)*)", re.MULTILINE)
 BUCKET = re.compile(rb"\((\d+): (\d+)\)")
+
+
+# The last status line of YCSB. Source: core/src/main/java/site/ycsb/StatusThread.java.
+OPERATIONS = re.compile(rb"^\S+ \S+ (\d+) sec: (\d+) operations;(?: ([\d.]+) current ops/sec;)?", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -111,3 +117,76 @@ def last_words(host: LabHost, run: str) -> str:
         return ""
     lines = [line for line in (line.strip("\0 \t\r") for line in text.splitlines()) if line]
     return storable(lines[-1]).removeprefix("drivetest: ") if lines else ""
+
+
+def act_columns(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus, unit: str) -> dict[str, Any]:
+    """Return the columns that follow an ACT log: how far it is read, its last label, the counters and its end."""
+    read_bytes, blocks = follow(host, run, status.log_bytes, dispatch.log_bytes)
+    progress = summarise(dispatch.progress, blocks, unit) | {"tail": tail(host, run, status.log_bytes)}
+    return {"log_bytes": read_bytes, "last_label_s": progress.get("label_s", 0), "progress": progress}
+
+
+def prep_columns(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> dict[str, Any]:
+    """Return the columns that follow a preparation: the last progress of its JSON lines, and its log's end."""
+    told = last_record(_end_of(host, run, "side.jsonl", status.side_file_bytes), "progress") or {}
+    prepared = {name: told[name] for name in PREP_FIGURES if told.get(name) is not None}
+    done = {"prep": prepared | _done_pct(prepared), "tail": tail(host, run, status.log_bytes)}
+    return {"log_bytes": status.log_bytes, "progress": dispatch.progress | done}
+
+
+PREP_FIGURES = ("phase", "done_bytes", "total_bytes", "bytes_per_s", "remaining_s")
+
+
+def _done_pct(prepared: dict[str, Any]) -> dict[str, int]:
+    total_bytes = prepared.get("total_bytes")
+    return {"done_pct": prepared["done_bytes"] * 100 // total_bytes} if total_bytes else {}
+
+
+def ycsb_columns(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> dict[str, Any]:
+    """Return the columns that follow a stage of a YCSB recipe: the last status line of its client, its output's end."""
+    told = _status_line(host, run)
+    shown = {"stage": run.partition(".")[2]} | told
+    return {
+        "log_bytes": status.log_bytes,
+        "progress": {"ycsb": shown, "tail": tail(host, run, status.log_bytes)},
+    }
+
+
+def _status_line(host: LabHost, run: str) -> dict[str, Any]:
+    """Status lines stand on standard error, whose length no status tells: its end is fetched."""
+    try:
+        with host.fetch(run, "stderr") as stream:
+            stream.seek(max(0, stream.seek(0, os.SEEK_END) - TAIL_BYTES))
+            lines = OPERATIONS.findall(stream.read(TAIL_BYTES))
+    except FileMissingError:
+        return {}
+    if not lines:
+        return {}
+    seconds, operations, rate = lines[-1]
+    shown = {"elapsed_s": int(seconds), "done_ops_count": int(operations)}
+    return shown | ({"ops_per_s": rate.decode()} if rate else {})
+
+
+def last_record(chunk: bytes, kind: str) -> dict[str, Any] | None:
+    """Return the last whole record of a kind in the end of a file of JSON lines; what is no record is passed over."""
+    for line in reversed(chunk.split(b"\n")[:-1]):
+        record = parse_record(line)
+        if record and record.get("record") == kind:
+            return record
+    return None
+
+
+def parse_record(line: bytes) -> dict[str, Any] | None:
+    """Return a line as a record; None where it is none, as the first of a piece of a file mostly is."""
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _end_of(host: LabHost, run: str, file: str, length: int) -> bytes:
+    try:
+        return host.read(run, file, max(0, length - TAIL_BYTES), TAIL_BYTES)
+    except FileMissingError:
+        return b""

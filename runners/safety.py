@@ -6,7 +6,7 @@ from django.conf import settings
 
 from runners.hosts.protocol import Identity, LabHost
 from runners.models import Device, Dispatch, Host
-from runners.recipes.act_storage import MIB_BYTES, is_plain_file
+from runners.plain_files import MIB_BYTES, is_plain_file
 
 # act_storage works in large blocks of 128 KiB and needs at least one; below this many a run would only hit a cache.
 LARGE_BLOCK_BYTES = 128 * 1024

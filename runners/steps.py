@@ -6,23 +6,24 @@ one conditional UPDATE (runners/moves.py). So a look does the same whether the o
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 from django.conf import settings
 from django.utils import timezone
 
-from runners import exits, safety
+from runners import drive_states, exits, safety
 from runners.claim import claim, settle_lost
 from runners.closing import close
 from runners.collect import collect, why_it_ended
 from runners.errors import HostError, HostSilentError
 from runners.hosts import Connect
 from runners.hosts.protocol import Detached, LabHost, ProgramStatus
-from runners.models import Dispatch
+from runners.models import Dispatch, DriveState
 from runners.moves import WORKER, move, note, put_off
 from runners.overdue import asked_to_end_since, overdue_words, will_not_end
-from runners.progress import follow, summarise, tail
 from runners.recipes import RECIPES
+from runners.stages import current, current_run, lab_host, pass_on, stages_of, why_it_ended_badly
 from runners.states import FINAL, State
 from runners.whereabouts import look_up
 
@@ -42,7 +43,7 @@ def advance(dispatch: Dispatch, connect: Connect) -> bool:
     if dispatch.state == State.QUEUED:
         return _queued(dispatch, connect)
     try:
-        return _step(dispatch, connect(dispatch.device.host))
+        return _step(dispatch, lab_host(dispatch, connect))
     except HostError as error:
         return _failed_at_host(dispatch, error)
 
@@ -54,7 +55,7 @@ def _step(dispatch: Dispatch, host: LabHost) -> bool:
         if error.retry or dispatch.state != State.PREPARING:
             raise
         # An earlier start whose answer never came must not begin after the drive was given to another.
-        if close(host, dispatch.public_id).state is Detached.RUNNING:
+        if close(host, current_run(dispatch)).state is Detached.RUNNING:
             raise HostSilentError(f"{error}; but its program runs, and is asked to end") from error
         raise
     if not moved:
@@ -87,22 +88,31 @@ def _check(dispatch: Dispatch, host: LabHost) -> bool:
 
 def _start(dispatch: Dispatch, host: LabHost) -> bool:
     """Preparing: start it, or learn that it was started by a worker that died before it could say so."""
-    if host.status(dispatch.public_id).state is Detached.ABSENT:
+    if host.status(current_run(dispatch)).state is Detached.ABSENT:
         if dispatch.cancel_requested_at:
             return _cancel_start(dispatch, host)
         # Asked again: the worker may have been away for hours between the two steps.
-        objections = safety.objections_to_start(dispatch, look_up(dispatch.device, host))
+        identity = look_up(dispatch.device, host)
+        objections = safety.objections_to_start(dispatch, identity)
         if objections:
             return move(dispatch, State.PREPARING, State.REFUSED, WORKER, "; ".join(objections))
-        host.put(dispatch.public_id, RECIPES[dispatch.recipe].files(dispatch))
-    argv = RECIPES[dispatch.recipe].argv(dispatch)
-    started = host.start(dispatch.public_id, dispatch.drive_key, dispatch.generation, argv)
-    return _save_start(dispatch, host, started)
+        drive_states.keep(dispatch, DriveState.Moment.BEFORE, identity)
+    return _save_start(dispatch, host, _start_stage(dispatch, host))
+
+
+def _start_stage(dispatch: Dispatch, host: LabHost) -> ProgramStatus:
+    """Send the files of the current stage and start it; asked again, learn of the same process."""
+    stage, run = current(dispatch), current_run(dispatch)
+    if stage.resets_drive and dispatch.resets_drive_at is None:
+        Dispatch.objects.filter(pk=dispatch.pk).update(resets_drive_at=timezone.now())
+    if host.status(run).state is Detached.ABSENT:
+        host.put(run, stage.files)
+    return host.start(run, dispatch.drive_key, dispatch.generation, stage.argv)
 
 
 def _cancel_start(dispatch: Dispatch, host: LabHost) -> bool:
     """Close the run directory first: a start by a worker cut off from the database may still be under way."""
-    if close(host, dispatch.public_id).state is Detached.RUNNING:
+    if close(host, current_run(dispatch)).state is Detached.RUNNING:
         return False
     return move(dispatch, State.PREPARING, State.CANCELLED, WORKER, "cancelled before the start")
 
@@ -113,27 +123,65 @@ def _save_start(dispatch: Dispatch, host: LabHost, started: ProgramStatus) -> bo
     moved = move(dispatch, State.PREPARING, State.RUNNING, WORKER, process, **told)
     if not moved and dispatch.state in FINAL:
         # Ended by another worker while this one, cut off from the database, was starting: nobody would watch it.
-        close(host, dispatch.public_id)
+        close(host, current_run(dispatch))
     return moved
 
 
 def _watch(dispatch: Dispatch, host: LabHost) -> bool:
     """Running: ask, count, and leave it alone; stop it where somebody asked for that."""
-    status = host.status(dispatch.public_id)
-    if status.state is Detached.RUNNING and asked_to_end_since(dispatch):
-        status = host.stop(dispatch.public_id)
+    run = current_run(dispatch)
+    status = host.status(run)
+    if status.state is Detached.RUNNING and asked_to_end_since(dispatch) and not current(dispatch).is_cleanup:
+        status = host.stop(run)
         if status.state is Detached.RUNNING and will_not_end(dispatch):
             stuck = f"asked to end since {asked_to_end_since(dispatch):%Y-%m-%d %H:%M:%S} UTC, but it still runs"
             return move(dispatch, State.RUNNING, State.LOST, WORKER, stuck)
+    if status.state is Detached.ABSENT and dispatch.stage > 0 and dispatch.pid is None:
+        return _follow_on(dispatch, host)
     if status.state is Detached.ABSENT:
         lost = f"{dispatch.device.host} has no run directory of pid {dispatch.pid} any more"
         return move(dispatch, State.RUNNING, State.LOST, WORKER, lost)
     moved = status.state is Detached.ENDED and _ended(dispatch, host, status)
-    _count(dispatch, host, status)  # last: what is only shown must not hold up what is done
+    _count(dispatch, host, run, status)  # last: what is only shown must not hold up what is done
     return moved
 
 
+def _follow_on(dispatch: Dispatch, host: LabHost) -> bool:
+    """Start the stage that is due; where a cancel came before it, go on to what cleans up."""
+    if dispatch.cancel_requested_at and not current(dispatch).is_cleanup:
+        return pass_on(dispatch, None, "not begun: cancelled") or _last_stage_ended(dispatch)
+    identity = look_up(dispatch.device, host)
+    if identity.drive_key != dispatch.drive_key:
+        found = f"{identity.path}: expected drive {dispatch.drive_key}, found {identity.drive_key}; not begun"
+        return pass_on(dispatch, None, found) or _last_stage_ended(dispatch)
+    started = _start_stage(dispatch, host)
+    Dispatch.objects.filter(pk=dispatch.pk, state=State.RUNNING, stage=dispatch.stage).update(pid=started.pid)
+    return False
+
+
+def _stage_ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
+    """YCSB ends with 0 whatever happened: without a line of output nothing that follows would measure anything."""
+    reason = why_it_ended(host, current_run(dispatch), status.exit_status, status.reason)
+    if status.exit_status == exits.FINISHED and current(dispatch).is_measured and not status.log_bytes:
+        status, reason = replace(status, exit_status=exits.PROGRAM_FAILED), f"{reason}; it wrote no log"
+    return pass_on(dispatch, status, reason) or _last_stage_ended(dispatch)
+
+
+def _last_stage_ended(dispatch: Dispatch) -> bool:
+    """All stages are over: what they left is taken in, also where one failed; not where it was cancelled."""
+    dispatch.refresh_from_db()
+    if dispatch.state != State.RUNNING:
+        return False
+    if dispatch.cancel_requested_at:
+        return move(dispatch, State.RUNNING, State.CANCELLED, WORKER, "cancelled; the programs have ended on the host")
+    exit_status = exits.FINISHED if dispatch.exit_status is None else dispatch.exit_status
+    reason = why_it_ended_badly(dispatch)
+    return move(dispatch, State.RUNNING, State.COLLECTING, WORKER, reason, exit_status=exit_status)
+
+
 def _ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
+    if len(stages_of(dispatch)) > 1:
+        return _stage_ended(dispatch, host, status)
     if dispatch.cancel_requested_at and exits.was_stopped(status.exit_status):
         return move(dispatch, State.RUNNING, State.CANCELLED, WORKER, "cancelled; the program has ended on the host")
     reason = why_it_ended(host, dispatch.public_id, status.exit_status, status.reason) + overdue_words(dispatch)
@@ -145,14 +193,11 @@ def _ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
     return move(dispatch, State.RUNNING, State.COLLECTING, WORKER, reason, exit_status=status.exit_status)
 
 
-def _count(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> None:
+def _count(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> None:
     """Fetch what the log has gained into the counters of the live page."""
     if status.log_bytes in {0, dispatch.log_bytes}:
         return  # nothing, or nothing new
-    unit = RECIPES[dispatch.recipe].unit(dispatch)
-    read_bytes, blocks = follow(host, dispatch.public_id, status.log_bytes, dispatch.log_bytes)
-    progress = summarise(dispatch.progress, blocks, unit) | {"tail": tail(host, dispatch.public_id, status.log_bytes)}
-    columns = {"log_bytes": read_bytes, "last_label_s": progress.get("label_s", 0), "progress": progress}
+    columns = RECIPES[dispatch.recipe].progress(dispatch, host, run, status)
     Dispatch.objects.filter(pk=dispatch.pk).update(**columns)
 
 

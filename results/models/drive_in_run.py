@@ -36,7 +36,8 @@ class Preparation(models.Model):
 class DriveInRun(models.Model):
     """One physical drive in one run, and its state before and after; null is what nobody recorded.
 
-    `reset_at_*` is the last format or trim; `never_reset_*` that the drive was never formatted or trimmed.
+    `reset_at_*` is the last format or trim; `never_reset_*` that the drive was never formatted or trimmed, or not since
+    its preparation began, which is all that counts.
     """
 
     run = models.ForeignKey(Run, models.PROTECT, related_name="drives")

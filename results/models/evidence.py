@@ -18,7 +18,14 @@ class Evidence(models.Model):
     Rows are per organisation, so that a hash known from elsewhere tells nothing; the bytes on disk are shared.
     """
 
+    class Kind(models.TextChoices):
+        """What it is evidence of."""
+
+        RUN = "run", "a run: its log, or a file beside it"
+        PREP = "prep", "a preparation of a drive"
+
     organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="evidence")
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.RUN)
     sha256 = models.CharField(max_length=SHA256_HEX_CHARS)
     size_bytes = models.BigIntegerField()
     content_sha256 = models.CharField(max_length=SHA256_HEX_CHARS, blank=True)
@@ -42,6 +49,7 @@ class Submission(models.Model):
     """What an organisation sends: evidence, the facts it states about the product, its wishes for the reading.
 
     `is_virtual`: the lab ran it on a device that is no drive (Device.IdentityKind.VIRTUAL); such a run never certifies.
+    `lab_record` is what the lab recorded of the drives (results/lab_record.py), empty of what others send.
     """
 
     class Origin(models.TextChoices):
@@ -68,6 +76,7 @@ class Submission(models.Model):
     slice_length_s = models.PositiveIntegerField(default=SLICE_LENGTH_DEFAULT_S)
     notes = models.TextField(blank=True)
     is_virtual = models.BooleanField(default=False)
+    lab_record = models.JSONField(default=dict)
     product = models.ForeignKey(Product, models.PROTECT, null=True, related_name="submissions")
     received_at = models.DateTimeField(auto_now_add=True)
 

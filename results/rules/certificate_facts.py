@@ -7,7 +7,8 @@ from functools import cached_property
 
 from results.rules.loads import TPS, Rate, nx_load
 
-NEVER_RESET_S = 0  # for `reset_at_s`: somebody recorded that the drive was never formatted or trimmed
+# For `reset_at_s`: somebody recorded that the drive was not formatted or trimmed since its preparation began, or ever.
+NEVER_RESET_S = 0
 
 
 @dataclass(frozen=True)

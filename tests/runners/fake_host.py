@@ -54,8 +54,11 @@ class FakeHost:
     ignores_stop: bool = False
     dies_after: str = ""  # kill the asking worker when this call has done its work
 
-    def add_drive(self, path="/dev/fake0", drive_key="loop:1:2", size_bytes=DRIVE_BYTES, refusals=()):
-        self.drives[path] = Identity(path, "virtual", drive_key, size_bytes, tuple(refusals), {"path": path})
+    def add_drive(
+        self, path="/dev/fake0", drive_key="loop:1:2", size_bytes=DRIVE_BYTES, refusals=(), kind="virtual", **told
+    ):
+        document = {"path": path} | told
+        self.drives[path] = Identity(path, kind, drive_key, size_bytes, tuple(refusals), document)
         return self.drives[path]
 
     def identify(self, path):
@@ -141,8 +144,8 @@ class FakeHost:
         if program is None:
             return ProgramStatus(Detached.ABSENT)
         state = Detached.RUNNING if program.is_running else Detached.ENDED
-        log_bytes = len(self.files.get(run, {}).get("log", b""))
-        return ProgramStatus(state, program.pid, program.generation, program.exit_status, log_bytes)
+        log_bytes, side_bytes = (len(self.files.get(run, {}).get(file, b"")) for file in ("log", "side.jsonl"))
+        return ProgramStatus(state, program.pid, program.generation, program.exit_status, log_bytes, side_bytes)
 
     def _file(self, run, file):
         try:

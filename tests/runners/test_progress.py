@@ -2,7 +2,20 @@ from pathlib import Path
 
 import pytest
 
-from runners.progress import CHUNK_BYTES, TAIL_BYTES, TAIL_LINES, follow, last_words, parse_blocks, summarise, tail
+from runners.hosts.protocol import Detached, ProgramStatus
+from runners.models import Dispatch
+from runners.progress import (
+    CHUNK_BYTES,
+    TAIL_BYTES,
+    TAIL_LINES,
+    follow,
+    last_record,
+    last_words,
+    parse_blocks,
+    summarise,
+    tail,
+    ycsb_columns,
+)
 from tests.runners.fake_host import REAL_LOG, FakeHost
 
 DATA = Path(__file__).parent.parent / "data/act/6.6"
@@ -121,3 +134,30 @@ def test_zeros_alone_are_no_words(content, words):
 @pytest.mark.parametrize("warning_bytes", [0, TAIL_BYTES - 5, TAIL_BYTES, 3 * TAIL_BYTES])
 def test_the_last_words_are_the_last_of_a_long_speech(warning_bytes):
     assert last_words(host_with_stderr(b"w" * warning_bytes + b"\nthe end\n"), "d-one") == "the end"
+
+
+def test_the_last_whole_record_of_a_kind_is_found():
+    chunk = b'9}\n{"record": "progress", "done_bytes": 1}\n{"record": "round"}\n{"record": "progress", "done_by'
+    assert last_record(chunk, "progress") == {"record": "progress", "done_bytes": 1}
+    assert last_record(chunk, "end") is None
+    assert last_record(b"", "progress") is None
+
+
+STATUS = "2026-11-21 02:56:33:287 10 sec: 120000 operations; 12000.5 current ops/sec; [READ: Count=1]\n"
+STARTING = "2026-11-21 02:56:23:287 0 sec: 0 operations; est completion in 0 second\n"
+
+
+@pytest.mark.parametrize(
+    ("stderr", "shown"),
+    [
+        (STARTING + STATUS, {"elapsed_s": 10, "done_ops_count": 120000, "ops_per_s": "12000.5"}),
+        (STARTING, {"elapsed_s": 0, "done_ops_count": 0}),
+        ("YCSB Client 0.17.0\n", {}),
+    ],
+)
+def test_a_client_shows_its_last_status_line(stderr, shown):
+    fake = FakeHost()
+    fake.files["d-1.load"] = {"stderr": stderr.encode(), "log": b"x"}
+    status = ProgramStatus(Detached.RUNNING, log_bytes=1)
+    columns = ycsb_columns(Dispatch(), fake, "d-1.load", status)
+    assert columns["progress"]["ycsb"] == {"stage": "load"} | shown

@@ -10,7 +10,7 @@ from runners.hosts import connect
 from runners.hosts.protocol import Identity
 from runners.models import Device, Host
 from runners.orders import bind
-from runners.recipes.act_storage import MIB_BYTES
+from runners.plain_files import MIB_BYTES
 from runners.safety import objections_to_binding
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.forms import BindForm, DeviceForm

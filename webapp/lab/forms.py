@@ -10,7 +10,7 @@ from results.drivetest import ROWS_MAX
 from results.models import Category
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
 from runners.orders import Order
-from runners.recipes.act_storage import MIB_BYTES
+from runners.plain_files import MIB_BYTES
 from runners.safety import LEAST_DEVICE_BYTES
 
 # A path goes into a configuration where commas, semicolons and blanks part devices and # begins a comment; ACT 6.x

@@ -5,6 +5,7 @@ from typing import Any
 from results.models import Profile, Run
 from results.rules.limits import parse_limits
 from runners.models import Dispatch
+from runners.recipes import RECIPES
 from runners.safety import may_certify
 from runners.states import FINAL, State
 from webapp.lab.forms import OrderForm
@@ -44,6 +45,9 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
         "shares": _shares_with_limits(dispatch.progress.get("shares", [])),
         "options": _worded(dispatch.options),
         "steps": list(dispatch.steps.all()),
+        "stage_ends": list(dispatch.stage_ends.all()),
+        "states": list(dispatch.drive_states.select_related("dispatch")),
+        "recipe_label": RECIPES[dispatch.recipe].LABEL,
         "runs": list(_runs(dispatch)),
     }
 

@@ -3,7 +3,8 @@ from decimal import Decimal
 import pytest
 
 from runners.models import Device, Dispatch
-from runners.recipes.act_storage import argv, config_text, unit
+from runners.recipes.act_config import unit
+from runners.recipes.act_storage import argv, config_text
 
 
 def make(path="/dev/nvme0n1", nx_load="1", **options):

@@ -6,9 +6,11 @@ use serde::Serialize;
 
 use crate::activity::Activity;
 use crate::block::{Backing, Block};
+use crate::discards::Discards;
 use crate::drive::Kind;
 use crate::error::DeviceError;
 use crate::hardware::{Hardware, Pcie};
+use crate::health::Health;
 use crate::host::Host;
 use crate::mounts;
 use crate::refusal::{self, Refusal};
@@ -61,8 +63,12 @@ pub struct Identity {
     pub temperature_c: Option<i64>,
     /// Above this the drive itself warns.
     pub temperature_limit_c: Option<i64>,
-    /// Of its life, the upper end of the step that it tells.
+    /// Of its life, as the drive tells it; of eMMC the upper end of its step.
     pub wear_pct: Option<i64>,
+    /// Of an NVMe drive that we may ask.
+    pub health: Option<Health>,
+    /// What was discarded on the whole device since the host started; None of a file.
+    pub discards: Option<Discards>,
     /// Of a loop device: what it shows.
     pub backing: Option<PathBuf>,
     /// Other block devices on the same physical drive, its own partitions among them.
@@ -147,6 +153,9 @@ fn told(system: &System, target: &Target<'_>) -> Result<Identity, DeviceError> {
     let queue = Queue::of(target)?;
     let whole = target.block().map(|block| target.inventory.whole(block));
     let hardware = whole.map(|whole| Hardware::of(system, whole)).unwrap_or_default();
+    let asked = whole.filter(|whole| whole.name.starts_with("nvme"));
+    let page = asked.and_then(|whole| system.nodes.health_page(&node_of(whole)));
+    let health = page.as_ref().map(Health::parse);
     let drive = target.drive.clone();
     let mut identity = Identity {
         schema: "drivecert.identity/1",
@@ -170,7 +179,14 @@ fn told(system: &System, target: &Target<'_>) -> Result<Identity, DeviceError> {
         numa_node: hardware.numa_node,
         temperature_c: hardware.temperature_c,
         temperature_limit_c: hardware.temperature_limit_c,
-        wear_pct: hardware.wear_pct,
+        wear_pct: hardware
+            .wear_pct
+            .or(health.as_ref().map(|told| i64::from(told.used_pct))),
+        health,
+        discards: whole
+            .map(|whole| Discards::read(system, whole))
+            .transpose()?
+            .flatten(),
         backing: backing(target),
         same_drive: same_drive(target),
         mounts: mount_points(system, target)?,

@@ -20,6 +20,7 @@ pub(crate) struct InventedHost {
     mounts: String,
     swaps: String,
     pub exclusive: fn(&Path) -> Exclusive,
+    pub health: fn() -> Option<crate::health::Page>,
     pub writable: fn() -> io::Result<()>,
 }
 
@@ -33,6 +34,7 @@ impl InventedHost {
             mounts: String::new(),
             swaps: "Filename Type Size Used Priority\n".to_owned(),
             exclusive: |_| Exclusive::Free,
+            health: || None,
             writable: || Ok(()),
         };
         host.write("proc/sys/kernel/hostname", "lab1\n");
@@ -203,6 +205,7 @@ impl InventedHost {
         let nodes = InventedNodes {
             nodes: self.nodes.clone(),
             exclusive: self.exclusive,
+            health: self.health,
             writable: self.writable,
         };
         System {
@@ -240,10 +243,15 @@ fn write(path: &Path, content: impl AsRef<[u8]>) {
 struct InventedNodes {
     nodes: BTreeMap<PathBuf, Node>,
     exclusive: fn(&Path) -> Exclusive,
+    health: fn() -> Option<crate::health::Page>,
     writable: fn() -> io::Result<()>,
 }
 
 impl Nodes for InventedNodes {
+    fn health_page(&self, _path: &Path) -> Option<crate::health::Page> {
+        (self.health)()
+    }
+
     fn look(&self, path: &Path) -> io::Result<Node> {
         let target = fs::read_link(path).unwrap_or_else(|_| path.to_path_buf());
         self.nodes

@@ -7,9 +7,11 @@
 
 mod activity;
 mod block;
+mod discards;
 mod drive;
 mod error;
 mod hardware;
+mod health;
 mod host;
 mod identity;
 mod inventory;
@@ -26,9 +28,11 @@ mod warning;
 #[cfg(test)]
 mod invented;
 
+pub use discards::Discards;
 pub use drive::Kind;
 pub use error::DeviceError;
 pub use hardware::Pcie;
+pub use health::Health;
 pub use host::Host;
 pub use identity::{Identity, MountPoint, identify, identify_all, identify_in_use};
 pub use refusal::{Refusal, refusals};

@@ -9,6 +9,7 @@ use std::path::Path;
 use rustix::fs::{self, Access, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
+use crate::health;
 use crate::signature;
 
 /// The number of a block device, by which the kernel knows it under every name.
@@ -91,6 +92,8 @@ pub(crate) trait Nodes {
     fn exclusive(&self, path: &Path) -> Exclusive;
     /// Tells what is recognised on a device or file of that size; None also where it cannot be read.
     fn signature(&self, path: &Path, size_bytes: u64) -> Option<&'static str>;
+    /// Returns the page in which an NVMe drive tells its health; None where there is none, or we may not ask.
+    fn health_page(&self, path: &Path) -> Option<health::Page>;
 }
 
 /// The running host's file system.
@@ -121,6 +124,10 @@ impl Nodes for HostNodes {
             file.read_exact_at(&mut bytes, offset).map(|()| bytes)
         };
         signature::found(size_bytes, read_at).ok().flatten()
+    }
+
+    fn health_page(&self, path: &Path) -> Option<health::Page> {
+        health::page(path)
     }
 }
 

@@ -33,6 +33,7 @@ mod stop;
 mod storage;
 mod sum;
 mod verdict_told;
+mod watch;
 mod ycsb_table;
 
 /// What to do.
@@ -74,6 +75,8 @@ pub enum Command {
     Status(status::Args),
     /// Ask a detached run to end.
     Stop(stop::Args),
+    /// Write telemetry of a drive and its host, alone or beside a program that the host's operator allows.
+    Watch(watch::Args),
     /// Answer what a register asks of a lab host: requests as JSON lines on standard input, for the one sudo rule.
     ///
     /// Loads only drives that /etc/drivecert/host.toml lists, writes only into the directory it names, and takes no
@@ -97,6 +100,7 @@ impl Command {
             Self::Start(args) => args.run(),
             Self::Status(args) => args.run(),
             Self::Stop(args) => args.run(),
+            Self::Watch(args) => args.run(),
             Self::Host(args) => args.run(),
         }
     }

@@ -140,3 +140,27 @@ fn the_host_tells_governors_nodes_and_irqbalance() {
     host.process(42, "irqbalance");
     assert_eq!(identity(&host, &path).host.is_irqbalance_running, Some(true));
 }
+
+#[test]
+fn an_nvme_drive_tells_its_health_and_wear() {
+    let (mut host, path) = host();
+    host.health = || {
+        let mut page = [0; crate::health::PAGE_BYTES];
+        (page[5], page[224]) = (12, 60);
+        Some(page)
+    };
+    host.tell("proc/sys/kernel/random/boot_id", "b-1");
+    host.set("nvme0n1", "stat", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17");
+    let found = identity(&host, &path);
+    assert_eq!(found.wear_pct, Some(12));
+    assert_eq!(found.health.map(|health| health.throttled_s), Some(60));
+    assert_eq!(found.discards.map(|discards| discards.requests_count), Some(12));
+}
+
+#[test]
+fn a_drive_of_another_kind_is_not_asked_for_its_health() {
+    let mut host = InventedHost::new();
+    let path = host.scsi("sda", "naa.5");
+    host.health = || Some([1; crate::health::PAGE_BYTES]);
+    assert_eq!(identity(&host, &path).health, None);
+}

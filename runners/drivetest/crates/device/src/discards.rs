@@ -1,0 +1,61 @@
+//! What was trimmed on a device, as the kernel counts it: a trim leaves a drive as if it were new, and a test void.
+
+use serde::Serialize;
+
+use crate::block::Block;
+use crate::error::DeviceError;
+use crate::system::{self, System};
+
+const SECTOR_BYTES: u64 = 512;
+
+/// The discards that a device was asked for since the host started. The kernel counts anew after each start, so two
+/// readings can be compared only where `boot_id` is the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Discards {
+    /// Which start of the host.
+    pub boot_id: String,
+    /// Requests.
+    pub requests_count: u64,
+    /// What they covered.
+    pub bytes: u64,
+}
+
+impl Discards {
+    /// Positions in the line, from 0. Source: Linux, Documentation/block/stat.rst; they came with 4.18.
+    const REQUESTS: usize = 11;
+    const SECTORS: usize = 13;
+
+    /// None where the kernel does not count them, or does not name its start.
+    pub(crate) fn read(system: &System, whole: &Block) -> Result<Option<Self>, DeviceError> {
+        let line = whole.text("stat")?.unwrap_or_default();
+        let boot_id = system::text(&system.proc.join("sys/kernel/random/boot_id"))?;
+        Ok(boot_id.and_then(|boot_id| Self::parse(&line, boot_id)))
+    }
+
+    fn parse(line: &str, boot_id: String) -> Option<Self> {
+        let field = |position: usize| line.split_ascii_whitespace().nth(position)?.parse::<u64>().ok();
+        Some(Self {
+            boot_id,
+            requests_count: field(Self::REQUESTS)?,
+            bytes: field(Self::SECTORS)?.saturating_mul(SECTOR_BYTES),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_and_bytes_are_those_of_discards() {
+        let line = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17";
+        let found = Discards::parse(line, "b".to_owned()).unwrap();
+        assert_eq!((found.requests_count, found.bytes), (12, 14 * 512));
+    }
+
+    #[test]
+    fn an_older_kernel_counts_none_and_that_is_not_zero() {
+        assert_eq!(Discards::parse("1 2 3 4 5 6 7 8 9 10 11", "b".to_owned()), None);
+        assert_eq!(Discards::parse("", "b".to_owned()), None);
+    }
+}

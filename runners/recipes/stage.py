@@ -1,0 +1,40 @@
+"""One stage of a recipe: a program that is run once on one host, in a run directory of its own name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """What a host is to a dispatch: the drive is in the database's host, the requests come from the load's."""
+
+    DATABASE = "database"
+    LOAD = "load"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A program with its files. `argv` is drivetest's arguments; paths count from the run directory.
+
+    `name` is unique in a recipe; it is empty where the recipe is a single program: its run directory is then the
+    dispatch's own. `is_cleanup`: it is run also after a stage before it failed or was stopped, and is not stopped.
+    `is_measured`: its standard output is a log. `resets_drive`: after it the drive is not prepared any more.
+    """
+
+    name: str
+    argv: tuple[str, ...]
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    role: Role = Role.DATABASE
+    is_cleanup: bool = False
+    is_measured: bool = False
+    resets_drive: bool = False
+
+
+def run_of(public_id: str, stage: Stage) -> str:
+    """Return the name of a stage's run directory: the dispatch's own, with the stage's after a dot where it has one."""
+    return f"{public_id}.{stage.name}" if stage.name else public_id
+
+
+def beside_run(run: str) -> str:
+    """Return the name of the run directory on the drive's host while the stage of `run` is on another one."""
+    return f"{run}-database"

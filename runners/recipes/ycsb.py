@@ -1,0 +1,172 @@
+"""A YCSB sweep: format, mount, start the database, load, settle, one run for each thread count, stop, unmount.
+
+Each stage is one program that the host's operator allows by name (docs/lab.md), run by `drivetest watch` beside
+telemetry of the drive. Progress is the operations that the client has done. It leaves one submission: an archive with
+the outputs of every stage, standard output, standard error, HDR files, side file, command line and configuration.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import IO, Any
+
+from django.conf import settings
+
+from runners.handing_in import LOG_FILE, SIDE_FILE, command_text, fetch_if_there, hand_in_archive, member
+from runners.hosts.protocol import LabHost, ProgramStatus
+from runners.models import Dispatch, Host, StageEnd
+from runners.progress import parse_record, ycsb_columns
+from runners.recipes.stage import Role, Stage, beside_run, run_of
+from runners.recipes.ycsb_presets import AEROSPIKE, BASIC, ROCKSDB, workload_text
+from runners.recipes.ycsb_setup import (
+    CONFIGURATION_FILE,
+    HDR_PREFIX,
+    PROGRAMS,
+    WORKLOAD_FILE,
+    Setup,
+    load_line,
+    parse_setup,
+    run_line,
+)
+
+LABEL = "YCSB"
+DEVICE = "{device}"  # drivetest puts the path there that it found the drive at
+# The client's operations, with what it adds to their names. Source: site.ycsb.DBWrapper and Measurements.
+OPERATIONS = ("READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE", "DELETE", "CLEANUP")
+VARIANTS = ("{}", "{}-FAILED", "Intended-{}")
+# Compaction and defragmentation are over when the drive writes less than this for that long.
+QUIET_BYTES_PER_S, QUIET_FOR_S, QUIET_AT_MOST_S = 10_000_000, 60, 6 * 3600
+HEAD_BYTES = 256 * 1024
+
+
+def stages(dispatch: Dispatch) -> tuple[Stage, ...]:
+    """Return what is run."""
+    setup = parse_setup(dispatch.options)
+    return (*_before(dispatch, setup), *_measured(dispatch, setup), *_after(dispatch, setup))
+
+
+def _before(dispatch: Dispatch, setup: Setup) -> Iterator[Stage]:
+    plan = setup.plan
+    if plan.file_system:
+        make = [f"mkfs-{plan.file_system}", "-f", DEVICE]
+        yield Stage("format", _watch(dispatch, make), resets_drive=True)
+        options = ["-o", plan.mount_options] if plan.mount_options else []
+        yield Stage("mount", _watch(dispatch, ["mount", "-t", plan.file_system, *options, DEVICE, plan.mount_point]))
+    if plan.binding == AEROSPIKE:
+        start = _watch(dispatch, ["aerospike-start", f"../{CONFIGURATION_FILE}"])
+        # A namespace on a raw device is wiped by its first start.
+        yield Stage("database", start, _configuration(setup), resets_drive=True)
+
+
+def _measured(dispatch: Dispatch, setup: Setup) -> Iterator[Stage]:
+    yield _client(dispatch, setup, "load", load_line(setup), setup.plan.workloads[0])
+    if setup.plan.binding != BASIC:
+        yield Stage("settle", _settle(dispatch))
+    for workload in setup.plan.workloads:
+        for threads in setup.plan.threads:
+            line = run_line(setup, workload, threads)
+            yield _client(dispatch, setup, f"run-{workload}-t{threads:03d}", line, workload)
+
+
+def _after(dispatch: Dispatch, setup: Setup) -> Iterator[Stage]:
+    if setup.plan.binding == AEROSPIKE:
+        yield Stage("stop", _watch(dispatch, ["aerospike-stop"]), is_cleanup=True)
+    if setup.plan.file_system:
+        yield Stage("unmount", _watch(dispatch, ["unmount", setup.plan.mount_point]), is_cleanup=True)
+
+
+def _client(dispatch: Dispatch, setup: Setup, name: str, line: list[str], workload: str) -> Stage:
+    """The client runs where the requests come from: beside the drive, or on a second host that has no drive."""
+    files = {WORKLOAD_FILE.format(workload): workload_text(workload).encode()}
+    if setup.plan.binding == ROCKSDB:
+        files |= _configuration(setup)
+    is_alone = dispatch.load_host is None
+    argv = _watch(dispatch, [PROGRAMS[setup.client], *line], host=dispatch.load_host)
+    return Stage(name, argv, files, Role.DATABASE if is_alone else Role.LOAD, is_measured=True)
+
+
+def _configuration(setup: Setup) -> dict[str, bytes]:
+    return {CONFIGURATION_FILE: setup.configuration.encode()} if setup.configuration else {}
+
+
+def _watch(dispatch: Dispatch, command: Iterable[str], host: Host | None = None) -> tuple[str, ...]:
+    """Return drivetest's arguments for a program beside telemetry; of the drive, unless it is another host's."""
+    drive = () if host else _drive(dispatch)
+    return ("watch", *drive, "--side-file", SIDE_FILE, *_programs(host or dispatch.device.host), "--", *command)
+
+
+def beside(dispatch: Dispatch) -> tuple[str, ...]:
+    """Return drivetest's arguments for telemetry of the drive alone, on its host, while another host sends requests."""
+    return ("watch", *_drive(dispatch), "--side-file", SIDE_FILE)
+
+
+def _settle(dispatch: Dispatch) -> tuple[str, ...]:
+    quiet = [QUIET_BYTES_PER_S, QUIET_FOR_S, QUIET_AT_MOST_S]
+    names = ["--until-writes-below", "--for-sec", "--at-most-sec"]
+    words = [word for name, value in zip(names, quiet, strict=True) for word in (name, str(value))]
+    return (*beside(dispatch), *words)
+
+
+def _drive(dispatch: Dispatch) -> tuple[str, ...]:
+    return (dispatch.device.path, "--expect-drive", dispatch.drive_key)
+
+
+def _programs(host: Host) -> tuple[str, ...]:
+    """This machine's programs may stand in a file of the register's settings; another host has its operator's alone."""
+    is_ours = host.kind == Host.Kind.LOCAL and settings.LAB_PROGRAMS
+    return ("--programs", str(settings.LAB_PROGRAMS)) if is_ours else ()
+
+
+def progress(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> dict[str, Any]:
+    """Return the columns that follow its outputs."""
+    return ycsb_columns(dispatch, host, run, status)
+
+
+def hand_in(dispatch: Dispatch, host: LabHost) -> dict[str, Any]:
+    """Without a single log of a client there is nothing to read: then the dispatch's own history tells all."""
+    ends = {end.ordinal: end for end in dispatch.stage_ends.all()}
+    ended = [(stage, ends[ordinal]) for ordinal, stage in enumerate(stages(dispatch)) if ordinal in ends]
+    if not any(stage.is_measured for stage, _ in ended):
+        return {}
+    return {"submission": hand_in_archive(dispatch, _members(dispatch, host, ended))}
+
+
+def _members(dispatch: Dispatch, host: LabHost, ended: list[tuple[Stage, StageEnd]]) -> Iterator[tuple[str, IO[bytes]]]:
+    """Yield the files of every stage that ended; names bind them to their log (docs/formats.md, archives)."""
+    for stage, end in ended:
+        run = run_of(dispatch.public_id, stage)
+        yield f"{stage.name}.cmd", member(command_text(_argv_run(host, run), end.exit_status))
+        for file, name in _outputs(stage):
+            stream = fetch_if_there(host, run, file)
+            if stream is not None:
+                with stream:
+                    yield f"{stage.name}{name}", stream
+        if stage.role is Role.LOAD:
+            yield from _database_telemetry(host, run, stage)
+
+
+def _outputs(stage: Stage) -> Iterator[tuple[str, str]]:
+    """Yield the files that a stage may have left, and what follows its name in the archive."""
+    yield LOG_FILE, ".log" if stage.is_measured else ".txt"
+    yield "stderr", ".stderr" if stage.is_measured else "-stderr.txt"
+    yield SIDE_FILE, ".jsonl"
+    for file in stage.files:
+        yield file, "/database.conf" if file == CONFIGURATION_FILE else f"/{file}"
+    if stage.is_measured:
+        for operation in (variant.format(name) for name in OPERATIONS for variant in VARIANTS):
+            yield f"out/{HDR_PREFIX}{operation}.hdr", f"/{operation}.hdr"
+
+
+def _database_telemetry(host: LabHost, run: str, stage: Stage) -> Iterator[tuple[str, IO[bytes]]]:
+    stream = fetch_if_there(host, beside_run(run), SIDE_FILE)
+    if stream is not None:
+        with stream:
+            yield f"{stage.name}-database.jsonl", stream
+
+
+def _argv_run(host: LabHost, run: str) -> list[str]:
+    """Return what was really run, as the side file tells it; the drive's path stands in its place there."""
+    stream = fetch_if_there(host, run, SIDE_FILE)
+    if stream is None:
+        return []
+    with stream:
+        start = parse_record(stream.readline(HEAD_BYTES)) or {}
+    return [str(word) for word in (start.get("watch") or {}).get("argv") or []]

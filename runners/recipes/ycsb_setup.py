@@ -1,0 +1,162 @@
+"""What a YCSB order runs: a preset with what the order changes, checked; and the command lines that follow from it."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from runners.recipes.ycsb_presets import AEROSPIKE, BASIC, PRESETS, ROCKSDB, STANDARD_WORKLOADS, Preset
+
+JAVA, GO = "java", "go"
+PROGRAMS = {JAVA: "ycsb", GO: "go-ycsb"}
+JAVA_BINDINGS = {
+    ROCKSDB: "site.ycsb.db.rocksdb.RocksDBClient",
+    AEROSPIKE: "site.ycsb.db.AerospikeClient",
+    BASIC: "site.ycsb.BasicDB",
+}
+# Where the client runs, out/ in the run directory: the files that were sent lie above it.
+SENT = ".."
+WORKLOAD_FILE, CONFIGURATION_FILE = "workload{}", "database.conf"
+HDR_PREFIX = "hdr-"
+PERCENTILES = "50,95,99,99.9,99.99"
+STATUS_INTERVAL_S = 10
+AEROSPIKE_PORT = 3000
+# YCSB keeps these counts in an int. Source: site.ycsb.Client, Integer.parseInt of operationcount.
+COUNT_MAX = 2**31 - 1
+# An archive of logs is read up to this many; a load and the runs of a sweep are one each. Source: drivetest, LOGS_MAX.
+LOGS_MAX = 64
+# What an order may change of a preset.
+CHANGES = ("record_count", "operation_count", "workloads", "threads", "load_threads", "field_count", "field_bytes",
+           "distribution", "file_system", "mount_point", "mount_options")  # fmt: skip
+
+
+class SetupError(ValueError):
+    """The order cannot be run as it is; the text says what to change."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """One sweep. `database_host` is the database's address as the client sees it; `properties` are further ones.
+
+    `configuration` is the text of the database's configuration file, sent along and stored with the order.
+    """
+
+    preset: str
+    plan: Preset
+    client: str = JAVA
+    database_host: str = "localhost"
+    namespace: str = "ycsb"
+    configuration: str = ""
+    properties: tuple[tuple[str, str], ...] = ()
+    max_execution_s: int | None = None
+    status_interval_s: int = STATUS_INTERVAL_S
+
+
+def parse_setup(options: dict[str, Any]) -> Setup:
+    """Return what an order's options ask for. Raises SetupError where they ask for what cannot be run."""
+    name = options.get("preset")
+    if name not in PRESETS:
+        raise SetupError(f"preset: expected one of {', '.join(sorted(PRESETS))}, got {name!r}")
+    changes = {key: _tupled(options[key]) for key in CHANGES if options.get(key) is not None}
+    setup = Setup(
+        preset=name,
+        plan=replace(PRESETS[name], **changes),
+        client=options.get("client", JAVA),
+        database_host=options.get("database_host", "localhost"),
+        namespace=options.get("namespace", "ycsb"),
+        configuration=options.get("configuration", ""),
+        properties=tuple(sorted(options.get("properties", {}).items())),
+        max_execution_s=options.get("max_execution_s"),
+        status_interval_s=options.get("status_interval_s", STATUS_INTERVAL_S),
+    )
+    if objections := objections_to(setup):
+        raise SetupError("; ".join(objections))
+    return setup
+
+
+def _tupled(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def objections_to(setup: Setup) -> list[str]:
+    """Return, as sentences, why a sweep cannot be run as asked; empty where it can."""
+    plan = setup.plan
+    inserts_again = plan.binding == AEROSPIKE and {"d", "e"} & set(plan.workloads) and len(plan.threads) > 1
+    has_others = bool(set(plan.workloads) - set(STANDARD_WORKLOADS))
+    found = {
+        f"client: expected java or go, got {setup.client!r}": setup.client not in PROGRAMS,
+        "go-ycsb has no BasicDB as Java's YCSB has it; choose java": setup.client == GO and plan.binding == BASIC,
+        f"workloads: expected letters a to f, got {plan.workloads!r}": has_others,
+        "operation_count: the source does not say it; give one": plan.operation_count is None,
+        f"counts: expected at most {COUNT_MAX}": max(plan.record_count, plan.operation_count or 0) > COUNT_MAX,
+        "go-ycsb has no time limit; leave max_execution_s out": setup.client == GO and bool(setup.max_execution_s),
+        "Aerospike refuses to insert a record again: order d or e with one thread count only": inserts_again,
+        f"a sweep of {_runs_count(plan)} runs: expected at most {LOGS_MAX - 1}": _runs_count(plan) >= LOGS_MAX,
+        "threads and workloads: expected one of each at least": _runs_count(plan) == 0,
+    }  # fmt: skip
+    return [sentence for sentence, is_so in found.items() if is_so]
+
+
+def _runs_count(plan: Preset) -> int:
+    return len(plan.workloads) * len(plan.threads)
+
+
+def load_line(setup: Setup) -> list[str]:
+    """Return the client's arguments that fill the database."""
+    return _line(setup, setup.plan.workloads[0], setup.plan.load_threads, is_load=True)
+
+
+def run_line(setup: Setup, workload: str, threads: int) -> list[str]:
+    """Return the client's arguments of one run of the sweep."""
+    return _line(setup, workload, threads, is_load=False)
+
+
+def _line(setup: Setup, workload: str, threads: int, *, is_load: bool) -> list[str]:
+    file = f"{SENT}/{WORKLOAD_FILE.format(workload)}"
+    properties = _properties(setup, is_load=is_load)
+    pairs = [word for name, value in properties.items() for word in ("-p", f"{name}={value}")]
+    if setup.client == GO:
+        head = ["load" if is_load else "run", setup.plan.binding, "-P", file]
+        return [*head, *pairs, "--threads", str(threads), "--interval", str(setup.status_interval_s)]
+    head = ["-load" if is_load else "-t", "-db", JAVA_BINDINGS[setup.plan.binding], "-P", file]
+    return [*head, *pairs, "-threads", str(threads), "-s"]
+
+
+def _properties(setup: Setup, *, is_load: bool) -> dict[str, str]:
+    plan = setup.plan
+    chosen = _of_binding(setup) | {
+        "recordcount": str(plan.record_count),
+        "fieldcount": str(plan.field_count),
+        "fieldlength": str(plan.field_bytes),
+    }
+    if plan.distribution:
+        chosen["requestdistribution"] = plan.distribution
+    if not is_load and plan.operation_count is not None:
+        chosen["operationcount"] = str(plan.operation_count)
+    if setup.max_execution_s and not is_load:
+        chosen["maxexecutiontime"] = str(setup.max_execution_s)
+    return chosen | _of_measurement(setup) | dict(setup.properties)
+
+
+def _of_binding(setup: Setup) -> dict[str, str]:
+    is_java = setup.client == JAVA
+    if setup.plan.binding == ROCKSDB:
+        file = f"{SENT}/{CONFIGURATION_FILE}"
+        options = {"rocksdb.optionsfile": file} if setup.configuration and is_java else {}
+        return {"rocksdb.dir": setup.plan.mount_point} | options
+    if setup.plan.binding == AEROSPIKE:
+        prefix, namespace = ("as", "as.namespace") if is_java else ("aerospike", "aerospike.ns")
+        address = {f"{prefix}.host": setup.database_host, f"{prefix}.port": str(AEROSPIKE_PORT)}
+        return address | {namespace: setup.namespace}
+    return {}
+
+
+def _of_measurement(setup: Setup) -> dict[str, str]:
+    """go-ycsb serves its internals on every interface unless it is told where."""
+    if setup.client == GO:
+        return {"debug.pprof": "127.0.0.1:0"}
+    return {
+        "measurementtype": "hdrhistogram",
+        "hdrhistogram.percentiles": PERCENTILES,
+        "hdrhistogram.fileoutput": "true",
+        "hdrhistogram.output.path": HDR_PREFIX,
+        "status.interval": str(setup.status_interval_s),
+    }

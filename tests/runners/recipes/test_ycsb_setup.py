@@ -1,0 +1,94 @@
+import pytest
+
+from runners.recipes.ycsb_presets import PRESETS, workload_text
+from runners.recipes.ycsb_setup import SetupError, load_line, parse_setup, run_line
+
+MEASURED = (
+    " -p measurementtype=hdrhistogram -p hdrhistogram.percentiles=50,95,99,99.9,99.99"
+    " -p hdrhistogram.fileoutput=true -p hdrhistogram.output.path=hdr- -p status.interval=10"
+)
+
+
+def setup(preset, **options):
+    return parse_setup({"preset": preset} | options)
+
+
+def test_microns_rocksdb_is_loaded_and_swept_as_published():
+    asked = setup("micron-7400-rocksdb", configuration="[Version]")
+    common = (
+        "-p rocksdb.dir=/var/lib/rocksdb -p rocksdb.optionsfile=../database.conf -p recordcount=250000000"
+        " -p fieldcount=4 -p fieldlength=1024 -p requestdistribution=uniform"
+    )
+    db = "-db site.ycsb.db.rocksdb.RocksDBClient"
+    assert " ".join(load_line(asked)) == f"-load {db} -P ../workloada {common}{MEASURED} -threads 16 -s"
+    expected = f"-t {db} -P ../workloadf {common} -p operationcount=200000000{MEASURED} -threads 256 -s"
+    assert " ".join(run_line(asked, "f", 256)) == expected
+
+
+def test_microns_aerospike_names_its_host_and_keeps_a_record_whole():
+    asked = setup("micron-x100-aerospike", operation_count=10**9, database_host="10.0.0.2", namespace="drive")
+    assert " ".join(run_line(asked, "b", 96)) == (
+        "-t -db site.ycsb.db.AerospikeClient -P ../workloadb -p as.host=10.0.0.2 -p as.port=3000 -p as.namespace=drive"
+        " -p recordcount=97000000 -p fieldcount=1 -p fieldlength=4096 -p requestdistribution=uniform"
+        f" -p operationcount=1000000000{MEASURED} -threads 96 -s"
+    )
+
+
+def test_kioxias_aerospike_leaves_each_workload_its_own_distribution():
+    line = " ".join(run_line(setup("kioxia-fl6-aerospike"), "d", 128))
+    assert "-p recordcount=300000000 -p fieldcount=10 -p fieldlength=100 -p operationcount=2000000000" in line
+    assert "requestdistribution" not in line
+    assert "requestdistribution=latest\n" in workload_text("d")
+
+
+def test_go_ycsb_has_words_of_its_own():
+    asked = setup("micron-7450-rocksdb", client="go", record_count=1000, operation_count=2000)
+    assert " ".join(run_line(asked, "a", 4)) == (
+        "run rocksdb -P ../workloada -p rocksdb.dir=/var/lib/rocksdb -p recordcount=1000 -p fieldcount=4"
+        " -p fieldlength=1024 -p requestdistribution=uniform -p operationcount=2000 -p debug.pprof=127.0.0.1:0"
+        " --threads 4 --interval 10"
+    )
+    aerospike = setup("micron-x100-aerospike", client="go", operation_count=1)
+    assert "-p aerospike.host=localhost -p aerospike.port=3000 -p aerospike.ns=ycsb" in " ".join(load_line(aerospike))
+
+
+def test_further_properties_come_last_and_a_time_limit_is_of_runs_only():
+    asked = setup("no-database", max_execution_s=60, properties={"basicdb.verbose": "false"})
+    assert "-p maxexecutiontime=60" in " ".join(run_line(asked, "a", 1))
+    assert "maxexecutiontime" not in " ".join(load_line(asked))
+    assert " ".join(load_line(asked)).endswith("-p basicdb.verbose=false -threads 1 -s")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"preset": "none"}, "expected one of"),
+        ({"preset": "micron-x100-aerospike"}, "operation_count"),
+        ({"preset": "no-database", "client": "go"}, "choose java"),
+        ({"preset": "no-database", "client": "perl"}, "java or go"),
+        ({"preset": "no-database", "workloads": ["a", "g"]}, "letters a to f"),
+        ({"preset": "no-database", "operation_count": 2**31}, "at most 2147483647"),
+        ({"preset": "no-database", "threads": []}, "one of each"),
+        ({"preset": "no-database", "threads": list(range(1, 65))}, "at most 63"),
+        ({"preset": "micron-7450-rocksdb", "client": "go", "max_execution_s": 9}, "no time limit"),
+        ({"preset": "kioxia-fl6-aerospike", "threads": [64, 128]}, "one thread count"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_with_what_to_change(options, words):
+    with pytest.raises(SetupError, match=words):
+        parse_setup(options)
+
+
+def test_counts_and_sweeps_up_to_their_limits_are_taken():
+    assert setup("no-database", operation_count=2**31 - 1, threads=list(range(1, 64))).plan.threads[-1] == 63
+
+
+@pytest.mark.parametrize("name", sorted(set(PRESETS) - {"micron-x100-aerospike"}))
+def test_every_preset_but_the_one_without_operations_can_be_ordered_as_it_is(name):
+    assert setup(name).plan == PRESETS[name]
+
+
+def test_a_workload_is_written_as_ycsb_ships_it():
+    lines = workload_text("f").splitlines()
+    assert lines[:3] == ["recordcount=1000", "operationcount=1000", "workload=site.ycsb.workloads.CoreWorkload"]
+    assert {"readproportion=0.5", "updateproportion=0", "readmodifywriteproportion=0.5"} <= set(lines)

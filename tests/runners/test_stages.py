@@ -1,0 +1,176 @@
+import tarfile
+
+import pytest
+from django.db import DatabaseError
+
+from results.evidence_store import open_evidence
+from runners.looks import look
+from runners.models import Host, StageEnd
+from runners.orders import Order, cancel, order
+from runners.states import State
+from tests.runners.fake_host import FakeHost, WorkerKilledError
+
+pytestmark = pytest.mark.django_db
+
+OPTIONS = {"preset": "micron-7450-rocksdb", "record_count": 10, "operation_count": 20, "threads": [1, 2]}
+ALL = ["format", "mount", "load", "settle", "run-a-t001", "run-a-t002", "unmount"]
+
+
+@pytest.fixture
+def sweep(device, a_lab, staff):
+    return order(device, a_lab, Order(recipe="ycsb", options=OPTIONS), staff)
+
+
+def see(dispatch, connect):
+    look(dispatch.pk, connect)
+    dispatch.refresh_from_db()
+    return dispatch.state
+
+
+def finish(dispatch, fake, exit_status=0, output=b"[OVERALL], RunTime(ms), 10\n"):
+    """End the program that runs, and return the name of its stage."""
+    (run,) = [name for name, program in fake.programs.items() if program.is_running]
+    fake.files[run] |= {"log": output, "stderr": b"Command line: -t\n", "side.jsonl": b'{"record": "start"}\n'}
+    fake.end(run, exit_status)
+    return run.removeprefix(f"{dispatch.public_id}.")
+
+
+def go_through(dispatch, connect, fake, failing="", exit_status=1):
+    ended = []
+    while see(dispatch, connect) == State.RUNNING:
+        name = next(run for run, program in fake.programs.items() if program.is_running).partition(".")[2]
+        ended.append(finish(dispatch, fake, exit_status if name == failing else 0))
+    return ended
+
+
+def members(dispatch):
+    with open_evidence(dispatch.submission.log) as stream, tarfile.open(fileobj=stream) as tar:
+        return {member.name: member.size for member in tar}
+
+
+def test_a_sweep_goes_through_its_stages_each_started_once(sweep, connect, fake):
+    assert go_through(sweep, connect, fake) == ALL
+    assert (sweep.state, sweep.reason, sweep.exit_status) == (State.DONE, "finished", 0)
+    assert (fake.starts_count, fake.most_loads, sweep.generation) == (len(ALL), 1, len(ALL))
+    assert list(sweep.stage_ends.values_list("name", "exit_status")) == [(name, 0) for name in ALL]
+
+
+def test_all_outputs_are_one_submission(sweep, connect, fake):
+    go_through(sweep, connect, fake)
+    found = members(sweep)
+    assert {"load.log", "load.stderr", "load.cmd", "load.jsonl", "load/workloada", "run-a-t002.log"} <= set(found)
+    assert {"format.txt", "unmount.cmd"} <= set(found)
+    assert not {name for name in found if name.endswith(".log")} - {"load.log", "run-a-t001.log", "run-a-t002.log"}
+
+
+def test_hdr_files_are_collected_below_their_log(sweep, connect, fake):
+    while see(sweep, connect) == State.RUNNING:
+        name = finish(sweep, fake)
+        fake.files[f"{sweep.public_id}.{name}"]["out/hdr-READ.hdr"] = b"#[Logging for: READ]\n"
+    assert "run-a-t001/READ.hdr" in members(sweep)
+
+
+def test_a_stage_that_failed_ends_in_what_cleans_up_and_keeps_its_outputs(sweep, connect, fake):
+    assert go_through(sweep, connect, fake, failing="load") == ["format", "mount", "load", "unmount"]
+    assert sweep.state == State.FAILED
+    assert sweep.reason.startswith("load: the program that was run says that it failed")
+    assert "load.log" in members(sweep)
+
+
+def test_a_format_that_failed_leaves_no_submission_and_a_drive_that_counts_as_reset(sweep, connect, fake):
+    assert go_through(sweep, connect, fake, failing="format", exit_status=3) == ["format", "unmount"]
+    assert (sweep.state, sweep.submission) == (State.FAILED, None)
+    assert sweep.resets_drive_at is not None
+
+
+def test_a_program_that_nobody_saw_end_ends_the_sweep(sweep, connect, fake):
+    go_through(sweep, connect, fake, failing="run-a-t001", exit_status=None)
+    assert sweep.state == State.FAILED
+    assert "without anybody to see it" in sweep.reason
+
+
+def test_a_cancel_stops_the_stage_and_cleans_up(sweep, connect, fake, staff):
+    see(sweep, connect)
+    finish(sweep, fake)
+    see(sweep, connect)
+    cancel(sweep, staff)
+    assert see(sweep, connect) == State.RUNNING
+    assert list(sweep.stage_ends.values_list("name", flat=True)) == ["format", "mount"]
+    assert fake.programs[f"{sweep.public_id}.unmount"].is_running
+    finish(sweep, fake)
+    assert see(sweep, connect) == State.CANCELLED
+
+
+@pytest.mark.parametrize("call", ["identify", "put", "start", "status", "fetch", "hand in"])
+def test_a_worker_killed_after_any_call_of_any_stage_starts_none_twice(sweep, connect, fake, call):
+    for _ in range(60):
+        fake.dies_after = call
+        try:
+            state = see(sweep, connect)
+        except WorkerKilledError:
+            fake.dies_after = ""
+            state = see(sweep, connect)
+        if state != State.RUNNING:
+            break
+        finish(sweep, fake)
+    assert (sweep.state, fake.starts_count, fake.most_loads) == (State.DONE, len(ALL), 1)
+
+
+def test_a_drive_that_became_another_one_between_stages_is_left_alone(sweep, connect, fake):
+    see(sweep, connect)
+    fake.add_drive(drive_key="loop:9:9")
+    finish(sweep, fake)
+    see(sweep, connect)
+    assert fake.starts_count == 1
+    assert "expected drive loop:1:2, found loop:9:9" in sweep.stage_ends.get(name="mount").reason
+
+
+def test_a_sweep_waits_for_its_hosts_and_keeps_others_from_them(sweep, connect, fake, other_drive, a_lab, staff):
+    act = order(other_drive, a_lab, Order(1, 60, 10), staff)
+    assert see(act, connect) == State.RUNNING
+    assert see(sweep, connect) == State.QUEUED
+    assert f"host busy with {act}" in sweep.reason
+    fake.write_log(act.public_id)
+    fake.end(act.public_id, 0)
+    see(act, connect)
+    assert see(sweep, connect) == State.RUNNING
+    late = order(other_drive, a_lab, Order(1, 60, 10), staff)
+    assert see(late, connect) == State.QUEUED
+
+
+def test_act_loads_share_a_host(dispatch, connect, other_drive, a_lab, staff):
+    beside = order(other_drive, a_lab, Order(1, 60, 10), staff)
+    assert {see(dispatch, connect), see(beside, connect)} == {State.RUNNING}
+
+
+def test_requests_of_a_second_host_run_there_beside_telemetry_of_the_drive(device, a_lab, staff, fake):
+    second = Host.objects.create(name="sender", kind="local")
+    hosts = {device.host.name: fake, "sender": FakeHost()}
+    sweep = order(device, a_lab, Order(recipe="ycsb", options=OPTIONS, load_host=second), staff)
+
+    def connect(host):
+        return hosts[host.name]
+
+    while see(sweep, connect) == State.RUNNING and sweep.stage < ALL.index("load"):
+        finish(sweep, fake)
+    assert list(hosts["sender"].programs) == [f"{sweep.public_id}.load"]
+    assert fake.programs[f"{sweep.public_id}.load-database"].is_running
+    finish(sweep, hosts["sender"])
+    see(sweep, connect)
+    assert not fake.programs[f"{sweep.public_id}.load-database"].is_running
+    assert fake.programs[f"{sweep.public_id}.settle"].is_running
+
+
+def test_a_stage_end_is_never_changed(sweep, connect, fake):
+    see(sweep, connect)
+    finish(sweep, fake)
+    see(sweep, connect)
+    assert StageEnd.objects.get().name == "format"
+    with pytest.raises(DatabaseError, match="append-only"):
+        StageEnd.objects.update(exit_status=9)
+
+
+def test_a_client_that_wrote_nothing_failed_whatever_its_status(sweep, connect, fake):
+    while see(sweep, connect) == State.RUNNING:
+        finish(sweep, fake, output=b"")
+    assert (sweep.state, sweep.reason) == (State.FAILED, "load: finished; it wrote no log")

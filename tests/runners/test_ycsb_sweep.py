@@ -1,0 +1,122 @@
+"""The real YCSB client, driven by the real drivetest on this machine: a sweep ends as runs that can be compared."""
+
+import json
+import os
+import shutil
+import subprocess
+import time
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from django.conf import settings as django_settings
+
+from results import readings
+from results.models import YcsbRun
+from runners.hosts import connect
+from runners.hosts.local import LocalHost
+from runners.looks import look
+from runners.orders import Order, add_local_host, bind, cancel, order
+from runners.states import FINAL, State
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("drivetest")]
+
+CLIENT = Path(__file__).parent / "ycsb_client"
+JARS = Path(django_settings.BASE_DIR) / "var/ycsb-0.17.0"
+MAVEN_LIMIT_S = 300
+OPTIONS = {"preset": "no-database", "threads": [1, 4], "operation_count": 3000, "status_interval_s": 1,
+           "properties": {"basicdb.verbose": "false"}}  # fmt: skip
+ENDLESS = {"operation_count": 2**31 - 1}
+
+
+def is_fetched():
+    return all(list(JARS.glob(name)) for name in ("core-*.jar", "jaxb-api-*.jar"))
+
+
+@pytest.fixture(scope="session")
+def jars():
+    """YCSB's core as Maven brings it, kept from one session to the next."""
+    if shutil.which("java") is None or not (is_fetched() or shutil.which("mvn")):
+        pytest.skip("LOUD: no java, or no mvn to fetch YCSB with; sweeps are not tested with the real client")
+    if not is_fetched():
+        fetch = [
+            "mvn",
+            "-q",
+            "-B",
+            "-f",
+            CLIENT / "pom.xml",
+            "dependency:copy-dependencies",
+            f"-DoutputDirectory={JARS}",
+        ]
+        fetched = subprocess.run(fetch, capture_output=True, text=True, timeout=MAVEN_LIMIT_S, check=False)
+        if fetched.returncode:
+            pytest.skip(f"LOUD: YCSB cannot be fetched, sweeps are not tested with it: {fetched.stdout[-300:]}")
+    return JARS
+
+
+@pytest.fixture
+def programs(jars, settings, tmp_path):
+    java = [shutil.which("java"), "-Xmx128m", "-Duser.language=en", "-cp", f"{jars}/*", "site.ycsb.Client"]
+    allowed = {"ycsb": {"argv": java, "uid": os.getuid(), "gid": os.getgid()}}
+    path = tmp_path / "programs.json"
+    path.write_text(json.dumps({"schema": "drivecert.programs/1", "programs": allowed}))
+    settings.LAB_PROGRAMS = str(path)
+
+
+@pytest.fixture
+def sweep(programs, a_lab, staff, tmp_path):
+    path = str(tmp_path / "drive.img")
+    LocalHost().create_file(path, 16 * 1024 * 1024)
+    device = bind(add_local_host(staff), LocalHost().identify(path), "file", staff)
+
+    def ordered(**options):
+        return order(device, a_lab, Order(recipe="ycsb", options=OPTIONS | options), staff)
+
+    return ordered
+
+
+def wait(dispatch, until, limit_s=120):
+    end = time.monotonic() + limit_s
+    while not until(dispatch) and time.monotonic() < end:
+        look(dispatch.pk, connect)
+        dispatch.refresh_from_db()
+        time.sleep(0.1)
+        if dispatch.state in FINAL:
+            break
+    assert until(dispatch), f"{dispatch.state}: {dispatch.reason}"
+
+
+def has_ended(dispatch):
+    return dispatch.state in FINAL
+
+
+def test_a_sweep_ends_as_comparable_runs(sweep, real_reader):
+    dispatch = sweep()
+    wait(dispatch, has_ended)
+    assert (dispatch.state, dispatch.reason) == (State.DONE, "finished")
+    readings.sweep()
+    load, one, four = YcsbRun.objects.select_related("run").order_by("run__ordinal")
+    assert (load.phase, one.phase, one.threads_count, four.threads_count) == ("load", "run", 1, 4)
+    assert one.sweep_key
+    assert one.sweep_key == four.sweep_key != load.sweep_key
+    assert {run.validity for run in (load, one, four)} == {"valid"}
+    assert (one.workload, one.binding, one.record_count, one.done_ops_count) == ("a", "site.ycsb.BasicDB", 1000, 3000)
+    assert "hdr" in set(one.operations.filter(name="READ").values_list("taken_from", flat=True))
+    assert {run.run.is_virtual for run in (load, one, four)} == {True}
+
+
+def test_a_cancelled_sweep_ends_its_client_within_seconds(sweep, staff):
+    dispatch = sweep(**ENDLESS)
+    wait(dispatch, lambda seen: seen.progress.get("ycsb", {}).get("done_ops_count", 0) > 0 and seen.stage == 1)
+    assert Decimal(dispatch.progress["ycsb"]["ops_per_s"]) > 0
+    cancel(dispatch, staff)
+    wait(dispatch, has_ended, limit_s=20)
+    assert dispatch.state == State.CANCELLED
+
+
+def test_a_program_that_the_operator_does_not_allow_is_not_run(sweep, settings):
+    Path(settings.LAB_PROGRAMS).write_text('{"schema": "drivecert.programs/1", "programs": {}}')
+    dispatch = sweep()
+    wait(dispatch, has_ended)
+    assert dispatch.state == State.FAILED
+    assert "allows no program `ycsb`" in dispatch.reason

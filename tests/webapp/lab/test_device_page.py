@@ -1,0 +1,77 @@
+import pytest
+from django.test import Client
+
+from runners.looks import look
+from runners.models import Dispatch
+from runners.states import State
+from tests.runners.prep_record import prep_record
+
+pytestmark = pytest.mark.django_db
+
+
+def address(device, part=""):
+    return f"/lab/devices/{device.pk}/{part}"
+
+
+def text(answer):
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_a_drive_that_nothing_was_run_on_has_no_states(lab_client, device):
+    page = text(lab_client.get(address(device)))
+    assert "No dispatch has looked at this drive yet" in page
+    assert "no evidence of a preparation" in page
+
+
+def test_the_states_of_a_drive_stand_on_its_page_and_on_that_of_the_dispatch(lab_client, device, fake, connect):
+    fake.add_drive(firmware="GDC5", wear_pct=3)
+    lab_client.post(address(device, "prepare/"))
+    dispatch = Dispatch.objects.get()
+    look(dispatch.pk, connect)
+    fake.files[dispatch.public_id] |= {"log": b"salting\n", "side.jsonl": prep_record(dispatch.drive_key)}
+    look(dispatch.pk, connect)
+    assert "salt:" in text(lab_client.get(f"/lab/dispatches/{dispatch.public_id}/"))
+    fake.end(dispatch.public_id, 0)
+    look(dispatch.pk, connect)
+    for page in (address(device), f"/lab/dispatches/{dispatch.public_id}/"):
+        shown = text(lab_client.get(page))
+        assert shown.count("GDC5") == 2
+        assert "not told" in shown
+    dispatch.refresh_from_db()
+    assert (dispatch.state, dispatch.options) == (State.DONE, {})
+    assert dispatch.preparation.evidence.sha256[:12] in text(lab_client.get(address(device)))
+
+
+def test_writing_over_data_is_ordered_only_where_it_is_ticked(lab_client, device):
+    lab_client.post(address(device, "prepare/"), {"i_know_this_destroys_data": "yes"})
+    assert Dispatch.objects.get().options == {"i_know_this_destroys_data": True}
+
+
+def test_presets_are_shown_as_command_lines(lab_client, device):
+    page = text(lab_client.get(address(device, "ycsb/")))
+    assert "ycsb -load -db site.ycsb.db.rocksdb.RocksDBClient -P ../workloada -p rocksdb.dir=/var/lib/rocksdb" in page
+    assert "mount -t xfs -o noatime,nodiratime,norelatime {device} /var/lib/rocksdb" in page
+
+
+def test_a_sweep_is_ordered_by_a_preset_and_what_is_changed_of_it(lab_client, device):
+    asked = {"preset": "micron-7450-rocksdb", "client": "java", "threads": "4,8", "record_count": "1000"}
+    lab_client.post(address(device, "ycsb/"), asked)
+    dispatch = Dispatch.objects.get()
+    assert (dispatch.recipe, dispatch.nx_load, dispatch.duration_s) == ("ycsb", None, None)
+    assert dispatch.options == {
+        "preset": "micron-7450-rocksdb", "client": "java", "threads": [4, 8], "record_count": 1000,
+    }  # fmt: skip
+    assert "YCSB" in text(lab_client.get(f"/lab/dispatches/{dispatch.public_id}/"))
+    assert "ycsb" in text(lab_client.get("/lab/"))
+
+
+def test_a_sweep_that_cannot_be_run_is_refused_with_the_reason(lab_client, device):
+    page = text(lab_client.post(address(device, "ycsb/"), {"preset": "micron-x100-aerospike", "client": "java"}))
+    assert "the source does not say it" in page
+    assert not Dispatch.objects.exists()
+
+
+@pytest.mark.parametrize("part", ["", "prepare/", "ycsb/"])
+def test_only_staff_sees_devices(db, device, part):
+    assert Client().get(address(device, part)).status_code in {302, 403, 405}

@@ -1,0 +1,74 @@
+"""One device: what the lab recorded of its drive over time, and what can be ordered on it."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from results.models import Preparation
+from runners import orders
+from runners.models import Device, DriveState
+from runners.orders import Order
+from runners.recipes.act_config import DESTROY
+from runners.recipes.ycsb_setup import SetupError, parse_setup
+from runners.safety import may_certify
+from webapp.accounts.requests import UserRequest, staff_only
+from webapp.lab.dispatches import NO_LAB, lab_of
+from webapp.lab.ycsb_form import YcsbForm, lines_of_presets
+
+STATES_SHOWN = 100
+
+
+@require_safe
+@staff_only
+def detail(request: UserRequest, device_id: int) -> HttpResponse:
+    """Show a device with the history of its drive's states, newest first, wherever the drive was then."""
+    device = _find(device_id)
+    states = DriveState.objects.filter(drive_key=device.drive_key).select_related("dispatch")
+    context = {
+        "device": device,
+        "states": states.order_by("-at", "-id")[:STATES_SHOWN],
+        "preparations": Preparation.objects.filter(drive_key=device.drive_key).order_by("-finished_at"),
+        "may_certify": may_certify(device),
+        "section": "lab",
+    }
+    return render(request, "lab/device.html", context)
+
+
+@require_POST
+@staff_only
+def prepare(request: UserRequest, device_id: int) -> HttpResponse:
+    """Order a preparation; data that is recognised on the drive is written over only where the person says so."""
+    device, organisation = _find(device_id), lab_of(request.user)
+    if organisation is None:
+        messages.error(request, NO_LAB)
+        return redirect("lab-device", device_id)
+    asked = Order(recipe="prep", options={DESTROY: True} if request.POST.get(DESTROY) else {})
+    dispatch = orders.order(device, organisation, asked, request.user)
+    return redirect("dispatch-detail", dispatch.public_id)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def order_ycsb(request: UserRequest, device_id: int) -> HttpResponse:
+    """Order a YCSB sweep by a preset; each preset shows the command lines that it comes to."""
+    device, organisation = _find(device_id), lab_of(request.user)
+    form = YcsbForm(request.POST or None)
+    if request.method == "POST" and organisation is None:
+        form.add_error(None, NO_LAB)
+    if request.method == "POST" and organisation is not None and form.is_valid():
+        options = form.options()
+        try:
+            parse_setup(options)
+        except SetupError as error:
+            form.add_error(None, str(error))
+        else:
+            asked = Order(recipe="ycsb", options=options, load_host=form.cleaned_data["load_host"])
+            dispatch = orders.order(device, organisation, asked, request.user)
+            return redirect("dispatch-detail", dispatch.public_id)
+    context = {"device": device, "form": form, "presets": lines_of_presets(), "organisation": organisation}
+    return render(request, "lab/ycsb_order.html", context | {"section": "lab"})
+
+
+def _find(device_id: int) -> Device:
+    return get_object_or_404(Device.objects.select_related("host"), pk=device_id)
