@@ -8,7 +8,7 @@ from django.db import connection
 from results.locks import try_lock
 
 # The first keys, so that these locks meet no others.
-DISPATCH, DRIVE = 0x44535043, 0x44525645
+DISPATCH, DRIVE, CAMPAIGN = 0x44535043, 0x44525645, 0x434D5047
 
 
 @contextmanager
@@ -22,3 +22,10 @@ def hold_drive(drive_key: str) -> None:
     """Wait for a drive and hold it to the end of the transaction, so that claims of one drive come one by one."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [DRIVE, drive_key])
+
+
+@contextmanager
+def climbing(campaign_id: int) -> Iterator[bool]:
+    """Hold a campaign while its next step is looked for; False where another worker is at it."""
+    with try_lock(CAMPAIGN, campaign_id) as is_held:
+        yield is_held

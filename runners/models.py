@@ -6,6 +6,7 @@ from django.db.models import Q
 
 from results.models import Organisation, Submission
 from results.public_ids import new_public_id
+from runners.campaigns.models import Campaign
 from runners.states import LIVE, State
 
 
@@ -63,9 +64,12 @@ class Device(models.Model):
 class Dispatch(models.Model):
     """One attempt to execute a run on a host. `generation` counts starts; the host refuses an older one.
 
+    `nx_load` and `duration_s` are null for what has neither: prep ends when the whole drive is written.
     `facts` is what the orderer states about the product. `progress` is for the live page only (runners/progress.py).
     `silent_since` is when the host stopped answering. `ended_at` of a lost dispatch is set once the host has said that
     nothing of it runs; until then the drive is not given to another.
+    `stage` is what a dispatch of a campaign is for, `campaign_step` its number there; `retry_of` is the dispatch that this
+    one is made in place of.
     """
 
     public_id = models.CharField(max_length=20, unique=True, default=new_dispatch_id)
@@ -74,8 +78,8 @@ class Dispatch(models.Model):
     device = models.ForeignKey(Device, models.PROTECT, related_name="dispatches")
     drive_key = models.CharField(max_length=255)
     recipe = models.CharField(max_length=20, default="act-storage")
-    nx_load = models.DecimalField(max_digits=14, decimal_places=4)
-    duration_s = models.PositiveIntegerField()
+    nx_load = models.DecimalField(max_digits=14, decimal_places=4, null=True)
+    duration_s = models.PositiveIntegerField(null=True)
     options = models.JSONField(default=dict)
     facts = models.JSONField(default=dict)
     slice_length_s = models.PositiveIntegerField()
@@ -91,6 +95,10 @@ class Dispatch(models.Model):
     heartbeat_at = models.DateTimeField(null=True)
     silent_since = models.DateTimeField(null=True)
     submission = models.ForeignKey(Submission, models.PROTECT, null=True, related_name="dispatches")
+    campaign = models.ForeignKey(Campaign, models.PROTECT, null=True, related_name="dispatches")
+    campaign_step = models.PositiveIntegerField(null=True)
+    stage = models.CharField(max_length=12, blank=True, db_default="")
+    retry_of = models.OneToOneField("self", models.PROTECT, null=True, related_name="retry")
     ordered_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
@@ -105,6 +113,7 @@ class Dispatch(models.Model):
                 condition=Q(state__in=sorted(state.value for state in LIVE)),
                 name="one_live_dispatch_per_drive",
             ),
+            models.UniqueConstraint(fields=["campaign", "campaign_step"], name="campaign_step_ordered_once"),
             models.CheckConstraint(condition=Q(nx_load__gt=0), name="load_positive"),
             models.CheckConstraint(condition=Q(duration_s__gt=0), name="duration_positive"),
         ]

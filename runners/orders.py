@@ -1,16 +1,17 @@
 """What people ask of the lab: binding devices, ordering runs, cancelling them."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from results.models import Event, Organisation
 from runners import alarms
+from runners.campaigns.models import Campaign
 from runners.hosts.protocol import Identity
 from runners.machine import machine_id
 from runners.models import Device, Dispatch, Host
@@ -19,14 +20,27 @@ from runners.states import FINAL, State
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be run: the load, how long, how the log is cut, and what is stated about the product."""
+    """What is to be run: the load, how long, how the log is cut, and what is stated about the product.
 
-    nx_load: Decimal
-    duration_s: int
+    Load and duration are None for what has neither, such as prep.
+    """
+
+    nx_load: Decimal | None
+    duration_s: int | None
     slice_length_s: int
     options: dict[str, Any] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
     recipe: str = "act-storage"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a dispatch stands among others: in a campaign, and in place of which one it is made."""
+
+    campaign: Campaign | None = None
+    campaign_step: int | None = None
+    stage: str = ""
+    retry_of: Dispatch | None = None
 
 
 def add_local_host(actor: AbstractBaseUser) -> Host:
@@ -55,7 +69,9 @@ def bind(host: Host, identity: Identity, label: str, actor: AbstractBaseUser) ->
     return device
 
 
-def order(device: Device, organisation: Organisation, asked: Order, actor: AbstractBaseUser) -> Dispatch:
+def order(
+    device: Device, organisation: Organisation, asked: Order, actor: AbstractBaseUser, place: Place | None = None
+) -> Dispatch:
     """Queue a dispatch; the worker is woken after the commit, and finds the row at its next look where that fails."""
     with transaction.atomic():
         dispatch = Dispatch.objects.create(
@@ -69,10 +85,34 @@ def order(device: Device, organisation: Organisation, asked: Order, actor: Abstr
             slice_length_s=asked.slice_length_s,
             options=asked.options,
             facts=asked.facts,
+            **vars(place or Place()),
         )
-        _record(actor, "dispatch-ordered", "dispatch", dispatch.public_id, {"nx_load": str(asked.nx_load)})
+        details = {"recipe": asked.recipe} | ({} if asked.nx_load is None else {"nx_load": str(asked.nx_load)})
+        _record(actor, "dispatch-ordered", "dispatch", dispatch.public_id, details)
         transaction.on_commit(partial(alarms.wake_the_dispatcher, dispatch.pk))
     return dispatch
+
+
+def may_be_retried(dispatch: Dispatch) -> bool:
+    """Tell whether a new attempt may be made in place of a dispatch; a campaign makes its own."""
+    has_ended = dispatch.state in {State.FAILED, State.REFUSED} or (
+        dispatch.state == State.LOST and dispatch.ended_at is not None
+    )
+    return has_ended and dispatch.campaign_id is None and not Dispatch.objects.filter(retry_of=dispatch).exists()
+
+
+def retry(dispatch: Dispatch, actor: AbstractBaseUser) -> Dispatch | None:
+    """Order the same again, linked to the old one; None where it may not be, or was by somebody else just now."""
+    if not may_be_retried(dispatch):
+        return None
+    asked = Order(**{each.name: getattr(dispatch, each.name) for each in fields(Order)})
+    try:
+        with transaction.atomic():
+            return order(dispatch.device, dispatch.organisation, asked, actor, Place(retry_of=dispatch))
+    except IntegrityError:
+        if Dispatch.objects.filter(retry_of=dispatch).exists():
+            return None
+        raise
 
 
 def cancel(dispatch: Dispatch, actor: AbstractBaseUser) -> bool:

@@ -155,7 +155,10 @@ CELERY_TASK_DEFAULT_QUEUE = "drivecert"
 # The lab has a queue and a worker of its own: a cancel must not wait for the reading of long logs. A worker that is
 # told no queue takes both.
 CELERY_TASK_QUEUES = (Queue("drivecert", routing_key="drivecert"), Queue("lab", routing_key="lab"))
-CELERY_TASK_ROUTES = {name: {"queue": "lab"} for name in ("runners.watch_dispatches", "runners.advance_dispatch")}
+CELERY_TASK_ROUTES = {
+    name: {"queue": "lab"}
+    for name in ("runners.watch_dispatches", "runners.advance_dispatch", "runners.watch_campaigns")
+}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # An alarm is tried once: without a broker a page would otherwise wait 6 s for it, and the sweep finds the row anyway.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"max_retries": 0}
@@ -165,6 +168,11 @@ CELERY_BEAT_SCHEDULE = {
     # `expires` keeps a worker that was away from finding a heap of stale alarms.
     "watch-dispatches": {
         "task": "runners.watch_dispatches",
+        "schedule": WATCH_PERIOD_S,
+        "options": {"expires": WATCH_PERIOD_S * 2},
+    },
+    "watch-campaigns": {
+        "task": "runners.watch_campaigns",
         "schedule": WATCH_PERIOD_S,
         "options": {"expires": WATCH_PERIOD_S * 2},
     },

@@ -33,17 +33,20 @@ def argv(dispatch: Dispatch) -> list[str]:
 def config_text(dispatch: Dispatch) -> str:
     """Return the configuration in ACT 6.x keys."""
     options = OPTIONS | dispatch.options
+    nx_load, duration_s = dispatch.nx_load, dispatch.duration_s
+    if nx_load is None or duration_s is None:
+        raise ValueError(f"{dispatch}: expected a load and a duration, got {nx_load} and {duration_s}")
     lines = [("device-names", dispatch.device.path)]
     if is_plain_file(dispatch.device.path):
         lines.append(("file-size-mbytes", str(dispatch.device.size_bytes // MIB_BYTES)))
     if "service_threads" in options:
         lines.append(("service-threads", str(options["service_threads"])))
     lines += [
-        ("test-duration-sec", str(dispatch.duration_s)),
+        ("test-duration-sec", str(duration_s)),
         ("report-interval-sec", str(options["report_interval_s"])),
         ("microsecond-histograms", "yes" if options["microsecond_histograms"] else "no"),
-        ("read-reqs-per-sec", _rate(dispatch.nx_load, READS_PER_S_AT_1X)),
-        ("write-reqs-per-sec", _rate(dispatch.nx_load, WRITES_PER_S_AT_1X)),
+        ("read-reqs-per-sec", _rate(nx_load, READS_PER_S_AT_1X)),
+        ("write-reqs-per-sec", _rate(nx_load, WRITES_PER_S_AT_1X)),
         ("record-bytes", str(options["record_bytes"])),
     ]
     return "".join(f"{key}: {value}\n" for key, value in lines)
