@@ -68,8 +68,8 @@ class Dispatch(models.Model):
     `facts` is what the orderer states about the product. `progress` is for the live page only (runners/progress.py).
     `silent_since` is when the host stopped answering. `ended_at` of a lost dispatch is set once the host has said that
     nothing of it runs; until then the drive is not given to another.
-    `stage` is what a dispatch of a campaign is for, `campaign_step` its number there; `retry_of` is the dispatch that this
-    one is made in place of.
+    `stage` is what a dispatch of a campaign is for, `campaign_step` its number there; `retry_of` is the one that this
+    dispatch is made in place of.
     """
 
     public_id = models.CharField(max_length=20, unique=True, default=new_dispatch_id)
