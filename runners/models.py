@@ -68,7 +68,7 @@ class Dispatch(models.Model):
     `facts` is what the orderer states about the product. `progress` is for the live page only (runners/progress.py).
     `silent_since` is when the host stopped answering. `ended_at` of a lost dispatch is set once the host has said that
     nothing of it runs; until then the drive is not given to another.
-    `stage` is what a dispatch of a campaign is for, `campaign_step` its number there; `retry_of` is the one that this
+    `purpose` is what a dispatch of a campaign is for, `campaign_step` its number there; `retry_of` is the one that this
     dispatch is made in place of.
     """
 
@@ -97,7 +97,7 @@ class Dispatch(models.Model):
     submission = models.ForeignKey(Submission, models.PROTECT, null=True, related_name="dispatches")
     campaign = models.ForeignKey(Campaign, models.PROTECT, null=True, related_name="dispatches")
     campaign_step = models.PositiveIntegerField(null=True)
-    stage = models.CharField(max_length=12, blank=True, db_default="")
+    purpose = models.CharField(max_length=12, blank=True, db_default="")
     retry_of = models.OneToOneField("self", models.PROTECT, null=True, related_name="retry")
     ordered_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)

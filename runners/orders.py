@@ -39,7 +39,7 @@ class Place:
 
     campaign: Campaign | None = None
     campaign_step: int | None = None
-    stage: str = ""
+    purpose: str = ""
     retry_of: Dispatch | None = None
 
 

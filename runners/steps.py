@@ -22,6 +22,7 @@ from runners.moves import WORKER, move, note
 from runners.progress import follow, summarise, tail
 from runners.recipes import RECIPES
 from runners.states import FINAL, State
+from runners.telemetry import fetch_telemetry
 
 log = logging.getLogger(__name__)
 
@@ -129,6 +130,7 @@ def _count(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> None:
     unit = RECIPES[dispatch.recipe].unit(dispatch)
     read_bytes, blocks = follow(host, dispatch.public_id, status.log_bytes, dispatch.log_bytes)
     progress = summarise(dispatch.progress, blocks, unit) | {"tail": tail(host, dispatch.public_id, status.log_bytes)}
+    progress |= fetch_telemetry(host, dispatch.public_id, status.side_file_bytes)
     columns = {"log_bytes": read_bytes, "last_label_s": progress.get("label_s", 0), "progress": progress}
     Dispatch.objects.filter(pk=dispatch.pk).update(**columns)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from runners.campaigns.outcome import Outcome, Result, Stage
+from runners.campaigns.outcome import Outcome, Purpose, Result
 from runners.campaigns.plan import Finish, Pause, Run, Wait, next_step
 from runners.campaigns.search import bracket
 from runners.campaigns.terms import Terms
@@ -41,13 +41,13 @@ def forecast(terms: Terms, outcomes: Sequence[Outcome], now_s: int) -> Forecast 
 
 
 def _needs_prep(terms: Terms, outcomes: Iterable[Outcome]) -> bool:
-    done = any(each.stage is Stage.PREP and each.result is Result.PASSED for each in outcomes)
+    done = any(each.purpose is Purpose.PREP and each.result is Result.PASSED for each in outcomes)
     return terms.with_prep and not done
 
 
 def _limits(terms: Terms, outcomes: Sequence[Outcome]) -> list[int]:
     """Return highest passing loads, in steps, that the drive may have by what is known, spread over all that may be."""
-    found = bracket(judged(outcomes, Stage.SCREENING, terms) | judged(outcomes, Stage.LOAD, terms))
+    found = bracket(judged(outcomes, Purpose.SCREENING, terms) | judged(outcomes, Purpose.LOAD, terms))
     lowest = found.passing or 0
     highest = max(lowest, terms.cap_units if found.failing is None else min(found.failing - 1, terms.cap_units))
     return sorted({lowest + (highest - lowest) * place // (DRIVES_COUNT - 1) for place in range(DRIVES_COUNT)})
@@ -81,7 +81,7 @@ def _ended(outcome: Outcome, terms: Terms, limit: int, now_s: int) -> Outcome:
 
 
 def _imagined(step: Run, terms: Terms, limit: int, ended_s: int, number: int) -> Outcome:
-    run = Outcome(f"run {number}", step.stage, step.nx, Result.OPEN, step.duration_s, ended_s)
+    run = Outcome(f"run {number}", step.purpose, step.nx, Result.OPEN, step.duration_s, ended_s)
     return replace(run, result=_result(run, terms, limit))
 
 

@@ -9,7 +9,7 @@ from results.models import Reading, Run, Share, Statistic, Verdict, Visibility
 from results.rules.limits import CountedShare, Limit, is_count_within, nearest_limit, parse_limits
 from runners import exits
 from runners.campaigns.models import Campaign
-from runners.campaigns.outcome import Outcome, Result, Stage
+from runners.campaigns.outcome import Outcome, Purpose, Result
 from runners.models import Dispatch
 from runners.states import FINAL, State
 
@@ -59,7 +59,7 @@ def _rung(dispatch: Dispatch, limits: Sequence[Limit], resumed_at: datetime | No
     judged = _judge(dispatch, run, shares, limits)
     outcome = Outcome(
         id=dispatch.public_id,
-        stage=Stage(dispatch.stage),
+        purpose=Purpose(dispatch.purpose),
         nx=dispatch.nx_load,
         result=judged.result,
         duration_s=dispatch.duration_s,
@@ -92,7 +92,7 @@ def _judge(dispatch: Dispatch, run: Run | None, shares: Sequence[Share], limits:
         return _lost(dispatch)
     if state in TOLD_NOTHING:
         return _Judged(TOLD_NOTHING[state], dispatch.reason)
-    if dispatch.stage == Stage.PREP:
+    if dispatch.purpose == Purpose.PREP:
         return _of_prep(dispatch)
     if dispatch.exit_status == exits.CANNOT_KEEP_UP:
         return _Judged(Result.OVERLOADED, dispatch.reason)
@@ -118,7 +118,11 @@ def _of_run(dispatch: Dispatch, run: Run | None, shares: Sequence[Share], limits
         return told_nothing
     if any(finding.rule_id == RATE_NOT_HELD for finding in run.findings.all()):
         return _Judged(Result.OVERLOADED, "the load was not held: see the findings of its run")
-    return _Judged(Result.PASSED, "ran to completion") if dispatch.stage == Stage.STRESS else _by_limits(shares, limits)
+    return (
+        _Judged(Result.PASSED, "ran to completion")
+        if dispatch.purpose == Purpose.STRESS
+        else _by_limits(shares, limits)
+    )
 
 
 def _untrusted(run: Run) -> _Judged | None:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from runners.campaigns.ladder import Rung, rungs_of
 from runners.campaigns.missing import missing_for_certificate
 from runners.campaigns.models import Campaign, CampaignEntry
-from runners.campaigns.outcome import Stage
+from runners.campaigns.outcome import Purpose
 from runners.campaigns.plan import Finish, Pause, Run, Wait, next_step
 from runners.campaigns.terms import terms_of
 from runners.campaigns.words import named
@@ -65,20 +65,20 @@ def advance(campaign: Campaign) -> None:
 
 def _order(campaign: Campaign, run: Run) -> None:
     """Count the step and order its dispatch in one transaction: the count is what two workers cannot both find."""
-    recipe = PREP if run.stage is Stage.PREP else campaign.recipe
+    recipe = PREP if run.purpose is Purpose.PREP else campaign.recipe
     if recipe not in RECIPES:
         _note(campaign, f"waits for the recipe {recipe}, which this register does not have")
         return
     with transaction.atomic():
         number = campaign.steps_count + 1
         found = Campaign.objects.filter(pk=campaign.pk, state=Campaign.State.ACTIVE, steps_count=campaign.steps_count)
-        if not found.update(steps_count=number, reason=f"{named(run.stage, run.nx)}: {run.reason}", next_at=None):
+        if not found.update(steps_count=number, reason=f"{named(run.purpose, run.nx)}: {run.reason}", next_at=None):
             return
-        place = Place(campaign, number, run.stage, _retried(campaign, run))
+        place = Place(campaign, number, run.purpose, _retried(campaign, run))
         dispatch = order(
             campaign.device, campaign.organisation, _asked(campaign, run, recipe), campaign.ordered_by, place
         )
-        _enter(campaign, Kind.ORDERED, f"{named(run.stage, run.nx)}: {run.reason}", dispatch)
+        _enter(campaign, Kind.ORDERED, f"{named(run.purpose, run.nx)}: {run.reason}", dispatch)
 
 
 def _retried(campaign: Campaign, run: Run) -> Dispatch | None:

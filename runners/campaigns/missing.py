@@ -8,7 +8,7 @@ from results.models import Verdict
 from results.rules.words import counted
 from runners.campaigns.ladder import Rung
 from runners.campaigns.models import Campaign
-from runners.campaigns.outcome import Result, Stage
+from runners.campaigns.outcome import Purpose, Result
 from runners.campaigns.terms import terms_of
 from runners.campaigns.votes import certified_nx
 from runners.campaigns.words import named
@@ -21,7 +21,7 @@ def missing_for_certificate(campaign: Campaign, nx: Decimal | None, rungs: Seque
     What review adds (which product it is, the state of the drive) is asked by the certificate itself.
     """
     missing = [] if may_certify(campaign.device) else ["the device is virtual: no run on it certifies"]
-    if not any(rung.outcome.stage is Stage.PREP and rung.outcome.result is Result.PASSED for rung in rungs):
+    if not any(rung.outcome.purpose is Purpose.PREP and rung.outcome.result is Result.PASSED for rung in rungs):
         missing.append("prep of the drive")
     if nx is None:
         return [*missing, "a load that passes both tests"]
@@ -30,21 +30,21 @@ def missing_for_certificate(campaign: Campaign, nx: Decimal | None, rungs: Seque
 
 def _of_tests(campaign: Campaign, nx: Decimal, rungs: Sequence[Rung]) -> Iterator[str]:
     asked = asked_duration_s(campaign)
-    for stage in (Stage.LOAD, Stage.STRESS):
-        rung = _passed(stage, nx, rungs)
+    for purpose in (Purpose.LOAD, Purpose.STRESS):
+        rung = _passed(purpose, nx, rungs)
         if rung is None:
             continue
         short = rung.outcome.duration_s is None or rung.outcome.duration_s < asked
         if short:
             ran = counted(rung.outcome.duration_s or 0, "second")
-            yield f"a {named(stage, rung.outcome.nx)} of {counted(asked, 'second')}: {rung.dispatch} was of {ran}"
-        elif stage is Stage.LOAD and rung.verdict is not None and rung.verdict.outcome != Verdict.Outcome.PASS:
-            yield f"a {named(stage, rung.outcome.nx)} that the profile accepts: {rung.verdict.headline}"
+            yield f"a {named(purpose, rung.outcome.nx)} of {counted(asked, 'second')}: {rung.dispatch} was of {ran}"
+        elif purpose is Purpose.LOAD and rung.verdict is not None and rung.verdict.outcome != Verdict.Outcome.PASS:
+            yield f"a {named(purpose, rung.outcome.nx)} that the profile accepts: {rung.verdict.headline}"
 
 
-def _passed(stage: Stage, nx: Decimal, rungs: Sequence[Rung]) -> Rung | None:
-    """Return the last run of a stage that passed for N."""
-    passed = [rung for rung in rungs if rung.outcome.stage is stage and rung.outcome.result is Result.PASSED]
+def _passed(purpose: Purpose, nx: Decimal, rungs: Sequence[Rung]) -> Rung | None:
+    """Return the last run for a purpose that passed at N."""
+    passed = [rung for rung in rungs if rung.outcome.purpose is purpose and rung.outcome.result is Result.PASSED]
     return next((rung for rung in reversed(passed) if certified_nx(rung.outcome) == nx), None)
 
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 
-class Stage(StrEnum):
+class Purpose(StrEnum):
     """What a dispatch of a campaign is for."""
 
     PREP = "prep"
@@ -39,7 +39,7 @@ class Outcome:
     """
 
     id: str
-    stage: Stage
+    purpose: Purpose
     nx: Decimal | None
     result: Result
     duration_s: int | None = None

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from results.rules.words import counted
 from runners.campaigns import search, words
-from runners.campaigns.outcome import Outcome, Result, Stage
+from runners.campaigns.outcome import Outcome, Purpose, Result
 from runners.campaigns.terms import STRESS_FACTOR, Terms
 from runners.campaigns.votes import judged
 
@@ -32,7 +32,7 @@ class End(StrEnum):
 class Run:
     """A run to be ordered: `nx` is its own load, None for prep; `retry_of` the outcome that told nothing."""
 
-    stage: Stage
+    purpose: Purpose
     nx: Decimal | None
     duration_s: int | None
     reason: str
@@ -105,16 +105,16 @@ def _attempts_in_vain(outcomes: Outcomes) -> int:
 
 def _wanted(terms: Terms, outcomes: Outcomes) -> Run | Finish:
     if terms.with_prep and not any(_is_prepared(each) for each in outcomes):
-        return Run(Stage.PREP, None, None, "every certificate begins with a prepared drive")
-    screened = judged(outcomes, Stage.SCREENING, terms)
+        return Run(Purpose.PREP, None, None, "every certificate begins with a prepared drive")
+    screened = judged(outcomes, Purpose.SCREENING, terms)
     rung = search.next_rung(screened, terms)
     if rung is not None:
-        return _run(terms, Stage.SCREENING, rung, words.why_rung(rung, screened, terms))
+        return _run(terms, Purpose.SCREENING, rung, words.why_rung(rung, screened, terms))
     return _confirm(terms, outcomes, search.bracket(screened))
 
 
 def _is_prepared(outcome: Outcome) -> bool:
-    return outcome.stage is Stage.PREP and outcome.result is Result.PASSED
+    return outcome.purpose is Purpose.PREP and outcome.result is Result.PASSED
 
 
 def _confirm(terms: Terms, outcomes: Outcomes, screened: search.Bracket) -> Run | Finish:
@@ -123,7 +123,7 @@ def _confirm(terms: Terms, outcomes: Outcomes, screened: search.Bracket) -> Run 
         lowest = words.nx(terms.nx(screened.failing or 1))
         return Finish(End.NOTHING_PASSES, None, f"the drive fails at {lowest}, and no lower load is told apart")
     top = min(screened.passing, terms.cap_units)
-    loads, stresses = judged(outcomes, Stage.LOAD, terms), judged(outcomes, Stage.STRESS, terms)
+    loads, stresses = judged(outcomes, Purpose.LOAD, terms), judged(outcomes, Purpose.STRESS, terms)
     confirmed = {units: _is_confirmed(passes, stresses.get(units)) for units, passes in loads.items()}
     units = search.next_to_confirm(confirmed, top, terms)
     best = search.bracket(confirmed)
@@ -133,8 +133,8 @@ def _confirm(terms: Terms, outcomes: Outcomes, screened: search.Bracket) -> Run 
     if units not in loads and decided_count >= terms.confirmations_max:
         return _spent(terms, best, decided_count)
     if loads.get(units):
-        return _run(terms, Stage.STRESS, units, words.why_stress(terms.nx(units)))
-    return _run(terms, Stage.LOAD, units, words.why_load(units, confirmed, terms))
+        return _run(terms, Purpose.STRESS, units, words.why_stress(terms.nx(units)))
+    return _run(terms, Purpose.LOAD, units, words.why_load(units, confirmed, terms))
 
 
 def _is_confirmed(load_passes: bool | None, stress_passes: bool | None) -> bool | None:
@@ -157,9 +157,9 @@ def _spent(terms: Terms, best: search.Bracket, decided_count: int) -> Finish:
     return Finish(End.SPENT, nx, words.spent(nx, decided_count))
 
 
-def _run(terms: Terms, stage: Stage, units: int, reason: str) -> Run:
-    nx = terms.nx(units) * (STRESS_FACTOR if stage is Stage.STRESS else 1)
-    return Run(stage, nx, terms.duration_s(stage), reason)
+def _run(terms: Terms, purpose: Purpose, units: int, reason: str) -> Run:
+    nx = terms.nx(units) * (STRESS_FACTOR if purpose is Purpose.STRESS else 1)
+    return Run(purpose, nx, terms.duration_s(purpose), reason)
 
 
 def _rest(terms: Terms, outcomes: Outcomes, step: Run, now_s: int) -> Wait | None:
@@ -171,19 +171,19 @@ def _rest(terms: Terms, outcomes: Outcomes, step: Run, now_s: int) -> Wait | Non
     until_s, after = max(rests, key=lambda rest: rest[0], default=(0, None))
     if after is None or until_s <= now_s:
         return None
-    return Wait(words.resting(after, step.stage, step.nx), until_s)
+    return Wait(words.resting(after, step.purpose, step.nx), until_s)
 
 
 def _rest_s(terms: Terms, outcome: Outcome) -> int:
     if outcome.result is Result.UNUSABLE:
         return 0 if outcome.is_excused else RETRY_AFTER_S
-    if outcome.result is Result.OVERLOADED or outcome.stage is Stage.STRESS:
+    if outcome.result is Result.OVERLOADED or outcome.purpose is Purpose.STRESS:
         return terms.overload_rest_s
     return terms.rest_s if outcome.result is Result.FAILED else 0
 
 
 def _as_retry(step: Run, outcomes: Outcomes) -> Run:
     last = outcomes[-1] if outcomes else None
-    if last is None or last.result is not Result.UNUSABLE or (last.stage, last.nx) != (step.stage, step.nx):
+    if last is None or last.result is not Result.UNUSABLE or (last.purpose, last.nx) != (step.purpose, step.nx):
         return step
     return replace(step, retry_of=last.id, reason=f"again, since {last.id} told nothing: {last.reason}")

@@ -51,9 +51,9 @@ class Terms:
         """Return how far apart two loads may be, the lower one being `units`, for the search to end between them."""
         return max(1, int(units * self.resolution_pct / 100))
 
-    def duration_s(self, stage: str) -> int | None:
-        """Return how long a run of a stage takes; None for prep, which ends when it has written the whole drive."""
-        return {"screening": self.screening_s, "load": self.load_s, "stress": self.stress_s}.get(stage)
+    def duration_s(self, purpose: str) -> int | None:
+        """Return how long a run for a purpose takes; None for prep, which ends when it has written the whole drive."""
+        return {"screening": self.screening_s, "load": self.load_s, "stress": self.stress_s}.get(purpose)
 
     def as_json(self) -> dict[str, Any]:
         """Return the terms as JSON keeps them: decimals as text, so that no digit is lost."""

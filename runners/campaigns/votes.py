@@ -4,28 +4,28 @@ from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 
-from runners.campaigns.outcome import LEARNT, Outcome, Result, Stage
+from runners.campaigns.outcome import LEARNT, Outcome, Purpose, Result
 from runners.campaigns.terms import STRESS_FACTOR, Terms
 
 CLEAR, NEAR = 2, 1  # votes; two decide, so a near result needs a second one that says the same, of at most three
 DECIDED = 2
 
 
-def judged(outcomes: Iterable[Outcome], stage: Stage, terms: Terms) -> dict[int, bool | None]:
-    """Return for each load N tried in a stage, in steps, whether it passes; None: near a limit, to be repeated.
+def judged(outcomes: Iterable[Outcome], purpose: Purpose, terms: Terms) -> dict[int, bool | None]:
+    """Return for each load N tried for a purpose, in steps, whether it passes; None: near a limit, to be repeated.
 
     Of a stress test the key is the N that it stands for, not the load of its run.
     """
     votes: dict[int, list[tuple[bool, int]]] = {}
     for outcome in outcomes:
-        if outcome.stage is stage and outcome.result in LEARNT and outcome.nx is not None:
+        if outcome.purpose is purpose and outcome.result in LEARNT and outcome.nx is not None:
             votes.setdefault(_units(outcome, terms), []).append(_vote(outcome, terms))
     return {units: _decide(cast) for units, cast in votes.items()}
 
 
 def certified_nx(outcome: Outcome) -> Decimal | None:
     """Return the N that a run is made for: half the load of a stress test."""
-    if outcome.nx is None or outcome.stage is not Stage.STRESS:
+    if outcome.nx is None or outcome.purpose is not Purpose.STRESS:
         return outcome.nx
     return outcome.nx / STRESS_FACTOR
 
@@ -42,7 +42,7 @@ def is_near(outcome: Outcome, terms: Terms) -> bool:
     """Tell whether a run's worst share is so near its limit that the next run may well say the opposite."""
     if outcome.margin is None or outcome.result is Result.OVERLOADED:
         return False
-    near_pct = terms.near_pct if outcome.stage is Stage.SCREENING else terms.load_near_pct
+    near_pct = terms.near_pct if outcome.purpose is Purpose.SCREENING else terms.load_near_pct
     return abs(outcome.margin) * 100 < Fraction(near_pct)
 
 

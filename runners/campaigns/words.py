@@ -6,12 +6,17 @@ from fractions import Fraction
 
 from results.rules.loads import printed_nx
 from results.rules.words import counted
-from runners.campaigns.outcome import Outcome, Result, Stage
+from runners.campaigns.outcome import Outcome, Purpose, Result
 from runners.campaigns.terms import STRESS_FACTOR, Terms
 
 Judged = Mapping[int, bool | None]
 
-NAMES = {Stage.PREP: "prep", Stage.SCREENING: "screening run", Stage.LOAD: "load test", Stage.STRESS: "stress test"}
+NAMES = {
+    Purpose.PREP: "prep",
+    Purpose.SCREENING: "screening run",
+    Purpose.LOAD: "load test",
+    Purpose.STRESS: "stress test",
+}
 
 
 def nx(load: Decimal) -> str:
@@ -19,14 +24,14 @@ def nx(load: Decimal) -> str:
     return printed_nx(Fraction(load))
 
 
-def named(stage: Stage, load: Decimal | None) -> str:
+def named(purpose: Purpose, load: Decimal | None) -> str:
     """Return a step for people: load test at 30x."""
-    return NAMES[stage] if load is None else f"{NAMES[stage]} at {nx(load)}"
+    return NAMES[purpose] if load is None else f"{NAMES[purpose]} at {nx(load)}"
 
 
 def under_way(outcome: Outcome) -> str:
     """Say what the campaign waits for."""
-    return f"{outcome.id}, the {named(outcome.stage, outcome.nx)}, is under way"
+    return f"{outcome.id}, the {named(outcome.purpose, outcome.nx)}, is under way"
 
 
 def why_rung(rung: int, screened: Judged, terms: Terms) -> str:
@@ -62,12 +67,12 @@ def why_stress(load: Decimal) -> str:
     return f"the load test at {nx(load)} passed; a certificate there asks for a stress test at {STRESS_FACTOR} times N"
 
 
-def resting(after: Outcome, stage: Stage, load: Decimal | None) -> str:
+def resting(after: Outcome, purpose: Purpose, load: Decimal | None) -> str:
     """Say why the drive rests."""
     if after.result is Result.UNUSABLE:
-        return f"waits a little after {after.id}, which told nothing; then {named(stage, load)}"
+        return f"waits a little after {after.id}, which told nothing; then {named(purpose, load)}"
     cause = "overloaded" if after.result is Result.OVERLOADED else after.result
-    return f"the drive rests after {after.id} ({named(after.stage, after.nx)}, {cause}); then {named(stage, load)}"
+    return f"the drive rests after {after.id} ({named(after.purpose, after.nx)}, {cause}); then {named(purpose, load)}"
 
 
 def at_limit(load: Decimal, terms: Terms) -> str:

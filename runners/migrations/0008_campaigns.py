@@ -42,7 +42,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='dispatch',
-            name='stage',
+            name='purpose',
             field=models.CharField(blank=True, db_default='', max_length=12),
         ),
         migrations.AlterField(

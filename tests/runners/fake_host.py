@@ -135,7 +135,8 @@ class FakeHost:
             return ProgramStatus(Detached.ABSENT)
         state = Detached.RUNNING if program.is_running else Detached.ENDED
         log_bytes = len(self.files.get(run, {}).get("log", b""))
-        return ProgramStatus(state, program.pid, program.generation, program.exit_status, log_bytes)
+        side_file_bytes = len(self.files.get(run, {}).get("side.jsonl", b""))
+        return ProgramStatus(state, program.pid, program.generation, program.exit_status, log_bytes, side_file_bytes)
 
     def _file(self, run, file):
         try:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
-from runners.campaigns.outcome import Outcome, Result, Stage
+from runners.campaigns.outcome import Outcome, Purpose, Result
 from runners.campaigns.plan import Pause, Run, Wait, next_step
 from runners.campaigns.terms import Terms
 
@@ -20,12 +20,12 @@ class Drive:
     load_nx: Decimal
     keeps_up_nx: Decimal = Decimal(10**9)
 
-    def result(self, stage, nx):
+    def result(self, purpose, nx):
         if nx is None:
             return Result.PASSED
         if nx > self.keeps_up_nx:
             return Result.OVERLOADED
-        limit = {Stage.SCREENING: self.screening_nx, Stage.LOAD: self.load_nx, Stage.STRESS: nx}[stage]
+        limit = {Purpose.SCREENING: self.screening_nx, Purpose.LOAD: self.load_nx, Purpose.STRESS: nx}[purpose]
         return Result.PASSED if nx <= limit else Result.FAILED
 
 
@@ -33,15 +33,15 @@ def steady(nx):
     return Drive(Decimal(nx), Decimal(nx))
 
 
-def outcome(stage, nx, result, number=1, **more):
+def outcome(purpose, nx, result, number=1, **more):
     load = None if nx is None else Decimal(nx)
-    return Outcome(f"d-{number}", Stage(stage), load, Result(result), 60, number * 100_000, **more)
+    return Outcome(f"d-{number}", Purpose(purpose), load, Result(result), 60, number * 100_000, **more)
 
 
-def near(stage, nx, result, number=1):
+def near(purpose, nx, result, number=1):
     """A share 1 % of its limit away from it."""
     margin = Fraction(1, 100) * (1 if result == "passed" else -1)
-    return outcome(stage, nx, result, number, margin=margin)
+    return outcome(purpose, nx, result, number, margin=margin)
 
 
 def climb(terms, drive, outcomes=(), now_s=0):
@@ -62,5 +62,5 @@ def climb(terms, drive, outcomes=(), now_s=0):
 
 
 def answered(step, drive, number, ended_s):
-    run = Outcome(f"d-{number}", step.stage, step.nx, Result.OPEN, step.duration_s, ended_s)
-    return replace(run, result=drive.result(step.stage, step.nx))
+    run = Outcome(f"d-{number}", step.purpose, step.nx, Result.OPEN, step.duration_s, ended_s)
+    return replace(run, result=drive.result(step.purpose, step.nx))

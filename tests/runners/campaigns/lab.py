@@ -98,7 +98,7 @@ def read_as(dispatch, over_ratio, outcome="undecided", stop="finished", finding=
 
 def answer(dispatch, limit_nx):
     """End a dispatch as a drive does that passes up to a load, and runs any to completion."""
-    if dispatch.stage == "prep":
+    if dispatch.purpose == "prep":
         end(dispatch, exit_status=0)
         return
     passes = dispatch.nx_load <= limit_nx

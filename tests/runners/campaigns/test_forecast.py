@@ -3,7 +3,7 @@ from decimal import Decimal
 import pytest
 
 from runners.campaigns.forecast import forecast
-from runners.campaigns.outcome import Stage
+from runners.campaigns.outcome import Purpose
 from tests.runners.campaigns.drives import SMALL, climb, outcome, steady
 
 
@@ -42,5 +42,5 @@ def test_where_a_person_has_to_look_nothing_is_forecast():
 
 
 def test_an_open_run_is_taken_to_its_end():
-    told = forecast(SMALL.changed(max_nx=Decimal(2)), [outcome(Stage.STRESS, 2, "open")], 0)
+    told = forecast(SMALL.changed(max_nx=Decimal(2)), [outcome(Purpose.STRESS, 2, "open")], 0)
     assert told.earliest_s >= 100_000

@@ -82,7 +82,7 @@ def test_a_log_that_no_reader_takes_tells_nothing(dispatch):
 
 
 def test_a_stress_test_passes_by_running_to_its_end(dispatch):
-    type(dispatch).objects.filter(pk=dispatch.pk).update(stage="stress")
+    type(dispatch).objects.filter(pk=dispatch.pk).update(purpose="stress")
     read_as(dispatch, "20", "fail")
     assert outcome(dispatch).result is Result.PASSED
 

@@ -33,15 +33,15 @@ def test_a_campaign_begins_with_prep_and_waits_for_its_end(campaign):
     look_at(campaign)
     look_at(campaign)
     dispatch = campaign.dispatches.get()
-    assert (dispatch.stage, dispatch.recipe, dispatch.nx_load, dispatch.duration_s) == ("prep", "prep", None, None)
+    assert (dispatch.purpose, dispatch.recipe, dispatch.nx_load, dispatch.duration_s) == ("prep", "prep", None, None)
     assert kinds(campaign) == ["started", "ordered"]
     assert "under way" in campaign.reason
 
 
 def test_a_campaign_climbs_to_the_highest_load_and_confirms_it(campaign):
     drive_to_end(campaign, limit_nx=30)
-    runs = [(dispatch.stage, dispatch.nx_load) for dispatch in campaign.dispatches.order_by("campaign_step")]
-    assert [nx for stage, nx in runs if stage == "screening"] == [10, 15, 22, 33, 27, 30, 31]
+    runs = [(dispatch.purpose, dispatch.nx_load) for dispatch in campaign.dispatches.order_by("campaign_step")]
+    assert [nx for purpose, nx in runs if purpose == "screening"] == [10, 15, 22, 33, 27, 30, 31]
     assert runs[-2:] == [("load", 30), ("stress", 60)]
     assert (campaign.state, campaign.end, campaign.confirmed_nx) == ("finished", "confirmed", 30)
     assert "31x does not" in campaign.reason
@@ -49,7 +49,7 @@ def test_a_campaign_climbs_to_the_highest_load_and_confirms_it(campaign):
 
 def test_an_order_takes_over_what_the_campaign_was_started_with(campaign):
     drive_to_end(campaign, limit_nx=30)
-    load = campaign.dispatches.get(stage="load")
+    load = campaign.dispatches.get(purpose="load")
     assert (load.options, load.duration_s, load.slice_length_s) == ({"report_interval_s": 1}, 120, 120)
     assert (load.organisation, load.ordered_by, load.device) == (
         campaign.organisation, campaign.ordered_by, campaign.device,
@@ -72,7 +72,7 @@ def test_full_length_runs_after_prep_on_a_real_drive_lack_nothing(new_campaign, 
         look_at(campaign)
         if campaign.state != "active":
             break
-        if newest(campaign).stage in {"load", "stress"}:
+        if newest(campaign).purpose in {"load", "stress"}:
             read_as(newest(campaign), "0.5", "pass")
         else:
             answer(newest(campaign), 30)

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from runners.campaigns.outcome import Result, Stage
+from runners.campaigns.outcome import Purpose, Result
 from runners.campaigns.plan import End, Finish, Pause, Run, Wait, next_step
 from runners.campaigns.terms import Terms
 from tests.runners.campaigns.drives import SMALL, Drive, climb, near, outcome, steady
@@ -19,7 +19,7 @@ def step(*outcomes, terms=SMALL, now_s=LATER_S):
 def asked(*outcomes, **more):
     run = step(*outcomes, **more)
     assert isinstance(run, Run), run
-    return run.stage, run.nx
+    return run.purpose, run.nx
 
 
 @pytest.mark.parametrize("limit", range(200))
@@ -74,24 +74,24 @@ def test_each_step_follows_from_the_rows_alone():
     """A campaign that is taken up anew after every step goes the same way."""
     _, past = climb(SMALL, Drive(Decimal(77), Decimal(70)))
     for count, expected in enumerate(past):
-        assert asked(*past[:count]) == (expected.stage, expected.nx)
+        assert asked(*past[:count]) == (expected.purpose, expected.nx)
 
 
 def test_a_certificate_begins_with_prep():
     terms = SMALL.changed(with_prep=True)
-    assert asked(terms=terms) == (Stage.PREP, None)
-    assert asked(outcome("prep", None, "passed"), terms=terms) == (Stage.SCREENING, Decimal(10))
+    assert asked(terms=terms) == (Purpose.PREP, None)
+    assert asked(outcome("prep", None, "passed"), terms=terms) == (Purpose.SCREENING, Decimal(10))
 
 
 def test_a_ladder_climbs_by_its_factor_and_then_halves():
     _, past = climb(SMALL, steady(30))
-    assert [each.nx for each in past if each.stage is Stage.SCREENING] == [10, 15, 22, 33, 27, 30, 31]
-    assert [(each.stage, each.nx) for each in past][-2:] == [(Stage.LOAD, 30), (Stage.STRESS, 60)]
+    assert [each.nx for each in past if each.purpose is Purpose.SCREENING] == [10, 15, 22, 33, 27, 30, 31]
+    assert [(each.purpose, each.nx) for each in past][-2:] == [(Purpose.LOAD, 30), (Purpose.STRESS, 60)]
 
 
 def test_a_first_rung_that_fails_leads_down():
     _, past = climb(SMALL, steady(3))
-    assert [each.nx for each in past if each.stage is Stage.SCREENING] == [10, 6, 4, 2, 3]
+    assert [each.nx for each in past if each.purpose is Purpose.SCREENING] == [10, 6, 4, 2, 3]
 
 
 @pytest.mark.parametrize(("max_nx", "highest"), [(2, 1), (3, 1), (60, 30), (61, 30)])
@@ -125,7 +125,7 @@ def test_a_drive_that_passes_nothing_is_told_so():
 
 def test_a_load_test_that_fails_leads_down_and_back_between():
     end, past = climb(SMALL, Drive(Decimal(100), Decimal(95)))
-    loads = [each.nx for each in past if each.stage is Stage.LOAD]
+    loads = [each.nx for each in past if each.purpose is Purpose.LOAD]
     assert loads == [100, 99, 97, 93, 95, 96]
     assert end.nx == 95
 
@@ -133,31 +133,31 @@ def test_a_load_test_that_fails_leads_down_and_back_between():
 def test_a_stress_test_that_fails_leads_down_too():
     end, past = climb(SMALL, Drive(Decimal(100), Decimal(100), keeps_up_nx=Decimal(190)))
     assert end.nx == 95
-    assert next(each.nx for each in past if each.stage is Stage.STRESS) == 200
+    assert next(each.nx for each in past if each.purpose is Purpose.STRESS) == 200
 
 
 def test_as_many_loads_are_tested_at_length_as_allowed():
     terms = SMALL.changed(confirmations_max=2)
     end, past = climb(terms, Drive(Decimal(100), Decimal(50)))
     assert (end.end, end.nx) == (End.SPENT, None)
-    assert sum(each.stage is Stage.LOAD for each in past) == 2
+    assert sum(each.purpose is Purpose.LOAD for each in past) == 2
 
 
 @pytest.mark.parametrize("result", ["passed", "failed"])
 def test_a_result_near_a_limit_is_repeated(result):
-    assert asked(near("screening", 10, result)) == (Stage.SCREENING, 10)
+    assert asked(near("screening", 10, result)) == (Purpose.SCREENING, 10)
     assert "near a limit" in step(near("screening", 10, result)).reason
 
 
 def test_two_near_results_that_agree_decide():
     passed = (near("screening", 10, "passed"), near("screening", 10, "passed", 2))
-    assert asked(*passed) == (Stage.SCREENING, 15)
+    assert asked(*passed) == (Purpose.SCREENING, 15)
 
 
 def test_of_near_results_that_differ_a_third_decides():
     mixed = (near("screening", 10, "passed"), near("screening", 10, "failed", 2))
-    assert asked(*mixed) == (Stage.SCREENING, 10)
-    assert asked(*mixed, near("screening", 10, "failed", 3)) == (Stage.SCREENING, 6)
+    assert asked(*mixed) == (Purpose.SCREENING, 10)
+    assert asked(*mixed, near("screening", 10, "failed", 3)) == (Purpose.SCREENING, 6)
 
 
 def test_a_near_result_that_no_longer_matters_is_not_repeated():
@@ -166,7 +166,7 @@ def test_a_near_result_that_no_longer_matters_is_not_repeated():
         near("screening", 15, "failed", 2),
         outcome("screening", 12, "failed", 3),
     )
-    assert asked(*past) == (Stage.SCREENING, 11)
+    assert asked(*past) == (Purpose.SCREENING, 11)
 
 
 @pytest.mark.parametrize(
@@ -175,17 +175,17 @@ def test_a_near_result_that_no_longer_matters_is_not_repeated():
 def test_near_is_told_at_both_sides_of_its_edge(share, is_repeated):
     margin = Fraction(share)
     first = outcome("screening", 10, "passed" if margin > 0 else "failed", margin=margin)
-    assert (asked(first) == (Stage.SCREENING, 10)) is is_repeated
+    assert (asked(first) == (Purpose.SCREENING, 10)) is is_repeated
 
 
 def test_a_load_test_near_its_limit_stands_unless_asked_otherwise():
     past = [*climb(SMALL, steady(30))[1][:-2], near("load", 30, "passed", 50)]
-    assert asked(*past) == (Stage.STRESS, 60)
-    assert asked(*past, terms=SMALL.changed(load_near_pct=Decimal(2))) == (Stage.LOAD, 30)
+    assert asked(*past) == (Purpose.STRESS, 60)
+    assert asked(*past, terms=SMALL.changed(load_near_pct=Decimal(2))) == (Purpose.LOAD, 30)
 
 
 @pytest.mark.parametrize(
-    ("stage", "result", "rest_s"),
+    ("purpose", "result", "rest_s"),
     [
         ("screening", "failed", 1800),
         ("screening", "overloaded", 7200),
@@ -193,8 +193,8 @@ def test_a_load_test_near_its_limit_stands_unless_asked_otherwise():
         ("screening", "unusable", 60),
     ],
 )
-def test_a_drive_rests_after_what_was_too_much_for_it(stage, result, rest_s):
-    past = (outcome(stage, 20, result),)
+def test_a_drive_rests_after_what_was_too_much_for_it(purpose, result, rest_s):
+    past = (outcome(purpose, 20, result),)
     waited = step(*past, now_s=100_000 + rest_s - 1)
     assert isinstance(waited, Wait)
     assert waited.until_s == 100_000 + rest_s
@@ -213,7 +213,7 @@ def test_nothing_is_ordered_beside_an_open_run():
 
 def test_an_attempt_that_told_nothing_is_made_again_as_its_retry():
     run = step(outcome("screening", 10, "unusable", reason="host restarted"))
-    assert (run.stage, run.nx, run.retry_of) == (Stage.SCREENING, 10, "d-1")
+    assert (run.purpose, run.nx, run.retry_of) == (Purpose.SCREENING, 10, "d-1")
     assert "host restarted" in run.reason
 
 
@@ -224,18 +224,18 @@ def test_attempts_in_vain_ask_a_person_and_are_excused_by_one():
     assert isinstance(paused, Pause)
     assert "no disk" in paused.reason
     excused = [outcome("screening", 10, "unusable", number, is_excused=True) for number in (1, 2, 3)]
-    assert asked(*excused) == (Stage.SCREENING, 10)
+    assert asked(*excused) == (Purpose.SCREENING, 10)
 
 
 @pytest.mark.parametrize("result", [Result.REFUSED, Result.CANCELLED])
 def test_what_a_person_or_the_host_stopped_waits_for_a_person(result):
     assert isinstance(step(outcome("screening", 10, result)), Pause)
-    assert asked(outcome("screening", 10, result, is_excused=True)) == (Stage.SCREENING, 10)
+    assert asked(outcome("screening", 10, result, is_excused=True)) == (Purpose.SCREENING, 10)
 
 
 def test_a_pass_above_a_fail_is_not_believed():
     past = (outcome("screening", 10, "failed"), outcome("screening", 20, "passed", 2))
-    assert asked(*past) == (Stage.SCREENING, 6)
+    assert asked(*past) == (Purpose.SCREENING, 6)
 
 
 def test_the_end_stays_the_end():
