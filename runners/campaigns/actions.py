@@ -68,10 +68,15 @@ def _is_second_on_drive(error: IntegrityError) -> bool:
 
 
 def _taken(device: Device) -> str:
-    holder = Campaign.objects.filter(drive_key=device.drive_key, state__in=OPEN).first()
+    holder = open_on(device.drive_key)
     return (
         f"Drive {device.drive_key}: campaign {holder or 'that has just ended'} is open on it; wait for it, or cancel it"
     )
+
+
+def open_on(drive_key: str) -> Campaign | None:
+    """Return the campaign that has a drive; a load between its steps would be mistaken for the drive's own rest."""
+    return Campaign.objects.filter(drive_key=drive_key, state__in=OPEN).first()
 
 
 def pause(campaign: Campaign, actor: AbstractBaseUser) -> bool:

@@ -64,7 +64,7 @@ def why_load(units: int, confirmed: Judged, terms: Terms) -> str:
 
 def why_stress(load: Decimal) -> str:
     """Say why a stress test comes."""
-    return f"the load test at {nx(load)} passed; a certificate there asks for a stress test at {STRESS_FACTOR} times N"
+    return f"the load test at {nx(load)} passed; a certificate there asks for a stress test at twice that"
 
 
 def resting(after: Outcome, purpose: Purpose, load: Decimal | None) -> str:

@@ -32,7 +32,7 @@ MEANINGS = {
     State.PAUSED: "it orders nothing until somebody lets it go on",
     State.CANCELLING: "its host has not said yet that nothing of it runs",
     State.CANCELLED: "it was ended as asked",
-    State.FINISHED: "it has come to its end",
+    State.FINISHED: "it has come to its end",  # its page says which
 }
 RESULT_WORDS = {
     Result.OPEN: "under way",
@@ -88,6 +88,7 @@ def describe_campaign(campaign: Campaign, rungs: list[Rung]) -> dict[str, Any]:
         "campaign": campaign,
         "meaning": MEANINGS[state],
         "is_settled": state in SETTLED,
+        "is_finished": state is State.FINISHED,
         "is_paused": state is State.PAUSED,
         "may_pause": state is State.ACTIVE,
         "may_cancel": state in {State.ACTIVE, State.PAUSED},

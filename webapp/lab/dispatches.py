@@ -7,6 +7,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from results.models import Organisation
 from runners import orders
+from runners.campaigns.actions import open_on
 from runners.models import Device, Dispatch
 from runners.safety import may_certify
 from webapp.accounts.models import User
@@ -27,6 +28,8 @@ def order_run(request: UserRequest, device_id: int) -> HttpResponse:
     form = OrderForm(request.POST or None)
     if request.method == "POST" and organisation is None:
         form.add_error(None, NO_LAB)
+    if request.method == "POST" and (campaign := open_on(device.drive_key)):
+        form.add_error(None, f"Campaign {campaign} has this drive. Wait for its end, or cancel it.")
     if request.method == "POST" and organisation is not None and form.is_valid():
         dispatch = orders.order(device, organisation, form.order(), request.user)
         return redirect("dispatch-detail", dispatch.public_id)
@@ -73,7 +76,11 @@ def cancel_dispatch(request: UserRequest, public_id: str) -> HttpResponse:
 @staff_only
 def retry_dispatch(request: UserRequest, public_id: str) -> HttpResponse:
     """Order the same again, linked to the old one."""
-    new = orders.retry(_find(public_id), request.user)
+    old = _find(public_id)
+    if campaign := open_on(old.drive_key):
+        messages.error(request, f"Campaign {campaign} has this drive. Wait for its end, or cancel it.")
+        return redirect("dispatch-detail", public_id)
+    new = orders.retry(old, request.user)
     if new is None:
         messages.error(request, "Nothing to order again: it has not ended so, or it was ordered again before.")
         return redirect("dispatch-detail", public_id)

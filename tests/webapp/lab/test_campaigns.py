@@ -110,9 +110,13 @@ def test_a_run_in_more_slices_than_a_reading_takes_is_not_ordered(load_s, is_tak
 def test_the_page_of_a_campaign_shows_ladder_history_and_what_is_missing(lab_client, climbed):
     text = page(lab_client, climbed).text
     for shown in (
-        "Highest load confirmed: <b>30x</b>", "31x does not", "Missing for a certificate", "load test at 30x of 86,400",
-        "limit 5 %", "stress test", "ran to completion", "fails", newest(climbed).public_id,
-    ):  # fmt: skip
+        "<b>finished</b>: 30x is the highest load that passes; 31x does not",
+        "Missing for a certificate",
+        "load test at 30x of 86,400",
+        "limit 5 %",
+        "ran to completion",
+        newest(climbed).public_id,
+    ):
         assert shown in text, shown
     assert text.count('<svg class="climb"') == 3
 
@@ -234,3 +238,26 @@ def test_a_dispatch_of_a_campaign_names_it(lab_client, campaign):  # noqa: F811
     text = lab_client.get(f"/lab/dispatches/{newest(campaign).public_id}/").text
     assert f"campaign {campaign.public_id}" in text
     assert "Prep on fake drive" in text
+
+
+def test_no_run_is_ordered_beside_a_campaign(lab_client, campaign):  # noqa: F811
+    asked = {
+        "nx_load": "1",
+        "duration_s": "60",
+        "slice_length_s": "60",
+        "report_interval_s": "1",
+        "record_bytes": "1536",
+    }
+    address = f"/lab/devices/{campaign.device.pk}/order/"
+    assert f"Campaign {campaign.public_id} has this drive" in lab_client.post(address, asked).text
+    assert not Dispatch.objects.exists()
+    Campaign.objects.update(state="finished")
+    assert lab_client.post(address, asked).status_code == 302
+
+
+def test_nothing_is_ordered_again_beside_a_campaign(lab_client, dispatch, a_lab, staff):
+    end(dispatch, "failed")
+    open_one = actions.start(dispatch.device, a_lab, actions.Wanted(SHORT), staff)
+    text = lab_client.post(f"/lab/dispatches/{dispatch.public_id}/retry/", follow=True).text
+    assert f"Campaign {open_one.public_id} has this drive" in text
+    assert Dispatch.objects.count() == 1
