@@ -8,7 +8,7 @@ from django.db import connection
 from results.locks import try_lock
 
 # The first keys, so that these locks meet no others.
-DISPATCH, DRIVE, HOST = 0x44535043, 0x44525645, 0x484F5354
+DISPATCH, DRIVE, HOST, CAMPAIGN = 0x44535043, 0x44525645, 0x484F5354, 0x434D5047
 
 
 @contextmanager
@@ -28,3 +28,10 @@ def hold_host(host_id: int) -> None:
     """Wait for a host and hold it to the end of the transaction, so that claims of one host come one by one."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [HOST, host_id])
+
+
+@contextmanager
+def climbing(campaign_id: int) -> Iterator[bool]:
+    """Hold a campaign while its next step is looked for; False where another worker is at it."""
+    with try_lock(CAMPAIGN, campaign_id) as is_held:
+        yield is_held

@@ -7,6 +7,7 @@ from django.db.models.functions import Now
 
 from results.models import Organisation, Preparation, Submission
 from results.public_ids import new_public_id
+from runners.campaigns.models import Campaign
 from runners.states import FINAL, LIVE, State
 
 
@@ -87,12 +88,15 @@ class Device(models.Model):
 class Dispatch(models.Model):
     """One attempt to execute a run on a host. `generation` counts starts; the host refuses an older one.
 
+    `nx_load` and `duration_s` are null for what has neither: prep ends when the whole drive is written.
     `facts` is what the orderer states about the product. `progress` is for the live page only (runners/progress.py).
     `silent_since` is when the host stopped answering. `ended_at` of a lost dispatch is set once the host has said that
     nothing of it runs; until then the drive is not given to another. `load_host` is where the requests come from, None
     where that is the drive's own host. `stage` is the ordinal of the recipe's stage that runs, or ran last.
     `resets_drive_at` is when a stage was begun that formats or trims the drive. `next_look_at` is when a
     worker looks at it next, by the database's clock: those of workers on several machines differ.
+    `purpose` is what a dispatch of a campaign is for, `campaign_step` its number there; `retry_of` is the one that this
+    dispatch is made in place of.
     """
 
     public_id = models.CharField(max_length=20, unique=True, default=new_dispatch_id)
@@ -123,6 +127,10 @@ class Dispatch(models.Model):
     submission = models.ForeignKey(Submission, models.PROTECT, null=True, related_name="dispatches")
     preparation = models.ForeignKey(Preparation, models.PROTECT, null=True, related_name="dispatches")
     resets_drive_at = models.DateTimeField(null=True)
+    campaign = models.ForeignKey(Campaign, models.PROTECT, null=True, related_name="dispatches")
+    campaign_step = models.PositiveIntegerField(null=True)
+    purpose = models.CharField(max_length=12, blank=True, db_default="")
+    retry_of = models.OneToOneField("self", models.PROTECT, null=True, related_name="retry")
     ordered_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
@@ -144,6 +152,7 @@ class Dispatch(models.Model):
                 condition=Q(state__in=sorted(state.value for state in LIVE)),
                 name="one_live_dispatch_per_drive",
             ),
+            models.UniqueConstraint(fields=["campaign", "campaign_step"], name="campaign_step_ordered_once"),
             models.CheckConstraint(condition=Q(nx_load__gt=0), name="load_positive"),
             models.CheckConstraint(condition=Q(duration_s__gt=0), name="duration_positive"),
         ]

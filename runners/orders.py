@@ -1,18 +1,19 @@
 """What people ask of the lab: binding devices, ordering runs, cancelling them."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from results.models import Event, Organisation
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
 from runners import alarms
+from runners.campaigns.models import Campaign
 from runners.hosts.protocol import Identity
 from runners.machine import machine_id
 from runners.models import Device, Dispatch, Host
@@ -34,6 +35,16 @@ class Order:
     facts: dict[str, Any] = field(default_factory=dict)
     recipe: str = "act-storage"
     load_host: Host | None = None
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a dispatch stands among others: in a campaign, and in place of which one it is made."""
+
+    campaign: Campaign | None = None
+    campaign_step: int | None = None
+    purpose: str = ""
+    retry_of: Dispatch | None = None
 
 
 def add_local_host(actor: AbstractBaseUser) -> Host:
@@ -62,7 +73,9 @@ def bind(host: Host, identity: Identity, label: str, actor: AbstractBaseUser) ->
     return device
 
 
-def order(device: Device, organisation: Organisation, asked: Order, actor: AbstractBaseUser) -> Dispatch:
+def order(
+    device: Device, organisation: Organisation, asked: Order, actor: AbstractBaseUser, place: Place | None = None
+) -> Dispatch:
     """Queue a dispatch; the worker is woken after the commit, and finds the row at its next look where that fails."""
     with transaction.atomic():
         dispatch = Dispatch.objects.create(
@@ -77,6 +90,7 @@ def order(device: Device, organisation: Organisation, asked: Order, actor: Abstr
             options=asked.options,
             load_host=asked.load_host,
             facts=asked.facts,
+            **vars(place or Place()),
         )
         _record(actor, "dispatch-ordered", "dispatch", dispatch.public_id, _told(asked))
         transaction.on_commit(partial(alarms.wake_the_dispatcher, dispatch.pk))
@@ -86,6 +100,28 @@ def order(device: Device, organisation: Organisation, asked: Order, actor: Abstr
 def _told(asked: Order) -> dict[str, Any]:
     load = {} if asked.nx_load is None else {"nx_load": str(asked.nx_load)}
     return {"recipe": asked.recipe} | load
+
+
+def may_be_retried(dispatch: Dispatch) -> bool:
+    """Tell whether a new attempt may be made in place of a dispatch; a campaign makes its own."""
+    has_ended = dispatch.state in {State.FAILED, State.REFUSED} or (
+        dispatch.state == State.LOST and dispatch.ended_at is not None
+    )
+    return has_ended and dispatch.campaign_id is None and not Dispatch.objects.filter(retry_of=dispatch).exists()
+
+
+def retry(dispatch: Dispatch, actor: AbstractBaseUser) -> Dispatch | None:
+    """Order the same again, linked to the old one; None where it may not be, or was by somebody else just now."""
+    if not may_be_retried(dispatch):
+        return None
+    asked = Order(**{each.name: getattr(dispatch, each.name) for each in fields(Order)})
+    try:
+        with transaction.atomic():
+            return order(dispatch.device, dispatch.organisation, asked, actor, Place(retry_of=dispatch))
+    except IntegrityError:
+        if Dispatch.objects.filter(retry_of=dispatch).exists():
+            return None
+        raise
 
 
 def cancel(dispatch: Dispatch, actor: AbstractBaseUser) -> bool:

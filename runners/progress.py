@@ -11,6 +11,7 @@ from runners.errors import FileMissingError
 from runners.hosts.protocol import LabHost, ProgramStatus
 from runners.models import Dispatch
 from runners.storable import storable
+from runners.telemetry import fetch_telemetry
 
 # More than the block of the largest configuration (128 devices); also all that one look reads of a log it fell behind.
 CHUNK_BYTES = 1024 * 1024
@@ -123,6 +124,7 @@ def act_columns(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStat
     """Return the columns that follow an ACT log: how far it is read, its last label, the counters and its end."""
     read_bytes, blocks = follow(host, run, status.log_bytes, dispatch.log_bytes)
     progress = summarise(dispatch.progress, blocks, unit) | {"tail": tail(host, run, status.log_bytes)}
+    progress |= fetch_telemetry(host, run, status.side_file_bytes)
     return {"log_bytes": read_bytes, "last_label_s": progress.get("label_s", 0), "progress": progress}
 
 

@@ -97,6 +97,9 @@ class TwoHosts:
     def identify(self, path: str) -> Identity:
         return self.database.identify(path)
 
+    def find(self, drive_key: str, size_bytes: int) -> list[str]:
+        return self.database.find(drive_key, size_bytes)
+
     def first_bytes(self, path: str, limit: int) -> bytes:
         return self.database.first_bytes(path, limit)
 

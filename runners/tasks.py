@@ -4,6 +4,7 @@ from celery import shared_task
 
 from results import readings
 from runners import health
+from runners.campaigns.looks import look_at_campaigns
 from runners.looks import look
 from runners.watch import look_at_due
 
@@ -30,6 +31,12 @@ def watch_dispatches() -> None:
 def advance_dispatch(dispatch_id: int) -> None:
     """Look at one dispatch now: it was ordered or cancelled."""
     look(dispatch_id)
+
+
+@shared_task(name="runners.watch_campaigns")
+def watch_campaigns() -> None:
+    """Make the next step of every campaign that has one due."""
+    look_at_campaigns()
 
 
 @shared_task(name="runners.check_hosts")

@@ -164,7 +164,13 @@ CELERY_TASK_DEFAULT_QUEUE = "drivecert"
 # The lab has a queue and a worker of its own: a cancel must not wait for the reading of long logs. A worker that is
 # told no queue takes both.
 CELERY_TASK_QUEUES = (Queue("drivecert", routing_key="drivecert"), Queue("lab", routing_key="lab"))
-LAB_TASKS = ("runners.watch_dispatches", "runners.advance_dispatch", "runners.check_hosts", "runners.check_host")
+LAB_TASKS = (
+    "runners.watch_dispatches",
+    "runners.advance_dispatch",
+    "runners.watch_campaigns",
+    "runners.check_hosts",
+    "runners.check_host",
+)
 CELERY_TASK_ROUTES = {name: {"queue": "lab"} for name in LAB_TASKS}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # An alarm is tried once: without a broker a page would otherwise wait 6 s for it, and the sweep finds the row anyway.
@@ -176,6 +182,11 @@ CELERY_BEAT_SCHEDULE = {
     "watch-dispatches": {
         "task": "runners.watch_dispatches",
         "schedule": WATCH_PERIOD_S / 2,  # no look is later than a period and a half after the one before
+        "options": {"expires": WATCH_PERIOD_S * 2},
+    },
+    "watch-campaigns": {
+        "task": "runners.watch_campaigns",
+        "schedule": WATCH_PERIOD_S,
         "options": {"expires": WATCH_PERIOD_S * 2},
     },
     "check-hosts": {

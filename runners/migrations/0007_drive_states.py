@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('results', '0018_lab_record'),
-        ('runners', '0005_host_machine'),
+        ('runners', '0006_host_over_ssh'),
     ]
 
     operations = [

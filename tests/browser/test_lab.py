@@ -79,3 +79,59 @@ def test_a_page_of_the_lab_fits_a_phone(new_page, credentials, path):
         page.get_by_role("button", name="Add this machine").click()
     page.goto(path)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def start_campaign(page, path):
+    """From 0.2x, the highest that the limit leaves: a second run comes on any drive, above or below."""
+    page.get_by_role("link", name=f"Start a campaign on {path.name}").click()
+    if page.get_by_label("Prepare the drive first").is_checked():
+        page.get_by_label("Prepare the drive first").uncheck()
+    terms = {"First load, Nx": "0.2", "Highest load, Nx": "0.4", "Step, Nx": "0.1", "Screening run, s": "4",
+             "Load test, s": "6", "Stress test, s": "4", "Slice length, s": "2", "Rest after an overload, s": "0",
+             "Rest after a run that fails, s": "0"}  # fmt: skip
+    for label, value in terms.items():
+        page.get_by_label(label, exact=True).fill(value)
+    page.get_by_role("button", name="Start the campaign").click()
+
+
+def test_a_campaign_climbs_before_the_eyes_of_its_viewer(page, credentials, drive, assert_accessible):
+    sign_in(page, credentials)
+    add_device(page, drive)
+    start_campaign(page, drive)
+    page.evaluate("window.isTheSamePage = true")
+    page.wait_for_selector("table.climbed tbody tr:nth-child(2)", timeout=PATIENCE_MS)
+    assert_accessible(page)
+    page.wait_for_selector("[data-settled=yes]", timeout=PATIENCE_MS * 2)
+    assert page.evaluate("window.isTheSamePage")
+    assert page.locator("svg.climb").count() == 3
+    assert "Missing for a certificate" in page.locator("#live").inner_text()
+    assert_accessible(page)
+    page.set_viewport_size(PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_a_live_part_is_not_sent_again_while_nothing_changes(page, credentials, drive):
+    sign_in(page, credentials)
+    add_device(page, drive)
+    start_campaign(page, drive)
+    page.get_by_role("button", name="Pause").click()
+    page.wait_for_selector(".verdict >> text=paused", timeout=PATIENCE_MS)
+    page.wait_for_function("!document.querySelector('#reached')", timeout=PATIENCE_MS)
+    with page.expect_response(lambda answer: "/live/" in answer.url and answer.status == 204, timeout=PATIENCE_MS):
+        pass
+    page.get_by_role("button", name="Cancel the campaign").click()
+    page.wait_for_selector(".verdict >> text=cancelled", timeout=PATIENCE_MS)
+
+
+def test_whoever_is_signed_out_meanwhile_is_asked_to_sign_in(page, credentials, drive):
+    sign_in(page, credentials)
+    add_device(page, drive)
+    order(page, drive, duration_s=600)
+    page.get_by_role("button", name="Cancel this run").wait_for()
+    kept, address = page.context.cookies(), page.url
+    page.context.clear_cookies()
+    page.wait_for_url("**/login/**", timeout=PATIENCE_MS)
+    page.context.add_cookies(kept)
+    page.goto(address)
+    page.get_by_role("button", name="Cancel this run").click()
+    page.wait_for_selector(".verdict >> text=cancelled", timeout=PATIENCE_MS)

@@ -3,16 +3,18 @@
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import conditional_page, require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from results.models import Organisation
 from runners import orders
+from runners.campaigns.actions import open_on
 from runners.models import Device, Dispatch
 from runners.safety import may_certify
 from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.forms import OrderForm
-from webapp.lab.live import describe
+from webapp.lab.live import describe, version_of_dispatch
+from webapp.lab.renewal import is_known, renewed, unchanged
 
 NO_LAB = "You act for no lab: ask an operator to make you a member of an organisation of the kind lab."
 
@@ -26,6 +28,8 @@ def order_run(request: UserRequest, device_id: int) -> HttpResponse:
     form = OrderForm(request.POST or None)
     if request.method == "POST" and organisation is None:
         form.add_error(None, NO_LAB)
+    if request.method == "POST" and (campaign := open_on(device.drive_key)):
+        form.add_error(None, f"Campaign {campaign} has this drive. Wait for its end, or cancel it.")
     if request.method == "POST" and organisation is not None and form.is_valid():
         dispatch = orders.order(device, organisation, form.order(), request.user)
         return redirect("dispatch-detail", dispatch.public_id)
@@ -44,15 +48,17 @@ def lab_of(user: User) -> Organisation | None:
 @staff_only
 def detail(request: UserRequest, public_id: str) -> HttpResponse:
     """Show a dispatch; the live part renews itself."""
-    return render(request, "lab/dispatch.html", describe(_find(public_id)) | {"section": "lab"})
+    return renewed(request, "lab/dispatch.html", describe(_find(public_id)) | {"section": "lab"})
 
 
 @require_safe
 @staff_only
-@conditional_page
 def live(request: UserRequest, public_id: str) -> HttpResponse:
-    """Answer with the part of the page that changes, and with 304 while it has not."""
-    return render(request, "lab/live.html", describe(_find(public_id)))
+    """Answer with the part of the page that changes, and with 204 while it has not."""
+    dispatch = _find(public_id)
+    if is_known(request, version_of_dispatch(dispatch)):
+        return unchanged()
+    return renewed(request, "lab/live.html", describe(dispatch))
 
 
 @require_POST
@@ -66,6 +72,23 @@ def cancel_dispatch(request: UserRequest, public_id: str) -> HttpResponse:
     return redirect("dispatch-detail", public_id)
 
 
+@require_POST
+@staff_only
+def retry_dispatch(request: UserRequest, public_id: str) -> HttpResponse:
+    """Order the same again, linked to the old one."""
+    old = _find(public_id)
+    if campaign := open_on(old.drive_key):
+        messages.error(request, f"Campaign {campaign} has this drive. Wait for its end, or cancel it.")
+        return redirect("dispatch-detail", public_id)
+    new = orders.retry(old, request.user)
+    if new is None:
+        messages.error(request, "Nothing to order again: it has not ended so, or it was ordered again before.")
+        return redirect("dispatch-detail", public_id)
+    return redirect("dispatch-detail", new.public_id)
+
+
 def _find(public_id: str) -> Dispatch:
-    related = Dispatch.objects.select_related("device__host", "organisation", "ordered_by", "submission")
+    related = Dispatch.objects.select_related(
+        "device__host", "organisation", "ordered_by", "submission__log", "campaign", "retry_of", "retry"
+    )
     return get_object_or_404(related, public_id=public_id)

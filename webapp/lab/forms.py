@@ -80,7 +80,26 @@ class BindForm(forms.Form):
     label = forms.CharField(max_length=100)
 
 
-class OrderForm(forms.Form):
+class FactsForm(forms.Form):
+    """What the orderer states about the product; it may be stated later, in review."""
+
+    vendor = forms.CharField(max_length=200, required=False)
+    model = forms.CharField(max_length=200, required=False)
+    part_number = forms.CharField(max_length=200, required=False)
+    capacity_gb = forms.IntegerField(label="Capacity, GB", required=False, min_value=1, max_value=INTEGER_MAX)
+    firmware = forms.CharField(max_length=100, required=False)
+    category = forms.ChoiceField(choices=[("", "not stated"), *Category.choices], required=False)
+    over_provisioning_pct = forms.DecimalField(
+        label="Over-provisioning, %", required=False, min_value=0, max_digits=6, decimal_places=2
+    )
+    notes = forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), required=False, max_length=5000)
+
+    def facts(self) -> dict[str, Any]:
+        """Return what is stated, as JSON keeps it."""
+        return {name: _storable(self.cleaned_data[name]) for name in FACT_FIELDS}
+
+
+class OrderForm(FactsForm):
     """An ACT storage run on one device."""
 
     nx_load = forms.DecimalField(
@@ -113,16 +132,6 @@ class OrderForm(forms.Form):
     service_threads = forms.IntegerField(
         required=False, min_value=1, max_value=1024, help_text="Empty: 5 for each CPU of the host."
     )
-    vendor = forms.CharField(max_length=200, required=False)
-    model = forms.CharField(max_length=200, required=False)
-    part_number = forms.CharField(max_length=200, required=False)
-    capacity_gb = forms.IntegerField(label="Capacity, GB", required=False, min_value=1, max_value=INTEGER_MAX)
-    firmware = forms.CharField(max_length=100, required=False)
-    category = forms.ChoiceField(choices=[("", "not stated"), *Category.choices], required=False)
-    over_provisioning_pct = forms.DecimalField(
-        label="Over-provisioning, %", required=False, min_value=0, max_digits=6, decimal_places=2
-    )
-    notes = forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), required=False, max_length=5000)
 
     def clean(self) -> dict[str, Any]:
         """Refuse a slice longer than the run, a report longer than a slice, and more slices than can be read."""
@@ -146,7 +155,7 @@ class OrderForm(forms.Form):
             duration_s=cleaned["duration_s"],
             slice_length_s=cleaned["slice_length_s"],
             options={name: cleaned[name] for name in OPTION_FIELDS if cleaned[name] is not None},
-            facts={name: _storable(cleaned[name]) for name in FACT_FIELDS},
+            facts=self.facts(),
         )
 
 

@@ -4,11 +4,16 @@ from typing import Any
 
 from results.models import Profile, Run
 from results.rules.limits import parse_limits
+from results.rules.loads import READS_PER_S
+from runners.campaigns.outcome import Purpose
+from runners.campaigns.words import named
 from runners.models import Dispatch
+from runners.orders import may_be_retried
 from runners.recipes import RECIPES
 from runners.safety import may_certify
 from runners.states import FINAL, State
 from webapp.lab.forms import OrderForm
+from webapp.lab.renewal import version_of
 
 # What a state means, for whoever waits.
 MEANINGS = {
@@ -23,6 +28,7 @@ MEANINGS = {
     State.LOST: "the register no longer knows what became of it",
     State.CANCELLED: "it was stopped as asked, or never started",
 }
+RECIPE_WORDS = {"act-storage": "ACT storage", "act-index": "ACT index", "prep": "Prep", "ycsb": "YCSB"}
 BAD_ENDS = frozenset({State.FAILED, State.REFUSED, State.LOST})
 
 
@@ -32,7 +38,13 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
     is_orphaned = state is State.LOST and dispatch.ended_at is None
     is_ending = is_orphaned and dispatch.cancel_requested_at is not None
     return {
+        "version": version_of_dispatch(dispatch),
         "dispatch": dispatch,
+        "title": title_of(dispatch),
+        "asked_reads_per_s": None if dispatch.nx_load is None else dispatch.nx_load * READS_PER_S,
+        "cancel_took_s": _cancel_took_s(dispatch),
+        "may_retry": may_be_retried(dispatch),
+        "retry": getattr(dispatch, "retry", None),
         "meaning": MEANINGS[state],
         "is_final": state in FINAL,
         "is_settled": state in FINAL and not is_ending and not _is_being_read(dispatch),
@@ -50,6 +62,37 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
         "recipe_label": RECIPES[dispatch.recipe].LABEL,
         "runs": list(_runs(dispatch)),
     }
+
+
+def version_of_dispatch(dispatch: Dispatch) -> str:
+    """Return the version of its live part: whatever that shows is in here."""
+    shown = (
+        "state",
+        "reason",
+        "cancel_requested_at",
+        "ended_at",
+        "last_label_s",
+        "log_bytes",
+        "progress",
+        "generation",
+    )
+    retry = getattr(dispatch, "retry", None)
+    below = [_is_being_read(dispatch), [run.public_id for run in _runs(dispatch)], retry and retry.public_id]
+    return version_of([[getattr(dispatch, name) for name in shown], dispatch.submission_id, dispatch.pid, below])
+
+
+def title_of(dispatch: Dispatch) -> str:
+    """Return what a dispatch is, for people: load test at 30x; ACT storage, 30x; prep."""
+    if dispatch.purpose:
+        return named(Purpose(dispatch.purpose), dispatch.nx_load).capitalize()
+    return RECIPE_WORDS.get(dispatch.recipe, dispatch.recipe)
+
+
+def _cancel_took_s(dispatch: Dispatch) -> int | None:
+    """Return how long the host took to confirm a cancel; None where it has not, or none was asked for."""
+    if dispatch.state != State.CANCELLED or dispatch.ended_at is None or dispatch.cancel_requested_at is None:
+        return None
+    return max(0, round((dispatch.ended_at - dispatch.cancel_requested_at).total_seconds()))
 
 
 def _shares_with_limits(shares: list[dict[str, Any]]) -> list[dict[str, Any]]:

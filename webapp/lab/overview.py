@@ -6,6 +6,8 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from runners.campaigns.actions import OPEN
+from runners.campaigns.models import Campaign
 from runners.models import Dispatch, Host
 from runners.orders import add_local_host
 from webapp.accounts.requests import UserRequest, staff_only
@@ -21,6 +23,7 @@ def lab(request: UserRequest) -> HttpResponse:
     dispatches = Dispatch.objects.select_related("device__host").order_by("-ordered_at", "-pk")
     page = Paginator(dispatches, PAGE_ROWS).get_page(request.GET.get("page"))
     context = {"hosts": hosts, "has_local": Host.objects.filter(kind=Host.Kind.LOCAL).exists(), "page": page}
+    context["open_campaigns"] = Campaign.objects.filter(state__in=OPEN)
     return render(request, "lab/lab.html", context | {"section": "lab"})
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from webapp.lab import device_page, devices, dispatches, hosts, overview
+from webapp.lab import campaigns, device_page, devices, dispatches, hosts, overview
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", overview.lab, name="lab"),
@@ -19,4 +19,14 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("dispatches/<slug:public_id>/", dispatches.detail, name="dispatch-detail"),
     path("dispatches/<slug:public_id>/live/", dispatches.live, name="dispatch-live"),
     path("dispatches/<slug:public_id>/cancel/", dispatches.cancel_dispatch, name="dispatch-cancel"),
+    path("dispatches/<slug:public_id>/retry/", dispatches.retry_dispatch, name="dispatch-retry"),
+    path("devices/<int:device_id>/campaign/", campaigns.order_campaign, name="campaign-order"),
+    path("campaigns/", campaigns.campaign_list, name="campaign-list"),
+    path("campaigns/<slug:public_id>/", campaigns.detail, name="campaign-detail"),
+    path("campaigns/<slug:public_id>/ladder.json", campaigns.ladder_json, name="campaign-ladder-json"),
+    path("campaigns/<slug:public_id>/live/", campaigns.live, name="campaign-live"),
+    path("campaigns/<slug:public_id>/pause/", campaigns.pause_campaign, name="campaign-pause"),
+    path("campaigns/<slug:public_id>/resume/", campaigns.resume_campaign, name="campaign-resume"),
+    path("campaigns/<slug:public_id>/cancel/", campaigns.cancel_campaign, name="campaign-cancel"),
+    path("campaigns/<slug:public_id>/terms/", campaigns.change_terms, name="campaign-terms"),
 ]

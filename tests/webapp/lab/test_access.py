@@ -1,17 +1,26 @@
 import pytest
 from django.test import Client
 
+from runners.campaigns.actions import Wanted, start
+from runners.campaigns.terms import Terms
+
 pytestmark = pytest.mark.django_db
 
 PAGES = ["/lab/", "/lab/hosts/add/", "/lab/hosts/local/", "/lab/hosts/local/devices/add/",
          "/lab/devices/{device}/order/", "/lab/dispatches/{dispatch}/",
-         "/lab/dispatches/{dispatch}/live/"]  # fmt: skip
-DEEDS = ["/lab/hosts/local/add/", "/lab/hosts/local/devices/bind/", "/lab/dispatches/{dispatch}/cancel/"]
+         "/lab/dispatches/{dispatch}/live/", "/lab/devices/{device}/campaign/", "/lab/campaigns/",
+         "/lab/campaigns/{campaign}/", "/lab/campaigns/{campaign}/live/", "/lab/campaigns/{campaign}/ladder.json",
+         ]  # fmt: skip
+DEEDS = ["/lab/hosts/local/add/", "/lab/hosts/local/devices/bind/", "/lab/dispatches/{dispatch}/cancel/",
+         "/lab/dispatches/{dispatch}/retry/", "/lab/campaigns/{campaign}/pause/", "/lab/campaigns/{campaign}/resume/",
+         "/lab/campaigns/{campaign}/cancel/", "/lab/campaigns/{campaign}/terms/"]  # fmt: skip
 
 
 @pytest.fixture
-def address(dispatch):
-    return lambda pattern: pattern.format(device=dispatch.device.pk, dispatch=dispatch.public_id)
+def address(dispatch, a_lab, staff):
+    campaign = start(dispatch.device, a_lab, Wanted(Terms()), staff)
+    names = {"device": dispatch.device.pk, "dispatch": dispatch.public_id, "campaign": campaign.public_id}
+    return lambda pattern: pattern.format(**names)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -23,7 +32,7 @@ def test_a_page_of_the_lab_is_for_staff(address, lab_client, visitor, page):
 
 @pytest.mark.parametrize("deed", DEEDS)
 def test_a_deed_in_the_lab_is_for_staff(address, lab_client, visitor, deed):
-    assert lab_client.post(address(deed)).status_code == 302
+    assert lab_client.post(address(deed)).status_code in {200, 302}  # 200: the page, with what is wrong in the form
     assert visitor.post(address(deed)).status_code == 403
     assert "/login/" in Client().post(address(deed)).headers["Location"]
 

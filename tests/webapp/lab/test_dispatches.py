@@ -1,4 +1,5 @@
 import json
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -124,20 +125,40 @@ def test_the_end_of_the_log_is_escaped(lab_client, in_state):
     assert "&lt;/pre&gt;" in text
 
 
-def test_the_live_part_answers_304_until_something_changes(lab_client, in_state):
+CHANGES = [{"last_label_s": 7}, {"state": "collecting"}, {"reason": "no answer"}, {"progress": {"tail": ["x"]}},
+           {"cancel_requested_at": timezone.now()}, {"pid": 8}]  # fmt: skip
+
+
+@pytest.mark.parametrize("columns", CHANGES, ids=str)
+def test_the_live_part_answers_204_until_something_changes(lab_client, in_state, columns):
     dispatch = in_state(State.RUNNING)
-    address = f"/lab/dispatches/{dispatch.public_id}/live/"
-    etag = lab_client.get(address).headers["ETag"]
-    assert lab_client.get(address, headers={"If-None-Match": etag}).status_code == 304
-    Dispatch.objects.filter(pk=dispatch.pk).update(last_label_s=7)
-    assert lab_client.get(address, headers={"If-None-Match": etag}).status_code == 200
+    version = page(lab_client, dispatch).context["version"]
+    assert page(lab_client, dispatch, f"live/?version={version}").status_code == 204
+    Dispatch.objects.filter(pk=dispatch.pk).update(**columns)
+    renewed = page(lab_client, dispatch, f"live/?version={version}")
+    assert (renewed.status_code, renewed.context["version"] != version) == (200, True)
+
+
+def test_a_heartbeat_alone_changes_nothing_on_the_page(lab_client, in_state):
+    dispatch = in_state(State.RUNNING)
+    version = page(lab_client, dispatch).context["version"]
+    Dispatch.objects.filter(pk=dispatch.pk).update(heartbeat_at=timezone.now())
+    assert page(lab_client, dispatch, f"live/?version={version}").status_code == 204
+
+
+def test_a_look_at_what_has_not_changed_asks_little(lab_client, in_state, django_assert_max_num_queries):
+    dispatch = in_state(State.RUNNING)
+    version = page(lab_client, dispatch).context["version"]
+    with django_assert_max_num_queries(4):  # session, user, dispatch, its retry
+        page(lab_client, dispatch, f"live/?version={version}")
 
 
 @pytest.mark.parametrize(("state", "renews"), [(State.RUNNING, True), (State.DONE, False)])
 def test_a_page_renews_itself_without_script_until_the_end(lab_client, in_state, state, renews):
     text = page(lab_client, in_state(state)).text
     assert ('<noscript><meta http-equiv="refresh"' in text) is renews
-    assert ("js/dispatch.js" in text) is renews
+    assert ("js/live.js" in text) is renews
+    assert ('hx-trigger="every 2s"' in text) is renews
 
 
 def test_a_done_dispatch_renews_until_its_log_is_read(lab_client, dispatch, connect, fake):
@@ -185,3 +206,42 @@ def test_the_page_says_that_a_program_left_behind_is_being_ended_until_it_has(la
     text = page(lab_client, lost).text
     assert "The drive is free" in text
     assert 'data-settled="yes"' in text
+
+
+@pytest.mark.parametrize("columns", [{"state": State.FAILED}, {"state": State.REFUSED},
+                                     {"state": State.LOST, "ended_at": timezone.now()}])  # fmt: skip
+def test_what_ended_badly_is_ordered_again_once(lab_client, in_state, columns):
+    old = in_state(**columns)
+    assert "Order it again" in page(lab_client, old).text
+    answer = lab_client.post(f"/lab/dispatches/{old.public_id}/retry/")
+    new = old.retry
+    assert answer.headers["Location"] == f"/lab/dispatches/{new.public_id}/"
+    assert (new.nx_load, new.duration_s, new.options, new.state) == (old.nx_load, old.duration_s, old.options, "queued")
+    assert f'In place of <a href="/lab/dispatches/{old.public_id}/' in page(lab_client, new).text
+    assert f'ordered again as <a href="/lab/dispatches/{new.public_id}/' in page(lab_client, old).text
+    assert "Nothing to order again" in lab_client.post(f"/lab/dispatches/{old.public_id}/retry/", follow=True).text
+
+
+@pytest.mark.parametrize("state", [State.RUNNING, State.DONE, State.CANCELLED, State.LOST])
+def test_what_did_not_end_badly_or_may_still_run_is_not_ordered_again(lab_client, in_state, state):
+    dispatch = in_state(state)
+    assert "Order it again" not in page(lab_client, dispatch).text
+    assert "Nothing to order again" in lab_client.post(f"/lab/dispatches/{dispatch.public_id}/retry/", follow=True).text
+    assert Dispatch.objects.count() == 1
+
+
+def test_the_page_says_when_a_cancel_is_asked_for_and_when_it_is_confirmed(lab_client, in_state):
+    asked_at = timezone.now()
+    dispatch = in_state(State.RUNNING, cancel_requested_at=asked_at)
+    assert "has not confirmed yet" in page(lab_client, dispatch).text
+    in_state(State.CANCELLED, ended_at=asked_at + timedelta(seconds=3))
+    assert "confirmed 3\N{NO-BREAK SPACE}s later" in page(lab_client, dispatch).text
+
+
+def test_temperatures_and_the_rate_asked_are_shown(lab_client, in_state):
+    warmth = {"disk": "nvme0n1", "sensor": "nvme Composite", "celsius": 41, "limit_celsius": 70}
+    counted = {"interval_reads_count": 10, "reads_count": 10, "label_s": 5, "reads_per_s": "1999.8"}
+    told = counted | {"telemetry": {"temperatures": [warmth]}}
+    text = page(lab_client, in_state(State.RUNNING, progress=told)).text
+    assert "nvme0n1, nvme Composite, warns at 70</dt><dd>41" in text
+    assert "2,000 asked</dt><dd>1999.8" in text

@@ -5,7 +5,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('runners', '0006_host_over_ssh'),
+        ('runners', '0009_campaign_entries_append_only'),
     ]
 
     operations = [

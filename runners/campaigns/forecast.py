@@ -1,0 +1,90 @@
+"""When a campaign may end: the planner itself, run ahead against drives that its outcomes still allow."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from runners.campaigns.outcome import Outcome, Purpose, Result
+from runners.campaigns.plan import Finish, Pause, Run, Wait, next_step
+from runners.campaigns.search import bracket
+from runners.campaigns.terms import Terms
+from runners.campaigns.votes import certified_nx, judged
+
+STEPS_MAX = 200  # a ladder from 1 to 2^31 steps with all its halves has less than 100
+DRIVES_COUNT = 5
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Earliest and latest end, seconds from the epoch, and how many runs are still to come, if none is repeated.
+
+    `has_prep`: prep is still to come, whose duration is the drive's and is in neither time.
+    """
+
+    earliest_s: int
+    latest_s: int
+    fewest_runs: int
+    most_runs: int
+    has_prep: bool
+
+
+def forecast(terms: Terms, outcomes: Sequence[Outcome], now_s: int) -> Forecast | None:
+    """Return when the campaign ends on the drives that are still possible; None where a person has to look first.
+
+    An open outcome is taken to end at its `ended_s`.
+    """
+    ends = [_run_ahead(terms, outcomes, now_s, limit) for limit in _limits(terms, outcomes)]
+    known = [end for end in ends if end is not None]
+    if not known:
+        return None
+    times, counts = [end[0] for end in known], [end[1] for end in known]
+    return Forecast(min(times), max(times), min(counts), max(counts), _needs_prep(terms, outcomes))
+
+
+def _needs_prep(terms: Terms, outcomes: Iterable[Outcome]) -> bool:
+    done = any(each.purpose is Purpose.PREP and each.result is Result.PASSED for each in outcomes)
+    return terms.with_prep and not done
+
+
+def _limits(terms: Terms, outcomes: Sequence[Outcome]) -> list[int]:
+    """Return highest passing loads, in steps, that the drive may have by what is known, spread over all that may be."""
+    found = bracket(judged(outcomes, Purpose.SCREENING, terms) | judged(outcomes, Purpose.LOAD, terms))
+    lowest = found.passing or 0
+    highest = max(lowest, terms.cap_units if found.failing is None else min(found.failing - 1, terms.cap_units))
+    return sorted({lowest + (highest - lowest) * place // (DRIVES_COUNT - 1) for place in range(DRIVES_COUNT)})
+
+
+def _run_ahead(terms: Terms, outcomes: Sequence[Outcome], now_s: int, limit: int) -> tuple[int, int] | None:
+    """Return when the campaign ends on a drive that passes up to `limit`, and with how many more runs."""
+    past = [_ended(each, terms, limit, now_s) for each in outcomes]
+    now_s = max([now_s, *(each.ended_s or 0 for each in past)])
+    runs_count = 0
+    for _ in range(STEPS_MAX):
+        step = next_step(terms, past, now_s)
+        if isinstance(step, Finish):
+            return now_s, runs_count
+        if isinstance(step, Pause):
+            return None
+        if isinstance(step, Wait):
+            now_s = step.until_s or now_s
+            continue
+        now_s += step.duration_s or 0
+        runs_count += 1
+        past.append(_imagined(step, terms, limit, now_s, len(past)))
+    return None
+
+
+def _ended(outcome: Outcome, terms: Terms, limit: int, now_s: int) -> Outcome:
+    """Return an outcome as it will be: what is open ends as the drive lets it."""
+    if outcome.result is not Result.OPEN:
+        return outcome
+    return replace(outcome, result=_result(outcome, terms, limit), ended_s=max(now_s, outcome.ended_s or 0))
+
+
+def _imagined(step: Run, terms: Terms, limit: int, ended_s: int, number: int) -> Outcome:
+    run = Outcome(f"run {number}", step.purpose, step.nx, Result.OPEN, step.duration_s, ended_s)
+    return replace(run, result=_result(run, terms, limit))
+
+
+def _result(run: Outcome, terms: Terms, limit: int) -> Result:
+    nx = certified_nx(run)
+    return Result.PASSED if nx is None or terms.units(nx) <= limit else Result.FAILED

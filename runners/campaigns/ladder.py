@@ -1,0 +1,161 @@
+"""The dispatches of a campaign with what became of them: rows in, outcomes of the planner out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+
+from results.models import Reading, Run, Share, Statistic, Verdict, Visibility
+from results.rules.limits import CountedShare, Limit, is_count_within, nearest_limit, parse_limits
+from runners import exits
+from runners.campaigns.models import Campaign
+from runners.campaigns.outcome import Outcome, Purpose, Result
+from runners.models import Dispatch
+from runners.states import FINAL, State
+
+RATE_NOT_HELD = "rate-below-asked"  # docs/findings.md
+TOLD_NOTHING = {State.FAILED: Result.UNUSABLE, State.REFUSED: Result.REFUSED, State.CANCELLED: Result.CANCELLED}
+UNREAD = {Reading.State.PENDING, Reading.State.READING}
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One dispatch, the run that its log was read as (None: none), its worst shares, and its outcome."""
+
+    dispatch: Dispatch
+    run: Run | None
+    shares: tuple[Share, ...]
+    verdict: Verdict | None
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A result with its reason, and what is left of the nearest limit."""
+
+    result: Result
+    reason: str
+    margin: Fraction | None = None
+
+
+def rungs_of(campaign: Campaign) -> list[Rung]:
+    """Return every dispatch of a campaign in the order of its orders; the number of queries does not depend on them."""
+    dispatches = campaign.dispatches.order_by("campaign_step").select_related(
+        "device__host", "submission__log", "retry_of"
+    )
+    limits = parse_limits(campaign.profile.document)
+    read = dispatches.prefetch_related(
+        "submission__log__readings",
+        "submission__runs__shares",
+        "submission__runs__verdicts",
+        "submission__runs__findings",
+    )
+    return [_rung(dispatch, limits, campaign.resumed_at) for dispatch in read]
+
+
+def _rung(dispatch: Dispatch, limits: Sequence[Limit], resumed_at: datetime | None) -> Rung:
+    run = _run_of(dispatch)
+    shares = tuple(share for share in run.shares.all() if share.statistic == Statistic.WORST_SLICE) if run else ()
+    judged = _judge(dispatch, run, shares, limits)
+    outcome = Outcome(
+        id=dispatch.public_id,
+        purpose=Purpose(dispatch.purpose),
+        nx=dispatch.nx_load,
+        result=judged.result,
+        duration_s=dispatch.duration_s,
+        ended_s=_seconds(dispatch.ended_at),
+        margin=judged.margin,
+        is_excused=resumed_at is not None and dispatch.ordered_at < resumed_at,
+        reason=judged.reason,
+    )
+    verdicts = list(run.verdicts.all()) if run else []
+    return Rung(dispatch, run, shares, verdicts[0] if verdicts else None, outcome)
+
+
+def _run_of(dispatch: Dispatch) -> Run | None:
+    """Return the newest reading's run that stands."""
+    runs = dispatch.submission.runs.all() if dispatch.submission else []
+    standing = [run for run in runs if run.visibility != Visibility.SUPERSEDED]
+    return max(standing, key=lambda run: (run.reading_id or 0, -run.ordinal), default=None)
+
+
+def _seconds(at: datetime | None) -> int | None:
+    return None if at is None else int(at.timestamp())
+
+
+def _judge(dispatch: Dispatch, run: Run | None, shares: Sequence[Share], limits: Sequence[Limit]) -> _Judged:
+    """Return what the campaign learns from a dispatch, in the order in which things come to be known."""
+    state = State(dispatch.state)
+    if state not in FINAL:
+        return _Judged(Result.OPEN, "")
+    if state is State.LOST:
+        return _lost(dispatch)
+    if state in TOLD_NOTHING:
+        return _Judged(TOLD_NOTHING[state], dispatch.reason)
+    if dispatch.purpose == Purpose.PREP:
+        return _of_prep(dispatch)
+    if dispatch.exit_status == exits.CANNOT_KEEP_UP:
+        return _Judged(Result.OVERLOADED, dispatch.reason)
+    return _of_run(dispatch, run, shares, limits)
+
+
+def _lost(dispatch: Dispatch) -> _Judged:
+    if dispatch.ended_at is None:
+        return _Judged(Result.OPEN, f"{dispatch} was lost; its host has not said yet that nothing of it runs")
+    return _Judged(Result.UNUSABLE, dispatch.reason)
+
+
+def _of_prep(dispatch: Dispatch) -> _Judged:
+    passed = dispatch.exit_status == exits.FINISHED
+    return _Judged(Result.PASSED if passed else Result.UNUSABLE, dispatch.reason)
+
+
+def _of_run(dispatch: Dispatch, run: Run | None, shares: Sequence[Share], limits: Sequence[Limit]) -> _Judged:
+    if run is None:
+        return _without_run(dispatch)
+    told_nothing = _untrusted(run)
+    if told_nothing:
+        return told_nothing
+    if any(finding.rule_id == RATE_NOT_HELD for finding in run.findings.all()):
+        return _Judged(Result.OVERLOADED, "the load was not held: see the findings of its run")
+    return (
+        _Judged(Result.PASSED, "ran to completion")
+        if dispatch.purpose == Purpose.STRESS
+        else _by_limits(shares, limits)
+    )
+
+
+def _untrusted(run: Run) -> _Judged | None:
+    """Return why a run tells nothing of the drive, None where it does."""
+    verdict = next(iter(run.verdicts.all()), None)
+    if verdict is None or verdict.outcome == Verdict.Outcome.VOID:
+        return _Judged(Result.UNUSABLE, verdict.headline if verdict else "its log was not judged")
+    stop = (run.facts.get("stop") or {}).get("kind")
+    if stop != "finished":
+        return _Judged(Result.UNUSABLE, f"its log does not end as that of a finished run ({stop or 'no end is told'})")
+    return None
+
+
+def _without_run(dispatch: Dispatch) -> _Judged:
+    readings = list(dispatch.submission.log.readings.all()) if dispatch.submission else []
+    if any(reading.state in UNREAD for reading in readings):
+        return _Judged(Result.OPEN, f"{dispatch} has ended, and its log is being read")
+    return _Judged(Result.UNUSABLE, "its log could not be read as a run")
+
+
+def _by_limits(shares: Sequence[Share], limits: Sequence[Limit]) -> _Judged:
+    """Judge by the profile's rule: every share of the worst slice within its limit, by counts."""
+    counted = {
+        share.threshold_us: CountedShare(share.threshold_us, share.over_count, share.ops_count)
+        for share in shares
+        if share.over_count is not None and share.ops_count
+    }
+    missing = [limit for limit in limits if limit.threshold_us not in counted]
+    if missing or not limits:
+        return _Judged(Result.UNUSABLE, "its log holds no whole slice to be judged")
+    found = nearest_limit(counted.values(), limits)
+    is_within = all(
+        is_count_within(counted[each.threshold_us].over_count, counted[each.threshold_us].ops_count, each.limit_pct)
+        for each in limits
+    )
+    return _Judged(Result.PASSED if is_within else Result.FAILED, "", found[1] if found else None)

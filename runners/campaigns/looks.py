@@ -1,0 +1,146 @@
+"""One look at a campaign makes the step that is due: at most one dispatch, however many workers look."""
+
+import logging
+from datetime import UTC, datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from runners.campaigns.ladder import Rung, rungs_of
+from runners.campaigns.missing import missing_for_certificate
+from runners.campaigns.models import Campaign, CampaignEntry
+from runners.campaigns.outcome import Purpose
+from runners.campaigns.plan import Finish, Pause, Run, Wait, next_step
+from runners.campaigns.terms import terms_of
+from runners.campaigns.words import named
+from runners.locks import climbing
+from runners.models import Dispatch
+from runners.moves import WORKER
+from runners.orders import Order, Place, order
+from runners.recipes import RECIPES
+from runners.states import FINAL, State
+from runners.storable import storable
+
+log = logging.getLogger(__name__)
+
+Kind = CampaignEntry.Kind
+PREP = "prep"
+
+
+def look_at_campaigns() -> None:
+    """Look at every campaign that is not at its end, and does not wait for a person."""
+    waiting = Campaign.objects.filter(state__in=[Campaign.State.ACTIVE, Campaign.State.CANCELLING])
+    for campaign_id in waiting.order_by("ordered_at").values_list("pk", flat=True):
+        try:
+            look(campaign_id)
+        except Exception:
+            # One campaign that the register stumbles over must not hold up the others; the next look tries again.
+            log.exception("campaign %s: stumbled", campaign_id)
+
+
+def look(campaign_id: int) -> None:
+    """Make the step that is due, unless another worker is at it."""
+    with climbing(campaign_id) as is_held:
+        if is_held:
+            campaign = Campaign.objects.select_related("device__host", "organisation", "ordered_by", "profile")
+            advance(campaign.get(pk=campaign_id))
+
+
+def advance(campaign: Campaign) -> None:
+    """Make the step that is due. Whoever comes second finds the row changed, and changes nothing."""
+    if campaign.state == Campaign.State.CANCELLING:
+        _confirm_cancel(campaign)
+        return
+    rungs = rungs_of(campaign)
+    step = next_step(terms_of(campaign.terms), [rung.outcome for rung in rungs], int(timezone.now().timestamp()))
+    if isinstance(step, Run):
+        _order(campaign, step)
+    elif isinstance(step, Wait):
+        _wait(campaign, step)
+    elif isinstance(step, Pause):
+        _change(campaign, Kind.PAUSED, step.reason, state=Campaign.State.PAUSED)
+    else:
+        _finish(campaign, step, rungs)
+
+
+def _order(campaign: Campaign, run: Run) -> None:
+    """Count the step and order its dispatch in one transaction: the count is what two workers cannot both find."""
+    recipe = PREP if run.purpose is Purpose.PREP else campaign.recipe
+    if recipe not in RECIPES:
+        _note(campaign, f"waits for the recipe {recipe}, which this register does not have")
+        return
+    with transaction.atomic():
+        number = campaign.steps_count + 1
+        found = Campaign.objects.filter(pk=campaign.pk, state=Campaign.State.ACTIVE, steps_count=campaign.steps_count)
+        if not found.update(steps_count=number, reason=f"{named(run.purpose, run.nx)}: {run.reason}", next_at=None):
+            return
+        place = Place(campaign, number, run.purpose, _retried(campaign, run))
+        dispatch = order(
+            campaign.device, campaign.organisation, _asked(campaign, run, recipe), campaign.ordered_by, place
+        )
+        _enter(campaign, Kind.ORDERED, f"{named(run.purpose, run.nx)}: {run.reason}", dispatch)
+
+
+def _retried(campaign: Campaign, run: Run) -> Dispatch | None:
+    return campaign.dispatches.get(public_id=run.retry_of) if run.retry_of else None
+
+
+def _asked(campaign: Campaign, run: Run, recipe: str) -> Order:
+    slice_length_s = terms_of(campaign.terms).slice_length_s
+    if run.duration_s is not None:
+        slice_length_s = min(slice_length_s, run.duration_s)
+    options = campaign.options if recipe == campaign.recipe else {}
+    return Order(run.nx, run.duration_s, slice_length_s, options, campaign.facts, recipe)
+
+
+def _wait(campaign: Campaign, wait: Wait) -> None:
+    """Say what it waits for; a rest is entered once, when it begins."""
+    if wait.until_s is None:
+        _note(campaign, wait.reason)
+        return
+    next_at = datetime.fromtimestamp(wait.until_s, UTC)
+    if campaign.next_at != next_at:
+        _change(campaign, Kind.RESTED, wait.reason, next_at=next_at)
+
+
+def _finish(campaign: Campaign, finish: Finish, rungs: list[Rung]) -> None:
+    ended = {
+        "state": Campaign.State.FINISHED,
+        "end": finish.end,
+        "confirmed_nx": finish.nx,
+        "missing": missing_for_certificate(campaign, finish.nx, rungs),
+        "ended_at": timezone.now(),
+        "next_at": None,
+    }
+    _change(campaign, Kind.FINISHED, finish.reason, **ended)
+
+
+def _confirm_cancel(campaign: Campaign) -> None:
+    """Cancelled is said when no dispatch can have a program left on the host."""
+    under_way = campaign.dispatches.exclude(state__in=FINAL) | campaign.dispatches.filter(
+        state=State.LOST, ended_at__isnull=True
+    )
+    left = under_way.first()
+    if left is not None:
+        _note(campaign, f"a cancel was asked for; waits until the host has said that {left} has ended")
+        return
+    cancelled = {"state": Campaign.State.CANCELLED, "ended_at": timezone.now()}
+    _change(campaign, Kind.CANCELLED, "cancelled; nothing of it runs on the host", **cancelled)
+
+
+def _change(campaign: Campaign, kind: str, reason: str, **columns: object) -> None:
+    """Change the row with its entry, unless somebody else has changed its state meanwhile."""
+    reason = storable(reason)
+    with transaction.atomic():
+        found = Campaign.objects.filter(pk=campaign.pk, state=campaign.state, steps_count=campaign.steps_count)
+        if found.update(reason=reason, **columns):
+            _enter(campaign, kind, reason)
+
+
+def _note(campaign: Campaign, reason: str) -> None:
+    if campaign.reason != reason:
+        Campaign.objects.filter(pk=campaign.pk, state=campaign.state).update(reason=storable(reason))
+
+
+def _enter(campaign: Campaign, kind: str, reason: str, dispatch: Dispatch | None = None) -> None:
+    CampaignEntry.objects.create(campaign=campaign, dispatch=dispatch, kind=kind, actor=WORKER, reason=storable(reason))

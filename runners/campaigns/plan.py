@@ -1,0 +1,189 @@
+"""What a campaign does next, decided from its terms and outcomes alone: no clock, no rows, no host.
+
+So a campaign can be resumed at any step, by any worker: the same rows give the same step.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import StrEnum
+
+from results.rules.words import counted
+from runners.campaigns import search, words
+from runners.campaigns.outcome import Outcome, Purpose, Result
+from runners.campaigns.terms import STRESS_FACTOR, Terms
+from runners.campaigns.votes import judged
+
+RETRY_AFTER_S = 60  # what stopped a run (a host restarted, say) is seldom over at once
+
+Outcomes = Sequence[Outcome]
+
+
+class End(StrEnum):
+    """Why a campaign came to its end."""
+
+    CONFIRMED = "confirmed"
+    AT_LIMIT = "at-limit"
+    NOTHING_PASSES = "nothing-passes"
+    SPENT = "spent"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run to be ordered: `nx` is its own load, None for prep; `retry_of` the outcome that told nothing."""
+
+    purpose: Purpose
+    nx: Decimal | None
+    duration_s: int | None
+    reason: str
+    retry_of: str | None = None
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Nothing to order before `until_s` (None: before the open run has ended)."""
+
+    reason: str
+    until_s: int | None = None
+
+
+@dataclass(frozen=True)
+class Pause:
+    """A person has to look first."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Finish:
+    """The campaign is at its end; `nx` is the highest load confirmed, None where there is none."""
+
+    end: End
+    nx: Decimal | None
+    reason: str
+
+
+Step = Run | Wait | Pause | Finish
+
+
+def next_step(terms: Terms, outcomes: Outcomes, now_s: int) -> Step:
+    """Return what is due now; `outcomes` in the order in which they were ordered."""
+    if open_one := next((each for each in outcomes if each.result is Result.OPEN), None):
+        return Wait(open_one.reason or words.under_way(open_one))
+    if pause := _person_needed(terms, outcomes):
+        return pause
+    step = _wanted(terms, outcomes)
+    if not isinstance(step, Run):
+        return step
+    return _rest(terms, outcomes, step, now_s) or _as_retry(step, outcomes)
+
+
+def _person_needed(terms: Terms, outcomes: Outcomes) -> Pause | None:
+    """Stop where another attempt would end as the last one did, or where somebody wanted it ended."""
+    if terms.cap_units < 1:
+        return Pause(words.no_load_allowed(terms))
+    last = outcomes[-1] if outcomes else None
+    if last is None or last.is_excused:
+        return None
+    if last.result in {Result.REFUSED, Result.CANCELLED}:
+        return Pause(f"{last.id} was {last.result}: {last.reason}")
+    attempts_count = _attempts_in_vain(outcomes)
+    if attempts_count >= terms.attempts_max:
+        return Pause(f"{counted(attempts_count, 'attempt')} told nothing, the last one {last.id}: {last.reason}")
+    return None
+
+
+def _attempts_in_vain(outcomes: Outcomes) -> int:
+    """Count the attempts since the last one that told something."""
+    attempts_count = 0
+    for outcome in reversed(outcomes):
+        if outcome.result is not Result.UNUSABLE or outcome.is_excused:
+            break
+        attempts_count += 1
+    return attempts_count
+
+
+def _wanted(terms: Terms, outcomes: Outcomes) -> Run | Finish:
+    if terms.with_prep and not any(_is_prepared(each) for each in outcomes):
+        return Run(Purpose.PREP, None, None, "every certificate begins with a prepared drive")
+    screened = judged(outcomes, Purpose.SCREENING, terms)
+    rung = search.next_rung(screened, terms)
+    if rung is not None:
+        return _run(terms, Purpose.SCREENING, rung, words.why_rung(rung, screened, terms))
+    return _confirm(terms, outcomes, search.bracket(screened))
+
+
+def _is_prepared(outcome: Outcome) -> bool:
+    return outcome.purpose is Purpose.PREP and outcome.result is Result.PASSED
+
+
+def _confirm(terms: Terms, outcomes: Outcomes, screened: search.Bracket) -> Run | Finish:
+    """Make the load test of the highest load, and its stress test once that has passed."""
+    if screened.passing is None:
+        lowest = words.nx(terms.nx(screened.failing or 1))
+        return Finish(End.NOTHING_PASSES, None, f"the drive fails at {lowest}, and no lower load is told apart")
+    top = min(screened.passing, terms.cap_units)
+    loads, stresses = judged(outcomes, Purpose.LOAD, terms), judged(outcomes, Purpose.STRESS, terms)
+    confirmed = {units: _is_confirmed(passes, stresses.get(units)) for units, passes in loads.items()}
+    units = search.next_to_confirm(confirmed, top, terms)
+    best = search.bracket(confirmed)
+    if units is None:
+        return _finish(terms, best, screened)
+    decided_count = sum(passes is not None for passes in confirmed.values())
+    if units not in loads and decided_count >= terms.confirmations_max:
+        return _spent(terms, best, decided_count)
+    if loads.get(units):
+        return _run(terms, Purpose.STRESS, units, words.why_stress(terms.nx(units)))
+    return _run(terms, Purpose.LOAD, units, words.why_load(units, confirmed, terms))
+
+
+def _is_confirmed(load_passes: bool | None, stress_passes: bool | None) -> bool | None:
+    """A load is confirmed by both tests; one that fails is enough against it."""
+    return load_passes and stress_passes if load_passes else load_passes
+
+
+def _finish(terms: Terms, best: search.Bracket, screened: search.Bracket) -> Finish:
+    if best.passing is None:
+        return Finish(End.NOTHING_PASSES, None, "no load that screening passed was confirmed by its tests")
+    failing = min((each for each in (best.failing, screened.failing) if each is not None), default=None)
+    nx = terms.nx(best.passing)
+    if failing is None or best.passing >= terms.cap_units:
+        return Finish(End.AT_LIMIT, nx, words.at_limit(nx, terms))
+    return Finish(End.CONFIRMED, nx, words.highest(nx, terms.nx(failing)))
+
+
+def _spent(terms: Terms, best: search.Bracket, decided_count: int) -> Finish:
+    nx = None if best.passing is None else terms.nx(best.passing)
+    return Finish(End.SPENT, nx, words.spent(nx, decided_count))
+
+
+def _run(terms: Terms, purpose: Purpose, units: int, reason: str) -> Run:
+    nx = terms.nx(units) * (STRESS_FACTOR if purpose is Purpose.STRESS else 1)
+    return Run(purpose, nx, terms.duration_s(purpose), reason)
+
+
+def _rest(terms: Terms, outcomes: Outcomes, step: Run, now_s: int) -> Wait | None:
+    """Let the drive rest after a load that was too much: it looks worse for hours than it is.
+
+    Source: users of upstream's ACT, who saw failing runs make the next ones fail (docs/lab.md, Campaigns).
+    """
+    rests = [(each.ended_s + _rest_s(terms, each), each) for each in outcomes if each.ended_s is not None]
+    until_s, after = max(rests, key=lambda rest: rest[0], default=(0, None))
+    if after is None or until_s <= now_s:
+        return None
+    return Wait(words.resting(after, step.purpose, step.nx), until_s)
+
+
+def _rest_s(terms: Terms, outcome: Outcome) -> int:
+    if outcome.result is Result.UNUSABLE:
+        return 0 if outcome.is_excused else RETRY_AFTER_S
+    if outcome.result is Result.OVERLOADED or outcome.purpose is Purpose.STRESS:
+        return terms.overload_rest_s
+    return terms.rest_s if outcome.result is Result.FAILED else 0
+
+
+def _as_retry(step: Run, outcomes: Outcomes) -> Run:
+    last = outcomes[-1] if outcomes else None
+    if last is None or last.result is not Result.UNUSABLE or (last.purpose, last.nx) != (step.purpose, step.nx):
+        return step
+    return replace(step, retry_of=last.id, reason=f"again, since {last.id} told nothing: {last.reason}")

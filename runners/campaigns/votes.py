@@ -1,0 +1,56 @@
+"""Whether a drive passes at a load, from all runs there: a result near a limit counts for less than a clear one."""
+
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+
+from runners.campaigns.outcome import LEARNT, Outcome, Purpose, Result
+from runners.campaigns.terms import STRESS_FACTOR, Terms
+
+CLEAR, NEAR = 2, 1  # votes; two decide, so a near result needs a second one that says the same, of at most three
+DECIDED = 2
+
+
+def judged(outcomes: Iterable[Outcome], purpose: Purpose, terms: Terms) -> dict[int, bool | None]:
+    """Return for each load N tried for a purpose, in steps, whether it passes; None: near a limit, to be repeated.
+
+    Of a stress test the key is the N that it stands for, not the load of its run.
+    """
+    votes: dict[int, list[tuple[bool, int]]] = {}
+    for outcome in outcomes:
+        if outcome.purpose is purpose and outcome.result in LEARNT and outcome.nx is not None:
+            votes.setdefault(_units(outcome, terms), []).append(_vote(outcome, terms))
+    return {units: _decide(cast) for units, cast in votes.items()}
+
+
+def certified_nx(outcome: Outcome) -> Decimal | None:
+    """Return the N that a run is made for: half the load of a stress test."""
+    if outcome.nx is None or outcome.purpose is not Purpose.STRESS:
+        return outcome.nx
+    return outcome.nx / STRESS_FACTOR
+
+
+def _units(outcome: Outcome, terms: Terms) -> int:
+    return terms.units(certified_nx(outcome) or Decimal(0))
+
+
+def _vote(outcome: Outcome, terms: Terms) -> tuple[bool, int]:
+    return outcome.result is Result.PASSED, NEAR if is_near(outcome, terms) else CLEAR
+
+
+def is_near(outcome: Outcome, terms: Terms) -> bool:
+    """Tell whether a run's worst share is so near its limit that the next run may well say the opposite."""
+    if outcome.margin is None or outcome.result is Result.OVERLOADED:
+        return False
+    near_pct = terms.near_pct if outcome.purpose is Purpose.SCREENING else terms.load_near_pct
+    return abs(outcome.margin) * 100 < Fraction(near_pct)
+
+
+def _decide(cast: list[tuple[bool, int]]) -> bool | None:
+    """Count the votes in the order of the runs; the side that first has two has it."""
+    counted = {True: 0, False: 0}
+    for passed, weight in cast:
+        counted[passed] += weight
+        if counted[passed] >= DECIDED:
+            return passed
+    return None

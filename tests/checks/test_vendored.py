@@ -1,0 +1,21 @@
+"""What is kept of others is kept as they released it."""
+
+import hashlib
+import re
+
+from django.conf import settings
+
+VENDOR = settings.BASE_DIR / "static/vendor"
+HASHES = dict(
+    re.findall(r"^\| `([^`]+)` \|.*\| `([0-9a-f]{64})` \|$", (VENDOR / "README.md").read_text(), re.MULTILINE)
+)
+
+
+def test_every_vendored_script_is_listed_with_its_hash():
+    scripts = {str(path.relative_to(VENDOR)): path for path in VENDOR.rglob("*.js")}
+    found = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in scripts.items()}
+    assert found == HASHES
+
+
+def test_every_vendored_script_comes_with_its_licence():
+    assert all((path.parent / "LICENSE.txt").exists() for path in VENDOR.rglob("*.js"))

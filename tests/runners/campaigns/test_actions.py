@@ -1,0 +1,76 @@
+from decimal import Decimal
+
+import pytest
+
+from results.models import Event
+from runners.campaigns import actions
+from runners.campaigns.models import CampaignEntry
+from runners.campaigns.terms import terms_of
+from tests.runners.campaigns.lab import SHORT, drive_to_end, look_at, newest
+
+pytestmark = pytest.mark.django_db
+
+
+def test_one_campaign_is_open_on_a_drive(campaign, device, staff):
+    with pytest.raises(actions.DriveTakenError, match=campaign.public_id):
+        actions.start(device, campaign.organisation, actions.Wanted(SHORT), staff)
+
+
+def test_after_its_end_another_may_start(campaign, device, staff):
+    drive_to_end(campaign, 30)
+    assert actions.start(device, campaign.organisation, actions.Wanted(SHORT), staff).pk != campaign.pk
+
+
+def test_a_paused_campaign_orders_nothing(campaign, staff):
+    assert actions.pause(campaign, staff)
+    look_at(campaign)
+    assert not campaign.dispatches.exists()
+    assert not actions.pause(campaign, staff)
+    assert actions.resume(campaign, staff)
+    assert not actions.resume(campaign, staff)
+    look_at(campaign)
+    assert campaign.dispatches.count() == 1
+
+
+def test_a_changed_term_decides_the_next_step(campaign, staff):
+    assert actions.change(campaign, {"max_nx": Decimal(12), "ladder_factor": Decimal(2)}, staff)
+    entry = campaign.entries.get(kind="changed")
+    assert entry.details == {"max_nx": ["400", "12"], "ladder_factor": ["1.5", "2"]}
+    drive_to_end(campaign, 30)
+    assert (campaign.end, campaign.confirmed_nx) == ("at-limit", 6)
+
+
+def test_a_change_that_changes_nothing_is_not_entered(campaign, staff):
+    assert not actions.change(campaign, {"max_nx": Decimal("400")}, staff)
+    assert not campaign.entries.filter(kind="changed").exists()
+
+
+def test_what_loads_were_counted_in_stays(campaign, staff):
+    with pytest.raises(ValueError, match="resolution_nx"):
+        actions.change(campaign, {"resolution_nx": Decimal("0.5")}, staff)
+
+
+def test_what_has_ended_takes_no_orders(campaign, staff):
+    drive_to_end(campaign, 30)
+    assert not actions.change(campaign, {"max_nx": Decimal(12)}, staff)
+    assert not actions.pause(campaign, staff)
+    assert not actions.cancel(campaign, staff)
+    assert terms_of(campaign.terms).max_nx == 400
+
+
+def test_a_paused_campaign_is_cancelled_with_the_run_that_went_on(campaign, staff):
+    look_at(campaign)
+    actions.pause(campaign, staff)
+    assert actions.cancel(campaign, staff)
+    assert newest(campaign).cancel_requested_at is not None
+
+
+def test_every_deed_is_in_both_histories(campaign, staff):
+    actions.pause(campaign, staff)
+    actions.resume(campaign, staff)
+    entered = [f"campaign-{kind}" for kind in CampaignEntry.objects.values_list("kind", flat=True)]
+    assert entered == ["campaign-started", "campaign-paused", "campaign-resumed"]
+    assert (
+        list(Event.objects.filter(subject_id=campaign.public_id).order_by("pk").values_list("kind", flat=True))
+        == entered
+    )

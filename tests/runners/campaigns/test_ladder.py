@@ -1,0 +1,109 @@
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from results.models import Run
+from runners.campaigns.ladder import rungs_of
+from runners.campaigns.outcome import Result
+from runners.states import State
+from tests.runners.campaigns.lab import SHORT, drive_to_end, end, hand_in, look_at, newest, read_as
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def dispatch(new_campaign):
+    campaign = look_at(new_campaign(SHORT.changed(with_prep=False)))
+    return newest(campaign)
+
+
+def outcome(dispatch):
+    (rung,) = rungs_of(dispatch.campaign)
+    return rung.outcome
+
+
+@pytest.mark.parametrize(
+    ("over_ratio", "result"), [("1", Result.PASSED), ("1.001", Result.FAILED), ("0.999", Result.PASSED)]
+)
+def test_a_run_passes_where_no_share_is_over_its_limit(dispatch, over_ratio, result):
+    read_as(dispatch, over_ratio)
+    assert outcome(dispatch).result is result
+
+
+def test_the_margin_is_that_of_the_nearest_limit(dispatch):
+    run = read_as(dispatch, "0.5")
+    run.shares.filter(threshold_us=8000).update(over_count=9_900)
+    assert float(outcome(dispatch).margin) == 0.01
+
+
+def test_the_printed_share_decides_nothing(dispatch):
+    """50,001 of a million are over 5 %, and print as 5.00."""
+    run = read_as(dispatch, "0.5")
+    run.shares.filter(threshold_us=1000).update(over_count=50_001, printed="5.00", share_pct=Decimal("5.0"))
+    assert outcome(dispatch).result is Result.FAILED
+
+
+@pytest.mark.parametrize(
+    ("state", "result"),
+    [(State.FAILED, Result.UNUSABLE), (State.REFUSED, Result.REFUSED), (State.CANCELLED, Result.CANCELLED)],
+)
+def test_an_end_without_a_run_tells_nothing_of_the_drive(dispatch, state, result):
+    end(dispatch, state)
+    assert (outcome(dispatch).result, outcome(dispatch).reason) == (result, f"it {state}")
+
+
+def test_a_drive_that_cannot_keep_up_is_overloaded_before_its_log_is_read(dispatch):
+    hand_in(dispatch, "pending")
+    end(dispatch, exit_status=4)
+    assert outcome(dispatch).result is Result.OVERLOADED
+
+
+def test_a_load_that_was_not_held_is_an_overload(dispatch):
+    read_as(dispatch, "0.5", finding="rate-below-asked")
+    assert outcome(dispatch).result is Result.OVERLOADED
+
+
+@pytest.mark.parametrize("told", [{"stop": "interrupted"}, {"outcome": "void"}])
+def test_a_run_that_is_no_whole_run_tells_nothing(dispatch, told):
+    read_as(dispatch, "0.5", **told)
+    assert outcome(dispatch).result is Result.UNUSABLE
+
+
+def test_a_run_without_a_whole_slice_tells_nothing(dispatch):
+    read_as(dispatch, "0.5").shares.all().delete()
+    assert "no whole slice" in outcome(dispatch).reason
+
+
+def test_a_log_that_no_reader_takes_tells_nothing(dispatch):
+    hand_in(dispatch, "failed")
+    assert "could not be read" in outcome(dispatch).reason
+
+
+def test_a_stress_test_passes_by_running_to_its_end(dispatch):
+    type(dispatch).objects.filter(pk=dispatch.pk).update(purpose="stress")
+    read_as(dispatch, "20", "fail")
+    assert outcome(dispatch).result is Result.PASSED
+
+
+def test_of_two_readings_the_run_that_stands_counts(dispatch):
+    old = read_as(dispatch, "2")
+    new = Run.objects.create(submission=old.submission, ordinal=1, tier="lab-verified", statistic="worst-slice")
+    Run.objects.filter(pk=old.pk).update(visibility="superseded", superseded_by=new)
+    (rung,) = rungs_of(dispatch.campaign)
+    assert rung.run == new
+
+
+def test_a_ladder_asks_as_often_for_many_rungs_as_for_few(new_campaign):
+    campaign = new_campaign()
+    look_at(campaign)
+    end(newest(campaign), exit_status=0)
+    look_at(campaign)
+    read_as(newest(campaign), "0.5")
+    with CaptureQueriesContext(connection) as few:
+        rungs_of(campaign)
+    drive_to_end(campaign, 30)
+    with CaptureQueriesContext(connection) as many:
+        assert len(rungs_of(campaign)) > 8
+    assert len(many) == len(few)

@@ -1,0 +1,220 @@
+import threading
+from decimal import Decimal
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+
+from runners.campaigns import actions, looks
+from runners.campaigns.models import Campaign, CampaignEntry
+from runners.models import Dispatch
+from runners.recipes import RECIPES
+from runners.states import State
+from tests.runners.campaigns.lab import (
+    SHORT,
+    answer,
+    drive_to_end,
+    end,
+    hand_in,
+    long_ago,
+    look_at,
+    newest,
+    read_as,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def kinds(campaign):
+    return list(campaign.entries.values_list("kind", flat=True))
+
+
+def test_a_campaign_begins_with_prep_and_waits_for_its_end(campaign):
+    look_at(campaign)
+    look_at(campaign)
+    dispatch = campaign.dispatches.get()
+    assert (dispatch.purpose, dispatch.recipe, dispatch.nx_load, dispatch.duration_s) == ("prep", "prep", None, None)
+    assert kinds(campaign) == ["started", "ordered"]
+    assert "under way" in campaign.reason
+
+
+def test_a_campaign_climbs_to_the_highest_load_and_confirms_it(campaign):
+    drive_to_end(campaign, limit_nx=30)
+    runs = [(dispatch.purpose, dispatch.nx_load) for dispatch in campaign.dispatches.order_by("campaign_step")]
+    assert [nx for purpose, nx in runs if purpose == "screening"] == [10, 15, 22, 33, 27, 30, 31]
+    assert runs[-2:] == [("load", 30), ("stress", 60)]
+    assert (campaign.state, campaign.end, campaign.confirmed_nx) == ("finished", "confirmed", 30)
+    assert "31x does not" in campaign.reason
+
+
+def test_an_order_takes_over_what_the_campaign_was_started_with(campaign):
+    drive_to_end(campaign, limit_nx=30)
+    load = campaign.dispatches.get(purpose="load")
+    assert (load.options, load.duration_s, load.slice_length_s) == ({"report_interval_s": 1}, 120, 120)
+    assert (load.organisation, load.ordered_by, load.device) == (
+        campaign.organisation, campaign.ordered_by, campaign.device,
+    )  # fmt: skip
+
+
+def test_an_end_says_which_full_length_runs_are_missing(campaign):
+    drive_to_end(campaign, limit_nx=30)
+    virtual, load, stress = campaign.missing
+    assert "virtual" in virtual
+    assert "load test at 30x of 86,400 seconds" in load
+    assert "stress test at 60x of 86,400 seconds" in stress
+
+
+def test_full_length_runs_after_prep_on_a_real_drive_lack_nothing(new_campaign, device):
+    device.identity_kind = "nvme"
+    device.save()
+    campaign = new_campaign(SHORT.changed(load_s=86_400, stress_s=86_400))
+    for _ in range(60):
+        look_at(campaign)
+        if campaign.state != "active":
+            break
+        if newest(campaign).purpose in {"load", "stress"}:
+            read_as(newest(campaign), "0.5", "pass")
+        else:
+            answer(newest(campaign), 30)
+    assert (campaign.confirmed_nx, campaign.missing) == (30, [])
+
+
+def test_without_prep_the_end_says_so(new_campaign):
+    campaign = drive_to_end(new_campaign(SHORT.changed(with_prep=False)), limit_nx=30)
+    assert "prep of the drive" in campaign.missing
+
+
+def test_a_recipe_that_is_not_there_is_waited_for(campaign, monkeypatch):
+    monkeypatch.delitem(RECIPES, "prep")
+    look_at(campaign)
+    assert not campaign.dispatches.exists()
+    assert "recipe prep" in campaign.reason
+
+
+def test_an_order_is_made_once_however_often_the_same_look_is_taken(campaign):
+    """A worker that was cut off after its question finds the number it read gone."""
+    stale = Campaign.objects.select_related("device", "organisation", "ordered_by", "profile").get(pk=campaign.pk)
+    look_at(campaign)
+    looks.advance(stale)
+    assert campaign.dispatches.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_workers_one_orders(campaign):
+    """Without the lock even: the count of steps alone has to keep them apart."""
+    started, failed = threading.Barrier(4), []
+
+    def work():
+        own = Campaign.objects.select_related("device", "organisation", "ordered_by", "profile").get(pk=campaign.pk)
+        started.wait()
+        try:
+            looks.advance(own)
+        except Exception as error:  # noqa: BLE001 - told by the thread that waits
+            failed.append(error)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    assert campaign.dispatches.count() == 1
+
+
+def test_a_log_that_is_being_read_is_waited_for(campaign):
+    look_at(campaign)
+    answer(newest(campaign), 30)
+    look_at(campaign)
+    hand_in(newest(campaign), "pending")
+    look_at(campaign)
+    assert campaign.dispatches.count() == 2
+    assert "being read" in campaign.reason
+
+
+def test_a_rest_is_entered_once_and_kept(new_campaign):
+    campaign = new_campaign(SHORT.changed(with_prep=False, rest_s=1800))
+    look_at(campaign)
+    read_as(newest(campaign), "2", "fail")
+    for _ in range(3):
+        look_at(campaign)
+    assert kinds(campaign) == ["started", "ordered", "rested"]
+    assert campaign.next_at > timezone.now()
+    long_ago(campaign)
+    look_at(campaign)
+    assert (campaign.dispatches.count(), campaign.next_at) == (2, None)
+
+
+def test_a_failed_attempt_is_ordered_again_as_a_retry(new_campaign):
+    campaign = new_campaign(SHORT.changed(with_prep=False))
+    look_at(campaign)
+    first = newest(campaign)
+    end(first, State.FAILED)
+    long_ago(campaign)
+    look_at(campaign)
+    assert newest(campaign).retry_of == first
+
+
+def test_a_refused_dispatch_pauses_until_a_person_lets_it_go_on(new_campaign, staff):
+    campaign = new_campaign(SHORT.changed(with_prep=False))
+    look_at(campaign)
+    end(newest(campaign), State.REFUSED, reason="it is mounted")
+    look_at(campaign)
+    assert campaign.state == "paused"
+    assert "it is mounted" in campaign.reason
+    assert actions.resume(campaign, staff)
+    look_at(campaign)
+    assert (campaign.state, campaign.dispatches.count()) == ("active", 2)
+
+
+def test_a_lost_dispatch_is_waited_for_until_its_host_has_spoken(new_campaign):
+    campaign = new_campaign(SHORT.changed(with_prep=False))
+    look_at(campaign)
+    end(newest(campaign), State.LOST, ended_at=None)
+    look_at(campaign)
+    assert (campaign.dispatches.count(), "lost" in campaign.reason) == (1, True)
+    end(newest(campaign), State.LOST)
+    long_ago(campaign)
+    look_at(campaign)
+    assert campaign.dispatches.count() == 2
+
+
+def test_a_cancel_is_confirmed_when_the_host_has_ended_it(campaign, staff):
+    look_at(campaign)
+    assert actions.cancel(campaign, staff)
+    under_way = newest(campaign)
+    assert under_way.cancel_requested_at is not None
+    look_at(campaign)
+    assert (campaign.state, campaign.ended_at) == ("cancelling", None)
+    end(under_way, State.LOST, ended_at=None)
+    assert look_at(campaign).state == "cancelling"
+    end(under_way, State.CANCELLED)
+    look_at(campaign)
+    assert (campaign.state, campaign.ended_at is not None) == ("cancelled", True)
+
+
+def test_a_stumble_over_one_campaign_does_not_hold_up_another(campaign, new_campaign, other_drive, monkeypatch, caplog):
+    other = actions.start(other_drive, campaign.organisation, actions.Wanted(SHORT), campaign.ordered_by)
+    Campaign.objects.filter(pk=campaign.pk).update(terms={"max_nx": "no number"})
+    looks.look_at_campaigns()
+    assert other.dispatches.count() == 1
+    assert f"campaign {campaign.pk}: stumbled" in caplog.text
+
+
+def test_the_history_cannot_be_changed(campaign):
+    with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
+        CampaignEntry.objects.update(reason="never happened")
+
+
+def test_a_finished_campaign_is_left_alone(campaign):
+    drive_to_end(campaign, limit_nx=30)
+    count = Dispatch.objects.count()
+    looks.look_at_campaigns()
+    assert Dispatch.objects.count() == count
+
+
+def test_a_drive_that_fails_everywhere_ends_without_a_load(campaign):
+    drive_to_end(campaign, limit_nx=Decimal("0.5"))
+    assert (campaign.end, campaign.confirmed_nx) == ("nothing-passes", None)
+    assert "a load that passes both tests" in campaign.missing
