@@ -13,7 +13,7 @@ from runners.recipes.act_config import DESTROY
 from runners.recipes.ycsb_setup import SetupError, parse_setup
 from runners.safety import may_certify
 from webapp.accounts.requests import UserRequest, staff_only
-from webapp.lab.dispatches import NO_LAB, lab_of
+from webapp.lab.dispatches import lab_of, objection_to_order
 from webapp.lab.ycsb_form import YcsbForm, lines_of_presets
 
 STATES_SHOWN = 100
@@ -40,8 +40,9 @@ def detail(request: UserRequest, device_id: int) -> HttpResponse:
 def prepare(request: UserRequest, device_id: int) -> HttpResponse:
     """Order a preparation; data that is recognised on the drive is written over only where the person says so."""
     device, organisation = _find(device_id), lab_of(request.user)
-    if organisation is None:
-        messages.error(request, NO_LAB)
+    objection = objection_to_order(device, organisation)
+    if organisation is None or objection:
+        messages.error(request, objection)
         return redirect("lab-device", device_id)
     asked = Order(recipe="prep", options={DESTROY: True} if request.POST.get(DESTROY) else {})
     dispatch = orders.order(device, organisation, asked, request.user)
@@ -54,8 +55,8 @@ def order_ycsb(request: UserRequest, device_id: int) -> HttpResponse:
     """Order a YCSB sweep by a preset; each preset shows the command lines that it comes to."""
     device, organisation = _find(device_id), lab_of(request.user)
     form = YcsbForm(request.POST or None)
-    if request.method == "POST" and organisation is None:
-        form.add_error(None, NO_LAB)
+    if request.method == "POST" and (objection := objection_to_order(device, organisation)):
+        form.add_error(None, objection)
     if request.method == "POST" and organisation is not None and form.is_valid():
         options = form.options()
         try:

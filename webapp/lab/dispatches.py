@@ -26,15 +26,21 @@ def order_run(request: UserRequest, device_id: int) -> HttpResponse:
     device = get_object_or_404(Device.objects.select_related("host"), pk=device_id)
     organisation = lab_of(request.user)
     form = OrderForm(request.POST or None)
-    if request.method == "POST" and organisation is None:
-        form.add_error(None, NO_LAB)
-    if request.method == "POST" and (campaign := open_on(device.drive_key)):
-        form.add_error(None, f"Campaign {campaign} has this drive. Wait for its end, or cancel it.")
+    if request.method == "POST" and (objection := objection_to_order(device, organisation)):
+        form.add_error(None, objection)
     if request.method == "POST" and organisation is not None and form.is_valid():
         dispatch = orders.order(device, organisation, form.order(), request.user)
         return redirect("dispatch-detail", dispatch.public_id)
     context = {"device": device, "form": form, "organisation": organisation, "may_certify": may_certify(device)}
     return render(request, "lab/order.html", context | {"section": "lab"})
+
+
+def objection_to_order(device: Device, organisation: Organisation | None) -> str:
+    """Say why nothing can be ordered on a device now; empty where it can."""
+    if organisation is None:
+        return NO_LAB
+    campaign = open_on(device.drive_key)
+    return f"Campaign {campaign} has this drive. Wait for its end, or cancel it." if campaign else ""
 
 
 def lab_of(user: User) -> Organisation | None:

@@ -28,7 +28,6 @@ MEANINGS = {
     State.LOST: "the register no longer knows what became of it",
     State.CANCELLED: "it was stopped as asked, or never started",
 }
-RECIPE_WORDS = {"act-storage": "ACT storage", "act-index": "ACT index", "prep": "Prep", "ycsb": "YCSB"}
 BAD_ENDS = frozenset({State.FAILED, State.REFUSED, State.LOST})
 
 
@@ -59,7 +58,6 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
         "steps": list(dispatch.steps.all()),
         "stage_ends": list(dispatch.stage_ends.all()),
         "states": list(dispatch.drive_states.select_related("dispatch")),
-        "recipe_label": RECIPES[dispatch.recipe].LABEL,
         "runs": list(_runs(dispatch)),
     }
 
@@ -75,6 +73,8 @@ def version_of_dispatch(dispatch: Dispatch) -> str:
         "log_bytes",
         "progress",
         "generation",
+        "stage",
+        "exit_status",
     )
     retry = getattr(dispatch, "retry", None)
     below = [_is_being_read(dispatch), [run.public_id for run in _runs(dispatch)], retry and retry.public_id]
@@ -85,7 +85,7 @@ def title_of(dispatch: Dispatch) -> str:
     """Return what a dispatch is, for people: load test at 30x; ACT storage, 30x; prep."""
     if dispatch.purpose:
         return named(Purpose(dispatch.purpose), dispatch.nx_load).capitalize()
-    return RECIPE_WORDS.get(dispatch.recipe, dispatch.recipe)
+    return RECIPES[dispatch.recipe].LABEL
 
 
 def _cancel_took_s(dispatch: Dispatch) -> int | None:
