@@ -13,8 +13,7 @@ OF_A_DURATION = frozenset({"act-storage", "act-index"})
 
 def overdue_since(dispatch: Dispatch) -> datetime | None:
     """Return since when the program should have ended by itself; None before that, and of a recipe without end."""
-    is_timed = dispatch.recipe in OF_A_DURATION and dispatch.duration_s is not None
-    if dispatch.started_at is None or not is_timed:
+    if dispatch.started_at is None or dispatch.duration_s is None or dispatch.recipe not in OF_A_DURATION:
         return None
     latest = dispatch.started_at + timedelta(seconds=dispatch.duration_s + settings.RUN_OVERDUE_S)
     return latest if timezone.now() >= latest else None
