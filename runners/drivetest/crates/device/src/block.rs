@@ -1,6 +1,7 @@
 //! A block device as sysfs describes it.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::error::DeviceError;
@@ -54,10 +55,13 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// Reads a device by its name; None when it has no number, as a hidden path of an NVMe drive.
+    /// Reads a device by its name; None when it has no number, as a hidden path of an NVMe drive, or has gone meanwhile.
     pub fn read(system: &System, name: &str) -> Result<Option<Self>, DeviceError> {
         let link = system.sys.join("class/block").join(name);
-        let directory = fs::canonicalize(&link).map_err(|source| DeviceError::unreadable(&link, source))?;
+        let directory = match fs::canonicalize(&link) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            found => found.map_err(|source| DeviceError::unreadable(&link, source))?,
+        };
         let Some(number) = system::text(&directory.join("dev"))? else {
             return Ok(None);
         };

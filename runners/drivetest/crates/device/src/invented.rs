@@ -138,6 +138,11 @@ impl InventedHost {
         path
     }
 
+    /// Takes a device away after the kernel has listed it.
+    pub fn take_away(&self, name: &str) {
+        fs::remove_dir_all(&self.directories[name]).unwrap();
+    }
+
     pub fn set(&self, name: &str, attribute: &str, content: impl AsRef<[u8]>) {
         write(&self.directories[name].join(attribute), content);
     }

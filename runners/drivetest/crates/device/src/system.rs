@@ -56,15 +56,15 @@ pub(crate) fn text(path: &Path) -> Result<Option<String>, DeviceError> {
 pub(crate) fn bytes(path: &Path) -> Result<Option<Vec<u8>>, DeviceError> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if is_absence(error.kind()) || error.raw_os_error() == Some(NO_DEVICE_OR_ADDRESS) => {
+        Err(error) if is_absence(error.kind()) || ABSENT.map(Some).contains(&error.raw_os_error()) => {
             Ok(None)
         }
         Err(source) => Err(DeviceError::unreadable(path, source)),
     }
 }
 
-/// ENXIO: `vpd_pg80` of a drive that does not offer the page.
-const NO_DEVICE_OR_ADDRESS: i32 = 6;
+/// ENXIO: `vpd_pg80` of a drive that does not offer the page. ENODEV: any attribute of a device that goes meanwhile.
+const ABSENT: [i32; 2] = [6, 19];
 
 fn is_absence(kind: ErrorKind) -> bool {
     matches!(

@@ -289,6 +289,16 @@ fn a_drive_without_a_name_is_refused() {
 }
 
 #[test]
+fn a_device_that_goes_meanwhile_keeps_nobody_from_looking_at_another() {
+    let mut host = InventedHost::new();
+    let (path, gone) = (host.scsi("sda", "naa.5"), host.scsi("sdb", "naa.6"));
+    host.take_away("sdb");
+    assert!(ids(&host, &path).is_empty());
+    let told = refusals_on(&host.system(), &gone).unwrap_err().to_string();
+    assert!(told.contains("is not in"), "{told}");
+}
+
+#[test]
 fn a_directory_is_not_a_drive() {
     let refused = refusals(Path::new("/")).unwrap_err();
     assert!(refused.to_string().contains("got a directory"), "{refused}");
