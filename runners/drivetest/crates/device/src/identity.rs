@@ -154,7 +154,7 @@ fn told(system: &System, target: &Target<'_>) -> Result<Identity, DeviceError> {
     let whole = target.block().map(|block| target.inventory.whole(block));
     let hardware = whole.map(|whole| Hardware::of(system, whole)).unwrap_or_default();
     let asked = whole.filter(|whole| whole.name.starts_with("nvme"));
-    let page = asked.and_then(|whole| system.nodes.health_page(&node_of(whole)));
+    let page = asked.and_then(|whole| system.nodes.health_page(&whole.node()));
     let health = page.as_ref().map(Health::parse);
     let drive = target.drive.clone();
     let mut identity = Identity {
