@@ -52,16 +52,16 @@ class Workers:
 
     def statements(self) -> int:
         """Return how many statements the workers have sent to the database, in steps of 100."""
-        return sum(int(path.read_text() or 0) for path in self.counts.iterdir())
+        return sum(int(path.read_text()) for path in self.counts.glob("[0-9]*"))
 
     def peak_mib(self) -> float:
         """Return the most memory that one process which looks has taken so far."""
-        pids = [path.name for path in self.counts.iterdir()]
+        pids = [path.name for path in self.counts.glob("[0-9]*")]
         return max(_status_kib(pid, "VmHWM") for pid in pids) / 1024
 
     def cpu_s(self) -> float:
         """Return the processor time of the processes that look."""
-        told = [Path(f"/proc/{path.name}/stat").read_text() for path in self.counts.iterdir()]
+        told = [Path(f"/proc/{path.name}/stat").read_text() for path in self.counts.glob("[0-9]*")]
         ticks = [field for one in told for field in one.rsplit(")", 1)[1].split()[11:13]]  # user, system
         return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 

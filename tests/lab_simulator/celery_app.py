@@ -32,7 +32,10 @@ def count_statements(connection, **_):
 def _count(execute, *told):
     number = next(statements)
     if number % TOLD_EVERY == 0:
-        (Path(os.environ["STATEMENTS_DIR"]) / str(os.getpid())).write_text(str(number))
+        told_in = Path(os.environ["STATEMENTS_DIR"]) / str(os.getpid())
+        beside = told_in.with_name(f".{os.getpid()}")
+        beside.write_text(str(number))
+        beside.replace(told_in)  # who reads it sees a number, never half of one
     return execute(*told)
 
 
