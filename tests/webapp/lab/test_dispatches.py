@@ -129,7 +129,7 @@ CHANGES = [{"last_label_s": 7}, {"state": "collecting"}, {"reason": "no answer"}
            {"cancel_requested_at": timezone.now()}, {"pid": 8}]  # fmt: skip
 
 
-@pytest.mark.parametrize("columns", CHANGES, ids=str)
+@pytest.mark.parametrize("columns", CHANGES, ids="-".join)
 def test_the_live_part_answers_204_until_something_changes(lab_client, in_state, columns):
     dispatch = in_state(State.RUNNING)
     version = page(lab_client, dispatch).context["version"]
