@@ -55,7 +55,7 @@ class LabProcess:
     def truth(self) -> Any:
         return self.ask("", "truth")
 
-    def host(self, name):
+    def host(self, name: str) -> RemoteHost:
         return RemoteHost(self.ask, name)
 
     def end(self) -> None:
