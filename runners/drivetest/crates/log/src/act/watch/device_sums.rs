@@ -9,6 +9,7 @@
 //! and one block's delay says nothing of the next: three blocks in a row beyond a tenth are told as well.
 
 use crate::act::block::{Block, Names};
+use crate::act::watch::device_buckets::DeviceBuckets;
 use crate::counted::counted;
 use crate::finding::{Findings, rule};
 
@@ -30,6 +31,7 @@ pub struct DeviceSums {
     ahead_count: u64,
     odd_count: u64,
     first_odd: Option<(u64, String)>,
+    buckets: DeviceBuckets,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -43,21 +45,24 @@ struct Sums {
 impl DeviceSums {
     /// The histogram `total` and those of the devices that make it up.
     pub fn new(names: &Names, total: usize, parts: Vec<usize>, threads: Option<u64>) -> Self {
+        let threads = threads.unwrap_or(THREADS_UNKNOWN);
         Self {
             name: names.name(total),
             total,
             parts,
-            threads: threads.unwrap_or(THREADS_UNKNOWN),
+            threads,
             before: None,
             grown_max: 0,
             ahead_count: 0,
             odd_count: 0,
             first_odd: None,
+            buckets: DeviceBuckets::new(threads),
         }
     }
 
     /// Takes an examined block; one with a histogram that cannot be used says nothing.
     pub fn take(&mut self, block: &Block) {
+        self.buckets.take(block, self.total, &self.parts);
         let parts = self
             .parts
             .iter()
@@ -89,10 +94,14 @@ impl DeviceSums {
             self.compare(last, self.grown_max, greatest);
         }
         let count = self.odd_count;
-        if let Some((line, sentence)) = self.first_odd {
-            let sentence = format!("{sentence}; so it is in {}", counted(count, "block"));
-            findings.add(rule::DEVICE_SUMS_DIFFER.at(line, sentence));
-        }
+        let of_sums = self.first_odd.map(|(line, sentence)| {
+            (
+                line,
+                format!("{sentence}; so it is in {}", counted(count, "block")),
+            )
+        });
+        let found = of_sums.or_else(|| self.buckets.report(&self.name, self.parts.len()));
+        findings.add_all(found.map(|(line, sentence)| rule::DEVICE_SUMS_DIFFER.at(line, sentence)));
     }
 
     /// Compares a dump's devices with what the total had a dump later.

@@ -1,5 +1,6 @@
 //! What is watched while blocks pass: the pace, the sums of devices, and counts that chance does not make.
 
+pub mod device_buckets;
 pub mod device_sums;
 pub mod pace;
 pub mod rates;
@@ -154,8 +155,8 @@ impl Watch {
     fn all_sums(&self, names: &Names) -> Vec<DeviceSums> {
         let in_flight = threads(&|key| self.value(key));
         let sums = WHOLES.iter().filter_map(|(whole, suffix)| {
-            // With queues `reads` waits behind `device-reads`, which is what devices add up to.
-            let waits = *whole == "reads" && names.find("device-reads").is_some();
+            // With queues `reads` waits behind `device-reads`, which is what devices add up to; writes likewise.
+            let waits = names.find(&format!("device-{whole}")).is_some();
             let total = names.find(whole).filter(|_| !waits)?;
             let is_part = |name: &str| {
                 self.devices
