@@ -11,6 +11,7 @@ use drivetest_log::ycsb::run::{self as ycsb_run, Outcome as Validity};
 use super::log_file::{
     EXIT_UNREADABLE, EXIT_USAGE, HowToRead, LogFile, Logs, answer, profile, refuse_profile,
 };
+use super::side_told;
 use super::verdict_told::{self, finding_told};
 use super::ycsb_table;
 
@@ -21,7 +22,7 @@ pub struct Args {
     logs: Logs,
     #[command(flatten)]
     how: HowToRead,
-    /// The profile to judge logs of ACT by: a name that is compiled in, or a file; outputs of YCSB have rules of their own
+    /// The profile to judge logs of ACT by: operational-database (compiled in; by version: operational-database.1), or a file; outputs of YCSB have rules of their own
     #[arg(long, value_name = "NAME|FILE")]
     profile: Option<PathBuf>,
 }
@@ -99,9 +100,10 @@ fn told_of_act(log: &LogFile, run: &Run) -> String {
     );
     match &run.verdict {
         Some(verdict) => format!(
-            "{place}: {}\n{}",
+            "{place}: {}\n{}{}",
             verdict.headline,
-            verdict_told::told(run, verdict)
+            verdict_told::told(run, verdict),
+            side_told::told(run)
         ),
         None => {
             let known: Vec<&str> = Profile::known_names().collect();

@@ -25,6 +25,7 @@ mod looked_at;
 mod man;
 mod prep;
 mod read;
+mod side_told;
 mod source;
 mod start;
 mod status;

@@ -9,8 +9,9 @@ use drivetest_log::act::histogram::{Tally, Unit};
 use drivetest_log::act::listeners::Wanted;
 use drivetest_log::act::meaning::judged;
 use drivetest_log::act::run::Run;
+use drivetest_log::act::stop::StopKind;
 use drivetest_log::counted::counted;
-use drivetest_log::finding::Finding;
+use drivetest_log::finding::{Finding, rule};
 use drivetest_log::judge::profile::Profile;
 use drivetest_log::judge::share::Share;
 use drivetest_log::series::Asked;
@@ -22,6 +23,7 @@ use super::log_file::{
     EXIT_UNREADABLE, EXIT_USAGE, HowToRead, Input, LogFile, Logs, complain, finding_line, profile,
     refuse_profile, unwritable, write,
 };
+use super::side_told;
 use super::ycsb_table;
 
 /// Arguments of `read`.
@@ -34,7 +36,7 @@ pub struct Args {
     /// Print one JSON object a line and log (docs/formats.md)
     #[arg(long)]
     json: bool,
-    /// Judge by a profile: a name that is compiled in, or a file
+    /// Judge by a profile: operational-database (compiled in; by version: operational-database.1), or a file
     #[arg(long, value_name = "NAME|FILE")]
     profile: Option<PathBuf>,
     #[command(flatten)]
@@ -241,6 +243,13 @@ fn summary(log: &LogFile) -> String {
     text
 }
 
+/// Findings by which what was asked is not what was made.
+const OFF_RATE: [&str; 3] = [
+    rule::RATE_BELOW_ASKED.id,
+    rule::RATE_ABOVE_ASKED.id,
+    rule::HEADER_DIFFERS.id,
+];
+
 /// What was asked of the devices, without what the header does not tell.
 fn asked_told(run: &Run) -> String {
     let rate = |value: &Option<String>, what: &str| value.as_ref().map(|rate| format!("{rate} {what}/s"));
@@ -257,10 +266,11 @@ fn asked_told(run: &Run) -> String {
     let devices = run
         .device_count
         .map_or_else(|| "its devices".to_owned(), |count| counted(count, "device"));
-    let load = run
-        .nx_load
-        .as_ref()
-        .map_or_else(String::new, |load| format!("{load}x: "));
+    // What was not held is not claimed: the counts tell of another load than the header.
+    let is_held = run.stop.kind != StopKind::CannotKeepUp
+        && run.findings.iter().all(|finding| !OFF_RATE.contains(&finding.id));
+    let load = run.nx_load.as_ref().filter(|_| is_held);
+    let load = load.map_or_else(String::new, |load| format!("{load}x: "));
     format!("{load}{rates} asked of {devices}")
 }
 
@@ -285,6 +295,7 @@ fn run_summary(run: &Run) -> String {
         run.reached_s, run.first_line, run.last_line
     ));
     text.push_str(&slice_table(run));
+    text.push_str(&side_told::told(run));
     if let Some(verdict) = &run.verdict {
         text.push_str(&format!("  {}\n", verdict.headline));
     }

@@ -2,6 +2,7 @@
 
 use crate::act::block::{Block, Damage, Names};
 use crate::act::histogram::Counts;
+use crate::act::missing::Missing;
 use crate::counted::counted;
 use crate::finding::{Finding, Findings, rule};
 
@@ -16,6 +17,8 @@ pub struct Dumps {
     pub reached_s: u64,
     /// Blocks that were read.
     pub intervals_count: u64,
+    /// Histograms that blocks lack.
+    pub missing: Missing,
     known: Vec<Option<Counts>>,
 }
 
@@ -26,6 +29,7 @@ impl Dumps {
             interval_s,
             reached_s: 0,
             intervals_count: 0,
+            missing: Missing::default(),
             known: Vec::new(),
         }
     }
@@ -42,7 +46,7 @@ impl Dumps {
             return false;
         }
         self.tell_label(block, findings);
-        tell_damage(block, names, findings);
+        tell_damage(block, names, &mut self.missing, findings);
         self.compare_counts(block, names, findings);
         self.reached_s = block.label_s;
         self.intervals_count += 1;
@@ -111,19 +115,18 @@ impl Dumps {
     }
 }
 
-fn tell_damage(block: &Block, names: &Names, findings: &mut Findings) {
+fn tell_damage(block: &Block, names: &Names, missing: &mut Missing, findings: &mut Findings) {
     if let Some(line) = block.noise_line {
         let sentence = format!("other lines stand inside the block after {} sec", block.label_s);
         findings.add(rule::NOISE_INSIDE_BLOCK.at(line, sentence));
     }
     let damaged = (0..names.count()).filter_map(|ordinal| Some((ordinal, block.damage_of(ordinal)?)));
     for (ordinal, (damage, tag_line)) in damaged.take(DAMAGED_TOLD_MAX) {
-        findings.add(damage_finding(
-            damage,
-            tag_line,
-            &names.name(ordinal),
-            block.label_s,
-        ));
+        let finding = damage_finding(damage, tag_line, &names.name(ordinal), block.label_s);
+        match damage {
+            Damage::Missing | Damage::Ambiguous => missing.add(ordinal, block.first_line, finding),
+            _ => findings.add(finding),
+        }
     }
 }
 

@@ -14,6 +14,7 @@ pub mod intervals;
 pub mod line;
 pub mod listeners;
 pub mod meaning;
+pub mod missing;
 pub mod pacing;
 pub mod reader;
 pub mod run;

@@ -6,6 +6,7 @@ use crate::act::family::Family;
 use crate::act::header::{Device, Section};
 use crate::act::histogram::{Tally, Unit};
 use crate::act::meaning::Meaning;
+use crate::act::side_file::told::Told;
 use crate::act::slices::Slice;
 use crate::act::stop::Stop;
 use crate::finding::Finding;
@@ -126,6 +127,10 @@ pub struct Run {
     pub trailing_partial_s: u64,
     /// The counts in intervals of the asked length; None where none was asked or it is too large.
     pub series: Option<Series>,
+    /// Whether a device is no drive; None where nothing tells.
+    pub is_virtual_device: Option<bool>,
+    /// What drivetest's side file tells, None without one.
+    pub side_file: Option<Box<Told>>,
     /// What a reader should know.
     pub findings: Vec<Finding>,
     /// The judgement, None where no profile was given.

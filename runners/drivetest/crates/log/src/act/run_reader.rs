@@ -210,6 +210,7 @@ impl RunReader {
 
     fn finish_blocks(mut self, mut blocks: Blocks) -> Outcome {
         let cut_line = self.end_last_block(&mut blocks);
+        self.findings.add_all(blocks.dumps.missing.report());
         let (reached_s, intervals_count) = (blocks.dumps.reached_s, blocks.dumps.intervals_count);
         let extent = self.extent(intervals_count, reached_s, blocks.settings.duration_s, cut_line);
         let histograms = histograms(&self.header, &blocks);
@@ -275,6 +276,7 @@ impl RunReader {
         let mut run = self.facts(whole, extent, stop);
         run.judged_ordinal = meaning::judged(&run).map(|histogram| histogram.ordinal);
         run.compared_ordinal = meaning::compared(&run).map(|histogram| histogram.ordinal);
+        run.is_virtual_device = checks::no_drive::by_name(&run).map(|_| true);
         run.findings = looked_at(&run, findings, slice_s);
         (Box::new(run), room)
     }
@@ -319,6 +321,8 @@ impl RunReader {
             series: whole.series,
             findings: Vec::new(),
             verdict: None,
+            is_virtual_device: None,
+            side_file: None,
             exact: None,
             rates_per_s: settings.reads_per_s.zip(settings.writes_per_s),
             devices: self.header.devices,

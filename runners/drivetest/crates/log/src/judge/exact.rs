@@ -47,6 +47,12 @@ impl ExactCounts {
         self.ops_count
     }
 
+    /// Every time that was counted, with its share; none where there are no reads.
+    pub fn shares(&self) -> impl Iterator<Item = (u64, Share)> {
+        let times = self.over_counts.keys().copied();
+        times.filter_map(|time| Some((time, self.share(time)?)))
+    }
+
     /// The share at or over a time, None where it was not counted or there are no reads.
     pub fn share(&self, threshold_us: u64) -> Option<Share> {
         let over_count = *self.over_counts.get(&threshold_us)?;

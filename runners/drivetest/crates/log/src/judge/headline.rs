@@ -3,8 +3,12 @@
 use crate::act::run::Run;
 use crate::act::stop::StopKind;
 use crate::counted::counted;
+use crate::finding::rule;
 use crate::judge::reasons::Reasons;
 use crate::judge::verdict::{FoundShare, Outcome, Statistic, Violation, listed, time};
+
+/// Findings by which not the drive but the host may be slow.
+const OF_HOST: [&str; 3] = [rule::HOST_BUSY.id, rule::HOST_STOLEN.id, rule::GENERATOR_LATE.id];
 
 /// Says a verdict in one sentence.
 pub fn headline(
@@ -69,9 +73,10 @@ fn failed(violations: &[Violation], reasons: &Reasons, run: &Run) -> String {
         .failed
         .first()
         .filter(|_| run.stop.kind == StopKind::CannotKeepUp);
+    let host = host_told(run);
     let Some(first) = violations.first() else {
         return format!(
-            "fails: could not keep up; {}",
+            "fails: could not keep up; {}{host}",
             stopped.cloned().unwrap_or_default()
         );
     };
@@ -86,5 +91,18 @@ fn failed(violations: &[Violation], reasons: &Reasons, run: &Run) -> String {
         format!("; also over {}", listed(&others))
     };
     let stopped = stopped.map_or_else(String::new, |_| "; and could not keep up".to_owned());
-    format!("fails: {}{also}{stopped}", first.sentence())
+    format!("fails: {}{also}{stopped}{host}", first.sentence())
+}
+
+/// Where the side file tells that the host may be the cause: the numbers stand, whose they are does not.
+fn host_told(run: &Run) -> String {
+    let told = run
+        .findings
+        .iter()
+        .filter(|finding| OF_HOST.contains(&finding.id));
+    let ids: Vec<String> = told.map(|finding| finding.id.to_owned()).collect();
+    match ids.is_empty() {
+        true => String::new(),
+        false => format!("; the host may be the cause: {}", listed(&ids)),
+    }
 }

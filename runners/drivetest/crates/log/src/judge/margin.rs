@@ -60,15 +60,20 @@ impl Margin {
         }
     }
 
+    /// Whether the share is over the limit.
+    pub fn is_broken(&self) -> bool {
+        self.points.starts_with('-')
+    }
+
     /// `reads over 1 ms in slice 4 (hours 3-4): 4.83 % of the 5 % allowed, 0.1700 points left`.
     pub fn sentence(&self) -> String {
         let (start_s, end_s) = self.when;
-        let left = match self.points.strip_prefix('-') {
-            Some(beyond) => format!("{beyond} points beyond"),
-            None => format!("{} points left", self.points),
+        let (of, left) = match self.points.strip_prefix('-') {
+            Some(beyond) => ("where at most", format!("are allowed: {beyond} points beyond")),
+            None => ("of the", format!("allowed, {} points left", self.points)),
         };
         format!(
-            "reads over {} in slice {} ({}): {} % of the {} % allowed, {left}",
+            "reads over {} in slice {} ({}): {} % {of} {} % {left}",
             time(self.threshold_us),
             self.slice,
             when(start_s, end_s),

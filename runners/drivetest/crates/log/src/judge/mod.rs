@@ -1,5 +1,6 @@
 //! Judges a run under a profile: shares of reads in every slice against limits, on whole numbers.
 
+pub mod apart;
 pub mod decimal;
 pub mod doubts;
 pub mod edge;
@@ -38,7 +39,8 @@ pub fn judge(run: &Run, profile: &Profile) -> (Verdict, Vec<Finding>) {
     let asks = asks(run, &rules.limits);
     let parts = readings::parts(run, reads);
     let violations = violations(&asks, &parts);
-    let differences = reasons::differences(run, rules, asks.len());
+    let mut differences = reasons::differences(run, rules, asks.len());
+    differences.extend(apart::over_limit(run, &asks, &parts));
     let reasons = Reasons::of(run, &differences);
     let strict = strict(&asks, &parts, &reasons);
     let outcome = strict.least;

@@ -7,6 +7,7 @@ pub mod cache_load;
 pub mod changed;
 pub mod extent;
 pub mod header;
+pub mod no_drive;
 
 use crate::act::family::Family;
 use crate::act::meaning::Role;
@@ -20,6 +21,7 @@ pub fn of_run(run: &Run, asked_slice_s: u64) -> Vec<Finding> {
     found.extend(bursts::of_run(run));
     found.extend(cache_load::of_run(run));
     found.extend(alike::of_run(run));
+    found.extend(no_drive::by_name(run));
     found.extend(header::of_run(run));
     found.extend(adds_up::of_run(run));
     found.extend(extent::of_run(run, asked_slice_s));

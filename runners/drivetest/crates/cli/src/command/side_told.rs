@@ -1,0 +1,193 @@
+//! What a side file tells, as people read it at a terminal.
+
+use drivetest_log::act::run::Run;
+use drivetest_log::act::side_file::telemetry::{Disk, Span, Telemetry};
+use drivetest_log::act::side_file::told::{Drive, Operation, Over, Times, Told};
+use drivetest_log::counted::counted;
+use drivetest_log::judge::verdict::time;
+
+/// Drives and disks that are shown; a document has more of them.
+const SHOWN_MAX: usize = 16;
+
+/// The lines of a run's side file; none without one.
+pub fn told(run: &Run) -> String {
+    let Some(side) = &run.side_file else {
+        return String::new();
+    };
+    let mut lines = vec![program(side), host(side)];
+    lines.extend(side.drives.iter().take(SHOWN_MAX).map(drive));
+    lines.extend(rates(side));
+    lines.extend(times(&side.operations));
+    lines.extend(exact(&side.over));
+    lines.extend(side.telemetry.iter().flat_map(telemetry));
+    lines
+        .iter()
+        .map(|line| format!("  {}\n", line.trim_end()))
+        .collect()
+}
+
+fn or_unknown(text: &Option<String>) -> &str {
+    text.as_deref().unwrap_or("unknown")
+}
+
+fn program(side: &Told) -> String {
+    let revision = side.program.revision.as_ref();
+    let revision = revision.map_or_else(String::new, |revision| format!(" ({revision})"));
+    let workers = side.workers.map_or_else(
+        || {
+            side.service_threads
+                .map_or_else(String::new, |threads| format!(", {threads} service threads"))
+        },
+        |workers| format!(", {}", counted(workers, "worker")),
+    );
+    let end = match (&side.end_reason, side.end_text.as_deref()) {
+        (None, _) => "it has no end: the run was killed".to_owned(),
+        (Some(reason), None | Some("")) => format!("ended: {reason}"),
+        (Some(reason), Some(text)) => format!("ended: {reason} ({text})"),
+    };
+    format!(
+        "side file: drivetest {}{revision}, engine {}{workers}, arrivals {}, seed {}; {end}",
+        or_unknown(&side.program.version),
+        or_unknown(&side.engine),
+        or_unknown(&side.arrivals),
+        or_unknown(&side.seed)
+    )
+}
+
+fn host(side: &Told) -> String {
+    let host = &side.host;
+    let processors = host
+        .cpus_count
+        .map_or_else(String::new, |count| format!(", {}", counted(count, "processor")));
+    let machine = host.virtual_machine.as_ref();
+    let machine = machine.map_or_else(String::new, |name| format!(", virtual machine ({name})"));
+    format!(
+        "host {}{processors} {}, kernel {}{machine}",
+        or_unknown(&host.hostname),
+        or_unknown(&host.cpu_model),
+        or_unknown(&host.kernel)
+    )
+}
+
+fn drive(drive: &Drive) -> String {
+    let kind = match drive.kind.as_deref() {
+        Some("virtual") => "virtual: no drive of its own",
+        Some(kind) => kind,
+        None => "of unknown kind",
+    };
+    let of = |what: &str, text: &Option<String>| text.as_ref().map(|text| format!(", {what} {text}"));
+    let parts = [
+        of("model", &drive.model),
+        of("serial", &drive.serial),
+        of("firmware", &drive.firmware),
+        of("key", &drive.drive_key),
+        drive.size_bytes.map(|size| format!(", {size} bytes")),
+    ];
+    let parts: String = parts.into_iter().flatten().collect();
+    format!("device {}: {kind}{parts}", or_unknown(&drive.name))
+}
+
+fn rates(side: &Told) -> Option<String> {
+    let sentence = side.rate_sentence.as_deref().unwrap_or_default();
+    Some(match (side.is_rate_held?, sentence) {
+        (true, "") => "the rates were held".to_owned(),
+        (true, sentence) => format!("the rates were held in the end: {sentence}"),
+        (false, sentence) => format!("THE RATES WERE NOT HELD: {sentence}"),
+    })
+}
+
+fn times(operations: &[Operation]) -> Vec<String> {
+    if operations.is_empty() {
+        return Vec::new();
+    }
+    let heading = ["p50", "p90", "p99", "p99.9", "p99.99", "p99.999", "max", "mean"];
+    let heading: String = heading.iter().map(|name| format!("{name:>13}")).collect();
+    let mut lines = vec![format!("{:<29}{heading}", "microseconds")];
+    for operation in operations {
+        let rows = [
+            ("service", &operation.service_us),
+            ("response", &operation.response_us),
+            ("lateness", &operation.lateness_us),
+        ];
+        lines.extend(rows.map(|(what, times)| row(&format!("{} {what}", operation.name), times)));
+    }
+    lines
+}
+
+fn row(name: &str, times: &Times) -> String {
+    let cells = [
+        &times.p50,
+        &times.p90,
+        &times.p99,
+        &times.p999,
+        &times.p9999,
+        &times.p99999,
+        &times.max,
+        &times.mean,
+    ];
+    let cells: String = cells
+        .iter()
+        .map(|cell| format!("{:>13}", cell.as_deref().unwrap_or("-")))
+        .collect();
+    format!("{name:<29}{cells}")
+}
+
+/// Beside the shares that the log's buckets give.
+fn exact(over: &[Over]) -> Option<String> {
+    let ops_count = over.first()?.ops_count;
+    let cells: Vec<String> = over
+        .iter()
+        .map(|over| {
+            format!(
+                "> {} {} % ({})",
+                time(over.threshold_us),
+                over.share_pct,
+                over.over_count
+            )
+        })
+        .collect();
+    Some(format!(
+        "counted exactly, of {ops_count} reads: {}",
+        cells.join("   ")
+    ))
+}
+
+fn telemetry(telemetry: &Telemetry) -> Vec<String> {
+    let mean_max = |what: &str, span: &Option<Span>| {
+        let span = span.as_ref()?;
+        Some(format!("{what} {} % (at most {} %)", span.mean, span.max))
+    };
+    let parts = [
+        mean_max("busy", &telemetry.cpu_busy_pct),
+        mean_max("waiting for I/O", &telemetry.cpu_iowait_pct),
+        mean_max("stolen", &telemetry.cpu_steal_pct),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let mut lines = Vec::new();
+    if !parts.is_empty() {
+        let intervals = counted(telemetry.intervals_count, "interval");
+        lines.push(format!("processors in {intervals}: {}", parts.join(", ")));
+    }
+    lines.extend(telemetry.disks.iter().take(SHOWN_MAX).filter_map(disk));
+    lines
+}
+
+fn disk(disk: &Disk) -> Option<String> {
+    let mean_max = |what: &str, unit: &str, span: &Option<Span>| {
+        let span = span.as_ref()?;
+        Some(format!("{what} {} {unit} (at most {})", span.mean, span.max))
+    };
+    let limit = disk.temperature_limit_c.as_ref();
+    let limit = limit.map_or_else(String::new, |limit| format!(" (warns at {limit})"));
+    let temperature = disk.temperature_c.as_ref();
+    let parts = [
+        temperature.map(|span| format!("{} to {} C{limit}", span.min, span.max)),
+        mean_max("busy", "%", &disk.busy_pct),
+        mean_max("read await", "us", &disk.read_await_us),
+        mean_max("write await", "us", &disk.write_await_us),
+        mean_max("read", "bytes/s", &disk.read_bytes_per_s),
+        mean_max("written", "bytes/s", &disk.write_bytes_per_s),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| format!("disk {}: {}", disk.disk, parts.join(", ")))
+}
