@@ -105,6 +105,11 @@ pub fn refuse_profile(asked: &Path, bad: &BadProfile) -> ExitCode {
     let known: Vec<&str> = Profile::known_names().collect();
     let (asked, known) = (asked.display(), known.join(", "));
     match bad {
+        BadProfile::Unknown(error) if error.kind() == io::ErrorKind::NotFound => {
+            complain(&format!(
+                "{asked}: no profile of that name and no such file; the profiles compiled in: {known}"
+            ));
+        }
         BadProfile::Unknown(error) => {
             complain(&format!(
                 "{asked}: expected a profile ({known}) or a file with one; got: {error}"

@@ -3,6 +3,7 @@
 use drivetest_log::act::run::Run;
 use drivetest_log::counted::counted;
 use drivetest_log::finding::{Effect, Finding};
+use drivetest_log::judge::margin::Margin;
 use drivetest_log::judge::verdict::{FoundShare, Statistic, Verdict, time};
 
 use super::log_file::place;
@@ -16,7 +17,7 @@ pub fn told(run: &Run, verdict: &Verdict) -> String {
         verdict
             .margin
             .as_ref()
-            .map(|margin| format!("nearest limit: {}", margin.sentence())),
+            .map(|margin| format!("{}: {}", margin_word(margin), margin.sentence())),
     );
     lines.extend(strict(verdict));
     lines.extend(verdict.violations.iter().map(|violation| {
@@ -114,6 +115,14 @@ fn cell(share: &FoundShare) -> String {
         share.share_pct,
         share.limit_pct
     )
+}
+
+fn margin_word(margin: &Margin) -> &'static str {
+    if margin.is_broken() {
+        "limit passed by most"
+    } else {
+        "nearest limit"
+    }
 }
 
 /// Only where the log leaves the verdict open.
