@@ -63,6 +63,12 @@ fn head(run: &Run) -> String {
     format!("{}\n  {}\n", joined([Some(tool), did, threads], ", "), ended(run))
 }
 
+/// A rate with one decimal, as people compare it; the document has every digit that was printed.
+fn rounded(rate: &str) -> String {
+    let number = rate.parse::<f64>().ok().filter(|number| number.is_finite());
+    number.map_or_else(|| rate.to_owned(), |number| format!("{number:.1}"))
+}
+
 fn ended(run: &Run) -> String {
     let stop = serde_json::to_value(run.stop.kind).ok();
     let stop = stop.as_ref().and_then(|kind| kind.as_str()).unwrap_or_default();
@@ -72,7 +78,7 @@ fn ended(run: &Run) -> String {
     let rate = run
         .throughput_ops_per_s
         .as_ref()
-        .map(|rate| format!("{rate} a second"));
+        .map(|rate| format!("{} a second", rounded(&rate.to_string())));
     let made = Some(joined([made, rate], ", ")).filter(|made| !made.is_empty());
     let failed = run.failed_ops_count.map(|count| format!("{count} failed"));
     let lines = Some(format!("lines {}-{}", run.first_line, run.last_line));

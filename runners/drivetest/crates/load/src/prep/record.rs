@@ -89,6 +89,8 @@ pub(super) fn end(voice: &mut Voice<'_>, ended: &Ended, written: &Written) -> io
     let (reason, text) = ended.reason();
     let elapsed = written.elapsed();
     let line = match text {
+        // Nothing was begun: there is nothing to count.
+        _ if matches!(ended, Ended::Refused(_)) => format!("drivetest: {reason}: {text}"),
         "" => format!("{reason}: {}", rate(written.bytes, elapsed)),
         _ => format!("drivetest: {reason}: {text}\n{}", rate(written.bytes, elapsed)),
     };
