@@ -60,7 +60,7 @@ drivetest-static: ## build the native test program for lab hosts, statically lin
 	@$(WORKSPACE)/check_static.sh $(WORKSPACE)/target/$(STATIC_TARGET)/release/drivetest
 
 man: drivetest ## write the manual of the native test program
-	@$(DRIVETEST) man $(WORKSPACE)/target/man && ls $(WORKSPACE)/target/man
+	@$(DRIVETEST) man $(WORKSPACE)/target/man && ls -d $(WORKSPACE)/target/man/*
 
 checks: $(VENV)/test.stamp ## format, lint, types, arrows, templates (missing migrations are a test)
 	$(BIN)/ruff format --check --quiet .

@@ -35,7 +35,7 @@ class LocalHost:
         self.directory = Path(settings.LAB_DIR)
 
     def identify(self, path: str) -> Identity:
-        answer = self._run("identify", path)
+        answer = self._run("identify", path, "--json")
         if answer.returncode != ANSWERED:
             raise DeviceUnknownError(_complaint(answer, f"{path}: cannot be identified"))
         return parse_identity(path, _document(answer))

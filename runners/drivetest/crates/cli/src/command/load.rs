@@ -22,7 +22,8 @@ pub struct LoadArgs {
     /// Write the log here instead of to standard output
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// Write identity, intervals and exact figures here, as JSON lines
+    /// Write identity, intervals and exact figures here (also whether the rates were held: exit status 0 says only that the
+    /// load ran its whole time), as JSON lines
     #[arg(long, value_name = "FILE")]
     side_file: Option<PathBuf>,
     /// Make the same random choices as the run with this seed

@@ -31,7 +31,10 @@ const STATUSES: &[(&[&str], &[Status])] = &[
     (
         &["storage", "index"],
         &[
-            (0, "the load ran its whole time"),
+            (
+                0,
+                "the load ran its whole time; whether its rates were held is told by the summary, the log and the side file",
+            ),
             (2, "refused: a device is not safe to use; nothing was written"),
             (3, "a device failed"),
             (4, "the drive, or the host, cannot keep up with the load"),
@@ -118,13 +121,15 @@ fn page(command: clap::Command, name: &str) -> io::Result<Vec<u8>> {
         .get_version()
         .unwrap_or(env!("CARGO_PKG_VERSION"))
         .to_owned();
+    let mut synopsis = Roff::new();
+    synopsis_of(&mut synopsis, &command);
     let man = Man::new(command)
         .source(format!("drivetest {version}"))
         .manual("Drivecert");
     let mut page = Vec::new();
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
-    man.render_synopsis_section(&mut page)?;
+    synopsis.to_writer(&mut page)?;
     man.render_description_section(&mut page)?;
     man.render_options_section(&mut page)?;
     if name.is_empty() {
@@ -138,6 +143,36 @@ fn page(command: clap::Command, name: &str) -> io::Result<Vec<u8>> {
     see_also(&mut further, name);
     further.to_writer(&mut page)?;
     Ok(page)
+}
+
+/// How a command is written, each option with its value: the generator's own synopsis leaves the values out.
+fn synopsis_of(page: &mut Roff, command: &clap::Command) {
+    page.control("SH", ["SYNOPSIS"]);
+    let name = command
+        .get_bin_name()
+        .unwrap_or_else(|| command.get_name())
+        .to_owned();
+    let mut words = vec![bold(name)];
+    for option in command.get_arguments().filter(|option| !option.is_hide_set()) {
+        words.push(roman(if option.is_required_set() { " " } else { " [" }));
+        words.extend(option.get_long().map(|long| bold(format!("--{long}"))));
+        if option.get_action().takes_values() {
+            let names = option.get_value_names().unwrap_or_default();
+            let value = names
+                .first()
+                .map_or_else(|| option.get_id().to_string(), ToString::to_string);
+            words.extend(option.get_long().map(|_| roman(" ")));
+            words.push(italic(value));
+        }
+        if matches!(option.get_action(), clap::ArgAction::Append) {
+            words.push(roman("..."));
+        }
+        words.extend((!option.is_required_set()).then(|| roman("]")));
+    }
+    if command.get_subcommands().any(|command| !command.is_hide_set()) {
+        words.push(roman(" COMMAND"));
+    }
+    page.text(words);
 }
 
 fn keys(page: &mut Roff) {
@@ -230,6 +265,22 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn the_synopsis_has_the_values_of_options() {
+        let folder = tempfile::tempdir().unwrap();
+        write_pages(folder.path()).unwrap();
+        let page = read(folder.path(), "drivetest-storage.1");
+        let synopsis = page
+            .split(".SH SYNOPSIS")
+            .nth(1)
+            .unwrap()
+            .split(".SH")
+            .next()
+            .unwrap();
+        assert!(synopsis.contains("--seed\\fR \\fIN\\fR]"), "{synopsis}");
+        assert!(synopsis.contains("\\fICONFIG\\fR"), "{synopsis}");
     }
 
     #[test]
