@@ -35,7 +35,7 @@ pub struct Config {
     pub device_names: Vec<String>,
     /// 0 for devices; otherwise the size of the plain files that stand for them.
     pub file_size_mib: u32,
-    /// Threads that carry out the reads; 1 to 16384.
+    /// Threads that carry out the reads; 1 to 16384, where 0 was read as the default.
     pub service_threads: u32,
     /// Threads of an index load that write pages and read those that defragmentation needs; 1 to 16384.
     pub cache_threads: u32,

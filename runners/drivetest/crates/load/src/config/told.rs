@@ -55,10 +55,10 @@ pub const KEYS_TOLD: &[KeyTold] = &[
     key(
         "service-threads",
         BOTH,
-        "1 to 16384",
+        "0 to 16384",
         Some("5 for each CPU"),
-        "Threads that carry out record requests in the threads engine, and the size of a burst of lockstep arrivals. The \
-         io_uring engine does not depend on it.",
+        "Threads that carry out record requests in the threads engine, and the size of a burst of lockstep arrivals; 0 is the \
+         default. The io_uring engine does not depend on it.",
     ),
     key(
         "cache-threads",
