@@ -1,6 +1,6 @@
 """What a run's page says: verdict, figures, findings, configuration, evidence."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -262,11 +262,13 @@ def log_config(run: Run) -> list[Pair]:
 
 
 def log_devices(run: Run) -> list[Pair]:
-    """Return the devices that the log names, with size and smallest I/O."""
-    return [
-        (str(device["name"]), f"{units.size(device['size_bytes'])}, I/O of {units.size(device['minimum_io_bytes'])}")
-        for device in run.facts.get("devices", [])
-    ]
+    """Return the devices that the log names, with size and smallest I/O; logs of 1.x do not tell the latter."""
+    return [(str(device["name"]), _log_device(device)) for device in run.facts.get("devices", [])]
+
+
+def _log_device(device: Mapping[str, Any]) -> str:
+    size, minimum_io_bytes = units.size(device["size_bytes"]), device["minimum_io_bytes"]
+    return size if minimum_io_bytes is None else f"{size}, I/O of {units.size(minimum_io_bytes)}"
 
 
 def product_pairs(run: Run) -> list[Pair]:
