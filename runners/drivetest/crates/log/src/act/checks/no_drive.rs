@@ -16,7 +16,7 @@ pub fn by_name(run: &Run) -> Option<Finding> {
         .collect();
     (!named.is_empty()).then(|| {
         let sentence = format!("by their names devices are no drives: {}", named.join(", "));
-        rule::DEVICE_VIRTUAL.at(run.first_line, sentence)
+        rule::DEVICE_VIRTUAL.at(None, sentence)
     })
 }
 
