@@ -140,8 +140,8 @@ impl Args {
         }
         let mut status = 0;
         for path in &self.logs.paths {
-            let log = match self.read(path, profile.as_ref()) {
-                Ok(log) => log,
+            let (log, tables) = match self.read(path, profile.as_ref()) {
+                Ok(read) => read,
                 Err(error) => return unexportable(&error),
             };
             if log.reading.error.is_some() {
@@ -150,7 +150,7 @@ impl Args {
             let written = if self.json {
                 write_document(&log)
             } else {
-                write(&summary(&log))
+                write(&(summary(&log) + &tables_told(&log, &tables)))
             };
             if let Err(error) = written {
                 return unwritable(&error, status);
@@ -159,8 +159,8 @@ impl Args {
         ExitCode::from(status)
     }
 
-    /// Reads a log, and exports it where that is asked.
-    fn read(&self, path: &Path, profile: Option<&Profile>) -> io::Result<LogFile> {
+    /// Reads a log, and exports it where that is asked; with the files of its tables.
+    fn read(&self, path: &Path, profile: Option<&Profile>) -> io::Result<(LogFile, Vec<PathBuf>)> {
         let asked = self.export.export.as_deref().zip(self.export.format);
         let export = asked.map(|(directory, format)| Export::begin(directory, format, path));
         let export = export.transpose()?;
@@ -172,10 +172,23 @@ impl Args {
         match export {
             Some(export) => export
                 .finish(&log.reading.runs, &log.reading.ycsb_runs)
-                .map(|()| log),
-            None => Ok(log),
+                .map(|tables| (log, tables)),
+            None => Ok((log, Vec::new())),
         }
     }
+}
+
+/// The files that were written, and why those of slices hold no row.
+fn tables_told(log: &LogFile, tables: &[PathBuf]) -> String {
+    let mut text: String = tables
+        .iter()
+        .map(|path| format!("  wrote {}\n", path.display()))
+        .collect();
+    let runs = &log.reading.runs;
+    if !tables.is_empty() && !runs.is_empty() && runs.iter().all(|run| run.slices.is_empty()) {
+        text.push_str("  the tables of slices have no rows: there is no whole slice; ask for shorter ones with --slice-sec\n");
+    }
+    text
 }
 
 /// Says why tables cannot be written; names that are taken are a matter of the command line.

@@ -98,33 +98,35 @@ impl Export {
         })
     }
 
-    /// Ends the tables with the runs that were read; without one, nothing stays.
+    /// Ends the tables with the runs that were read, and tells their files; without a run, nothing stays.
     ///
     /// # Errors
     /// Where the tables cannot be written; nothing of them stays then.
     ///
     /// # Panics
     /// Goes on with a panic of the thread that wrote.
-    pub fn finish(mut self, runs: &[Run], ycsb_runs: &[ycsb_run::Run]) -> io::Result<()> {
+    pub fn finish(mut self, runs: &[Run], ycsb_runs: &[ycsb_run::Run]) -> io::Result<Vec<PathBuf>> {
         drop(self.taker);
         let written = self.writer.join();
         let intervals = written.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        if !ycsb_runs.is_empty() {
-            write_ycsb(&self.place, ycsb_runs)?;
-        }
+        let mut written = match ycsb_runs.is_empty() {
+            true => Vec::new(),
+            false => write_ycsb(&self.place, ycsb_runs)?,
+        };
         if runs.is_empty() {
-            return Ok(());
+            return Ok(written);
         }
         for run in runs {
             self.slices.add_slices(run)?;
         }
         intervals.finish()?;
         self.slices.finish()?;
-        self.targets.keep()
+        written.extend(self.targets.keep()?);
+        Ok(written)
     }
 }
 
-fn write_ycsb(place: &Place, runs: &[ycsb_run::Run]) -> io::Result<()> {
+fn write_ycsb(place: &Place, runs: &[ycsb_run::Run]) -> io::Result<Vec<PathBuf>> {
     let mut targets = Targets::default();
     let mut tables = ycsb::Tables {
         operations: place.begin(&mut targets, &ycsb::OPERATIONS)?,

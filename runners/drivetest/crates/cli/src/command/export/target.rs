@@ -29,16 +29,18 @@ impl Targets {
         Ok(BufWriter::with_capacity(256 * 1024, file))
     }
 
-    /// Gives all files their names.
+    /// Gives all files their names, and tells these in the order in which they were begun.
     ///
     /// # Errors
     /// Where a name was taken meanwhile; the files that have none yet are removed.
-    pub fn keep(mut self) -> io::Result<()> {
+    pub fn keep(mut self) -> io::Result<Vec<PathBuf>> {
+        let mut kept = Vec::new();
         while let Some(target) = self.0.last() {
             at(&target.path, target.name())?;
-            self.0.pop();
+            kept.extend(self.0.pop().map(|target| target.path));
         }
-        Ok(())
+        kept.reverse();
+        Ok(kept)
     }
 }
 
