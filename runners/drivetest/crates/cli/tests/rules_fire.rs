@@ -275,7 +275,7 @@ const CASES: &[(&str, Seen)] = &[
         Made(|| {
             ours_with(&sound_end(
                 r#""reads": {"count": 480006,
-        "lateness": {"p99_ns": 4000000}, "service": {"p99_ns": 90000}}"#,
+        "lateness": {"p99_ns": 4000000}, "service": {"max_ns": 90000}}"#,
             ))
         }),
     ),

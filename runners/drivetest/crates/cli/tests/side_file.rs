@@ -16,7 +16,7 @@ fn pair(lines: &[&str]) -> (Scratch, Scratch) {
     let name = std::thread::current().name().unwrap_or_default().to_owned();
     (
         Scratch::new(&format!("{name}.log"), ours.as_bytes()),
-        Scratch::new(&format!("{name}.jsonl"), lines.join("\n").as_bytes()),
+        Scratch::new(&format!("{name}.side"), lines.join("\n").as_bytes()),
     )
 }
 

@@ -10,6 +10,9 @@ use super::archive::{self, Member, role_of};
 use super::content::{Content, End};
 use super::limit::Stop;
 
+/// What of a file shows its role where its name does not.
+const HEAD_BYTES: usize = 4096;
+
 /// Files that were handed to a reader.
 pub struct Given {
     /// The files as documents tell them.
@@ -56,7 +59,8 @@ fn read_one(path: &Path, reader: &mut LogReader, limit_bytes: u64) -> io::Result
     if archive::kind(&mut content)?.is_some() {
         return Ok(None);
     }
-    let role = match role_of(&name, b"") {
+    let head = content.head(HEAD_BYTES)?;
+    let role = match role_of(&name, &head) {
         // The log is the one that was named; a second one beside it is what else was printed.
         Role::Log => Role::Other,
         role => role,

@@ -42,6 +42,9 @@ const ENDINGS: [(&str, Role); 18] = [
     ("md", Role::Other),
 ];
 
+/// How drivetest begins its side file.
+const SIDE_FILE_HEAD: &[u8] = br#"{"record":"start","schema":"drivecert.side/1""#;
+
 /// The role's name in documents.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
 fn role_code<S: serde::Serializer>(role: &Role, serializer: S) -> Result<S::Ok, S::Error> {
@@ -74,6 +77,7 @@ pub fn role_of(name: &str, head: &[u8]) -> Role {
     match told.map(|(_, role)| *role) {
         None | Some(Role::Export) if looks_like_log(head) => Role::Log,
         None if file.ends_with("percentiles.txt") => Role::Export,
+        None if head.starts_with(SIDE_FILE_HEAD) => Role::SideFile,
         None => Role::Other,
         Some(role) => role,
     }

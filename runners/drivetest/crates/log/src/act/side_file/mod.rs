@@ -195,7 +195,7 @@ mod tests {
     fn the_program_is_late_where_the_drive_is_faster_than_it() {
         let end = |lateness: u64, service: u64| {
             let times = format!(
-                r#""lateness": {{"p99_ns": {lateness}}}, "service": {{"p99_ns": {service}}}, "count": 1000"#
+                r#""lateness": {{"p99_ns": {lateness}}}, "service": {{"max_ns": {service}}}, "count": 1000"#
             );
             format!(
                 r#"{{"record": "end", "reads_count": 1, "over": {{}}, "operations": {{"reads": {{{times}}}}}}}"#
