@@ -399,10 +399,11 @@ fn devices_apart() -> Vec<u8> {
 /// A log whose total has all slow reads in its first bucket; the devices' histograms are as they were.
 fn slow_moved(case: &str) -> Vec<u8> {
     let mut text = String::new();
-    let (mut is_total, mut total) = (false, 0_u64);
+    let mut is_total = false;
     for line in log(case).lines() {
         if let Some(rest) = line.strip_prefix("reads (") {
-            (is_total, total) = (true, rest.split(' ').next().unwrap().parse().unwrap());
+            let total: u64 = rest.split(' ').next().unwrap().parse().unwrap();
+            is_total = true;
             text.push_str(&format!("{line}\n (00: {total:010})\n"));
         } else if !(is_total && line.starts_with(" (")) {
             is_total = false;
