@@ -97,22 +97,18 @@ fn multiple(text: &str, of: u32, most: u32) -> Result<u32, String> {
 impl Args {
     /// Prepares the devices; the exit status tells how it ended.
     pub fn run(self) -> ExitCode {
-        // The end record says it already, and standard error then holds records alone.
-        let is_said = matches!(self.live(), Live::Records);
+        let is_recorded = matches!(self.live(), Live::Records);
         let (status, text) = match self.carry_out() {
             Ok(Ended::Finished) => return ExitCode::SUCCESS,
             Ok(Ended::NotSteady(text)) => (1, text),
+            // The end record says it already, and so does the log.
+            Ok(Ended::Refused(_)) if is_recorded => return ExitCode::from(2),
             Ok(Ended::Refused(text)) => (2, text),
             Ok(Ended::DeviceError(text)) => (3, text),
             Ok(Ended::Interrupted(text)) => (5, text),
-            Err(text) => {
-                complain(&text);
-                return ExitCode::from(crate::EXIT_USAGE);
-            }
+            Err(text) => (crate::EXIT_USAGE, text),
         };
-        if !is_said {
-            complain(&text);
-        }
+        complain(&text);
         ExitCode::from(status)
     }
 

@@ -18,7 +18,9 @@ pub fn tell(log: &Path, reading: &Reading) {
     let runs = reading.runs.iter().flat_map(|run| &run.findings);
     let told = runs
         .chain(&reading.findings)
-        .filter(|finding| finding.severity != Severity::Note);
+        .filter(|finding| finding.severity != Severity::Note)
+        // What the devices are changes nothing of a table.
+        .filter(|finding| finding.id != rule::DEVICE_VIRTUAL.id);
     for finding in told {
         let line = finding.line.map_or_else(String::new, |line| format!("{line}: "));
         complain(&format!("{log}:{line}{}", finding.sentence));
