@@ -1,7 +1,9 @@
 """Fixtures: the simulated lab's process, workers on it, and dispatches on its hosts."""
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -13,6 +15,8 @@ import pytest
 from django.db import connection
 
 from results.models import Organisation
+from runners.errors import HostSilentError
+from runners.hosts.protocol import Identity
 from runners.models import Dispatch, Host
 from runners.orders import Order, bind, order
 from tests.lab_simulator.lab import PATH
@@ -71,7 +75,14 @@ class WorkerParent:
         command = [sys.executable, "-m", "tests.lab_simulator.worker", str(lab.path)]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                command, cwd=ROOT, env=environment(data_dir), stdin=-1, stdout=-1, stderr=log, text=True
+                command,
+                cwd=ROOT,
+                env=environment(data_dir),
+                stdin=-1,
+                stdout=-1,
+                stderr=log,
+                text=True,
+                start_new_session=True,
             )
 
     def start(self, **told):
@@ -85,7 +96,7 @@ class WorkerParent:
         return int(self.process.stdout.readline())
 
     def end(self) -> None:
-        self.process.kill()
+        os.killpg(self.process.pid, signal.SIGKILL)  # the worker too, which would hold the pipe open
         self.process.communicate()
 
 
@@ -134,11 +145,21 @@ def new_order(sim_lab, staff):
     return lambda lab, name: order_on(lab, name, sim_lab, staff)
 
 
+def identity_of(host: RemoteHost) -> Identity:
+    """What the host says of its drive; asked again where a fault swallows the answer, as who binds it would."""
+    for _ in range(PATIENCE_S * 10):
+        with contextlib.suppress(HostSilentError):
+            seen: Identity = host.identify(PATH)
+            return seen
+        time.sleep(0.1)
+    raise TimeoutError(f"{host.name}: no answer in {PATIENCE_S} s")
+
+
 def order_on(
     lab: Any, name: str, organisation: Organisation, staff: Any, duration_s: int = 60, interval_s: int = 10
 ) -> Dispatch:
     """Order a run on a host of the simulated lab; the device is bound at the first."""
     host, _ = Host.objects.get_or_create(name=name, kind=KIND, defaults={"checked_at": FOUND_FIT})
-    device = host.devices.first() or bind(host, lab.host(name).identify(PATH), "simulated drive", staff)
+    device = host.devices.first() or bind(host, identity_of(lab.host(name)), "simulated drive", staff)
     slice_s = min(3600, duration_s // 6)
     return order(device, organisation, Order(Decimal(1), duration_s, slice_s, {"report_interval_s": interval_s}), staff)

@@ -73,7 +73,7 @@ class LabClient:
 class RemoteHost:
     """A LabHost in the lab's process."""
 
-    def __init__(self, client, name):
+    def __init__(self, client: LabClient, name: str) -> None:
         self.client, self.name = client, name
 
     def __getattr__(self, method):
