@@ -76,7 +76,17 @@ const STATUSES: &[(&[&str], &[Status])] = &[
         ],
     ),
     (
-        &["status", "stop", "identify", "keys"],
+        &["watch"],
+        &[
+            (0, "the program beside it ended well, or the drive came to rest"),
+            (1, "the program beside it failed"),
+            (2, "refused: the program is not allowed, or the drive not the expected one"),
+            (3, "cannot start the program, or cannot read what the host tells"),
+            (5, "ended by a signal"),
+        ],
+    ),
+    (
+        &["status", "stop", "identify", "keys", "host"],
         &[(0, "answered"), (3, "cannot be answered")],
     ),
 ];
