@@ -6,9 +6,10 @@ import signal
 from pathlib import Path
 
 import pytest
-import redis
+from kombu import Connection
 
 from tests.register import Register, wait_for
+from webapp.celery import redis_of
 from webapp.supervisor.processes import target_of
 
 pytestmark = pytest.mark.faults
@@ -98,9 +99,11 @@ def kill_all(register, *names):
 
 
 def flush_redis(register):
-    directory = Path((register.data_dir / "run" / "sockets").read_text())
-    with redis.Redis(unix_socket_path=str(directory / "redis.sock")) as client:
-        client.flushall()
+    """With the address that the register's own processes were given: it holds the password."""
+    environment = Path(f"/proc/{register.pid_of('lab')}/environ").read_bytes().decode().split("\0")
+    url = next(line.removeprefix("REDIS_URL=") for line in environment if line.startswith("REDIS_URL="))
+    with Connection(url) as broker:
+        redis_of(broker).flushall()
 
 
 def test_a_run_goes_on_while_every_process_of_the_register_is_killed(register):
