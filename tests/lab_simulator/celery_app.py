@@ -6,6 +6,7 @@ the number of statements that it has sent to the database.
 
 import itertools
 import os
+import threading
 from pathlib import Path
 
 import django
@@ -33,7 +34,7 @@ def _count(execute, *told):
     number = next(statements)
     if number % TOLD_EVERY == 0:
         told_in = Path(os.environ["STATEMENTS_DIR"]) / str(os.getpid())
-        beside = told_in.with_name(f".{os.getpid()}")
+        beside = told_in.with_name(f".{os.getpid()}.{threading.get_ident()}")
         beside.write_text(str(number))
         beside.replace(told_in)  # who reads it sees a number, never half of one
     return execute(*told)
