@@ -27,8 +27,8 @@ grep -q '"schema":"drivecert.identity/1"' "$folder/said" || fail "identify told 
 run prep "$folder/drive"
 # An empty root holds no library that could be found by chance; only root may change to one.
 if [ "$(id -u)" = 0 ]; then
-    mkdir "$folder/root" "$folder/root/bin"
-    cp "$program" "$folder/root/bin/drivetest"
-    PATH=/usr/sbin:$PATH chroot "$folder/root" /bin/drivetest --version > "$folder/said" || fail "does not run in an empty root"
+    mkdir "$folder/empty" "$folder/empty/bin"
+    cp "$program" "$folder/empty/bin/drivetest"
+    PATH=/usr/sbin:$PATH chroot "$folder/empty" /bin/drivetest --version > "$folder/said" || fail "does not run in an empty root"
 fi
 echo "$program: static, $(stat --format %s "$program") bytes; --version, identify, storage and prep run"
