@@ -7,11 +7,10 @@ from django.conf import settings as django_settings
 
 from runners.enrolment import Pins, authorized_key, enrol, own_program_sha256, sudo_line
 from runners.hosts.connections import CONNECTIONS
-from runners.hosts.ssh import SshHost
 from runners.models import Host
 from tests.lab_hosts.namespaces import USER
 
-__all__ = ["drive_key_of", "enrol_host", "list_drives", "new_enrolled", "warm_connections_closed"]
+__all__ = ["enrol_host", "list_drives", "new_enrolled", "warm_connections_closed"]
 
 
 @pytest.fixture
@@ -28,9 +27,10 @@ def new_enrolled(db, drivetest, settings, new_lab_host, loop_drives, warm_connec
 
     def make(name="lab-host", **options):
         there = new_lab_host(name, **options)
-        there.give("nvme0n1", loop_drives.add(f"{name}-drive"))
+        drive = loop_drives.add(f"{name}-drive")
+        there.give("nvme0n1", drive)
         row = enrol_host(there, name)
-        list_drives(there, drive_key_of(there, "/dev/nvme0n1"))
+        list_drives(there, loop_drives.key_of(drive))
         return there, row
 
     return make
@@ -48,8 +48,3 @@ def list_drives(there, *drive_keys):
     """Write the operator's list of drives that may be loaded."""
     listed = ", ".join(f'"{drive_key}"' for drive_key in drive_keys)
     there.write("/etc/drivecert/host.toml", f"drives = [{listed}]\n")
-
-
-def drive_key_of(there, path):
-    """Return the drive at a path as the host's operator would find it out."""
-    return SshHost(Host.objects.get(name=there.name)).identify(path).drive_key

@@ -236,6 +236,11 @@ class LoopDrives:
         self.devices[device] = backing
         return device
 
+    def key_of(self, device: str) -> str:
+        """Return the drive key that drivetest identifies the device by; asking it takes a second's look for I/O."""
+        backing = self.devices[device].stat()
+        return f"file:{backing.st_dev}:{backing.st_ino}"
+
     def remove(self) -> None:
         for device in self.devices:
             run("losetup", "--detach", device, check=False)

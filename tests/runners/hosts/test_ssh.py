@@ -26,6 +26,7 @@ from tests.runners.hosts.test_local import wait_until
 pytestmark = [pytest.mark.lab_hosts, pytest.mark.django_db]
 
 ARGV = ["storage", "config", "--log", "log", "--side-file", "side.jsonl", "--expect-drive"]
+DRIVE_BYTES = 64 * 1024 * 1024
 CONFIG = (
     "device-names: {path}\ntest-duration-sec: {duration_s}\n"
     "read-reqs-per-sec: 100\nwrite-reqs-per-sec: 50\nmicrosecond-histograms: yes\n"
@@ -52,13 +53,13 @@ def host(enrolled):
 
 
 @pytest.fixture
-def drive(host):
-    return host.identify("/dev/nvme0n1")
+def drive_key(there, loop_drives):
+    return loop_drives.key_of(there.devices["nvme0n1"])
 
 
 @pytest.fixture
-def start(host, drive):
-    def begin(run="d-one", generation=1, drive_key=drive.drive_key, files=None):
+def start(host, drive_key):
+    def begin(run="d-one", generation=1, files=None):
         host.put(run, files or config())
         return host.start(run, drive_key, generation, [*ARGV, drive_key])
 
@@ -69,9 +70,10 @@ def process_of(there, name="drivetest"):
     return there.pids_of(name)
 
 
-def test_a_drive_is_identified_over_ssh(drive):
-    assert (drive.path, drive.kind, drive.size_bytes) == ("/dev/nvme0n1", "virtual", 64 * 1024 * 1024)
-    assert drive.refusals == ()
+def test_a_drive_is_identified_over_ssh(host, drive_key):
+    drive = host.identify("/dev/nvme0n1")
+    assert (drive.path, drive.kind, drive.size_bytes) == ("/dev/nvme0n1", "virtual", DRIVE_BYTES)
+    assert (drive.drive_key, drive.refusals) == (drive_key, ())
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "/dev/null", "/dev/../etc/passwd", "/dev/nothing", "nvme0n1"])
@@ -103,12 +105,12 @@ def test_a_start_that_is_repeated_tells_the_same_process(host, there, start):
     assert len(there.pids_of("drivetest")) == 2  # the monitor and the load
 
 
-def test_a_run_that_was_never_started_is_absent_and_one_that_was_closed_never_starts(host, drive):
+def test_a_run_that_was_never_started_is_absent_and_one_that_was_closed_never_starts(host, drive_key):
     assert host.status("d-nothing").state is Detached.ABSENT
     host.put("d-closed", {})
     assert host.stop("d-closed").state is Detached.ENDED
     host.put("d-closed", config())
-    assert host.start("d-closed", drive.drive_key, 1, [*ARGV, drive.drive_key]).pid is None
+    assert host.start("d-closed", drive_key, 1, [*ARGV, drive_key]).pid is None
 
 
 def test_an_older_generation_is_refused(host, start):
@@ -161,10 +163,10 @@ def test_another_program_than_the_pinned_one_starts_nothing(host, there, start):
         ["read", "/etc/shadow"],
     ],
 )
-def test_the_register_cannot_choose_the_command_line(host, there, drive, words):
+def test_the_register_cannot_choose_the_command_line(host, there, drive_key, words):
     host.put("d-one", config())
     with pytest.raises((StartRefusedError, DeviceUnknownError, StartFailedError)):
-        host.start("d-one", drive.drive_key, 1, words)
+        host.start("d-one", drive_key, 1, words)
     assert there.pids_of("drivetest") == []
 
 
@@ -301,18 +303,18 @@ def test_a_fetched_log_is_the_host_s_byte_for_byte(there, host, start, monkeypat
         host.fetch("d-one", "nothing")
 
 
-def test_drives_that_were_renamed_are_found_and_never_misdirected(there, host, drive, loop_drives):
+def test_drives_that_were_renamed_are_found_and_never_misdirected(there, host, drive_key, loop_drives):
     """The two names change hands between the order and the start, as they do at a reboot."""
     other = loop_drives.add("other")
     there.give("nvme1n1", other)
     bound, path = there.devices["nvme0n1"], "/dev/nvme0n1"
     there.give("nvme0n1", other)
     there.give("nvme1n1", bound)
-    assert host.identify(path).drive_key != drive.drive_key
-    assert host.find(drive.drive_key, drive.size_bytes) == ["/dev/nvme1n1"]
+    assert host.identify(path).drive_key != drive_key
+    assert host.find(drive_key, DRIVE_BYTES) == ["/dev/nvme1n1"]
     host.put("d-one", config(path))
     with pytest.raises(StartRefusedError, match=r"/dev/nvme0n1: expected drive"):
-        host.start("d-one", drive.drive_key, 1, [*ARGV, drive.drive_key])
+        host.start("d-one", drive_key, 1, [*ARGV, drive_key])
     assert there.pids_of("drivetest") == []
 
 
