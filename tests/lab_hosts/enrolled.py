@@ -8,9 +8,9 @@ from django.conf import settings as django_settings
 from runners.enrolment import Pins, authorized_key, enrol, own_program_sha256, sudo_line
 from runners.hosts.connections import CONNECTIONS
 from runners.models import Host
-from tests.lab_hosts.namespaces import USER
+from tests.lab_hosts.namespaces import USER, LoopDrives, NamespaceHost
 
-__all__ = ["enrol_host", "list_drives", "new_enrolled", "warm_connections_closed"]
+__all__ = ["enrol_host", "list_drives", "new_enrolled", "undisturbed_host", "warm_connections_closed"]
 
 
 @pytest.fixture
@@ -34,6 +34,21 @@ def new_enrolled(db, drivetest, settings, new_lab_host, loop_drives, warm_connec
         return there, row
 
     return make
+
+
+@pytest.fixture(scope="module")
+def undisturbed_host(tmp_path_factory, drivetest):
+    """A host for many tests, on which none may start anything, and the key of its one drive at /dev/nvme0n1."""
+    directory = tmp_path_factory.mktemp("undisturbed")
+    drives, there = LoopDrives(directory), NamespaceHost(directory)
+    there.boot()
+    drive = drives.add("drive")
+    there.give("nvme0n1", drive)
+    list_drives(there, drives.key_of(drive))
+    yield there, drives.key_of(drive)
+    assert there.pids_of("drivetest") == []
+    there.remove()
+    drives.remove()
 
 
 def enrol_host(there, name) -> Host:

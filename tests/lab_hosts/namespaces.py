@@ -117,6 +117,8 @@ class NamespaceHost:
         main = int(self.path("/run/sshd.pid").read_text())
         ours = self.pids_of("sshd") if sessions_too else [main]
         self.run("kill", "-9", *map(str, ours), check=False)
+        # A killed process dies when it is its turn; until then its socket still takes connections.
+        self._wait_for(lambda: not (self._listens() or set(ours) & set(self.pids_of("sshd"))))
         self.path("/run/sshd.pid").unlink(missing_ok=True)
 
     def cut(self):

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.lab_hosts.enrolled import new_enrolled, warm_connections_closed
+from tests.lab_hosts.enrolled import new_enrolled, undisturbed_host, warm_connections_closed
 from tests.lab_hosts.fixtures import loop_drives, new_lab_host
 from tests.results.fixtures import evidence_dir, program, real_reader, stand_in
 from tests.runners.lab import (
@@ -35,6 +35,7 @@ __all__ = [
     "program",
     "real_reader",
     "stand_in",
+    "undisturbed_host",
     "warm_connections_closed",
 ]
 
