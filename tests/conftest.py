@@ -18,12 +18,16 @@ import django  # noqa: E402
 django.setup()
 
 from django.apps import apps  # noqa: E402
+from django.conf import settings as django_settings  # noqa: E402
 from django.db.models.signals import post_migrate  # noqa: E402
 from django.dispatch import receiver  # noqa: E402
 from django.test import Client  # noqa: E402
 
 from results.models import Organisation, Profile  # noqa: E402
 from webapp.accounts.models import Membership  # noqa: E402
+
+# Django's own hash takes a third of a second, by intention, and half of all tests have somebody with a password.
+django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @receiver(post_migrate, dispatch_uid="profile-after-flush")
@@ -33,19 +37,34 @@ def restore_profile(app_config, **_):
         importlib.import_module("results.migrations.0003_operational_database_1").add_profile(apps, None)
 
 
-@pytest.hookimpl(tryfirst=True)
+FIRST = ("browser", "lab_hosts", "faults")
+NO_CHROMIUM = "NO CHROMIUM on this machine: install the package chromium"
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Keep on one xdist worker what shares a running register: all browser tests, and each file of fault tests."""
+    """Leave out what this machine cannot run, and keep on one xdist worker what must not run at the same time."""
     no_lab_hosts = missing() if any(item.get_closest_marker("lab_hosts") for item in items) else ""
+    left_out = {"lab_hosts": no_lab_hosts, "browser": "" if CHROMIUM else NO_CHROMIUM}
     for item in items:
-        if item.get_closest_marker("lab_hosts") and no_lab_hosts:
-            item.add_marker(pytest.mark.skip(reason=no_lab_hosts))
-        if item.get_closest_marker("faults"):
-            item.add_marker(pytest.mark.xdist_group(item.module.__name__))
-        if item.get_closest_marker("browser"):
-            item.add_marker(pytest.mark.xdist_group("browser"))
-        if item.get_closest_marker("browser") and CHROMIUM is None:
-            item.add_marker(pytest.mark.skip(reason="NO CHROMIUM on this machine: install the package chromium"))
+        for mark, reason in left_out.items():
+            if reason and item.get_closest_marker(mark):
+                item.add_marker(pytest.mark.skip(reason=reason))
+        if group := group_of(item):
+            item.add_marker(pytest.mark.xdist_group(group))
+    yield  # plugins put them into an order of their own
+    # Browser tests share one register; and what takes long must not come last, when other workers have nothing to do.
+    items.sort(key=lambda item: [not item.get_closest_marker(mark) for mark in FIRST])
+
+
+def group_of(item):
+    """Return which tests a test must not run beside; empty where it may run beside any.
+
+    A lab host comes and goes with a network interface, and Chromium gives up what it loads when one does.
+    """
+    if item.get_closest_marker("browser") or item.get_closest_marker("lab_hosts"):
+        return "network"
+    return item.module.__name__ if item.get_closest_marker("faults") else ""
 
 
 LEFT_OUT = {
