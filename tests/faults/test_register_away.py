@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from kombu import Connection
 
-from tests.register import Register, wait_for
+from tests.register import PATIENCE_S, Register, wait_for
 from webapp.celery import redis_of
 from webapp.supervisor.processes import target_of
 
@@ -16,35 +16,44 @@ pytestmark = pytest.mark.faults
 RUN_S = 1800  # longer than the test: it is cancelled at the end
 ORDER = """
 from decimal import Decimal
-from pathlib import Path
+from uuid import uuid4
 from django.conf import settings
 from results.models import Organisation
 from runners.hosts.local import LocalHost
 from runners.orders import Order, add_local_host, bind, order
 from webapp.accounts.models import User
-admin, host, path = User.objects.get(username="admin"), LocalHost(), str(settings.DATA_DIR.parent / "drive.img")
+admin, host = User.objects.get(username="admin"), LocalHost()
+path = str(settings.DATA_DIR.parent / f"drive-{{uuid4()}}.img")
 host.create_file(path, 64 * 1024 * 1024)
 device = bind(add_local_host(admin), host.identify(path), "a file", admin)
 lab = Organisation.objects.get(slug="this-lab")
 print(order(device, lab, Order(Decimal("0.1"), {run_s}, 5), admin).public_id)
 """
+# Looks until it is so, or for as long as the tests have patience: to start Django for each look would take a second.
 LOOK = """
-import json
+import json, time
 from runners.models import Dispatch
-(found,) = Dispatch.objects.values("state", "pid", "log_bytes", "reason")
-print(json.dumps(found))
+until = time.monotonic() + {patience_s}
+while True:
+    found = Dispatch.objects.values("state", "pid", "log_bytes", "reason").get(public_id="{public_id}")
+    if ({is_so}) or time.monotonic() > until:
+        break
+    time.sleep(0.1)
+print(json.dumps([bool({is_so}), found]))
 """
 CANCEL = """
 from runners.models import Dispatch
 from runners.orders import cancel
 from webapp.accounts.models import User
-print(cancel(Dispatch.objects.get(), User.objects.get(username="admin")))
+print(cancel(Dispatch.objects.get(public_id="{public_id}"), User.objects.get(username="admin")))
 """
+RUNS = "found['state'] == 'running' and found['log_bytes'] > {more_than}"
+IS_CANCELLED = "found['state'] == 'cancelled'"
 
 
-@pytest.fixture
-def register(tmp_path):
-    register = Register(tmp_path / "var")
+@pytest.fixture(scope="module")
+def register(tmp_path_factory):
+    register = Register(tmp_path_factory.mktemp("away") / "var")
     register.start_and_wait()
     yield register
     for pid in run_processes(register):
@@ -64,30 +73,32 @@ def run_script(register, script):
     return done.stdout.strip().splitlines()[-1]
 
 
-def dispatch_of(register):
-    return json.loads(run_script(register, LOOK))
-
-
-def wait_for_dispatch(register, is_so):
-    wait_for(lambda: is_so(dispatch_of(register)), lambda: str(dispatch_of(register)))
-    return dispatch_of(register)
+def wait_for_dispatch(register, public_id, is_so):
+    script = LOOK.format(public_id=public_id, is_so=is_so, patience_s=PATIENCE_S / 2)
+    has_come, found = json.loads(run_script(register, script))
+    assert has_come, found
+    return found
 
 
 @pytest.mark.parametrize("goes", ["stop", "kill"])
 def test_a_run_goes_on_while_the_register_is_away_and_is_taken_up_again(register, goes):
     public_id = run_script(register, ORDER.format(run_s=RUN_S))
-    before = wait_for_dispatch(register, lambda found: found["state"] == "running" and found["log_bytes"])
+    before = wait_for_dispatch(register, public_id, RUNS.format(more_than=0))
     getattr(register, goes)()
     wait_for(lambda: register.processes() == run_processes(register), lambda: str(register.processes()))
     assert before["pid"] in run_processes(register)
     told = f"these lab runs go on, and are picked up at the next start: {public_id}"
     assert (told in register.tell_output()) == (goes == "stop")
     register.start_and_wait()
-    wait_for_dispatch(register, lambda found: found["log_bytes"] > before["log_bytes"])
-    run_script(register, CANCEL)
-    after = wait_for_dispatch(register, lambda found: found["state"] == "cancelled")
-    assert after["pid"] == before["pid"]
-    wait_for(lambda: not Path(f"/proc/{before['pid']}").exists())
+    wait_for_dispatch(register, public_id, RUNS.format(more_than=before["log_bytes"]))
+    check_it_can_be_cancelled(register, public_id, before["pid"])
+
+
+def check_it_can_be_cancelled(register, public_id, pid):
+    """The same process runs, and ends when it is told to."""
+    run_script(register, CANCEL.format(public_id=public_id))
+    assert wait_for_dispatch(register, public_id, IS_CANCELLED)["pid"] == pid
+    wait_for(lambda: not Path(f"/proc/{pid}").exists())
 
 
 def kill_all(register, *names):
@@ -107,14 +118,12 @@ def flush_redis(register):
 
 
 def test_a_run_goes_on_while_every_process_of_the_register_is_killed(register):
-    run_script(register, ORDER.format(run_s=RUN_S))
-    before = wait_for_dispatch(register, lambda found: found["state"] == "running" and found["log_bytes"])
+    public_id = run_script(register, ORDER.format(run_s=RUN_S))
+    before = wait_for_dispatch(register, public_id, RUNS.format(more_than=0))
     flush_redis(register)
     kill_all(register, "redis", "lab", "beat", "web", "worker")
     kill_all(register, "postgres")
-    after = wait_for_dispatch(register, lambda found: found["log_bytes"] > before["log_bytes"])
-    assert (after["state"], after["pid"], after["reason"]) == ("running", before["pid"], "")
+    after = wait_for_dispatch(register, public_id, RUNS.format(more_than=before["log_bytes"]))
+    assert (after["pid"], after["reason"]) == (before["pid"], "")
     assert before["pid"] in run_processes(register)
-    run_script(register, CANCEL)
-    wait_for_dispatch(register, lambda found: found["state"] == "cancelled")
-    wait_for(lambda: not Path(f"/proc/{before['pid']}").exists())
+    check_it_can_be_cancelled(register, public_id, before["pid"])
