@@ -50,7 +50,8 @@ def test_a_run_ordered_in_the_browser_is_shown_live_and_ends_in_a_run_page(page,
     add_device(page, drive)
     order(page, drive, duration_s=8)
     page.evaluate("window.isTheSamePage = true")
-    page.wait_for_selector("progress[value='4'], progress[value='5'], progress[value='6']", timeout=PATIENCE_MS)
+    # Any second of it: a busy machine shows only some.
+    page.wait_for_function("document.querySelector('#live progress')?.value > 0", timeout=PATIENCE_MS)
     assert "reads per second" in page.locator("#live").inner_text()
     assert_accessible(page)
     page.wait_for_selector("[data-settled=yes]", timeout=PATIENCE_MS)
