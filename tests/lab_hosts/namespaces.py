@@ -35,13 +35,13 @@ AllowUsers drivecert
 def missing() -> str:
     """Return why this machine cannot have such hosts; empty where it can."""
     if os.geteuid() != 0:
-        return "NO LAB HOSTS: they are made of namespaces and loop devices, which needs root"
+        return "lab hosts are made of namespaces and loop devices, which needs root"
     tools = ("/usr/sbin/sshd", "ssh-keygen", "sudo", "ip", "unshare", "nsenter", "losetup", "setpriv")
     lacking = [tool for tool in tools if shutil.which(tool) is None]
     if lacking:
-        return f"NO LAB HOSTS: install {', '.join(lacking)} (tests/lab_hosts/install_sshd.sh)"
+        return f"no lab hosts: install {', '.join(lacking)} (tests/lab_hosts/install_sshd.sh)"
     if run("unshare", "--net", "--mount", "--pid", "--fork", "true", check=False).returncode:
-        return "NO LAB HOSTS: this machine does not let its root make namespaces"
+        return "no lab hosts: this machine does not let its root make namespaces"
     return ""
 
 

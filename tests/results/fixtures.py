@@ -43,6 +43,6 @@ def stand_in(program):
 @pytest.fixture
 def real_reader(settings):
     if not os.access(settings.DRIVETEST, os.X_OK):
-        pytest.skip(f"NOT TESTED: {settings.DRIVETEST} is not built")
+        pytest.skip(f"{settings.DRIVETEST} is not built")
     drivetest.reader_version.cache_clear()
     return settings.DRIVETEST

@@ -42,11 +42,11 @@ def drivetest():
     """The real program; without it the tests that need it say so, and nothing stands in for it."""
     program = Path(settings.DRIVETEST)
     if not program.exists():
-        pytest.skip(f"LOUD: {program} is not built; the lab is not tested with the real program")
+        pytest.skip(f"{program} is not built; the lab is not tested with the real program")
     commands = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
     missing = [command for command in NEEDED if f"  {command} " not in commands]
     if missing:
-        pytest.skip(f"LOUD: {program} lacks {', '.join(missing)}; the lab is not tested with the real program")
+        pytest.skip(f"{program} lacks {', '.join(missing)}; the lab is not tested with the real program")
     return program
 
 

@@ -37,7 +37,7 @@ def is_fetched():
 def jars():
     """YCSB's core as Maven brings it, kept from one session to the next."""
     if shutil.which("java") is None or not (is_fetched() or shutil.which("mvn")):
-        pytest.skip("LOUD: no java, or no mvn to fetch YCSB with; sweeps are not tested with the real client")
+        pytest.skip("no java, or no mvn to fetch YCSB with; sweeps are not tested with the real client")
     if not is_fetched():
         fetch = [
             "mvn",
@@ -50,7 +50,7 @@ def jars():
         ]
         fetched = subprocess.run(fetch, capture_output=True, text=True, timeout=MAVEN_LIMIT_S, check=False)
         if fetched.returncode:
-            pytest.skip(f"LOUD: YCSB cannot be fetched, sweeps are not tested with it: {fetched.stdout[-300:]}")
+            pytest.skip(f"YCSB cannot be fetched, sweeps are not tested with it: {fetched.stdout[-300:]}")
     return JARS
 
 

@@ -247,11 +247,11 @@ def test_a_file_exchanged_for_another_is_refused(local, drive, staff, a_lab):
     assert local.status(dispatch.public_id).state is Detached.ABSENT
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="LOUD: a loop device needs root")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a loop device")
 def test_a_loop_device_and_its_file_are_one_drive(local, drive):
     made = subprocess.run(["losetup", "-f", "--show", drive.path], capture_output=True, text=True, check=False)
     if made.returncode != 0:
-        pytest.skip(f"LOUD: no loop device here: {made.stderr.strip()}")
+        pytest.skip(f"no loop device here: {made.stderr.strip()}")
     loop = made.stdout.strip()
     try:
         assert local.identify(loop).drive_key == drive.drive_key

@@ -7,7 +7,7 @@ import pytest
 
 from webapp.supervisor.identity import launch_command, server_identity
 
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root has something to drop")
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root has rights to drop")
 TELL_DEATH_SIGNAL = "import ctypes; n = ctypes.c_int(); ctypes.CDLL(None).prctl(2, ctypes.byref(n)); print(n.value)"
 
 
