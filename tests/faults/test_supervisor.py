@@ -45,15 +45,6 @@ def running(survivor):
     return survivor
 
 
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
-    """One that only looks are taken at, by several tests."""
-    register = register_under(tmp_path_factory.mktemp("undisturbed"))
-    register.start_and_wait()
-    yield register
-    register.end()
-
-
 @pytest.fixture
 def stranger():
     """A process that has nothing to do with the register."""
@@ -133,12 +124,12 @@ def test_a_taken_port_is_told_before_anything_starts(register):
     assert not (register.data_dir / "postgres").exists()
 
 
-def test_a_second_supervisor_says_so_and_leaves_the_first_alone(undisturbed):
-    before = set(undisturbed.processes())
-    done = undisturbed.run_command("up", PORT="1")
+def test_a_second_supervisor_says_so_and_leaves_the_first_alone(running):
+    before = set(running.processes())
+    done = running.run_command("up", PORT="1")
     assert done.returncode == 1
     assert "another `manage.py up` runs on it" in done.stderr
-    assert before <= set(undisturbed.processes())
+    assert before <= set(running.processes())
 
 
 @pytest.mark.parametrize("name", ["postgres", "redis", "web", "worker", "lab", "beat"])
@@ -153,8 +144,8 @@ def test_a_child_that_was_killed_is_started_again(running, name):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 @pytest.mark.parametrize("name", [".s.PGSQL.5432", "redis.sock"])
-def test_another_user_of_the_machine_cannot_reach_a_server(undisturbed, name):
-    path = sockets(undisturbed) / name
+def test_another_user_of_the_machine_cannot_reach_a_server(running, name):
+    path = sockets(running) / name
     connect_as(os.geteuid(), path)  # we can
     with pytest.raises(PermissionError):
         connect_as(NOBODY, path)
@@ -171,22 +162,22 @@ def connect_as(uid, path):
         os.seteuid(own)
 
 
-def test_reaching_the_socket_is_not_enough(undisturbed):
+def test_reaching_the_socket_is_not_enough(running):
     with pytest.raises(psycopg.OperationalError, match="password"):
-        psycopg.connect(host=str(sockets(undisturbed)), user="drivecert", dbname="drivecert")
+        psycopg.connect(host=str(sockets(running)), user="drivecert", dbname="drivecert")
     with pytest.raises(redis.AuthenticationError):
-        redis.Redis(unix_socket_path=str(sockets(undisturbed) / "redis.sock")).ping()
+        redis.Redis(unix_socket_path=str(sockets(running) / "redis.sock")).ping()
 
 
-def test_no_server_listens_on_the_network(undisturbed):
-    inodes = {inode for pid in undisturbed.processes() for inode in socket_inodes(pid)}
+def test_no_server_listens_on_the_network(running):
+    inodes = {inode for pid in running.processes() for inode in socket_inodes(pid)}
     listening = {
         int(words[1].split(":")[1], 16)
         for table in ("tcp", "tcp6")
         for words in map(str.split, Path(f"/proc/net/{table}").read_text().splitlines()[1:])
         if words[3] == "0A" and words[9] in inodes
     }
-    assert listening == {undisturbed.port}
+    assert listening == {running.port}
 
 
 def socket_inodes(pid):
