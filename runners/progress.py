@@ -122,6 +122,8 @@ def last_words(host: LabHost, run: str) -> str:
 
 def act_columns(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus, unit: str) -> dict[str, Any]:
     """Return the columns that follow an ACT log: how far it is read, its last label, the counters and its end."""
+    if not _log_has_grown(dispatch, status):
+        return {}
     read_bytes, blocks = follow(host, run, status.log_bytes, dispatch.log_bytes)
     progress = summarise(dispatch.progress, blocks, unit) | {"tail": tail(host, run, status.log_bytes)}
     progress |= fetch_telemetry(host, run, status.side_file_bytes)
@@ -130,6 +132,8 @@ def act_columns(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStat
 
 def prep_columns(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> dict[str, Any]:
     """Return the columns that follow a preparation: the last progress of its JSON lines, and its log's end."""
+    if not _log_has_grown(dispatch, status):
+        return {}
     told = last_record(_end_of(host, run, "side.jsonl", status.side_file_bytes), "progress") or {}
     prepared = {name: told[name] for name in PREP_FIGURES if told.get(name) is not None}
     done = {"prep": prepared | _done_pct(prepared), "tail": tail(host, run, status.log_bytes)}
@@ -145,27 +149,49 @@ def _done_pct(prepared: dict[str, Any]) -> dict[str, int]:
 
 
 def ycsb_columns(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> dict[str, Any]:
-    """Return the columns that follow a stage of a YCSB recipe: the last status line of its client, its output's end."""
-    told = _status_line(host, run)
-    shown = {"stage": run.partition(".")[2]} | told
-    return {
-        "log_bytes": status.log_bytes,
-        "progress": {"ycsb": shown, "tail": tail(host, run, status.log_bytes)},
-    }
+    """Return the columns that follow a stage of a YCSB recipe: the last status line of its client, its output's end.
+
+    A client writes its output when it ends: until then only its status lines grow.
+    """
+    stage = run.partition(".")[2]
+    before = dispatch.progress.get("ycsb", {})
+    told = _status_line(host, run, before if before.get("stage") == stage else {"stage": stage})
+    lines = tail(host, run, status.log_bytes) if _log_has_grown(dispatch, status) else dispatch.progress.get("tail", [])
+    columns = {"log_bytes": status.log_bytes, "progress": {"ycsb": told, "tail": lines}}
+    return {} if columns == {name: getattr(dispatch, name) for name in columns} else columns
 
 
-def _status_line(host: LabHost, run: str) -> dict[str, Any]:
-    """Status lines stand on standard error, whose length no status tells: its end is fetched."""
+def _log_has_grown(dispatch: Dispatch, status: ProgramStatus) -> bool:
+    return status.log_bytes not in {0, dispatch.log_bytes}
+
+
+def _status_line(host: LabHost, run: str, before: dict[str, Any]) -> dict[str, Any]:
+    """Status lines stand on standard error, whose length no status tells: it is read on from where it was read to."""
+    shown, read_bytes = before, before.get("read_bytes", 0)
+    while piece := _stderr(host, run, read_bytes):
+        is_full = len(piece) == CHUNK_BYTES
+        whole = piece[: piece.rfind(b"\n") + 1] or (piece if is_full else b"")
+        read_bytes += len(whole)
+        shown = _operations(before["stage"], whole) or shown
+        if not is_full:
+            break
+    return shown | {"read_bytes": read_bytes}
+
+
+def _stderr(host: LabHost, run: str, offset: int) -> bytes:
     try:
-        with host.fetch(run, "stderr") as stream:
-            stream.seek(max(0, stream.seek(0, os.SEEK_END) - TAIL_BYTES))
-            lines = OPERATIONS.findall(stream.read(TAIL_BYTES))
+        return host.read(run, "stderr", offset, CHUNK_BYTES)
     except FileMissingError:
+        return b""
+
+
+def _operations(stage: str, lines: bytes) -> dict[str, Any]:
+    """Return what the last status line of some tells; empty where there is none."""
+    found = OPERATIONS.findall(lines)
+    if not found:
         return {}
-    if not lines:
-        return {}
-    seconds, operations, rate = lines[-1]
-    shown = {"elapsed_s": int(seconds), "done_ops_count": int(operations)}
+    seconds, operations, rate = found[-1]
+    shown = {"stage": stage, "elapsed_s": int(seconds), "done_ops_count": int(operations)}
     return shown | ({"ops_per_s": rate.decode()} if rate else {})
 
 

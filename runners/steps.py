@@ -194,11 +194,9 @@ def _ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
 
 
 def _count(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> None:
-    """Fetch what the log has gained into the counters of the live page."""
-    if status.log_bytes in {0, dispatch.log_bytes}:
-        return  # nothing, or nothing new
-    columns = RECIPES[dispatch.recipe].progress(dispatch, host, run, status)
-    Dispatch.objects.filter(pk=dispatch.pk).update(**columns)
+    """Fetch what the run's files have gained into the counters of the live page."""
+    if columns := RECIPES[dispatch.recipe].progress(dispatch, host, run, status):
+        Dispatch.objects.filter(pk=dispatch.pk).update(**columns)
 
 
 STEPS: dict[State, Callable[[Dispatch, LabHost], bool]] = {

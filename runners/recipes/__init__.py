@@ -18,7 +18,10 @@ class Recipe(Protocol):
         ...
 
     def progress(self, dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> dict[str, Any]:
-        """Return the columns of the dispatch that change as a run directory's files grow; for the live page only."""
+        """Return the columns of the dispatch that change as a run directory's files grow, for the live page only.
+
+        None where nothing is new.
+        """
         ...
 
     def hand_in(self, dispatch: Dispatch, host: LabHost) -> dict[str, Any]:

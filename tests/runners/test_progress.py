@@ -160,4 +160,21 @@ def test_a_client_shows_its_last_status_line(stderr, shown):
     fake.files["d-1.load"] = {"stderr": stderr.encode(), "log": b"x"}
     status = ProgramStatus(Detached.RUNNING, log_bytes=1)
     columns = ycsb_columns(Dispatch(), fake, "d-1.load", status)
-    assert columns["progress"]["ycsb"] == {"stage": "load"} | shown
+    assert columns["progress"]["ycsb"] == {"stage": "load", "read_bytes": len(stderr)} | shown
+
+
+def test_status_lines_are_followed_while_the_client_has_no_output_and_read_once():
+    fake, status, dispatch = FakeHost(), ProgramStatus(Detached.RUNNING, log_bytes=0), Dispatch(log_bytes=0)
+    fake.files["d-1.run"] = {"stderr": (STARTING + STATUS[:60]).encode()}
+    dispatch.progress = ycsb_columns(dispatch, fake, "d-1.run", status)["progress"]
+    assert dispatch.progress["ycsb"]["read_bytes"] == len(STARTING)
+    assert ycsb_columns(dispatch, fake, "d-1.run", status) == {}
+    fake.files["d-1.run"]["stderr"] = b"~" * len(STARTING) + STATUS.encode()
+    dispatch.progress = ycsb_columns(dispatch, fake, "d-1.run", status)["progress"]
+    assert dispatch.progress["ycsb"]["done_ops_count"] == 120000
+
+
+def test_a_stage_begins_with_nothing_of_the_one_before():
+    fake, status = FakeHost(), ProgramStatus(Detached.RUNNING, log_bytes=0)
+    dispatch = Dispatch(log_bytes=9, progress={"ycsb": {"stage": "load", "done_ops_count": 7, "read_bytes": 9}})
+    assert ycsb_columns(dispatch, fake, "d-1.run", status)["progress"]["ycsb"] == {"stage": "run", "read_bytes": 0}
