@@ -14,22 +14,12 @@ from runners.models import Dispatch, Host
 from runners.orders import Order, bind, cancel, order
 from runners.states import State
 from tests.lab_simulator.clock import StandingClock
-from tests.lab_simulator.lab import PATH, SimulatedLab
+from tests.lab_simulator.lab import PATH, AskedHost, SimulatedLab
 from tests.lab_simulator.worker import FOUND_FIT, KIND
 from tests.runners.lab import look_at_all
 
 pytestmark = pytest.mark.django_db
 RUN_S = 3600
-
-
-class AskedHost:
-    """The way to a host of a simulated lab of this process."""
-
-    def __init__(self, lab, name):
-        self.lab, self.name = lab, name
-
-    def __getattr__(self, method):
-        return lambda *arguments: self.lab.call(self.name, method, *arguments)
 
 
 @pytest.fixture
