@@ -121,8 +121,16 @@ def _of_run(dispatch: Dispatch, run: Run | None, shares: Sequence[Share], limits
     return (
         _Judged(Result.PASSED, "ran to completion")
         if dispatch.purpose == Purpose.STRESS
-        else _by_limits(shares, limits)
+        else _by_limits(shares, limits, _why_it_fails(run))
     )
+
+
+def _why_it_fails(run: Run) -> str:
+    """Return the verdict's own words, which name the slice; none where it is too short to be judged as a whole."""
+    verdict = next(iter(run.verdicts.all()), None)
+    if verdict is None or verdict.outcome != Verdict.Outcome.FAIL:
+        return ""
+    return verdict.headline.removeprefix("fails: ")
 
 
 def _untrusted(run: Run) -> _Judged | None:
@@ -143,7 +151,7 @@ def _without_run(dispatch: Dispatch) -> _Judged:
     return _Judged(Result.UNUSABLE, "its log could not be read as a run")
 
 
-def _by_limits(shares: Sequence[Share], limits: Sequence[Limit]) -> _Judged:
+def _by_limits(shares: Sequence[Share], limits: Sequence[Limit], why_it_fails: str) -> _Judged:
     """Judge by the profile's rule: every share of the worst slice within its limit, by counts."""
     counted = {
         share.threshold_us: CountedShare(share.threshold_us, share.over_count, share.ops_count)
@@ -158,4 +166,5 @@ def _by_limits(shares: Sequence[Share], limits: Sequence[Limit]) -> _Judged:
         is_count_within(counted[each.threshold_us].over_count, counted[each.threshold_us].ops_count, each.limit_pct)
         for each in limits
     )
-    return _Judged(Result.PASSED if is_within else Result.FAILED, "", found[1] if found else None)
+    margin = found[1] if found else None
+    return _Judged(Result.PASSED, "", margin) if is_within else _Judged(Result.FAILED, why_it_fails, margin)

@@ -1,7 +1,7 @@
 """What a campaign's runs lack for a certificate: a shortened run shows the way and certifies nothing."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from results.models import Verdict
@@ -12,34 +12,42 @@ from runners.campaigns.outcome import Purpose, Result
 from runners.campaigns.terms import terms_of
 from runners.campaigns.votes import certified_nx
 from runners.campaigns.words import named
+from runners.models import Dispatch, DriveState
 from runners.safety import may_certify
 
 
 def missing_for_certificate(campaign: Campaign, nx: Decimal | None, rungs: Sequence[Rung]) -> list[str]:
     """Return, as sentences, what a certificate at `nx` would still need; empty where the runs show all of it.
 
-    What review adds (which product it is, the state of the drive) is asked by the certificate itself.
+    What review adds (which product it is, whether the drive was trimmed) is asked by the certificate itself.
     """
     missing = [] if may_certify(campaign.device) else ["the device is virtual: no run on it certifies"]
     if not any(rung.outcome.purpose is Purpose.PREP and rung.outcome.result is Result.PASSED for rung in rungs):
         missing.append("prep of the drive")
     if nx is None:
         return [*missing, "a load that passes both tests"]
-    return [*missing, *_of_tests(campaign, nx, rungs)]
+    found = ((purpose, _passed(purpose, nx, rungs)) for purpose in (Purpose.LOAD, Purpose.STRESS))
+    pair = {purpose: rung for purpose, rung in found if rung is not None}
+    return [*missing, *_of_tests(campaign, pair), *_of_firmware(rung.dispatch for rung in pair.values())]
 
 
-def _of_tests(campaign: Campaign, nx: Decimal, rungs: Sequence[Rung]) -> Iterator[str]:
+def _of_tests(campaign: Campaign, pair: Mapping[Purpose, Rung]) -> Iterator[str]:
     asked = asked_duration_s(campaign)
-    for purpose in (Purpose.LOAD, Purpose.STRESS):
-        rung = _passed(purpose, nx, rungs)
-        if rung is None:
-            continue
+    for purpose, rung in pair.items():
         short = rung.outcome.duration_s is None or rung.outcome.duration_s < asked
         if short:
             ran = counted(rung.outcome.duration_s or 0, "second")
             yield f"a {named(purpose, rung.outcome.nx)} of {counted(asked, 'second')}: {rung.dispatch} was of {ran}"
         elif purpose is Purpose.LOAD and rung.verdict is not None and rung.verdict.outcome != Verdict.Outcome.PASS:
             yield f"a {named(purpose, rung.outcome.nx)} that the profile accepts: {rung.verdict.headline}"
+
+
+def _of_firmware(pair: Iterable[Dispatch]) -> Iterator[str]:
+    """A drive that answers with another firmware after a test than before it is another drive: both tests are void."""
+    told = DriveState.objects.filter(dispatch__in=list(pair))
+    versions = sorted({firmware for firmware in told.values_list("firmware", flat=True) if firmware})
+    if len(versions) > 1:
+        yield f"one firmware before and after both tests: it changed, {' and '.join(versions)} were found"
 
 
 def _passed(purpose: Purpose, nx: Decimal, rungs: Sequence[Rung]) -> Rung | None:
