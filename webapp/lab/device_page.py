@@ -7,7 +7,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from results.models import Preparation
 from runners import orders
-from runners.models import Device, DriveState
+from runners.models import Device, DriveState, Host
 from runners.orders import Order
 from runners.recipes.act_config import DESTROY
 from runners.recipes.ycsb_setup import SetupError, parse_setup
@@ -30,6 +30,7 @@ def detail(request: UserRequest, device_id: int) -> HttpResponse:
         "states": states.order_by("-at", "-id")[:STATES_SHOWN],
         "preparations": Preparation.objects.filter(drive_key=device.drive_key).order_by("-finished_at"),
         "may_certify": may_certify(device),
+        "may_consent": _may_consent(device),
         "section": "lab",
     }
     return render(request, "lab/device.html", context)
@@ -44,7 +45,8 @@ def prepare(request: UserRequest, device_id: int) -> HttpResponse:
     if organisation is None or objection:
         messages.error(request, objection)
         return redirect("lab-device", device_id)
-    asked = Order(recipe="prep", options={DESTROY: True} if request.POST.get(DESTROY) else {})
+    has_consent = _may_consent(device) and request.POST.get(DESTROY)
+    asked = Order(recipe="prep", options={DESTROY: True} if has_consent else {})
     dispatch = orders.order(device, organisation, asked, request.user)
     return redirect("dispatch-detail", dispatch.public_id)
 
@@ -69,6 +71,11 @@ def order_ycsb(request: UserRequest, device_id: int) -> HttpResponse:
             return redirect("dispatch-detail", dispatch.public_id)
     context = {"device": device, "form": form, "presets": lines_of_presets(), "organisation": organisation}
     return render(request, "lab/ycsb_order.html", context | {"section": "lab"})
+
+
+def _may_consent(device: Device) -> bool:
+    """A host over SSH takes that from its operator alone, since its register may have been broken into."""
+    return device.host.kind != Host.Kind.SSH
 
 
 def _find(device_id: int) -> Device:

@@ -2,9 +2,10 @@ import pytest
 from django.test import Client
 
 from runners.looks import look
-from runners.models import Dispatch
+from runners.models import Dispatch, Host
 from runners.states import State
 from tests.runners.prep_record import prep_record
+from tests.runners.ssh_host import PINNED
 
 pytestmark = pytest.mark.django_db
 
@@ -46,6 +47,15 @@ def test_the_states_of_a_drive_stand_on_its_page_and_on_that_of_the_dispatch(lab
 def test_writing_over_data_is_ordered_only_where_it_is_ticked(lab_client, device):
     lab_client.post(address(device, "prepare/"), {"i_know_this_destroys_data": "yes"})
     assert Dispatch.objects.get().options == {"i_know_this_destroys_data": True}
+
+
+def test_on_a_host_over_ssh_nobody_here_can_tick_it_and_the_page_says_who_can(lab_client, device):
+    Host.objects.filter(pk=device.host_id).update(kind="ssh", **PINNED)
+    page = text(lab_client.get(address(device)))
+    assert "i_know_this_destroys_data" not in page
+    assert f"wipefs --all {device.path}" in page
+    lab_client.post(address(device, "prepare/"), {"i_know_this_destroys_data": "yes"})
+    assert Dispatch.objects.get().options == {}
 
 
 def test_presets_are_shown_as_command_lines(lab_client, device):
