@@ -29,7 +29,8 @@ LOOKED_AT_EVERY_S = 4 * 3600  # of virtual time, while a program runs
 LOOKS_MAX = 500
 PRODUCT = {"category": "nvme-flash", "vendor": "Simulated", "model": "SIM 1000", "part_number": "", "capacity_gb": 64}
 FACTS = PRODUCT | {"firmware": "FW1", "over_provisioning_pct": "7.00", "notes": ""}
-TERMS = Terms(max_nx=Decimal(400))  # all else as it is offered: a day each, a report a second, an hour a slice, rests
+TERMS = Terms(max_nx=Decimal(400))  # all else as it is offered: a day each, an hour a slice, rests
+MINUTES = {"report_interval_s": 60}
 HOLDS_NX = 30
 
 
@@ -55,10 +56,10 @@ def product(db):
 
 @pytest.fixture
 def new_campaign(lab, a_lab, staff, product):
-    def create(terms=TERMS):
+    def create(terms=TERMS, options=MINUTES):
         host = Host.objects.create(name="sim-0", kind=KIND, checked_at=FOUND_FIT)
         device = bind(host, lab.call("sim-0", "identify", PATH), "simulated", staff)
-        return start(device, a_lab, Wanted(terms, facts=FACTS), staff)
+        return start(device, a_lab, Wanted(terms, options, FACTS), staff)
 
     return create
 
@@ -118,7 +119,7 @@ def missing(product):
 def test_a_drive_is_prepared_climbs_its_ladder_and_is_certified_by_a_day_of_each_test(
     new_campaign, carry_out, publish, lab
 ):
-    campaign = carry_out(new_campaign())
+    campaign = carry_out(new_campaign(options={}))  # a report a second, as it is offered
     screened = [("screening", nx) for nx in (10, 15, 22, 33, 27, 30, 31)]
     assert ladder(campaign) == [("prep", None), *screened, ("load", 30), ("stress", 60)]
     assert (campaign.end, campaign.confirmed_nx, campaign.missing) == ("confirmed", HOLDS_NX, [])
