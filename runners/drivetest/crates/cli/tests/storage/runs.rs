@@ -1,5 +1,7 @@
 //! Runs that end as they should.
 
+use sha2::{Digest, Sha256};
+
 use crate::bench::{Bench, labels, takes_direct_io, totals};
 
 const SMALL: &str = "file-size-mbytes: 8\ntest-duration-sec: 2\nmicrosecond-histograms: yes\n";
@@ -112,6 +114,28 @@ fn the_side_file_tells_the_run_from_start_to_end() {
     assert_eq!(
         (&records[3]["reads_count"], &records[2]["reads_count"]),
         (&400.into(), &400.into())
+    );
+}
+
+#[test]
+fn the_side_file_tells_the_hash_of_the_configuration_file_itself() {
+    let bench = Bench::new();
+    if !takes_direct_io(&bench) {
+        return;
+    }
+    let mut command = bench.command(&format!("{SMALL}read-reqs-per-sec: 50\n"));
+    let config = bench.path("config");
+    let mut bytes = std::fs::read(&config).unwrap();
+    bytes.extend(b"# Gr\xf6\xdfe\n");
+    std::fs::write(&config, &bytes).unwrap();
+    assert!(command.status().unwrap().success());
+    let start = &bench.side()[0];
+    assert_eq!(start["config_sha256"], format!("{:x}", Sha256::digest(&bytes)));
+    assert!(
+        start["config_text"]
+            .as_str()
+            .unwrap()
+            .ends_with("# Gr\u{fffd}\u{fffd}e\n")
     );
 }
 
