@@ -12,7 +12,7 @@ from runners.errors import HostError
 from runners.health import why_no_work
 from runners.host_claims import holder_of_hosts
 from runners.hosts import Connect
-from runners.hosts.protocol import Detached, ProgramStatus
+from runners.hosts.protocol import Detached, LabHost
 from runners.locks import hold_drive
 from runners.models import Dispatch
 from runners.moves import WORKER, move, note, put_off
@@ -51,7 +51,8 @@ def _claim_free_drive(dispatch: Dispatch) -> bool:
     lost = unconfirmed(dispatch.drive_key).first()
     if lost is not None:
         still = f"{lost} was lost and may still run on {lost.device.host}"
-        return _wait(dispatch, f"drive busy: {still}; waiting for its host")
+        wanted = "waiting for its host to say that nothing of it runs, or for a person who does on its page"
+        return _wait(dispatch, f"drive busy: {still}; {wanted}")
     if holder := holder_of_hosts(dispatch):
         return _wait(dispatch, f"host busy with {holder}; waiting until it has ended")
     newest = Dispatch.objects.filter(drive_key=dispatch.drive_key).aggregate(newest=Max("generation"))["newest"]
@@ -80,20 +81,31 @@ def settle_lost(lost: Dispatch, connect: Connect) -> bool:
 
     False where the host gave no answer.
     """
-    status = _status_of_lost(lost, connect)
-    if status is not None and status.state is not Detached.RUNNING:
-        Dispatch.objects.filter(pk=lost.pk, ended_at__isnull=True).update(ended_at=timezone.now())
-    return status is not None
-
-
-def _status_of_lost(lost: Dispatch, connect: Connect) -> ProgramStatus | None:
-    """Ask the host, and end the program where somebody asked for that. None where there is no answer."""
     try:
-        host, run = lab_host(lost, connect), current_run(lost)
-        return (close if lost.cancel_requested_at else status_or_close)(host, run)
+        runs_nothing = _runs_nothing(lost, lab_host(lost, connect))
     except HostError as error:
         log.info("%s: lost, and its host cannot be asked: %s", lost.public_id, error)
-        return None
+        return False
+    if runs_nothing:
+        Dispatch.objects.filter(pk=lost.pk, ended_at__isnull=True).update(ended_at=timezone.now())
+    return True
+
+
+def _runs_nothing(lost: Dispatch, host: LabHost) -> bool:
+    """Ask the host, and end the program where somebody asked for that; tell whether nothing of the dispatch runs.
+
+    A program that was seen to run and has left nothing on the host has not ended for that: its run directory may have
+    been removed, or the host's name may lead to another machine. Only a restart of all its machines has ended it.
+    """
+    status = (close if lost.cancel_requested_at else status_or_close)(host, current_run(lost))
+    if status.state is Detached.RUNNING:
+        return False
+    was_seen, has_left_trace = lost.pid is not None, status.pid is not None
+    return not was_seen or has_left_trace or _were_restarted(lost, host)
+
+
+def _were_restarted(lost: Dispatch, host: LabHost) -> bool:
+    return bool(lost.boot_ids) and not set(lost.boot_ids) & set(host.boot_ids())
 
 
 def _is_second_live(error: IntegrityError) -> bool:

@@ -16,8 +16,9 @@ from runners import alarms
 from runners.campaigns.models import Campaign
 from runners.hosts.protocol import Identity
 from runners.machine import machine_id
-from runners.models import Device, Dispatch, Host
+from runners.models import Device, Dispatch, Host, Step
 from runners.states import FINAL, State
+from runners.storable import storable
 
 
 @dataclass(frozen=True)
@@ -140,6 +141,24 @@ def cancel(dispatch: Dispatch, actor: AbstractBaseUser) -> bool:
             _record(actor, "dispatch-cancel-asked", "dispatch", dispatch.public_id, {})
             transaction.on_commit(partial(alarms.wake_the_dispatcher, dispatch.pk))
     return bool(asked)
+
+
+def declare_ended(dispatch: Dispatch, actor: AbstractBaseUser, reason: str) -> bool:
+    """Free the drive of a lost dispatch because a person knows that nothing of it runs; False where it is no such one.
+
+    Raises ValueError without a reason: it stands in the history for good, where the host's own word is missing.
+    """
+    if not reason.strip():
+        raise ValueError(f"{dispatch}: expected how it is known that nothing of it runs, got nothing")
+    with transaction.atomic():
+        lost = Dispatch.objects.filter(pk=dispatch.pk, state=State.LOST, ended_at__isnull=True)
+        if not lost.update(ended_at=timezone.now()):
+            return False
+        said = f"nothing of it runs: {storable(reason.strip())}"
+        move = {"from_state": State.LOST, "to_state": State.LOST}
+        Step.objects.create(dispatch=dispatch, actor=actor.get_username()[:100], reason=said, **move)
+        _record(actor, "dispatch-declared-ended", "dispatch", dispatch.public_id, {"reason": said})
+    return True
 
 
 def _record(actor: AbstractBaseUser, kind: str, subject_type: str, subject_id: str, details: dict[str, Any]) -> None:

@@ -58,7 +58,7 @@ def pass_on(dispatch: Dispatch, status: ProgramStatus | None, reason: str) -> bo
         if ordinal is None:
             here.update(exit_status=worst)
         else:
-            here.update(stage=ordinal, generation=F("generation") + 1, pid=None, exit_status=worst)
+            here.update(stage=ordinal, generation=F("generation") + 1, pid=None, boot_ids=[], exit_status=worst)
     dispatch.refresh_from_db()
     return ordinal is not None
 
@@ -129,6 +129,9 @@ class TwoHosts:
 
     def fetch(self, run: str, file: str) -> BinaryIO:
         return self._at(run).fetch(run, file)
+
+    def boot_ids(self) -> tuple[str, ...]:
+        return (*self.database.boot_ids(), *self.load.boot_ids())
 
     def stop(self, run: str) -> ProgramStatus:
         return self._at(run).stop(run)

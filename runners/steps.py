@@ -142,6 +142,8 @@ def _watch(dispatch: Dispatch, host: LabHost) -> bool:
         lost = f"{dispatch.device.host} has no run directory of pid {dispatch.pid} any more"
         return move(dispatch, State.RUNNING, State.LOST, WORKER, lost)
     moved = status.state is Detached.ENDED and _ended(dispatch, host, status)
+    if status.state is Detached.RUNNING and not dispatch.boot_ids:
+        _keep_boot_ids(dispatch, host)
     _count(dispatch, host, run, status)  # last: what is only shown must not hold up what is done
     return moved
 
@@ -191,6 +193,20 @@ def _ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
         )
         return move(dispatch, State.RUNNING, State.FAILED, WORKER, f"{reason}; {log_words}")
     return move(dispatch, State.RUNNING, State.COLLECTING, WORKER, reason, exit_status=status.exit_status)
+
+
+def _keep_boot_ids(dispatch: Dispatch, host: LabHost) -> None:
+    """Note under which start of its machines the program was seen to run: under another one it cannot run any more.
+
+    Asked after it was seen, never before: a restart in between must not look like one that came later.
+    """
+    try:
+        dispatch.boot_ids = list(host.boot_ids())
+    except HostError as error:
+        log.info("%s: no boot id yet: %s", dispatch.public_id, error)
+        return
+    here = Dispatch.objects.filter(pk=dispatch.pk, state=State.RUNNING, stage=dispatch.stage)
+    here.update(boot_ids=dispatch.boot_ids)
 
 
 def _count(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> None:

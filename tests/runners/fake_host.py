@@ -52,6 +52,7 @@ class FakeHost:
     is_silent: bool = False
     cannot_start: bool = False
     ignores_stop: bool = False
+    boot_id: str = "first start"
     dies_after: str = ""  # kill the asking worker when this call has done its work
 
     def add_drive(
@@ -98,6 +99,10 @@ class FakeHost:
     def status(self, run):
         self._answer()
         return self._done("status", self._status(run))
+
+    def boot_ids(self):
+        self._answer()
+        return (self.boot_id,)
 
     def stop(self, run):
         self._answer()

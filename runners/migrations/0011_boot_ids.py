@@ -1,0 +1,18 @@
+"""Under which start of its machines a program was seen to run."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('runners', '0010_dispatch_due'),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name='dispatch',
+            name='boot_ids',
+            field=models.JSONField(db_default=models.Value([], models.JSONField()), default=list),
+        ),
+    ]
