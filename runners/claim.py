@@ -7,7 +7,7 @@ from django.db.models import Max, QuerySet
 from django.utils import timezone
 from psycopg.errors import UniqueViolation
 
-from runners.closing import close, status_or_close
+from runners.closing import close, status_or_close, was_never_started
 from runners.errors import HostError
 from runners.health import why_no_work
 from runners.host_claims import holder_of_hosts
@@ -100,6 +100,8 @@ def _runs_nothing(lost: Dispatch, host: LabHost) -> bool:
     status = (close if lost.cancel_requested_at else status_or_close)(host, current_run(lost))
     if status.state is Detached.RUNNING:
         return False
+    if lost.pid is None and lost.stage == 0 and was_never_started(status):
+        Dispatch.objects.filter(pk=lost.pk).update(is_never_started=True)
     was_seen, has_left_trace = lost.pid is not None, status.pid is not None
     return not was_seen or has_left_trace or _were_restarted(lost, host)
 

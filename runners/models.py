@@ -91,6 +91,7 @@ class Dispatch(models.Model):
     `nx_load` and `duration_s` are null for what has neither: prep ends when the whole drive is written.
     `facts` is what the orderer states about the product. `progress` is for the live page only (runners/progress.py).
     `boot_ids` are the starts of its machines under which its program was seen to run (LabHost.boot_ids).
+    `is_never_started`: the host has closed its run directory before anything was started there.
     `silent_since` is when the host stopped answering. `ended_at` of a lost dispatch is set once the host has said that
     nothing of it runs; until then the drive is not given to another. `load_host` is where the requests come from, None
     where that is the drive's own host. `stage` is the ordinal of the recipe's stage that runs, or ran last.
@@ -118,6 +119,7 @@ class Dispatch(models.Model):
     generation = models.PositiveIntegerField(default=0)
     stage = models.PositiveSmallIntegerField(default=0)
     pid = models.PositiveIntegerField(null=True)
+    is_never_started = models.BooleanField(default=False, db_default=False)
     boot_ids = models.JSONField(default=list, db_default=models.Value([], models.JSONField()))
     log_bytes = models.BigIntegerField(default=0)
     last_label_s = models.PositiveIntegerField(default=0)

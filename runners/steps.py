@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from runners import drive_states, exits, safety
 from runners.claim import claim, settle_lost
-from runners.closing import close
+from runners.closing import close, was_never_started
 from runners.collect import collect, why_it_ended
 from runners.errors import HostError, HostSilentError
 from runners.hosts import Connect
@@ -55,8 +55,10 @@ def _step(dispatch: Dispatch, host: LabHost) -> bool:
         if error.retry or dispatch.state != State.PREPARING:
             raise
         # An earlier start whose answer never came must not begin after the drive was given to another.
-        if close(host, current_run(dispatch)).state is Detached.RUNNING:
+        closed = close(host, current_run(dispatch))
+        if closed.state is Detached.RUNNING:
             raise HostSilentError(f"{error}; but its program runs, and is asked to end") from error
+        _note_never_started(dispatch, closed)
         raise
     if not moved:
         _beat(dispatch)
@@ -95,9 +97,23 @@ def _start(dispatch: Dispatch, host: LabHost) -> bool:
         identity = look_up(dispatch.device, host)
         objections = safety.objections_to_start(dispatch, identity)
         if objections:
-            return move(dispatch, State.PREPARING, State.REFUSED, WORKER, "; ".join(objections))
+            return _refuse_start(dispatch, host, "; ".join(objections))
         drive_states.keep(dispatch, DriveState.Moment.BEFORE, identity)
     return _save_start(dispatch, host, _start_stage(dispatch, host))
+
+
+def _refuse_start(dispatch: Dispatch, host: LabHost, reason: str) -> bool:
+    """Close the run directory first: an earlier start, whose answer never came, may still be under way."""
+    closed = close(host, current_run(dispatch))
+    if closed.state is Detached.RUNNING:
+        return False
+    never = was_never_started(closed)
+    return move(dispatch, State.PREPARING, State.REFUSED, WORKER, reason, is_never_started=never)
+
+
+def _note_never_started(dispatch: Dispatch, closed: ProgramStatus) -> None:
+    if was_never_started(closed):
+        Dispatch.objects.filter(pk=dispatch.pk).update(is_never_started=True)
 
 
 def _start_stage(dispatch: Dispatch, host: LabHost) -> ProgramStatus:
@@ -112,9 +128,12 @@ def _start_stage(dispatch: Dispatch, host: LabHost) -> ProgramStatus:
 
 def _cancel_start(dispatch: Dispatch, host: LabHost) -> bool:
     """Close the run directory first: a start by a worker cut off from the database may still be under way."""
-    if close(host, current_run(dispatch)).state is Detached.RUNNING:
+    closed = close(host, current_run(dispatch))
+    if closed.state is Detached.RUNNING:
         return False
-    return move(dispatch, State.PREPARING, State.CANCELLED, WORKER, "cancelled before the start")
+    never = was_never_started(closed)
+    said = "cancelled before the start" if never else "cancelled; its program was started, and has ended on the host"
+    return move(dispatch, State.PREPARING, State.CANCELLED, WORKER, said, is_never_started=never)
 
 
 def _save_start(dispatch: Dispatch, host: LabHost, started: ProgramStatus) -> bool:

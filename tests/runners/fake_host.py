@@ -133,6 +133,11 @@ class FakeHost:
         self.programs.pop(run, None)
         self.files.pop(run, None)
 
+    def fall_silent(self):
+        """Give no answer now, and none from now on."""
+        self.is_silent = True
+        self._answer()
+
     def _running_on(self, drive_key):
         return [run for run, program in self.programs.items() if program.is_running and program.drive_key == drive_key]
 
