@@ -19,6 +19,9 @@ from runners.machine import machine_id
 from runners.models import Device, Dispatch, Host, Step
 from runners.states import FINAL, State
 from runners.storable import storable
+from runners.ycsb_hosts import objection_to_hosts
+
+YCSB = "ycsb"
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,12 @@ def bind(host: Host, identity: Identity, label: str, actor: AbstractBaseUser) ->
 def order(
     device: Device, organisation: Organisation, asked: Order, actor: AbstractBaseUser, place: Place | None = None
 ) -> Dispatch:
-    """Queue a dispatch; the worker is woken after the commit, and finds the row at its next look where that fails."""
+    """Queue a dispatch; the worker is woken after the commit, and finds the row at its next look where that fails.
+
+    Raises ValueError for a YCSB sweep on hosts that cannot carry it out: it would format the drive and then stop.
+    """
+    if asked.recipe == YCSB and (objection := objection_to_hosts(device.host, asked.load_host)):
+        raise ValueError(objection)
     with transaction.atomic():
         dispatch = Dispatch.objects.create(
             organisation=organisation,

@@ -107,18 +107,21 @@ class TwoHosts:
         self.database.create_file(path, size_bytes)
 
     def put(self, run: str, files: Mapping[str, bytes]) -> None:
+        if run in self.elsewhere:
+            self.database.put(beside_run(run), {})
         self._at(run).put(run, files)
 
     def start(self, run: str, drive_key: str, generation: int, argv: Sequence[str]) -> ProgramStatus:
         """Telemetry of the drive begins before the requests and holds the drive on its own host meanwhile."""
         if run in self.elsewhere:
-            self.database.put(beside_run(run), {})
             self.database.start(beside_run(run), drive_key, generation, self.beside)
         return self._at(run).start(run, drive_key, generation, argv)
 
     def status(self, run: str) -> ProgramStatus:
+        return self._with_beside(run, self._at(run).status(run))
+
+    def _with_beside(self, run: str, status: ProgramStatus) -> ProgramStatus:
         """A stage on the load's host has ended when the telemetry beside it has ended too."""
-        status = self._at(run).status(run)
         if run not in self.elsewhere or status.state is not Detached.ENDED:
             return status
         is_held = self.database.stop(beside_run(run)).state is Detached.RUNNING
@@ -134,4 +137,4 @@ class TwoHosts:
         return (*self.database.boot_ids(), *self.load.boot_ids())
 
     def stop(self, run: str) -> ProgramStatus:
-        return self._at(run).stop(run)
+        return self._with_beside(run, self._at(run).stop(run))

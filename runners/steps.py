@@ -168,16 +168,28 @@ def _watch(dispatch: Dispatch, host: LabHost) -> bool:
 
 
 def _follow_on(dispatch: Dispatch, host: LabHost) -> bool:
-    """Start the stage that is due; where a cancel came before it, go on to what cleans up."""
+    """Start the stage that is due; where that cannot be, go on to what cleans up."""
     if dispatch.cancel_requested_at and not current(dispatch).is_cleanup:
-        return pass_on(dispatch, None, "not begun: cancelled") or _last_stage_ended(dispatch)
-    identity = look_up(dispatch.device, host)
-    if identity.drive_key != dispatch.drive_key:
-        found = f"{identity.path}: expected drive {dispatch.drive_key}, found {identity.drive_key}; not begun"
-        return pass_on(dispatch, None, found) or _last_stage_ended(dispatch)
-    started = _start_stage(dispatch, host)
+        return _leave_out(dispatch, host, "not begun: cancelled")
+    try:
+        identity = look_up(dispatch.device, host)
+        if identity.drive_key != dispatch.drive_key:
+            found = f"{identity.path}: expected drive {dispatch.drive_key}, found {identity.drive_key}; not begun"
+            return _leave_out(dispatch, host, found)
+        started = _start_stage(dispatch, host)
+    except HostError as error:
+        if error.retry:
+            raise
+        return _leave_out(dispatch, host, str(error))
     Dispatch.objects.filter(pk=dispatch.pk, state=State.RUNNING, stage=dispatch.stage).update(pid=started.pid)
     return False
+
+
+def _leave_out(dispatch: Dispatch, host: LabHost, reason: str) -> bool:
+    """Pass over the stage that was due. Its run directory is closed first: no late start of it may take the drive."""
+    if close(host, current_run(dispatch)).state is Detached.RUNNING:
+        return False
+    return pass_on(dispatch, None, reason) or _last_stage_ended(dispatch)
 
 
 def _stage_ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:

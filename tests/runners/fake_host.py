@@ -51,6 +51,7 @@ class FakeHost:
     most_loads: int = 0
     is_silent: bool = False
     cannot_start: bool = False
+    refused_stages: tuple[str, ...] = ()
     ignores_stop: bool = False
     boot_id: str = "first start"
     dies_after: str = ""  # kill the asking worker when this call has done its work
@@ -142,6 +143,8 @@ class FakeHost:
         return [run for run, program in self.programs.items() if program.is_running and program.drive_key == drive_key]
 
     def _refuse(self, run, drive_key, generation):
+        if run.partition(".")[2] in self.refused_stages:
+            raise StartRefusedError(f"{run}: refused")
         if self.cannot_start:
             raise StartFailedError("cannot fork")
         if self._running_on(drive_key):
