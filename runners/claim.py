@@ -12,11 +12,11 @@ from runners.errors import HostError
 from runners.health import why_no_work
 from runners.host_claims import holder_of_hosts
 from runners.hosts import Connect
-from runners.hosts.protocol import Detached, LabHost
+from runners.hosts.protocol import Detached, LabHost, ProgramStatus
 from runners.locks import hold_drive
 from runners.models import Dispatch
 from runners.moves import WORKER, move, note, put_off
-from runners.stages import current_run, lab_host
+from runners.stages import current, current_run, is_last, lab_host, pass_on
 from runners.states import LIVE, State
 
 log = logging.getLogger(__name__)
@@ -97,13 +97,35 @@ def _runs_nothing(lost: Dispatch, host: LabHost) -> bool:
     A program that was seen to run and has left nothing on the host has not ended for that: its run directory may have
     been removed, or the host's name may lead to another machine. Only a restart of all its machines has ended it.
     """
-    status = (close if lost.cancel_requested_at else status_or_close)(host, current_run(lost))
+    status = _how_it_stands(lost, host)
     if status.state is Detached.RUNNING:
         return False
     if lost.pid is None and lost.stage == 0 and was_never_started(status):
         Dispatch.objects.filter(pk=lost.pk).update(is_never_started=True)
     was_seen, has_left_trace = lost.pid is not None, status.pid is not None
-    return not was_seen or has_left_trace or _were_restarted(lost, host)
+    has_ended = not was_seen or has_left_trace or _were_restarted(lost, host)
+    if has_ended and not is_last(lost):
+        # A drive that stays mounted takes no other run: the next ask begins what cleans up.
+        pass_on(lost, status if has_left_trace else None, "lost; nothing of it runs any more")
+        return False
+    return has_ended
+
+
+def _how_it_stands(lost: Dispatch, host: LabHost) -> ProgramStatus:
+    """Ask about the current stage; what cleans up is begun where it was not, and is not ended."""
+    run, stage = current_run(lost), current(lost)
+    if not stage.is_cleanup:
+        return (close if lost.cancel_requested_at else status_or_close)(host, run)
+    try:
+        host.put(run, stage.files)
+        started = host.start(run, lost.drive_key, lost.generation, stage.argv)
+    except HostError as error:
+        if error.retry:
+            raise
+        log.warning("%s: %s is not begun: %s", lost.public_id, stage.name, error)
+        return close(host, run)
+    Dispatch.objects.filter(pk=lost.pk, stage=lost.stage, pid__isnull=True).update(pid=started.pid)
+    return started
 
 
 def _were_restarted(lost: Dispatch, host: LabHost) -> bool:

@@ -17,6 +17,10 @@ from runners.states import State
 from runners.storable import storable
 
 
+# A lost one goes on to what cleans up, once its host speaks again.
+PASSING_ON = (State.RUNNING, State.LOST)
+
+
 def stages_of(dispatch: Dispatch) -> tuple[Stage, ...]:
     """Return the stages of a dispatch's recipe."""
     return RECIPES[dispatch.recipe].stages(dispatch)
@@ -49,8 +53,8 @@ def pass_on(dispatch: Dispatch, status: ProgramStatus | None, reason: str) -> bo
     is_well = status is not None and exit_status == exits.FINISHED
     ordinal = following(dispatch, is_well=is_well)
     with transaction.atomic():
-        here = Dispatch.objects.filter(pk=dispatch.pk, state=State.RUNNING, stage=dispatch.stage)
-        if not here.select_for_update().exists():
+        here = Dispatch.objects.filter(pk=dispatch.pk, state=dispatch.state, stage=dispatch.stage)
+        if dispatch.state not in PASSING_ON or not here.select_for_update().exists():
             return False
         end = {"name": current(dispatch).name, "exit_status": exit_status, "reason": storable(reason)}
         StageEnd.objects.get_or_create(dispatch=dispatch, ordinal=dispatch.stage, defaults=end)
@@ -66,6 +70,11 @@ def pass_on(dispatch: Dispatch, status: ProgramStatus | None, reason: str) -> bo
 def _kept(exit_status: int | None) -> int:
     """Return what is kept of a stage that ended badly; a program that nobody saw end has no status of its own."""
     return exits.UNSEEN if exit_status is None else exit_status
+
+
+def is_last(dispatch: Dispatch) -> bool:
+    """Tell whether nothing is left to be run once the current stage is over, of a dispatch that ended badly."""
+    return following(dispatch, is_well=False) is None
 
 
 def why_it_ended_badly(dispatch: Dispatch) -> str:

@@ -4,8 +4,10 @@ import pytest
 from django.db import DatabaseError
 
 from results.evidence_store import open_evidence
+from runners.claim import settle_lost
 from runners.looks import look
 from runners.models import Host, StageEnd
+from runners.moves import move
 from runners.orders import Order, cancel, order
 from runners.states import State
 from tests.runners.fake_host import FakeHost, WorkerKilledError
@@ -182,6 +184,54 @@ def test_a_sweep_of_two_machines_is_refused(device, a_lab, staff):
     other = Host.objects.create(name="sender", kind="local", machine_id="of-another")
     with pytest.raises(ValueError, match="no worker can ask both"):
         order(device, a_lab, Order(recipe="ycsb", options=OPTIONS, load_host=other), staff)
+
+
+def lose(sweep):
+    """The host was silent for too long."""
+    move(sweep, State.RUNNING, State.LOST, "worker", "no answer")
+
+
+def settle(sweep, connect):
+    """As often as it takes: what is over goes on to the next stage, and the next ask begins that."""
+    for _ in range(3):
+        settle_lost(sweep, connect)
+        sweep.refresh_from_db()
+    return sweep.ended_at is not None
+
+
+def test_a_sweep_that_was_lost_is_unmounted_before_its_drive_is_free(sweep, connect, fake):
+    while see(sweep, connect) == State.RUNNING and sweep.stage < ALL.index("load"):
+        finish(sweep, fake)
+    lose(sweep)
+    assert not settle(sweep, connect)
+    assert sweep.stage == ALL.index("load")  # the load runs on
+    finish(sweep, fake)
+    assert not settle(sweep, connect)
+    assert fake.programs[f"{sweep.public_id}.unmount"].is_running
+    assert fake.starts_count == ALL.index("load") + 2
+    finish(sweep, fake)
+    assert settle(sweep, connect)
+    assert (sweep.state, fake.starts_count, fake.most_loads) == (State.LOST, ALL.index("load") + 2, 1)
+
+
+def test_a_clean_up_that_the_host_refuses_frees_the_drive_all_the_same(sweep, connect, fake):
+    see(sweep, connect)
+    lose(sweep)
+    finish(sweep, fake)
+    fake.refused_stages = ("unmount",)
+    assert settle(sweep, connect)
+    assert fake.starts_count == 1
+
+
+def test_a_worker_killed_before_the_clean_up_of_a_lost_sweep_leaves_it_to_the_next(sweep, connect, fake):
+    see(sweep, connect)
+    lose(sweep)
+    finish(sweep, fake)
+    fake.dies_after = "put"
+    with pytest.raises(WorkerKilledError):
+        settle(sweep, connect)
+    assert not settle(sweep, connect)
+    assert fake.programs[f"{sweep.public_id}.unmount"].is_running
 
 
 def test_a_sweep_waits_for_its_hosts_and_keeps_others_from_them(sweep, connect, fake, other_drive, a_lab, staff):
