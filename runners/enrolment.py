@@ -9,6 +9,7 @@ from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.db.models import Q
+from django.db.models.functions import Now
 
 from results.models import Event
 from runners.hosts.connections import COMMAND
@@ -62,6 +63,7 @@ def enrol(name: str, pins: Pins, actor: AbstractBaseUser | None) -> Host:
     if Host.objects.filter(name=name).exclude(kind=Host.Kind.SSH).exists():
         raise ValueError(f"{name}: is the register's own machine; choose another name")
     columns = vars(pins) | {"kind": Host.Kind.SSH, "objections": [], "checked_at": None}
+    columns |= {"next_check_at": Now(), "silent_checks": 0}
     with transaction.atomic():
         _check_nothing_runs(name)
         host, is_new = Host.objects.update_or_create(name=name, defaults=columns)

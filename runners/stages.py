@@ -16,7 +16,6 @@ from runners.recipes.stage import Role, Stage, beside_run, run_of
 from runners.states import State
 from runners.storable import storable
 
-
 # A lost one goes on to what cleans up, once its host speaks again.
 PASSING_ON = (State.RUNNING, State.LOST)
 

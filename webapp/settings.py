@@ -169,7 +169,6 @@ LAB_TASKS = (
     "runners.advance_dispatch",
     "runners.watch_campaigns",
     "runners.check_hosts",
-    "runners.check_host",
 )
 CELERY_TASK_ROUTES = {name: {"queue": "lab"} for name in LAB_TASKS}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
