@@ -24,7 +24,7 @@ def collect(dispatch: Dispatch, host: LabHost) -> bool:
     A run that ended badly leaves evidence too; then the dispatch failed, with its log kept.
     """
     drive_states.record(dispatch, host, DriveState.Moment.AFTER)
-    reason = _reason(dispatch, host) + overdue_words(dispatch)
+    reason = _reason(dispatch, host) + overdue_words(dispatch, dispatch.exit_status)
     try:
         left = RECIPES[dispatch.recipe].hand_in(dispatch, host)
     except TooLargeError as error:

@@ -20,8 +20,8 @@ class Host(models.Model):
     """A lab machine. `machine_id` tells which one `local` is (runners/machine.py); empty until a worker says so.
 
     A host over SSH is known by its pinned key and runs the program with the pinned SHA-256. `health` is what it told at
-    the last check, `objections` why it gets no work since then; whether that is too long ago is for runners/health.py. `silent_checks`
-    counts the last checks in a row that got no answer; `next_check_at` is by the database's clock.
+    the last check, `objections` why it gets no work since then; whether that is too long ago is for runners/health.py.
+    `silent_checks` counts the last checks in a row that got no answer; `next_check_at` is by the database's clock.
     """
 
     class Kind(models.TextChoices):

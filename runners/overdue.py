@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.utils import timezone
 
+from runners import exits
 from runners.models import Dispatch
 
 # Recipes whose program runs for the ordered duration; preparations and databases take as long as they take.
@@ -30,8 +31,11 @@ def will_not_end(dispatch: Dispatch) -> bool:
     return asked is not None and timezone.now() - asked >= timedelta(seconds=settings.HOST_SILENCE_S)
 
 
-def overdue_words(dispatch: Dispatch) -> str:
-    """Return what to add to the reason of a program that did not end by itself; empty where it did."""
-    if overdue_since(dispatch) is None:
+def overdue_words(dispatch: Dispatch, exit_status: int | None) -> str:
+    """Return what to add to the reason of a program that was asked to end and did; empty where it ended by itself.
+
+    Whoever looks late must not say so of a program that ended in time while nobody looked.
+    """
+    if dispatch.end_asked_at is None or not exits.was_stopped(exit_status):
         return ""
     return f"; it was asked to end, {settings.RUN_OVERDUE_S} s after the ordered {dispatch.duration_s} s were over"

@@ -61,7 +61,14 @@ def pass_on(dispatch: Dispatch, status: ProgramStatus | None, reason: str) -> bo
         if ordinal is None:
             here.update(exit_status=worst)
         else:
-            here.update(stage=ordinal, generation=F("generation") + 1, pid=None, boot_ids=[], exit_status=worst)
+            here.update(
+                stage=ordinal,
+                generation=F("generation") + 1,
+                pid=None,
+                boot_ids=[],
+                end_asked_at=None,
+                exit_status=worst,
+            )
     dispatch.refresh_from_db()
     return ordinal is not None
 

@@ -21,7 +21,7 @@ from runners.hosts import Connect
 from runners.hosts.protocol import Detached, LabHost, ProgramStatus
 from runners.models import Dispatch, DriveState
 from runners.moves import WORKER, move, note, put_off
-from runners.overdue import asked_to_end_since, overdue_words, will_not_end
+from runners.overdue import asked_to_end_since, overdue_since, overdue_words, will_not_end
 from runners.recipes import RECIPES
 from runners.stages import current, current_run, lab_host, pass_on, stages_of, why_it_ended_badly
 from runners.states import FINAL, State
@@ -151,6 +151,7 @@ def _watch(dispatch: Dispatch, host: LabHost) -> bool:
     run = current_run(dispatch)
     status = host.status(run)
     if status.state is Detached.RUNNING and asked_to_end_since(dispatch) and not current(dispatch).is_cleanup:
+        _note_end_asked(dispatch)
         status = host.stop(run)
         if status.state is Detached.RUNNING and will_not_end(dispatch):
             stuck = f"asked to end since {asked_to_end_since(dispatch):%Y-%m-%d %H:%M:%S} UTC, but it still runs"
@@ -165,6 +166,14 @@ def _watch(dispatch: Dispatch, host: LabHost) -> bool:
         _keep_boot_ids(dispatch, host)
     _count(dispatch, host, run, status)  # last: what is only shown must not hold up what is done
     return moved
+
+
+def _note_end_asked(dispatch: Dispatch) -> None:
+    """Keep that it is asked to end for its limit, before it is: its history says so where it ends for that."""
+    if dispatch.end_asked_at is None and overdue_since(dispatch):
+        dispatch.end_asked_at = timezone.now()
+        here = Dispatch.objects.filter(pk=dispatch.pk, state=State.RUNNING, stage=dispatch.stage)
+        here.update(end_asked_at=dispatch.end_asked_at)
 
 
 def _follow_on(dispatch: Dispatch, host: LabHost) -> bool:
@@ -217,7 +226,8 @@ def _ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
         return _stage_ended(dispatch, host, status)
     if dispatch.cancel_requested_at and exits.was_stopped(status.exit_status):
         return move(dispatch, State.RUNNING, State.CANCELLED, WORKER, "cancelled; the program has ended on the host")
-    reason = why_it_ended(host, dispatch.public_id, status.exit_status, status.reason) + overdue_words(dispatch)
+    reason = why_it_ended(host, dispatch.public_id, status.exit_status, status.reason)
+    reason += overdue_words(dispatch, status.exit_status)
     if status.log_bytes == 0:
         log_words = (
             f"its log is empty now, {dispatch.log_bytes} bytes were seen" if dispatch.log_bytes else "it wrote no log"
