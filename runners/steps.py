@@ -150,7 +150,7 @@ def _watch(dispatch: Dispatch, host: LabHost) -> bool:
     """Running: ask, count, and leave it alone; stop it where somebody asked for that."""
     run = current_run(dispatch)
     status = host.status(run)
-    if status.state is Detached.RUNNING and asked_to_end_since(dispatch) and not current(dispatch).is_cleanup:
+    if status.state is Detached.RUNNING and asked_to_end_since(dispatch):
         _note_end_asked(dispatch)
         status = host.stop(run)
         if status.state is Detached.RUNNING and will_not_end(dispatch):
@@ -204,6 +204,7 @@ def _leave_out(dispatch: Dispatch, host: LabHost, reason: str) -> bool:
 def _stage_ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
     """YCSB ends with 0 whatever happened: without a line of output nothing that follows would measure anything."""
     reason = why_it_ended(host, current_run(dispatch), status.exit_status, status.reason)
+    reason += overdue_words(dispatch, status.exit_status)
     if status.exit_status == exits.FINISHED and current(dispatch).is_measured and not status.log_bytes:
         status, reason = replace(status, exit_status=exits.PROGRAM_FAILED), f"{reason}; it wrote no log"
     return pass_on(dispatch, status, reason) or _last_stage_ended(dispatch)
