@@ -1,7 +1,9 @@
 """Whether a host may be given work: what it told at its last check, what speaks against it, how long ago that was."""
 
+import shutil
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -11,6 +13,7 @@ from django.utils import timezone
 
 from runners.errors import HostError
 from runners.hosts.ssh import SshHost
+from runners.machine import machine_id
 from runners.models import Device, Host
 
 # So many periods may pass without a check; one may fall out when a worker is restarted.
@@ -25,9 +28,12 @@ NS_PER_S = 10**9
 
 
 def why_no_work(host: Host) -> str:
-    """Return why a host gets no work now, as a sentence; empty where it gets some. This machine needs no check."""
+    """Return why a host gets no work now, as a sentence; empty where it gets some.
+
+    This machine needs no check on a schedule: its room is looked at here. Another machine looks at its own.
+    """
     if host.kind == Host.Kind.LOCAL:
-        return ""
+        return "; ".join(_room(_own_room())) if host.machine_id in {"", machine_id()} else ""
     if host.objections:
         return "; ".join(host.objections)
     if host.checked_at is None:
@@ -117,6 +123,13 @@ def _room(told: dict[str, Any]) -> Iterable[str]:
             f"{told['state_dir']}: {free_mib} MiB free, expected at least {settings.HOST_FREE_MIB_MIN} MiB; "
             "remove run directories (d-...) of dispatches that have ended, and nothing else there"
         )
+
+
+def _own_room() -> dict[str, Any]:
+    """Return the room where this machine's run directories lie, or will lie."""
+    place = Path(settings.LAB_DIR)
+    there = next(path for path in (place, *place.parents) if path.exists())
+    return {"state_dir": str(place), "free_bytes": shutil.disk_usage(there).free}
 
 
 def _drives(told: dict[str, Any]) -> Iterable[str]:

@@ -1,5 +1,6 @@
 import time
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.db import connection, transaction
@@ -38,6 +39,25 @@ class SilentHost:
 
 
 def test_this_machine_gets_work_without_a_check(device):
+    assert health.why_no_work(device.host) == ""
+
+
+def leave(monkeypatch, free_mib):
+    usage = SimpleNamespace(free=free_mib * MIB)
+    monkeypatch.setattr(health.shutil, "disk_usage", lambda place: usage)
+
+
+@pytest.mark.parametrize(("free_mib", "is_full"), [(1024, False), (1023, True)])
+def test_this_machine_gets_no_work_without_room_for_logs(dispatch, connect, monkeypatch, free_mib, is_full):
+    leave(monkeypatch, free_mib)
+    assert claim(dispatch, connect) is not is_full
+    dispatch.refresh_from_db()
+    assert (f"{free_mib} MiB free, expected at least 1024 MiB" in dispatch.reason) is is_full
+
+
+def test_the_room_of_another_machine_is_not_told_by_this_one(device, monkeypatch):
+    leave(monkeypatch, 0)
+    device.host.machine_id = "of-another"
     assert health.why_no_work(device.host) == ""
 
 
