@@ -7,9 +7,7 @@ one conditional UPDATE (runners/moves.py). So a look does the same whether the o
 import logging
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 
-from django.conf import settings
 from django.utils import timezone
 
 from runners import drive_states, exits, safety
@@ -20,16 +18,15 @@ from runners.errors import HostError, HostSilentError
 from runners.hosts import Connect
 from runners.hosts.protocol import Detached, LabHost, ProgramStatus
 from runners.models import Dispatch, DriveState
-from runners.moves import WORKER, move, note, put_off
+from runners.moves import WORKER, move, put_off
 from runners.overdue import asked_to_end_since, overdue_since, overdue_words, will_not_end
 from runners.recipes import RECIPES
 from runners.stages import current, current_run, lab_host, pass_on, stages_of, why_it_ended_badly
 from runners.states import FINAL, State
+from runners.troubles import beat, failed_at_host
 from runners.whereabouts import look_up
 
 log = logging.getLogger(__name__)
-
-HEARTBEAT_S = 10
 
 
 def advance(dispatch: Dispatch, connect: Connect) -> bool:
@@ -45,7 +42,7 @@ def advance(dispatch: Dispatch, connect: Connect) -> bool:
     try:
         return _step(dispatch, lab_host(dispatch, connect))
     except HostError as error:
-        return _failed_at_host(dispatch, error)
+        return failed_at_host(dispatch, error)
 
 
 def _step(dispatch: Dispatch, host: LabHost) -> bool:
@@ -61,7 +58,7 @@ def _step(dispatch: Dispatch, host: LabHost) -> bool:
         _note_never_started(dispatch, closed)
         raise
     if not moved:
-        _beat(dispatch)
+        beat(dispatch)
     return moved
 
 
@@ -263,46 +260,3 @@ STEPS: dict[State, Callable[[Dispatch, LabHost], bool]] = {
     State.RUNNING: _watch,
     State.COLLECTING: collect,
 }
-
-
-def _beat(dispatch: Dispatch) -> None:
-    """The look ended well: the host answered, and what was said of silence or stumbling is over.
-
-    Where there is nothing to say it is said every few seconds only: it is one of four statements of a look.
-    """
-    now = timezone.now()
-    is_said = dispatch.heartbeat_at and now - dispatch.heartbeat_at < timedelta(seconds=HEARTBEAT_S)
-    if is_said and dispatch.silent_since is None and not dispatch.reason:
-        return
-    well = {"heartbeat_at": now, "silent_since": None, "reason": ""}
-    Dispatch.objects.filter(pk=dispatch.pk, state=dispatch.state).update(**well)
-    dispatch.heartbeat_at, dispatch.silent_since, dispatch.reason = now, None, ""
-
-
-def _failed_at_host(dispatch: Dispatch, error: HostError) -> bool:
-    """End it where asking again cannot help; a running program is never given up for that, only for silence."""
-    log.warning("%s: %s: %s", dispatch.public_id, type(error).__name__, error)
-    state = State(dispatch.state)
-    if not error.retry and state is not State.RUNNING:
-        return move(dispatch, state, error.ends_in, WORKER, str(error))
-    silent_since = dispatch.silent_since or timezone.now()
-    if timezone.now() - silent_since >= timedelta(seconds=settings.HOST_SILENCE_S):
-        return move(
-            dispatch, state, State.LOST, WORKER, f"no answer since {silent_since:%Y-%m-%d %H:%M:%S} UTC: {error}"
-        )
-    put_off(dispatch)
-    note(dispatch, f"no answer, asking again: {error}")
-    return False
-
-
-def stumbled(dispatch: Dispatch, error: Exception) -> None:
-    """Say on the page what the register itself failed at; the next look tries again, unless somebody has had enough.
-
-    Only what has ended on the host may be cancelled here: before that a program might still run.
-    """
-    sentence = f"{type(error).__name__}: {error}"
-    if dispatch.state == State.COLLECTING and dispatch.cancel_requested_at:
-        kept = f"cancelled while its log could not be taken in ({sentence}); the log is still on the host"
-        move(dispatch, State.COLLECTING, State.CANCELLED, WORKER, kept)
-        return
-    note(dispatch, f"the register stumbled, trying again: {sentence}")
