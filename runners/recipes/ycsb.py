@@ -11,6 +11,7 @@ from typing import IO, Any
 
 from django.conf import settings
 
+from runners.errors import FileMissingError
 from runners.handing_in import LOG_FILE, SIDE_FILE, command_text, fetch_if_there, hand_in_archive, member
 from runners.hosts.protocol import LabHost, ProgramStatus
 from runners.models import Dispatch, Host, StageEnd
@@ -177,9 +178,9 @@ def _database_telemetry(host: LabHost, run: str, stage: Stage) -> Iterator[tuple
 
 def _argv_run(host: LabHost, run: str) -> list[str]:
     """Return what was really run, as the side file tells it; the drive's path stands in its place there."""
-    stream = fetch_if_there(host, run, SIDE_FILE)
-    if stream is None:
+    try:
+        head = host.read(run, SIDE_FILE, 0, HEAD_BYTES)
+    except FileMissingError:
         return []
-    with stream:
-        start = parse_record(stream.readline(HEAD_BYTES)) or {}
+    start = parse_record(head.partition(b"\n")[0]) or {}
     return [str(word) for word in (start.get("watch") or {}).get("argv") or []]
