@@ -7,6 +7,7 @@ from django.db.models import Max, QuerySet
 from django.utils import timezone
 from psycopg.errors import UniqueViolation
 
+from runners.campaigns.models import Campaign
 from runners.closing import close, status_or_close, was_never_started
 from runners.errors import HostError
 from runners.health import why_no_work
@@ -22,6 +23,7 @@ from runners.states import LIVE, State
 log = logging.getLogger(__name__)
 
 ONE_PER_DRIVE = "one_live_dispatch_per_drive"
+CAMPAIGN_OPEN = (Campaign.State.ACTIVE, Campaign.State.PAUSED, Campaign.State.CANCELLING)
 
 
 def claim(dispatch: Dispatch, connect: Connect) -> bool:
@@ -33,6 +35,8 @@ def claim(dispatch: Dispatch, connect: Connect) -> bool:
     for host in filter(None, [dispatch.device.host, dispatch.load_host]):
         if unfit := why_no_work(host):
             return _wait(dispatch, f"{host} gets no work: {unfit}")
+    if held := _held_by_campaign(dispatch):
+        return _wait(dispatch, held)
     if not _ask_about_lost(dispatch.drive_key, connect):
         put_off(dispatch)
     try:
@@ -43,6 +47,17 @@ def claim(dispatch: Dispatch, connect: Connect) -> bool:
             raise
     note(dispatch, f"drive busy with {_holder(dispatch)}; waiting until it has ended")
     return False
+
+
+def _held_by_campaign(dispatch: Dispatch) -> str:
+    """Say which campaign keeps a dispatch waiting: another one that has the drive, or its own that is held."""
+    campaign = Campaign.objects.filter(drive_key=dispatch.drive_key, state__in=CAMPAIGN_OPEN).first()
+    if campaign is None:
+        return ""
+    if campaign.pk != dispatch.campaign_id:
+        return f"drive busy: campaign {campaign} has it; waiting until that has ended"
+    is_held = campaign.state == Campaign.State.PAUSED
+    return f"campaign {campaign} is paused; waiting until it goes on" if is_held else ""
 
 
 def _claim_free_drive(dispatch: Dispatch) -> bool:
