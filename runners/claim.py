@@ -144,7 +144,8 @@ def _how_it_stands(lost: Dispatch, host: LabHost) -> ProgramStatus:
 
 
 def _were_restarted(lost: Dispatch, host: LabHost) -> bool:
-    return bool(lost.boot_ids) and not set(lost.boot_ids) & set(host.boot_ids())
+    now = set(host.boot_ids())
+    return bool(lost.boot_ids) and bool(now) and not now & set(lost.boot_ids)
 
 
 def _is_second_live(error: IntegrityError) -> bool:

@@ -149,7 +149,8 @@ class TwoHosts:
         return self._at(run).fetch(run, file)
 
     def boot_ids(self) -> tuple[str, ...]:
-        return (*self.database.boot_ids(), *self.load.boot_ids())
+        both = self.database.boot_ids(), self.load.boot_ids()
+        return (*both[0], *both[1]) if all(both) else ()
 
     def stop(self, run: str) -> ProgramStatus:
         return self._with_beside(run, self._at(run).stop(run))

@@ -146,7 +146,10 @@ def _save_start(dispatch: Dispatch, host: LabHost, started: ProgramStatus) -> bo
 def _watch(dispatch: Dispatch, host: LabHost) -> bool:
     """Running: ask, count, and leave it alone; stop it where somebody asked for that."""
     run = current_run(dispatch)
+    boot_ids = _boot_ids(dispatch, host)
     status = host.status(run)
+    if status.state is Detached.RUNNING and (boot_ids or dispatch.pid is None):
+        _keep_sight(dispatch, status, boot_ids)
     if status.state is Detached.RUNNING and asked_to_end_since(dispatch):
         _note_end_asked(dispatch)
         status = host.stop(run)
@@ -159,8 +162,6 @@ def _watch(dispatch: Dispatch, host: LabHost) -> bool:
         lost = f"{dispatch.device.host} has no run directory of pid {dispatch.pid} any more"
         return move(dispatch, State.RUNNING, State.LOST, WORKER, lost)
     moved = status.state is Detached.ENDED and _ended(dispatch, host, status)
-    if status.state is Detached.RUNNING and not dispatch.boot_ids:
-        _keep_boot_ids(dispatch, host)
     _count(dispatch, host, run, status)  # last: what is only shown must not hold up what is done
     return moved
 
@@ -234,18 +235,27 @@ def _ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
     return move(dispatch, State.RUNNING, State.COLLECTING, WORKER, reason, exit_status=status.exit_status)
 
 
-def _keep_boot_ids(dispatch: Dispatch, host: LabHost) -> None:
-    """Note under which start of its machines the program was seen to run: under another one it cannot run any more.
+def _boot_ids(dispatch: Dispatch, host: LabHost) -> list[str]:
+    """Ask once under which start of its machines a program runs, of one that was started; empty otherwise.
 
-    Asked after it was seen, never before: a restart in between must not look like one that came later.
+    What runs after this was asked, and was started before, runs under this very start.
     """
+    if dispatch.boot_ids or dispatch.pid is None:
+        return []
     try:
-        dispatch.boot_ids = list(host.boot_ids())
+        return list(host.boot_ids())
     except HostError as error:
-        log.info("%s: no boot id yet: %s", dispatch.public_id, error)
-        return
+        if error.retry:
+            raise
+        log.info("%s: no boot id: %s", dispatch.public_id, error)
+        return []
+
+
+def _keep_sight(dispatch: Dispatch, status: ProgramStatus, boot_ids: list[str]) -> None:
+    """Keep that the program was seen to run: under another start of its machines it cannot run any more."""
+    dispatch.pid, dispatch.boot_ids = status.pid, boot_ids
     here = Dispatch.objects.filter(pk=dispatch.pk, state=State.RUNNING, stage=dispatch.stage)
-    here.update(boot_ids=dispatch.boot_ids)
+    here.update(pid=status.pid, boot_ids=boot_ids)
 
 
 def _count(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> None:

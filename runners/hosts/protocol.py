@@ -83,7 +83,10 @@ class LabHost(Protocol):
         ...
 
     def boot_ids(self) -> tuple[str, ...]:
-        """Return what tells this start of each machine from every other: a program that ran under another one ended."""
+        """Return what tells this start of each machine from every other: a program that ran under another one ended.
+
+        Empty where a machine tells none.
+        """
         ...
 
     def stop(self, run: str) -> ProgramStatus:

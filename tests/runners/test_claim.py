@@ -146,6 +146,24 @@ def test_a_restart_is_not_believed_where_nobody_knows_the_start_before(vanished,
 
 
 @pytest.mark.django_db
+def test_a_restart_is_not_believed_of_a_host_that_tells_none(vanished, new_dispatch, connect, monkeypatch, fake):
+    monkeypatch.setattr(fake, "boot_ids", tuple)
+    assert not claim(new_dispatch(), connect)
+
+
+@pytest.mark.django_db
+def test_a_host_s_start_is_kept_only_of_a_program_that_was_seen_after_it(dispatch, connect, fake, monkeypatch):
+    def restart():
+        fake.end(dispatch.public_id, None)
+        return ("second start",)
+
+    monkeypatch.setattr(fake, "boot_ids", restart)
+    look(dispatch.pk, connect)
+    dispatch.refresh_from_db()
+    assert dispatch.boot_ids == []
+
+
+@pytest.mark.django_db
 def test_a_person_who_knows_frees_the_drive_and_is_named(vanished, new_dispatch, connect, staff):
     assert declare_ended(vanished, staff, "powered off by hand")
     assert claim(new_dispatch(), connect)

@@ -186,6 +186,17 @@ def test_a_sweep_of_two_machines_is_refused(device, a_lab, staff):
         order(device, a_lab, Order(recipe="ycsb", options=OPTIONS, load_host=other), staff)
 
 
+def test_a_stage_that_runs_though_its_start_was_not_saved_is_seen(sweep, connect, fake):
+    see(sweep, connect)
+    finish(sweep, fake)
+    fake.dies_after = "start"
+    with pytest.raises(WorkerKilledError):
+        look(sweep.pk, connect)
+    for _ in range(2):
+        see(sweep, connect)
+    assert (sweep.pid, sweep.boot_ids) == (4002, ["first start"])
+
+
 def lose(sweep):
     """The host was silent for too long."""
     move(sweep, State.RUNNING, State.LOST, "worker", "no answer")
