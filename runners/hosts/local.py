@@ -25,6 +25,7 @@ from runners.hosts.protocol import Detached, Identity, ProgramStatus
 ANSWERED, REFUSED, USAGE = 0, 2, 64
 # The unit of /sys/class/block/*/size, whatever the device's own.
 SECTOR_BYTES = 512
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 # What a load may know of the worker's environment, which holds the register's key and the database's password.
 PASSED_ON = ("PATH", "LANG", "HOME")
 
@@ -99,6 +100,9 @@ class LocalHost:
 
     def stop(self, run: str) -> ProgramStatus:
         return self._ask_about(run, "stop")
+
+    def boot_ids(self) -> tuple[str, ...]:
+        return (BOOT_ID.read_text().strip(),) if BOOT_ID.exists() else ()
 
     def read(self, run: str, file: str, offset: int, limit: int) -> bytes:
         with self.fetch(run, file) as stream:

@@ -45,16 +45,6 @@ class Migration(migrations.Migration):
             name='purpose',
             field=models.CharField(blank=True, db_default='', max_length=12),
         ),
-        migrations.AlterField(
-            model_name='dispatch',
-            name='duration_s',
-            field=models.PositiveIntegerField(null=True),
-        ),
-        migrations.AlterField(
-            model_name='dispatch',
-            name='nx_load',
-            field=models.DecimalField(decimal_places=4, max_digits=14, null=True),
-        ),
         migrations.CreateModel(
             name='Campaign',
             fields=[

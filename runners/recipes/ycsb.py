@@ -6,10 +6,12 @@ the outputs of every stage, standard output, standard error, HDR files, side fil
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import IO, Any
 
 from django.conf import settings
 
+from runners.errors import FileMissingError
 from runners.handing_in import LOG_FILE, SIDE_FILE, command_text, fetch_if_there, hand_in_archive, member
 from runners.hosts.protocol import LabHost, ProgramStatus
 from runners.models import Dispatch, Host, StageEnd
@@ -28,6 +30,7 @@ from runners.recipes.ycsb_setup import (
 )
 
 LABEL = "YCSB"
+LOAD, SETTLE = "load", "settle"
 DEVICE = "{device}"  # drivetest puts the path there that it found the drive at
 # The client's operations, with what it adds to their names. Source: site.ycsb.DBWrapper and Measurements.
 OPERATIONS = ("READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE", "DELETE", "CLEANUP")
@@ -40,7 +43,18 @@ HEAD_BYTES = 256 * 1024
 def stages(dispatch: Dispatch) -> tuple[Stage, ...]:
     """Return what is run."""
     setup = parse_setup(dispatch.options)
-    return (*_before(dispatch, setup), *_measured(dispatch, setup), *_after(dispatch, setup))
+    every = (*_before(dispatch, setup), *_measured(dispatch, setup), *_after(dispatch, setup))
+    return tuple(replace(stage, limit_s=_limit_s(stage, setup)) for stage in every)
+
+
+def _limit_s(stage: Stage, setup: Setup) -> int:
+    """Return how long a stage may take; a client says itself how long a run takes where the order limits that."""
+    if stage.name == SETTLE:
+        return QUIET_AT_MOST_S
+    if not stage.is_measured:
+        return int(settings.STAGE_LIMIT_S)
+    client_s: int = settings.CLIENT_LIMIT_S
+    return client_s if setup.max_execution_s is None or stage.name == LOAD else setup.max_execution_s
 
 
 def _before(dispatch: Dispatch, setup: Setup) -> Iterator[Stage]:
@@ -57,9 +71,9 @@ def _before(dispatch: Dispatch, setup: Setup) -> Iterator[Stage]:
 
 
 def _measured(dispatch: Dispatch, setup: Setup) -> Iterator[Stage]:
-    yield _client(dispatch, setup, "load", load_line(setup), setup.plan.workloads[0])
+    yield _client(dispatch, setup, LOAD, load_line(setup), setup.plan.workloads[0])
     if setup.plan.binding != BASIC:
-        yield Stage("settle", _settle(dispatch))
+        yield Stage(SETTLE, _settle(dispatch))
     for workload in setup.plan.workloads:
         for threads in setup.plan.threads:
             line = run_line(setup, workload, threads)
@@ -164,9 +178,9 @@ def _database_telemetry(host: LabHost, run: str, stage: Stage) -> Iterator[tuple
 
 def _argv_run(host: LabHost, run: str) -> list[str]:
     """Return what was really run, as the side file tells it; the drive's path stands in its place there."""
-    stream = fetch_if_there(host, run, SIDE_FILE)
-    if stream is None:
+    try:
+        head = host.read(run, SIDE_FILE, 0, HEAD_BYTES)
+    except FileMissingError:
         return []
-    with stream:
-        start = parse_record(stream.readline(HEAD_BYTES)) or {}
+    start = parse_record(head.partition(b"\n")[0]) or {}
     return [str(word) for word in (start.get("watch") or {}).get("argv") or []]

@@ -70,6 +70,7 @@ class SimulatedHost:
     programs: dict[str, Any] = field(default_factory=dict)
     files: dict[str, Any] = field(default_factory=dict)
     newest: dict[str, int] = field(default_factory=dict)
+    forgotten: list[Any] = field(default_factory=list)
     clock_offset_s: float = 0.0
     pids_count: int = 0
     boots_count: int = 1
@@ -114,6 +115,9 @@ class SimulatedHost:
         sizes = [len(self.files.get(run, {}).get(name, b"")) for name in ("log", "side.jsonl")]
         return ProgramStatus(state, program.pid, program.generation, program.exit_status, *sizes)
 
+    def boot_ids(self):
+        return (f"{self.name} start {self.boots_count}",)
+
     def stop(self, run):
         program = self.programs.get(run)
         if program is None and run in self.files:
@@ -138,6 +142,7 @@ class SimulatedHost:
         self.boots_count += 1
         for program in self.running():
             program.end(None)
+        self.boots_count += 1
 
     def fill_disk(self):
         """No log grows any more: the programs end by an error of writing."""
@@ -149,6 +154,11 @@ class SimulatedHost:
         if "log" in self.files.get(run, {}):
             del self.files[run]["log"][size_bytes:]
 
+    def forget(self, run):
+        """Somebody removes a run directory; its program runs on, and holds the drive's lock."""
+        self.forgotten.append(self.programs.pop(run))
+        self.files.pop(run)
+
     def wipe(self):
         """Reboot with the run directories on a disk that forgets."""
         self.reboot()
@@ -156,7 +166,8 @@ class SimulatedHost:
         self.files.clear()
 
     def running(self):
-        return [program for program in self.programs.values() if program.is_running()]
+        programs = [*self.programs.values(), *self.forgotten]
+        return [program for program in programs if program.is_running()]
 
     def _wanted(self, run, argv):
         """The device that would be written to, and what makes the files of the program."""

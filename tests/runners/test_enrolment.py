@@ -1,12 +1,15 @@
 import stat
+from contextlib import nullcontext
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from results.models import Event
 from runners.enrolment import Pins, enrol, sudo_line
 from runners.hosts.keys import fingerprint, key_path, public_key
-from runners.models import Host
+from runners.models import Device, Host
+from runners.states import LIVE, State
 from tests.runners.ssh_host import PINNED, ssh_host
 
 pytestmark = pytest.mark.django_db
@@ -39,6 +42,23 @@ def test_a_host_pinned_anew_is_checked_before_it_gets_work(staff):
     before.refresh_from_db()
     assert (before.objections, before.checked_at, before.program_sha256) == ([], None, "0" * 64)
     assert Event.objects.get().kind == "host-pinned-anew"
+
+
+@pytest.mark.parametrize(
+    ("state", "ended_at", "is_refused"),
+    [(state, None, True) for state in sorted(LIVE)]
+    + [(State.LOST, None, True), (State.LOST, timezone.now(), False), (State.QUEUED, None, False)],
+)
+@pytest.mark.parametrize("role", ["device", "load"])
+def test_a_host_is_not_pinned_anew_while_something_may_run_there(in_state, staff, state, ended_at, is_refused, role):
+    host = ssh_host()
+    dispatch = in_state(state, ended_at=ended_at, load_host=host if role == "load" else None)
+    Device.objects.filter(pk=dispatch.device_id if role == "device" else None).update(host=host)
+    expected = pytest.raises(ValueError, match=f"{dispatch} is {state} there") if is_refused else nullcontext()
+    with expected:
+        enrol("lab-1", Pins(**PINNED | {"address": "192.0.2.2"}), staff)
+    host.refresh_from_db()
+    assert (host.address == PINNED["address"]) is is_refused
 
 
 def test_this_machine_is_not_turned_into_a_host_over_ssh(device, staff):

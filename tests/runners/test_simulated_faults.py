@@ -124,6 +124,16 @@ def test_a_host_that_forgot_its_run_directories_loses_the_dispatch(running, see,
     assert see(again) == State.RUNNING
 
 
+def test_a_run_directory_that_was_removed_under_its_program_frees_nothing(running, see, lab, order_on):
+    lab.change("sim-0", "forget", running.public_id)
+    assert see(running) == State.LOST
+    neighbour = order_on("sim-1")  # whose host holds no lock of the drive
+    assert see(neighbour) == State.QUEUED
+    lab.change("sim-0", "reboot")
+    assert see(neighbour) == State.RUNNING
+    assert lab.truth()["overlaps"] == []
+
+
 def test_a_full_disk_on_the_host_fails_the_dispatch_and_keeps_what_was_written(running, see, lab):
     lab.change("sim-0", "fill_disk")
     assert see(running) == State.FAILED

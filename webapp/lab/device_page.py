@@ -63,11 +63,11 @@ def order_ycsb(request: UserRequest, device_id: int) -> HttpResponse:
         options = form.options()
         try:
             parse_setup(options)
-        except SetupError as error:
-            form.add_error(None, str(error))
-        else:
             asked = Order(recipe="ycsb", options=options, load_host=form.cleaned_data["load_host"])
             dispatch = orders.order(device, organisation, asked, request.user)
+        except (SetupError, ValueError) as error:
+            form.add_error(None, str(error))
+        else:
             return redirect("dispatch-detail", dispatch.public_id)
     context = {"device": device, "form": form, "presets": lines_of_presets(), "organisation": organisation}
     return render(request, "lab/ycsb_order.html", context | {"section": "lab"})

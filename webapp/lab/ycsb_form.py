@@ -51,7 +51,9 @@ class YcsbForm(forms.Form):
         label="The database's configuration file", required=False, widget=forms.Textarea(attrs={"rows": 6})
     )
     load_host = forms.ModelChoiceField(
-        Host.objects.order_by("name"), required=False, help_text="Empty: requests come from the drive's own host."
+        Host.objects.exclude(kind=Host.Kind.SSH).order_by("name"),
+        required=False,
+        help_text="Empty: requests come from the drive's own host.",
     )
 
     def clean_threads(self) -> list[int]:

@@ -2,10 +2,10 @@ import pytest
 from django.test import Client
 
 from runners.looks import look
-from runners.models import Dispatch, Host
+from runners.models import Device, Dispatch, Host
 from runners.states import State
 from tests.runners.prep_record import prep_record
-from tests.runners.ssh_host import PINNED
+from tests.runners.ssh_host import PINNED, ssh_host
 
 pytestmark = pytest.mark.django_db
 
@@ -85,3 +85,17 @@ def test_a_sweep_that_cannot_be_run_is_refused_with_the_reason(lab_client, devic
 @pytest.mark.parametrize("part", ["", "prepare/", "ycsb/"])
 def test_only_staff_sees_devices(db, device, part):
     assert Client().get(address(device, part)).status_code in {302, 403, 405}
+
+
+def test_a_sweep_with_requests_over_ssh_cannot_be_chosen(lab_client, device):
+    host = ssh_host()
+    asked = {"preset": "micron-7450-rocksdb", "client": "java", "load_host": str(host.pk)}
+    assert "Select a valid choice" in text(lab_client.post(address(device, "ycsb/"), asked))
+    assert not Dispatch.objects.exists()
+
+
+def test_a_sweep_on_a_drive_over_ssh_is_refused_with_the_reason(lab_client, device):
+    Device.objects.filter(pk=device.pk).update(host=ssh_host())
+    asked = {"preset": "micron-7450-rocksdb", "client": "java"}
+    assert "lab-1 is reached over SSH" in text(lab_client.post(address(device, "ycsb/"), asked))
+    assert not Dispatch.objects.exists()

@@ -245,3 +245,22 @@ def test_temperatures_and_the_rate_asked_are_shown(lab_client, in_state):
     text = page(lab_client, in_state(State.RUNNING, progress=told)).text
     assert "nvme0n1, nvme Composite, warns at 70</dt><dd>41" in text
     assert "2,000 asked</dt><dd>1999.8" in text
+
+
+def test_a_person_frees_the_drive_of_a_lost_dispatch_with_a_reason(lab_client, in_state, staff):
+    lost = in_state(State.LOST)
+    assert "Nothing of it runs: free the drive" in page(lab_client, lost).text
+    lab_client.post(f"/lab/dispatches/{lost.public_id}/ended/", {"reason": " "})
+    lost.refresh_from_db()
+    assert lost.ended_at is None
+    lab_client.post(f"/lab/dispatches/{lost.public_id}/ended/", {"reason": "powered off by hand"})
+    shown = page(lab_client, lost).text
+    assert f"{staff.get_username()} said at" in shown
+    assert "nothing of it runs: powered off by hand" in shown
+
+
+def test_a_visitor_frees_no_drive(visitor, in_state):
+    lost = in_state(State.LOST)
+    visitor.post(f"/lab/dispatches/{lost.public_id}/ended/", {"reason": "I say so"})
+    lost.refresh_from_db()
+    assert lost.ended_at is None
