@@ -106,8 +106,15 @@ def _lost(dispatch: Dispatch) -> _Judged:
 
 
 def _of_prep(dispatch: Dispatch) -> _Judged:
-    passed = dispatch.exit_status == exits.FINISHED
-    return _Judged(Result.PASSED if passed else Result.UNUSABLE, dispatch.reason)
+    """A preparation that is not shown to be whole is none: no run after it certifies anything."""
+    if dispatch.exit_status != exits.FINISHED:
+        return _Judged(Result.UNUSABLE, dispatch.reason)
+    if dispatch.preparation_id is None:
+        return _Judged(
+            Result.UNUSABLE,
+            f"its record does not show that all of the drive was prepared in one go ({dispatch.reason})",
+        )
+    return _Judged(Result.PASSED, dispatch.reason)
 
 
 def _of_run(dispatch: Dispatch, run: Run | None, shares: Sequence[Share], limits: Sequence[Limit]) -> _Judged:

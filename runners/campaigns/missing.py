@@ -21,7 +21,7 @@ def missing_for_certificate(campaign: Campaign, nx: Decimal | None, rungs: Seque
     What review adds (which product it is, the state of the drive) is asked by the certificate itself.
     """
     missing = [] if may_certify(campaign.device) else ["the device is virtual: no run on it certifies"]
-    if not any(rung.outcome.purpose is Purpose.PREP and rung.outcome.result is Result.PASSED for rung in rungs):
+    if not any(rung.outcome.purpose is Purpose.PREP and rung.dispatch.preparation_id for rung in rungs):
         missing.append("prep of the drive")
     if nx is None:
         return [*missing, "a load that passes both tests"]

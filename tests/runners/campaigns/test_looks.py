@@ -6,6 +6,8 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from runners.campaigns import actions, looks
+from runners.campaigns.ladder import rungs_of
+from runners.campaigns.missing import missing_for_certificate
 from runners.campaigns.models import Campaign, CampaignEntry
 from runners.models import Dispatch
 from runners.recipes import RECIPES
@@ -77,6 +79,18 @@ def test_full_length_runs_after_prep_on_a_real_drive_lack_nothing(new_campaign, 
         else:
             answer(newest(campaign), 30)
     assert (campaign.confirmed_nx, campaign.missing) == (30, [])
+
+
+def test_a_preparation_that_was_not_whole_is_made_again_and_never_counted(campaign):
+    look_at(campaign)
+    first = newest(campaign)
+    end(first, exit_status=0)
+    long_ago(campaign)
+    look_at(campaign)
+    again = newest(campaign)
+    assert (again.purpose, again.retry_of) == ("prep", first)
+    assert "not show that all of the drive was prepared" in campaign.reason
+    assert "prep of the drive" in missing_for_certificate(campaign, None, rungs_of(campaign))
 
 
 def test_without_prep_the_end_says_so(new_campaign):
