@@ -49,6 +49,7 @@ def rungs_of(campaign: Campaign) -> list[Rung]:
         "submission__runs__shares",
         "submission__runs__verdicts",
         "submission__runs__findings",
+        "drive_states__dispatch",
     )
     return [_rung(dispatch, limits, campaign.resumed_at) for dispatch in read]
 

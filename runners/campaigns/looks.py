@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from django.db import transaction
 from django.utils import timezone
 
+from runners.campaigns.drive_changes import change_to_look_at
 from runners.campaigns.ladder import Rung, rungs_of
 from runners.campaigns.missing import missing_for_certificate
 from runners.campaigns.models import Campaign, CampaignEntry
@@ -53,6 +54,8 @@ def advance(campaign: Campaign) -> None:
         return
     rungs = rungs_of(campaign)
     step = next_step(terms_of(campaign.terms), [rung.outcome for rung in rungs], int(timezone.now().timestamp()))
+    if isinstance(step, Run) and (change := change_to_look_at(rungs)):
+        step = Pause(change)
     if isinstance(step, Run):
         _order(campaign, step)
     elif isinstance(step, Wait):

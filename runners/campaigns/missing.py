@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from results.models import Verdict
 from results.rules.words import counted
+from runners.campaigns.drive_changes import changes_of_tests
 from runners.campaigns.ladder import Rung
 from runners.campaigns.models import Campaign
 from runners.campaigns.outcome import Purpose, Result
@@ -30,8 +31,10 @@ def missing_for_certificate(campaign: Campaign, nx: Decimal | None, rungs: Seque
 
 def _of_tests(campaign: Campaign, nx: Decimal, rungs: Sequence[Rung]) -> Iterator[str]:
     asked = asked_duration_s(campaign)
-    for purpose in (Purpose.LOAD, Purpose.STRESS):
-        rung = _passed(purpose, nx, rungs)
+    passed = {purpose: _passed(purpose, nx, rungs) for purpose in (Purpose.LOAD, Purpose.STRESS)}
+    both = [rung for rung in passed.values() if rung is not None]
+    yield from (f"both tests on one prepared drive: {change}" for change in changes_of_tests(both, rungs))
+    for purpose, rung in passed.items():
         if rung is None:
             continue
         short = rung.outcome.duration_s is None or rung.outcome.duration_s < asked
