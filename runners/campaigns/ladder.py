@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 
+from django.db.models import QuerySet
+
 from results.models import Reading, Run, Share, Statistic, Verdict, Visibility
 from results.rules.limits import CountedShare, Limit, is_count_within, nearest_limit, parse_limits
 from runners import exits
@@ -40,11 +42,19 @@ class _Judged:
 
 def rungs_of(campaign: Campaign) -> list[Rung]:
     """Return every dispatch of a campaign in the order of its orders; the number of queries does not depend on them."""
-    dispatches = campaign.dispatches.order_by("campaign_step").select_related(
-        "device__host", "submission__log", "retry_of"
-    )
+    return _read(campaign, campaign.dispatches.order_by("campaign_step"))
+
+
+def rungs_before(campaign: Campaign, since: datetime) -> list[Rung]:
+    """Return the runs on a campaign's drive that are not its own and ended since then, by its limits."""
+    others = Dispatch.objects.filter(drive_key=campaign.drive_key, ended_at__gte=since)
+    return _read(campaign, others.exclude(campaign=campaign).order_by("ended_at"))
+
+
+def _read(campaign: Campaign, dispatches: QuerySet[Dispatch]) -> list[Rung]:
     limits = parse_limits(campaign.profile.document)
-    read = dispatches.prefetch_related(
+    related = dispatches.select_related("device__host", "submission__log", "retry_of")
+    read = related.prefetch_related(
         "submission__log__readings",
         "submission__runs__shares",
         "submission__runs__verdicts",
@@ -60,7 +70,7 @@ def _rung(dispatch: Dispatch, limits: Sequence[Limit], resumed_at: datetime | No
     judged = _judge(dispatch, run, shares, limits)
     outcome = Outcome(
         id=dispatch.public_id,
-        purpose=Purpose(dispatch.purpose),
+        purpose=_purpose_of(dispatch),
         nx=dispatch.nx_load,
         result=judged.result,
         duration_s=dispatch.duration_s,
@@ -68,9 +78,17 @@ def _rung(dispatch: Dispatch, limits: Sequence[Limit], resumed_at: datetime | No
         margin=judged.margin,
         is_excused=resumed_at is not None and dispatch.ordered_at < resumed_at,
         reason=judged.reason,
+        has_run=dispatch.started_at is not None or dispatch.state == State.LOST,
     )
     verdicts = list(run.verdicts.all()) if run else []
     return Rung(dispatch, run, shares, verdicts[0] if verdicts else None, outcome)
+
+
+def _purpose_of(dispatch: Dispatch) -> Purpose:
+    """Return what a dispatch was made for; one that no campaign ordered is taken for a screening run."""
+    if dispatch.purpose:
+        return Purpose(dispatch.purpose)
+    return Purpose.PREP if dispatch.recipe == Purpose.PREP else Purpose.SCREENING
 
 
 def _run_of(dispatch: Dispatch) -> Run | None:
@@ -93,7 +111,7 @@ def _judge(dispatch: Dispatch, run: Run | None, shares: Sequence[Share], limits:
         return _lost(dispatch)
     if state in TOLD_NOTHING:
         return _Judged(TOLD_NOTHING[state], dispatch.reason)
-    if dispatch.purpose == Purpose.PREP:
+    if _purpose_of(dispatch) is Purpose.PREP:
         return _of_prep(dispatch)
     if dispatch.exit_status == exits.CANNOT_KEEP_UP:
         return _Judged(Result.OVERLOADED, dispatch.reason)

@@ -1,17 +1,18 @@
 """One look at a campaign makes the step that is due: at most one dispatch, however many workers look."""
 
 import logging
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from django.db import transaction
 from django.utils import timezone
 
 from runners.campaigns.drive_changes import change_to_look_at
-from runners.campaigns.ladder import Rung, rungs_of
+from runners.campaigns.ladder import Rung, rungs_before, rungs_of
 from runners.campaigns.missing import missing_for_certificate
 from runners.campaigns.models import Campaign, CampaignEntry
 from runners.campaigns.outcome import Purpose
 from runners.campaigns.plan import Finish, Pause, Run, Wait, next_step
+from runners.campaigns.rest import longest_rest_s
 from runners.campaigns.terms import terms_of
 from runners.campaigns.words import named
 from runners.locks import climbing
@@ -53,7 +54,10 @@ def advance(campaign: Campaign) -> None:
         _confirm_cancel(campaign)
         return
     rungs = rungs_of(campaign)
-    step = next_step(terms_of(campaign.terms), [rung.outcome for rung in rungs], int(timezone.now().timestamp()))
+    now, terms = timezone.now(), terms_of(campaign.terms)
+    before = rungs_before(campaign, now - timedelta(seconds=longest_rest_s(terms)))
+    outcomes, earlier = ([rung.outcome for rung in each] for each in (rungs, before))
+    step = next_step(terms, outcomes, int(now.timestamp()), earlier)
     if isinstance(step, Run) and (change := change_to_look_at(rungs)):
         step = Pause(change)
     if isinstance(step, Run):

@@ -160,6 +160,22 @@ def test_a_rest_is_entered_once_and_kept(new_campaign):
     assert (campaign.dispatches.count(), campaign.next_at) == (2, None)
 
 
+def test_a_new_campaign_rests_after_the_overload_of_the_last_one(new_campaign, staff):
+    terms = SHORT.changed(with_prep=False, overload_rest_s=7200)
+    last = new_campaign(terms)
+    look_at(last)
+    overloaded = newest(last)
+    end(overloaded, exit_status=4)
+    Campaign.objects.filter(pk=last.pk).update(state="cancelled")
+    campaign = new_campaign(terms)
+    look_at(campaign)
+    assert not campaign.dispatches.exists()
+    assert str(overloaded) in campaign.reason
+    long_ago(last)
+    look_at(campaign)
+    assert campaign.dispatches.count() == 1
+
+
 def test_a_failed_attempt_is_ordered_again_as_a_retry(new_campaign):
     campaign = new_campaign(SHORT.changed(with_prep=False))
     look_at(campaign)
