@@ -4,6 +4,7 @@ import logging
 from datetime import UTC, datetime, timedelta
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from runners.campaigns.drive_changes import change_to_look_at
@@ -30,14 +31,24 @@ PREP = "prep"
 
 
 def look_at_campaigns() -> None:
-    """Look at every campaign that is not at its end, and does not wait for a person."""
-    waiting = Campaign.objects.filter(state__in=[Campaign.State.ACTIVE, Campaign.State.CANCELLING])
-    for campaign_id in waiting.order_by("ordered_at").values_list("pk", flat=True):
+    """Look at every campaign that something may be due for."""
+    for campaign_id in due().order_by("ordered_at").values_list("pk", flat=True):
         try:
             look(campaign_id)
         except Exception:
             # One campaign that the register stumbles over must not hold up the others; the next look tries again.
             log.exception("campaign %s: stumbled", campaign_id)
+
+
+def due() -> QuerySet[Campaign]:
+    """Return the campaigns that something may be due for: not while one rests, or has a dispatch under way.
+
+    A look reads every run of a campaign, and is taken every few seconds.
+    """
+    under_way = Dispatch.objects.filter(campaign=OuterRef("pk")).exclude(state__in=FINAL)
+    rests = Q(next_at__gt=timezone.now())
+    active = Campaign.objects.filter(~rests, ~Exists(under_way), state=Campaign.State.ACTIVE)
+    return active | Campaign.objects.filter(state=Campaign.State.CANCELLING)
 
 
 def look(campaign_id: int) -> None:

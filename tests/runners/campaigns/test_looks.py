@@ -224,6 +224,29 @@ def test_a_cancel_is_confirmed_when_the_host_has_ended_it(campaign, staff):
     assert (campaign.state, campaign.ended_at is not None) == ("cancelled", True)
 
 
+def test_nothing_is_read_of_a_campaign_that_rests_or_has_a_dispatch_under_way(new_campaign, staff):
+    campaign = new_campaign(SHORT.changed(with_prep=False, rest_s=1800))
+    assert list(looks.due()) == [campaign]
+    look_at(campaign)
+    assert not looks.due().exists()
+    read_as(newest(campaign), "2", "fail")
+    assert list(looks.due()) == [campaign]
+    look_at(campaign)
+    assert campaign.next_at is not None
+    assert not looks.due().exists()
+    assert actions.change(campaign, {"rest_s": 0}, staff)
+    assert list(looks.due()) == [campaign]
+
+
+@pytest.mark.parametrize("state", [State.QUEUED, State.RUNNING, State.LOST])
+def test_a_cancel_and_a_lost_dispatch_are_looked_at_until_they_are_settled(campaign, staff, state):
+    look_at(campaign)
+    end(newest(campaign), state, ended_at=None)
+    assert looks.due().exists() is (state == State.LOST)
+    actions.cancel(campaign, staff)
+    assert list(looks.due()) == [campaign]
+
+
 def test_a_stumble_over_one_campaign_does_not_hold_up_another(campaign, new_campaign, other_drive, monkeypatch, caplog):
     other = actions.start(other_drive, campaign.organisation, actions.Wanted(SHORT), campaign.ordered_by)
     Campaign.objects.filter(pk=campaign.pk).update(terms={"max_nx": "no number"})
