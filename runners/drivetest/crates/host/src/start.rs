@@ -18,11 +18,15 @@ use crate::scope::{self, SYSTEMD_RUN};
 use crate::settings::Settings;
 
 const THIS: &str = "/proc/self/exe";
+/// Generations count starts, and the register keeps them in 31 bits: it never comes this far, but one that was taken over
+/// could give a drive a number that no register can exceed.
+const GENERATION_MAX: u64 = i32::MAX as u64 - 1_000_000;
 
 /// Starts what is asked for, or tells the process that an earlier request started. The answer is `drivecert.detached/1`.
 pub(crate) fn start(settings: &Settings, place: &Place<'_>, asked: &Start) -> Result<Value, HostError> {
     let run_dir = place.run_dir(&asked.run)?;
     settings.check_listed(&asked.drive_key)?;
+    check_generation(asked.generation)?;
     check_program(&asked.program_sha256)?;
     let program = command_line::understood(&asked.words, &asked.drive_key)?;
     check_devices(&program, &run_dir, &asked.drive_key)?;
@@ -40,6 +44,15 @@ pub(crate) fn start(settings: &Settings, place: &Place<'_>, asked: &Start) -> Re
     } else {
         wish.here()
     }
+}
+
+fn check_generation(asked: u64) -> Result<(), HostError> {
+    if asked <= GENERATION_MAX {
+        return Ok(());
+    }
+    Err(HostError::refused(format!(
+        "generation {asked}: expected at most {GENERATION_MAX}; no drive is started so often"
+    )))
 }
 
 fn check_program(expected: &str) -> Result<(), HostError> {
@@ -98,4 +111,22 @@ impl Wish<'_> {
 
 pub(crate) fn unanswered(sentence: &dyn std::fmt::Display) -> HostError {
     HostError::new(Kind::Unanswered, format!("start: {sentence}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lock of a drive keeps the newest generation for ever, and the register's column ends at 2^31 - 1.
+    #[test]
+    fn no_start_can_take_the_last_generations() {
+        assert!(check_generation(GENERATION_MAX).is_ok());
+        for asked in [GENERATION_MAX + 1, i32::MAX as u64, u64::MAX] {
+            assert_eq!(
+                check_generation(asked).unwrap_err().kind,
+                Kind::Refused,
+                "{asked}"
+            );
+        }
+    }
 }
