@@ -66,6 +66,15 @@ def test_a_sweep_is_ordered_by_a_preset_and_what_is_changed_of_it(lab_client, de
     assert "ycsb" in text(lab_client.get("/lab/"))
 
 
+def test_a_sweep_writes_over_data_only_where_it_is_ticked(lab_client, device):
+    asked = {"preset": "no-database", "client": "java"}
+    lab_client.post(address(device, "ycsb/"), asked)
+    lab_client.post(address(device, "ycsb/"), asked | {"i_know_this_destroys_data": "on"})
+    without, ticked = Dispatch.objects.order_by("pk")
+    assert "i_know_this_destroys_data" not in without.options
+    assert ticked.options["i_know_this_destroys_data"] is True
+
+
 def test_a_sweep_that_cannot_be_run_is_refused_with_the_reason(lab_client, device):
     page = text(lab_client.post(address(device, "ycsb/"), {"preset": "micron-x100-aerospike", "client": "java"}))
     assert "the source does not say it" in page
