@@ -17,6 +17,7 @@ from runners.states import FINAL, State
 
 RATE_NOT_HELD = "rate-below-asked"  # docs/findings.md
 TOLD_NOTHING = {State.FAILED: Result.UNUSABLE, State.REFUSED: Result.REFUSED, State.CANCELLED: Result.CANCELLED}
+REMEDY = "mend that at the host, or order with consent to overwrite what is found, and let the campaign go on"
 UNREAD = {Reading.State.PENDING, Reading.State.READING}
 
 
@@ -110,12 +111,19 @@ def _judge(dispatch: Dispatch, run: Run | None, shares: Sequence[Share], limits:
     if state is State.LOST:
         return _lost(dispatch)
     if state in TOLD_NOTHING:
-        return _Judged(TOLD_NOTHING[state], dispatch.reason)
+        return _told_nothing(dispatch, state)
     if _purpose_of(dispatch) is Purpose.PREP:
         return _of_prep(dispatch)
     if dispatch.exit_status == exits.CANNOT_KEEP_UP:
         return _Judged(Result.OVERLOADED, dispatch.reason)
     return _of_run(dispatch, run, shares, limits)
+
+
+def _told_nothing(dispatch: Dispatch, state: State) -> _Judged:
+    """What drivetest itself refused would be refused again."""
+    if state is State.FAILED and dispatch.exit_status == exits.REFUSED:
+        return _Judged(Result.REFUSED, f"{dispatch.reason}; {REMEDY}")
+    return _Judged(TOLD_NOTHING[state], dispatch.reason)
 
 
 def _lost(dispatch: Dispatch) -> _Judged:

@@ -21,6 +21,7 @@ from runners.models import Dispatch
 from runners.moves import WORKER
 from runners.orders import Order, Place, order
 from runners.recipes import RECIPES
+from runners.recipes.act_config import DESTROY
 from runners.states import FINAL, State
 from runners.storable import storable
 
@@ -107,7 +108,8 @@ def _asked(campaign: Campaign, run: Run, recipe: str) -> Order:
     slice_length_s = terms_of(campaign.terms).slice_length_s
     if run.duration_s is not None:
         slice_length_s = min(slice_length_s, run.duration_s)
-    options = campaign.options if recipe == campaign.recipe else {}
+    consent = {name: value for name, value in campaign.options.items() if name == DESTROY}
+    options = campaign.options if recipe == campaign.recipe else consent
     return Order(run.nx, run.duration_s, slice_length_s, options, campaign.facts, recipe)
 
 

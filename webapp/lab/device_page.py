@@ -11,7 +11,7 @@ from runners.models import Device, DriveState
 from runners.orders import Order
 from runners.recipes.act_config import DESTROY
 from runners.recipes.ycsb_setup import SetupError, parse_setup
-from runners.safety import may_certify
+from runners.safety import may_be_told_to_destroy, may_certify
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.dispatches import lab_of, objection_to_order
 from webapp.lab.ycsb_form import YcsbForm, lines_of_presets
@@ -30,6 +30,7 @@ def detail(request: UserRequest, device_id: int) -> HttpResponse:
         "states": states.order_by("-at", "-id")[:STATES_SHOWN],
         "preparations": Preparation.objects.filter(drive_key=device.drive_key).order_by("-finished_at"),
         "may_certify": may_certify(device),
+        "may_be_told_to_destroy": may_be_told_to_destroy(device),
         "section": "lab",
     }
     return render(request, "lab/device.html", context)
@@ -44,7 +45,8 @@ def prepare(request: UserRequest, device_id: int) -> HttpResponse:
     if organisation is None or objection:
         messages.error(request, objection)
         return redirect("lab-device", device_id)
-    asked = Order(recipe="prep", options={DESTROY: True} if request.POST.get(DESTROY) else {})
+    consents = bool(request.POST.get(DESTROY)) and may_be_told_to_destroy(device)
+    asked = Order(recipe="prep", options={DESTROY: True} if consents else {})
     dispatch = orders.order(device, organisation, asked, request.user)
     return redirect("dispatch-detail", dispatch.public_id)
 

@@ -9,6 +9,7 @@ from runners.campaigns import actions, looks
 from runners.campaigns.ladder import rungs_of
 from runners.campaigns.missing import missing_for_certificate
 from runners.campaigns.models import Campaign, CampaignEntry
+from runners.looks import look as dispatch_look
 from runners.models import Dispatch
 from runners.recipes import RECIPES
 from runners.states import State
@@ -56,6 +57,13 @@ def test_an_order_takes_over_what_the_campaign_was_started_with(campaign):
     assert (load.organisation, load.ordered_by, load.device) == (
         campaign.organisation, campaign.ordered_by, campaign.device,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [{}, {"i_know_this_destroys_data": True}])
+def test_consent_reaches_the_preparation_and_other_options_do_not(device, a_lab, staff, fake_prep, options):
+    campaign = actions.start(device, a_lab, actions.Wanted(SHORT, options | {"report_interval_s": 5}), staff)
+    look_at(campaign)
+    assert (newest(campaign).recipe, newest(campaign).options) == ("prep", options)
 
 
 def test_an_end_says_which_full_length_runs_are_missing(campaign):
@@ -271,3 +279,16 @@ def test_a_drive_that_fails_everywhere_ends_without_a_load(campaign):
     drive_to_end(campaign, limit_nx=Decimal("0.5"))
     assert (campaign.end, campaign.confirmed_nx) == ("nothing-passes", None)
     assert "a load that passes both tests" in campaign.missing
+
+
+def test_a_drive_that_holds_data_pauses_the_campaign_at_once(new_campaign, fake, connect):
+    campaign = new_campaign(SHORT.changed(with_prep=False))
+    look_at(campaign)
+    dispatch = newest(campaign)
+    dispatch_look(dispatch.pk, connect)
+    fake.files[dispatch.public_id]["stderr"] = b"drivetest: /dev/nvme0n1: holds an XFS file system\n"
+    fake.end(dispatch.public_id, 2)
+    dispatch_look(dispatch.pk, connect)
+    look_at(campaign)
+    assert (campaign.state, campaign.dispatches.count()) == ("paused", 1)
+    assert "holds an XFS file system" in campaign.reason

@@ -2,9 +2,10 @@ import pytest
 from django.test import Client
 
 from runners.looks import look
-from runners.models import Dispatch
+from runners.models import Dispatch, Host
 from runners.states import State
 from tests.runners.prep_record import prep_record
+from tests.runners.ssh_host import PINNED
 
 pytestmark = pytest.mark.django_db
 
@@ -46,6 +47,17 @@ def test_the_states_of_a_drive_stand_on_its_page_and_on_that_of_the_dispatch(lab
 def test_writing_over_data_is_ordered_only_where_it_is_ticked(lab_client, device):
     lab_client.post(address(device, "prepare/"), {"i_know_this_destroys_data": "yes"})
     assert Dispatch.objects.get().options == {"i_know_this_destroys_data": True}
+
+
+def test_a_host_over_ssh_takes_consent_from_its_operator_alone(lab_client, device):
+    for kind, is_offered in (("local", True), ("ssh", False)):
+        Host.objects.filter(pk=device.host_id).update(kind=kind, **({} if is_offered else PINNED))
+        for part in ("", "campaign/"):
+            page = text(lab_client.get(address(device, part)))
+            assert ('name="i_know_this_destroys_data"' in page) is is_offered
+            assert ("drivetest prep" in page) is not is_offered
+    lab_client.post(address(device, "prepare/"), {"i_know_this_destroys_data": "yes"})
+    assert Dispatch.objects.get().options == {}
 
 
 def test_presets_are_shown_as_command_lines(lab_client, device):
