@@ -7,7 +7,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from results.models import Preparation
 from runners import orders
-from runners.models import Device, DriveState
+from runners.models import Device, DriveState, Host
 from runners.orders import Order
 from runners.recipes.act_config import DESTROY
 from runners.recipes.ycsb_setup import SetupError, parse_setup
@@ -31,6 +31,7 @@ def detail(request: UserRequest, device_id: int) -> HttpResponse:
         "preparations": Preparation.objects.filter(drive_key=device.drive_key).order_by("-finished_at"),
         "may_certify": may_certify(device),
         "may_be_told_to_destroy": may_be_told_to_destroy(device),
+        "may_be_swept": device.host.kind == Host.Kind.LOCAL,
         "section": "lab",
     }
     return render(request, "lab/device.html", context)
@@ -57,7 +58,9 @@ def order_ycsb(request: UserRequest, device_id: int) -> HttpResponse:
     """Order a YCSB sweep by a preset; each preset shows the command lines that it comes to."""
     device, organisation = _find(device_id), lab_of(request.user)
     form = YcsbForm(request.POST or None)
-    if request.method == "POST" and (objection := objection_to_order(device, organisation)):
+    if request.method == "POST" and (
+        objection := _objection_to_sweep(device) or objection_to_order(device, organisation)
+    ):
         form.add_error(None, objection)
     if request.method == "POST" and organisation is not None and form.is_valid():
         options = form.options()
@@ -71,6 +74,13 @@ def order_ycsb(request: UserRequest, device_id: int) -> HttpResponse:
             return redirect("dispatch-detail", dispatch.public_id)
     context = {"device": device, "form": form, "presets": lines_of_presets(), "organisation": organisation}
     return render(request, "lab/ycsb_order.html", context | {"section": "lab"})
+
+
+def _objection_to_sweep(device: Device) -> str:
+    """A host over SSH formats, mounts and starts nothing for a register."""
+    if device.host.kind == Host.Kind.LOCAL:
+        return ""
+    return f"Host {device.host.name} is reached over SSH and runs no YCSB sweep; the register's own machine does."
 
 
 def _find(device_id: int) -> Device:

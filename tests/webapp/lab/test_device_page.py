@@ -60,6 +60,15 @@ def test_a_host_over_ssh_takes_consent_from_its_operator_alone(lab_client, devic
     assert Dispatch.objects.get().options == {}
 
 
+def test_no_sweep_is_offered_or_ordered_over_ssh(lab_client, device):
+    assert address(device, "ycsb/") in text(lab_client.get(address(device)))
+    Host.objects.filter(pk=device.host_id).update(kind="ssh", **PINNED)
+    assert address(device, "ycsb/") not in text(lab_client.get(address(device)))
+    said = text(lab_client.post(address(device, "ycsb/"), {"preset": "no-database", "client": "java"}))
+    assert "reached over SSH" in said
+    assert not Dispatch.objects.exists()
+
+
 def test_presets_are_shown_as_command_lines(lab_client, device):
     page = text(lab_client.get(address(device, "ycsb/")))
     assert "ycsb -load -db site.ycsb.db.rocksdb.RocksDBClient -P ../workloada -p rocksdb.dir=/var/lib/rocksdb" in page
