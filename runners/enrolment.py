@@ -108,6 +108,12 @@ def authorized_key() -> str:
     return f'restrict,command="{COMMAND}" {public_key()}'
 
 
+def sshd_rule(user: str) -> str:
+    """Return what sshd has to know: of this account the root-owned file counts alone, and of others nothing changes."""
+    keys = f"AuthorizedKeysFile /etc/ssh/authorized/{user}"
+    return f"Match User {user}\n  {keys}\n  AuthorizedKeysCommand none\nMatch all"
+
+
 def set_up(host: Host) -> list[tuple[str, str]]:
     """Return what the host's operator does, as sentences with the commands that go with them."""
     drives = "\n".join(f'  "{device.drive_key}",' for device in host.devices.order_by("pk")) or '  "nvme:MODEL:SERIAL",'
@@ -124,8 +130,7 @@ def set_up(host: Host) -> list[tuple[str, str]]:
             "Let the register's key in, for one command.",
             f"install -d -o root -g root -m 0755 /etc/ssh/authorized\n"
             f"cat > /etc/ssh/authorized/{host.user} <<'END'\n{authorized_key()}\nEND\n"
-            "echo 'AuthorizedKeysFile .ssh/authorized_keys /etc/ssh/authorized/%u' \\\n"
-            "  > /etc/ssh/sshd_config.d/drivecert.conf",
+            f"cat > /etc/ssh/sshd_config.d/drivecert.conf <<'END'\n{sshd_rule(host.user)}\nEND\nsshd -t",
         ),
         (
             "Let that account run the command as root: one line in /etc/sudoers.d/drivecert, mode 0440.",

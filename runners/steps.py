@@ -231,7 +231,8 @@ def _ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
         log_words = (
             f"its log is empty now, {dispatch.log_bytes} bytes were seen" if dispatch.log_bytes else "it wrote no log"
         )
-        return move(dispatch, State.RUNNING, State.FAILED, WORKER, f"{reason}; {log_words}")
+        told = {"exit_status": status.exit_status}
+        return move(dispatch, State.RUNNING, State.FAILED, WORKER, f"{reason}; {log_words}", **told)
     return move(dispatch, State.RUNNING, State.COLLECTING, WORKER, reason, exit_status=status.exit_status)
 
 

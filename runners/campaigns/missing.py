@@ -1,18 +1,18 @@
 """What a campaign's runs lack for a certificate: a shortened run shows the way and certifies nothing."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from results.models import Verdict
 from results.rules.words import counted
+from runners.campaigns.drive_changes import changes_of_tests
 from runners.campaigns.ladder import Rung
 from runners.campaigns.models import Campaign
 from runners.campaigns.outcome import Purpose, Result
 from runners.campaigns.terms import terms_of
 from runners.campaigns.votes import certified_nx
 from runners.campaigns.words import named
-from runners.models import Dispatch, DriveState
 from runners.safety import may_certify
 
 
@@ -22,17 +22,19 @@ def missing_for_certificate(campaign: Campaign, nx: Decimal | None, rungs: Seque
     What review adds (which product it is, whether the drive was trimmed) is asked by the certificate itself.
     """
     missing = [] if may_certify(campaign.device) else ["the device is virtual: no run on it certifies"]
-    if not any(rung.outcome.purpose is Purpose.PREP and rung.outcome.result is Result.PASSED for rung in rungs):
+    if not any(rung.outcome.purpose is Purpose.PREP and rung.dispatch.preparation_id for rung in rungs):
         missing.append("prep of the drive")
     if nx is None:
         return [*missing, "a load that passes both tests"]
     found = ((purpose, _passed(purpose, nx, rungs)) for purpose in (Purpose.LOAD, Purpose.STRESS))
     pair = {purpose: rung for purpose, rung in found if rung is not None}
-    return [*missing, *_of_tests(campaign, pair), *_of_firmware(rung.dispatch for rung in pair.values())]
+    return [*missing, *_of_tests(campaign, pair, rungs)]
 
 
-def _of_tests(campaign: Campaign, pair: Mapping[Purpose, Rung]) -> Iterator[str]:
+def _of_tests(campaign: Campaign, pair: Mapping[Purpose, Rung], rungs: Sequence[Rung]) -> Iterator[str]:
     asked = asked_duration_s(campaign)
+    changes = changes_of_tests(list(pair.values()), rungs)
+    yield from (f"both tests on one prepared drive: {change}" for change in changes)
     for purpose, rung in pair.items():
         short = rung.outcome.duration_s is None or rung.outcome.duration_s < asked
         if short:
@@ -40,14 +42,6 @@ def _of_tests(campaign: Campaign, pair: Mapping[Purpose, Rung]) -> Iterator[str]
             yield f"a {named(purpose, rung.outcome.nx)} of {counted(asked, 'second')}: {rung.dispatch} was of {ran}"
         elif purpose is Purpose.LOAD and rung.verdict is not None and rung.verdict.outcome != Verdict.Outcome.PASS:
             yield f"a {named(purpose, rung.outcome.nx)} that the profile accepts: {rung.verdict.headline}"
-
-
-def _of_firmware(pair: Iterable[Dispatch]) -> Iterator[str]:
-    """A drive that answers with another firmware after a test than before it is another drive: both tests are void."""
-    told = DriveState.objects.filter(dispatch__in=list(pair))
-    versions = sorted({firmware for firmware in told.values_list("firmware", flat=True) if firmware})
-    if len(versions) > 1:
-        yield f"one firmware before and after both tests: it changed, {' and '.join(versions)} were found"
 
 
 def _passed(purpose: Purpose, nx: Decimal, rungs: Sequence[Rung]) -> Rung | None:

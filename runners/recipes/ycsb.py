@@ -16,6 +16,7 @@ from runners.handing_in import LOG_FILE, SIDE_FILE, command_text, fetch_if_there
 from runners.hosts.protocol import LabHost, ProgramStatus
 from runners.models import Dispatch, Host, StageEnd
 from runners.progress import parse_record, ycsb_columns
+from runners.recipes.act_config import consent
 from runners.recipes.stage import Role, Stage, beside_run, run_of
 from runners.recipes.ycsb_presets import AEROSPIKE, BASIC, ROCKSDB, workload_text
 from runners.recipes.ycsb_setup import (
@@ -61,11 +62,11 @@ def _before(dispatch: Dispatch, setup: Setup) -> Iterator[Stage]:
     plan = setup.plan
     if plan.file_system:
         make = [f"mkfs-{plan.file_system}", "-f", DEVICE]
-        yield Stage("format", _watch(dispatch, make), resets_drive=True)
+        yield Stage("format", _overwrite(dispatch, make), resets_drive=True)
         options = ["-o", plan.mount_options] if plan.mount_options else []
         yield Stage("mount", _watch(dispatch, ["mount", "-t", plan.file_system, *options, DEVICE, plan.mount_point]))
     if plan.binding == AEROSPIKE:
-        start = _watch(dispatch, ["aerospike-start", f"../{CONFIGURATION_FILE}"])
+        start = _overwrite(dispatch, ["aerospike-start", f"../{CONFIGURATION_FILE}"])
         # A namespace on a raw device is wiped by its first start.
         yield Stage("database", start, _configuration(setup), resets_drive=True)
 
@@ -105,6 +106,12 @@ def _watch(dispatch: Dispatch, command: Iterable[str], host: Host | None = None)
     """Return drivetest's arguments for a program beside telemetry; of the drive, unless it is another host's."""
     drive = () if host else _drive(dispatch)
     return ("watch", *drive, "--side-file", SIDE_FILE, *_programs(host or dispatch.device.host), "--", *command)
+
+
+def _overwrite(dispatch: Dispatch, command: Iterable[str]) -> tuple[str, ...]:
+    """Return drivetest's arguments for a program that writes over the drive, which is asked as before a load."""
+    head, *rest = _watch(dispatch, command)
+    return (head, "--will-overwrite", *consent(dispatch), *rest)
 
 
 def beside(dispatch: Dispatch) -> tuple[str, ...]:

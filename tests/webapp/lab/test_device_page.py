@@ -49,13 +49,24 @@ def test_writing_over_data_is_ordered_only_where_it_is_ticked(lab_client, device
     assert Dispatch.objects.get().options == {"i_know_this_destroys_data": True}
 
 
-def test_on_a_host_over_ssh_nobody_here_can_tick_it_and_the_page_says_who_can(lab_client, device):
-    Host.objects.filter(pk=device.host_id).update(kind="ssh", **PINNED)
-    page = text(lab_client.get(address(device)))
-    assert "i_know_this_destroys_data" not in page
-    assert f"wipefs --all {device.path}" in page
+def test_a_host_over_ssh_takes_consent_from_its_operator_alone(lab_client, device):
+    for kind, is_offered in (("local", True), ("ssh", False)):
+        Host.objects.filter(pk=device.host_id).update(kind=kind, **({} if is_offered else PINNED))
+        for part in ("", "campaign/"):
+            page = text(lab_client.get(address(device, part)))
+            assert ('name="i_know_this_destroys_data"' in page) is is_offered
+            assert ("drivetest prep" in page) is not is_offered
     lab_client.post(address(device, "prepare/"), {"i_know_this_destroys_data": "yes"})
     assert Dispatch.objects.get().options == {}
+
+
+def test_no_sweep_is_offered_or_ordered_over_ssh(lab_client, device):
+    assert address(device, "ycsb/") in text(lab_client.get(address(device)))
+    Host.objects.filter(pk=device.host_id).update(kind="ssh", **PINNED)
+    assert address(device, "ycsb/") not in text(lab_client.get(address(device)))
+    said = text(lab_client.post(address(device, "ycsb/"), {"preset": "no-database", "client": "java"}))
+    assert "reached over SSH" in said
+    assert not Dispatch.objects.exists()
 
 
 def test_presets_are_shown_as_command_lines(lab_client, device):
@@ -74,6 +85,15 @@ def test_a_sweep_is_ordered_by_a_preset_and_what_is_changed_of_it(lab_client, de
     }  # fmt: skip
     assert "YCSB" in text(lab_client.get(f"/lab/dispatches/{dispatch.public_id}/"))
     assert "ycsb" in text(lab_client.get("/lab/"))
+
+
+def test_a_sweep_writes_over_data_only_where_it_is_ticked(lab_client, device):
+    asked = {"preset": "no-database", "client": "java"}
+    lab_client.post(address(device, "ycsb/"), asked)
+    lab_client.post(address(device, "ycsb/"), asked | {"i_know_this_destroys_data": "on"})
+    without, ticked = Dispatch.objects.order_by("pk")
+    assert "i_know_this_destroys_data" not in without.options
+    assert ticked.options["i_know_this_destroys_data"] is True
 
 
 def test_a_sweep_that_cannot_be_run_is_refused_with_the_reason(lab_client, device):

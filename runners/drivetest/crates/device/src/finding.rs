@@ -1,0 +1,87 @@
+//! Where a drive is found now, told from sysfs alone: no device is opened, and no drive is asked anything.
+
+use std::path::PathBuf;
+
+use crate::block::Block;
+use crate::drive;
+use crate::error::DeviceError;
+use crate::inventory::Inventory;
+use crate::node::Node;
+use crate::system::System;
+
+/// Returns the paths of the block devices of that size on a drive: the drive itself, or its partitions of the size.
+///
+/// # Errors
+/// When the kernel does not describe its block devices.
+pub fn find(drive_key: &str, size_bytes: u64) -> Result<Vec<PathBuf>, DeviceError> {
+    find_on(&System::host(), drive_key, size_bytes)
+}
+
+pub(crate) fn find_on(
+    system: &System,
+    drive_key: &str,
+    size_bytes: u64,
+) -> Result<Vec<PathBuf>, DeviceError> {
+    let inventory = Inventory::read(system)?;
+    let mut found = Vec::new();
+    for block in inventory.blocks() {
+        // A device that goes away while it is looked at is not there.
+        let is_of_size = block.size_bytes().is_ok_and(|size| size == size_bytes);
+        if is_of_size
+            && has_node(system, block)
+            && key(system, &inventory, block) == Some(drive_key.to_owned())
+        {
+            found.push(block.node());
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn key(system: &System, inventory: &Inventory, block: &Block) -> Option<String> {
+    Some(drive::of_block(system, inventory, block).ok()?.key)
+}
+
+/// Tells whether the path under /dev leads to the device that sysfs describes.
+fn has_node(system: &System, block: &Block) -> bool {
+    let node = system.nodes.look(&block.node());
+    matches!(node, Ok(Node::Block(number)) if number == block.number)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::invented::InventedHost;
+
+    const DISK_BYTES: u64 = 1 << 30;
+
+    fn found(host: &InventedHost, key: &str, size_bytes: u64) -> Vec<PathBuf> {
+        find_on(&host.system(), key, size_bytes).unwrap()
+    }
+
+    #[test]
+    fn a_drive_is_found_by_its_key_and_size_or_its_partition_is() {
+        let mut host = InventedHost::new();
+        let (other, drive) = (host.nvme("nvme0n1", "S1"), host.nvme("nvme1n1", "S2"));
+        let part = host.partition("nvme1n1", 1);
+        assert_eq!(found(&host, "nvme:PM_9A3:S1", DISK_BYTES), [other]);
+        assert_eq!(found(&host, "nvme:PM_9A3:S2", DISK_BYTES), [drive]);
+        assert_eq!(found(&host, "nvme:PM_9A3:S2", DISK_BYTES / 4), [part]);
+        assert_eq!(
+            found(&host, "nvme:PM_9A3:S2", DISK_BYTES / 2),
+            Vec::<&Path>::new()
+        );
+    }
+
+    /// A log page is a command to the drive, and a load that is being measured would wait for it.
+    #[test]
+    fn no_drive_is_asked_or_opened_to_find_one() {
+        let mut host = InventedHost::new();
+        host.health = || panic!("a drive was asked for its health");
+        host.exclusive = |path| panic!("{} was opened", path.display());
+        let drive = host.nvme("nvme0n1", "S1");
+        assert_eq!(found(&host, "nvme:PM_9A3:S1", DISK_BYTES), [drive]);
+    }
+}
