@@ -152,6 +152,6 @@ def test_a_firmware_that_changed_during_the_stress_test_voids_the_pair_and_says_
     assert stress.started_at < EPOCH + timedelta(hours=36) < stress.ended_at
     assert [state.firmware for state in stress.drive_states.order_by("at")] == ["FW1", "FW2"]
     (why,) = campaign.missing
-    assert "it changed, FW1 and FW2 were found" in why
+    assert "the firmware changed from FW1 to FW2" in why
     assert publish() == []
     assert "FW1, FW2" in missing(product)["firmware"]
