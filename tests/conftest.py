@@ -38,7 +38,7 @@ def restore_profile(app_config, **_):
         importlib.import_module("results.migrations.0003_operational_database_1").add_profile(apps, None)
 
 
-FIRST = ("browser", "lab_hosts", "faults")
+FIRST = ("browser", "lab_hosts", "faults", "long")
 NO_CHROMIUM = "no Chromium on this machine: install the package chromium"
 
 

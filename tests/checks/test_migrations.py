@@ -15,6 +15,7 @@ def test_no_model_change_lacks_its_migration():
     call_command("makemigrations", check=True, dry_run=True, verbosity=0)
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_all_of_our_tables_can_be_dropped_and_made_again_with_one_profile():
     """On the way back, the step that adds the profile is made again over the row that it left."""

@@ -12,6 +12,7 @@ from results.models import Run, Share
 CASES = [(1, 3), (50_001, 1_000_000), (50_000, 1_000_000), (0, 7), (7, 7), (2**62 - 1, 2**62), (1, 10**15)]
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_shares_are_exact_after_it_and_as_printed_before():
     run = Run.objects.create(tier="reviewed", statistic="worst-slice")

@@ -89,6 +89,7 @@ def test_a_run_that_never_started_is_kept_as_void(evidence_dir):
     assert submission.runs.get().verdicts.get().outcome == "void"
 
 
+@pytest.mark.long
 def test_no_real_log_breaks_the_reader_or_the_register(evidence_dir):
     """Every log of 6.6: read, or refused with its reason; never our own failure."""
     vendor = make_organisation()

@@ -20,7 +20,8 @@ from runners.orders import Order, add_local_host, bind, cancel, order
 from runners.states import FINAL, State
 
 # One group: two workers would fetch YCSB into one directory at the same time.
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("drivetest"), pytest.mark.xdist_group("ycsb")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("drivetest"), pytest.mark.xdist_group("ycsb"),
+              pytest.mark.long]  # fmt: skip
 
 CLIENT = Path(__file__).parent / "ycsb_client"
 JARS = Path(django_settings.BASE_DIR) / "var/ycsb-0.17.0"
