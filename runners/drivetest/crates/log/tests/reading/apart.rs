@@ -8,6 +8,8 @@ use drivetest_log::judge::profile::Profile;
 use drivetest_log::judge::verdict::Outcome;
 use drivetest_log::reader::{LogReader, Options};
 
+use super::edited::without_slow_reads;
+
 const SLOW_DISK: &str = include_str!("../../../../../../tests/data/act/6.6/slow-disk-ms.log");
 const FOUR_US: &str = include_str!("../../../../../../tests/data/act/6.6/four-us.log");
 
@@ -28,23 +30,6 @@ fn read(log: &[u8]) -> Vec<Run> {
 fn told(run: &Run, id: &str) -> Vec<String> {
     let found = run.findings.iter().filter(|finding| finding.id == id);
     found.map(|finding| finding.sentence.clone()).collect()
-}
-
-/// The log with all of its `reads` in their first bucket, the totals and the devices as they were.
-fn without_slow_reads(log: &str) -> String {
-    let mut text = String::new();
-    let mut is_total = false;
-    for line in log.lines() {
-        if let Some(rest) = line.strip_prefix("reads (") {
-            let total: u64 = rest.split(' ').next().unwrap().parse().unwrap();
-            is_total = true;
-            text.push_str(&format!("{line}\n (00: {total:010})\n"));
-        } else if !(is_total && line.starts_with(" (")) {
-            is_total = false;
-            text.push_str(&format!("{line}\n"));
-        }
-    }
-    text
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod checks;
 mod clean;
 mod clean_logs;
 mod damage;
+mod edited;
 mod families;
 mod floods;
 mod fuzz;

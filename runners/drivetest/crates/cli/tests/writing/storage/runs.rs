@@ -1,12 +1,8 @@
 //! Runs that end as they should.
 
-<<<<<<< HEAD:runners/drivetest/crates/cli/tests/storage/runs.rs
 use sha2::{Digest, Sha256};
 
-use crate::bench::{Bench, labels, takes_direct_io, totals};
-=======
 use super::bench::{Bench, labels, takes_direct_io, totals};
->>>>>>> ci-time:runners/drivetest/crates/cli/tests/writing/storage/runs.rs
 
 const SMALL: &str = "file-size-mbytes: 8\ntest-duration-sec: 2\nmicrosecond-histograms: yes\n";
 
@@ -134,7 +130,8 @@ fn the_side_file_tells_the_hash_of_the_configuration_file_itself() {
     std::fs::write(&config, &bytes).unwrap();
     assert!(command.status().unwrap().success());
     let start = &bench.side()[0];
-    assert_eq!(start["config_sha256"], format!("{:x}", Sha256::digest(&bytes)));
+    let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}"));
+    assert_eq!(start["config_sha256"], sha256.collect::<String>());
     assert!(
         start["config_text"]
             .as_str()

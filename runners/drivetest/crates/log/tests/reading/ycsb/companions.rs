@@ -43,6 +43,24 @@ fn streams_merged_apart_and_after_each_other_are_one_run() {
     }
 }
 
+/// Up to 0.7 the banner and the command line stand on the standard output.
+#[test]
+fn streams_of_an_old_release_after_each_other_are_one_run() {
+    let output = format!("YCSB Client 0.1\nCommand line: {ASKS}\n{CLEAN}");
+    let error = "Loading workload...\nStarting test.\n 1 sec: 100 operations; 100 current ops/sec; \n";
+    for log in [format!("{error}{output}"), format!("{output}{error}")] {
+        let runs = read(log.as_bytes(), &[]).ycsb_runs;
+        assert_eq!(runs.len(), 1);
+        assert_eq!(
+            (runs[0].validity.outcome, runs[0].first_line),
+            (Outcome::Valid, 1)
+        );
+        assert!(ids(&runs[0].findings).contains(&"streams-joined"));
+    }
+    let other = format!("{}{output}", error.replace("100 operations", "99 operations"));
+    assert_eq!(read(other.as_bytes(), &[]).ycsb_runs.len(), 2);
+}
+
 #[test]
 fn rows_and_a_preamble_that_do_not_fit_are_two_runs() {
     let other = stderr().replace("100 operations", "99 operations");

@@ -168,8 +168,8 @@ fn damaged_histograms_are_left_out_and_told() {
     assert!(ids(&none.findings).contains(&"hdr-unreadable"));
 }
 
-/// A histogram of three digits whose counts are these, as HdrHistogram 2.1 writes it.
-fn histogram(counts: &[i64]) -> String {
+/// A file of one interval, of three digits, whose counts are these, as HdrHistogram 2.1 writes it.
+pub fn file(metric: &str, counts: &[i64]) -> String {
     let body: Vec<u8> = counts.iter().flat_map(|&count| zigzag(count)).collect();
     let head = [
         0x1c84_9313,
@@ -194,7 +194,11 @@ fn histogram(counts: &[i64]) -> String {
         &zlib,
     ]
     .concat();
-    format!("#[Logging for: READ]\n0.0,1.0,0.5,{}\n", base64(&whole))
+    format!("#[Logging for: {metric}]\n0.0,1.0,0.5,{}\n", base64(&whole))
+}
+
+fn histogram(counts: &[i64]) -> String {
+    file("READ", counts)
 }
 
 /// Seven bits a byte, the least first, and all eight of a ninth.

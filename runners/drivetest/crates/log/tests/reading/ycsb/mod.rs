@@ -1,5 +1,6 @@
 //! Runs of YCSB: real outputs (tests/data/ycsb) and cases made by hand.
 
+mod clean;
 mod companions;
 mod go;
 mod hdr;
