@@ -130,7 +130,8 @@ fn the_side_file_tells_the_hash_of_the_configuration_file_itself() {
     std::fs::write(&config, &bytes).unwrap();
     assert!(command.status().unwrap().success());
     let start = &bench.side()[0];
-    let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}"));
+    let sha256 = Sha256::digest(&bytes);
+    let sha256 = sha256.iter().map(|byte| format!("{byte:02x}"));
     assert_eq!(start["config_sha256"], sha256.collect::<String>());
     assert!(
         start["config_text"]
