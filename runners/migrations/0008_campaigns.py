@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('results', '0017_earlier_results'),
+        ('results', '0018_slices_of_runs'),
         ('runners', '0007_drive_states'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
