@@ -1,6 +1,6 @@
 //! Where a drive is found now, told from sysfs alone: no device is opened, and no drive is asked anything.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::block::Block;
 use crate::drive;
@@ -14,26 +14,31 @@ use crate::system::System;
 /// # Errors
 /// When the kernel does not describe its block devices.
 pub fn find(drive_key: &str, size_bytes: u64) -> Result<Vec<PathBuf>, DeviceError> {
-    find_on(&System::host(), drive_key, size_bytes)
+    let folder = Path::new("/dev");
+    let entries = folder
+        .read_dir()
+        .map_err(|source| DeviceError::unreadable(folder, source))?;
+    let nodes = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    find_among(&System::host(), nodes, drive_key, size_bytes)
 }
 
-pub(crate) fn find_on(
+/// A node may have another name than the kernel's: what counts is the device that it leads to.
+fn find_among(
     system: &System,
+    nodes: impl Iterator<Item = PathBuf>,
     drive_key: &str,
     size_bytes: u64,
 ) -> Result<Vec<PathBuf>, DeviceError> {
     let inventory = Inventory::read(system)?;
-    let mut found = Vec::new();
-    for block in inventory.blocks() {
-        // A device that goes away while it is looked at is not there.
-        let is_of_size = block.size_bytes().is_ok_and(|size| size == size_bytes);
-        if is_of_size
-            && has_node(system, block)
-            && key(system, &inventory, block) == Some(drive_key.to_owned())
-        {
-            found.push(block.node());
-        }
-    }
+    // A device that goes away while it is looked at is not there.
+    let is_it = |node: &PathBuf| {
+        let block = block(system, &inventory, node);
+        block.is_some_and(|block| {
+            block.size_bytes().is_ok_and(|size| size == size_bytes)
+                && key(system, &inventory, block).as_deref() == Some(drive_key)
+        })
+    };
+    let mut found: Vec<_> = nodes.filter(is_it).collect();
     found.sort();
     Ok(found)
 }
@@ -42,23 +47,23 @@ fn key(system: &System, inventory: &Inventory, block: &Block) -> Option<String> 
     Some(drive::of_block(system, inventory, block).ok()?.key)
 }
 
-/// Tells whether the path under /dev leads to the device that sysfs describes.
-fn has_node(system: &System, block: &Block) -> bool {
-    let node = system.nodes.look(&block.node());
-    matches!(node, Ok(Node::Block(number)) if number == block.number)
+fn block<'a>(system: &System, inventory: &'a Inventory, node: &Path) -> Option<&'a Block> {
+    match system.nodes.look(node) {
+        Ok(Node::Block(number)) if !node.is_symlink() => inventory.numbered(number),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
     use crate::invented::InventedHost;
 
     const DISK_BYTES: u64 = 1 << 30;
 
     fn found(host: &InventedHost, key: &str, size_bytes: u64) -> Vec<PathBuf> {
-        find_on(&host.system(), key, size_bytes).unwrap()
+        let nodes = ["nvme0n1", "nvme1n1", "nvme1n1p1", "nvme9n1"].map(|name| Path::new("/dev").join(name));
+        find_among(&host.system(), nodes.into_iter(), key, size_bytes).unwrap()
     }
 
     #[test]
