@@ -149,12 +149,14 @@ def _slices(run: Run, read: Document) -> Iterator[list[Any]]:
     rows_count = 1 + max((histogram["ordinal"] for histogram in read["histograms"]), default=-1)
     for piece in read["slices"]:
         place = [piece[column] for column in SLICE_COLUMNS[1:-1]]
-        yield [run.pk, *place, _counts_by_ordinal(rows_count, piece["histograms"])]
+        if parts := piece["histograms"]:
+            yield [run.pk, *place, _counts_by_ordinal(rows_count, parts)]
 
 
 def _counts_by_ordinal(rows_count: int, parts: list[Document]) -> list[list[int | None]]:
     """Return a row for each ordinal, all of one length as PostgreSQL has them; of nulls where no part tells it."""
     length = max([1, *(len(part["counts"]) for part in parts)])
+    # One for each: psycopg refuses a list that stands in two places.
     rows: list[list[int | None]] = [[None] * length for _ in range(rows_count)]
     for part in parts:
         rows[part["ordinal"]] = part["counts"] + [0] * (length - len(part["counts"]))

@@ -6,6 +6,9 @@ from django.db import connection
 from results.histogram_slices import histogram_slices
 from results.ingest import _counts_by_ordinal
 from results.models import Run, Slice
+from results.readings import sweep
+from tests.results.builders import log_bytes, make_organisation, send
+from tests.results.documents import act_run, answer_with, document_of
 
 pytestmark = pytest.mark.django_db
 PLACE = {"start_s": 0, "end_s": 10, "first_line": 1, "last_line": 9}
@@ -51,6 +54,22 @@ def test_parts_stand_at_their_ordinals_as_long_as_the_longest():
     parts = [{"ordinal": 2, "counts": [1, 2, 3]}, {"ordinal": 0, "counts": [4]}]
     assert _counts_by_ordinal(4, parts) == [[4, 0, 0], [None] * 3, [1, 2, 3], [None] * 3]
     assert _counts_by_ordinal(1, [{"ordinal": 0, "counts": []}]) == [[0]]
+
+
+def test_histograms_that_a_slice_lacks_are_nulls_and_a_slice_without_any_is_no_row(evidence_dir, program, tmp_path):
+    content = log_bytes("four-us")
+    pieces = act_run()["slices"][:2]
+    pieces[0]["histograms"], pieces[1]["histograms"] = pieces[0]["histograms"][3:4], []
+    answer_with(program, tmp_path, document_of(content, runs=[act_run(slices=pieces)]))
+    run = read_in(content)
+    assert [each.number for each in run.slices.all()] == [1]
+    assert [len(run.slices.of_histogram(ordinal)) for ordinal in range(5)] == [0, 0, 0, 1, 0]
+
+
+def read_in(content):
+    submission = send(make_organisation(), content)
+    sweep()
+    return submission.runs.get()
 
 
 def test_slices_are_asked_by_plain_sql():

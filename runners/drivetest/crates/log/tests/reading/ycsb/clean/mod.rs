@@ -158,7 +158,7 @@ fn what_is_told_of_a_thousand_clean_outputs_is_true_of_them() {
 }
 
 #[test]
-#[ignore = "takes minutes; for changes of a rule: cargo test --release --test ycsb ten_thousand -- --ignored"]
+#[ignore = "takes minutes; for changes of a rule: cargo test --release --test reading ten_thousand -- --ignored"]
 fn what_is_told_of_ten_thousand_clean_outputs_is_true_of_them() {
     none_of(&wrong(1000..7000), 6000);
     none_of(&wrong_go(1000..4000), 3000);
