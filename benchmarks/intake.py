@@ -40,6 +40,8 @@ from results.seconds import minutes_of, seconds_of  # noqa: E402
 from results.series import intervals  # noqa: E402
 from runners import tasks  # noqa: E402, F401 - as above
 
+RUNS_MANY = 1000
+
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
     begin = time.perf_counter()
@@ -95,9 +97,31 @@ def sizes(run: Any) -> dict[str, int]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_column_size(packed), length(packed) FROM results_series WHERE run_id = %s", [run.pk])
         stored, packed = cursor.fetchone() or (0, 0)
-        cursor.execute("SELECT pg_total_relation_size('results_series'), pg_total_relation_size('results_slice')")
-        series_table, slice_table = cursor.fetchone()
-    return {"stored": stored, "packed": packed, "series_table": series_table, "slice_table": slice_table}
+    return {"stored": stored, "packed": packed}
+
+
+def among_many(table: str) -> dict[str, float]:
+    """Return the bytes a run of a table's rows and of its indexes, where it stands among RUNS_MANY runs like it.
+
+    In a table of a few runs the pages that every table and index has weigh more than the rows.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE TEMP TABLE many (LIKE {table} INCLUDING ALL)")
+        cursor.execute("SELECT string_agg(attname, ', ') FROM pg_attribute WHERE attrelid = 'many'::regclass "
+                       "AND attnum > 0 AND attname NOT IN ('id', 'run_id')")  # fmt: skip
+        ((columns,),) = cursor.fetchall()
+        cursor.execute(f"SELECT count(DISTINCT run_id) FROM {table}")  # noqa: S608 - named in measure()
+        ((runs,),) = cursor.fetchall()
+        copies = RUNS_MANY // runs
+        cursor.execute(
+            f"INSERT INTO many (run_id, {columns}) SELECT run_id + copy * 1000000, {columns} "  # noqa: S608 - as above
+            f"FROM {table}, generate_series(1, %s) AS copy",
+            [copies],
+        )
+        cursor.execute("SELECT pg_table_size('many'), pg_indexes_size('many')")
+        ((rows, indexes),) = cursor.fetchall()
+        cursor.execute("DROP TABLE many")
+    return {"rows": rows / copies / runs, "indexes": indexes / copies / runs}
 
 
 def parts() -> Iterator[tuple[str, int, int]]:
@@ -157,6 +181,7 @@ def measure(log: Path, times: int) -> None:
         run = runs[-1]["run"]
         reread = [reread_s(run) for _ in range(times)]
         stored, plain, tables = sizes(run), plain_sizes(run), list(parts())
+        many = {name: among_many(f"results_{name}") for name in ("series", "slice")}
         repeat_s, rows = repeated(log, runs[-1]["vendor"])
     whole = [each["store_s"] + each["seconds"] + each["page_s"] for each in runs]
     print(f"\n{log.name}: {log.stat().st_size / 1e6:.0f} MB, {times} times: median (least - most)")
@@ -177,7 +202,10 @@ def measure(log: Path, times: int) -> None:
     print(f"{'minutes in the database':34}{stored['stored']:8} bytes in the column, {stored['packed']} packed")
     for name, size in plain.items():
         print(f"{'  zstd -19, ' + name:34}{size:8} bytes, ratio {stored['stored'] / size:.2f}")
-    print(f"{'tables, with indexes, of all runs':34}{stored['series_table']} series, {stored['slice_table']} slices")
+    for name, each in many.items():
+        print(f"{name + f', a run of {RUNS_MANY}':34}{each['rows']:8.0f} bytes, indexes {each['indexes']:.0f}")
+    kept = sum(sum(each.values()) for each in many.values())
+    print(f"{'both':34}{kept:8.0f} bytes, ratio {kept / min(plain.values()):.2f} to the least of the above")
     for name, size, rows in tables:
         print(f"  {name:60}{size / times:10.0f} bytes a run, {rows / times:.0f} rows")
 

@@ -10,7 +10,6 @@ import json
 import math
 import os
 import platform
-import re
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
+
+from load_programs import last_reads
 
 ROOT = Path(__file__).resolve().parent.parent
 RELEASE = ROOT / "runners/drivetest/target/release"
@@ -40,8 +41,6 @@ HELD_MS = (3, 20, 100)
 # Where each program counts: exact thresholds of the side file; edges of the microsecond histogram.
 EXACT_US = (1000, 8000, 64000)
 EDGES_US = (1024, 8192, 65536)
-
-BUCKET = re.compile(r" \((\d\d): (\d+)\)")
 
 
 class Drive:
@@ -267,12 +266,7 @@ def side_told(side: Path, log: str) -> Told:
 
 def log_told(log: str, seconds: int) -> Told:
     """What the last block's `reads` tell."""
-    counts: dict[int, int] = {}
-    for line in log.rpartition("\nreads (")[2].splitlines()[1:]:
-        found = BUCKET.findall(line)
-        if not found:
-            break
-        counts.update((int(bucket), int(count)) for bucket, count in found)
+    counts = last_reads(log)
     total = sum(counts.values())
     over = {edge: sum(n for bucket, n in counts.items() if bucket > edge.bit_length() - 1) for edge in EDGES_US}
     return Told(total, total / seconds, over, "nothing")

@@ -1,4 +1,4 @@
-"""Many rows into one table by COPY: a log in short slices has a hundred thousand of them."""
+"""Many rows into one table by COPY: a log in short slices has tens of thousands of them."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -160,19 +160,19 @@ def _parse(stdout: IO[bytes]) -> Document:
     stdout.seek(0)
     # PostgreSQL holds no NUL in text; a damaged log may well have some in a name.
     text = stdout.read().replace(rb"\u0000", rb"\ufffd")
-    _refuse_too_many_slices(text)
+    _refuse_many_rows(text.count(b'"ops_count"'))  # before parsing, which takes many times the memory of the text
     try:
         document: Document = json.loads(text)
         _validator().validate(document)
     except (ValueError, jsonschema.ValidationError) as error:
         problem = error.message if isinstance(error, jsonschema.ValidationError) else str(error)
         raise ReaderBrokenError(f"drivetest read: expected drivecert.reading/2, got: {problem[:500]}") from error
+    # A slice is kept with a place for each histogram, also for one that it does not hold.
+    _refuse_many_rows(sum(len(run["slices"]) * len(run["histograms"]) for run in document["runs"]))
     return document
 
 
-def _refuse_too_many_slices(text: bytes) -> None:
-    """Count before parsing, which takes many times the memory of the text."""
-    rows = text.count(b'"ops_count"')
+def _refuse_many_rows(rows: int) -> None:
     if rows > ROWS_MAX:
         raise TooManySlicesError(rows)
 

@@ -26,7 +26,7 @@ from results.models import (
 )
 from results.ycsb_ingest import decimal_of, duration_s, write_ycsb
 
-SLICE_COLUMNS = ["histogram", "number", "start_s", "end_s", "first_line", "last_line", "ops_count", "counts"]
+SLICE_COLUMNS = ["run", "number", "start_s", "end_s", "first_line", "last_line", "counts"]
 MEMBER_CHARS = 500
 NAME_CHARS = 160
 YCSB = "ycsb"
@@ -126,8 +126,8 @@ def _ycsb_columns(read: Document) -> Document:
 
 
 def _write_below(run: Run, read: Document, reader_version: str, profile: Profile) -> None:
-    histograms = Histogram.objects.bulk_create(_histogram(run, histogram) for histogram in read["histograms"])
-    copy_rows(Slice, SLICE_COLUMNS, _slices(histograms, read))
+    Histogram.objects.bulk_create(_histogram(run, histogram) for histogram in read["histograms"])
+    copy_rows(Slice, SLICE_COLUMNS, _slices(run, read))
     _write_series(run, read.get("series"))
     Finding.objects.bulk_create(_findings(run, read))
     if read["verdict"] is not None:
@@ -145,12 +145,20 @@ def _histogram(run: Run, told: Document) -> Histogram:
     )
 
 
-def _slices(histograms: list[Histogram], read: Document) -> Iterator[list[Any]]:
-    id_by_ordinal = {histogram.ordinal: histogram.pk for histogram in histograms}
+def _slices(run: Run, read: Document) -> Iterator[list[Any]]:
+    rows_count = 1 + max((histogram["ordinal"] for histogram in read["histograms"]), default=-1)
     for piece in read["slices"]:
-        place = [piece[key] for key in ("number", "start_s", "end_s", "first_line", "last_line")]
-        for part in piece["histograms"]:
-            yield [id_by_ordinal[part["ordinal"]], *place, part["ops_count"], part["counts"]]
+        place = [piece[column] for column in SLICE_COLUMNS[1:-1]]
+        yield [run.pk, *place, _counts_by_ordinal(rows_count, piece["histograms"])]
+
+
+def _counts_by_ordinal(rows_count: int, parts: list[Document]) -> list[list[int | None]]:
+    """Return a row for each ordinal, all of one length as PostgreSQL has them; of nulls where no part tells it."""
+    length = max([1, *(len(part["counts"]) for part in parts)])
+    rows: list[list[int | None]] = [[None] * length] * rows_count
+    for part in parts:
+        rows[part["ordinal"]] = part["counts"] + [0] * (length - len(part["counts"]))
+    return rows
 
 
 def _write_series(run: Run, series: Document | None) -> None:

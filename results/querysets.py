@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
 from django.db import models
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from decimal import Decimal
 
-    from results.models import Histogram, Product, Reading, Run  # noqa: F401 - named in the type arguments below
+    from django.db.backends.base.base import BaseDatabaseWrapper
+    from django.db.models.sql.compiler import SQLCompiler
+
+    from results.models import Histogram, Product, Reading, Run, Slice  # noqa: F401 - named in the type arguments below
     from results.rules.limits import Limit
 
 
@@ -53,6 +56,34 @@ class HistogramQuerySet(models.QuerySet["Histogram"]):
     def judged(self) -> HistogramQuerySet:
         """The reads that verdicts are about; a reading without roles is of 6.x, where their name says it."""
         return self.filter(Q(role="reads") | Q(role="", name="reads"))
+
+
+class SliceQuerySet(models.QuerySet["Slice"]):
+    """Slices by the histogram that is looked at: the counts of all of them may be a thousand times its own."""
+
+    def of_histogram(self, ordinal: int | Subquery) -> SliceQuerySet:
+        """Slices that hold a histogram of their run; `own_counts` is the one row of its counts by bucket."""
+        own = self.annotate(own_counts=_RowOf(F("counts"), ordinal)).defer("counts")
+        return own.filter(own_counts__0__0__isnull=False)
+
+    def of_judged(self) -> SliceQuerySet:
+        """Slices that hold the reads which verdicts are about."""
+        judged = apps.get_model("results", "Histogram").objects.judged().filter(run=OuterRef("run"))
+        return self.of_histogram(Subquery(judged.order_by("ordinal").values("ordinal")[:1]))
+
+
+class _RowOf(models.Func):
+    """An array of arrays with nothing but the row in a place from 0 on; PostgreSQL counts from 1."""
+
+    arity = 2
+
+    def _resolve_output_field(self) -> models.Field[Any, Any] | None:
+        return self.get_source_fields()[0]
+
+    def as_sql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, *_: Any, **__: Any) -> tuple[str, Any]:
+        array, place = (compiler.compile(expression) for expression in self.get_source_expressions())
+        sql = f"(({array[0]})[{place[0]} + 1:{place[0]} + 1])"
+        return sql, (*array[1], *place[1], *place[1])
 
 
 class RunQuerySet(models.QuerySet["Run"]):

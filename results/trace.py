@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from results.ingest import YCSB
 from results.log_lines import NOT_LOOKED_UP, numbered_lines
-from results.models import Evidence, Run, Share, Slice, Verdict
+from results.models import Evidence, Run, Share, Verdict
 from results.traced import Traced
 from results.ycsb_trace import trace_ycsb
 
@@ -70,7 +70,9 @@ def _share_origin(run: Run, share: Share) -> str:
 def _slice_origin(run: Run, number: int, verdict: Verdict | None) -> str:
     """Name the blocks that a slice is the difference of, by the lines of the log."""
     name = verdict.document["histogram"] if verdict else "reads"
-    piece = Slice.objects.filter(histogram__run=run, histogram__name=name, number=number).first()
+    histogram = run.histograms.filter(name=name).first()
+    held = run.slices.of_histogram(histogram.ordinal) if histogram else run.slices.none()
+    piece = held.filter(number=number).first()
     if piece is None:
         return f"slice {number} of {name}, which is not stored"
     return f"slice {number} of {name} ({piece.start_s}-{piece.end_s} s), {_lines(piece.first_line, piece.last_line)}"

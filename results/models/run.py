@@ -9,7 +9,7 @@ from results.models.product import Product
 from results.models.profile import Profile
 from results.models.reading import Reading
 from results.public_ids import new_run_id
-from results.querysets import HistogramQuerySet, RunQuerySet
+from results.querysets import HistogramQuerySet, RunQuerySet, SliceQuerySet
 
 
 class Tier(models.TextChoices):
@@ -134,25 +134,31 @@ class Histogram(models.Model):
 
 
 class Slice(models.Model):
-    """One analysis interval of one histogram: the difference of two cumulative dumps."""
+    """One analysis interval of a run: for each histogram the difference of two cumulative dumps (docs/decisions/0006).
 
-    histogram = models.ForeignKey(Histogram, models.CASCADE, related_name="slices")
+    `counts` is a row for each histogram, in the place of its ordinal from 0 on, with its counts by bucket. All rows are
+    as long as the longest; one of nulls is a histogram whose counts at an end of the slice cannot be used.
+    """
+
+    # Its own index would repeat what the constraint's begins with.
+    run = models.ForeignKey(Run, models.CASCADE, related_name="slices", db_index=False)
     number = models.PositiveIntegerField()
     start_s = models.PositiveIntegerField()
     end_s = models.PositiveIntegerField()
     first_line = models.PositiveBigIntegerField()
     last_line = models.PositiveBigIntegerField()
-    ops_count = models.BigIntegerField()
-    counts = ArrayField(models.BigIntegerField())
+    counts = ArrayField(ArrayField(models.BigIntegerField(null=True)))
+
+    objects = SliceQuerySet.as_manager()
 
     class Meta:
         """Slices are numbered from 1."""
 
         ordering = ["number"]
-        constraints = [models.UniqueConstraint(fields=["histogram", "number"], name="slice_unique_in_histogram")]
+        constraints = [models.UniqueConstraint(fields=["run", "number"], name="slice_unique_in_run")]
 
     def __str__(self) -> str:
-        return f"slice {self.number} of {self.histogram}"
+        return f"slice {self.number} of {self.run}"
 
 
 class Share(models.Model):

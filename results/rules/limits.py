@@ -5,7 +5,7 @@ answers that all of them must give.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -101,7 +101,7 @@ def nearest_limit(shares: Iterable[CountedShare], limits: Iterable[Limit]) -> tu
     return None if margin is None or share is None else (share, margin)
 
 
-def over_count(counts: list[int], ops_count: int, first_bucket: int) -> int:
+def over_count(counts: Sequence[int], ops_count: int, first_bucket: int) -> int:
     """Return how many operations lie in `first_bucket` or above; bucket b > 0 holds [2^(b-1), 2^b) units."""
     return ops_count - sum(counts[:first_bucket])
 

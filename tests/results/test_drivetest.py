@@ -118,9 +118,23 @@ def test_what_the_formats_say_may_be_null_is_of_the_schema():
 
 
 def test_one_row_more_than_the_register_keeps_is_refused_and_no_less():
-    drivetest._refuse_too_many_slices(b'{"ops_count": 1}' * ROWS_MAX)
+    drivetest._refuse_many_rows(ROWS_MAX)
     with pytest.raises(TooManySlicesError):
-        drivetest._refuse_too_many_slices(b'{"ops_count": 1}' * (ROWS_MAX + 1))
+        drivetest._refuse_many_rows(ROWS_MAX + 1)
+
+
+def test_a_histogram_counts_in_slices_that_do_not_hold_it(program, tmp_path, monkeypatch):
+    document = recorded_reading("four-us")
+    (run,) = document["runs"]
+    run["slices"][0]["histograms"] = run["slices"][0]["histograms"][:1]
+    (tmp_path / "answer").write_text(json.dumps(document))
+    program(f"cat {tmp_path}/answer")
+    places, told = len(run["slices"]) * len(run["histograms"]), json.dumps(document).count('"ops_count"')
+    monkeypatch.setattr(drivetest, "ROWS_MAX", max(places, told))
+    assert read(LOG, 10, PROFILE) == document
+    monkeypatch.setattr(drivetest, "_refuse_many_rows", refused := [].append)
+    read(LOG, 10, PROFILE)
+    assert refused.__self__ == [told, places]
 
 
 def test_the_reader_ends_with_the_process_that_started_it(program, tmp_path):

@@ -128,7 +128,7 @@ def test_what_stood_before_stays_readable(run, install):
     rows = earlier.document["below"]
     assert [(row["statistic"], row["threshold_us"], row["printed"]) for row in rows["share"]] == shares
     assert run.shares.count() == len(shares) - 1
-    assert len(rows["histogram"][0]["below"]["slice"]) == run.histograms.first().slices.count() > 1
+    assert len(rows["slice"]) == run.slices.count() > 1
     assert (earlier.verdict, earlier.reading.reader_version) == (run.verdicts.last(), "8.0.0")
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from results.models import Histogram, Run, Slice, Verdict
+from results.histogram_slices import HistogramSlice, histogram_slices
+from results.models import Histogram, Run, Verdict
 from results.rules.edges import edge_not_below
 from results.rules.limits import Limit, act_share_pct, is_count_within, over_count, parse_limits
 from webapp.register.marks import NearnessMark, nearness_mark
@@ -40,7 +41,7 @@ class SliceShare:
 class SliceRow:
     """One slice, with its shares in the order of the limits."""
 
-    slice: Slice
+    slice: HistogramSlice
     span: str
     shares: list[SliceShare]
 
@@ -107,8 +108,8 @@ def slice_table(run: Run, verdict: Verdict | None, *, shown: int | None = SHOWN_
     if histogram is None:
         return None
     limits = list(_read_limits(histogram, verdict))
-    slices = histogram.slices.all()
-    rows = [slice_row(each, limits) for each in (slices[:shown] if shown else slices)]
+    slices = run.slices.of_histogram(histogram.ordinal)
+    rows = [slice_row(each, limits) for each in histogram_slices(slices[:shown] if shown else slices)]
     return SliceTable(histogram, limits, rows, slices.count(), "" if rows else no_slice_sentence(run))
 
 
@@ -119,12 +120,12 @@ def _read_limits(histogram: Histogram, verdict: Verdict | None) -> Iterable[Read
         yield ReadLimit(limit, edge.us, edge.bucket)
 
 
-def slice_row(each: Slice, limits: Sequence[ReadLimit]) -> SliceRow:
+def slice_row(each: HistogramSlice, limits: Sequence[ReadLimit]) -> SliceRow:
     """Return a slice with its shares."""
     return SliceRow(each, units.span(each.start_s, each.end_s), [_share(each, limit) for limit in limits])
 
 
-def _share(each: Slice, limit: ReadLimit) -> SliceShare:
+def _share(each: HistogramSlice, limit: ReadLimit) -> SliceShare:
     over = over_count(each.counts, each.ops_count, limit.first_bucket)
     share_pct = act_share_pct(over, each.ops_count)
     if share_pct is None:

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, Prefetch, QuerySet
+from django.db.models import Count, OuterRef, Prefetch, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
+from results.histogram_slices import histogram_slices
 from results.models import Finding, Histogram, Reading, Run, Share, Slice, Statistic, Submission, Verdict
-from results.rules.latency_table import LatencyRow, SliceCounts, latency_table
+from results.rules.latency_table import LatencyRow, latency_table
 from webapp.register.run_page import SHOWN_VIOLATIONS
 from webapp.register.slices import FIRST_EDGES, SHOWN_SLICES, no_slice_sentence
 from webapp.register.times import judged_sentence
@@ -109,14 +111,15 @@ def run_parts(submission: Submission) -> list[RunPart]:
 
 
 def _runs_in_full(submission: Submission) -> QuerySet[Run]:
-    first = Prefetch("slices", queryset=Slice.objects.order_by("number")[:SHOWN_SLICES], to_attr="first_slices")
-    counted = Histogram.objects.annotate(slices_count=Count("slices"))
-    reads = counted.judged().prefetch_related(first)
+    judged = Slice.objects.of_judged()
+    of_run = judged.filter(run=OuterRef("pk")).order_by().values("run").annotate(all=Count("pk")).values("all")
     return (
         Run.objects.filter(submission=submission)
+        .annotate(slices_count=Coalesce(Subquery(of_run), 0))
         .order_by("pk")
         .prefetch_related(
-            Prefetch("histograms", queryset=reads, to_attr="reads_histograms"),
+            Prefetch("histograms", queryset=Histogram.objects.judged(), to_attr="reads_histograms"),
+            Prefetch("slices", queryset=judged.order_by("number")[:SHOWN_SLICES], to_attr="first_slices"),
             Prefetch("verdicts", queryset=Verdict.objects.select_related("profile")),
             Prefetch("shares", queryset=Share.objects.filter(statistic=Statistic.WORST_SLICE)),
             "findings",
@@ -139,8 +142,8 @@ def _run_part(run: Run, findings: list[Finding]) -> RunPart:
         worst=_worst_figures(run.shares.all(), verdict, violations),
         violations=violations[:SHOWN_VIOLATIONS],
         violations_cut_sentence=_violations_cut(len(violations)),
-        table=_slice_table(histogram, run.slice_length_s, violations) if histogram and run.slice_length_s else None,
-        no_slice_sentence="" if histogram is None or histogram.first_slices else no_slice_sentence(run),  # type: ignore[attr-defined]
+        table=_slice_table(histogram, run, violations) if histogram else None,
+        no_slice_sentence="" if histogram is None or run.first_slices else no_slice_sentence(run),  # type: ignore[attr-defined]
         judged_sentence=judged_sentence(verdict.document) if verdict else "",
         findings=findings,
     )
@@ -170,16 +173,16 @@ def _slices_cut(total: int) -> str:
     )
 
 
-def _slice_table(histogram: Histogram, slice_length_s: int, violations: list[Any]) -> SliceTable | None:
-    first: list[Slice] = histogram.first_slices  # type: ignore[attr-defined]
-    pieces = [SliceCounts(piece.number, piece.counts, piece.ops_count) for piece in first]
-    table = latency_table(pieces, slice_length_s)
+def _slice_table(histogram: Histogram, run: Run, violations: list[Any]) -> SliceTable | None:
+    if run.slice_length_s is None:
+        return None
+    table = latency_table(histogram_slices(run.first_slices), run.slice_length_s)  # type: ignore[attr-defined]
     if table is None:
         return None
     is_first_version = histogram.edges == FIRST_EDGES
     thresholds = tuple(edge * 2 if is_first_version else edge for edge in table.thresholds)
     over = {(str(violation["slice"]), violation["read_at_us"]) for violation in violations}
-    unit_us, cut_sentence = UNIT_US[histogram.unit], _slices_cut(histogram.slices_count)  # type: ignore[attr-defined]
+    unit_us, cut_sentence = UNIT_US[histogram.unit], _slices_cut(run.slices_count)  # type: ignore[attr-defined]
     aggregates = () if cut_sentence else (table.avg, table.max)
     return SliceTable(
         histogram=histogram.name,

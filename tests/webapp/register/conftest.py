@@ -168,17 +168,16 @@ def make_submission(organisation):
 
 def add_slices(run, slices, unit, slice_length_s):
     total = sum(ops_count for ops_count, _ in slices)
-    histogram = Histogram.objects.create(run=run, ordinal=0, name="reads", unit=unit, ops_count=total, counts=[])
-    for number, (ops_count, counts) in enumerate(slices, start=1):
+    Histogram.objects.create(run=run, ordinal=0, name="reads", unit=unit, ops_count=total, counts=[])
+    for number, (_, counts) in enumerate(slices, start=1):
         Slice.objects.create(
-            histogram=histogram,
+            run=run,
             number=number,
             start_s=(number - 1) * slice_length_s,
             end_s=number * slice_length_s,
             first_line=number * 100,
             last_line=number * 100 + 99,
-            ops_count=ops_count,
-            counts=counts,
+            counts=[counts or [0]],
         )
 
 

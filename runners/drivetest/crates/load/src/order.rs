@@ -26,8 +26,8 @@ use crate::telemetry::{Root, Telemetry};
 pub struct Order<'a> {
     /// Checked and supported.
     pub config: Config,
-    /// The configuration as typed.
-    pub config_text: &'a str,
+    /// The configuration file, byte for byte.
+    pub config_file: &'a [u8],
     /// All random choices follow from it.
     pub seed: u64,
     /// Whether recognised data on the devices may be overwritten.
@@ -126,7 +126,7 @@ impl Order<'_> {
     fn request(&self) -> Request<'_> {
         Request {
             config: &self.config,
-            config_text: self.config_text,
+            config_file: self.config_file,
             seed: self.seed,
         }
     }

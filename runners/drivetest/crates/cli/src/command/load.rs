@@ -57,7 +57,7 @@ impl LoadArgs {
 
     fn carry_out(self, model: Model) -> Result<Outcome, Usage> {
         let host = Host::here();
-        let (config, config_text) = self.read_config(model, host.cpus_count)?;
+        let (config, config_file) = self.read_config(model, host.cpus_count)?;
         self.check_expected(&config)?;
         let mut outputs =
             Outputs::open(self.log.as_deref(), self.side_file.as_deref()).map_err(|e| e.to_string())?;
@@ -66,7 +66,7 @@ impl LoadArgs {
         let looked_at = LookedAt::before_opening(&config, &self.expect_drive);
         let order = Order {
             config,
-            config_text: &config_text,
+            config_file: &config_file,
             seed,
             may_destroy: self.i_know_this_destroys_data,
             guard: &looked_at,
@@ -84,7 +84,7 @@ impl LoadArgs {
         ))
     }
 
-    fn read_config(&self, model: Model, cpus_count: u32) -> Result<(Config, String), Usage> {
+    fn read_config(&self, model: Model, cpus_count: u32) -> Result<(Config, Vec<u8>), Usage> {
         let path = self.config.display();
         let bytes =
             read_beginning(&self.config).map_err(|error| format!("{path}: cannot be read: {error}"))?;
@@ -94,7 +94,7 @@ impl LoadArgs {
         for warning in warnings {
             complain(&format!("{path}: {warning}"));
         }
-        Ok((config, text))
+        Ok((config, bytes))
     }
 }
 

@@ -9,6 +9,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -47,9 +48,11 @@ pub fn text(bytes: &[u8]) -> String {
 pub struct Scratch(PathBuf);
 
 impl Scratch {
-    /// Writes a file whose name is unique to the test process.
+    /// Writes a file whose name begins with what is unique to this process and value.
     pub fn new(name: &str, bytes: &[u8]) -> Self {
-        let path = std::env::temp_dir().join(format!("drivetest-{}-{name}", std::process::id()));
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let (process, ordinal) = (std::process::id(), COUNT.fetch_add(1, Relaxed));
+        let path = std::env::temp_dir().join(format!("drivetest-{process}-{ordinal}-{name}"));
         fs::File::create(&path).unwrap().write_all(bytes).unwrap();
         Self(path)
     }

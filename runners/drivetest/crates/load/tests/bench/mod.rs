@@ -63,7 +63,7 @@ impl Bench {
         let mut outputs = Outputs::open(Some(&self.path("log")), Some(&self.path("side"))).unwrap();
         let order = Order {
             config,
-            config_text: &text,
+            config_file: text.as_bytes(),
             seed: 7,
             may_destroy: true,
             guard: self,

@@ -129,6 +129,23 @@ impl Counts {
         Some(Fall { bucket, by_count })
     }
 
+    /// Adds another's counts, bucket by bucket; None when no u64 holds one, which leaves it half added.
+    pub fn add(&mut self, other: &Self) -> Option<()> {
+        self.used = self.used.max(other.used);
+        for (sum, count) in self.buckets.iter_mut().zip(other.trimmed()) {
+            *sum = sum.checked_add(*count)?;
+        }
+        Some(())
+    }
+
+    /// A bucket's count.
+    ///
+    /// # Panics
+    /// Panics when `bucket` is not below [`BUCKETS_COUNT`].
+    pub fn at(&self, bucket: usize) -> u64 {
+        self.buckets[bucket]
+    }
+
     /// The counts by bucket, without the empty buckets at the end.
     pub fn trimmed(&self) -> &[u64] {
         &self.buckets[..self.used]
@@ -233,6 +250,26 @@ mod tests {
         assert_eq!(tally.over_count(10), 8, "1024 units: bucket 11 is [1024, 2048)");
         assert_eq!(tally.over_count(63), 1);
         assert_eq!(tally.over_count(64), 0);
+    }
+
+    #[test]
+    fn counts_add_up_by_bucket_as_far_as_an_integer_holds_them() {
+        let of = |pairs: &[(usize, u64)]| {
+            let mut counts = Counts::default();
+            pairs
+                .iter()
+                .for_each(|&(bucket, count)| counts.set(bucket, count));
+            counts
+        };
+        let mut sum = of(&[(1, 5)]);
+        assert_eq!(sum.add(&of(&[(1, 2), (3, u64::MAX)])), Some(()));
+        assert_eq!(
+            (sum.trimmed(), sum.at(3)),
+            ([0, 7, 0, u64::MAX].as_slice(), u64::MAX)
+        );
+        assert_eq!(sum.add(&of(&[(3, 1)])), None);
+        sum.clear();
+        assert_eq!(sum, Counts::default(), "nothing stays of what was half added");
     }
 
     #[test]

@@ -19,27 +19,41 @@ pub trait Joined {
     fn forget_lines(&mut self);
 }
 
-/// Both streams after each other in one file look like a run without a preamble and one without rows. They are one
-/// where nothing speaks against it: the last status line tells as many operations as the rows.
+/// Both streams after each other in one file look like a run without rows and one with them. They are one where
+/// nothing speaks against it: only one of them has a banner, and the last status line tells as many operations as the
+/// rows. Up to 0.7 the banner is on the standard output; the status lines of a series are on both.
 pub fn streams_in_one_file(pieces: &mut Vec<Piece>) {
-    let [rows, preamble] = pieces.as_slice() else {
+    let [first, second] = pieces.as_slice() else {
         return;
     };
-    let is_rows_alone = !rows.has_preamble() && rows.statuses.is_empty();
-    let is_preamble_alone = preamble.has_preamble() && preamble.rows_count == 0;
-    if !is_rows_alone || !is_preamble_alone || !fit(rows, preamble) {
+    let is_result_first = first.rows_count > 0;
+    let (result, other) = if is_result_first {
+        (first, second)
+    } else {
+        (second, first)
+    };
+    if !are_of_one_run(result, other) {
         return;
     }
-    if let (Some(preamble), Some(rows)) = (pieces.pop(), pieces.last_mut()) {
-        let line = preamble.stretch.first_line;
-        rows.stretch.last_line = preamble.stretch.last_line;
-        rows.absorb(preamble);
-        rows.stretch.tell(
-            &rules::STREAMS_JOINED,
-            line,
-            "the other stream follows the rows of the same run",
-        );
+    let (begin, line, end) = (
+        first.stretch.first_line,
+        second.stretch.first_line,
+        second.stretch.last_line,
+    );
+    let other = pieces.remove(usize::from(is_result_first));
+    if let Some(result) = pieces.first_mut() {
+        result.stretch.first_line = begin;
+        result.stretch.last_line = end;
+        result.absorb(other);
+        let sentence = "the other stream of the same run follows";
+        result.stretch.tell(&rules::STREAMS_JOINED, line, sentence);
     }
+}
+
+fn are_of_one_run(result: &Piece, other: &Piece) -> bool {
+    let has_banner = |piece: &Piece| piece.command.is_some() || piece.version.is_some();
+    let are_streams = result.rows_count > 0 && other.rows_count == 0 && other.has_preamble();
+    are_streams && !(has_banner(result) && has_banner(other)) && fit(result, other) && fit(result, result)
 }
 
 fn fit(rows: &Piece, preamble: &Piece) -> bool {

@@ -1,5 +1,6 @@
 //! The first record: what was asked, by which program, on which host, of which devices.
 
+use std::borrow::Cow;
 use std::time::SystemTime;
 
 use serde::Serialize;
@@ -58,7 +59,7 @@ pub struct Start<'a> {
     schema: &'static str,
     program_version: &'static str,
     program_revision: Option<&'static str>,
-    config_text: &'a str,
+    config_text: Cow<'a, str>,
     config_sha256: String,
     arrivals: &'a str,
     engine: &'a str,
@@ -85,8 +86,8 @@ struct Asked {
 pub struct Request<'a> {
     /// As read.
     pub config: &'a Config,
-    /// As typed.
-    pub config_text: &'a str,
+    /// The file, byte for byte; its comments may be in another encoding than UTF-8.
+    pub config_file: &'a [u8],
     /// All random choices follow from it.
     pub seed: u64,
 }
@@ -102,7 +103,7 @@ impl<'a> Start<'a> {
     ) -> Self {
         let Request {
             config,
-            config_text,
+            config_file,
             seed,
         } = request;
         let asked = |histogram: Histogram| {
@@ -115,8 +116,8 @@ impl<'a> Start<'a> {
             schema: "drivecert.side/1",
             program_version: env!("CARGO_PKG_VERSION"),
             program_revision: REVISION.filter(|revision| !revision.is_empty()),
-            config_text,
-            config_sha256: hex(&Sha256::digest(config_text)),
+            config_text: String::from_utf8_lossy(config_file),
+            config_sha256: hex(&Sha256::digest(config_file)),
             arrivals: &plan.arrivals,
             engine: &plan.engine,
             engine_reason: &plan.engine_reason,

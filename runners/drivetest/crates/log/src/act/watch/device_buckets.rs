@@ -10,7 +10,7 @@
 //! of one bucket, though operations came to several: what passes between two copies comes to all of them.
 
 use crate::act::block::Block;
-use crate::act::histogram::BUCKETS_COUNT;
+use crate::act::histogram::{BUCKETS_COUNT, Counts};
 
 /// Blocks in a row in which one bucket is odd: far more than chance makes of something that is rare in one.
 const ODD_IN_A_ROW: u64 = 5;
@@ -25,15 +25,15 @@ const DIP_SHARE: f64 = 0.75;
 /// 10^12, as a log has some 10^6 blocks and buckets.
 const UNLIKELY: f64 = 27.6;
 
-type Counts = [u64; BUCKETS_COUNT];
-
-/// What a block holds in the total and in its devices together.
-#[derive(Clone, Copy, Debug)]
+/// What a block holds in the total and in its devices together; used again for a later block.
+#[derive(Debug, Default)]
 struct Dump {
     line: u64,
     label_s: u64,
     total: Counts,
     parts: Counts,
+    total_ops: f64,
+    parts_ops: f64,
 }
 
 /// A bucket that is not as its devices have it.
@@ -50,10 +50,12 @@ struct Odd {
 #[derive(Debug)]
 pub struct DeviceBuckets {
     threads: u64,
-    behind_in_a_row: Counts,
-    ahead_in_a_row: Counts,
-    older: Option<Dump>,
-    before: Option<Dump>,
+    behind: Streaks,
+    ahead: Streaks,
+    /// The last blocks, the newest first.
+    dumps: [Box<Dump>; 3],
+    /// How many of them hold blocks in a row, from the newest on.
+    known_count: usize,
     grown_max: u64,
     odd_blocks_count: u64,
     odd_buckets: [bool; BUCKETS_COUNT],
@@ -66,10 +68,10 @@ impl DeviceBuckets {
     pub fn new(threads: u64) -> Self {
         Self {
             threads,
-            behind_in_a_row: [0; BUCKETS_COUNT],
-            ahead_in_a_row: [0; BUCKETS_COUNT],
-            older: None,
-            before: None,
+            behind: Streaks::default(),
+            ahead: Streaks::default(),
+            dumps: Default::default(),
+            known_count: 0,
             grown_max: 0,
             odd_blocks_count: 0,
             odd_buckets: [false; BUCKETS_COUNT],
@@ -81,21 +83,19 @@ impl DeviceBuckets {
     /// Takes a block, and the ordinals of the total and of its devices; one with a histogram that cannot be used says
     /// nothing.
     pub fn take(&mut self, block: &Block, total: usize, parts: &[usize]) {
-        let now = dump(block, total, parts);
-        if let Some(now) = &now {
-            self.compare(now);
+        self.dumps.rotate_right(1);
+        if self.dumps[0].fill(block, total, parts).is_none() {
+            self.known_count = 0;
+            return;
         }
-        self.older = self.before.filter(|_| now.is_some());
-        self.before = now;
+        self.known_count = (self.known_count + 1).min(self.dumps.len());
+        self.compare();
     }
 
     /// What was odd, in words, with its line: of `name` and so many devices.
     pub fn report(mut self, name: &str, devices: usize) -> Option<(u64, String)> {
-        if let Some(last) = self.before {
-            let later = |bucket: usize| last.total[bucket].saturating_add(self.grown_max);
-            let odd = (0..BUCKETS_COUNT).filter(|&bucket| last.parts[bucket] > later(bucket) + self.threads);
-            let odd: Vec<usize> = odd.collect();
-            self.odd(&last, &odd);
+        if self.known_count > 0 {
+            self.end();
         }
         let buckets_count = self.odd_buckets.iter().filter(|&&is_odd| is_odd).count();
         let odd = self.first_odd.map(|odd| {
@@ -116,37 +116,45 @@ impl DeviceBuckets {
         odd.or(dip)
     }
 
-    fn compare(&mut self, now: &Dump) {
-        let grown = |bucket: usize| {
-            let before = self.before.map_or(0, |before| before.total[bucket]);
-            now.total[bucket].saturating_sub(before)
-        };
-        self.grown_max = self.grown_max.max((0..BUCKETS_COUNT).map(grown).sum());
-        let behind = self.behind(now);
-        self.odd(now, &behind);
-        if let Some(before) = self.before {
-            let ahead = self.ahead(&before, now);
-            self.odd(&before, &ahead);
+    /// The last block has no later one, so the greatest interval stands for it.
+    fn end(&mut self) {
+        let last = &self.dumps[0];
+        let most = self.grown_max.saturating_add(self.threads);
+        let is_odd = |&(_, (total, parts)): &(usize, (u64, u64))| parts > total.saturating_add(most);
+        let odd: Vec<usize> = pairs(&last.total, &last.parts)
+            .enumerate()
+            .filter(is_odd)
+            .map(|(bucket, _)| bucket)
+            .collect();
+        self.odd(0, &odd);
+    }
+
+    fn compare(&mut self) {
+        let [now, before, older] = &self.dumps;
+        let behind = self
+            .behind
+            .odd_ones(self.threads, lacking(&now.total, &now.parts));
+        let mut ahead = Vec::new();
+        if self.known_count > 1 {
+            ahead = self
+                .ahead
+                .odd_ones(self.threads, lacking(&before.parts, &now.total));
+            let grown = lacking(&now.total, &before.total).sum();
+            self.grown_max = self.grown_max.max(grown);
+        } else {
+            self.grown_max = self.grown_max.max(now.total.trimmed().iter().sum());
         }
-        if let (Some(older), Some(before), None) = (self.older, self.before, self.first_dip) {
-            self.first_dip = dip([&older, &before, now], self.threads);
+        if self.known_count > 2 && self.first_dip.is_none() {
+            self.first_dip = dip([older, before, now], self.threads);
         }
+        self.odd(0, &behind);
+        self.odd(1, &ahead);
     }
 
-    /// The buckets of which the devices lack more than snapshots explain.
-    fn behind(&mut self, now: &Dump) -> Vec<usize> {
-        let lacking = |bucket: usize| now.total[bucket].saturating_sub(now.parts[bucket]);
-        odd_ones(&mut self.behind_in_a_row, self.threads, lacking)
-    }
-
-    /// The buckets of which the devices had what the total has not a dump later.
-    fn ahead(&mut self, before: &Dump, now: &Dump) -> Vec<usize> {
-        let too_many = |bucket: usize| before.parts[bucket].saturating_sub(now.total[bucket]);
-        odd_ones(&mut self.ahead_in_a_row, self.threads, too_many)
-    }
-
-    fn odd(&mut self, dump: &Dump, buckets: &[usize]) {
-        let off = |bucket: usize| dump.total[bucket].abs_diff(dump.parts[bucket]);
+    /// Counts a dump whose buckets are odd, if any is.
+    fn odd(&mut self, dump: usize, buckets: &[usize]) {
+        let dump = &self.dumps[dump];
+        let off = |bucket: usize| dump.total.at(bucket).abs_diff(dump.parts.at(bucket));
         let Some(&most) = buckets.iter().max_by_key(|&&bucket| off(bucket)) else {
             return;
         };
@@ -156,52 +164,82 @@ impl DeviceBuckets {
     }
 }
 
+/// For every bucket, how many blocks in a row it was off.
+#[derive(Debug)]
+struct Streaks {
+    blocks_counts: [u64; BUCKETS_COUNT],
+    /// 0 to [`BUCKETS_COUNT`]; from it on no bucket was off.
+    used: usize,
+}
+
+impl Default for Streaks {
+    fn default() -> Self {
+        Self {
+            blocks_counts: [0; BUCKETS_COUNT],
+            used: 0,
+        }
+    }
+}
+
+impl Streaks {
+    /// The buckets that are off by more than the threads, or off at all for some blocks in a row.
+    fn odd_ones(&mut self, threads: u64, off_by: impl Iterator<Item = u64>) -> Vec<usize> {
+        let mut odd = Vec::new();
+        let mut used = 0;
+        for (bucket, off_by) in off_by.enumerate() {
+            let blocks = &mut self.blocks_counts[bucket];
+            *blocks = if off_by > 0 { *blocks + 1 } else { 0 };
+            if off_by > threads || *blocks >= ODD_IN_A_ROW {
+                odd.push(bucket);
+            }
+            used = bucket + 1;
+        }
+        if self.used > used {
+            self.blocks_counts[used..self.used].fill(0);
+        }
+        self.used = used;
+        odd
+    }
+}
+
 impl Dump {
+    /// Takes a block's counts; None where one of its histograms cannot be used.
+    fn fill(&mut self, block: &Block, total: usize, parts: &[usize]) -> Option<()> {
+        (self.line, self.label_s) = (block.first_line, block.label_s);
+        self.total.clone_from(block.counts(total)?);
+        self.parts.clear();
+        for &part in parts {
+            self.parts.add(block.counts(part)?)?;
+        }
+        (self.total_ops, self.parts_ops) = (ops(&self.total), ops(&self.parts));
+        Some(())
+    }
+
     fn odd_at(&self, bucket: usize) -> Odd {
         Odd {
             line: self.line,
             label_s: self.label_s,
             bucket,
-            total: self.total[bucket],
-            parts: self.parts[bucket],
+            total: self.total.at(bucket),
+            parts: self.parts.at(bucket),
         }
-    }
-
-    fn ops(counts: &Counts) -> f64 {
-        counts.iter().map(|&count| count as f64).sum()
     }
 }
 
-fn dump(block: &Block, total: usize, parts: &[usize]) -> Option<Dump> {
-    let mut sums = [0_u64; BUCKETS_COUNT];
-    for &part in parts {
-        let counts = block.counts(part)?.trimmed();
-        for (sum, count) in sums.iter_mut().zip(counts) {
-            *sum = sum.checked_add(*count)?;
-        }
-    }
-    let mut of_total = [0; BUCKETS_COUNT];
-    let counts = block.counts(total)?.trimmed();
-    of_total[..counts.len()].copy_from_slice(counts);
-    Some(Dump {
-        line: block.first_line,
-        label_s: block.label_s,
-        total: of_total,
-        parts: sums,
-    })
+/// Operations in all buckets: of some 10^2 devices, more than one integer may hold.
+fn ops(counts: &Counts) -> f64 {
+    counts.trimmed().iter().map(|&count| count as f64).sum()
 }
 
-/// The buckets that are off by more than the threads, or off at all for some blocks in a row.
-fn odd_ones(in_a_row: &mut Counts, threads: u64, off: impl Fn(usize) -> u64) -> Vec<usize> {
-    let mut odd = Vec::new();
-    for (bucket, count) in in_a_row.iter_mut().enumerate() {
-        let off = off(bucket);
-        *count = if off > 0 { *count + 1 } else { 0 };
-        if off > threads || *count >= ODD_IN_A_ROW {
-            odd.push(bucket);
-        }
-    }
-    odd
+/// The counts of two dumps, bucket by bucket, as far as one of them goes.
+fn pairs(one: &Counts, other: &Counts) -> impl Iterator<Item = (u64, u64)> {
+    let used = one.trimmed().len().max(other.trimmed().len());
+    (0..used).map(|bucket| (one.at(bucket), other.at(bucket)))
+}
+
+/// By how much `found` lacks of `expected`, bucket by bucket.
+fn lacking(expected: &Counts, found: &Counts) -> impl Iterator<Item = u64> {
+    pairs(expected, found).map(|(expected, found)| expected.saturating_sub(found))
 }
 
 /// The bucket of the middle of three dumps from which operations were taken.
@@ -209,11 +247,8 @@ fn dip([older, middle, newer]: [&Dump; 3], threads: u64) -> Option<Odd> {
     if middle.label_s - older.label_s.min(middle.label_s) != newer.label_s.saturating_sub(middle.label_s) {
         return None;
     }
-    let below = |pick: fn(&Dump) -> &Counts| {
-        let [older, middle, newer] = [older, middle, newer].map(|dump| Dump::ops(pick(dump)));
-        (older + newer) / 2.0 - middle
-    };
-    let (of_total, of_parts) = (below(|dump| &dump.total), below(|dump| &dump.parts));
+    let below = |ops: fn(&Dump) -> f64| (ops(older) + ops(newer)) / 2.0 - ops(middle);
+    let (of_total, of_parts) = (below(|dump| dump.total_ops), below(|dump| dump.parts_ops));
     let lacks = of_total - of_parts;
     if lacks <= threads as f64 || of_total < lacks * DIP_SHARE {
         return None;
@@ -224,10 +259,10 @@ fn dip([older, middle, newer]: [&Dump; 3], threads: u64) -> Option<Odd> {
 
 /// The one bucket of which the total lacks what its devices have, where chance does not choose it alone.
 fn only_bucket(older: &Dump, middle: &Dump, newer: &Dump) -> Option<usize> {
-    let lacks = |bucket: usize| middle.parts[bucket].saturating_sub(middle.total[bucket]) as f64;
+    let lacks = |bucket: usize| middle.parts.at(bucket).saturating_sub(middle.total.at(bucket)) as f64;
     let all: f64 = (0..BUCKETS_COUNT).map(lacks).sum();
     let bucket = (0..BUCKETS_COUNT).max_by(|&one, &other| lacks(one).total_cmp(&lacks(other)))?;
-    let grown = |bucket: usize| newer.parts[bucket].saturating_sub(older.parts[bucket]) as f64;
+    let grown = |bucket: usize| newer.parts.at(bucket).saturating_sub(older.parts.at(bucket)) as f64;
     let usual = grown(bucket) / (0..BUCKETS_COUNT).map(grown).sum::<f64>();
     let share = lacks(bucket) / all;
     (share >= ONE_BUCKET_SHARE && all * divergence(share, usual) > UNLIKELY).then_some(bucket)
@@ -346,6 +381,18 @@ mod tests {
             None,
             "the total keeps its pace: a slow copy"
         );
+    }
+
+    #[test]
+    fn a_bucket_that_is_no_longer_used_begins_a_new_row() {
+        let mut streaks = Streaks::default();
+        let mut odd = |off_by: &[u64]| streaks.odd_ones(1, off_by.iter().copied());
+        for _ in 1..ODD_IN_A_ROW {
+            assert!(odd(&[0, 1]).is_empty());
+        }
+        assert!(odd(&[0]).is_empty(), "the block ends before the bucket");
+        assert!(odd(&[0, 1]).is_empty());
+        assert_eq!(odd(&[2, 1]), [0], "more than the threads");
     }
 
     #[test]

@@ -1,0 +1,415 @@
+//! Detached runs through the real binary and real processes.
+
+mod lab;
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use self::lab::{Lab, answer, drivetest, kill, kill_group, wait_for};
+
+#[test]
+fn a_started_run_is_told_by_status_of_another_process() {
+    let lab = Lab::new();
+    lab.run_dir("a");
+    let started = lab.start("a", 1);
+    let status = lab.status("a");
+    assert_eq!((started.code, started.state()), (Some(0), "running"));
+    assert_eq!(started.record, status.record);
+    assert_eq!(status.record["schema"], "drivecert.detached/1");
+    assert_eq!(status.record["generation"], 1);
+}
+
+#[test]
+fn a_directory_without_a_start_is_absent() {
+    let lab = Lab::new();
+    lab.run_dir("a");
+    assert_eq!(
+        (lab.status("a").code, lab.status("a").state()),
+        (Some(0), "absent")
+    );
+    assert_eq!(
+        (lab.status("nowhere").code, lab.status("nowhere").state()),
+        (Some(0), "absent")
+    );
+}
+
+#[test]
+fn starting_in_a_missing_directory_cannot_be_done() {
+    let lab = Lab::new();
+    let started = lab.start("nowhere", 1);
+    assert_eq!(started.code, Some(3));
+    assert!(
+        started.stderr.contains("nowhere: cannot find"),
+        "{}",
+        started.stderr
+    );
+}
+
+#[test]
+fn a_start_without_a_generation_is_a_usage_error() {
+    let output = drivetest()
+        .args(["start", "--run-dir", "a", "--drive-lock", "b", "--", "status"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(64));
+}
+
+#[test]
+fn a_second_start_tells_the_same_process() {
+    let lab = Lab::new();
+    lab.run_dir("a");
+    assert_eq!(lab.start("a", 1).pid(), lab.start("a", 1).pid());
+    assert_eq!(lab.loads("a").len(), 1);
+}
+
+#[test]
+fn twenty_starts_at_once_make_one_process() {
+    let lab = Lab::new();
+    lab.run_dir("a");
+    let answers: Vec<_> = thread::scope(|scope| {
+        let starts: Vec<_> = (0..20).map(|_| scope.spawn(|| lab.start("a", 1))).collect();
+        starts.into_iter().map(|start| start.join().unwrap()).collect()
+    });
+    let pid = lab.status("a").pid();
+    assert!(
+        answers
+            .iter()
+            .all(|answer| answer.code == Some(0) && answer.pid() == pid)
+    );
+    assert_eq!(
+        wait_for(|| Some(lab.loads("a")).filter(|loads| !loads.is_empty())),
+        [pid]
+    );
+}
+
+#[test]
+fn starts_of_two_runs_at_once_give_the_drive_to_one() {
+    let lab = Lab::new();
+    lab.run_dir("a");
+    lab.run_dir("b");
+    let (a, b) = thread::scope(|scope| {
+        let a = scope.spawn(|| lab.start("a", 1));
+        (lab.start("b", 2), a.join().unwrap())
+    });
+    let mut codes = [a.code, b.code];
+    codes.sort();
+    assert_eq!(codes, [Some(0), Some(2)]);
+    assert_eq!(lab.loads("a").len() + lab.loads("b").len(), 1);
+}
+
+#[test]
+fn the_exit_status_is_kept() {
+    let lab = Lab::new();
+    lab.run_dir("a");
+    lab.start("a", 1);
+    lab.feed("a", "no record");
+    assert_eq!(lab.ended("a").record["exit_status"], 3);
+}
+
+#[test]
+fn an_ended_run_is_not_started_again() {
+    let lab = Lab::new();
+    lab.run_dir("a");
+    let pid = lab.start("a", 1).pid();
+    lab.feed("a", "no record");
+    lab.ended("a");
+    let again = lab.start("a", 1);
+    assert_eq!((again.code, again.state(), again.pid()), (Some(0), "ended", pid));
+    assert!(lab.loads("a").is_empty());
+}
+
+#[test]
+fn the_load_prints_into_the_run_directory() {
+    let lab = Lab::new();
+    let run_dir = lab.run_dir("a");
+    lab.start("a", 1);
+    lab.feed("a", "no record");
+    let ended = lab.ended("a");
+    assert!(
+        fs::read_to_string(run_dir.join("stderr"))
+            .unwrap()
+            .contains("no record")
+    );
+    assert_eq!(ended.record["log_bytes"], 0);
+    fs::write(run_dir.join("log"), "12345").unwrap();
+    fs::write(run_dir.join("side.jsonl"), "123").unwrap();
+    let status = lab.status("a").record;
+    assert_eq!(
+        (&status["log_bytes"], &status["side_file_bytes"]),
+        (&5.into(), &3.into())
+    );
+}
+
+#[test]
+fn a_load_without_a_log_of_its_own_prints_the_log() {
+    let lab = Lab::new();
+    let run_dir = lab.run_dir("a");
+    lab.start("a", 1);
+    let other_boot = r#"{"pid": 1, "start_ticks": 1, "generation": 7, "boot_id": ""}"#;
+    lab.feed("a", other_boot);
+    let ended = lab.ended("a");
+    assert!(
+        fs::read_to_string(run_dir.join("log"))
+            .unwrap()
+            .contains(r#""generation":7"#)
+    );
+    assert_eq!(ended.record["exit_status"], 0);
+    assert!(ended.record["log_bytes"].as_u64() > Some(0));
+}
+
+#[test]
+fn stop_ends_the_process_and_says_how_it_ended() {
+    let lab = Lab::new();
+    lab.run_dir("a");
+    let pid = lab.start("a", 1).pid();
+    assert_eq!(lab.stop("a").code, Some(0));
+    let ended = lab.ended("a");
+    assert_eq!((ended.pid(), ended.reason()), (pid, "ended by signal 15"));
+    assert!(ended.record["exit_status"].is_null());
+    assert_eq!(lab.stop("a").state(), "ended");
+}
+
+#[test]
+fn stop_reaches_a_load_whose_starter_ignored_the_signal() {
+    let lab = Lab::new();
+    lab.run_dir("a");
+    let ignoring = [
+        &[
+            "-c".to_owned(),
+            "trap '' TERM HUP; exec \"$0\" \"$@\"".to_owned(),
+            lab::binary().display().to_string(),
+        ],
+        &lab.starting("a", 1)[..],
+    ]
+    .concat();
+    assert_eq!(
+        answer(Command::new("sh").args(ignoring).output().unwrap()).state(),
+        "running"
+    );
+    lab.stop("a");
+    assert_eq!(lab.ended("a").reason(), "ended by signal 15");
+}
+
+#[test]
+fn a_run_stopped_before_its_start_never_starts() {
+    let lab = Lab::new();
+    lab.run_dir("a");
+    assert_eq!(lab.stop("a").state(), "ended");
+    let late = lab.start("a", 1);
+    assert_eq!(
+        (late.code, late.state(), late.reason()),
+        (Some(0), "ended", "stopped before it was started")
+    );
+    assert!(lab.loads("a").is_empty());
+    assert_eq!(lab.stop("nowhere").state(), "absent");
+}
+
+#[test]
+fn an_older_generation_is_refused() {
+    let lab = Lab::new();
+    lab.run_dir("a");
+    lab.run_dir("b");
+    lab.start("b", 2);
+    lab.stop("b");
+    lab.ended("b");
+    let late = lab.start("a", 1);
+    assert_eq!((late.code, late.state()), (Some(2), "absent"));
+    assert!(
+        late.reason().contains("generation 1 is older than 2"),
+        "{}",
+        late.reason()
+    );
+    assert_eq!(lab.start("a", 3).state(), "running");
+}
+
+#[test]
+fn another_run_is_refused_while_the_drive_is_held() {
+    let lab = Lab::new();
+    let a = lab.run_dir("a");
+    lab.run_dir("b");
+    lab.start("a", 1);
+    let refused = lab.start("b", 2);
+    assert_eq!(refused.code, Some(2));
+    assert!(
+        refused
+            .reason()
+            .contains(&format!("{} runs as generation 1", a.display())),
+        "{}",
+        refused.reason()
+    );
+    lab.stop("a");
+    lab.ended("a");
+    assert_eq!(lab.start("b", 2).state(), "running");
+}
+
+#[test]
+fn a_drive_stays_held_when_only_the_load_is_left() {
+    let lab = Lab::new();
+    lab.run_dir("a");
+    lab.run_dir("b");
+    let pid = lab.start("a", 1).pid();
+    let [monitor] = lab.forks("a")[..] else {
+        panic!("{:?}", lab.forks("a"))
+    };
+    kill(monitor);
+    assert_eq!((lab.status("a").state(), lab.status("a").pid()), ("running", pid));
+    assert_eq!(lab.start("b", 2).code, Some(2));
+    kill(pid);
+    let ended = lab.ended("a");
+    assert!(
+        ended.record["exit_status"].is_null() && ended.reason().contains("nobody was left"),
+        "{}",
+        ended.record
+    );
+    assert_eq!(lab.start("b", 2).state(), "running");
+}
+
+#[test]
+fn a_reused_number_is_not_taken_for_ours() {
+    let lab = Lab::new();
+    let run_dir = lab.run_dir("a");
+    let mut stranger = Command::new("sleep").arg("60").spawn().unwrap();
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    let (pid, boot) = (stranger.id(), boot.trim());
+    let record = format!(r#"{{"pid": {pid}, "start_ticks": 1, "generation": 1, "boot_id": "{boot}"}}"#);
+    fs::write(run_dir.join("pid"), record).unwrap();
+    assert_eq!(lab.status("a").state(), "ended");
+    assert_eq!(lab.stop("a").state(), "ended");
+    assert!(stranger.try_wait().unwrap().is_none());
+    stranger.kill().unwrap();
+    stranger.wait().unwrap();
+}
+
+#[test]
+fn a_run_survives_the_death_of_its_starters_whole_group() {
+    let lab = Lab::new();
+    lab.run_dir("a");
+    let words = lab.starting("a", 1);
+    let script = "\"$0\" \"$@\"; sleep 60";
+    let shell = Command::new("sh")
+        .args(["-c", script])
+        .arg(lab::binary())
+        .args(words)
+        .process_group(0)
+        .stdout(Stdio::null())
+        .spawn();
+    let mut shell = shell.unwrap();
+    let pid = wait_for(|| Some(lab.status("a")).filter(|answer| answer.state() == "running")).pid();
+    kill_group(shell.id().into());
+    shell.wait().unwrap();
+    assert_eq!(lab.start("a", 1).pid(), pid);
+    assert_eq!(
+        wait_for(|| Some(lab.loads("a")).filter(|loads| !loads.is_empty())),
+        [pid]
+    );
+}
+
+#[test]
+fn the_load_has_a_session_of_its_own_and_no_descriptor_of_the_caller() {
+    let lab = Lab::new();
+    let run_dir = lab.run_dir("a");
+    let mine = run_dir.join("callers-file");
+    let words = [
+        vec![
+            "-c".to_owned(),
+            format!("exec 9>{}; exec \"$0\" \"$@\"", mine.display()),
+            lab::binary().display().to_string(),
+        ],
+        lab.starting("a", 1),
+    ]
+    .concat();
+    let pid = answer(Command::new("sh").args(words).output().unwrap()).pid();
+    let open: Vec<_> = fs::read_dir(format!("/proc/{pid}/fd"))
+        .unwrap()
+        .map(|entry| fs::read_link(entry.unwrap().path()).unwrap())
+        .collect();
+    let expected = [
+        "/dev/null".into(),
+        run_dir.join("log"),
+        run_dir.join("stderr"),
+        run_dir.join("lock"),
+        lab.path("drive.lock"),
+    ];
+    assert_eq!(open.len(), expected.len(), "{open:?}");
+    assert!(expected.iter().all(|path| open.contains(path)), "{open:?}");
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    assert_eq!(
+        stat.rsplit(')')
+            .next()
+            .unwrap()
+            .split_whitespace()
+            .nth(3)
+            .unwrap(),
+        pid.to_string()
+    );
+    assert_eq!(fs::read_link(format!("/proc/{pid}/cwd")).unwrap(), run_dir);
+}
+
+/// Kills launchers at moments spread evenly over the time that a start takes, so that every window is hit many times.
+#[test]
+fn a_launcher_killed_anywhere_leaves_at_most_one_process_and_nothing_to_repair() {
+    const TRIES: u32 = 200;
+    let lab = Lab::new();
+    let full = duration_of_a_start(&lab);
+    let mut survivors = 0;
+    for attempt in 1..=TRIES {
+        let name = format!("run-{attempt}");
+        lab.run_dir(&name);
+        kill_after(
+            full * attempt / (TRIES * 3 / 4),
+            &lab.starting(&name, attempt.into()),
+        );
+        survivors += u32::from(lab.path(&name).join("pid").exists());
+        assert_exactly_one(&lab, &name, attempt.into());
+        lab.stop(&name);
+        lab.ended(&name);
+    }
+    println!("{survivors} of {TRIES} killed launchers had already left a process");
+    assert!(
+        (1..TRIES).contains(&survivors),
+        "the kills missed the start: {survivors} of {TRIES}"
+    );
+}
+
+fn duration_of_a_start(lab: &Lab) -> Duration {
+    lab.run_dir("measured");
+    let begun = Instant::now();
+    lab.start("measured", 0);
+    let full = begun.elapsed();
+    lab.stop("measured");
+    lab.ended("measured");
+    full
+}
+
+fn kill_after(delay: Duration, words: &[String]) {
+    let mut launcher = drivetest().args(words).stdout(Stdio::null()).spawn().unwrap();
+    thread::sleep(delay);
+    launcher.kill().unwrap();
+    launcher.wait().unwrap();
+}
+
+fn assert_exactly_one(lab: &Lab, name: &str, generation: u64) {
+    let again = lab.start(name, generation);
+    assert_eq!(
+        (again.code, again.state()),
+        (Some(0), "running"),
+        "{}",
+        again.stderr
+    );
+    assert_eq!(
+        wait_for(|| Some(lab.loads(name)).filter(|loads| !loads.is_empty())),
+        [again.pid()],
+        "{name}"
+    );
+    assert_eq!(
+        wait_for(|| Some(lab.forks(name)).filter(|forks| forks.len() < 2)).len(),
+        1,
+        "{name}: its monitor"
+    );
+    assert_eq!(lab.start(name, generation).pid(), again.pid());
+    assert!(Path::new(&format!("/proc/{}", again.pid())).exists());
+}
