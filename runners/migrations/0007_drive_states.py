@@ -18,7 +18,7 @@ DROP TRIGGER drive_state_append_only ON runners_drivestate;
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('results', '0018_lab_record'),
+        ('results', '0019_lab_record'),
         ('runners', '0006_host_over_ssh'),
     ]
 

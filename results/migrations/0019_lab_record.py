@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('results', '0017_earlier_results'),
+        ('results', '0018_slices_of_runs'),
     ]
 
     operations = [
