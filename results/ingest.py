@@ -155,7 +155,7 @@ def _slices(run: Run, read: Document) -> Iterator[list[Any]]:
 def _counts_by_ordinal(rows_count: int, parts: list[Document]) -> list[list[int | None]]:
     """Return a row for each ordinal, all of one length as PostgreSQL has them; of nulls where no part tells it."""
     length = max([1, *(len(part["counts"]) for part in parts)])
-    rows: list[list[int | None]] = [[None] * length] * rows_count
+    rows: list[list[int | None]] = [[None] * length for _ in range(rows_count)]
     for part in parts:
         rows[part["ordinal"]] = part["counts"] + [0] * (length - len(part["counts"]))
     return rows

@@ -7,21 +7,23 @@ from django.db.models import Max, QuerySet
 from django.utils import timezone
 from psycopg.errors import UniqueViolation
 
-from runners.closing import close, status_or_close
+from runners.campaigns.models import Campaign
+from runners.closing import close, status_or_close, was_never_started
 from runners.errors import HostError
 from runners.health import why_no_work
 from runners.host_claims import holder_of_hosts
 from runners.hosts import Connect
-from runners.hosts.protocol import Detached, ProgramStatus
+from runners.hosts.protocol import Detached, LabHost, ProgramStatus
 from runners.locks import hold_drive
 from runners.models import Dispatch
 from runners.moves import WORKER, move, note, put_off
-from runners.stages import current_run, lab_host
+from runners.stages import current, current_run, is_last, lab_host, pass_on
 from runners.states import LIVE, State
 
 log = logging.getLogger(__name__)
 
 ONE_PER_DRIVE = "one_live_dispatch_per_drive"
+CAMPAIGN_OPEN = (Campaign.State.ACTIVE, Campaign.State.PAUSED, Campaign.State.CANCELLING)
 
 
 def claim(dispatch: Dispatch, connect: Connect) -> bool:
@@ -33,6 +35,8 @@ def claim(dispatch: Dispatch, connect: Connect) -> bool:
     for host in filter(None, [dispatch.device.host, dispatch.load_host]):
         if unfit := why_no_work(host):
             return _wait(dispatch, f"{host} gets no work: {unfit}")
+    if held := _held_by_campaign(dispatch):
+        return _wait(dispatch, held)
     if not _ask_about_lost(dispatch.drive_key, connect):
         put_off(dispatch)
     try:
@@ -45,13 +49,25 @@ def claim(dispatch: Dispatch, connect: Connect) -> bool:
     return False
 
 
+def _held_by_campaign(dispatch: Dispatch) -> str:
+    """Say which campaign keeps a dispatch waiting: another one that has the drive, or its own that is held."""
+    campaign = Campaign.objects.filter(drive_key=dispatch.drive_key, state__in=CAMPAIGN_OPEN).first()
+    if campaign is None:
+        return ""
+    if campaign.pk != dispatch.campaign_id:
+        return f"drive busy: campaign {campaign} has it; waiting until that has ended"
+    is_held = campaign.state == Campaign.State.PAUSED
+    return f"campaign {campaign} is paused; waiting until it goes on" if is_held else ""
+
+
 def _claim_free_drive(dispatch: Dispatch) -> bool:
     """Claim inside a transaction. The drive is held first: the newest generation must not change under our eyes."""
     hold_drive(dispatch.drive_key)
     lost = unconfirmed(dispatch.drive_key).first()
     if lost is not None:
         still = f"{lost} was lost and may still run on {lost.device.host}"
-        return _wait(dispatch, f"drive busy: {still}; waiting for its host")
+        wanted = "waiting for its host to say that nothing of it runs, or for a person who does on its page"
+        return _wait(dispatch, f"drive busy: {still}; {wanted}")
     if holder := holder_of_hosts(dispatch):
         return _wait(dispatch, f"host busy with {holder}; waiting until it has ended")
     newest = Dispatch.objects.filter(drive_key=dispatch.drive_key).aggregate(newest=Max("generation"))["newest"]
@@ -80,20 +96,56 @@ def settle_lost(lost: Dispatch, connect: Connect) -> bool:
 
     False where the host gave no answer.
     """
-    status = _status_of_lost(lost, connect)
-    if status is not None and status.state is not Detached.RUNNING:
-        Dispatch.objects.filter(pk=lost.pk, ended_at__isnull=True).update(ended_at=timezone.now())
-    return status is not None
-
-
-def _status_of_lost(lost: Dispatch, connect: Connect) -> ProgramStatus | None:
-    """Ask the host, and end the program where somebody asked for that. None where there is no answer."""
     try:
-        host, run = lab_host(lost, connect), current_run(lost)
-        return (close if lost.cancel_requested_at else status_or_close)(host, run)
+        runs_nothing = _runs_nothing(lost, lab_host(lost, connect))
     except HostError as error:
         log.info("%s: lost, and its host cannot be asked: %s", lost.public_id, error)
-        return None
+        return False
+    if runs_nothing:
+        Dispatch.objects.filter(pk=lost.pk, ended_at__isnull=True).update(ended_at=timezone.now())
+    return True
+
+
+def _runs_nothing(lost: Dispatch, host: LabHost) -> bool:
+    """Ask the host, and end the program where somebody asked for that; tell whether nothing of the dispatch runs.
+
+    A program that was seen to run and has left nothing on the host has not ended for that: its run directory may have
+    been removed, or the host's name may lead to another machine. Only a restart of all its machines has ended it.
+    """
+    status = _how_it_stands(lost, host)
+    if status.state is Detached.RUNNING:
+        return False
+    if lost.pid is None and lost.stage == 0 and was_never_started(status):
+        Dispatch.objects.filter(pk=lost.pk).update(is_never_started=True)
+    was_seen, has_left_trace = lost.pid is not None, status.pid is not None
+    has_ended = not was_seen or has_left_trace or _were_restarted(lost, host)
+    if has_ended and not is_last(lost):
+        # A drive that stays mounted takes no other run: the next ask begins what cleans up.
+        pass_on(lost, status if has_left_trace else None, "lost; nothing of it runs any more")
+        return False
+    return has_ended
+
+
+def _how_it_stands(lost: Dispatch, host: LabHost) -> ProgramStatus:
+    """Ask about the current stage; what cleans up is begun where it was not, and is not ended."""
+    run, stage = current_run(lost), current(lost)
+    if not stage.is_cleanup:
+        return (close if lost.cancel_requested_at else status_or_close)(host, run)
+    try:
+        host.put(run, stage.files)
+        started = host.start(run, lost.drive_key, lost.generation, stage.argv)
+    except HostError as error:
+        if error.retry:
+            raise
+        log.warning("%s: %s is not begun: %s", lost.public_id, stage.name, error)
+        return close(host, run)
+    Dispatch.objects.filter(pk=lost.pk, stage=lost.stage, pid__isnull=True).update(pid=started.pid)
+    return started
+
+
+def _were_restarted(lost: Dispatch, host: LabHost) -> bool:
+    now = set(host.boot_ids())
+    return bool(lost.boot_ids) and bool(now) and not now & set(lost.boot_ids)
 
 
 def _is_second_live(error: IntegrityError) -> bool:

@@ -9,6 +9,11 @@ def close(host: LabHost, run: str) -> ProgramStatus:
     return host.stop(run)
 
 
+def was_never_started(closed: ProgramStatus) -> bool:
+    """Tell whether a run that was closed never had a program: none is there, and none can come."""
+    return closed.state is Detached.ENDED and closed.pid is None
+
+
 def status_or_close(host: LabHost, run: str) -> ProgramStatus:
     """Return the status of a run that nobody waits for any more; where nothing was started, nothing ever will be.
 

@@ -24,7 +24,7 @@ def collect(dispatch: Dispatch, host: LabHost) -> bool:
     A run that ended badly leaves evidence too; then the dispatch failed, with its log kept.
     """
     drive_states.record(dispatch, host, DriveState.Moment.AFTER)
-    reason = _reason(dispatch, host) + overdue_words(dispatch)
+    reason = _reason(dispatch, host)
     try:
         left = RECIPES[dispatch.recipe].hand_in(dispatch, host)
     except TooLargeError as error:
@@ -38,7 +38,8 @@ def collect(dispatch: Dispatch, host: LabHost) -> bool:
 def _reason(dispatch: Dispatch, host: LabHost) -> str:
     if len(stages_of(dispatch)) > 1:
         return why_it_ended_badly(dispatch) or exits.REASONS[exits.FINISHED]
-    return why_it_ended(host, current_run(dispatch), dispatch.exit_status)
+    words = overdue_words(dispatch, dispatch.exit_status)
+    return why_it_ended(host, current_run(dispatch), dispatch.exit_status) + words
 
 
 def _cut_words(dispatch: Dispatch, left: Mapping[str, Any]) -> str:

@@ -79,9 +79,12 @@ def begun_at(dispatch: Dispatch) -> datetime | None:
 
 
 def last_preparing(dispatch: Dispatch) -> Dispatch | None:
-    """Return the last attempt to prepare the drive before a dispatch, also one that failed: it wrote over the drive."""
+    """Return the last attempt to prepare the drive before a dispatch, also one that failed: it wrote over the drive.
+
+    One whose start was never answered may have written too; it counts unless the host has shut it out.
+    """
     earlier = Dispatch.objects.filter(drive_key=dispatch.drive_key, generation__lt=dispatch.generation)
-    begun = earlier.filter(recipe=PREP, started_at__isnull=False)
+    begun = earlier.filter(recipe=PREP, steps__to_state=State.PREPARING, is_never_started=False)
     return begun.order_by("-generation").first()
 
 

@@ -8,11 +8,15 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
+from django.db.models import Q
+from django.db.models.functions import Now
 
 from results.models import Event
 from runners.hosts.connections import COMMAND
 from runners.hosts.keys import fingerprint, public_key
-from runners.models import Host
+from runners.locks import hold_host
+from runners.models import Dispatch, Host
+from runners.states import LIVE, State
 
 PROGRAM = "/usr/local/sbin/drivetest"
 SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -51,14 +55,17 @@ class Pins:
 def enrol(name: str, pins: Pins, actor: AbstractBaseUser | None) -> Host:
     """Add a host, or pin it anew; it gets work once a check of what is pinned now has found nothing against it.
 
-    Raises ValueError for pins that `Pins.objections` objects to, and for the name of a host that is reached otherwise.
+    Raises ValueError for pins that `Pins.objections` objects to, for the name of a host that is reached otherwise, and
+    while something may run there: the machine that is pinned anew would say of it that it is absent.
     """
     if wrong := pins.objections():
         raise ValueError("; ".join(f"{field}: {sentence}" for field, sentence in wrong.items()))
     if Host.objects.filter(name=name).exclude(kind=Host.Kind.SSH).exists():
         raise ValueError(f"{name}: is the register's own machine; choose another name")
     columns = vars(pins) | {"kind": Host.Kind.SSH, "objections": [], "checked_at": None}
+    columns |= {"next_check_at": Now(), "silent_checks": 0}
     with transaction.atomic():
+        _check_nothing_runs(name)
         host, is_new = Host.objects.update_or_create(name=name, defaults=columns)
         Event.objects.create(
             actor_id=None if actor is None else actor.pk,
@@ -68,6 +75,21 @@ def enrol(name: str, pins: Pins, actor: AbstractBaseUser | None) -> Host:
             details=vars(pins),
         )
     return host
+
+
+def _check_nothing_runs(name: str) -> None:
+    """The host is held as by a claim: none begins between this and the new pins."""
+    host = Host.objects.filter(name=name).first()
+    if host is None:
+        return
+    hold_host(host.pk)
+    may_run = Q(state__in=LIVE) | Q(state=State.LOST, ended_at__isnull=True)
+    there = Dispatch.objects.filter(Q(device__host=host) | Q(load_host=host)).filter(may_run).first()
+    if there is not None:
+        raise ValueError(
+            f"{name}: {there} is {there.state} there and may still run; cancel it and wait for its end, "
+            "or say on its page how it is known that nothing of it runs"
+        )
 
 
 def own_program_sha256() -> str:
@@ -86,6 +108,12 @@ def authorized_key() -> str:
     return f'restrict,command="{COMMAND}" {public_key()}'
 
 
+def sshd_rule(user: str) -> str:
+    """Return what sshd has to know: of this account the root-owned file counts alone, and of others nothing changes."""
+    keys = f"AuthorizedKeysFile /etc/ssh/authorized/{user}"
+    return f"Match User {user}\n  {keys}\n  AuthorizedKeysCommand none\nMatch all"
+
+
 def set_up(host: Host) -> list[tuple[str, str]]:
     """Return what the host's operator does, as sentences with the commands that go with them."""
     drives = "\n".join(f'  "{device.drive_key}",' for device in host.devices.order_by("pk")) or '  "nvme:MODEL:SERIAL",'
@@ -102,8 +130,7 @@ def set_up(host: Host) -> list[tuple[str, str]]:
             "Let the register's key in, for one command.",
             f"install -d -o root -g root -m 0755 /etc/ssh/authorized\n"
             f"cat > /etc/ssh/authorized/{host.user} <<'END'\n{authorized_key()}\nEND\n"
-            "echo 'AuthorizedKeysFile .ssh/authorized_keys /etc/ssh/authorized/%u' \\\n"
-            "  > /etc/ssh/sshd_config.d/drivecert.conf",
+            f"cat > /etc/ssh/sshd_config.d/drivecert.conf <<'END'\n{sshd_rule(host.user)}\nEND\nsshd -t",
         ),
         (
             "Let that account run the command as root: one line in /etc/sudoers.d/drivecert, mode 0440.",

@@ -17,6 +17,7 @@ from runners.errors import FileMissingError
 from runners.hosts.protocol import LabHost
 from runners.models import Dispatch
 from runners.safety import may_certify
+from runners.scratch import check_size, scratch_dir
 
 LOG_FILE, SIDE_FILE = "log", "side.jsonl"
 
@@ -33,10 +34,11 @@ def hand_in_log(dispatch: Dispatch, host: LabHost) -> Submission:
 
 def hand_in_archive(dispatch: Dispatch, members: Iterable[tuple[str, IO[bytes]]]) -> Submission:
     """Hand in many files as one archive; the same files make the same bytes, so that a repeat is recognised."""
-    with tempfile.TemporaryFile() as archive:
+    with tempfile.TemporaryFile(dir=scratch_dir()) as archive:
         with tarfile.open(fileobj=archive, mode="w") as tar:
             for name, stream in members:
                 _add(tar, name, stream)
+                check_size(f"{dispatch.public_id}.tar", archive.tell())
         archive.seek(0)
         return _through_the_door(dispatch, archive, f"{dispatch.public_id}.tar", None)
 
@@ -64,7 +66,9 @@ def command_text(argv: Iterable[str], exit_status: int | None) -> bytes:
 
 def _add(tar: tarfile.TarFile, name: str, stream: IO[bytes]) -> None:
     """Add a file under a name alone: its time and owner on the host are no part of what was measured."""
-    with tempfile.TemporaryFile() as whole:  # a tar names the length first, and a host's file may still be a pipe to us
+    with tempfile.TemporaryFile(
+        dir=scratch_dir()
+    ) as whole:  # a tar names the length first, and a host's file may still be a pipe to us
         shutil.copyfileobj(stream, whole)
         member = tarfile.TarInfo(name)
         member.size = whole.tell()

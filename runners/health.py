@@ -1,27 +1,39 @@
 """Whether a host may be given work: what it told at its last check, what speaks against it, how long ago that was."""
 
+import shutil
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db.models import F, Q, QuerySet
+from django.db import transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from runners.errors import HostError
 from runners.hosts.ssh import SshHost
+from runners.machine import machine_id
 from runners.models import Device, Host
 
 # So many periods may pass without a check; one may fall out when a worker is restarted.
 PERIODS_WITHOUT = 3
+# A host that gets no work is asked again after a minute; where it gave no answer, after twice as long each time.
+UNFIT_PERIOD_S = 60
+SILENT_CHECKS_MAX = 16
+# What a check was asked of.
+PINS = ("address", "port", "user", "host_key", "program_sha256")
 MIB_BYTES = 1024 * 1024
 NS_PER_S = 10**9
 
 
 def why_no_work(host: Host) -> str:
-    """Return why a host gets no work now, as a sentence; empty where it gets some. This machine needs no check."""
+    """Return why a host gets no work now, as a sentence; empty where it gets some.
+
+    This machine needs no check on a schedule: its room is looked at here. Another machine looks at its own.
+    """
     if host.kind == Host.Kind.LOCAL:
-        return ""
+        return "; ".join(_room(_own_room())) if host.machine_id in {"", machine_id()} else ""
     if host.objections:
         return "; ".join(host.objections)
     if host.checked_at is None:
@@ -31,30 +43,44 @@ def why_no_work(host: Host) -> str:
     return ""
 
 
-def due() -> "QuerySet[Host, int]":
-    """Return the keys of the hosts that are to be checked: after a period, and those that get no work at every call."""
-    is_old = Q(checked_at__isnull=True) | Q(checked_at__lt=timezone.now() - _period())
-    waiting = Host.objects.filter(is_old | ~Q(objections=[]), kind=Host.Kind.SSH)
-    return waiting.order_by(F("checked_at").asc(nulls_first=True)).values_list("pk", flat=True)
+def take_due(limit: int) -> list[Host]:
+    """Take up to `limit` hosts over SSH whose check is due, the longest due first; of two workers one takes each.
 
-
-def check_if_due(host_id: int) -> None:
-    """Check a host unless somebody has just done so."""
-    host = Host.objects.filter(pk__in=due()).filter(pk=host_id).first()
-    if host is not None:
-        check(host)
+    Taking puts the next check a period off: what a worker that dies has taken waits for so long.
+    """
+    with transaction.atomic():
+        due = Host.objects.filter(kind=Host.Kind.SSH, next_check_at__lte=Now()).order_by("next_check_at", "pk")
+        hosts = list(due.select_for_update(skip_locked=True)[:limit])
+        Host.objects.filter(pk__in=[host.pk for host in hosts]).update(next_check_at=Now() + _period())
+    return hosts
 
 
 def check(host: Host, lab_host: SshHost | None = None) -> list[str]:
-    """Ask a host how it is, keep what it says, and return what speaks against giving it work."""
+    """Ask a host how it is, keep what it says, and return what speaks against giving it work.
+
+    What was asked of other pins than those of now is not kept: it is another machine's, or another program's.
+    """
+    pins = {name: getattr(host, name) for name in PINS}
     told, objections = _asked(host, lab_host or SshHost(host))
-    Host.objects.filter(pk=host.pk).update(health=told, objections=objections, checked_at=timezone.now())
+    silent_checks = 0 if told is not None else min(host.silent_checks + 1, SILENT_CHECKS_MAX)
+    seen = {"objections": objections, "checked_at": timezone.now(), "silent_checks": silent_checks}
+    again = {"next_check_at": Now() + _until_next(objections, silent_checks)}
+    health = {} if told is None else {"health": told}
+    Host.objects.filter(pk=host.pk, **pins).update(**seen, **again, **health)
     host.refresh_from_db()
     return objections
 
 
-def _asked(host: Host, lab_host: SshHost) -> tuple[dict[str, Any], list[str]]:
-    """Return what a host tells, and what speaks against it; of a silent host, what it told before."""
+def _until_next(objections: list[str], silent_checks: int) -> timedelta:
+    """Return when a host is asked again: an unfit one soon, a silent one the later the longer, a period at most."""
+    if not objections:
+        return _period()
+    seconds = UNFIT_PERIOD_S << max(0, silent_checks - 1)
+    return min(_period(), timedelta(seconds=seconds))
+
+
+def _asked(host: Host, lab_host: SshHost) -> tuple[dict[str, Any] | None, list[str]]:
+    """Return what a host tells, None where it tells nothing, and what speaks against it."""
     before = timezone.now()
     try:
         told = lab_host.health()
@@ -63,9 +89,9 @@ def _asked(host: Host, lab_host: SshHost) -> tuple[dict[str, Any], list[str]]:
         told["devices"] = [_device(lab_host, device, told["drives"]) for device in host.devices.order_by("pk")]
         return told, objections_to(host, told)
     except HostError as error:
-        return host.health, [str(error)]
+        return None, [str(error)]
     except (KeyError, TypeError) as error:
-        return host.health, [f"{host}: expected drivecert.host-health/1, got none with {error}"]
+        return None, [f"{host}: expected drivecert.host-health/1, got none with {error}"]
 
 
 def objections_to(host: Host, told: dict[str, Any]) -> list[str]:
@@ -95,8 +121,15 @@ def _room(told: dict[str, Any]) -> Iterable[str]:
     if free_mib < settings.HOST_FREE_MIB_MIN:
         yield (
             f"{told['state_dir']}: {free_mib} MiB free, expected at least {settings.HOST_FREE_MIB_MIN} MiB; "
-            "remove old run directories"
+            "remove run directories (d-...) of dispatches that have ended, and nothing else there"
         )
+
+
+def _own_room() -> dict[str, Any]:
+    """Return the room where this machine's run directories lie, or will lie."""
+    place = Path(settings.LAB_DIR)
+    there = next(path for path in (place, *place.parents) if path.exists())
+    return {"state_dir": str(place), "free_bytes": shutil.disk_usage(there).free}
 
 
 def _drives(told: dict[str, Any]) -> Iterable[str]:

@@ -5,7 +5,8 @@ import logging
 from runners.hosts import Connect, connect, is_within_reach
 from runners.locks import stepping
 from runners.models import Dispatch, Host
-from runners.steps import advance, stumbled
+from runners.steps import advance
+from runners.troubles import stumbled
 
 log = logging.getLogger(__name__)
 

@@ -21,6 +21,7 @@ class Host(models.Model):
 
     A host over SSH is known by its pinned key and runs the program with the pinned SHA-256. `health` is what it told at
     the last check, `objections` why it gets no work since then; whether that is too long ago is for runners/health.py.
+    `silent_checks` counts the last checks in a row that got no answer; `next_check_at` is by the database's clock.
     """
 
     class Kind(models.TextChoices):
@@ -32,14 +33,16 @@ class Host(models.Model):
     name = models.SlugField(unique=True)
     kind = models.CharField(max_length=10, choices=Kind)
     machine_id = models.CharField(max_length=64, blank=True)
-    address = models.CharField(max_length=255, blank=True)
-    port = models.PositiveIntegerField(default=22)
-    user = models.CharField(max_length=32, blank=True)
-    host_key = models.TextField(blank=True)
-    program_sha256 = models.CharField(max_length=64, blank=True)
-    health = models.JSONField(default=dict)
-    objections = models.JSONField(default=list)
+    address = models.CharField(max_length=255, blank=True, db_default="")
+    port = models.PositiveIntegerField(default=22, db_default=22)
+    user = models.CharField(max_length=32, blank=True, db_default="")
+    host_key = models.TextField(blank=True, db_default="")
+    program_sha256 = models.CharField(max_length=64, blank=True, db_default="")
+    health = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
+    objections = models.JSONField(default=list, db_default=models.Value([], models.JSONField()))
     checked_at = models.DateTimeField(null=True)
+    next_check_at = models.DateTimeField(db_default=Now())
+    silent_checks = models.PositiveSmallIntegerField(default=0, db_default=0)
     added_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -90,6 +93,9 @@ class Dispatch(models.Model):
 
     `nx_load` and `duration_s` are null for what has neither: prep ends when the whole drive is written.
     `facts` is what the orderer states about the product. `progress` is for the live page only (runners/progress.py).
+    `boot_ids` are the starts of its machines under which its program was seen to run (LabHost.boot_ids).
+    `end_asked_at` is when its program was first asked to end for having run beyond its limit.
+    `is_never_started`: the host has closed its run directory before anything was started there.
     `silent_since` is when the host stopped answering. `ended_at` of a lost dispatch is set once the host has said that
     nothing of it runs; until then the drive is not given to another. `load_host` is where the requests come from, None
     where that is the drive's own host. `stage` is the ordinal of the recipe's stage that runs, or ran last.
@@ -114,9 +120,12 @@ class Dispatch(models.Model):
     state = models.CharField(max_length=12, choices=State, default=State.QUEUED)
     reason = models.TextField(blank=True)
     cancel_requested_at = models.DateTimeField(null=True)
+    end_asked_at = models.DateTimeField(null=True)
     generation = models.PositiveIntegerField(default=0)
-    stage = models.PositiveSmallIntegerField(default=0)
+    stage = models.PositiveSmallIntegerField(default=0, db_default=0)
     pid = models.PositiveIntegerField(null=True)
+    is_never_started = models.BooleanField(default=False, db_default=False)
+    boot_ids = models.JSONField(default=list, db_default=models.Value([], models.JSONField()))
     log_bytes = models.BigIntegerField(default=0)
     last_label_s = models.PositiveIntegerField(default=0)
     progress = models.JSONField(default=dict)

@@ -28,7 +28,7 @@ def move(dispatch: Dispatch, from_state: State, to_state: State, actor: str, rea
         if to_state is State.LOST:
             hold_drive(dispatch.drive_key)  # a claim must not look past the drive between live and lost
         moved = Dispatch.objects.filter(pk=dispatch.pk, state=from_state).update(
-            state=to_state, reason=reason, silent_since=None, **_stamp(to_state), **columns
+            state=to_state, reason=reason, silent_since=None, **_stamp(from_state, to_state), **columns
         )
         if moved:
             Step.objects.create(dispatch=dispatch, from_state=from_state, to_state=to_state, actor=actor, reason=reason)
@@ -70,10 +70,11 @@ def _check(from_state: State, to_state: State, reason: str) -> None:
         raise ValueError(f"{from_state} -> {to_state}: an end needs a reason in words")
 
 
-def _stamp(to_state: State) -> dict[str, Any]:
-    """Return the times that a state brings. What is lost has not been seen to end."""
+def _stamp(from_state: State, to_state: State) -> dict[str, Any]:
+    """Return the times that a state brings. What is lost has not been seen to end, unless its log was collected."""
     now = timezone.now()
-    ended = {"ended_at": now} if to_state in FINAL - {State.LOST} else {}
+    has_ended = to_state in FINAL and (to_state is not State.LOST or from_state is State.COLLECTING)
+    ended = {"ended_at": now} if has_ended else {}
     return {"heartbeat_at": now} | ended
 
 

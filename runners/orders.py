@@ -16,8 +16,12 @@ from runners import alarms
 from runners.campaigns.models import Campaign
 from runners.hosts.protocol import Identity
 from runners.machine import machine_id
-from runners.models import Device, Dispatch, Host
+from runners.models import Device, Dispatch, Host, Step
 from runners.states import FINAL, State
+from runners.storable import storable
+from runners.ycsb_hosts import objection_to_hosts
+
+YCSB = "ycsb"
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,12 @@ def bind(host: Host, identity: Identity, label: str, actor: AbstractBaseUser) ->
 def order(
     device: Device, organisation: Organisation, asked: Order, actor: AbstractBaseUser, place: Place | None = None
 ) -> Dispatch:
-    """Queue a dispatch; the worker is woken after the commit, and finds the row at its next look where that fails."""
+    """Queue a dispatch; the worker is woken after the commit, and finds the row at its next look where that fails.
+
+    Raises ValueError for a YCSB sweep on hosts that cannot carry it out: it would format the drive and then stop.
+    """
+    if asked.recipe == YCSB and (objection := objection_to_hosts(device.host, asked.load_host)):
+        raise ValueError(objection)
     with transaction.atomic():
         dispatch = Dispatch.objects.create(
             organisation=organisation,
@@ -140,6 +149,24 @@ def cancel(dispatch: Dispatch, actor: AbstractBaseUser) -> bool:
             _record(actor, "dispatch-cancel-asked", "dispatch", dispatch.public_id, {})
             transaction.on_commit(partial(alarms.wake_the_dispatcher, dispatch.pk))
     return bool(asked)
+
+
+def declare_ended(dispatch: Dispatch, actor: AbstractBaseUser, reason: str) -> bool:
+    """Free the drive of a lost dispatch because a person knows that nothing of it runs; False where it is no such one.
+
+    Raises ValueError without a reason: it stands in the history for good, where the host's own word is missing.
+    """
+    if not reason.strip():
+        raise ValueError(f"{dispatch}: expected how it is known that nothing of it runs, got nothing")
+    with transaction.atomic():
+        lost = Dispatch.objects.filter(pk=dispatch.pk, state=State.LOST, ended_at__isnull=True)
+        if not lost.update(ended_at=timezone.now()):
+            return False
+        said = f"nothing of it runs: {storable(reason.strip())}"
+        move = {"from_state": State.LOST, "to_state": State.LOST}
+        Step.objects.create(dispatch=dispatch, actor=actor.get_username()[:100], reason=said, **move)
+        _record(actor, "dispatch-declared-ended", "dispatch", dispatch.public_id, {"reason": said})
+    return True
 
 
 def _record(actor: AbstractBaseUser, kind: str, subject_type: str, subject_id: str, details: dict[str, Any]) -> None:

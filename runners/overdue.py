@@ -1,27 +1,36 @@
-"""Programs that do not end: past the ordered duration, or after they were asked to."""
+"""Programs that do not end: past what their stage may take, or after they were asked to."""
 
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.utils import timezone
 
+from runners import exits
 from runners.models import Dispatch
-
-# Recipes whose program runs for the ordered duration; preparations and databases take as long as they take.
-OF_A_DURATION = frozenset({"act-storage", "act-index"})
+from runners.stages import current
 
 
 def overdue_since(dispatch: Dispatch) -> datetime | None:
-    """Return since when the program should have ended by itself; None before that, and of a recipe without end."""
-    if dispatch.started_at is None or dispatch.duration_s is None or dispatch.recipe not in OF_A_DURATION:
+    """Return since when the program of the current stage should have ended by itself; None before that."""
+    begun_at, limit_s = _begun_at(dispatch), current(dispatch).limit_s
+    if begun_at is None or limit_s is None:
         return None
-    latest = dispatch.started_at + timedelta(seconds=dispatch.duration_s + settings.RUN_OVERDUE_S)
+    latest = begun_at + timedelta(seconds=limit_s + settings.RUN_OVERDUE_S)
     return latest if timezone.now() >= latest else None
 
 
+def _begun_at(dispatch: Dispatch) -> datetime | None:
+    """Return when the stage became due: it is started at once, and what keeps it from that counts too."""
+    if dispatch.stage == 0:
+        return dispatch.started_at
+    before = dispatch.stage_ends.filter(ordinal__lt=dispatch.stage).last()
+    return before.at if before else None
+
+
 def asked_to_end_since(dispatch: Dispatch) -> datetime | None:
-    """Return since when every look asks the program to end; None where it may run on."""
-    return dispatch.cancel_requested_at or overdue_since(dispatch)
+    """Return since when every look asks the program to end; None where it may run on. A cancel ends no clean-up."""
+    cancelled_at = None if current(dispatch).is_cleanup else dispatch.cancel_requested_at
+    return cancelled_at or overdue_since(dispatch)
 
 
 def will_not_end(dispatch: Dispatch) -> bool:
@@ -30,8 +39,14 @@ def will_not_end(dispatch: Dispatch) -> bool:
     return asked is not None and timezone.now() - asked >= timedelta(seconds=settings.HOST_SILENCE_S)
 
 
-def overdue_words(dispatch: Dispatch) -> str:
-    """Return what to add to the reason of a program that did not end by itself; empty where it did."""
-    if overdue_since(dispatch) is None:
+def overdue_words(dispatch: Dispatch, exit_status: int | None) -> str:
+    """Return what to add to the reason of a program that was asked to end and did; empty where it ended by itself.
+
+    Whoever looks late must not say so of a program that ended in time while nobody looked.
+    """
+    if dispatch.end_asked_at is None or not exits.was_stopped(exit_status):
         return ""
-    return f"; it was asked to end, {settings.RUN_OVERDUE_S} s after the ordered {dispatch.duration_s} s were over"
+    limit_s = current(dispatch).limit_s
+    is_ordered = limit_s == dispatch.duration_s
+    time = f"the ordered {limit_s} s" if is_ordered else f"the {limit_s} s that it may take"
+    return f"; it was asked to end, {settings.RUN_OVERDUE_S} s after {time} were over"

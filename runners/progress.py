@@ -1,7 +1,6 @@
 """What the live page shows of a growing log: counters of its last whole block, never a verdict (drivetest judges)."""
 
 import json
-import os
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -111,13 +110,28 @@ def tail(host: LabHost, run: str, log_bytes: int) -> list[str]:
 def last_words(host: LabHost, run: str) -> str:
     """Return what the program said last on standard error; empty where it said nothing, or a power cut left zeros."""
     try:
-        with host.fetch(run, "stderr") as stream:
-            stream.seek(max(0, stream.seek(0, os.SEEK_END) - TAIL_BYTES))
-            text = stream.read(TAIL_BYTES).decode("utf-8", "replace")
+        text = end_of(host, run, "stderr").decode("utf-8", "replace")
     except FileMissingError:
         return ""
     lines = [line for line in (line.strip("\0 \t\r") for line in text.splitlines()) if line]
     return storable(lines[-1]).removeprefix("drivetest: ") if lines else ""
+
+
+def end_of(host: LabHost, run: str, file: str) -> bytes:
+    """Return the last TAIL_BYTES of a file whose length no status tells. Raises FileMissingError.
+
+    Whatever its length: the end is looked for by single bytes, twice as far each time and then between.
+    """
+    head = host.read(run, file, 0, TAIL_BYTES)
+    if len(head) < TAIL_BYTES:
+        return head
+    below, above = TAIL_BYTES, 2 * TAIL_BYTES  # it has at least the one, and fewer bytes than the other
+    while host.read(run, file, above - 1, 1):
+        below, above = above, 2 * above
+    while above - below > 1:
+        middle = (below + above) // 2
+        below, above = (middle, above) if host.read(run, file, middle - 1, 1) else (below, middle)
+    return host.read(run, file, below - TAIL_BYTES, TAIL_BYTES)
 
 
 def act_columns(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus, unit: str) -> dict[str, Any]:

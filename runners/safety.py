@@ -18,6 +18,11 @@ def may_certify(device: Device) -> bool:
     return device.identity_kind != Device.IdentityKind.VIRTUAL
 
 
+def may_be_told_to_destroy(device: Device) -> bool:
+    """Tell whether an order may have recognised data written over: over SSH the host's operator alone may."""
+    return device.host.kind != Host.Kind.SSH
+
+
 def objections_to_device(identity: Identity) -> list[str]:
     """Return, as sentences, why a device must not be written to; empty where it may be."""
     objections = list(identity.refusals)

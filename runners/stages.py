@@ -16,6 +16,9 @@ from runners.recipes.stage import Role, Stage, beside_run, run_of
 from runners.states import State
 from runners.storable import storable
 
+# A lost one goes on to what cleans up, once its host speaks again.
+PASSING_ON = (State.RUNNING, State.LOST)
+
 
 def stages_of(dispatch: Dispatch) -> tuple[Stage, ...]:
     """Return the stages of a dispatch's recipe."""
@@ -49,8 +52,8 @@ def pass_on(dispatch: Dispatch, status: ProgramStatus | None, reason: str) -> bo
     is_well = status is not None and exit_status == exits.FINISHED
     ordinal = following(dispatch, is_well=is_well)
     with transaction.atomic():
-        here = Dispatch.objects.filter(pk=dispatch.pk, state=State.RUNNING, stage=dispatch.stage)
-        if not here.select_for_update().exists():
+        here = Dispatch.objects.filter(pk=dispatch.pk, state=dispatch.state, stage=dispatch.stage)
+        if dispatch.state not in PASSING_ON or not here.select_for_update().exists():
             return False
         end = {"name": current(dispatch).name, "exit_status": exit_status, "reason": storable(reason)}
         StageEnd.objects.get_or_create(dispatch=dispatch, ordinal=dispatch.stage, defaults=end)
@@ -58,7 +61,14 @@ def pass_on(dispatch: Dispatch, status: ProgramStatus | None, reason: str) -> bo
         if ordinal is None:
             here.update(exit_status=worst)
         else:
-            here.update(stage=ordinal, generation=F("generation") + 1, pid=None, exit_status=worst)
+            here.update(
+                stage=ordinal,
+                generation=F("generation") + 1,
+                pid=None,
+                boot_ids=[],
+                end_asked_at=None,
+                exit_status=worst,
+            )
     dispatch.refresh_from_db()
     return ordinal is not None
 
@@ -66,6 +76,11 @@ def pass_on(dispatch: Dispatch, status: ProgramStatus | None, reason: str) -> bo
 def _kept(exit_status: int | None) -> int:
     """Return what is kept of a stage that ended badly; a program that nobody saw end has no status of its own."""
     return exits.UNSEEN if exit_status is None else exit_status
+
+
+def is_last(dispatch: Dispatch) -> bool:
+    """Tell whether nothing is left to be run once the current stage is over, of a dispatch that ended badly."""
+    return following(dispatch, is_well=False) is None
 
 
 def why_it_ended_badly(dispatch: Dispatch) -> str:
@@ -107,18 +122,21 @@ class TwoHosts:
         self.database.create_file(path, size_bytes)
 
     def put(self, run: str, files: Mapping[str, bytes]) -> None:
+        if run in self.elsewhere:
+            self.database.put(beside_run(run), {})
         self._at(run).put(run, files)
 
     def start(self, run: str, drive_key: str, generation: int, argv: Sequence[str]) -> ProgramStatus:
         """Telemetry of the drive begins before the requests and holds the drive on its own host meanwhile."""
         if run in self.elsewhere:
-            self.database.put(beside_run(run), {})
             self.database.start(beside_run(run), drive_key, generation, self.beside)
         return self._at(run).start(run, drive_key, generation, argv)
 
     def status(self, run: str) -> ProgramStatus:
+        return self._with_beside(run, self._at(run).status(run))
+
+    def _with_beside(self, run: str, status: ProgramStatus) -> ProgramStatus:
         """A stage on the load's host has ended when the telemetry beside it has ended too."""
-        status = self._at(run).status(run)
         if run not in self.elsewhere or status.state is not Detached.ENDED:
             return status
         is_held = self.database.stop(beside_run(run)).state is Detached.RUNNING
@@ -130,5 +148,9 @@ class TwoHosts:
     def fetch(self, run: str, file: str) -> BinaryIO:
         return self._at(run).fetch(run, file)
 
+    def boot_ids(self) -> tuple[str, ...]:
+        both = self.database.boot_ids(), self.load.boot_ids()
+        return (*both[0], *both[1]) if all(both) else ()
+
     def stop(self, run: str) -> ProgramStatus:
-        return self._at(run).stop(run)
+        return self._with_beside(run, self._at(run).stop(run))

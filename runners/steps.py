@@ -7,29 +7,26 @@ one conditional UPDATE (runners/moves.py). So a look does the same whether the o
 import logging
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 
-from django.conf import settings
 from django.utils import timezone
 
 from runners import drive_states, exits, safety
 from runners.claim import claim, settle_lost
-from runners.closing import close
+from runners.closing import close, was_never_started
 from runners.collect import collect, why_it_ended
 from runners.errors import HostError, HostSilentError
 from runners.hosts import Connect
 from runners.hosts.protocol import Detached, LabHost, ProgramStatus
 from runners.models import Dispatch, DriveState
-from runners.moves import WORKER, move, note, put_off
-from runners.overdue import asked_to_end_since, overdue_words, will_not_end
+from runners.moves import WORKER, move, put_off
+from runners.overdue import asked_to_end_since, overdue_since, overdue_words, will_not_end
 from runners.recipes import RECIPES
 from runners.stages import current, current_run, lab_host, pass_on, stages_of, why_it_ended_badly
 from runners.states import FINAL, State
+from runners.troubles import beat, failed_at_host
 from runners.whereabouts import look_up
 
 log = logging.getLogger(__name__)
-
-HEARTBEAT_S = 10
 
 
 def advance(dispatch: Dispatch, connect: Connect) -> bool:
@@ -45,7 +42,7 @@ def advance(dispatch: Dispatch, connect: Connect) -> bool:
     try:
         return _step(dispatch, lab_host(dispatch, connect))
     except HostError as error:
-        return _failed_at_host(dispatch, error)
+        return failed_at_host(dispatch, error)
 
 
 def _step(dispatch: Dispatch, host: LabHost) -> bool:
@@ -55,11 +52,13 @@ def _step(dispatch: Dispatch, host: LabHost) -> bool:
         if error.retry or dispatch.state != State.PREPARING:
             raise
         # An earlier start whose answer never came must not begin after the drive was given to another.
-        if close(host, current_run(dispatch)).state is Detached.RUNNING:
+        closed = close(host, current_run(dispatch))
+        if closed.state is Detached.RUNNING:
             raise HostSilentError(f"{error}; but its program runs, and is asked to end") from error
+        _note_never_started(dispatch, closed)
         raise
     if not moved:
-        _beat(dispatch)
+        beat(dispatch)
     return moved
 
 
@@ -95,9 +94,23 @@ def _start(dispatch: Dispatch, host: LabHost) -> bool:
         identity = look_up(dispatch.device, host)
         objections = safety.objections_to_start(dispatch, identity)
         if objections:
-            return move(dispatch, State.PREPARING, State.REFUSED, WORKER, "; ".join(objections))
+            return _refuse_start(dispatch, host, "; ".join(objections))
         drive_states.keep(dispatch, DriveState.Moment.BEFORE, identity)
     return _save_start(dispatch, host, _start_stage(dispatch, host))
+
+
+def _refuse_start(dispatch: Dispatch, host: LabHost, reason: str) -> bool:
+    """Close the run directory first: an earlier start, whose answer never came, may still be under way."""
+    closed = close(host, current_run(dispatch))
+    if closed.state is Detached.RUNNING:
+        return False
+    never = was_never_started(closed)
+    return move(dispatch, State.PREPARING, State.REFUSED, WORKER, reason, is_never_started=never)
+
+
+def _note_never_started(dispatch: Dispatch, closed: ProgramStatus) -> None:
+    if was_never_started(closed):
+        Dispatch.objects.filter(pk=dispatch.pk).update(is_never_started=True)
 
 
 def _start_stage(dispatch: Dispatch, host: LabHost) -> ProgramStatus:
@@ -112,9 +125,12 @@ def _start_stage(dispatch: Dispatch, host: LabHost) -> ProgramStatus:
 
 def _cancel_start(dispatch: Dispatch, host: LabHost) -> bool:
     """Close the run directory first: a start by a worker cut off from the database may still be under way."""
-    if close(host, current_run(dispatch)).state is Detached.RUNNING:
+    closed = close(host, current_run(dispatch))
+    if closed.state is Detached.RUNNING:
         return False
-    return move(dispatch, State.PREPARING, State.CANCELLED, WORKER, "cancelled before the start")
+    never = was_never_started(closed)
+    said = "cancelled before the start" if never else "cancelled; its program was started, and has ended on the host"
+    return move(dispatch, State.PREPARING, State.CANCELLED, WORKER, said, is_never_started=never)
 
 
 def _save_start(dispatch: Dispatch, host: LabHost, started: ProgramStatus) -> bool:
@@ -130,8 +146,12 @@ def _save_start(dispatch: Dispatch, host: LabHost, started: ProgramStatus) -> bo
 def _watch(dispatch: Dispatch, host: LabHost) -> bool:
     """Running: ask, count, and leave it alone; stop it where somebody asked for that."""
     run = current_run(dispatch)
+    boot_ids = _boot_ids(dispatch, host)
     status = host.status(run)
-    if status.state is Detached.RUNNING and asked_to_end_since(dispatch) and not current(dispatch).is_cleanup:
+    if status.state is Detached.RUNNING and (boot_ids or dispatch.pid is None):
+        _keep_sight(dispatch, status, boot_ids)
+    if status.state is Detached.RUNNING and asked_to_end_since(dispatch):
+        _note_end_asked(dispatch)
         status = host.stop(run)
         if status.state is Detached.RUNNING and will_not_end(dispatch):
             stuck = f"asked to end since {asked_to_end_since(dispatch):%Y-%m-%d %H:%M:%S} UTC, but it still runs"
@@ -146,22 +166,43 @@ def _watch(dispatch: Dispatch, host: LabHost) -> bool:
     return moved
 
 
+def _note_end_asked(dispatch: Dispatch) -> None:
+    """Keep that it is asked to end for its limit, before it is: its history says so where it ends for that."""
+    if dispatch.end_asked_at is None and overdue_since(dispatch):
+        dispatch.end_asked_at = timezone.now()
+        here = Dispatch.objects.filter(pk=dispatch.pk, state=State.RUNNING, stage=dispatch.stage)
+        here.update(end_asked_at=dispatch.end_asked_at)
+
+
 def _follow_on(dispatch: Dispatch, host: LabHost) -> bool:
-    """Start the stage that is due; where a cancel came before it, go on to what cleans up."""
+    """Start the stage that is due; where that cannot be, go on to what cleans up."""
     if dispatch.cancel_requested_at and not current(dispatch).is_cleanup:
-        return pass_on(dispatch, None, "not begun: cancelled") or _last_stage_ended(dispatch)
-    identity = look_up(dispatch.device, host)
-    if identity.drive_key != dispatch.drive_key:
-        found = f"{identity.path}: expected drive {dispatch.drive_key}, found {identity.drive_key}; not begun"
-        return pass_on(dispatch, None, found) or _last_stage_ended(dispatch)
-    started = _start_stage(dispatch, host)
+        return _leave_out(dispatch, host, "not begun: cancelled")
+    try:
+        identity = look_up(dispatch.device, host)
+        if identity.drive_key != dispatch.drive_key:
+            found = f"{identity.path}: expected drive {dispatch.drive_key}, found {identity.drive_key}; not begun"
+            return _leave_out(dispatch, host, found)
+        started = _start_stage(dispatch, host)
+    except HostError as error:
+        if error.retry:
+            raise
+        return _leave_out(dispatch, host, str(error))
     Dispatch.objects.filter(pk=dispatch.pk, state=State.RUNNING, stage=dispatch.stage).update(pid=started.pid)
     return False
+
+
+def _leave_out(dispatch: Dispatch, host: LabHost, reason: str) -> bool:
+    """Pass over the stage that was due. Its run directory is closed first: no late start of it may take the drive."""
+    if close(host, current_run(dispatch)).state is Detached.RUNNING:
+        return False
+    return pass_on(dispatch, None, reason) or _last_stage_ended(dispatch)
 
 
 def _stage_ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
     """YCSB ends with 0 whatever happened: without a line of output nothing that follows would measure anything."""
     reason = why_it_ended(host, current_run(dispatch), status.exit_status, status.reason)
+    reason += overdue_words(dispatch, status.exit_status)
     if status.exit_status == exits.FINISHED and current(dispatch).is_measured and not status.log_bytes:
         status, reason = replace(status, exit_status=exits.PROGRAM_FAILED), f"{reason}; it wrote no log"
     return pass_on(dispatch, status, reason) or _last_stage_ended(dispatch)
@@ -184,13 +225,38 @@ def _ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
         return _stage_ended(dispatch, host, status)
     if dispatch.cancel_requested_at and exits.was_stopped(status.exit_status):
         return move(dispatch, State.RUNNING, State.CANCELLED, WORKER, "cancelled; the program has ended on the host")
-    reason = why_it_ended(host, dispatch.public_id, status.exit_status, status.reason) + overdue_words(dispatch)
+    reason = why_it_ended(host, dispatch.public_id, status.exit_status, status.reason)
+    reason += overdue_words(dispatch, status.exit_status)
     if status.log_bytes == 0:
         log_words = (
             f"its log is empty now, {dispatch.log_bytes} bytes were seen" if dispatch.log_bytes else "it wrote no log"
         )
-        return move(dispatch, State.RUNNING, State.FAILED, WORKER, f"{reason}; {log_words}")
+        told = {"exit_status": status.exit_status}
+        return move(dispatch, State.RUNNING, State.FAILED, WORKER, f"{reason}; {log_words}", **told)
     return move(dispatch, State.RUNNING, State.COLLECTING, WORKER, reason, exit_status=status.exit_status)
+
+
+def _boot_ids(dispatch: Dispatch, host: LabHost) -> list[str]:
+    """Ask once under which start of its machines a program runs, of one that was started; empty otherwise.
+
+    What runs after this was asked, and was started before, runs under this very start.
+    """
+    if dispatch.boot_ids or dispatch.pid is None:
+        return []
+    try:
+        return list(host.boot_ids())
+    except HostError as error:
+        if error.retry:
+            raise
+        log.info("%s: no boot id: %s", dispatch.public_id, error)
+        return []
+
+
+def _keep_sight(dispatch: Dispatch, status: ProgramStatus, boot_ids: list[str]) -> None:
+    """Keep that the program was seen to run: under another start of its machines it cannot run any more."""
+    dispatch.pid, dispatch.boot_ids = status.pid, boot_ids
+    here = Dispatch.objects.filter(pk=dispatch.pk, state=State.RUNNING, stage=dispatch.stage)
+    here.update(pid=status.pid, boot_ids=boot_ids)
 
 
 def _count(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> None:
@@ -205,46 +271,3 @@ STEPS: dict[State, Callable[[Dispatch, LabHost], bool]] = {
     State.RUNNING: _watch,
     State.COLLECTING: collect,
 }
-
-
-def _beat(dispatch: Dispatch) -> None:
-    """The look ended well: the host answered, and what was said of silence or stumbling is over.
-
-    Where there is nothing to say it is said every few seconds only: it is one of four statements of a look.
-    """
-    now = timezone.now()
-    is_said = dispatch.heartbeat_at and now - dispatch.heartbeat_at < timedelta(seconds=HEARTBEAT_S)
-    if is_said and dispatch.silent_since is None and not dispatch.reason:
-        return
-    well = {"heartbeat_at": now, "silent_since": None, "reason": ""}
-    Dispatch.objects.filter(pk=dispatch.pk, state=dispatch.state).update(**well)
-    dispatch.heartbeat_at, dispatch.silent_since, dispatch.reason = now, None, ""
-
-
-def _failed_at_host(dispatch: Dispatch, error: HostError) -> bool:
-    """End it where asking again cannot help; a running program is never given up for that, only for silence."""
-    log.warning("%s: %s: %s", dispatch.public_id, type(error).__name__, error)
-    state = State(dispatch.state)
-    if not error.retry and state is not State.RUNNING:
-        return move(dispatch, state, error.ends_in, WORKER, str(error))
-    silent_since = dispatch.silent_since or timezone.now()
-    if timezone.now() - silent_since >= timedelta(seconds=settings.HOST_SILENCE_S):
-        return move(
-            dispatch, state, State.LOST, WORKER, f"no answer since {silent_since:%Y-%m-%d %H:%M:%S} UTC: {error}"
-        )
-    put_off(dispatch)
-    note(dispatch, f"no answer, asking again: {error}")
-    return False
-
-
-def stumbled(dispatch: Dispatch, error: Exception) -> None:
-    """Say on the page what the register itself failed at; the next look tries again, unless somebody has had enough.
-
-    Only what has ended on the host may be cancelled here: before that a program might still run.
-    """
-    sentence = f"{type(error).__name__}: {error}"
-    if dispatch.state == State.COLLECTING and dispatch.cancel_requested_at:
-        kept = f"cancelled while its log could not be taken in ({sentence}); the log is still on the host"
-        move(dispatch, State.COLLECTING, State.CANCELLED, WORKER, kept)
-        return
-    note(dispatch, f"the register stumbled, trying again: {sentence}")

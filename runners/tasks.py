@@ -3,8 +3,8 @@
 from celery import shared_task
 
 from results import readings
-from runners import health
 from runners.campaigns.looks import look_at_campaigns
+from runners.checks import check_due
 from runners.looks import look
 from runners.watch import look_at_due
 
@@ -41,12 +41,5 @@ def watch_campaigns() -> None:
 
 @shared_task(name="runners.check_hosts")
 def check_hosts() -> None:
-    """Have each host over SSH checked whose check is due, by a task of its own: a silent one holds up no other."""
-    for host_id in health.due():
-        check_host.delay(host_id)
-
-
-@shared_task(name="runners.check_host")
-def check_host(host_id: int) -> None:
-    """Check one host now; a second alarm for it finds that it was just checked."""
-    health.check_if_due(host_id)
+    """Have each host over SSH checked whose check is due; the looks go on while a silent one is waited for."""
+    check_due()

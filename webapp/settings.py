@@ -151,6 +151,11 @@ SWEEP_PERIOD_S = env.read_int("SWEEP_PERIOD_S", default=5)
 HOST_ANSWER_TIMEOUT_S = env.read_int("HOST_ANSWER_TIMEOUT_S", default=20)
 HOST_SILENCE_S = env.read_int("HOST_SILENCE_S", default=900)
 RUN_OVERDUE_S = env.read_int("RUN_OVERDUE_S", default=600)
+# How long a program may take that has no ordered duration: a format, mount or clean-up; a YCSB client; a preparation,
+# by the least rate at which a drive is written.
+STAGE_LIMIT_S = env.read_int("STAGE_LIMIT_S", default=3600)
+CLIENT_LIMIT_S = env.read_int("CLIENT_LIMIT_S", default=7 * 24 * 3600)
+PREP_BYTES_PER_S_MIN = env.read_int("PREP_BYTES_PER_S_MIN", default=20_000_000)
 SILENT_PERIOD_S = env.read_int("SILENT_PERIOD_S", default=30)
 # How often a host over SSH is checked; after three periods without a check it gets no work.
 HOST_CHECK_PERIOD_S = env.read_int("HOST_CHECK_PERIOD_S", default=300)
@@ -169,7 +174,6 @@ LAB_TASKS = (
     "runners.advance_dispatch",
     "runners.watch_campaigns",
     "runners.check_hosts",
-    "runners.check_host",
 )
 CELERY_TASK_ROUTES = {name: {"queue": "lab"} for name in LAB_TASKS}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True

@@ -13,11 +13,11 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='evidence',
             name='kind',
-            field=models.CharField(choices=[('run', 'a run: its log, or a file beside it'), ('prep', 'a preparation of a drive')], default='run', max_length=10),
+            field=models.CharField(choices=[('run', 'a run: its log, or a file beside it'), ('prep', 'a preparation of a drive')], db_default='run', default='run', max_length=10),
         ),
         migrations.AddField(
             model_name='submission',
             name='lab_record',
-            field=models.JSONField(default=dict),
+            field=models.JSONField(db_default=models.Value({}, models.JSONField()), default=dict),
         ),
     ]

@@ -25,7 +25,7 @@ class Evidence(models.Model):
         PREP = "prep", "a preparation of a drive"
 
     organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="evidence")
-    kind = models.CharField(max_length=10, choices=Kind, default=Kind.RUN)
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.RUN, db_default=Kind.RUN)
     sha256 = models.CharField(max_length=SHA256_HEX_CHARS)
     size_bytes = models.BigIntegerField()
     content_sha256 = models.CharField(max_length=SHA256_HEX_CHARS, blank=True)
@@ -76,7 +76,7 @@ class Submission(models.Model):
     slice_length_s = models.PositiveIntegerField(default=SLICE_LENGTH_DEFAULT_S)
     notes = models.TextField(blank=True)
     is_virtual = models.BooleanField(default=False)
-    lab_record = models.JSONField(default=dict)
+    lab_record = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
     product = models.ForeignKey(Product, models.PROTECT, null=True, related_name="submissions")
     received_at = models.DateTimeField(auto_now_add=True)
 

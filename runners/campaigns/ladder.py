@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 
+from django.db.models import QuerySet
+
 from results.models import Reading, Run, Share, Statistic, Verdict, Visibility
 from results.rules.limits import CountedShare, Limit, is_count_within, nearest_limit, parse_limits
 from runners import exits
@@ -15,6 +17,7 @@ from runners.states import FINAL, State
 
 RATE_NOT_HELD = "rate-below-asked"  # docs/findings.md
 TOLD_NOTHING = {State.FAILED: Result.UNUSABLE, State.REFUSED: Result.REFUSED, State.CANCELLED: Result.CANCELLED}
+REMEDY = "mend that at the host, or order with consent to overwrite what is found, and let the campaign go on"
 UNREAD = {Reading.State.PENDING, Reading.State.READING}
 
 
@@ -40,15 +43,24 @@ class _Judged:
 
 def rungs_of(campaign: Campaign) -> list[Rung]:
     """Return every dispatch of a campaign in the order of its orders; the number of queries does not depend on them."""
-    dispatches = campaign.dispatches.order_by("campaign_step").select_related(
-        "device__host", "submission__log", "retry_of"
-    )
+    return _read(campaign, campaign.dispatches.order_by("campaign_step"))
+
+
+def rungs_before(campaign: Campaign, since: datetime) -> list[Rung]:
+    """Return the runs on a campaign's drive that are not its own and ended since then, by its limits."""
+    others = Dispatch.objects.filter(drive_key=campaign.drive_key, ended_at__gte=since)
+    return _read(campaign, others.exclude(campaign=campaign).order_by("ended_at"))
+
+
+def _read(campaign: Campaign, dispatches: QuerySet[Dispatch]) -> list[Rung]:
     limits = parse_limits(campaign.profile.document)
-    read = dispatches.prefetch_related(
+    related = dispatches.select_related("device__host", "submission__log", "retry_of")
+    read = related.prefetch_related(
         "submission__log__readings",
         "submission__runs__shares",
         "submission__runs__verdicts",
         "submission__runs__findings",
+        "drive_states__dispatch",
     )
     return [_rung(dispatch, limits, campaign.resumed_at) for dispatch in read]
 
@@ -59,7 +71,7 @@ def _rung(dispatch: Dispatch, limits: Sequence[Limit], resumed_at: datetime | No
     judged = _judge(dispatch, run, shares, limits)
     outcome = Outcome(
         id=dispatch.public_id,
-        purpose=Purpose(dispatch.purpose),
+        purpose=_purpose_of(dispatch),
         nx=dispatch.nx_load,
         result=judged.result,
         duration_s=dispatch.duration_s,
@@ -67,9 +79,17 @@ def _rung(dispatch: Dispatch, limits: Sequence[Limit], resumed_at: datetime | No
         margin=judged.margin,
         is_excused=resumed_at is not None and dispatch.ordered_at < resumed_at,
         reason=judged.reason,
+        has_run=dispatch.started_at is not None or dispatch.state == State.LOST,
     )
     verdicts = list(run.verdicts.all()) if run else []
     return Rung(dispatch, run, shares, verdicts[0] if verdicts else None, outcome)
+
+
+def _purpose_of(dispatch: Dispatch) -> Purpose:
+    """Return what a dispatch was made for; one that no campaign ordered is taken for a screening run."""
+    if dispatch.purpose:
+        return Purpose(dispatch.purpose)
+    return Purpose.PREP if dispatch.recipe == Purpose.PREP else Purpose.SCREENING
 
 
 def _run_of(dispatch: Dispatch) -> Run | None:
@@ -91,12 +111,19 @@ def _judge(dispatch: Dispatch, run: Run | None, shares: Sequence[Share], limits:
     if state is State.LOST:
         return _lost(dispatch)
     if state in TOLD_NOTHING:
-        return _Judged(TOLD_NOTHING[state], dispatch.reason)
-    if dispatch.purpose == Purpose.PREP:
+        return _told_nothing(dispatch, state)
+    if _purpose_of(dispatch) is Purpose.PREP:
         return _of_prep(dispatch)
     if dispatch.exit_status == exits.CANNOT_KEEP_UP:
         return _Judged(Result.OVERLOADED, dispatch.reason)
     return _of_run(dispatch, run, shares, limits)
+
+
+def _told_nothing(dispatch: Dispatch, state: State) -> _Judged:
+    """What drivetest itself refused would be refused again."""
+    if state is State.FAILED and dispatch.exit_status == exits.REFUSED:
+        return _Judged(Result.REFUSED, f"{dispatch.reason}; {REMEDY}")
+    return _Judged(TOLD_NOTHING[state], dispatch.reason)
 
 
 def _lost(dispatch: Dispatch) -> _Judged:
@@ -106,8 +133,15 @@ def _lost(dispatch: Dispatch) -> _Judged:
 
 
 def _of_prep(dispatch: Dispatch) -> _Judged:
-    passed = dispatch.exit_status == exits.FINISHED
-    return _Judged(Result.PASSED if passed else Result.UNUSABLE, dispatch.reason)
+    """A preparation that is not shown to be whole is none: no run after it certifies anything."""
+    if dispatch.exit_status != exits.FINISHED:
+        return _Judged(Result.UNUSABLE, dispatch.reason)
+    if dispatch.preparation_id is None:
+        return _Judged(
+            Result.UNUSABLE,
+            f"its record does not show that all of the drive was prepared in one go ({dispatch.reason})",
+        )
+    return _Judged(Result.PASSED, dispatch.reason)
 
 
 def _of_run(dispatch: Dispatch, run: Run | None, shares: Sequence[Share], limits: Sequence[Limit]) -> _Judged:
@@ -121,8 +155,16 @@ def _of_run(dispatch: Dispatch, run: Run | None, shares: Sequence[Share], limits
     return (
         _Judged(Result.PASSED, "ran to completion")
         if dispatch.purpose == Purpose.STRESS
-        else _by_limits(shares, limits)
+        else _by_limits(shares, limits, _why_it_fails(run))
     )
+
+
+def _why_it_fails(run: Run) -> str:
+    """Return the verdict's own words, which name the slice; none where it is too short to be judged as a whole."""
+    verdict = next(iter(run.verdicts.all()), None)
+    if verdict is None or verdict.outcome != Verdict.Outcome.FAIL:
+        return ""
+    return verdict.headline.removeprefix("fails: ")
 
 
 def _untrusted(run: Run) -> _Judged | None:
@@ -143,7 +185,7 @@ def _without_run(dispatch: Dispatch) -> _Judged:
     return _Judged(Result.UNUSABLE, "its log could not be read as a run")
 
 
-def _by_limits(shares: Sequence[Share], limits: Sequence[Limit]) -> _Judged:
+def _by_limits(shares: Sequence[Share], limits: Sequence[Limit], why_it_fails: str) -> _Judged:
     """Judge by the profile's rule: every share of the worst slice within its limit, by counts."""
     counted = {
         share.threshold_us: CountedShare(share.threshold_us, share.over_count, share.ops_count)
@@ -158,4 +200,5 @@ def _by_limits(shares: Sequence[Share], limits: Sequence[Limit]) -> _Judged:
         is_count_within(counted[each.threshold_us].over_count, counted[each.threshold_us].ops_count, each.limit_pct)
         for each in limits
     )
-    return _Judged(Result.PASSED if is_within else Result.FAILED, "", found[1] if found else None)
+    margin = found[1] if found else None
+    return _Judged(Result.PASSED, "", margin) if is_within else _Judged(Result.FAILED, why_it_fails, margin)

@@ -1,16 +1,19 @@
 """One look at a campaign makes the step that is due: at most one dispatch, however many workers look."""
 
 import logging
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from runners.campaigns.ladder import Rung, rungs_of
+from runners.campaigns.drive_changes import change_to_look_at
+from runners.campaigns.ladder import Rung, rungs_before, rungs_of
 from runners.campaigns.missing import missing_for_certificate
 from runners.campaigns.models import Campaign, CampaignEntry
 from runners.campaigns.outcome import Purpose
 from runners.campaigns.plan import Finish, Pause, Run, Wait, next_step
+from runners.campaigns.rest import longest_rest_s
 from runners.campaigns.terms import terms_of
 from runners.campaigns.words import named
 from runners.locks import climbing
@@ -18,6 +21,7 @@ from runners.models import Dispatch
 from runners.moves import WORKER
 from runners.orders import Order, Place, order
 from runners.recipes import RECIPES
+from runners.recipes.act_config import DESTROY
 from runners.states import FINAL, State
 from runners.storable import storable
 
@@ -28,14 +32,24 @@ PREP = "prep"
 
 
 def look_at_campaigns() -> None:
-    """Look at every campaign that is not at its end, and does not wait for a person."""
-    waiting = Campaign.objects.filter(state__in=[Campaign.State.ACTIVE, Campaign.State.CANCELLING])
-    for campaign_id in waiting.order_by("ordered_at").values_list("pk", flat=True):
+    """Look at every campaign that something may be due for."""
+    for campaign_id in due().order_by("ordered_at").values_list("pk", flat=True):
         try:
             look(campaign_id)
         except Exception:
             # One campaign that the register stumbles over must not hold up the others; the next look tries again.
             log.exception("campaign %s: stumbled", campaign_id)
+
+
+def due() -> QuerySet[Campaign]:
+    """Return the campaigns that something may be due for: not while one rests, or has a dispatch under way.
+
+    A look reads every run of a campaign, and is taken every few seconds.
+    """
+    under_way = Dispatch.objects.filter(campaign=OuterRef("pk")).exclude(state__in=FINAL)
+    rests = Q(next_at__gt=timezone.now())
+    active = Campaign.objects.filter(~rests, ~Exists(under_way), state=Campaign.State.ACTIVE)
+    return active | Campaign.objects.filter(state=Campaign.State.CANCELLING)
 
 
 def look(campaign_id: int) -> None:
@@ -52,7 +66,12 @@ def advance(campaign: Campaign) -> None:
         _confirm_cancel(campaign)
         return
     rungs = rungs_of(campaign)
-    step = next_step(terms_of(campaign.terms), [rung.outcome for rung in rungs], int(timezone.now().timestamp()))
+    now, terms = timezone.now(), terms_of(campaign.terms)
+    before = rungs_before(campaign, now - timedelta(seconds=longest_rest_s(terms)))
+    outcomes, earlier = ([rung.outcome for rung in each] for each in (rungs, before))
+    step = next_step(terms, outcomes, int(now.timestamp()), earlier)
+    if isinstance(step, Run) and (change := change_to_look_at(rungs)):
+        step = Pause(change)
     if isinstance(step, Run):
         _order(campaign, step)
     elif isinstance(step, Wait):
@@ -89,7 +108,8 @@ def _asked(campaign: Campaign, run: Run, recipe: str) -> Order:
     slice_length_s = terms_of(campaign.terms).slice_length_s
     if run.duration_s is not None:
         slice_length_s = min(slice_length_s, run.duration_s)
-    options = campaign.options if recipe == campaign.recipe else {}
+    consent = {name: value for name, value in campaign.options.items() if name == DESTROY}
+    options = campaign.options if recipe == campaign.recipe else consent
     return Order(run.nx, run.duration_s, slice_length_s, options, campaign.facts, recipe)
 
 

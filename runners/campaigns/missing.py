@@ -1,11 +1,12 @@
 """What a campaign's runs lack for a certificate: a shortened run shows the way and certifies nothing."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from results.models import Verdict
 from results.rules.words import counted
+from runners.campaigns.drive_changes import changes_of_tests
 from runners.campaigns.ladder import Rung
 from runners.campaigns.models import Campaign
 from runners.campaigns.outcome import Purpose, Result
@@ -18,22 +19,23 @@ from runners.safety import may_certify
 def missing_for_certificate(campaign: Campaign, nx: Decimal | None, rungs: Sequence[Rung]) -> list[str]:
     """Return, as sentences, what a certificate at `nx` would still need; empty where the runs show all of it.
 
-    What review adds (which product it is, the state of the drive) is asked by the certificate itself.
+    What review adds (which product it is, whether the drive was trimmed) is asked by the certificate itself.
     """
     missing = [] if may_certify(campaign.device) else ["the device is virtual: no run on it certifies"]
-    if not any(rung.outcome.purpose is Purpose.PREP and rung.outcome.result is Result.PASSED for rung in rungs):
+    if not any(rung.outcome.purpose is Purpose.PREP and rung.dispatch.preparation_id for rung in rungs):
         missing.append("prep of the drive")
     if nx is None:
         return [*missing, "a load that passes both tests"]
-    return [*missing, *_of_tests(campaign, nx, rungs)]
+    found = ((purpose, _passed(purpose, nx, rungs)) for purpose in (Purpose.LOAD, Purpose.STRESS))
+    pair = {purpose: rung for purpose, rung in found if rung is not None}
+    return [*missing, *_of_tests(campaign, pair, rungs)]
 
 
-def _of_tests(campaign: Campaign, nx: Decimal, rungs: Sequence[Rung]) -> Iterator[str]:
+def _of_tests(campaign: Campaign, pair: Mapping[Purpose, Rung], rungs: Sequence[Rung]) -> Iterator[str]:
     asked = asked_duration_s(campaign)
-    for purpose in (Purpose.LOAD, Purpose.STRESS):
-        rung = _passed(purpose, nx, rungs)
-        if rung is None:
-            continue
+    changes = changes_of_tests(list(pair.values()), rungs)
+    yield from (f"both tests on one prepared drive: {change}" for change in changes)
+    for purpose, rung in pair.items():
         short = rung.outcome.duration_s is None or rung.outcome.duration_s < asked
         if short:
             ran = counted(rung.outcome.duration_s or 0, "second")

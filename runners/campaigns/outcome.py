@@ -36,6 +36,7 @@ class Outcome:
 
     `margin` is what is left of the nearest limit as a part of it, below 0 where a limit is broken; None where no share
     decides. An outcome is excused when somebody let the campaign go on after it: it no longer counts as an attempt.
+    `has_run` is False where no program was started for certain.
     """
 
     id: str
@@ -47,3 +48,4 @@ class Outcome:
     margin: Fraction | None = None
     is_excused: bool = False
     reason: str = ""
+    has_run: bool = True

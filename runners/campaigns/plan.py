@@ -11,10 +11,9 @@ from enum import StrEnum
 from results.rules.words import counted
 from runners.campaigns import search, words
 from runners.campaigns.outcome import Outcome, Purpose, Result
+from runners.campaigns.rest import rest_until
 from runners.campaigns.terms import STRESS_FACTOR, Terms
 from runners.campaigns.votes import judged
-
-RETRY_AFTER_S = 60  # what stopped a run (a host restarted, say) is seldom over at once
 
 Outcomes = Sequence[Outcome]
 
@@ -66,8 +65,11 @@ class Finish:
 Step = Run | Wait | Pause | Finish
 
 
-def next_step(terms: Terms, outcomes: Outcomes, now_s: int) -> Step:
-    """Return what is due now; `outcomes` in the order in which they were ordered."""
+def next_step(terms: Terms, outcomes: Outcomes, now_s: int, before: Outcomes = ()) -> Step:
+    """Return what is due now; `outcomes` in the order in which they were ordered.
+
+    `before` are runs on the drive that the campaign knows nothing else of: it rests after them too.
+    """
     if open_one := next((each for each in outcomes if each.result is Result.OPEN), None):
         return Wait(open_one.reason or words.under_way(open_one))
     if pause := _person_needed(terms, outcomes):
@@ -75,7 +77,7 @@ def next_step(terms: Terms, outcomes: Outcomes, now_s: int) -> Step:
     step = _wanted(terms, outcomes)
     if not isinstance(step, Run):
         return step
-    return _rest(terms, outcomes, step, now_s) or _as_retry(step, outcomes)
+    return _rest(terms, [*before, *outcomes], step, now_s) or _as_retry(step, outcomes)
 
 
 def _person_needed(terms: Terms, outcomes: Outcomes) -> Pause | None:
@@ -163,23 +165,10 @@ def _run(terms: Terms, purpose: Purpose, units: int, reason: str) -> Run:
 
 
 def _rest(terms: Terms, outcomes: Outcomes, step: Run, now_s: int) -> Wait | None:
-    """Let the drive rest after a load that was too much: it looks worse for hours than it is.
-
-    Source: users of upstream's ACT, who saw failing runs make the next ones fail (docs/lab.md, Campaigns).
-    """
-    rests = [(each.ended_s + _rest_s(terms, each), each) for each in outcomes if each.ended_s is not None]
-    until_s, after = max(rests, key=lambda rest: rest[0], default=(0, None))
+    until_s, after = rest_until(terms, outcomes) or (0, None)
     if after is None or until_s <= now_s:
         return None
     return Wait(words.resting(after, step.purpose, step.nx), until_s)
-
-
-def _rest_s(terms: Terms, outcome: Outcome) -> int:
-    if outcome.result is Result.UNUSABLE:
-        return 0 if outcome.is_excused else RETRY_AFTER_S
-    if outcome.result is Result.OVERLOADED or outcome.purpose is Purpose.STRESS:
-        return terms.overload_rest_s
-    return terms.rest_s if outcome.result is Result.FAILED else 0
 
 
 def _as_retry(step: Run, outcomes: Outcomes) -> Run:

@@ -91,7 +91,8 @@ def highest(load: Decimal, failing: Decimal) -> str:
 def spent(load: Decimal | None, decided_count: int) -> str:
     """Say that the campaign ended before the search did."""
     found = "none is confirmed" if load is None else f"{nx(load)} is the highest confirmed"
-    return f"{counted(decided_count, 'load')} were tested at length, as many as allowed; {found}"
+    tested = f"{counted(decided_count, 'load')} {'was' if decided_count == 1 else 'were'} tested at length"
+    return f"{tested}, as many as allowed; {found}"
 
 
 def no_load_allowed(terms: Terms) -> str:

@@ -1,8 +1,10 @@
 """This machine as a lab host: drivetest is run directly, run directories lie under the register's data directory."""
 
+import errno
 import hashlib
 import json
 import os
+import stat
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,6 +27,7 @@ from runners.hosts.protocol import Detached, Identity, ProgramStatus
 ANSWERED, REFUSED, USAGE = 0, 2, 64
 # The unit of /sys/class/block/*/size, whatever the device's own.
 SECTOR_BYTES = 512
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 # What a load may know of the worker's environment, which holds the register's key and the database's password.
 PASSED_ON = ("PATH", "LANG", "HOME")
 
@@ -100,6 +103,9 @@ class LocalHost:
     def stop(self, run: str) -> ProgramStatus:
         return self._ask_about(run, "stop")
 
+    def boot_ids(self) -> tuple[str, ...]:
+        return (BOOT_ID.read_text().strip(),) if BOOT_ID.exists() else ()
+
     def read(self, run: str, file: str, offset: int, limit: int) -> bytes:
         with self.fetch(run, file) as stream:
             stream.seek(offset)
@@ -108,10 +114,12 @@ class LocalHost:
     def fetch(self, run: str, file: str) -> BinaryIO:
         path = self._run_dir(run) / file
         try:
-            return path.open("rb")
+            return _open_plain(self._run_dir(run), Path(file).parts)
         except FileNotFoundError as error:
             raise FileMissingError(f"{path}: expected a file of the run, found none") from error
         except OSError as error:
+            if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.ENXIO}:
+                raise FileMissingError(f"{path}: expected a plain file of the run, found something else") from error
             raise HostSilentError(f"{path}: cannot be read: {error.strerror}") from error
 
     def _ask_about(self, run: str, command: str) -> ProgramStatus:
@@ -221,6 +229,27 @@ def _allocate(path: str, descriptor: int, size_bytes: int) -> None:
     except OSError as error:
         Path(path).unlink()
         raise DeviceUnknownError(f"{path}: cannot be given {size_bytes} bytes: {error.strerror}") from error
+
+
+def _open_plain(directory: Path, parts: Sequence[str]) -> BinaryIO:
+    """Open a plain file below a directory: the run's program names what lies there, and may run as somebody else.
+
+    A link would lead the register, often root, to any file of the machine, and opening a pipe would wait for ever.
+    """
+    *folders, name = parts
+    place = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for folder in folders:
+            inner = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=place)
+            os.close(place)
+            place = inner
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=place)
+    finally:
+        os.close(place)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.ENXIO, "is no plain file")
+    return os.fdopen(descriptor, "rb")
 
 
 def _write_whole(path: Path, content: bytes) -> None:

@@ -82,6 +82,13 @@ class LabHost(Protocol):
         """Open a whole file of a run directory for reading; the caller closes it. Raises FileMissingError."""
         ...
 
+    def boot_ids(self) -> tuple[str, ...]:
+        """Return what tells this start of each machine from every other: a program that ran under another one ended.
+
+        Empty where a machine tells none.
+        """
+        ...
+
     def stop(self, run: str) -> ProgramStatus:
         """Ask the program of a run directory, and no other, to end; return its status at once.
 

@@ -12,6 +12,7 @@ from runners.hosts.conversation import Request, Told, parse_answers, request, sa
 from runners.hosts.local import parse_identity, parse_status
 from runners.hosts.protocol import Detached, Identity, ProgramStatus
 from runners.models import Host
+from runners.scratch import check_size, scratch_dir
 
 LOG = "log"
 # drivetest host gives at most this much of a file at once.
@@ -38,6 +39,10 @@ class SshHost:
     def health(self) -> dict[str, Any]:
         """Return drivecert.host-health/1 as the host tells it."""
         return cast(dict[str, Any], self._ask(request("health")).document)
+
+    def boot_ids(self) -> tuple[str, ...]:
+        boot_id = self.health().get("boot_id")
+        return (str(boot_id),) if boot_id else ()
 
     def identify(self, path: str) -> Identity:
         return parse_identity(path, self._ask(request("identify", path=path)).document)
@@ -85,10 +90,11 @@ class SshHost:
         return self._ask(read).content
 
     def fetch(self, run: str, file: str) -> BinaryIO:
-        whole = SpooledTemporaryFile(FETCHED_IN_MEMORY_BYTES)  # noqa: SIM115 - the caller closes it
+        whole = SpooledTemporaryFile(FETCHED_IN_MEMORY_BYTES, dir=str(scratch_dir()))  # noqa: SIM115 - the caller closes it
         try:
             while piece := self.read_piece(run, file, whole.tell()):
                 whole.write(piece)
+                check_size(f"{self.host}: {run}/{file}", whole.tell())
         except BaseException:
             whole.close()
             raise

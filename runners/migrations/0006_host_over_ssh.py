@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='host',
             name='address',
-            field=models.CharField(blank=True, max_length=255),
+            field=models.CharField(blank=True, db_default='', max_length=255),
         ),
         migrations.AddField(
             model_name='host',
@@ -23,32 +23,32 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='host',
             name='health',
-            field=models.JSONField(default=dict),
+            field=models.JSONField(db_default=models.Value({}, models.JSONField()), default=dict),
         ),
         migrations.AddField(
             model_name='host',
             name='host_key',
-            field=models.TextField(blank=True),
+            field=models.TextField(blank=True, db_default=''),
         ),
         migrations.AddField(
             model_name='host',
             name='objections',
-            field=models.JSONField(default=list),
+            field=models.JSONField(db_default=models.Value([], models.JSONField()), default=list),
         ),
         migrations.AddField(
             model_name='host',
             name='port',
-            field=models.PositiveIntegerField(default=22),
+            field=models.PositiveIntegerField(db_default=22, default=22),
         ),
         migrations.AddField(
             model_name='host',
             name='program_sha256',
-            field=models.CharField(blank=True, max_length=64),
+            field=models.CharField(blank=True, db_default='', max_length=64),
         ),
         migrations.AddField(
             model_name='host',
             name='user',
-            field=models.CharField(blank=True, max_length=32),
+            field=models.CharField(blank=True, db_default='', max_length=32),
         ),
         migrations.AlterField(
             model_name='host',

@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('results', '0017_earlier_results'),
+        ('results', '0018_slices_of_runs'),
         ('runners', '0007_drive_states'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
@@ -44,16 +44,6 @@ class Migration(migrations.Migration):
             model_name='dispatch',
             name='purpose',
             field=models.CharField(blank=True, db_default='', max_length=12),
-        ),
-        migrations.AlterField(
-            model_name='dispatch',
-            name='duration_s',
-            field=models.PositiveIntegerField(null=True),
-        ),
-        migrations.AlterField(
-            model_name='dispatch',
-            name='nx_load',
-            field=models.DecimalField(decimal_places=4, max_digits=14, null=True),
         ),
         migrations.CreateModel(
             name='Campaign',

@@ -18,7 +18,8 @@ LABEL = "ACT index"
 def stages(dispatch: Dispatch) -> tuple[Stage, ...]:
     """Return what is run."""
     files = act_config.files(act_config.config_text(dispatch))
-    return (Stage("", tuple(act_config.argv("index", dispatch)), files, is_measured=True),)
+    argv = tuple(act_config.argv("index", dispatch))
+    return (Stage("", argv, files, is_measured=True, limit_s=dispatch.duration_s),)
 
 
 def progress(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def config_text(dispatch: Dispatch) -> str:
 
 def stages(dispatch: Dispatch) -> tuple[Stage, ...]:
     """Return what is run."""
-    return (Stage("", tuple(argv(dispatch)), files(dispatch), is_measured=True),)
+    return (Stage("", tuple(argv(dispatch)), files(dispatch), is_measured=True, limit_s=dispatch.duration_s),)
 
 
 def progress(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> dict[str, Any]:

@@ -6,6 +6,8 @@ runs after it rest on; a preparation that did not finish leaves the evidence alo
 
 from typing import Any
 
+from django.conf import settings
+
 from runners import preparations
 from runners.handing_in import LOG_FILE, SIDE_FILE
 from runners.hosts.protocol import LabHost, ProgramStatus
@@ -16,6 +18,7 @@ from runners.recipes.stage import Stage
 
 LABEL = "Preparation"
 STATE_FILE = "prep.state"
+PASSES_COUNT = 2  # zeros, then random data
 
 
 def argv(dispatch: Dispatch) -> list[str]:
@@ -26,7 +29,8 @@ def argv(dispatch: Dispatch) -> list[str]:
 
 def stages(dispatch: Dispatch) -> tuple[Stage, ...]:
     """Return what is run."""
-    return (Stage("", tuple(argv(dispatch))),)
+    limit_s = PASSES_COUNT * dispatch.device.size_bytes // settings.PREP_BYTES_PER_S_MIN
+    return (Stage("", tuple(argv(dispatch)), limit_s=limit_s),)
 
 
 def progress(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> dict[str, Any]:

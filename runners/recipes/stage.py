@@ -18,6 +18,7 @@ class Stage:
 
     `name` is unique in a recipe; it is empty where the recipe is a single program: its run directory is then the
     dispatch's own. `is_cleanup`: it is run also after a stage before it failed or was stopped, and is not stopped.
+    `limit_s` is how long its program may take; it is asked to end some time after that, a clean-up too.
     `is_measured`: its standard output is a log. `resets_drive`: after it the drive is not prepared any more.
     """
 
@@ -28,6 +29,7 @@ class Stage:
     is_cleanup: bool = False
     is_measured: bool = False
     resets_drive: bool = False
+    limit_s: int | None = None
 
 
 def run_of(public_id: str, stage: Stage) -> str:

@@ -6,14 +6,17 @@ the outputs of every stage, standard output, standard error, HDR files, side fil
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import IO, Any
 
 from django.conf import settings
 
+from runners.errors import FileMissingError
 from runners.handing_in import LOG_FILE, SIDE_FILE, command_text, fetch_if_there, hand_in_archive, member
 from runners.hosts.protocol import LabHost, ProgramStatus
 from runners.models import Dispatch, Host, StageEnd
 from runners.progress import parse_record, ycsb_columns
+from runners.recipes.act_config import consent
 from runners.recipes.stage import Role, Stage, beside_run, run_of
 from runners.recipes.ycsb_presets import AEROSPIKE, BASIC, ROCKSDB, workload_text
 from runners.recipes.ycsb_setup import (
@@ -28,6 +31,7 @@ from runners.recipes.ycsb_setup import (
 )
 
 LABEL = "YCSB"
+LOAD, SETTLE = "load", "settle"
 DEVICE = "{device}"  # drivetest puts the path there that it found the drive at
 # The client's operations, with what it adds to their names. Source: site.ycsb.DBWrapper and Measurements.
 OPERATIONS = ("READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE", "DELETE", "CLEANUP")
@@ -40,26 +44,37 @@ HEAD_BYTES = 256 * 1024
 def stages(dispatch: Dispatch) -> tuple[Stage, ...]:
     """Return what is run."""
     setup = parse_setup(dispatch.options)
-    return (*_before(dispatch, setup), *_measured(dispatch, setup), *_after(dispatch, setup))
+    every = (*_before(dispatch, setup), *_measured(dispatch, setup), *_after(dispatch, setup))
+    return tuple(replace(stage, limit_s=_limit_s(stage, setup)) for stage in every)
+
+
+def _limit_s(stage: Stage, setup: Setup) -> int:
+    """Return how long a stage may take; a client says itself how long a run takes where the order limits that."""
+    if stage.name == SETTLE:
+        return QUIET_AT_MOST_S
+    if not stage.is_measured:
+        return int(settings.STAGE_LIMIT_S)
+    client_s: int = settings.CLIENT_LIMIT_S
+    return client_s if setup.max_execution_s is None or stage.name == LOAD else setup.max_execution_s
 
 
 def _before(dispatch: Dispatch, setup: Setup) -> Iterator[Stage]:
     plan = setup.plan
     if plan.file_system:
         make = [f"mkfs-{plan.file_system}", "-f", DEVICE]
-        yield Stage("format", _watch(dispatch, make), resets_drive=True)
+        yield Stage("format", _overwrite(dispatch, make), resets_drive=True)
         options = ["-o", plan.mount_options] if plan.mount_options else []
         yield Stage("mount", _watch(dispatch, ["mount", "-t", plan.file_system, *options, DEVICE, plan.mount_point]))
     if plan.binding == AEROSPIKE:
-        start = _watch(dispatch, ["aerospike-start", f"../{CONFIGURATION_FILE}"])
+        start = _overwrite(dispatch, ["aerospike-start", f"../{CONFIGURATION_FILE}"])
         # A namespace on a raw device is wiped by its first start.
         yield Stage("database", start, _configuration(setup), resets_drive=True)
 
 
 def _measured(dispatch: Dispatch, setup: Setup) -> Iterator[Stage]:
-    yield _client(dispatch, setup, "load", load_line(setup), setup.plan.workloads[0])
+    yield _client(dispatch, setup, LOAD, load_line(setup), setup.plan.workloads[0])
     if setup.plan.binding != BASIC:
-        yield Stage("settle", _settle(dispatch))
+        yield Stage(SETTLE, _settle(dispatch))
     for workload in setup.plan.workloads:
         for threads in setup.plan.threads:
             line = run_line(setup, workload, threads)
@@ -91,6 +106,12 @@ def _watch(dispatch: Dispatch, command: Iterable[str], host: Host | None = None)
     """Return drivetest's arguments for a program beside telemetry; of the drive, unless it is another host's."""
     drive = () if host else _drive(dispatch)
     return ("watch", *drive, "--side-file", SIDE_FILE, *_programs(host or dispatch.device.host), "--", *command)
+
+
+def _overwrite(dispatch: Dispatch, command: Iterable[str]) -> tuple[str, ...]:
+    """Return drivetest's arguments for a program that writes over the drive, which is asked as before a load."""
+    head, *rest = _watch(dispatch, command)
+    return (head, "--will-overwrite", *consent(dispatch), *rest)
 
 
 def beside(dispatch: Dispatch) -> tuple[str, ...]:
@@ -164,9 +185,9 @@ def _database_telemetry(host: LabHost, run: str, stage: Stage) -> Iterator[tuple
 
 def _argv_run(host: LabHost, run: str) -> list[str]:
     """Return what was really run, as the side file tells it; the drive's path stands in its place there."""
-    stream = fetch_if_there(host, run, SIDE_FILE)
-    if stream is None:
+    try:
+        head = host.read(run, SIDE_FILE, 0, HEAD_BYTES)
+    except FileMissingError:
         return []
-    with stream:
-        start = parse_record(stream.readline(HEAD_BYTES)) or {}
+    start = parse_record(head.partition(b"\n")[0]) or {}
     return [str(word) for word in (start.get("watch") or {}).get("argv") or []]

@@ -51,7 +51,7 @@ def test_a_run_ordered_in_the_browser_is_shown_live_and_ends_in_a_run_page(page,
     order(page, drive, duration_s=8)
     page.evaluate("window.isTheSamePage = true")
     # Any second of it: a busy machine shows only some.
-    page.wait_for_function("document.querySelector('#live progress')?.value > 0", timeout=PATIENCE_MS)
+    page.wait_for_selector("#live progress:not([value='0'])", timeout=PATIENCE_MS)
     assert "reads per second" in page.locator("#live").inner_text()
     assert_accessible(page)
     page.wait_for_selector("[data-settled=yes]", timeout=PATIENCE_MS)
@@ -117,7 +117,7 @@ def test_a_live_part_is_not_sent_again_while_nothing_changes(page, credentials, 
     start_campaign(page, drive)
     page.get_by_role("button", name="Pause").click()
     page.wait_for_selector(".verdict >> text=paused", timeout=PATIENCE_MS)
-    page.wait_for_function("!document.querySelector('#reached')", timeout=PATIENCE_MS)
+    page.wait_for_selector("#reached", state="detached", timeout=PATIENCE_MS)
     with page.expect_response(lambda answer: "/live/" in answer.url and answer.status == 204, timeout=PATIENCE_MS):
         pass
     page.get_by_role("button", name="Cancel the campaign").click()

@@ -6,7 +6,8 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from results.models import Profile
-from tests.checks.newest import newest
+
+OURS = ("accounts", "results", "runners")
 
 
 @pytest.mark.django_db
@@ -18,12 +19,13 @@ def test_no_model_change_lacks_its_migration():
 @pytest.mark.django_db(transaction=True)
 def test_all_of_our_tables_can_be_dropped_and_made_again_with_one_profile():
     """On the way back, the step that adds the profile is made again over the row that it left."""
+    newest = [leaf for leaf in MigrationExecutor(connection).loader.graph.leaf_nodes() if leaf[0] in OURS]
     for step in ("0002_append_only", "0003_operational_database_1"):
         MigrationExecutor(connection).migrate([("results", step)])
         assert profiles_count() == 1
     MigrationExecutor(connection).migrate([("runners", None), ("accounts", "0001_user"), ("results", None)])
     assert "results_run" not in connection.introspection.table_names()
-    MigrationExecutor(connection).migrate(newest())
+    MigrationExecutor(connection).migrate(newest)
     assert Profile.objects.filter(name="operational-database", rule_version=1).count() == profiles_count() == 1
 
 

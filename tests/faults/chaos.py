@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from runners.models import Dispatch
+from runners.orders import declare_ended
 from runners.states import FINAL, State
 
 FAULTS = {
@@ -56,10 +57,18 @@ class Chaos:
         self.lab.ask("", "set_faults", **NO_FAULTS)
         deadline = time.monotonic() + within_s
         while Dispatch.objects.exclude(state__in=FINAL).exists() and time.monotonic() < deadline:
+            self._look_at_machines()
             time.sleep(0.05)
         for parent in self.parents:
             self._end(parent)
         return not Dispatch.objects.exclude(state__in=FINAL).exists()
+
+    def _look_at_machines(self):
+        """The operator: says of what was lost, and left nothing on its host, that it does not run, where that is so."""
+        lost = Dispatch.objects.filter(state=State.LOST, ended_at__isnull=True, pid__isnull=False)
+        running = set(self.lab.truth()["running"]) if lost.exists() else set()
+        for dispatch in lost.exclude(public_id__in=running).select_related("ordered_by"):
+            declare_ended(dispatch, dispatch.ordered_by, "looked at the machine: it does not run")
 
     def _start(self, parent):
         self.pids[id(parent)] = parent.start(until_idle=False)

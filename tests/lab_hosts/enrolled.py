@@ -59,7 +59,7 @@ def enrol_host(there, name) -> Host:
     return row
 
 
-def list_drives(there, *drive_keys):
+def list_drives(there: NamespaceHost, *drive_keys: str) -> None:
     """Write the operator's list of drives that may be loaded."""
     listed = ", ".join(f'"{drive_key}"' for drive_key in drive_keys)
     there.write("/etc/drivecert/host.toml", f"drives = [{listed}]\n")

@@ -121,11 +121,11 @@ class NamespaceHost:
         self._wait_for(lambda: not (self._listens() or set(ours) & set(self.pids_of("sshd"))))
         self.path("/run/sshd.pid").unlink(missing_ok=True)
 
-    def cut(self):
+    def cut(self) -> None:
         """Take the link down: packets are lost, nobody is told."""
         self.wire.cut()
 
-    def restore(self):
+    def restore(self) -> None:
         self.wire.restore()
 
     def _listens(self) -> bool:

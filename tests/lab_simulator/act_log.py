@@ -98,6 +98,7 @@ class RunLog:
         self.writes_per_s = int(config["write-reqs-per-sec"])
         self.is_us = config["microsecond-histograms"] == "yes"
         self.record_bytes = int(config["record-bytes"])
+        self.started_s = started_s
         self.started_at = EPOCH + timedelta(seconds=started_s + clock_offset_s)
         self.label_s = 0
         self.reads, self.large = Histogram(), Histogram()
@@ -126,7 +127,7 @@ class RunLog:
         over = {threshold: sum(count for bucket, count in self.reads.counts.items() if bucket > last)
                 for threshold, last in (("1000", 10), ("8000", 13), ("64000", 16))}  # fmt: skip
         end = {"reason": reason, "text": "", "elapsed_ns": self.label_s * 10**9, "reads_count": self.reads.total}
-        end |= {"over": over, "errors": [], "disks": [], "at": _stamp(self.started_at, self.label_s)}
+        end |= {"over": over, "errors": [], "disks": [], "at": stamp(self.started_at, self.label_s)}
         self.log += b"\n"
         self._add_record("end", end)
 
@@ -154,13 +155,13 @@ class RunLog:
         document = {"schema": "drivecert.side/1", "program_version": "0.2.0", "program_revision": None}
         document |= {"config_text": self.config_text.decode(), "arrivals": "even", "engine": "io_uring", "seed": 1}
         document |= {"config_sha256": hashlib.sha256(self.config_text).hexdigest(), "engine_reason": "simulated"}
-        identity = self.drive.identity(self.device)
-        document |= {"workers": 1, "service_threads": 10, "started_at": _stamp(self.started_at, 0)}
+        identity = self.drive.identity(self.device, self.started_s)
+        document |= {"workers": 1, "service_threads": 10, "started_at": stamp(self.started_at, 0)}
         return document | {"host": identity["host"], "devices": [identity], "warnings": []}
 
     def _add_record(self, kind, fields):
         self.side += json.dumps({"record": kind} | fields).encode() + b"\n"
 
 
-def _stamp(at, after_s):
+def stamp(at, after_s):
     return (at + timedelta(seconds=after_s)).isoformat().replace("+00:00", "Z")

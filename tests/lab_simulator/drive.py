@@ -11,13 +11,18 @@ SLOW = SWIFT | {11: 0.08}  # 8 % over 1 ms, where 5 % are allowed
 
 @dataclass
 class Drive:
-    """One drive. `highest_nx` is the largest load it stands; `slow_hours` are hours in which it fails any load."""
+    """One drive. `highest_nx` is the largest load it stands; in the `slow_hours` of a run it fails any.
+
+    `updates` are (virtual second, firmware): what it runs from then on. `write_bytes_per_s` is how fast it is prepared.
+    """
 
     serial: str
     size_bytes: int = 64 * GIB
     firmware: str = "FW1"
+    updates: tuple[tuple[float, str], ...] = ()
     highest_nx: float = 1e9
     slow_hours: frozenset[int] = frozenset()
+    write_bytes_per_s: int = 2 * GIB
     programs: list[Any] = field(default_factory=list)
     overlaps: list[Any] = field(default_factory=list)
     starts_count: int = 0
@@ -44,7 +49,10 @@ class Drive:
         self.starts_count += 1
         self.most_loads = max(self.most_loads, len(others))
 
-    def identity(self, path):
+    def firmware_at(self, now_s):
+        return [self.firmware, *(version for at_s, version in sorted(self.updates) if at_s <= now_s)][-1]
+
+    def identity(self, path, now_s):
         """drivecert.identity/1 of the drive at a path."""
         return {
             "schema": "drivecert.identity/1",
@@ -53,7 +61,7 @@ class Drive:
             "drive_key": self.key,
             "model": "SIM 1000",
             "serial": self.serial,
-            "firmware": self.firmware,
+            "firmware": self.firmware_at(now_s),
             "wwn": f"eui.{self.serial}",
             "size_bytes": self.size_bytes,
             "logical_block_bytes": 512,
@@ -69,6 +77,7 @@ class Drive:
             "temperature_c": 40,
             "temperature_limit_c": 70,
             "wear_pct": None,
+            "health": None,
             "backing": None,
             "same_drive": [],
             "mounts": [],

@@ -2,25 +2,30 @@
 
 import io
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from runners.errors import DeviceUnknownError, FileMissingError, StartRefusedError
 from runners.hosts.local import parse_identity
 from runners.hosts.protocol import Detached, ProgramStatus
-from tests.lab_simulator.act_log import RunLog
+from tests.lab_simulator.act_log import RunLog, parse_config
+from tests.lab_simulator.prep_log import PrepLog
 
 FINISHED, IO_ERROR, INTERRUPTED, REFUSED = 0, 3, 5, 2
 
 
 class Program:
-    """A load on a drive; it ends by itself when its time has come, whether somebody looks or not."""
+    """A load on a drive; it ends by itself when its time has come, whether somebody looks or not.
 
-    def __init__(self, host, run, drive, generation):
+    `new_files` makes what it writes: RunLog or PrepLog, of the drive, the time of its start and the clock's offset.
+    """
+
+    def __init__(self, host, run, drive, generation, new_files):
         self.host, self.run, self.drive, self.generation = host, run, drive, generation
         self.pid = host.next_pid()
         self.exit_status, self.has_ended = None, False
         self.started_s = host.now_s()
-        self.files = RunLog(run, host.files[run]["config"], drive, self.started_s, host.clock_offset_s)
+        self.files = new_files(drive, self.started_s, host.clock_offset_s)
 
     def is_running(self):
         """Write what is due, end where that is due, and tell whether it still runs."""
@@ -31,6 +36,9 @@ class Program:
             if elapsed_s >= self.files.duration_s:
                 self.end(FINISHED, "finished")
         return not self.has_ended
+
+    def ends_at_s(self):
+        return self.started_s + self.files.duration_s
 
     def end(self, exit_status, reason=""):
         self.has_ended, self.exit_status = True, exit_status
@@ -62,8 +70,10 @@ class SimulatedHost:
     programs: dict[str, Any] = field(default_factory=dict)
     files: dict[str, Any] = field(default_factory=dict)
     newest: dict[str, int] = field(default_factory=dict)
+    forgotten: list[Any] = field(default_factory=list)
     clock_offset_s: float = 0.0
     pids_count: int = 0
+    boots_count: int = 1
 
     def now_s(self):
         return self.clock.now_s()
@@ -75,7 +85,8 @@ class SimulatedHost:
     def identify(self, path):
         if path not in self.drives:
             raise DeviceUnknownError(f"{path}: no such device")
-        return parse_identity(path, self.drives[path].identity(path))
+        discards = {"boot_id": f"{self.name}-{self.boots_count}", "requests_count": 0, "bytes": 0}  # nobody trims
+        return parse_identity(path, self.drives[path].identity(path, self.now_s()) | {"discards": discards})
 
     def find(self, drive_key, size_bytes):
         return [path for path, drive in self.drives.items() if (drive.key, drive.size_bytes) == (drive_key, size_bytes)]
@@ -85,10 +96,11 @@ class SimulatedHost:
 
     def start(self, run, drive_key, generation, argv):
         if run not in self.programs:
-            drive = self._drive_of(run)
+            path, new_files = self._wanted(run, argv)
+            drive = self.drives[path]
             self._refuse(drive_key, generation)
             self.newest[drive_key] = generation
-            self.programs[run] = Program(self, run, drive, generation)
+            self.programs[run] = Program(self, run, drive, generation, new_files)
             if drive.key != drive_key:  # --expect-drive
                 self.programs[run].end(REFUSED, "refused")
             else:
@@ -102,6 +114,9 @@ class SimulatedHost:
         state = Detached.RUNNING if program.is_running() else Detached.ENDED
         sizes = [len(self.files.get(run, {}).get(name, b"")) for name in ("log", "side.jsonl")]
         return ProgramStatus(state, program.pid, program.generation, program.exit_status, *sizes)
+
+    def boot_ids(self):
+        return (f"{self.name} start {self.boots_count}",)
 
     def stop(self, run):
         program = self.programs.get(run)
@@ -124,8 +139,10 @@ class SimulatedHost:
 
     def reboot(self):
         """Every program is gone and nobody saw it end; the files stay."""
+        self.boots_count += 1
         for program in self.running():
             program.end(None)
+        self.boots_count += 1
 
     def fill_disk(self):
         """No log grows any more: the programs end by an error of writing."""
@@ -137,6 +154,11 @@ class SimulatedHost:
         if "log" in self.files.get(run, {}):
             del self.files[run]["log"][size_bytes:]
 
+    def forget(self, run):
+        """Somebody removes a run directory; its program runs on, and holds the drive's lock."""
+        self.forgotten.append(self.programs.pop(run))
+        self.files.pop(run)
+
     def wipe(self):
         """Reboot with the run directories on a disk that forgets."""
         self.reboot()
@@ -144,14 +166,18 @@ class SimulatedHost:
         self.files.clear()
 
     def running(self):
-        return [program for program in self.programs.values() if program.is_running()]
+        programs = [*self.programs.values(), *self.forgotten]
+        return [program for program in programs if program.is_running()]
 
-    def _drive_of(self, run):
+    def _wanted(self, run, argv):
+        """The device that would be written to, and what makes the files of the program."""
+        if argv and argv[0] == "prep":
+            return argv[1], partial(PrepLog, argv[1])
         try:
-            config = self.files[run]["config"].decode()
+            config = self.files[run]["config"]
         except KeyError as error:
             raise StartRefusedError(f"{run}: no configuration") from error
-        return self.drives[config.split("device-names: ")[1].splitlines()[0]]
+        return parse_config(config)["device-names"], partial(RunLog, run, config)
 
     def _refuse(self, drive_key, generation):
         busy = [program.run for program in self.running() if program.drive.key == drive_key]

@@ -55,13 +55,19 @@ class SimulatedLab:
             taken, self.asked_at = self.asked_at, {}
             return taken
 
+    def next_end_s(self):
+        """When the next program ends by itself, in the hosts' time; None where none runs."""
+        with self.lock:
+            running = [program for host in self.hosts.values() for program in host.host.running()]
+            return min((program.ends_at_s() for program in running), default=None)
+
     def ended_at(self):
         """When each program ended, of this machine's monotonic clock; of those that ended by themselves."""
         with self.lock:
             programs = [program for host in self.hosts.values() for program in host.host.programs.values()]
             ended = [program for program in programs if not program.is_running() and program.exit_status == 0]
             began_s, speed = self.clock.began_s, self.clock.speed
-            return {one.run: began_s + (one.started_s + one.files.duration_s) / speed for one in ended}
+            return {one.run: began_s + one.ends_at_s() / speed for one in ended}
 
     def truth(self):
         """What the drives themselves have seen."""
@@ -74,3 +80,13 @@ class SimulatedLab:
                 "running": [program.run for host in self.hosts.values() for program in host.host.running()],
                 "happened": dict(self.faults.happened),
             }
+
+
+class AskedHost:
+    """The way to a host of a simulated lab of this process."""
+
+    def __init__(self, lab, name):
+        self.lab, self.name = lab, name
+
+    def __getattr__(self, method):
+        return lambda *arguments: self.lab.call(self.name, method, *arguments)

@@ -51,7 +51,9 @@ class FakeHost:
     most_loads: int = 0
     is_silent: bool = False
     cannot_start: bool = False
+    refused_stages: tuple[str, ...] = ()
     ignores_stop: bool = False
+    boot_id: str = "first start"
     dies_after: str = ""  # kill the asking worker when this call has done its work
 
     def add_drive(
@@ -99,6 +101,10 @@ class FakeHost:
         self._answer()
         return self._done("status", self._status(run))
 
+    def boot_ids(self):
+        self._answer()
+        return (self.boot_id,)
+
     def stop(self, run):
         self._answer()
         self.stops_count += 1
@@ -128,10 +134,17 @@ class FakeHost:
         self.programs.pop(run, None)
         self.files.pop(run, None)
 
+    def fall_silent(self):
+        """Give no answer now, and none from now on."""
+        self.is_silent = True
+        self._answer()
+
     def _running_on(self, drive_key):
         return [run for run, program in self.programs.items() if program.is_running and program.drive_key == drive_key]
 
     def _refuse(self, run, drive_key, generation):
+        if run.partition(".")[2] in self.refused_stages:
+            raise StartRefusedError(f"{run}: refused")
         if self.cannot_start:
             raise StartFailedError("cannot fork")
         if self._running_on(drive_key):

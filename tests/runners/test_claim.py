@@ -9,7 +9,7 @@ from runners.claim import claim
 from runners.locks import hold_drive, stepping
 from runners.looks import look
 from runners.models import Dispatch
-from runners.orders import cancel
+from runners.orders import cancel, declare_ended
 from runners.states import LIVE, State
 from tests.runners.lab import look_at_all
 
@@ -100,6 +100,87 @@ def test_a_lost_dispatch_keeps_its_drive_while_its_host_is_silent(in_state, new_
     in_state(State.LOST)
     fake.is_silent = True
     assert not claim(new_dispatch(), connect)
+
+
+@pytest.fixture
+def vanished(dispatch, connect, fake):
+    """A program that runs on after somebody has removed its run directory."""
+    look(dispatch.pk, connect)
+    program = fake.programs[dispatch.public_id]
+    fake.lose(dispatch.public_id)
+    look(dispatch.pk, connect)
+    dispatch.refresh_from_db()
+    assert (dispatch.state, program.is_running) == (State.LOST, True)
+    return dispatch
+
+
+@pytest.mark.django_db
+def test_a_run_directory_that_is_gone_is_no_proof_that_nothing_runs(vanished, new_dispatch, connect):
+    second = new_dispatch()
+    for _ in range(3):  # the first asks of the lost one close its directory
+        assert not claim(second, connect)
+    assert f"{vanished.public_id} was lost and may still run" in second.reason
+    vanished.refresh_from_db()
+    assert vanished.ended_at is None
+
+
+@pytest.mark.django_db
+def test_a_cancelled_run_whose_directory_is_gone_keeps_its_drive_too(vanished, new_dispatch, connect, staff):
+    cancel(vanished, staff)
+    assert not claim(new_dispatch(), connect)
+
+
+@pytest.mark.django_db
+def test_a_restart_of_its_host_ends_a_run_whose_directory_is_gone(vanished, new_dispatch, connect, fake):
+    fake.boot_id = "second start"
+    assert claim(new_dispatch(), connect)
+    vanished.refresh_from_db()
+    assert vanished.ended_at is not None
+
+
+@pytest.mark.django_db
+def test_a_restart_is_not_believed_where_nobody_knows_the_start_before(vanished, new_dispatch, connect, fake):
+    Dispatch.objects.filter(pk=vanished.pk).update(boot_ids=[])
+    fake.boot_id = "second start"
+    assert not claim(new_dispatch(), connect)
+
+
+@pytest.mark.django_db
+def test_a_restart_is_not_believed_of_a_host_that_tells_none(vanished, new_dispatch, connect, monkeypatch, fake):
+    monkeypatch.setattr(fake, "boot_ids", tuple)
+    assert not claim(new_dispatch(), connect)
+
+
+@pytest.mark.django_db
+def test_a_host_s_start_is_kept_only_of_a_program_that_was_seen_after_it(dispatch, connect, fake, monkeypatch):
+    def restart():
+        fake.end(dispatch.public_id, None)
+        return ("second start",)
+
+    monkeypatch.setattr(fake, "boot_ids", restart)
+    look(dispatch.pk, connect)
+    dispatch.refresh_from_db()
+    assert dispatch.boot_ids == []
+
+
+@pytest.mark.django_db
+def test_a_person_who_knows_frees_the_drive_and_is_named(vanished, new_dispatch, connect, staff):
+    assert declare_ended(vanished, staff, "powered off by hand")
+    assert claim(new_dispatch(), connect)
+    step = vanished.steps.last()
+    assert (step.actor, step.reason) == (staff.get_username(), "nothing of it runs: powered off by hand")
+    assert not declare_ended(vanished, staff, "once more")
+
+
+@pytest.mark.django_db
+def test_a_person_has_to_say_how_they_know(vanished, staff):
+    with pytest.raises(ValueError, match="expected how it is known"):
+        declare_ended(vanished, staff, " ")
+
+
+@pytest.mark.django_db
+def test_a_running_dispatch_cannot_be_declared_ended(in_state, staff):
+    assert not declare_ended(in_state(State.RUNNING), staff, "I think so")
 
 
 @pytest.mark.django_db

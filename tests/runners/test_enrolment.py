@@ -1,17 +1,26 @@
+import os
+import shutil
 import stat
+import subprocess
+from contextlib import nullcontext
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from results.models import Event
-from runners.enrolment import Pins, enrol, sudo_line
+from runners.enrolment import Pins, enrol, set_up, sshd_rule, sudo_line
 from runners.hosts.keys import fingerprint, key_path, public_key
-from runners.models import Host
+from runners.models import Device, Host
+from runners.states import LIVE, State
 from tests.runners.ssh_host import PINNED, ssh_host
 
 pytestmark = pytest.mark.django_db
 KEY = PINNED["host_key"]
 SHA256 = PINNED["program_sha256"]
+SSHD = shutil.which("sshd", path="/usr/sbin:/usr/bin:/sbin:/bin")
+# sshd wants a directory of its own, which stands where it is installed as a service only.
+IN_A_PLACE_OF_ITS_OWN = "mount -t tmpfs none /run && mkdir /run/sshd && exec"
 
 
 def test_the_command_enrols_and_says_what_to_do_on_the_host(capsys):
@@ -41,9 +50,52 @@ def test_a_host_pinned_anew_is_checked_before_it_gets_work(staff):
     assert Event.objects.get().kind == "host-pinned-anew"
 
 
+@pytest.mark.parametrize(
+    ("state", "ended_at", "is_refused"),
+    [(state, None, True) for state in sorted(LIVE)]
+    + [(State.LOST, None, True), (State.LOST, timezone.now(), False), (State.QUEUED, None, False)],
+)
+@pytest.mark.parametrize("role", ["device", "load"])
+def test_a_host_is_not_pinned_anew_while_something_may_run_there(in_state, staff, state, ended_at, is_refused, role):
+    host = ssh_host()
+    dispatch = in_state(state, ended_at=ended_at, load_host=host if role == "load" else None)
+    Device.objects.filter(pk=dispatch.device_id if role == "device" else None).update(host=host)
+    expected = pytest.raises(ValueError, match=f"{dispatch} is {state} there") if is_refused else nullcontext()
+    with expected:
+        enrol("lab-1", Pins(**PINNED | {"address": "192.0.2.2"}), staff)
+    host.refresh_from_db()
+    assert (host.address == PINNED["address"]) is is_refused
+
+
 def test_this_machine_is_not_turned_into_a_host_over_ssh(device, staff):
     with pytest.raises(ValueError, match="own machine"):
         enrol("local", Pins(**PINNED), staff)
+
+
+@pytest.mark.skipif(SSHD is None or os.geteuid() != 0, reason="LOUD: no sshd, or no root, to ask what the rule means")
+@pytest.mark.parametrize("site", ["none", ".ssh/authorized_keys"])
+def test_the_register_alone_gets_in_by_the_file_of_root_and_nobody_else_s_rule_changes(tmp_path, site):
+    """sshd itself tells what counts for whom: also on a site that lets nobody bring keys of his own."""
+    key, rule, config = (tmp_path / name for name in ("key", "rule.conf", "sshd_config"))
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+    rule.write_text(sshd_rule("drivecert") + "\n")
+    config.write_text(f"Include {rule}\nHostKey {key}\nAuthorizedKeysFile {site}\n")
+    told = {user: sshd_tells(config, user) for user in ("drivecert", "alice")}
+    assert told == {"drivecert": "/etc/ssh/authorized/drivecert", "alice": site}
+
+
+def sshd_tells(config, user):
+    asked = f"{SSHD} -T -f {config} -C user={user},host=lab,addr=192.0.2.9"
+    shell = ["unshare", "--mount", "sh", "-c", f"{IN_A_PLACE_OF_ITS_OWN} {asked}"]
+    answer = subprocess.run(shell, capture_output=True, text=True, check=True).stdout
+    (line,) = [line for line in answer.splitlines() if line.startswith("authorizedkeysfile ")]
+    return line.split(" ", 1)[1]
+
+
+def test_the_operator_is_told_that_rule():
+    told = " ".join(commands for _, commands in set_up(ssh_host()))
+    assert sshd_rule("drivecert") in told
+    assert ".ssh/authorized_keys" not in told
 
 
 def test_the_key_is_made_once_and_for_the_register_alone():

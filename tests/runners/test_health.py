@@ -1,15 +1,19 @@
 import time
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
+from django.db import connection, transaction
 from django.utils import timezone
 
 from runners import health
 from runners.claim import claim
+from runners.enrolment import Pins, enrol
 from runners.errors import HostSilentError
 from runners.models import Device
 from runners.states import State
-from tests.runners.ssh_host import HEALTH, ssh_host
+from tests.runners.ssh_host import HEALTH, PINNED, ssh_host
+from tests.runners.test_claim import in_threads
 
 pytestmark = pytest.mark.django_db
 MIB = 1024 * 1024
@@ -35,6 +39,25 @@ class SilentHost:
 
 
 def test_this_machine_gets_work_without_a_check(device):
+    assert health.why_no_work(device.host) == ""
+
+
+def leave(monkeypatch, free_mib):
+    usage = SimpleNamespace(free=free_mib * MIB)
+    monkeypatch.setattr(health.shutil, "disk_usage", lambda place: usage)
+
+
+@pytest.mark.parametrize(("free_mib", "is_full"), [(1024, False), (1023, True)])
+def test_this_machine_gets_no_work_without_room_for_logs(dispatch, connect, monkeypatch, free_mib, is_full):
+    leave(monkeypatch, free_mib)
+    assert claim(dispatch, connect) is not is_full
+    dispatch.refresh_from_db()
+    assert (f"{free_mib} MiB free, expected at least 1024 MiB" in dispatch.reason) is is_full
+
+
+def test_the_room_of_another_machine_is_not_told_by_this_one(device, monkeypatch):
+    leave(monkeypatch, 0)
+    device.host.machine_id = "of-another"
     assert health.why_no_work(device.host) == ""
 
 
@@ -94,12 +117,63 @@ def test_a_device_that_is_away_is_told_and_leaves_the_others_their_work():
     assert (told["paths"], told["listed"]) == ([], False)
 
 
-def test_checks_are_due_after_a_period_and_always_where_something_was_found(settings):
-    now, old = timezone.now(), timezone.now() - timedelta(seconds=settings.HOST_CHECK_PERIOD_S + 1)
-    never, stale = ssh_host("never"), ssh_host("stale", checked_at=old)
-    ssh_host("fresh", checked_at=now)
-    failing = ssh_host("failing", checked_at=now, objections=["silent"])
-    assert list(health.due()) == [never.pk, stale.pk, failing.pk]
+def waits_s(host):
+    return round((host.next_check_at - timezone.now()).total_seconds())
+
+
+def test_what_is_due_is_taken_once_the_longest_due_first(settings):
+    old = timezone.now() - timedelta(seconds=1)
+    fresh, stale = ssh_host("never"), ssh_host("stale", next_check_at=old)
+    ssh_host("later", next_check_at=timezone.now() + timedelta(seconds=60))
+    assert health.take_due(1) == [stale]
+    assert health.take_due(9) == [fresh]
+    assert health.take_due(9) == []
+    stale.refresh_from_db()
+    assert waits_s(stale) == pytest.approx(settings.HOST_CHECK_PERIOD_S, abs=5)
+
+
+def test_this_machine_is_never_taken(device):
+    assert health.take_due(9) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_workers_one_takes_a_host():
+    host = ssh_host()
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT FROM runners_host WHERE id = %s FOR UPDATE", [host.pk])
+        assert in_threads(lambda _: health.take_due(9), [0]) == [[]]
+
+
+def test_a_well_host_is_asked_after_a_period_and_an_unfit_one_after_a_minute(settings):
+    host = ssh_host()
+    health.check(host, WellHost())
+    assert waits_s(host) == pytest.approx(settings.HOST_CHECK_PERIOD_S, abs=5)
+    health.check(host, WellHost(drives=[]))
+    assert waits_s(host) == pytest.approx(60, abs=5)
+
+
+def test_a_silent_host_is_asked_the_later_the_longer_it_is_silent(settings):
+    settings.HOST_CHECK_PERIOD_S = 300
+    host, waited = ssh_host(), []
+    for _ in range(5):
+        health.check(host, SilentHost())
+        waited.append(waits_s(host))
+    assert waited == pytest.approx([60, 120, 240, 300, 300], abs=5)
+    health.check(host, WellHost(drives=[]))
+    assert waits_s(host) == pytest.approx(60, abs=5)
+
+
+def test_a_check_under_way_says_nothing_of_a_host_that_is_pinned_anew(staff):
+    host = ssh_host()
+
+    class PinnedMeanwhile(WellHost):
+        def health(self):
+            enrol("lab-1", Pins(**PINNED | {"address": "192.0.2.2"}), staff)
+            return super().health()
+
+    health.check(host, PinnedMeanwhile())
+    assert (host.address, host.checked_at) == ("192.0.2.2", None)
+    assert health.why_no_work(host) == "it has not been checked yet"
 
 
 def test_an_unfit_host_is_given_no_dispatch(dispatch, connect):

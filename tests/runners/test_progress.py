@@ -1,3 +1,4 @@
+import random
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from runners.progress import (
     CHUNK_BYTES,
     TAIL_BYTES,
     TAIL_LINES,
+    end_of,
     follow,
     last_record,
     last_words,
@@ -178,3 +180,60 @@ def test_a_stage_begins_with_nothing_of_the_one_before():
     fake, status = FakeHost(), ProgramStatus(Detached.RUNNING, log_bytes=0)
     dispatch = Dispatch(log_bytes=9, progress={"ycsb": {"stage": "load", "done_ops_count": 7, "read_bytes": 9}})
     assert ycsb_columns(dispatch, fake, "d-1.run", status)["progress"]["ycsb"] == {"stage": "run", "read_bytes": 0}
+
+
+def look_at_client(fake, dispatch, stage="load"):
+    columns = ycsb_columns(dispatch, fake, f"d-1.{stage}", ProgramStatus(Detached.RUNNING, log_bytes=1))
+    dispatch.progress = columns["progress"]
+    return columns["progress"]["ycsb"]
+
+
+class NoFetch(FakeHost):
+    """Whole files may be as long as a day; a look must not bring one."""
+
+    longest = 0
+
+    def fetch(self, run, file):
+        pytest.fail(f"{run}/{file} was fetched")
+
+    def read(self, run, file, offset, limit):
+        piece = super().read(run, file, offset, limit)
+        self.longest = max(self.longest, len(piece)) if file == "stderr" else self.longest
+        return piece
+
+
+def test_a_look_at_a_client_reads_what_is_new_of_its_status_lines():
+    fake, dispatch = NoFetch(), Dispatch()
+    said = fake.files["d-1.load"] = {"log": b"x", "stderr": (STARTING + STATUS[:30]).encode()}
+    assert look_at_client(fake, dispatch)["elapsed_s"] == 0
+    said["stderr"] = (STARTING + STATUS).encode()
+    fake.longest = 0
+    assert look_at_client(fake, dispatch)["done_ops_count"] == 120000
+    assert fake.longest == len(STATUS)
+    assert look_at_client(fake, dispatch)["done_ops_count"] == 120000
+
+
+def test_the_next_stage_of_a_client_is_read_from_its_beginning():
+    fake, dispatch = NoFetch(), Dispatch()
+    fake.files["d-1.load"] = {"log": b"x", "stderr": (STARTING + STATUS).encode()}
+    fake.files["d-1.run"] = {"log": b"x", "stderr": STARTING.encode()}
+    look_at_client(fake, dispatch)
+    assert look_at_client(fake, dispatch, "run") == {
+        "stage": "run", "read_bytes": len(STARTING), "elapsed_s": 0, "done_ops_count": 0
+    }  # fmt: skip
+
+
+def test_a_client_that_said_much_is_caught_up_with_piece_by_piece():
+    fake, dispatch = NoFetch(), Dispatch()
+    fake.files["d-1.load"] = {"log": b"x", "stderr": b"x" * (2 * CHUNK_BYTES) + b"\n" + STATUS.encode()}
+    assert look_at_client(fake, dispatch)["done_ops_count"] == 120000
+    assert fake.longest == CHUNK_BYTES
+
+
+@pytest.mark.parametrize("length", [0, 1, TAIL_BYTES - 1, TAIL_BYTES, TAIL_BYTES + 1, 5 * TAIL_BYTES + 7, 10**6])
+def test_the_end_of_a_file_of_any_length_is_found_without_fetching_it(length):
+    content = random.Random(length).randbytes(length)  # noqa: S311 - no secret
+    fake = NoFetch()
+    fake.files["d-1"] = {"stderr": content}
+    assert end_of(fake, "d-1", "stderr") == content[-TAIL_BYTES:]
+    assert fake.longest <= TAIL_BYTES

@@ -14,22 +14,12 @@ from runners.models import Dispatch, Host
 from runners.orders import Order, bind, cancel, order
 from runners.states import State
 from tests.lab_simulator.clock import StandingClock
-from tests.lab_simulator.lab import PATH, SimulatedLab
+from tests.lab_simulator.lab import PATH, AskedHost, SimulatedLab
 from tests.lab_simulator.worker import FOUND_FIT, KIND
 from tests.runners.lab import look_at_all
 
 pytestmark = pytest.mark.django_db
 RUN_S = 3600
-
-
-class AskedHost:
-    """The way to a host of a simulated lab of this process."""
-
-    def __init__(self, lab, name):
-        self.lab, self.name = lab, name
-
-    def __getattr__(self, method):
-        return lambda *arguments: self.lab.call(self.name, method, *arguments)
 
 
 @pytest.fixture
@@ -132,6 +122,16 @@ def test_a_host_that_forgot_its_run_directories_loses_the_dispatch(running, see,
     assert "no run directory" in running.reason
     again = order_on("sim-0")
     assert see(again) == State.RUNNING
+
+
+def test_a_run_directory_that_was_removed_under_its_program_frees_nothing(running, see, lab, order_on):
+    lab.change("sim-0", "forget", running.public_id)
+    assert see(running) == State.LOST
+    neighbour = order_on("sim-1")  # whose host holds no lock of the drive
+    assert see(neighbour) == State.QUEUED
+    lab.change("sim-0", "reboot")
+    assert see(neighbour) == State.RUNNING
+    assert lab.truth()["overlaps"] == []
 
 
 def test_a_full_disk_on_the_host_fails_the_dispatch_and_keeps_what_was_written(running, see, lab):

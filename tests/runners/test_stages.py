@@ -4,11 +4,14 @@ import pytest
 from django.db import DatabaseError
 
 from results.evidence_store import open_evidence
+from runners.claim import settle_lost
 from runners.looks import look
 from runners.models import Host, StageEnd
+from runners.moves import move
 from runners.orders import Order, cancel, order
 from runners.states import State
 from tests.runners.fake_host import FakeHost, WorkerKilledError
+from tests.runners.ssh_host import ssh_host
 
 pytestmark = pytest.mark.django_db
 
@@ -123,6 +126,123 @@ def test_a_drive_that_became_another_one_between_stages_is_left_alone(sweep, con
     see(sweep, connect)
     assert fake.starts_count == 1
     assert "expected drive loop:1:2, found loop:9:9" in sweep.stage_ends.get(name="mount").reason
+
+
+def test_a_late_start_of_a_stage_that_was_left_out_starts_nothing(sweep, connect, fake):
+    see(sweep, connect)
+    fake.add_drive(drive_key="loop:9:9")
+    finish(sweep, fake)
+    see(sweep, connect)
+    assert fake.start(f"{sweep.public_id}.mount", sweep.drive_key, 2, []).state == "ended"
+    assert fake.starts_count == 1
+
+
+def test_a_stage_that_was_cancelled_before_its_start_is_closed(sweep, connect, fake, staff):
+    see(sweep, connect)
+    finish(sweep, fake)
+    fake.dies_after = "identify"
+    with pytest.raises(WorkerKilledError):  # the next stage is due, and not begun
+        look(sweep.pk, connect)
+    cancel(sweep, staff)
+    see(sweep, connect)
+    assert fake.start(f"{sweep.public_id}.mount", sweep.drive_key, 99, []).pid is None
+
+
+@pytest.mark.parametrize("stage", ["mount", "load", "run-a-t002"])
+def test_a_stage_whose_start_is_refused_is_named_and_what_cleans_up_still_runs(sweep, connect, fake, stage):
+    fake.refused_stages = (stage,)
+    ended = go_through(sweep, connect, fake)
+    assert ended == [*ALL[: ALL.index(stage)], "unmount"]
+    assert (sweep.state, sweep.reason) == (State.FAILED, f"{stage}: {sweep.public_id}.{stage}: refused")
+
+
+def test_a_clean_up_that_is_refused_ends_the_sweep_by_name(sweep, connect, fake):
+    fake.refused_stages = ("unmount",)
+    assert go_through(sweep, connect, fake) == ALL[:-1]
+    assert (sweep.state, sweep.reason) == (State.FAILED, f"unmount: {sweep.public_id}.unmount: refused")
+
+
+def test_telemetry_beside_a_load_that_was_refused_gives_the_drive_to_what_cleans_up(device, a_lab, staff, fake):
+    second = Host.objects.create(name="sender", kind="local")
+    hosts = {device.host.name: fake, "sender": FakeHost(refused_stages=("load",))}
+    sweep = order(device, a_lab, Order(recipe="ycsb", options=OPTIONS, load_host=second), staff)
+    assert go_through(sweep, lambda host: hosts[host.name], fake) == ["format", "mount", "unmount"]
+    assert not fake.programs[f"{sweep.public_id}.load-database"].is_running
+
+
+@pytest.mark.parametrize("role", ["drive", "load"])
+def test_a_sweep_over_ssh_is_refused_before_anything_is_formatted(device, a_lab, staff, role):
+    lab_1 = ssh_host()
+    if role == "drive":
+        device.host = lab_1
+    asked = Order(recipe="ycsb", options=OPTIONS, load_host=lab_1 if role == "load" else None)
+    with pytest.raises(ValueError, match="lab-1 is reached over SSH"):
+        order(device, a_lab, asked, staff)
+
+
+def test_a_sweep_of_two_machines_is_refused(device, a_lab, staff):
+    other = Host.objects.create(name="sender", kind="local", machine_id="of-another")
+    with pytest.raises(ValueError, match="no worker can ask both"):
+        order(device, a_lab, Order(recipe="ycsb", options=OPTIONS, load_host=other), staff)
+
+
+def test_a_stage_that_runs_though_its_start_was_not_saved_is_seen(sweep, connect, fake):
+    see(sweep, connect)
+    finish(sweep, fake)
+    fake.dies_after = "start"
+    with pytest.raises(WorkerKilledError):
+        look(sweep.pk, connect)
+    for _ in range(2):
+        see(sweep, connect)
+    assert (sweep.pid, sweep.boot_ids) == (4002, ["first start"])
+
+
+def lose(sweep):
+    """The host was silent for too long."""
+    move(sweep, State.RUNNING, State.LOST, "worker", "no answer")
+
+
+def settle(sweep, connect):
+    """As often as it takes: what is over goes on to the next stage, and the next ask begins that."""
+    for _ in range(3):
+        settle_lost(sweep, connect)
+        sweep.refresh_from_db()
+    return sweep.ended_at is not None
+
+
+def test_a_sweep_that_was_lost_is_unmounted_before_its_drive_is_free(sweep, connect, fake):
+    while see(sweep, connect) == State.RUNNING and sweep.stage < ALL.index("load"):
+        finish(sweep, fake)
+    lose(sweep)
+    assert not settle(sweep, connect)
+    assert sweep.stage == ALL.index("load")  # the load runs on
+    finish(sweep, fake)
+    assert not settle(sweep, connect)
+    assert fake.programs[f"{sweep.public_id}.unmount"].is_running
+    assert fake.starts_count == ALL.index("load") + 2
+    finish(sweep, fake)
+    assert settle(sweep, connect)
+    assert (sweep.state, fake.starts_count, fake.most_loads) == (State.LOST, ALL.index("load") + 2, 1)
+
+
+def test_a_clean_up_that_the_host_refuses_frees_the_drive_all_the_same(sweep, connect, fake):
+    see(sweep, connect)
+    lose(sweep)
+    finish(sweep, fake)
+    fake.refused_stages = ("unmount",)
+    assert settle(sweep, connect)
+    assert fake.starts_count == 1
+
+
+def test_a_worker_killed_before_the_clean_up_of_a_lost_sweep_leaves_it_to_the_next(sweep, connect, fake):
+    see(sweep, connect)
+    lose(sweep)
+    finish(sweep, fake)
+    fake.dies_after = "put"
+    with pytest.raises(WorkerKilledError):
+        settle(sweep, connect)
+    assert not settle(sweep, connect)
+    assert fake.programs[f"{sweep.public_id}.unmount"].is_running
 
 
 def test_a_sweep_waits_for_its_hosts_and_keeps_others_from_them(sweep, connect, fake, other_drive, a_lab, staff):

@@ -16,8 +16,10 @@ from results.models import YcsbRun
 from runners.hosts import connect
 from runners.hosts.local import LocalHost
 from runners.looks import look
+from runners.models import Dispatch
 from runners.orders import Order, add_local_host, bind, cancel, order
-from runners.states import FINAL, State
+from runners.stages import current_run
+from runners.states import FINAL, LIVE, State
 
 # One group: two workers would fetch YCSB into one directory at the same time.
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("drivetest"), pytest.mark.xdist_group("ycsb"),
@@ -74,7 +76,10 @@ def sweep(programs, a_lab, staff, tmp_path):
     def ordered(**options):
         return order(device, a_lab, Order(recipe="ycsb", options=OPTIONS | options), staff)
 
-    return ordered
+    yield ordered
+    # An endless client outlives a test that fails before it is cancelled.
+    for dispatch in Dispatch.objects.filter(state__in=LIVE):
+        LocalHost().stop(current_run(dispatch))
 
 
 def wait(dispatch, until, limit_s=120):

@@ -127,7 +127,7 @@ def _row(rung: Rung, limits: tuple[Limit, ...], terms: Terms) -> Row:
         is_fail=is_failed(rung),
         is_near=result in {Result.PASSED, Result.FAILED} and is_near(rung.outcome, terms),
         is_open=result is Result.OPEN,
-        reason="" if result in {Result.PASSED, Result.FAILED, Result.OPEN} else rung.outcome.reason,
+        reason="" if result in {Result.PASSED, Result.OPEN} else rung.outcome.reason,
     )
 
 

@@ -32,7 +32,7 @@ def order_campaign(request: UserRequest, device_id: int) -> HttpResponse:
     """Start a campaign on a device, for the lab that the orderer belongs to."""
     device = get_object_or_404(Device.objects.select_related("host"), pk=device_id)
     organisation = lab_of(request.user)
-    form = CampaignForm(request.POST or None, initial={"with_prep": PREP in RECIPES})
+    form = CampaignForm(request.POST or None, device=device, initial={"with_prep": PREP in RECIPES})
     if request.method == "POST" and organisation is None:
         form.add_error(None, NO_LAB)
     if request.method == "POST" and organisation is not None and form.is_valid():

@@ -7,11 +7,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from results.models import Preparation
 from runners import orders
-from runners.models import Device, DriveState
+from runners.models import Device, DriveState, Host
 from runners.orders import Order
 from runners.recipes.act_config import DESTROY
 from runners.recipes.ycsb_setup import SetupError, parse_setup
-from runners.safety import may_certify
+from runners.safety import may_be_told_to_destroy, may_certify
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.dispatches import lab_of, objection_to_order
 from webapp.lab.ycsb_form import YcsbForm, lines_of_presets
@@ -30,6 +30,8 @@ def detail(request: UserRequest, device_id: int) -> HttpResponse:
         "states": states.order_by("-at", "-id")[:STATES_SHOWN],
         "preparations": Preparation.objects.filter(drive_key=device.drive_key).order_by("-finished_at"),
         "may_certify": may_certify(device),
+        "may_be_told_to_destroy": may_be_told_to_destroy(device),
+        "may_be_swept": device.host.kind == Host.Kind.LOCAL,
         "section": "lab",
     }
     return render(request, "lab/device.html", context)
@@ -44,7 +46,8 @@ def prepare(request: UserRequest, device_id: int) -> HttpResponse:
     if organisation is None or objection:
         messages.error(request, objection)
         return redirect("lab-device", device_id)
-    asked = Order(recipe="prep", options={DESTROY: True} if request.POST.get(DESTROY) else {})
+    consents = bool(request.POST.get(DESTROY)) and may_be_told_to_destroy(device)
+    asked = Order(recipe="prep", options={DESTROY: True} if consents else {})
     dispatch = orders.order(device, organisation, asked, request.user)
     return redirect("dispatch-detail", dispatch.public_id)
 
@@ -55,20 +58,29 @@ def order_ycsb(request: UserRequest, device_id: int) -> HttpResponse:
     """Order a YCSB sweep by a preset; each preset shows the command lines that it comes to."""
     device, organisation = _find(device_id), lab_of(request.user)
     form = YcsbForm(request.POST or None)
-    if request.method == "POST" and (objection := objection_to_order(device, organisation)):
+    if request.method == "POST" and (
+        objection := _objection_to_sweep(device) or objection_to_order(device, organisation)
+    ):
         form.add_error(None, objection)
     if request.method == "POST" and organisation is not None and form.is_valid():
         options = form.options()
         try:
             parse_setup(options)
-        except SetupError as error:
-            form.add_error(None, str(error))
-        else:
             asked = Order(recipe="ycsb", options=options, load_host=form.cleaned_data["load_host"])
             dispatch = orders.order(device, organisation, asked, request.user)
+        except (SetupError, ValueError) as error:
+            form.add_error(None, str(error))
+        else:
             return redirect("dispatch-detail", dispatch.public_id)
     context = {"device": device, "form": form, "presets": lines_of_presets(), "organisation": organisation}
     return render(request, "lab/ycsb_order.html", context | {"section": "lab"})
+
+
+def _objection_to_sweep(device: Device) -> str:
+    """A host over SSH formats, mounts and starts nothing for a register."""
+    if device.host.kind == Host.Kind.LOCAL:
+        return ""
+    return f"Host {device.host.name} is reached over SSH and runs no YCSB sweep; the register's own machine does."
 
 
 def _find(device_id: int) -> Device:

@@ -80,6 +80,20 @@ def cancel_dispatch(request: UserRequest, public_id: str) -> HttpResponse:
 
 @require_POST
 @staff_only
+def declare_ended(request: UserRequest, public_id: str) -> HttpResponse:
+    """Take a person's word that nothing of a lost dispatch runs, with how they know."""
+    reason = request.POST.get("reason", "")
+    if not reason.strip():
+        messages.error(request, "Say how you know that nothing of it runs; the history keeps it.")
+    elif orders.declare_ended(_find(public_id), request.user, reason):
+        messages.success(request, "The drive is free. What you said stands in the steps of the dispatch.")
+    else:
+        messages.error(request, "Nothing to say: it is not lost, or it is known already that nothing of it runs.")
+    return redirect("dispatch-detail", public_id)
+
+
+@require_POST
+@staff_only
 def retry_dispatch(request: UserRequest, public_id: str) -> HttpResponse:
     """Order the same again, linked to the old one."""
     old = _find(public_id)

@@ -11,6 +11,7 @@ from results.models import Category
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
 from runners.orders import Order
 from runners.plain_files import MIB_BYTES
+from runners.recipes import RECIPES
 from runners.safety import LEAST_DEVICE_BYTES
 
 # A path goes into a configuration where commas, semicolons and blanks part devices and # begins a comment; ACT 6.x
@@ -42,6 +43,7 @@ FACT_FIELDS = (
     "over_provisioning_pct",
     "notes",
 )
+STORAGE, INDEX = ACT_RECIPES = ("act-storage", "act-index")
 OPTION_FIELDS = ("report_interval_s", "record_bytes", "microsecond_histograms", "service_threads")
 
 
@@ -100,8 +102,15 @@ class FactsForm(forms.Form):
 
 
 class OrderForm(FactsForm):
-    """An ACT storage run on one device."""
+    """An ACT run on one device."""
 
+    recipe = forms.ChoiceField(
+        label="Load of",
+        choices=[(name, RECIPES[name].LABEL) for name in ACT_RECIPES],
+        initial=STORAGE,
+        required=False,
+        help_text="The index load is pages of 4,096 bytes; no certificate rests on it.",
+    )
     nx_load = forms.DecimalField(
         label="Load, Nx",
         min_value=LEAST_LOAD,
@@ -154,9 +163,14 @@ class OrderForm(FactsForm):
             nx_load=cleaned["nx_load"],
             duration_s=cleaned["duration_s"],
             slice_length_s=cleaned["slice_length_s"],
-            options={name: cleaned[name] for name in OPTION_FIELDS if cleaned[name] is not None},
+            options={name: cleaned[name] for name in self._option_names() if cleaned[name] is not None},
             facts=self.facts(),
+            recipe=cleaned["recipe"] or STORAGE,
         )
+
+    def _option_names(self) -> list[str]:
+        """An index load knows no records: its pages have one size."""
+        return [name for name in OPTION_FIELDS if name != "record_bytes" or self.cleaned_data["recipe"] != INDEX]
 
 
 def _storable(fact: Any) -> Any:

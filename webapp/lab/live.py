@@ -51,6 +51,7 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
         "is_orphaned": is_orphaned,
         "is_ending": is_ending,
         "is_freed": state is State.LOST and not is_orphaned,
+        "declared_by": _declared_by(dispatch),
         "may_cancel": (state not in FINAL or is_orphaned) and dispatch.cancel_requested_at is None,
         "may_certify": may_certify(dispatch.device),
         "shares": _shares_with_limits(dispatch.progress.get("shares", [])),
@@ -117,6 +118,12 @@ def _word(value: Any) -> Any:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return value
+
+
+def _declared_by(dispatch: Dispatch) -> str:
+    """Return the person who said that nothing of a lost dispatch runs; empty where its host did."""
+    step = dispatch.steps.filter(from_state=State.LOST).last()
+    return step.actor if step else ""
 
 
 def _is_being_read(dispatch: Dispatch) -> bool:

@@ -19,6 +19,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("dispatches/<slug:public_id>/", dispatches.detail, name="dispatch-detail"),
     path("dispatches/<slug:public_id>/live/", dispatches.live, name="dispatch-live"),
     path("dispatches/<slug:public_id>/cancel/", dispatches.cancel_dispatch, name="dispatch-cancel"),
+    path("dispatches/<slug:public_id>/ended/", dispatches.declare_ended, name="dispatch-declare-ended"),
     path("dispatches/<slug:public_id>/retry/", dispatches.retry_dispatch, name="dispatch-retry"),
     path("devices/<int:device_id>/campaign/", campaigns.order_campaign, name="campaign-order"),
     path("campaigns/", campaigns.campaign_list, name="campaign-list"),

@@ -51,7 +51,15 @@ class YcsbForm(forms.Form):
         label="The database's configuration file", required=False, widget=forms.Textarea(attrs={"rows": 6})
     )
     load_host = forms.ModelChoiceField(
-        Host.objects.order_by("name"), required=False, help_text="Empty: requests come from the drive's own host."
+        Host.objects.exclude(kind=Host.Kind.SSH).order_by("name"),
+        required=False,
+        help_text="Empty: requests come from the drive's own host.",
+    )
+
+    i_know_this_destroys_data = forms.BooleanField(
+        label="Also overwrite file systems and partition tables that are found on the drive",
+        required=False,
+        help_text="Without it a drive that holds data is refused, also what an earlier sweep left there.",
     )
 
     def clean_threads(self) -> list[int]:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from django.utils import timezone
 
-from results.models import Evidence, Finding, Reading, Run, Share, Submission
+from results.models import Evidence, Finding, Preparation, Reading, Run, Share, Submission
 from runners.campaigns.actions import Wanted, start
 from runners.campaigns.looks import look
 from runners.campaigns.models import Campaign
@@ -61,6 +61,18 @@ def end(dispatch, state=State.DONE, **columns):
     Dispatch.objects.filter(pk=dispatch.pk).update(state=state, **ended)
 
 
+def prepare(dispatch):
+    """End a preparation that was a whole one."""
+    log = Evidence.objects.create(
+        organisation=dispatch.organisation,
+        sha256=f"{next(numbers):064x}",
+        size_bytes=1,
+        filename="side.jsonl",
+        kind="prep",
+    )
+    end(dispatch, exit_status=0, preparation=Preparation.objects.create(drive_key=dispatch.drive_key, evidence=log))
+
+
 def hand_in(dispatch, reading_state="done"):
     """Give a dispatch a log whose bytes are nowhere."""
     log = Evidence.objects.create(
@@ -99,7 +111,7 @@ def read_as(dispatch, over_ratio, outcome="undecided", stop="finished", finding=
 def answer(dispatch, limit_nx):
     """End a dispatch as a drive does that passes up to a load, and runs any to completion."""
     if dispatch.purpose == "prep":
-        end(dispatch, exit_status=0)
+        prepare(dispatch)
         return
     passes = dispatch.nx_load <= limit_nx
     read_as(dispatch, "0.5" if passes else "2", "undecided" if passes else "fail")

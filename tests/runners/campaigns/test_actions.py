@@ -6,6 +6,7 @@ from results.models import Event
 from runners.campaigns import actions
 from runners.campaigns.models import CampaignEntry
 from runners.campaigns.terms import terms_of
+from runners.claim import claim
 from tests.runners.campaigns.lab import SHORT, drive_to_end, look_at, newest
 
 pytestmark = pytest.mark.django_db
@@ -30,6 +31,27 @@ def test_a_paused_campaign_orders_nothing(campaign, staff):
     assert not actions.resume(campaign, staff)
     look_at(campaign)
     assert campaign.dispatches.count() == 1
+
+
+def test_an_order_that_was_not_begun_waits_while_its_campaign_is_paused(campaign, staff, connect):
+    look_at(campaign)
+    dispatch = newest(campaign)
+    actions.pause(campaign, staff)
+    assert not claim(dispatch, connect)
+    assert dispatch.reason == f"campaign {campaign} is paused; waiting until it goes on"
+    actions.resume(campaign, staff)
+    assert claim(dispatch, connect)
+
+
+def test_a_run_that_was_ordered_before_waits_for_the_end_of_the_campaign(campaign, staff, connect, new_dispatch):
+    before = new_dispatch()
+    for hold in (actions.pause, actions.resume, actions.cancel):
+        assert not claim(before, connect)
+        assert before.reason == f"drive busy: campaign {campaign} has it; waiting until that has ended"
+        hold(campaign, staff)
+    assert not claim(before, connect)
+    look_at(campaign)
+    assert claim(before, connect)
 
 
 def test_a_changed_term_decides_the_next_step(campaign, staff):

@@ -32,6 +32,14 @@ def test_a_run_passes_where_no_share_is_over_its_limit(dispatch, over_ratio, res
     assert outcome(dispatch).result is result
 
 
+def test_a_drive_that_drivetest_refuses_is_refused_and_not_tried_again_in_vain(dispatch):
+    end(dispatch, State.FAILED, exit_status=2, reason="holds an XFS file system")
+    found = outcome(dispatch)
+    assert found.result is Result.REFUSED
+    assert "XFS" in found.reason
+    assert "at the host" in found.reason
+
+
 def test_the_margin_is_that_of_the_nearest_limit(dispatch):
     run = read_as(dispatch, "0.5")
     run.shares.filter(threshold_us=8000).update(over_count=9_900)

@@ -6,7 +6,10 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from runners.campaigns import actions, looks
+from runners.campaigns.ladder import rungs_of
+from runners.campaigns.missing import missing_for_certificate
 from runners.campaigns.models import Campaign, CampaignEntry
+from runners.looks import look as dispatch_look
 from runners.models import Dispatch
 from runners.recipes import RECIPES
 from runners.states import State
@@ -56,6 +59,13 @@ def test_an_order_takes_over_what_the_campaign_was_started_with(campaign):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("options", [{}, {"i_know_this_destroys_data": True}])
+def test_consent_reaches_the_preparation_and_other_options_do_not(device, a_lab, staff, fake_prep, options):
+    campaign = actions.start(device, a_lab, actions.Wanted(SHORT, options | {"report_interval_s": 5}), staff)
+    look_at(campaign)
+    assert (newest(campaign).recipe, newest(campaign).options) == ("prep", options)
+
+
 def test_an_end_says_which_full_length_runs_are_missing(campaign):
     drive_to_end(campaign, limit_nx=30)
     virtual, load, stress = campaign.missing
@@ -77,6 +87,18 @@ def test_full_length_runs_after_prep_on_a_real_drive_lack_nothing(new_campaign, 
         else:
             answer(newest(campaign), 30)
     assert (campaign.confirmed_nx, campaign.missing) == (30, [])
+
+
+def test_a_preparation_that_was_not_whole_is_made_again_and_never_counted(campaign):
+    look_at(campaign)
+    first = newest(campaign)
+    end(first, exit_status=0)
+    long_ago(campaign)
+    look_at(campaign)
+    again = newest(campaign)
+    assert (again.purpose, again.retry_of) == ("prep", first)
+    assert "not show that all of the drive was prepared" in campaign.reason
+    assert "prep of the drive" in missing_for_certificate(campaign, None, rungs_of(campaign))
 
 
 def test_without_prep_the_end_says_so(new_campaign):
@@ -146,6 +168,22 @@ def test_a_rest_is_entered_once_and_kept(new_campaign):
     assert (campaign.dispatches.count(), campaign.next_at) == (2, None)
 
 
+def test_a_new_campaign_rests_after_the_overload_of_the_last_one(new_campaign, staff):
+    terms = SHORT.changed(with_prep=False, overload_rest_s=7200)
+    last = new_campaign(terms)
+    look_at(last)
+    overloaded = newest(last)
+    end(overloaded, exit_status=4)
+    Campaign.objects.filter(pk=last.pk).update(state="cancelled")
+    campaign = new_campaign(terms)
+    look_at(campaign)
+    assert not campaign.dispatches.exists()
+    assert str(overloaded) in campaign.reason
+    long_ago(last)
+    look_at(campaign)
+    assert campaign.dispatches.count() == 1
+
+
 def test_a_failed_attempt_is_ordered_again_as_a_retry(new_campaign):
     campaign = new_campaign(SHORT.changed(with_prep=False))
     look_at(campaign)
@@ -194,6 +232,29 @@ def test_a_cancel_is_confirmed_when_the_host_has_ended_it(campaign, staff):
     assert (campaign.state, campaign.ended_at is not None) == ("cancelled", True)
 
 
+def test_nothing_is_read_of_a_campaign_that_rests_or_has_a_dispatch_under_way(new_campaign, staff):
+    campaign = new_campaign(SHORT.changed(with_prep=False, rest_s=1800))
+    assert list(looks.due()) == [campaign]
+    look_at(campaign)
+    assert not looks.due().exists()
+    read_as(newest(campaign), "2", "fail")
+    assert list(looks.due()) == [campaign]
+    look_at(campaign)
+    assert campaign.next_at is not None
+    assert not looks.due().exists()
+    assert actions.change(campaign, {"rest_s": 0}, staff)
+    assert list(looks.due()) == [campaign]
+
+
+@pytest.mark.parametrize("state", [State.QUEUED, State.RUNNING, State.LOST])
+def test_a_cancel_and_a_lost_dispatch_are_looked_at_until_they_are_settled(campaign, staff, state):
+    look_at(campaign)
+    end(newest(campaign), state, ended_at=None)
+    assert looks.due().exists() is (state == State.LOST)
+    actions.cancel(campaign, staff)
+    assert list(looks.due()) == [campaign]
+
+
 def test_a_stumble_over_one_campaign_does_not_hold_up_another(campaign, new_campaign, other_drive, monkeypatch, caplog):
     other = actions.start(other_drive, campaign.organisation, actions.Wanted(SHORT), campaign.ordered_by)
     Campaign.objects.filter(pk=campaign.pk).update(terms={"max_nx": "no number"})
@@ -218,3 +279,16 @@ def test_a_drive_that_fails_everywhere_ends_without_a_load(campaign):
     drive_to_end(campaign, limit_nx=Decimal("0.5"))
     assert (campaign.end, campaign.confirmed_nx) == ("nothing-passes", None)
     assert "a load that passes both tests" in campaign.missing
+
+
+def test_a_drive_that_holds_data_pauses_the_campaign_at_once(new_campaign, fake, connect):
+    campaign = new_campaign(SHORT.changed(with_prep=False))
+    look_at(campaign)
+    dispatch = newest(campaign)
+    dispatch_look(dispatch.pk, connect)
+    fake.files[dispatch.public_id]["stderr"] = b"drivetest: /dev/nvme0n1: holds an XFS file system\n"
+    fake.end(dispatch.public_id, 2)
+    dispatch_look(dispatch.pk, connect)
+    look_at(campaign)
+    assert (campaign.state, campaign.dispatches.count()) == ("paused", 1)
+    assert "holds an XFS file system" in campaign.reason

@@ -191,6 +191,8 @@ def test_a_load_test_near_its_limit_stands_unless_asked_otherwise():
         ("screening", "overloaded", 7200),
         ("stress", "failed", 7200),
         ("screening", "unusable", 60),
+        ("load", "unusable", 1800),
+        ("stress", "unusable", 7200),
     ],
 )
 def test_a_drive_rests_after_what_was_too_much_for_it(purpose, result, rest_s):
@@ -199,6 +201,19 @@ def test_a_drive_rests_after_what_was_too_much_for_it(purpose, result, rest_s):
     assert isinstance(waited, Wait)
     assert waited.until_s == 100_000 + rest_s
     assert isinstance(step(*past, now_s=100_000 + rest_s), Run)
+
+
+def test_a_run_that_never_began_is_tried_again_at_once():
+    past = (outcome("stress", 20, "unusable", has_run=False),)
+    assert isinstance(step(*past, now_s=100_059), Wait)
+    assert isinstance(step(*past, now_s=100_060), Run)
+
+
+def test_a_drive_rests_after_what_others_ran_on_it():
+    overload = outcome("screening", 90, "overloaded")
+    waited = next_step(SMALL, (), 100_000 + 7199, [overload])
+    assert (waited.until_s, "d-1" in waited.reason) == (100_000 + 7200, True)
+    assert isinstance(next_step(SMALL, (), 100_000 + 7200, [overload]), Run)
 
 
 def test_a_pass_needs_no_rest():

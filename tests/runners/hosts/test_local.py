@@ -37,6 +37,32 @@ def local(drivetest):
 
 
 @pytest.fixture
+def left(settings, tmp_path):
+    """What a program that runs as another user left in its own directory, beside a file that is not its own."""
+    settings.LAB_DIR = str(tmp_path / "lab")
+    out = tmp_path / "lab/d-1.load/out"
+    out.mkdir(parents=True)
+    (tmp_path / "ssh_key").write_text("secret")
+    (out / "hdr-READ.hdr").write_text("counts")
+    (out / "hdr-UPDATE.hdr").symlink_to(tmp_path / "ssh_key")
+    os.mkfifo(out / "hdr-SCAN.hdr")
+    (out / "hdr-INSERT.hdr").mkdir()
+    (out.parent / "beside").symlink_to(tmp_path)
+    return LocalHost()
+
+
+def test_a_plain_file_of_a_run_is_fetched(left):
+    with left.fetch("d-1.load", "out/hdr-READ.hdr") as stream:
+        assert stream.read() == b"counts"
+
+
+@pytest.mark.parametrize("file", ["out/hdr-UPDATE.hdr", "out/hdr-SCAN.hdr", "out/hdr-INSERT.hdr", "beside/ssh_key"])
+def test_no_link_is_followed_and_no_pipe_is_waited_for(left, file):
+    with pytest.raises(FileMissingError, match="expected a plain file"):
+        left.fetch("d-1.load", file)
+
+
+@pytest.fixture
 def drive(local, tmp_path):
     path = str(tmp_path / "drive.img")
     local.create_file(path, 64 * MIB)

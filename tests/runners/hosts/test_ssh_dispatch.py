@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from results.models import Submission
+from results.models import Evidence, Submission
 from runners import health
 from runners.hosts.ssh import SshHost
 from runners.looks import look
@@ -41,6 +41,7 @@ def run_to_its_end(dispatch, for_s=60):
         look(dispatch.pk)
         dispatch.refresh_from_db()
         time.sleep(0.1)
+    return dispatch
 
 
 def test_a_dispatch_leaves_the_host_s_log_as_evidence(enrolled, ordered):
@@ -74,6 +75,35 @@ def test_a_drive_that_went_away_since_the_order_refuses_the_dispatch(enrolled, o
     run_to_its_end(ordered)
     assert ordered.state == State.REFUSED
     assert not any(content_of(loop_drives, other))
+
+
+@pytest.fixture
+def prep_ordered(enrolled, staff, a_lab):
+    row = enrolled[1]
+    device = bind(row, SshHost(row).identify("/dev/nvme0n1"), "a drive", staff)
+    return lambda **options: order(device, a_lab, Order(recipe="prep", options=options), staff)
+
+
+def test_a_drive_is_prepared_over_ssh_with_evidence(enrolled, prep_ordered, loop_drives):
+    dispatch = run_to_its_end(prep_ordered())
+    assert (dispatch.state, dispatch.reason) == (State.DONE, "finished")
+    assert dispatch.preparation.evidence.kind == Evidence.Kind.PREP
+    assert len(set(content_of(loop_drives, enrolled[0].devices["nvme0n1"]))) == 256, "random data holds every byte"
+
+
+def test_data_of_others_is_left_alone_by_a_preparation_over_ssh_whoever_consents(enrolled, prep_ordered, loop_drives):
+    """Only the operator at the host may say that it goes: the register says so in vain."""
+    device = Path(enrolled[0].devices["nvme0n1"])
+    with device.open("r+b") as stream:
+        stream.seek(0x438)
+        stream.write(b"\x53\xef")  # ext4's magic number
+    before = content_of(loop_drives, str(device))
+    found = run_to_its_end(prep_ordered())
+    assert (found.state, "ext" in found.reason) == (State.FAILED, True)
+    consented = run_to_its_end(prep_ordered(i_know_this_destroys_data=True))
+    assert consented.state == State.REFUSED
+    assert "--i-know-this-destroys-data" in consented.reason
+    assert content_of(loop_drives, str(device)) == before
 
 
 def content_of(loop_drives, device):

@@ -1,3 +1,5 @@
+import pytest
+
 from runners.models import Device, Dispatch, Host
 from runners.recipes import ycsb
 from runners.recipes.stage import Role
@@ -20,13 +22,23 @@ def test_rocksdb_is_formatted_mounted_loaded_settled_swept_and_unmounted():
     assert named(stages) == ["format", "mount", "load", "settle", "run-a-t004", "run-a-t008", "unmount"]
     drive = "watch /dev/nvme0n1 --expect-drive nvme:X:1 --side-file side.jsonl --"
     lines = [" ".join(stage.argv) for stage in stages]
-    assert lines[0] == f"{drive} mkfs-xfs -f {{device}}"
+    assert lines[0] == f"{drive} mkfs-xfs -f {{device}}".replace("watch", "watch --will-overwrite", 1)
     assert lines[1] == f"{drive} mount -t xfs -o noatime,nodiratime,norelatime {{device}} /var/lib/rocksdb"
     assert lines[2].startswith(f"{drive} ycsb -load ")
     assert lines[3].endswith("--until-writes-below 10000000 --for-sec 60 --at-most-sec 21600")
     assert lines[6] == f"{drive} unmount /var/lib/rocksdb"
     assert [stage.name for stage in stages if stage.resets_drive] == ["format"]
     assert [stage.name for stage in stages if stage.is_cleanup] == ["unmount"]
+
+
+@pytest.mark.parametrize("preset", ["micron-7450-rocksdb", "micron-x100-aerospike"])
+def test_what_resets_the_drive_asks_at_the_host_and_writes_over_data_only_with_consent(preset):
+    for told, words in ({}, ()), ({"i_know_this_destroys_data": True}, ("--i-know-this-destroys-data",)):
+        stages = ycsb.stages(make(preset, **told))
+        (reset,) = [stage for stage in stages if stage.resets_drive]
+        assert reset.argv[: 2 + len(words)] == ("watch", "--will-overwrite", *words)
+        others = [word for stage in stages if stage is not reset for word in stage.argv]
+        assert not {"--will-overwrite", "--i-know-this-destroys-data"} & set(others)
 
 
 def test_aerospike_is_started_with_its_stored_configuration_and_stopped():

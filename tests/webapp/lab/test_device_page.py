@@ -2,9 +2,10 @@ import pytest
 from django.test import Client
 
 from runners.looks import look
-from runners.models import Dispatch
+from runners.models import Device, Dispatch, Host
 from runners.states import State
 from tests.runners.prep_record import prep_record
+from tests.runners.ssh_host import PINNED, ssh_host
 
 pytestmark = pytest.mark.django_db
 
@@ -48,6 +49,26 @@ def test_writing_over_data_is_ordered_only_where_it_is_ticked(lab_client, device
     assert Dispatch.objects.get().options == {"i_know_this_destroys_data": True}
 
 
+def test_a_host_over_ssh_takes_consent_from_its_operator_alone(lab_client, device):
+    for kind, is_offered in (("local", True), ("ssh", False)):
+        Host.objects.filter(pk=device.host_id).update(kind=kind, **({} if is_offered else PINNED))
+        for part in ("", "campaign/"):
+            page = text(lab_client.get(address(device, part)))
+            assert ('name="i_know_this_destroys_data"' in page) is is_offered
+            assert ("drivetest prep" in page) is not is_offered
+    lab_client.post(address(device, "prepare/"), {"i_know_this_destroys_data": "yes"})
+    assert Dispatch.objects.get().options == {}
+
+
+def test_no_sweep_is_offered_or_ordered_over_ssh(lab_client, device):
+    assert address(device, "ycsb/") in text(lab_client.get(address(device)))
+    Host.objects.filter(pk=device.host_id).update(kind="ssh", **PINNED)
+    assert address(device, "ycsb/") not in text(lab_client.get(address(device)))
+    said = text(lab_client.post(address(device, "ycsb/"), {"preset": "no-database", "client": "java"}))
+    assert "reached over SSH" in said
+    assert not Dispatch.objects.exists()
+
+
 def test_presets_are_shown_as_command_lines(lab_client, device):
     page = text(lab_client.get(address(device, "ycsb/")))
     assert "ycsb -load -db site.ycsb.db.rocksdb.RocksDBClient -P ../workloada -p rocksdb.dir=/var/lib/rocksdb" in page
@@ -66,6 +87,15 @@ def test_a_sweep_is_ordered_by_a_preset_and_what_is_changed_of_it(lab_client, de
     assert "ycsb" in text(lab_client.get("/lab/"))
 
 
+def test_a_sweep_writes_over_data_only_where_it_is_ticked(lab_client, device):
+    asked = {"preset": "no-database", "client": "java"}
+    lab_client.post(address(device, "ycsb/"), asked)
+    lab_client.post(address(device, "ycsb/"), asked | {"i_know_this_destroys_data": "on"})
+    without, ticked = Dispatch.objects.order_by("pk")
+    assert "i_know_this_destroys_data" not in without.options
+    assert ticked.options["i_know_this_destroys_data"] is True
+
+
 def test_a_sweep_that_cannot_be_run_is_refused_with_the_reason(lab_client, device):
     page = text(lab_client.post(address(device, "ycsb/"), {"preset": "micron-x100-aerospike", "client": "java"}))
     assert "the source does not say it" in page
@@ -75,3 +105,17 @@ def test_a_sweep_that_cannot_be_run_is_refused_with_the_reason(lab_client, devic
 @pytest.mark.parametrize("part", ["", "prepare/", "ycsb/"])
 def test_only_staff_sees_devices(db, device, part):
     assert Client().get(address(device, part)).status_code in {302, 403, 405}
+
+
+def test_a_sweep_with_requests_over_ssh_cannot_be_chosen(lab_client, device):
+    host = ssh_host()
+    asked = {"preset": "micron-7450-rocksdb", "client": "java", "load_host": str(host.pk)}
+    assert "Select a valid choice" in text(lab_client.post(address(device, "ycsb/"), asked))
+    assert not Dispatch.objects.exists()
+
+
+def test_a_sweep_on_a_drive_over_ssh_is_refused_with_the_reason(lab_client, device):
+    Device.objects.filter(pk=device.pk).update(host=ssh_host())
+    asked = {"preset": "micron-7450-rocksdb", "client": "java"}
+    assert "lab-1 is reached over SSH" in text(lab_client.post(address(device, "ycsb/"), asked))
+    assert not Dispatch.objects.exists()

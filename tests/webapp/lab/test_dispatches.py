@@ -36,6 +36,31 @@ def test_an_order_becomes_a_dispatch_of_the_orderer_s_lab(lab_client, device, a_
     assert dispatch.options == {"report_interval_s": 1, "record_bytes": 1536, "microsecond_histograms": True}
 
 
+def test_an_index_load_is_ordered_on_the_same_page(lab_client, device):
+    address = f"/lab/devices/{device.pk}/order/"
+    assert "ACT index" in lab_client.get(address).text
+    answer = lab_client.post(address, ASKED | {"recipe": "act-index"}, follow=True)
+    dispatch = Dispatch.objects.get()
+    assert dispatch.recipe == "act-index"
+    assert dispatch.options == {"report_interval_s": 1, "microsecond_histograms": True}
+    assert "ACT index" in answer.text
+
+
+def test_only_act_loads_are_ordered_there(lab_client, device):
+    lab_client.post(f"/lab/devices/{device.pk}/order/", ASKED | {"recipe": "ycsb"})
+    assert not Dispatch.objects.exists()
+
+
+def test_a_step_of_a_run_of_a_day_tells_its_date(lab_client, device, fake, connect):
+    lab_client.post(f"/lab/devices/{device.pk}/order/", ASKED)
+    dispatch = Dispatch.objects.get()
+    look(dispatch.pk, connect)
+    shown = page(lab_client, dispatch).text
+    for step in dispatch.steps.all():
+        told = shown.partition(f"<b>{step.to_state}</b>")[2].partition("</time>")[0]
+        assert f"{step.at:%-d %B %Y, %H:%M:%S} UTC" in told
+
+
 def test_the_facts_of_an_order_reach_the_one_door(lab_client, device):
     lab_client.post(f"/lab/devices/{device.pk}/order/", ASKED)
     facts = facts_of(Dispatch.objects.get())
@@ -245,3 +270,22 @@ def test_temperatures_and_the_rate_asked_are_shown(lab_client, in_state):
     text = page(lab_client, in_state(State.RUNNING, progress=told)).text
     assert "nvme0n1, nvme Composite, warns at 70</dt><dd>41" in text
     assert "2,000 asked</dt><dd>1999.8" in text
+
+
+def test_a_person_frees_the_drive_of_a_lost_dispatch_with_a_reason(lab_client, in_state, staff):
+    lost = in_state(State.LOST)
+    assert "Nothing of it runs: free the drive" in page(lab_client, lost).text
+    lab_client.post(f"/lab/dispatches/{lost.public_id}/ended/", {"reason": " "})
+    lost.refresh_from_db()
+    assert lost.ended_at is None
+    lab_client.post(f"/lab/dispatches/{lost.public_id}/ended/", {"reason": "powered off by hand"})
+    shown = page(lab_client, lost).text
+    assert f"{staff.get_username()} said at" in shown
+    assert "nothing of it runs: powered off by hand" in shown
+
+
+def test_a_visitor_frees_no_drive(visitor, in_state):
+    lost = in_state(State.LOST)
+    visitor.post(f"/lab/dispatches/{lost.public_id}/ended/", {"reason": "I say so"})
+    lost.refresh_from_db()
+    assert lost.ended_at is None

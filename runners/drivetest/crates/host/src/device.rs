@@ -1,7 +1,7 @@
 //! Which devices a request may mean: block devices under /dev that are, at this moment, the drive they are taken for.
 
 use std::os::unix::fs::FileTypeExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, PathBuf};
 
 use drivetest_device::{DeviceError, Identity};
 use drivetest_load::config::{Config, Model};
@@ -34,28 +34,11 @@ pub(crate) fn identify(path: &str) -> Result<Identity, HostError> {
     told(drivetest_device::identify(&block_device(path)?))
 }
 
-/// Returns the paths right under /dev where a drive is found now, of that size: its own, or that of one partition.
+/// Returns the paths where a drive is found now, of that size: its own, or that of one partition. No drive is asked: one of
+/// them may be under a load that is being measured.
 pub(crate) fn find(drive_key: &str, size_bytes: u64) -> Result<Vec<PathBuf>, HostError> {
-    let folder = Path::new("/dev");
-    let entries = folder
-        .read_dir()
-        .map_err(|error| HostError::file(folder, "list", &error))?;
-    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut found: Vec<_> = paths
-        .filter(|path| is_drive(path, drive_key, size_bytes))
-        .collect();
-    found.sort();
-    Ok(found)
-}
-
-fn is_drive(path: &Path, drive_key: &str, size_bytes: u64) -> bool {
-    let is_block = path
-        .symlink_metadata()
-        .is_ok_and(|found| found.file_type().is_block_device());
-    let identity = is_block.then(|| drivetest_device::identify_in_use(path).ok());
-    identity
-        .flatten()
-        .is_some_and(|identity| identity.drive_key == drive_key && identity.size_bytes == size_bytes)
+    drivetest_device::find(drive_key, size_bytes)
+        .map_err(|error| HostError::new(Kind::Unanswered, error.to_string()))
 }
 
 /// Checks that a configuration names the bound drive and nothing else, and has no plain files stand for devices.

@@ -13,6 +13,7 @@ mod health;
 mod name;
 mod place;
 mod request;
+mod scope;
 mod serve;
 mod settings;
 mod start;

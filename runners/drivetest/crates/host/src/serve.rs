@@ -142,6 +142,18 @@ mod tests {
     }
 
     #[test]
+    fn a_generation_that_nobody_could_follow_is_refused_before_the_drive_keeps_it() {
+        let asked = json!({"verb": "start", "run": "d-a", "drive_key": "nvme:M:S1", "generation": u64::MAX,
+            "words": ["storage", "config"], "program_sha256": "x"});
+        let (lines, folder) = conversation(format!("{asked}\n").as_bytes());
+        assert!(
+            lines.concat().contains("expected at most 2146483647"),
+            "{lines:?}"
+        );
+        assert!(!folder.path().join("state/locks").exists());
+    }
+
+    #[test]
     fn a_drive_that_is_not_listed_is_never_loaded() {
         let start = |key: &str| {
             let asked = json!({"verb": "start", "run": "d-a", "drive_key": key, "generation": 1,

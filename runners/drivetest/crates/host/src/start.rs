@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::fs;
 use std::iter;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use drivetest_detach::{Answer, Order};
 use serde_json::Value;
@@ -15,16 +14,19 @@ use crate::error::{HostError, Kind};
 use crate::health;
 use crate::place::Place;
 use crate::request::Start;
+use crate::scope::{self, SYSTEMD_RUN};
 use crate::settings::Settings;
 
-const SYSTEMD_RUN: &str = "/usr/bin/systemd-run";
-/// Exit status of `drivetest start` when the drive is busy or given to a newer generation.
-const EXIT_REFUSED: i32 = 2;
+const THIS: &str = "/proc/self/exe";
+/// Generations count starts, and the register keeps them in 31 bits: it never comes this far, but one that was taken over
+/// could give a drive a number that no register can exceed.
+const GENERATION_MAX: u64 = i32::MAX as u64 - 1_000_000;
 
 /// Starts what is asked for, or tells the process that an earlier request started. The answer is `drivecert.detached/1`.
 pub(crate) fn start(settings: &Settings, place: &Place<'_>, asked: &Start) -> Result<Value, HostError> {
     let run_dir = place.run_dir(&asked.run)?;
     settings.check_listed(&asked.drive_key)?;
+    check_generation(asked.generation)?;
     check_program(&asked.program_sha256)?;
     let program = command_line::understood(&asked.words, &asked.drive_key)?;
     check_devices(&program, &run_dir, &asked.drive_key)?;
@@ -37,10 +39,20 @@ pub(crate) fn start(settings: &Settings, place: &Place<'_>, asked: &Start) -> Re
         words: &words,
     };
     if health::has_systemd() {
-        wish.in_a_scope(&asked.run)
+        let this = fs::read_link(THIS).map_err(|error| HostError::file(Path::new(THIS), "read", &error))?;
+        scope::start(Path::new(SYSTEMD_RUN), &this, &wish, &asked.run)
     } else {
         wish.here()
     }
+}
+
+fn check_generation(asked: u64) -> Result<(), HostError> {
+    if asked <= GENERATION_MAX {
+        return Ok(());
+    }
+    Err(HostError::refused(format!(
+        "generation {asked}: expected at most {GENERATION_MAX}; no drive is started so often"
+    )))
 }
 
 fn check_program(expected: &str) -> Result<(), HostError> {
@@ -65,11 +77,13 @@ fn check_devices(program: &Program, run_dir: &Path, drive_key: &str) -> Result<(
     }
 }
 
-struct Wish<'a> {
-    run_dir: &'a Path,
-    drive_lock: &'a PathBuf,
-    generation: u64,
-    words: &'a [String],
+/// What is started, and for which drive and generation.
+pub(crate) struct Wish<'a> {
+    pub run_dir: &'a Path,
+    pub drive_lock: &'a PathBuf,
+    pub generation: u64,
+    /// Without the program's name.
+    pub words: &'a [String],
 }
 
 impl Wish<'_> {
@@ -83,7 +97,7 @@ impl Wish<'_> {
             run_dir: self.run_dir,
             drive_lock: self.drive_lock,
             generation: self.generation,
-            program: Path::new("/proc/self/exe"),
+            program: Path::new(THIS),
             words: &words,
         };
         let answer = drivetest_detach::start(&order)
@@ -93,46 +107,26 @@ impl Wish<'_> {
             Answer::Refused(refused) => Err(HostError::refused(refused.to_string())),
         }
     }
-
-    /// Starts it in a scope of systemd's: at the end of an ssh session its own scope may be cleared (KillUserProcesses).
-    fn in_a_scope(&self, run: &str) -> Result<Value, HostError> {
-        let this = fs::read_link("/proc/self/exe")
-            .map_err(|error| HostError::file(Path::new("/proc/self/exe"), "read", &error))?;
-        let mut command = Command::new(SYSTEMD_RUN);
-        command.args(["--scope", "--quiet", "--collect", "--slice=system.slice"]);
-        command
-            .arg(format!("--description=drivetest of the run {run}"))
-            .arg("--")
-            .arg(this);
-        command
-            .arg("start")
-            .arg("--run-dir")
-            .arg(self.run_dir)
-            .arg("--drive-lock")
-            .arg(self.drive_lock);
-        command
-            .arg("--generation")
-            .arg(self.generation.to_string())
-            .arg("--")
-            .args(self.words);
-        command
-            .env_clear()
-            .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
-            .stdin(Stdio::null());
-        let output = command
-            .output()
-            .map_err(|error| HostError::file(Path::new(SYSTEMD_RUN), "run", &error))?;
-        let told: Result<Value, _> = serde_json::from_slice(&output.stdout);
-        match (output.status.code(), told) {
-            (Some(0), Ok(status)) => Ok(status),
-            (Some(EXIT_REFUSED), Ok(status)) => {
-                Err(HostError::refused(status["reason"].as_str().unwrap_or("refused")))
-            }
-            _ => Err(unanswered(&String::from_utf8_lossy(&output.stderr).trim())),
-        }
-    }
 }
 
-fn unanswered(sentence: &dyn std::fmt::Display) -> HostError {
+pub(crate) fn unanswered(sentence: &dyn std::fmt::Display) -> HostError {
     HostError::new(Kind::Unanswered, format!("start: {sentence}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lock of a drive keeps the newest generation for ever, and the register's column ends at 2^31 - 1.
+    #[test]
+    fn no_start_can_take_the_last_generations() {
+        assert!(check_generation(GENERATION_MAX).is_ok());
+        for asked in [GENERATION_MAX + 1, i32::MAX as u64, u64::MAX] {
+            assert_eq!(
+                check_generation(asked).unwrap_err().kind,
+                Kind::Refused,
+                "{asked}"
+            );
+        }
+    }
 }

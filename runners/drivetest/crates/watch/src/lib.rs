@@ -10,4 +10,4 @@ mod record;
 mod watched;
 
 pub use quiet::Quiet;
-pub use watched::{Ended, Watch, WatchError};
+pub use watched::{Ended, Overwrites, Watch, WatchError};

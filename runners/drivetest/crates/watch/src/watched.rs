@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use drivetest_device::Identity;
 use drivetest_load::clock::{Instant, Nanos};
+use drivetest_load::device::{Given, Guard, Refusal, give};
 use drivetest_load::report::output::Outputs;
 use drivetest_load::signals::Signals;
 use drivetest_load::telemetry::{Named, Root, Telemetry};
@@ -33,6 +34,9 @@ pub enum WatchError {
     /// The drive cannot be told, or is another one.
     #[error("{0}")]
     Device(String),
+    /// The drive must not be written over.
+    #[error("{0}; nothing was run")]
+    Refused(#[from] Refusal),
     /// The program cannot be executed.
     #[error("{program}: cannot be run: {source}")]
     Start {
@@ -77,6 +81,14 @@ pub struct Watch {
     pub quiet: Option<Quiet>,
 }
 
+/// A program that writes over the whole drive, and has no question of its own before that.
+pub struct Overwrites<'a> {
+    /// Has looked at the drive, the first of its devices, before anything of ours opened it.
+    pub guard: &'a dyn Guard,
+    /// Whether recognised data may be overwritten.
+    pub may_destroy: bool,
+}
+
 struct Course<'a> {
     telemetry: Telemetry,
     begun: Instant,
@@ -90,11 +102,19 @@ struct Course<'a> {
 impl Watch {
     /// Runs to the end of the program or of our patience, and writes a record of each interval.
     ///
+    /// A program that `overwrites` the drive gets it by descriptor, if nothing speaks against that.
+    ///
     /// # Errors
     /// [`WatchError`]; nothing was run, except where the system failed in between.
-    pub fn carry_out(&self, signals: &Signals, outputs: &mut Outputs) -> Result<Ended, WatchError> {
+    pub fn carry_out(
+        &self,
+        signals: &Signals,
+        outputs: &mut Outputs,
+        overwrites: Option<&Overwrites<'_>>,
+    ) -> Result<Ended, WatchError> {
+        let given = overwrites.map(|asked| self.give(asked)).transpose()?.flatten();
         let identity = self.device.as_deref().map(|path| self.find(path)).transpose()?;
-        let line = self.line()?;
+        let line = self.line(given.as_ref())?;
         let found = self.device.as_deref().zip(identity.as_ref());
         let named: Vec<Named> = self.device.iter().map(|path| named(path)).collect();
         let program = self.command.as_ref().map(|(name, _)| name.as_str());
@@ -128,6 +148,12 @@ impl Watch {
         }
     }
 
+    fn give(&self, asked: &Overwrites<'_>) -> Result<Option<Given>, Refusal> {
+        let name = self.device.as_deref().map(|path| path.display().to_string());
+        name.map(|name| give(asked.guard, &name, asked.may_destroy))
+            .transpose()
+    }
+
     fn rest(&self, named: &[Named], now: Instant) -> Result<Option<Rest>, WatchError> {
         let Some(quiet) = self.quiet else { return Ok(None) };
         let rest = named.first().and_then(|device| Rest::of(quiet, device, now));
@@ -140,12 +166,14 @@ impl Watch {
         rest.map(Some).ok_or_else(|| WatchError::Uncounted(name()))
     }
 
-    fn line(&self) -> Result<Option<Line>, WatchError> {
+    fn line(&self, given: Option<&Given>) -> Result<Option<Line>, WatchError> {
         let Some((name, arguments)) = &self.command else {
             return Ok(None);
         };
-        let device = self.device.as_deref().and_then(Path::to_str);
-        Ok(Some(programs::line(&self.programs, name, arguments, device)?))
+        let named = || self.device.as_deref().and_then(Path::to_str).map(str::to_owned);
+        let device = given.map(Given::path).or_else(named);
+        let line = programs::line(&self.programs, name, arguments, device.as_deref())?;
+        Ok(Some(line))
     }
 }
 

@@ -80,7 +80,10 @@ const STATUSES: &[(&[&str], &[Status])] = &[
         &[
             (0, "the program beside it ended well, or the drive came to rest"),
             (1, "the program beside it failed"),
-            (2, "refused: the program is not allowed, or the drive not the expected one"),
+            (
+                2,
+                "refused: the program is not allowed, or the drive not the expected one, in use, or not empty",
+            ),
             (3, "cannot start the program, or cannot read what the host tells"),
             (5, "ended by a signal"),
         ],

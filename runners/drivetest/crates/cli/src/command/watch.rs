@@ -8,9 +8,10 @@ use drivetest_load::clock::Nanos;
 use drivetest_load::report::output::Outputs;
 use drivetest_load::signals::Signals;
 use drivetest_watch::programs::DEFAULT_FILE;
-use drivetest_watch::{Ended, Quiet, Watch, WatchError};
+use drivetest_watch::{Ended, Overwrites, Quiet, Watch, WatchError};
 
 use super::log_file::complain;
+use super::looked_at::LookedAt;
 
 const EXIT_FAILED: u8 = 1;
 const EXIT_REFUSED: u8 = 2;
@@ -32,6 +33,12 @@ pub struct Args {
     /// Watch this drive only, by its drive key (see identify)
     #[arg(long, value_name = "KEY", requires = "device")]
     expect_drive: Option<String>,
+    /// The program writes over the drive: refuse one that is in use or holds data, and give it by descriptor
+    #[arg(long, requires = "device", requires = "command")]
+    will_overwrite: bool,
+    /// Have file systems and partition tables overwritten that are found on it
+    #[arg(long, requires = "will_overwrite")]
+    i_know_this_destroys_data: bool,
     /// What may be run, as the operator of the host wrote it
     #[arg(long, value_name = "FILE", default_value = DEFAULT_FILE)]
     programs: PathBuf,
@@ -71,11 +78,27 @@ impl Args {
         })
     }
 
+    /// Looks at the drive before it is opened, as before a load.
+    fn look(&self) -> LookedAt {
+        let device: Vec<_> = self
+            .device
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        let expected: Vec<_> = self.expect_drive.iter().cloned().collect();
+        LookedAt::at(&device, true, &expected)
+    }
+
     fn carry_out(self) -> Result<Ended, Unable> {
         let quiet = self.quiet();
         let mut outputs =
             Outputs::open(None, Some(&self.side_file)).map_err(|error| Unable::Usage(error.to_string()))?;
         let signals = Signals::watch().map_err(|error| Unable::Watch(error.into()))?;
+        let looked_at = self.will_overwrite.then(|| self.look());
+        let overwrites = looked_at.as_ref().map(|looked_at| Overwrites {
+            guard: looked_at,
+            may_destroy: self.i_know_this_destroys_data,
+        });
         let mut words = self.command.into_iter();
         let watch = Watch {
             device: self.device,
@@ -85,7 +108,8 @@ impl Args {
             command: words.next().map(|name| (name, words.collect())),
             quiet,
         };
-        watch.carry_out(&signals, &mut outputs).map_err(Unable::Watch)
+        let ended = watch.carry_out(&signals, &mut outputs, overwrites.as_ref());
+        ended.map_err(Unable::Watch)
     }
 }
 
@@ -97,7 +121,7 @@ enum Unable {
 
 fn status_of(error: &WatchError) -> u8 {
     match error {
-        WatchError::Programs(_) | WatchError::Device(_) => EXIT_REFUSED,
+        WatchError::Programs(_) | WatchError::Device(_) | WatchError::Refused(_) => EXIT_REFUSED,
         WatchError::Start { .. } | WatchError::Uncounted(_) | WatchError::System(_) => EXIT_SYSTEM,
     }
 }

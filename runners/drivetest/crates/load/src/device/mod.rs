@@ -1,5 +1,6 @@
 //! The devices under load: opened for direct I/O, or refused with a reason.
 
+mod given;
 mod holes;
 mod open;
 mod places;
@@ -9,6 +10,7 @@ use std::fs::File;
 
 use rustix::io::Errno;
 
+pub use given::{Given, give};
 pub use open::{Guard, Wishes, open};
 pub(crate) use open::{found_data, kind, lock_file, minimum_io};
 pub use places::Places;

@@ -128,7 +128,7 @@ fn open_block_device(wishes: &Wishes<'_>, name: &str, found: &Metadata) -> Resul
     try_open(wishes.config, name, OFlags::EXCL).map_err(|source| block_device_refusal(name, source))
 }
 
-fn block_device_refusal(name: &str, source: io::Error) -> Refusal {
+pub(super) fn block_device_refusal(name: &str, source: io::Error) -> Refusal {
     let name = name.to_owned();
     match source.raw_os_error().map(Errno::from_raw_os_error) {
         Some(Errno::BUSY) => Refusal::Held { name },
@@ -243,7 +243,7 @@ pub(crate) fn lock_file(file: &File) -> Result<(), Errno> {
     rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive)
 }
 
-fn claim(name: &str, file: File) -> Result<File, Refusal> {
+pub(super) fn claim(name: &str, file: File) -> Result<File, Refusal> {
     match lock_file(&file) {
         Ok(()) => Ok(file),
         Err(Errno::WOULDBLOCK) => Err(Refusal::Held {
@@ -302,7 +302,7 @@ pub(crate) fn minimum_io(file: &File) -> io::Result<u32> {
     failed.map(|()| 0)
 }
 
-fn refuse_data(name: &str, file: &File, size_bytes: u64) -> Result<(), Refusal> {
+pub(super) fn refuse_data(name: &str, file: &File, size_bytes: u64) -> Result<(), Refusal> {
     match found_data(file, size_bytes) {
         Ok(None) => Ok(()),
         Ok(Some(what)) => Err(Refusal::HoldsData {

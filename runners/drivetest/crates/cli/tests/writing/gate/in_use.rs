@@ -203,8 +203,10 @@ fn the_drive_of_the_running_system() {
 fn another_drive_than_the_one_expected() {
     let Some(drive) = Drive::attach() else { return };
     for line in super::writers(&drive, &drive.device) {
-        let expecting = ["--expect-drive".to_owned(), "nvme:PM9A3:S1".to_owned()];
-        let output = super::drivetest(&[line, expecting.to_vec()].concat());
+        // Right after the command and what it names: a program's own words stand at the end.
+        let mut line = line;
+        line.splice(2..2, ["--expect-drive", "nvme:PM9A3:S1"].map(str::to_owned));
+        let output = super::drivetest(&line);
         refused_by(
             &output,
             &format!("{}: expected drive nvme:PM9A3:S1, got file:", drive.device),

@@ -1,9 +1,10 @@
-//! What no command that writes may touch, on real cases: asked of `prep`, `storage` and `index`, which must all refuse
-//! before any write, whatever they were told of destroying data.
+//! What no command that writes may touch, on real cases: asked of `prep`, `storage`, `index` and a program that `watch`
+//! runs, which must all be refused before any write, whatever they were told of destroying data.
 
 mod in_use;
 mod stacked;
 
+use std::fs;
 use std::process::Output;
 
 use crate::drive::{Drive, config_for, drivetest};
@@ -22,10 +23,64 @@ fn refused_by(output: &Output, sentence: &str) {
 }
 
 /// The command lines that would write to a device.
-fn writers(drive: &Drive, device: &str) -> [Vec<String>; 3] {
+fn writers(drive: &Drive, device: &str) -> Vec<Vec<String>> {
     let config = config_for(device, drive.folder.path());
-    [["prep", device], ["storage", &config], ["index", &config]]
-        .map(|[command, what]| vec![command.to_owned(), what.to_owned(), FLAG.to_owned()])
+    let ours = [["prep", device], ["storage", &config], ["index", &config]];
+    let ours = ours.map(|[command, what]| vec![command.to_owned(), what.to_owned(), FLAG.to_owned()]);
+    ours.into_iter()
+        .chain([watched(drive, device, &[FLAG])])
+        .collect()
+}
+
+/// The command line of a program of the operator's that fills a device with zeros.
+fn watched(drive: &Drive, device: &str, more: &[&str]) -> Vec<String> {
+    let programs = drive.path("programs.json");
+    let fill = "head -c $(blockdev --getsize64 $0) /dev/zero > $0";
+    let text = format!(
+        r#"{{"schema": "drivecert.programs/1", "programs": {{"fill": {{"argv": ["/bin/sh", "-c", "{fill}"], "lines": [["{{device}}"]]}}}}}}"#
+    );
+    fs::write(&programs, text).unwrap();
+    // A side file is never written over.
+    let count = fs::read_dir(drive.folder.path()).unwrap().count();
+    let side = drive.path(&format!("side-{count}.jsonl"));
+    let head = ["watch", device, "--will-overwrite"];
+    let files = ["--side-file", &side, "--programs", &programs];
+    let words = [&head[..], more, &files, &["--", "fill", "{device}"]].concat();
+    words.into_iter().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_program_that_writes_over_the_drive_needs_consent_for_data_that_is_recognised() {
+    let Some(drive) = Drive::attach() else { return };
+    let device = drive.device.clone();
+    if !drive.set_up(&["mkfs.ext4", "-q", &device, "8M"]) {
+        return;
+    }
+    let what = "holds an ext2, ext3 or ext4 file system";
+    refused_by(&drivetest(&watched(&drive, &device, &[])), what);
+    assert!(drive.is_untouched(), "the program was run");
+    let output = drivetest(&watched(&drive, &device, &[FLAG]));
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(!drive.is_untouched(), "the program wrote to something else");
+}
+
+#[test]
+fn a_program_that_writes_over_the_drive_gets_what_was_looked_at_and_not_a_name() {
+    let Some(drive) = Drive::attach() else { return };
+    let output = drivetest(&watched(&drive, &drive.device, &[]));
+    assert_eq!(output.status.code(), Some(0));
+    let mut sides = fs::read_dir(drive.folder.path()).unwrap().flatten();
+    let side = sides.find(|entry| entry.file_name().to_string_lossy().starts_with("side-"));
+    let told = fs::read_to_string(side.unwrap().path()).unwrap();
+    assert!(
+        told.contains("/proc/self/fd/") && told.contains(&drive.device),
+        "{told}"
+    );
 }
 
 /// All commands refuse the device with the sentence, and the drive keeps its content.

@@ -1,0 +1,273 @@
+"""Two lab hosts over a real sshd with two drives each, a shortened campaign on every drive, one link cut for a minute.
+
+Needs root, what tests/lab_hosts/install_sshd.sh installs, and the built drivetest. Without DATABASE_URL and REDIS_URL
+it starts servers of its own. It ends with status 1 where a campaign did not end as it should, or a host has bytes of a
+log that the register has not.
+"""
+
+import html
+import itertools
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+DATA = tempfile.TemporaryDirectory(prefix="drivecert-two-hosts-")
+os.environ["DRIVECERT_DATA"] = f"{DATA.name}/data"
+os.environ.setdefault("LOG_LEVEL", "WARNING")
+
+from tests.cluster import Cluster  # noqa: E402
+
+Cluster().provide()
+
+from django.db import connection  # noqa: E402
+from django.test import Client  # noqa: E402
+from django.urls import reverse  # noqa: E402
+from simulated_register import simulated_register  # noqa: E402
+
+from results import life  # noqa: E402
+from results.models import Organisation  # noqa: E402
+from results.refused import ReviewRefusedError  # noqa: E402
+from runners import health  # noqa: E402
+from runners.campaigns.actions import Wanted, start  # noqa: E402
+from runners.campaigns.ladder import Rung, rungs_of  # noqa: E402
+from runners.campaigns.models import Campaign  # noqa: E402
+from runners.campaigns.terms import Terms  # noqa: E402
+from runners.hosts.ssh import SshHost  # noqa: E402
+from runners.models import Dispatch, Host  # noqa: E402
+from runners.orders import bind  # noqa: E402
+from runners.states import State  # noqa: E402
+from tests.lab_hosts.enrolled import enrol_host, list_drives  # noqa: E402
+from tests.lab_hosts.namespaces import LoopDrives, NamespaceHost, missing  # noqa: E402
+from tests.lab_hosts.network import run  # noqa: E402
+from webapp.accounts.models import User  # noqa: E402
+from webapp.supervisor.programs import beat_program, lab_program, worker_program  # noqa: E402
+
+HOSTS, NODES = ("lab-1", "lab-2"), ("nvme0n1", "nvme1n1")
+DRIVE_MIB, DISK_MIB = 64, 2048
+CUT_S, CUT_AFTER_S = 60, 10  # of the load test
+PATIENCE_S = 570
+TERMS = Terms(
+    start_nx=Decimal("0.1"), max_nx=Decimal("0.8"), resolution_nx=Decimal("0.1"), ladder_factor=Decimal(2),
+    screening_s=10, load_s=75, stress_s=20, slice_length_s=10, rest_s=2, overload_rest_s=5,
+)  # fmt: skip
+FACTS = {"vendor": "Nobody", "model": "Loop device", "part_number": "", "capacity_gb": 1, "firmware": "",
+         "category": "nvme-flash", "over_provisioning_pct": "7.00", "notes": ""}  # fmt: skip
+
+
+def boot_hosts(stack: ExitStack) -> dict[str, NamespaceHost]:
+    """Return both hosts by name, up and enrolled, each with its drives listed by its operator."""
+    folder, memory = Path(DATA.name), Path(DATA.name) / "drives"
+    memory.mkdir()
+    run("mount", "-t", "tmpfs", "drives", str(memory))  # a disk that others write to would be what the ladder finds
+    stack.callback(run, "umount", str(memory))
+    drives, hosts = LoopDrives(memory), {name: NamespaceHost(folder, name, DISK_MIB) for name in HOSTS}
+    stack.callback(drives.remove)
+    for name, there in hosts.items():
+        stack.callback(there.remove)
+        given = {node: drives.add(f"{name}-{node}", DRIVE_MIB) for node in NODES}
+        for node, device in given.items():
+            there.give(node, device)
+        there.boot()
+        enrol_host(there, name)
+        list_drives(there, *(drives.key_of(device) for device in given.values()))
+    return hosts
+
+
+@contextmanager
+def workers() -> Iterator[None]:
+    """Run the register's own programs: two workers that look at dispatches, one that reads logs, the clock."""
+    database = connection.settings_dict
+    url = f"postgresql://{database['USER']}:{database['PASSWORD']}@/{database['NAME']}?host={database['HOST']}"
+    own = os.environ | {"DATABASE_URL": url, "PYTHONWARNINGS": "ignore"}  # Celery's, of being root
+    programs = [lab_program(own), lab_program(own), worker_program(own), beat_program(own)]
+    running = []
+    for number, program in enumerate(programs):
+        command = [word.replace("lab@%h", f"lab{number}@%h") for word in program.command]
+        running.append(
+            subprocess.Popen(
+                command, cwd=ROOT, env=program.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+            )
+        )
+    try:
+        yield
+    finally:
+        for process in running:
+            process.terminate()
+        for process in running:
+            process.wait(30)
+
+
+def start_campaigns(organisation: Organisation, staff: User) -> list[Campaign]:
+    """Check both hosts, bind what they show, and start a campaign on each drive."""
+    begun = []
+    for host in Host.objects.order_by("name"):
+        if objections := health.check(host):
+            sys.exit(f"{host}: gets no work: {'; '.join(objections)}")
+        for node in NODES:
+            device = bind(host, SshHost(host).identify(f"/dev/{node}"), f"{host} {node}", staff)
+            begun.append(start(device, organisation, Wanted(TERMS, facts=FACTS), staff))
+    return begun
+
+
+class Cut:
+    """Cuts a host's link for a minute while a load test runs there, whoever may be watching."""
+
+    def __init__(self, there: NamespaceHost) -> None:
+        self.there, self.begun_s, self.is_over = there, 0.0, False
+
+    def step(self) -> str:
+        """Do what is due, and return what was done."""
+        if self.is_over:
+            return ""
+        if self.begun_s == 0 and self._is_mid_run():
+            self.there.cut()
+            self.begun_s = time.monotonic()
+            return f"the link of {self.there.name} is cut"
+        if self.begun_s and time.monotonic() - self.begun_s >= CUT_S:
+            self.there.restore()
+            self.is_over = True
+            return f"the link of {self.there.name} is back"
+        return ""
+
+    def _is_mid_run(self) -> bool:
+        loads = Dispatch.objects.filter(device__host__name=self.there.name, purpose="load", state=State.RUNNING)
+        return loads.filter(last_label_s__gte=CUT_AFTER_S).exists()
+
+
+def watch(campaigns: list[Campaign], cut: Cut, began_s: float) -> None:
+    """Print each thing that happens as the register's tables tell it, until every campaign has ended."""
+    told: set[str] = set()
+    ids = [campaign.pk for campaign in campaigns]
+    while time.monotonic() - began_s < PATIENCE_S:
+        done = cut.step()
+        for line in [*([done] if done else []), *happened(ids)]:
+            if line not in told:
+                told.add(line)
+                print(f"{since(began_s):>6}  {line}", flush=True)
+        if not Campaign.objects.filter(pk__in=ids, state=Campaign.State.ACTIVE).exists():
+            return
+        time.sleep(1)
+
+
+def happened(ids: list[int]) -> list[str]:
+    """Return what campaigns and dispatches have come to, and which hosts give no answer now, as lines."""
+    campaigns = Campaign.objects.filter(pk__in=ids).select_related("device")
+    dispatches = Dispatch.objects.filter(campaign__in=ids).select_related("device").order_by("ordered_at")
+    lines = [
+        f"{each.device.label}: {each} {load_of(each)}: {each.state}{silence(each)}{reason_at_end(each)}"
+        for each in dispatches
+    ]
+    return lines + [f"{each.device.label}: campaign {each.state}: {each.reason}" for each in campaigns if each.ended_at]
+
+
+def load_of(dispatch: Dispatch) -> str:
+    nx = "" if dispatch.nx_load is None else f" {dispatch.nx_load.normalize():f}x {dispatch.duration_s} s"
+    return f"{dispatch.purpose}{nx}"
+
+
+def silence(dispatch: Dispatch) -> str:
+    return ", no answer, asking again" if dispatch.silent_since and not dispatch.ended_at else ""
+
+
+def reason_at_end(dispatch: Dispatch) -> str:
+    return f" ({dispatch.reason})" if dispatch.ended_at else ""
+
+
+def since(began_s: float) -> str:
+    return f"{time.monotonic() - began_s:.0f} s"
+
+
+def tell(campaigns: list[Campaign], hosts: dict[str, NamespaceHost], staff: User) -> list[str]:
+    """Print the ladder of each campaign and what its page says; return what is wrong."""
+    wrong = []
+    client = Client(headers={"host": "localhost"})
+    client.force_login(staff)
+    for campaign in campaigns:
+        campaign.refresh_from_db()
+        rungs = rungs_of(campaign)
+        print(f"\n{campaign.device.label}: {campaign.state}, {campaign.end}: {campaign.reason}")
+        for rung in rungs:
+            print(f"  {row_of(rung)}")
+            wrong += fault_of_bytes(rung.dispatch, hosts[campaign.device.host.name])
+        page = client.get(reverse("campaign-detail", args=[campaign.public_id])).content.decode()
+        print("  its page, missing for a certificate:")
+        sentences = missing_on(page)
+        print("".join(f"    - {sentence}\n" for sentence in sentences), end="")
+        if campaign.state != Campaign.State.FINISHED or not says_what_is_short(sentences):
+            wrong.append(f"{campaign.device.label}: its page does not say which full-length runs are missing")
+        print(f"  published: {why_not_published(rungs, staff)}")
+    return wrong
+
+
+def row_of(rung: Rung) -> str:
+    run = rung.run.public_id if rung.run else "-"
+    shares = ", ".join(f"{share.printed} % > {share.threshold_us // 1000} ms" for share in rung.shares)
+    return f"{load_of(rung.dispatch):<24} {rung.dispatch} {rung.outcome.result:<10} {run:<11} {shares}"
+
+
+def fault_of_bytes(dispatch: Dispatch, there: NamespaceHost) -> list[str]:
+    """Compare the log as it lies on the host with what the register has kept of it."""
+    if dispatch.submission is None:
+        return []
+    found = there.path(f"/var/lib/drivecert/{dispatch.public_id}/log").stat().st_size
+    kept = dispatch.submission.log.size_bytes
+    return [] if found == kept else [f"{dispatch}: {found} bytes on the host, {kept} in the register"]
+
+
+def missing_on(page: str) -> list[str]:
+    box = re.search(r"Missing for a certificate:.*?<ul[^>]*>(.*?)</ul>", page, re.DOTALL)
+    return [html.unescape(item) for item in re.findall(r"<li>(.*?)</li>", box[1])] if box else []
+
+
+def says_what_is_short(sentences: list[str]) -> bool:
+    return all(any(each.startswith(f"a {name} at") for each in sentences) for name in ("load test", "stress test"))
+
+
+def why_not_published(rungs: list[Rung], staff: User) -> str:
+    """Try to publish the load test, as a reviewer might."""
+    run = next((rung.run for rung in reversed(rungs) if rung.run), None)
+    if run is None:
+        return "no run"
+    try:
+        life.publish(run, staff)
+    except ReviewRefusedError as error:
+        return f"refused: {error}"
+    return "yes"
+
+
+def most_at_once(campaigns: list[Campaign]) -> int:
+    """Return how many dispatches ran at the same moment, of all drives."""
+    rows = Dispatch.objects.filter(campaign__in=campaigns, started_at__isnull=False, ended_at__isnull=False)
+    moments: list[tuple[Any, int]] = []
+    for begun, ended in rows.values_list("started_at", "ended_at"):
+        moments += [(begun, 1), (ended, -1)]
+    return max(itertools.accumulate(change for _, change in sorted(moments)), default=0)
+
+
+def main() -> None:
+    if reason := missing():
+        sys.exit(reason)
+    with simulated_register() as (organisation, staff), ExitStack() as stack:
+        hosts = boot_hosts(stack)
+        stack.enter_context(workers())
+        campaigns = start_campaigns(organisation, staff)
+        began_s = time.monotonic()
+        cut = Cut(hosts[HOSTS[0]])
+        watch(campaigns, cut, began_s)
+        wrong = tell(campaigns, hosts, staff) + ([] if cut.is_over else ["no link was cut"])
+        print(f"\n{since(began_s)} in all; dispatches at once: {most_at_once(campaigns)} on {len(campaigns)} drives")
+    sys.exit("\n".join(wrong) or 0)
+
+
+if __name__ == "__main__":
+    main()

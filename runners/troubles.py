@@ -1,0 +1,59 @@
+"""What becomes of a dispatch whose host or register fails at a look, and the heartbeat of a look that went well."""
+
+import logging
+from datetime import timedelta
+
+from django.conf import settings
+from django.utils import timezone
+
+from runners.errors import HostError
+from runners.models import Dispatch
+from runners.moves import WORKER, move, note, put_off
+from runners.states import State
+
+log = logging.getLogger(__name__)
+
+HEARTBEAT_S = 10
+
+
+def beat(dispatch: Dispatch) -> None:
+    """The look ended well: the host answered, and what was said of silence or stumbling is over.
+
+    Where there is nothing to say it is said every few seconds only: it is one of four statements of a look.
+    """
+    now = timezone.now()
+    is_said = dispatch.heartbeat_at and now - dispatch.heartbeat_at < timedelta(seconds=HEARTBEAT_S)
+    if is_said and dispatch.silent_since is None and not dispatch.reason:
+        return
+    well = {"heartbeat_at": now, "silent_since": None, "reason": ""}
+    Dispatch.objects.filter(pk=dispatch.pk, state=dispatch.state).update(**well)
+    dispatch.heartbeat_at, dispatch.silent_since, dispatch.reason = now, None, ""
+
+
+def failed_at_host(dispatch: Dispatch, error: HostError) -> bool:
+    """End it where asking again cannot help; a running program is never given up for that, only for silence."""
+    log.warning("%s: %s: %s", dispatch.public_id, type(error).__name__, error)
+    state = State(dispatch.state)
+    if not error.retry and state is not State.RUNNING:
+        return move(dispatch, state, error.ends_in, WORKER, str(error))
+    silent_since = dispatch.silent_since or timezone.now()
+    if timezone.now() - silent_since >= timedelta(seconds=settings.HOST_SILENCE_S):
+        return move(
+            dispatch, state, State.LOST, WORKER, f"no answer since {silent_since:%Y-%m-%d %H:%M:%S} UTC: {error}"
+        )
+    put_off(dispatch)
+    note(dispatch, f"no answer, asking again: {error}")
+    return False
+
+
+def stumbled(dispatch: Dispatch, error: Exception) -> None:
+    """Say on the page what the register itself failed at; the next look tries again, unless somebody has had enough.
+
+    Only what has ended on the host may be cancelled here: before that a program might still run.
+    """
+    sentence = f"{type(error).__name__}: {error}"
+    if dispatch.state == State.COLLECTING and dispatch.cancel_requested_at:
+        kept = f"cancelled while its log could not be taken in ({sentence}); the log is still on the host"
+        move(dispatch, State.COLLECTING, State.CANCELLED, WORKER, kept)
+        return
+    note(dispatch, f"the register stumbled, trying again: {sentence}")

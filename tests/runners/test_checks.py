@@ -1,0 +1,62 @@
+"""Checks of hosts that hold up nothing: the task ends while a silent host is waited for."""
+
+import threading
+
+import pytest
+from django.db import connections
+
+from runners import checks, health, tasks
+from runners.models import Host
+from tests.runners.ssh_host import ssh_host
+
+pytestmark = pytest.mark.django_db(transaction=True)
+LIMIT_S = 30
+
+
+@pytest.fixture
+def lane(monkeypatch):
+    monkeypatch.setattr(checks, "close_old_connections", connections.close_all)
+    checks.lane.cache_clear()
+    yield checks.lane()
+    checks.lane().pool.shutdown()
+    checks.lane.cache_clear()
+
+
+@pytest.fixture
+def silent(monkeypatch):
+    """No host answers until the test lets them."""
+    answers, asked = threading.Event(), []
+
+    def check(host):
+        asked.append(host.name)
+        answers.wait(LIMIT_S)
+        return ["no answer"]
+
+    monkeypatch.setattr(health, "check", check)
+    return answers, asked
+
+
+def test_the_task_ends_while_hosts_are_silent_and_the_others_follow(lane, silent):
+    answers, asked = silent
+    for number in range(6):
+        ssh_host(f"lab-{number}")
+    tasks.check_hosts()
+    tasks.check_hosts()
+    assert len([future for future in lane.asked if not future.done()]) == checks.CHECK_THREADS
+    answers.set()
+    for future in lane.asked:
+        future.result(LIMIT_S)
+    assert sorted(asked) == [f"lab-{number}" for number in range(6)]
+
+
+def test_a_check_that_stumbles_leaves_its_thread_to_others(lane, monkeypatch):
+    def stumble(host):
+        raise ZeroDivisionError(host.name)
+
+    monkeypatch.setattr(health, "check", stumble)
+    ssh_host("lab-1")
+    tasks.check_hosts()
+    lane.asked[0].result(LIMIT_S)
+    Host.objects.update(next_check_at="2026-01-01T00:00Z")
+    tasks.check_hosts()
+    assert len(lane.asked) == 1
