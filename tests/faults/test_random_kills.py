@@ -27,4 +27,5 @@ def test_random_kills_among_random_faults_never_load_a_drive_twice(seed, new_lab
     assert (truth["most_loads"], truth["starts_count"] > 0) == (1, True)
     assert not Dispatch.objects.filter(reason="").exists()
     handed_in = Dispatch.objects.filter(submission__isnull=False)
-    assert Submission.objects.count() == handed_in.count()
+    # Logs that were cut before their first interval may be the same bytes, which the one door takes for one submission.
+    assert Submission.objects.count() == len(set(handed_in.values_list("submission", flat=True)))
