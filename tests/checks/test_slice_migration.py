@@ -27,6 +27,7 @@ def old_rows(apps):
     return sorted(apps.get_model("results", "Slice").objects.values_list(*fields))
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("ordinals", [(0, 2), (0, 1, 2)])
 def test_rows_of_histograms_become_rows_of_their_run_and_can_be_had_back(ordinals):
