@@ -38,6 +38,14 @@ pub(crate) struct Worker {
     is_quick: bool,
 }
 
+/// What becomes of a request whose time has come.
+enum Turn {
+    Due,
+    /// The run's time is over, and the request is late by more than the grace; those behind it may be less late.
+    LeftOut,
+    Stopped,
+}
+
 enum Memory {
     In(Buffer),
     Out(Payload),
@@ -68,7 +76,12 @@ impl Worker {
             let last_due = start.after(self.stream.due(taken.end - 1));
             for k in taken {
                 let request = self.prepare(k, start.after(self.stream.due(k)));
-                if !self.wait(last_due) || !self.serve(request) {
+                let goes_on = match self.wait(last_due) {
+                    Turn::Due => self.serve(request),
+                    Turn::LeftOut => true,
+                    Turn::Stopped => false,
+                };
+                if !goes_on {
                     return;
                 }
             }
@@ -92,15 +105,16 @@ impl Worker {
         request
     }
 
-    /// Waits until a request is due; false when the run ends before.
-    fn wait(&self, due: Instant) -> bool {
+    /// Waits until a request is due, or the run stops.
+    fn wait(&self, due: Instant) -> Turn {
         loop {
             if self.shared.stop.is_raised() {
-                return false;
+                return Turn::Stopped;
             }
             let now = Instant::now();
             if now >= due {
-                return now <= self.shared.gate.end() || now.since(due) <= GRACE;
+                let is_left_out = now > self.shared.gate.end() && now.since(due) > GRACE;
+                return if is_left_out { Turn::LeftOut } else { Turn::Due };
             }
             due.min(now.after(LONGEST_SLEEP)).sleep_until();
         }
