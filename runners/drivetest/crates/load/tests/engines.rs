@@ -4,18 +4,52 @@
 
 mod bench;
 
+use std::io::Write;
+
 use bench::Bench;
 use drivetest_load::Outcome;
+use serde_json::Value;
 
 const ENGINES: [&str; 2] = ["io_uring", "threads"];
+
+/// A request that is a second late when the run's time is over is left out, on purpose. Where this machine stood still
+/// nearly that long, a missing request is not a lost one.
+const NEARLY_LEFT_OUT_NS: u64 = 900_000_000;
+
+/// The end of a run of 2 s in which the machine kept up: the first of five. None, and told, where it never did.
+fn kept_up(engine: &str, lines: &str) -> Option<(Value, Value)> {
+    for _ in 0..5 {
+        let bench = Bench::new()?;
+        let text = format!("test-duration-sec: 2\n{lines}");
+        assert_eq!(bench.run(engine, &text), Outcome::Finished, "{engine}");
+        let end = bench.end();
+        if !stood_still(&end) {
+            return Some((bench.side().swap_remove(0), end));
+        }
+    }
+    let told =
+        format!("SKIPPED: {engine}: this machine stood still for nearly a second in five runs of five\n");
+    std::io::stderr().write_all(told.as_bytes()).unwrap();
+    None
+}
+
+fn stood_still(end: &Value) -> bool {
+    let longest = |operation: &Value| {
+        let of = |time: &str| operation[time]["max_ns"].as_u64();
+        of("lateness").max(of("service"))
+    };
+    let mut operations = end["operations"].as_object().unwrap().values();
+    let over_ns = end["elapsed_ns"].as_u64().unwrap() - 2_000_000_000;
+    over_ns >= NEARLY_LEFT_OUT_NS || operations.any(|one| longest(one) >= Some(NEARLY_LEFT_OUT_NS))
+}
 
 #[test]
 fn every_request_is_made_once_and_none_is_lost() {
     for engine in ENGINES {
-        let Some(bench) = Bench::new() else { return };
-        let text = "test-duration-sec: 2\nread-reqs-per-sec: 2009\nwrite-reqs-per-sec: 1000\n";
-        assert_eq!(bench.run(engine, text), Outcome::Finished, "{engine}");
-        let end = bench.end();
+        let rates = "read-reqs-per-sec: 2009\nwrite-reqs-per-sec: 1000\n";
+        let Some((_, end)) = kept_up(engine, rates) else {
+            return;
+        };
         let counts = [
             "reads_count",
             "large_block_reads_count",
@@ -28,11 +62,12 @@ fn every_request_is_made_once_and_none_is_lost() {
 
 #[test]
 fn several_workers_make_the_same_requests_as_one() {
-    let Some(bench) = Bench::new() else { return };
-    let text = "test-duration-sec: 2\nread-reqs-per-sec: 2009\nwrite-reqs-per-sec: 1000\nworkers: 5\n";
-    assert_eq!(bench.run("io_uring", text), Outcome::Finished);
+    let lines = "read-reqs-per-sec: 2009\nwrite-reqs-per-sec: 1000\nworkers: 5\n";
+    let Some((start, end)) = kept_up("io_uring", lines) else {
+        return;
+    };
     assert_eq!(
-        (&bench.end()["reads_count"], &bench.side()[0]["workers"]),
+        (&end["reads_count"], &start["workers"]),
         (&4_018.into(), &5.into())
     );
 }

@@ -66,7 +66,7 @@ fn assert_mode(mode: &Mode, more: &str) {
         return;
     }
     let text = format!("{SHORT}{more}{}", mode.lines);
-    let output = bench.command_of(mode.command, &text).output().unwrap();
+    let output = bench.run_kept_up(mode.command, &text);
     assert_eq!(output.status.code(), Some(0), "{text}{output:?}");
     let log = bench.log();
     for (name, count) in mode.counts {

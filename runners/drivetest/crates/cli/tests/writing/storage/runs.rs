@@ -12,9 +12,8 @@ fn a_run_makes_exactly_the_requests_it_was_asked_for() {
     if !takes_direct_io(&bench) {
         return;
     }
-    let output = bench.run(&format!(
-        "{SMALL}service-threads: 10\nread-reqs-per-sec: 209\nwrite-reqs-per-sec: 1000\n"
-    ));
+    let lines = format!("{SMALL}service-threads: 10\nread-reqs-per-sec: 209\nwrite-reqs-per-sec: 1000\n");
+    let output = bench.run_kept_up("storage", &lines);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let log = bench.log();
     assert_eq!(labels(&log), [1, 2]);
@@ -50,7 +49,9 @@ fn the_log_has_its_sections_in_order() {
         },
     );
     assert!(log.contains(&expected), "{log}");
-    assert!(log.ends_with(")\n\n"), "{log}");
+    // A disk that others write to as well may have been late; that is told last.
+    let said = log.split("drivetest: rate not held: ").next().unwrap();
+    assert!(said.ends_with(")\n\n"), "{log}");
 }
 
 #[test]

@@ -23,12 +23,12 @@ fn signals_end_a_run_cleanly_and_are_told() {
     for signal in ["TERM", "INT", "HUP"] {
         let (bench, code) = stopped_by(signal);
         assert_eq!(code, Some(5), "{signal}");
+        // A disk that others write to as well may have been late; that is told last.
+        let log = bench.log();
+        let said = log.split("drivetest: rate not held: ").next().unwrap();
         assert!(
-            bench
-                .log()
-                .ends_with(&format!("\n\ndrivetest: stopped by signal {signal}\n")),
-            "{}",
-            bench.log()
+            said.ends_with(&format!("\n\ndrivetest: stopped by signal {signal}\n")),
+            "{log}"
         );
         assert_eq!(bench.end()["reason"], "interrupted");
     }
