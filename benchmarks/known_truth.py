@@ -13,13 +13,14 @@ import platform
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
-from load_programs import last_reads
+from load_programs import last_reads, timed
 
 ROOT = Path(__file__).resolve().parent.parent
 RELEASE = ROOT / "runners/drivetest/target/release"
@@ -38,6 +39,14 @@ SHARES_PCT = {"none": (0.0, 0.0, 0.0), "under": (4.5, 0.9, 0.09), "at": (5.0, 1.
 # Held well over 1, 8 and 64 ms, and well under the next: no edge decides.
 HELD_MS = (3, 20, 100)
 
+# What other programs may take of a processor, in user mode; a run that lost more is run again, whatever it printed.
+OTHERS_PCT = 2.0
+TRIES = 4
+
+# Where a printed count may lie.
+INSIDE, WITH_OWN, OUTSIDE = "inside", "inside with the host's own", "OUTSIDE"
+JUDGED = (INSIDE, WITH_OWN, OUTSIDE)
+
 # Where each program counts: exact thresholds of the side file; edges of the microsecond histogram.
 EXACT_US = (1000, 8000, 64000)
 EDGES_US = (1024, 8192, 65536)
@@ -47,7 +56,9 @@ class Drive:
     """The drive of known truth: a program that takes a command a line and answers in JSON."""
 
     def __init__(self, program: Path, mount_point: Path) -> None:
-        command = [str(program), str(mount_point), "--size-mib", str(SIZE_MIB)]
+        # A drive has processors of its own. In real time, else it waits for milliseconds behind whatever runs: beside
+        # others, 1 to 6 % of reads were over 1 ms without it, 0.1 % with it.
+        command = ["chrt", "--fifo", "50", str(program), str(mount_point), "--size-mib", str(SIZE_MIB)]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.commands = cast(IO[str], self.process.stdin)
         self.answers = cast(IO[str], self.process.stdout)
@@ -76,6 +87,11 @@ class Drive:
         over = {int(us): count for us, count in reads["over"].items()}
         return Truth(reads["answered_count"], sum(reads["delayed_count"]), over)
 
+    def user_mode_s(self) -> float:
+        """What the drive's own program has used in user mode."""
+        after_name = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return int(after_name[11]) / os.sysconf("SC_CLK_TCK")
+
     def end(self) -> None:
         self.commands.close()
         self.process.wait(30)
@@ -98,6 +114,7 @@ class Told:
     achieved_per_s: float
     over: dict[int, int]
     words: str
+    others_pct: float
 
 
 @dataclass(frozen=True)
@@ -131,7 +148,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--parts", nargs="+", default=["truth", "honesty"], choices=["truth", "honesty"])
     parser.add_argument("--rates", type=int, nargs="+", default=[2_000, 5_000], help="reads per second")
-    parser.add_argument("--seconds", type=int, default=20, help="length of each run (default %(default)s)")
+    parser.add_argument("--seconds", type=int, default=10, help="length of each run (default %(default)s)")
     parser.add_argument("--arrivals", nargs="+", default=["even", "poisson", "lockstep"])
     parser.add_argument("--engines", nargs="+", default=["threads", "io_uring"])
     parser.add_argument("--places", nargs="+", default=["file", "loop"], choices=["file", "loop"])
@@ -153,21 +170,32 @@ def cases(args: argparse.Namespace) -> list[Case]:
 
 
 def known_truth(drive: Drive, args: argparse.Namespace) -> int:
-    """Print the table; return how many of drivetest's counts lie outside their interval."""
-    outside = 0
+    """Print the table; return how many of drivetest's counts lie outside their interval, the host's own taken off."""
+    verdicts: Counter[str] = Counter()
+    own: dict[tuple[str, int], float] = {}
     print("Shares of reads over a time: injected by the drive (its own count), its 99.9 % binomial interval, printed\n")
-    print("| place | reads/s | program | over | injected | interval | printed | |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("| place | reads/s | program | over | injected | interval | printed | | others, % of a CPU |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for place in args.places:
         with placed(drive, place) as device:
             for rate, shares, case in ((r, s, c) for r in args.rates for s in args.shares for c in cases(args)):
                 inject(drive, SHARES_PCT[shares])
-                told = run(case, device, rate, args.seconds)
-                outside += rows(f"{place} | {rate} | {case.name}", case, told, drive.truth())
+                told, truth = quietest(drive, case, device, rate, args.seconds)
+                verdicts.update(rows(f"{place} | {rate} | {case.name}", case, told, truth, own))
     if "ACT_STORAGE" not in os.environ:
-        print("| | | act_storage | missing: set ACT_STORAGE to the program built from aerospike/act | | | | |")
-    print(f"\n{outside} of drivetest's counts outside their interval\n")
-    return outside
+        print("| | | act_storage | missing: set ACT_STORAGE to the program built from aerospike/act | | | | | |")
+    print("\nOf drivetest's counts: " + ", ".join(f"{verdicts[word]} {word}" for word in JUDGED) + "\n")
+    return verdicts[OUTSIDE]
+
+
+def quietest(drive: Drive, case: Case, device: str, rate: int, seconds: int) -> tuple[Told, Truth]:
+    """Run until nobody else wants the machine, or return the run that was disturbed the least."""
+    runs: list[tuple[Told, Truth]] = []
+    while len(runs) < TRIES and not any(told.others_pct <= OTHERS_PCT for told, _ in runs):
+        drive.do("forget")
+        told = run(drive, case, device, rate, seconds)
+        runs.append((told, drive.truth()))
+    return min(runs, key=lambda ran: ran[0].others_pct)
 
 
 def inject(drive: Drive, shares_pct: tuple[float, ...]) -> None:
@@ -178,28 +206,41 @@ def inject(drive: Drive, shares_pct: tuple[float, ...]) -> None:
     drive.do("clear", f"only read {RECORD_BYTES}", *delays, "forget")
 
 
-def rows(head: str, case: Case, told: Told, truth: Truth) -> int:
-    """Print a run's rows; return how many are outside (upstream's do not count)."""
-    outside = 0
+def rows(head: str, case: Case, told: Told, truth: Truth, own: dict[tuple[str, int], float]) -> Iterator[str]:
+    """Print a run's rows; give the verdicts (upstream's do not count).
+
+    `own` is told by runs without delays and taken by those after them: shares that the host itself adds, by head and
+    threshold.
+    """
     for threshold_us in case.thresholds_us:
-        injected = truth.over[threshold_us] / truth.answered_count
-        expected = injected * told.reads_count
-        spread = Z * math.sqrt(expected * (1 - injected))
-        printed = told.over[threshold_us]
-        verdict = judged(abs(printed - expected) <= spread, is_injected=truth.delayed_count > 0)
-        outside += verdict == "OUTSIDE" and case.name != "act_storage"
-        interval = f"{pct(expected - spread, told)} - {pct(expected + spread, told)}"
-        print(
-            f"| {head} | {threshold_us} us | {100 * injected:.3f} | {interval} | {pct(printed, told)} | {verdict} |",
-            flush=True,
-        )
-    return outside
+        injected, printed = truth.over[threshold_us] / truth.answered_count, told.over[threshold_us]
+        if truth.delayed_count == 0:
+            own[head, threshold_us] = printed / told.reads_count - injected
+        verdict = judged(injected, own.get((head, threshold_us), 0.0), told, threshold_us, truth.delayed_count > 0)
+        low, high = interval(injected, told)
+        shares = f"{100 * injected:.3f} | {pct(low, told)} - {pct(high, told)} | {pct(printed, told)} | {verdict}"
+        print(f"| {head} | {threshold_us} us | {shares} | {told.others_pct:.1f} |", flush=True)
+        if case.name != "act_storage":
+            yield verdict
 
 
-def judged(is_inside: bool, *, is_injected: bool) -> str:
+def judged(injected: float, own: float, told: Told, threshold_us: int, is_injected: bool) -> str:
+    """Return where the printed count lies: reads that the drive did not hold can be held by the host."""
     if not is_injected:
         return "the host's own"
-    return "inside" if is_inside else "OUTSIDE"
+    printed = told.over[threshold_us]
+    for verdict, share in ((INSIDE, injected), (WITH_OWN, injected + (1 - injected) * own)):
+        low, high = interval(share, told)
+        if low <= printed <= high:
+            return verdict
+    return OUTSIDE
+
+
+def interval(share: float, told: Told) -> tuple[float, float]:
+    """Return the counts that a share comes to in 99.9 of 100 runs."""
+    expected = share * told.reads_count
+    spread = Z * math.sqrt(expected * (1 - share))
+    return expected - spread, expected + spread
 
 
 def pct(count: float, told: Told) -> str:
@@ -213,7 +254,7 @@ def honesty(drive: Drive, args: argparse.Namespace) -> None:
     print("|---|---|---|---|")
     for case in cases(args):
         drive.do("clear", f"only read {RECORD_BYTES}", "servers 4 77us", "forget")
-        told = run(case, drive.file, 60_000, min(args.seconds, 10))
+        told = run(drive, case, drive.file, 60_000, min(args.seconds, 10))
         share = pct(told.over[case.thresholds_us[0]], told)
         print(f"| {case.name} | {told.achieved_per_s:.0f} | {share} | {told.words} |", flush=True)
 
@@ -232,7 +273,7 @@ def placed(drive: Drive, place: str) -> Iterator[str]:
         subprocess.run(["losetup", "--detach", device], check=True)
 
 
-def run(case: Case, device: str, rate: int, seconds: int) -> Told:
+def run(drive: Drive, case: Case, device: str, rate: int, seconds: int) -> Told:
     """Run one program once; one that refuses or stops ends the benchmark with its own words."""
     size = "" if device.startswith("/dev/") else f"file-size-mbytes: {SIZE_MIB}\n"
     config = (
@@ -243,13 +284,15 @@ def run(case: Case, device: str, rate: int, seconds: int) -> Told:
         file, side = Path(folder) / "config", Path(folder) / "side.jsonl"
         file.write_text(config)
         more = ["--side-file", str(side)] if case.lines else []
-        done = subprocess.run([*case.command, str(file), *more], capture_output=True, text=True, check=False)
-        if done.returncode != 0 or "ERROR" in done.stdout:
-            sys.exit(f"{case.name} ended with status {done.returncode}:\n{done.stdout[-500:]}{done.stderr}")
-        return side_told(side, done.stdout) if case.lines else log_told(done.stdout, seconds)
+        before_s = drive.user_mode_s()
+        used = timed([*case.command, file, *more])
+        if "ERROR" in used.output:
+            sys.exit(f"{case.name} ended with an error:\n{used.output[-500:]}")
+        others_pct = max(used.others_pct - 100 * (drive.user_mode_s() - before_s) / seconds, 0.0)
+        return side_told(side, used.output, others_pct) if case.lines else log_told(used.output, seconds, others_pct)
 
 
-def side_told(side: Path, log: str) -> Told:
+def side_told(side: Path, log: str, others_pct: float) -> Told:
     """What the side file's end record tells, with the words of the log that are drivetest's own."""
     end = json.loads(side.read_text().splitlines()[-1])
     own = [line for line in log.splitlines() if line.startswith("drivetest: ")]
@@ -261,15 +304,16 @@ def side_told(side: Path, log: str) -> Told:
         achieved_per_s=float(end["achieved_reads_per_s"]),
         over={int(us): count for us, count in end["over"].items()},
         words=f"{words}; response time, ms: {response_ms}",
+        others_pct=others_pct,
     )
 
 
-def log_told(log: str, seconds: int) -> Told:
+def log_told(log: str, seconds: int, others_pct: float) -> Told:
     """What the last block's `reads` tell."""
     counts = last_reads(log)
     total = sum(counts.values())
     over = {edge: sum(n for bucket, n in counts.items() if bucket > edge.bit_length() - 1) for edge in EDGES_US}
-    return Told(total, total / seconds, over, "nothing")
+    return Told(total, total / seconds, over, "nothing", others_pct)
 
 
 if __name__ == "__main__":
