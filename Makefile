@@ -16,7 +16,7 @@ OFFLINE := env -u DATABASE_URL -u REDIS_URL
 HEEDING := env --default-signal=INT,HUP
 
 .DEFAULT_GOAL := help
-.PHONY: help run test trace checks rust-checks tests bench lint format requirements drivetest drivetest-static man
+.PHONY: help run test trace checks rust-checks rust-lint rust-programs rust-tests rust-docs tests bench lint format requirements drivetest drivetest-static man
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -24,11 +24,12 @@ help: ## list these targets
 run: $(VENV)/run.stamp drivetest ## start the register on this machine (PORT, HOST, DRIVECERT_DATA)
 	@exec $(BIN)/python manage.py up
 
-test: $(VENV)/test.stamp drivetest ## everything CI checks
+# The tests of drivetest wait most of their time, for loads of seconds: what only computes is done beside them.
+test: $(VENV)/test.stamp ## everything CI checks
 	@sh tests/browser/install_chromium.sh
 	@sh tests/lab_hosts/install_sshd.sh
-	$(MAKE) --no-print-directory checks
-	$(MAKE) --no-print-directory rust-checks
+	$(MAKE) --no-print-directory rust-lint rust-programs
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target rust-tests drivetest checks rust-docs
 	$(MAKE) --no-print-directory tests
 
 # A stamp holds the checksum of what is installed: the date of a file says nothing after a checkout.
@@ -57,7 +58,8 @@ BUILT = target/$(STATIC_TARGET)/release/drivetest
 STATIC = $(if $(wildcard $(shell $(CC) -print-file-name=libc.a 2>/dev/null)),-C target-feature=+crt-static)
 drivetest: ## build the native test program
 	@command -v $(CARGO) >/dev/null || { echo "no $(CARGO): install a Rust toolchain (1.88 or later), or set CARGO"; exit 1; }
-	@cd $(WORKSPACE) && RUSTFLAGS="$(STATIC)" $(CARGO) build --release --locked --package drivetest-cli --target $(STATIC_TARGET)
+	@# Without MAKEFLAGS: cargo would take what jobs make has left for its own.
+	@cd $(WORKSPACE) && env -u MAKEFLAGS RUSTFLAGS="$(STATIC)" $(CARGO) build --release --locked --package drivetest-cli --target $(STATIC_TARGET)
 	@cd $(WORKSPACE) && mkdir -p target/release && ln -f $(BUILT) target/release/drivetest
 
 drivetest-static: drivetest ## check that the native test program is statically linked, as lab hosts need it
@@ -73,10 +75,20 @@ checks: $(VENV)/test.stamp ## format, lint, types, arrows, templates (missing mi
 	find webapp/templates -name '*.html' -print0 | xargs -0 $(BIN)/djade --check
 	$(BIN)/mypy .
 
-rust-checks: ## format, clippy, tests and documentation of drivetest
+rust-checks: rust-lint rust-tests rust-docs ## format, clippy, tests and documentation of drivetest
+
+rust-lint:
 	cd $(WORKSPACE) && $(CARGO) fmt --check
 	cd $(WORKSPACE) && $(CARGO) clippy --locked --workspace --all-targets --quiet -- -D warnings
-	cd $(WORKSPACE) && $(HEEDING) $(CARGO) test --locked --workspace --quiet
+
+rust-programs:
+	cd $(WORKSPACE) && $(CARGO) test --locked --workspace --quiet --no-run
+
+# Two at a time for each processor, as most of them wait; those that measure keep to themselves.
+rust-tests:
+	cd $(WORKSPACE) && RUST_TEST_THREADS=$$((2 * $$(nproc))) $(HEEDING) $(CARGO) test --locked --workspace --quiet
+
+rust-docs:
 	cd $(WORKSPACE) && RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --quiet
 
 tests: $(VENV)/test.stamp drivetest ## pytest: units, faults, browser
@@ -93,8 +105,7 @@ trace: $(VENV)/run.stamp ## print every published number of RUN back to log line
 	@test -n "$(RUN)" || { echo "RUN=id: expected the public id of a run"; exit 1; }
 	@$(BIN)/python manage.py trace "$(RUN)"
 
-lint: checks ## what can be said without running anything
-	cd $(WORKSPACE) && $(CARGO) clippy --locked --workspace --all-targets --quiet -- -D warnings
+lint: checks rust-lint ## what can be said without running anything
 
 format: $(VENV)/test.stamp ## rewrite the sources in the house's form
 	$(BIN)/ruff check --quiet --fix-only .
