@@ -3,14 +3,14 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from webapp.register.views import drives, home, lines, runs
+from webapp.register.views import drives, home, lines, products, runs
 
 urlpatterns = [
     path("", home.home, name="home"),
     path("drives/", RedirectView.as_view(pattern_name="home")),
     path("drives/historical/", drives.historical, name="historical"),
     path("drives/<str:category>/", drives.category, name="category"),
-    path("drive/<slug:slug>/", drives.product, name="product"),
+    path("drive/<slug:slug>/", products.product, name="product"),
     path("runs/<str:public_id>/", runs.detail, name="run-detail"),
     path("runs/<str:public_id>/log", runs.log, name="run-log"),
     path("runs/<str:public_id>/lines/<int:first>/", lines.lines, name="run-line"),
