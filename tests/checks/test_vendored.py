@@ -1,8 +1,10 @@
 """What is kept of others is kept as they released it."""
 
+import gzip
 import hashlib
 import re
 
+import pytest
 from django.conf import settings
 
 VENDOR = settings.BASE_DIR / "static/vendor"
@@ -19,3 +21,8 @@ def test_every_vendored_script_is_listed_with_its_hash():
 
 def test_every_vendored_script_comes_with_its_licence():
     assert all((path.parent / "LICENSE.txt").exists() for path in VENDOR.rglob("*.js"))
+
+
+@pytest.mark.parametrize("path", sorted(VENDOR.rglob("*.gz")), ids=lambda path: path.name)
+def test_what_browsers_are_sent_instead_is_the_same_script(path):
+    assert gzip.decompress(path.read_bytes()) == path.with_suffix("").read_bytes()
