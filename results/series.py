@@ -55,27 +55,30 @@ def intervals(series: Packed, from_s: int, to_s: int, ordinals: range | None = N
         raise SeriesDamagedError(f"expected the encoding {ENCODING}, got {series.encoding}")
     first = max(0, -(-(from_s - series.start_s) // series.interval_s))
     end = min(series.count, (to_s - series.start_s) // series.interval_s)
-    for number, counts in _numbered(series, first, end):
+    for number, counts in _numbered(series, range(first, end), ordinals):
         start_s = series.start_s + number * series.interval_s
-        shown = counts if ordinals is None else [_at(counts, ordinal) for ordinal in ordinals]
-        yield Interval(start_s, start_s + series.interval_s, shown)
+        yield Interval(start_s, start_s + series.interval_s, counts)
 
 
-def _at(counts: list[Counts | None], ordinal: int) -> Counts | None:
-    return counts[ordinal] if ordinal < len(counts) else None
-
-
-def _numbered(series: Packed, first: int, end: int) -> Iterator[tuple[int, list[Counts | None]]]:
+def _numbered(series: Packed, window: range, ordinals: range | None) -> Iterator[tuple[int, list[Counts | None]]]:
     stream = _decompressed(series.content)
     number = 0
-    while number < min(end, series.count):
+    while number < min(window.stop, series.count):
         length = _bounded(stream, series.count - number, "intervals")
         histograms = [_histogram(stream, length) for _ in range(_bounded(stream, HISTOGRAMS_MAX, "histograms"))]
         if not length:
             raise SeriesDamagedError("expected a chunk of at least one interval, got none")
-        for place in range(max(0, first - number), min(length, end - number)):
-            yield number + place, [histogram.at(place) for histogram in histograms]
+        shown = _chosen(histograms, ordinals)
+        for place in range(max(0, window.start - number), min(length, window.stop - number)):
+            yield number + place, [histogram.at(place) if histogram else None for histogram in shown]
         number += length
+
+
+def _chosen(histograms: list["_Histogram"], ordinals: range | None) -> list["_Histogram | None"]:
+    """Only of these are counts made: a log of 128 devices has some 260 histograms, and a chart shows one."""
+    if ordinals is None:
+        return list(histograms)
+    return [histograms[ordinal] if ordinal < len(histograms) else None for ordinal in ordinals]
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,16 @@ def edge_not_above(threshold_us: int, unit: str, *, is_first_version: bool = Fal
     return list(takewhile(lambda edge: edge.us <= threshold_us, _edges(unit, is_first_version)))[-1]
 
 
+def bucket_span_us(bucket: int, unit: str, *, is_first_version: bool = False) -> tuple[int, int]:
+    """Return the edges of a bucket in us: it holds what took as long as the first or longer, and less than the second.
+
+    >>> bucket_span_us(0, "us"), bucket_span_us(11, "us"), bucket_span_us(1, "ms", is_first_version=True)
+    ((0, 1), (1024, 2048), (2000, 4000))
+    """
+    edges = [edge.us for edge in _edges(unit, is_first_version)]
+    return edges[bucket], edges[bucket + 1] if bucket + 1 < len(edges) else edges[bucket] * 2
+
+
 def _edges(unit: str, is_first_version: bool) -> Iterator[Edge]:
     """Source: aerospike/act histogram.c; at fcb708a (1.x) bits_find_last_set() of whole milliseconds."""
     if unit not in US_PER_UNIT or (is_first_version and unit != "ms"):
