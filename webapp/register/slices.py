@@ -1,9 +1,8 @@
 """The slices of a run: what share of each lay over the thresholds, judged on counts as the reader judged them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 from results.histogram_slices import HistogramSlice, histogram_slices
 from results.models import Histogram, Run, Verdict
@@ -107,17 +106,19 @@ def slice_table(run: Run, verdict: Verdict | None, *, shown: int | None = SHOWN_
     histogram = run.histograms.judged().first()
     if histogram is None:
         return None
-    limits = list(_read_limits(histogram, verdict))
+    limits = read_limits(histogram, verdict)
     slices = run.slices.of_histogram(histogram.ordinal)
     rows = [slice_row(each, limits) for each in histogram_slices(slices[:shown] if shown else slices)]
     return SliceTable(histogram, limits, rows, slices.count(), "" if rows else no_slice_sentence(run))
 
 
-def _read_limits(histogram: Histogram, verdict: Verdict | None) -> Iterable[ReadLimit]:
+def read_limits(histogram: Histogram, verdict: Verdict | None) -> list[ReadLimit]:
+    """Return the limits of the verdict's profile, each with the edge that a histogram has for it."""
     profile = verdict.profile if verdict else current_profile()
-    for limit in parse_limits(profile.document):
-        edge = edge_not_below(limit.threshold_us, histogram.unit, is_first_version=histogram.edges == FIRST_EDGES)
-        yield ReadLimit(limit, edge.us, edge.bucket)
+    limits = parse_limits(profile.document)
+    is_first_version = histogram.edges == FIRST_EDGES
+    edges = [edge_not_below(limit.threshold_us, histogram.unit, is_first_version=is_first_version) for limit in limits]
+    return [ReadLimit(limit, edge.us, edge.bucket) for limit, edge in zip(limits, edges, strict=True)]
 
 
 def slice_row(each: HistogramSlice, limits: Sequence[ReadLimit]) -> SliceRow:
@@ -134,22 +135,3 @@ def _share(each: HistogramSlice, limit: ReadLimit) -> SliceShare:
     exact = Decimal(over) * 100 / each.ops_count
     mark = nearness_mark(exact, limit.limit.limit_pct, is_over=is_over)
     return SliceShare(over, share_pct, str(share_pct), is_over, mark)
-
-
-def chart_of(table: SliceTable) -> dict[str, Any]:
-    """Return what the chart draws: for each limit a panel of the shares by slice."""
-    panels = [
-        {
-            "threshold": units.threshold(limit.limit.threshold_us),
-            "limit": float(limit.limit.limit_pct),
-            "limitText": units.decimal(limit.limit.limit_pct),
-            "shares": [float(row.shares[place].text) if row.shares[place].text else None for row in table.rows],
-            "over": [row.shares[place].is_over for row in table.rows],
-        }
-        for place, limit in enumerate(table.limits)
-    ]
-    return {
-        "slices": [row.slice.number for row in table.rows],
-        "spans": [row.span for row in table.rows],
-        "panels": panels,
-    }

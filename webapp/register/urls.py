@@ -3,7 +3,7 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from webapp.register.views import drives, home, lines, products, runs
+from webapp.register.views import drives, home, lines, products, run_charts, run_files, runs
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -19,5 +19,10 @@ urlpatterns = [
     path("runs/<str:public_id>/companions/<str:sha256>", runs.companion, name="run-companion"),
     path("runs/<str:public_id>/earlier/<int:number>.json", runs.earlier, name="run-earlier"),
     path("runs/<str:public_id>/slices.csv", runs.slices_csv, name="run-slices"),
+    path("runs/<str:public_id>/slice-chart.json", run_charts.slice_chart_json, name="run-slice-chart"),
+    path("runs/<str:public_id>/over-time.json", run_charts.over_time_json, name="run-over-time"),
+    path("runs/<str:public_id>/over-time.csv", run_charts.over_time_csv, name="run-over-time-csv"),
+    path("runs/<str:public_id>/histograms.<str:form>", run_files.histograms, name="run-histograms"),
+    path("runs/<str:public_id>/again.conf", run_files.configuration, name="run-configuration"),
     path("runs/<str:public_id>/status-lines.csv", runs.status_lines_csv, name="run-status-lines"),
 ]

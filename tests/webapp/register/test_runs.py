@@ -81,7 +81,7 @@ def test_the_page_shows_figures_findings_configuration_and_evidence(client, make
 def test_the_chart_has_its_data_its_table_and_its_file(client, make_log_run):
     text = client.get(f"/runs/{make_log_run().public_id}/").text
     assert '<script id="slices-chart" type="application/json">' in text
-    assert 'data-plotly="/static/plotly/plotly.min.js"' in text
+    assert 'data-plotly="/static/vendor/plotly/plotly-cartesian.min.js"' in text
     assert '<a href="#slices">Show as table</a>' in text
     assert "/slices.csv" in text
 

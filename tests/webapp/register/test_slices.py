@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.webapp.register.conftest import SLOW_DISK_VERDICT
-from webapp.register.slices import chart_of, slice_table
+from webapp.register.slices import slice_table
 
 pytestmark = pytest.mark.django_db
 
@@ -101,17 +101,6 @@ def test_a_page_of_very_many_slices_says_what_it_leaves_out(make_log_run):
     table = table_of(make_log_run(), shown=3)
     assert (len(table.rows), table.total) == (3, 4)
     assert table.cut_sentence == "The first 3 of 4 slices; the CSV has them all."
-
-
-def test_the_chart_has_a_panel_for_each_limit(make_log_run):
-    chart = chart_of(table_of(make_log_run()))
-    assert [(panel["threshold"], panel["limit"]) for panel in chart["panels"]] == [
-        ("1\N{NO-BREAK SPACE}ms", 5.0),
-        ("8\N{NO-BREAK SPACE}ms", 1.0),
-        ("64\N{NO-BREAK SPACE}ms", 0.1),
-    ]
-    assert chart["panels"][2]["shares"] == [0.0, 0.33, 0.17, 0.0]
-    assert chart["panels"][2]["over"] == [False, True, True, False]
 
 
 @pytest.mark.parametrize(

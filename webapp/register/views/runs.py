@@ -16,6 +16,7 @@ from results.rules.limits import parse_limits
 from results.seconds import is_withheld
 from webapp.register import categories, run_page
 from webapp.register.access import holds_link, is_public, require_access
+from webapp.register.devices import devices_view
 from webapp.register.exports import csv_response, plain
 from webapp.register.findings import in_order
 from webapp.register.lines import has_lines
@@ -23,14 +24,17 @@ from webapp.register.marks import run_tier_mark
 from webapp.register.minutes import minutes_of
 from webapp.register.profile import current_profile
 from webapp.register.public_page import keep_private, public_page
+from webapp.register.reproduce import reproduction_of
+from webapp.register.run_charts import charts_of
 from webapp.register.run_life import life_of
 from webapp.register.sentences import published_sentence
 from webapp.register.side_file import side_file_view
-from webapp.register.slices import SliceTable, chart_of, slice_table
+from webapp.register.slices import SliceTable, slice_table
 from webapp.register.times import times_view
 from webapp.register.ycsb_page import ycsb_view
 
 UNAVAILABLE_FOR_LEGAL_REASONS = 451
+FORMS = ("csv", "json", "parquet")  # of the histograms
 
 
 def find_run(request: HttpRequest, public_id: str) -> Run:
@@ -68,7 +72,7 @@ def _own_of(run: Run, query: str, *, has_log: bool) -> tuple[str, dict[str, Any]
         return "register/run_published.html", _published_context(run)
     if run.workload == YCSB:
         return "register/run_ycsb.html", _evidence_context(run, query) | {"ycsb": ycsb_view(run)}
-    return "register/run.html", _evidence_context(run, query) | _log_context(run)
+    return "register/run.html", _evidence_context(run, query) | _log_context(run, query)
 
 
 def page_context(run: Run) -> dict[str, Any]:
@@ -100,6 +104,11 @@ def addresses(request: HttpRequest, run: Run) -> dict[str, str]:
         "log_address": reverse("run-log", args=[run.public_id]) + query,
         "side_file_address": reverse("run-side-file", args=[run.public_id]) + query,
         "slices_address": reverse("run-slices", args=[run.public_id]) + query,
+        "configuration_address": reverse("run-configuration", args=[run.public_id]) + query,
+        **{
+            f"histograms_{form}_address": reverse("run-histograms", args=[run.public_id, form]) + query
+            for form in FORMS
+        },
         "intervals_address": reverse("api-run-intervals", args=[run.public_id]) + query,
         "status_lines_address": reverse("run-status-lines", args=[run.public_id]) + query,
     }
@@ -121,6 +130,7 @@ def _evidence_context(run: Run, query: str) -> dict[str, Any]:
         "link_query": query,
         "has_lines": has_lines(run),
         "evidence": run_page.evidence_of(run),
+        "again": reproduction_of(run, run_page.evidence_of(run)),
         "companions": run_page.companions_of(run, query),
         "minutes": minutes_of(run, query),
         "other_slices_address": _other_slices(run),
@@ -134,18 +144,18 @@ def _other_slices(run: Run) -> str:
     return reverse("submission-detail", args=[run.submission.public_id]) + "#other-slices"
 
 
-def _log_context(run: Run) -> dict[str, Any]:
+def _log_context(run: Run, query: str) -> dict[str, Any]:
     verdict = run.verdicts.select_related("profile").first()
     profile = verdict.profile if verdict else current_profile()
     table, limits = slice_table(run, verdict), parse_limits(profile.document)
-    return {
+    return charts_of(run, table, query) | {
         "verdict": run_page.verdict_view(verdict) if verdict else None,
         "profile": profile,
         "figures": run_page.figures(run, limits),
         "slice_table": table,
         "times": times_view(run, verdict, limits),
         "side_file_told": None if is_withheld(run) else side_file_view(run),
-        "chart": chart_of(table) if table and table.rows else None,
+        "devices": devices_view(run, verdict),
         "log_config": run_page.log_config(run),
         "log_devices": run_page.log_devices(run),
     }

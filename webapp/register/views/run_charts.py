@@ -1,0 +1,77 @@
+"""What the charts of a run's page are drawn from, asked for when a chart is looked at."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+
+from results.models import Histogram, Run
+from results.seconds import is_withheld
+from results.series import SeriesDamagedError
+from webapp.register.exports import csv_response
+from webapp.register.kept_answer import kept_answer
+from webapp.register.over_time import SCHEMA, OverTime, as_document, csv_lines, over_time
+from webapp.register.profile import current_profile
+from webapp.register.public_page import public_page
+from webapp.register.slice_chart import chart_of_run
+from webapp.register.slices import read_limits
+from webapp.register.views.runs import find_run, guarded, withheld
+
+UNREADABLE, PLAIN_TEXT = 503, "text/plain; charset=utf-8"
+
+
+@public_page
+def over_time_json(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """Send where the reads of a run fell over its time, and how many there were a second."""
+
+    def make(run: Run, histogram: Histogram, told: OverTime) -> HttpResponse:
+        limits = read_limits(histogram, run.verdicts.select_related("profile").first())
+        return JsonResponse(as_document(run, histogram, told, limits))
+
+    return _over_time(request, public_id, "json", make)
+
+
+@public_page
+def over_time_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """Send the same as a table."""
+    return _over_time(
+        request,
+        public_id,
+        "csv",
+        lambda run, histogram, told: csv_response(f"{run.public_id}-over-time", *csv_lines(histogram, told)),
+    )
+
+
+@public_page
+def slice_chart_json(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """Send the panels of a run that has more slices than its page shows."""
+    run = find_run(request, public_id)
+    histogram = _judged(run)
+
+    def make() -> HttpResponse:
+        limits = read_limits(histogram, run.verdicts.select_related("profile").first())
+        return JsonResponse(chart_of_run(run, histogram.ordinal, limits))
+
+    return guarded(run, kept_answer(request, run, ("slice-chart", current_profile().pk), make))
+
+
+def _judged(run: Run) -> Histogram:
+    histogram = run.histograms.judged().first()
+    if histogram is None:
+        raise Http404(f"Run {run.public_id} has no histogram of reads that could be drawn.")
+    return histogram
+
+
+def _over_time(
+    request: HttpRequest, public_id: str, form: str, make: Callable[[Run, Histogram, OverTime], HttpResponse]
+) -> HttpResponseBase:
+    run = find_run(request, public_id)
+    if is_withheld(run):
+        return withheld(request, run, "What was counted minute by minute")
+    histogram = _judged(run)
+    what: tuple[Any, ...] = (SCHEMA, form, current_profile().pk)
+    try:
+        return guarded(run, kept_answer(request, run, what, lambda: make(run, histogram, over_time(run, histogram))))
+    except SeriesDamagedError as error:
+        return HttpResponse(f"The minutes of run {public_id} cannot be read: {error}.", PLAIN_TEXT, UNREADABLE)
