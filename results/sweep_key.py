@@ -37,9 +37,10 @@ def sweep_key(read: Document) -> str:
 
 
 def _options(read: Document) -> list[list[str]]:
-    return sorted([name, value] for name, value in read["properties"] if _is_of_the_load(name))
+    return sorted([name, value] for name, value in read["properties"] if is_of_the_load(name))
 
 
-def _is_of_the_load(name: str) -> bool:
+def is_of_the_load(name: str) -> bool:
+    """Tell whether a property decides what a run does, and not only where it does it."""
     is_of_a_binding = "." in name and not name.startswith(NOT_OF_A_BINDING)
     return name in OF_THE_LOAD or (is_of_a_binding and name not in OF_THE_PLACE)

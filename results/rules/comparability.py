@@ -27,6 +27,7 @@ class ActConditions:
     `time` is what the compared histogram holds (`service`, `queue-and-service`), `read_at_us` the edges at which the
     profile's thresholds are read, `devices_per_drive` how many device names stand for one drive. None is unknown; a
     setting that a version lacks has the value that the version works with (`compress_pct` 100, no `tomb_raider`).
+    `pcie_link` is the link as it ran, in the kernel's words ("16.0 GT/s PCIe x4").
     """
 
     workload: str | None = field(default=None, metadata={WHY: "storage and index loads are different I/O"})
@@ -68,12 +69,15 @@ class ActConditions:
     over_provisioning_pct: Decimal | None = field(
         default=None, metadata={WHY: "spare room lets a drive write with less delay"}
     )
+    pcie_link: str | None = field(default=None, metadata={WHY: "a narrower or older link carries less"})
 
 
 @dataclass(frozen=True)
 class SweepConditions:
     """The conditions of a YCSB sweep over thread counts. `mix` holds actual proportions by operation, in a fixed order.
 
+    `fill_pct` is how full the drive was when the run began, `index_placement` where the database keeps its index
+    (`memory`, `drive`), `pending_limit` how many transactions may wait for one record (0: any number).
     `tool` tells forks apart: the LargeRecordCount fork draws another Zipfian distribution. `statistic` is what the
     latencies are (`read p99.99`), `time` service or response. A limit or target of 0 is none.
     """
@@ -96,3 +100,18 @@ class SweepConditions:
         default=None, metadata={WHY: "peaks and means over other thread counts"}
     )
     host: str | None = field(default=None, metadata={WHY: "another machine"})
+    is_defrag_active: bool | None = field(default=None, metadata={WHY: "defragmentation is part of the load"})
+    fill_pct: Decimal | None = field(default=None, metadata={WHY: "a fuller drive has less room to write into"})
+    index_placement: str | None = field(
+        default=None, metadata={WHY: "an index on the drive is read from it, one in memory is not"}
+    )
+    pending_limit: int | None = field(
+        default=None, metadata={WHY: "the database refuses or queues what is more for one record"}
+    )
+    devices_per_drive: Fraction | None = field(
+        default=None, metadata={WHY: "a drive in partitions is asked by more threads"}
+    )
+    over_provisioning_pct: Decimal | None = field(
+        default=None, metadata={WHY: "spare room lets a drive write with less delay"}
+    )
+    pcie_link: str | None = field(default=None, metadata={WHY: "a narrower or older link carries less"})
