@@ -1,4 +1,6 @@
 // What all charts share: the colours of the page, axes, Plotly on demand, redrawing with the theme, and reading by keyboard.
+import {readLimits} from './your-limits.js';
+
 const root = document.documentElement;
 let plotly;
 
@@ -36,6 +38,14 @@ const load = address => new Promise((resolve, reject) => {
   script.onerror = () => reject(new Error('The chart library did not load'));
   document.head.append(script);
 });
+
+const limitsForm = document.querySelector('form[data-your-limits]');
+
+/** The limit of a panel as number and text: the one it came with, or the reader's own in the fields of the page. */
+export function limitOf(panel) {
+  const own = limitsForm && readLimits(limitsForm).limits.get(String(panel.thresholdUs));
+  return own === undefined || own === null ? [panel.limit, panel.limitText] : [Number(own), own];
+}
 
 /** What an address answers as JSON. */
 export async function fetched(address) {
@@ -93,6 +103,7 @@ export function whenSeen(box, figures, draw) {
     plots.forEach(plot => { plot.replaceChildren(); listen(plot); });
     const redraw = () => draw(plots, told);
     redraw();
+    limitsForm?.addEventListener('input', redraw);
     new MutationObserver(redraw).observe(root, {attributeFilter: ['data-theme']});
     for (const media of ['(prefers-color-scheme: dark)', '(max-width: 760px)']) matchMedia(media).addEventListener('change', redraw);
   };

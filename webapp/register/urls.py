@@ -3,6 +3,7 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
+from webapp.register.compare.views import compare
 from webapp.register.views import drives, home, lines, products, run_charts, run_files, runs
 
 urlpatterns = [
@@ -10,6 +11,7 @@ urlpatterns = [
     path("drives/", RedirectView.as_view(pattern_name="home")),
     path("drives/historical/", drives.historical, name="historical"),
     path("drives/<str:category>/", drives.category, name="category"),
+    path("compare/", compare, name="compare"),
     path("drive/<slug:slug>/", products.product, name="product"),
     path("runs/<str:public_id>/", runs.detail, name="run-detail"),
     path("runs/<str:public_id>/log", runs.log, name="run-log"),

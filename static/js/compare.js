@@ -1,0 +1,46 @@
+// The curves of a comparison: one panel for each figure, one line for each column of the table, named by its letter.
+import {axis, drawIn, limitLine, plain, titled, token, whenSeen} from './chart.js';
+
+const STYLES = [
+  {colour: 'accent', dash: 'solid', symbol: 'circle'}, {colour: 'ink', dash: '6px,3px', symbol: 'diamond'},
+  {colour: 'ink-3', dash: '2px,2px', symbol: 'triangle-up'}, {colour: 'accent', dash: '8px,3px,2px,3px', symbol: 'cross'},
+  {colour: 'ink', dash: '1px,4px', symbol: 'x'}, {colour: 'ink-3', dash: '10px,4px', symbol: 'star'},
+];
+const DOTS_MAX = 40; // of a line: more would be a band
+
+function trace(line, number) {
+  const style = STYLES[number % STYLES.length];
+  return {
+    mode: line.x.length > DOTS_MAX ? 'lines' : 'lines+markers', cliponaxis: false, x: line.x, y: line.y, customdata: line.text.map(plain),
+    line: {color: token(style.colour), width: 2, dash: style.dash},
+    marker: {
+      size: 8, symbol: line.over.map(over => over ? 'square-open' : style.symbol),
+      color: line.over.map(over => token(over ? 'over' : style.colour)), line: {width: 2},
+    },
+    hovertemplate: `<b>${plain(line.name)}</b> %{customdata}<extra></extra>`,
+  };
+}
+
+// Each line is named at its last point, so that nobody has to look a style up.
+const nameOf = line => ({
+  x: line.x.at(-1), y: line.y.at(-1), xanchor: 'left', yanchor: 'middle', xshift: 8, showarrow: false,
+  text: `<b>${plain(line.name)}</b>`, font: {color: token('ink'), size: 12},
+});
+
+function drawChart(plot, chart) {
+  const lines = chart.lines.filter(line => line.x.length);
+  const most = Math.max(0, ...lines.flatMap(line => line.y));
+  const limit = chart.limit === undefined ? {shapes: [], annotations: []} : limitLine(chart.limit, chart.limitText);
+  const points = lines.flatMap((line, curve) => line.text.map((text, place) => [curve, place, `${line.name}, ${text}`]));
+  drawIn(plot, lines.map(trace), {
+    margin: {l: 52, r: 24, t: 20, b: 40},
+    xaxis: {...axis(), showgrid: false, nticks: 6, rangemode: 'tozero', title: titled(chart.xTitle)},
+    yaxis: {...axis(), showline: false, nticks: 4, range: [0, Math.max(1.2 * (chart.limit ?? 0), 1.05 * most)]},
+    shapes: limit.shapes, annotations: [...limit.annotations, ...lines.map(nameOf)],
+  }, `${chart.title}, ${chart.unit}`, points);
+}
+
+const charts = JSON.parse(document.getElementById('compare-charts').textContent);
+whenSeen(document.querySelector('[data-compare]'), () => charts, plots => {
+  charts.forEach((chart, number) => drawChart(plots[number], chart));
+});

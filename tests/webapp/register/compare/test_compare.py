@@ -1,0 +1,260 @@
+"""Two to six drives or runs side by side: figures where they compare, reasons where they do not."""
+
+import copy
+import csv
+import io
+from decimal import Decimal
+
+import pytest
+
+from results.models import Product, Slice, Visibility
+from tests.webapp.register.conftest import SLOW_DISK_FACTS, SLOW_DISK_VERDICT
+
+pytestmark = pytest.mark.django_db
+
+CONFIG = [
+    ["device-names", "/dev/nvme0n1"], ["test-duration-sec", "40"], ["large-block-op-kbytes", "128"],
+    ["defrag-lwm-pct", "50"], ["compress-pct", "100"], ["disable-odsync", "no"],
+]  # fmt: skip
+FACTS = SLOW_DISK_FACTS | {
+    "config": CONFIG, "asked_duration_s": 40, "record_bytes": 1536, "arrivals": "lockstep", "service_threads": 10,
+    "judged_ordinal": 0, "compared_ordinal": 0,
+}  # fmt: skip
+
+
+@pytest.fixture
+def make_run(make_log_run):
+    """Return a function that makes a run of which all that a log tells is known."""
+
+    def make(facts=None, config=(), document=None, **fields):
+        own = FACTS | (facts or {}) | {"config": [*CONFIG, *config]}
+        told = copy.deepcopy(document or SLOW_DISK_VERDICT | {"time": "service"})
+        return make_log_run(facts=own, document=told, device_count=1, compress_pct=100, **fields)
+
+    return make
+
+
+def asked(*runs, **more):
+    return "/compare/?" + "&".join(
+        [f"run={run.public_id}" for run in runs] + [f"{name}={value}" for name, value in more.items()]
+    )
+
+
+def compared(client, *runs):
+    return client.get(asked(*runs, format="json")).json()
+
+
+def test_runs_made_alike_stand_side_by_side(client, make_run):
+    first, second = make_run(), make_run(tps=Decimal(1200))
+    told = compared(client, first, second)
+    assert told["is_comparable"]
+    rows = {row["row"]: row for row in told["rows"]}
+    assert (rows["tps"]["values"], rows["tps"]["differs"]) == (["900", "1,200"], True)
+    assert (rows["pct_over_64000us"]["values"], rows["pct_over_64000us"]["differs"]) == (["0.33", "0.33"], False)
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"facts": {"record_bytes": 512}}, "record_bytes"),
+        ({"facts": {"asked_duration_s": 86_400}}, "asked_duration_s"),
+        ({"facts": {"service_threads": 64}}, "requests_together"),
+        ({"facts": {"arrivals": "even"}}, "arrivals"),
+        ({"facts": {"generator": "drivetest"}}, "generator"),
+        ({"config": [["defrag-lwm-pct", "60"]]}, "defrag_lwm_pct"),
+        ({"config": [["no-defrag-reads", "yes"]]}, "defrag_reads"),
+        ({"config": [["update-pct", "10"]]}, "update_pct"),
+        ({"config": [["disable-odsync", "yes"]]}, "disable_odsync"),
+        ({"config": [["commit-to-device", "yes"]]}, "commit_to_device"),
+        ({"config": [["tomb-raider", "yes"]]}, "tomb_raider"),
+        ({"config": [["large-block-op-kbytes", "256"]]}, "large_block_bytes"),
+        ({"slice_length_s": 20}, "slice_length_s"),
+        ({"writes_per_s": Decimal(600)}, "read_ratio"),
+    ],
+)
+def test_runs_made_otherwise_are_refused_and_the_condition_is_named(client, make_run, change, name):
+    told = compared(client, make_run(), make_run(**change))
+    assert not told["is_comparable"]
+    assert name in [row["name"] for row in told["differing"]]
+    assert all(row["why"] for row in told["differing"])
+    assert "tps" not in [row["row"] for row in told["rows"]]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("device_count", 4), ("compress_pct", 50), ("over_provisioning_pct", Decimal(9))]
+)
+def test_what_stands_on_the_run_is_a_condition_too(client, make_run, field, value):
+    first, second = make_run(over_provisioning_pct=Decimal(7)), make_run(over_provisioning_pct=Decimal(7))
+    type(second).objects.filter(pk=second.pk).update(**{field: value})
+    assert [row["name"] for row in compared(client, first, second)["differing"]] == [field]
+
+
+def test_queue_time_is_not_set_beside_service_time(client, make_run):
+    queued = SLOW_DISK_VERDICT | {"time": "queue-and-service"}
+    told = compared(client, make_run(), make_run(document=queued))
+    assert [(row["name"], row["values"]) for row in told["differing"]] == [("time", ["service", "queue-and-service"])]
+
+
+def test_of_5_x_the_reads_at_the_devices_are_compared(client, make_run):
+    device = [share | {"share_pct": "1.00", "over_count": 60} for share in SLOW_DISK_VERDICT["shares"]]
+    document = SLOW_DISK_VERDICT | {"time": "queue-and-service"}
+    old = make_run(document=document | {"compared": {"histogram": "device-reads", "time": "service", "shares": device}})
+    told = compared(client, make_run(), old)
+    shares = next(row for row in told["rows"] if row["row"] == "pct_over_1000us")
+    assert (told["is_comparable"], shares["values"]) == (True, ["5.83", "1.00"])
+
+
+def test_a_worst_slice_is_not_set_beside_a_steady_state(client, make_run, make_published_run):
+    told = compared(client, make_run(), make_published_run())
+    assert "statistic" in [row["name"] for row in told["differing"]]
+
+
+def test_published_results_compare_and_what_they_leave_open_is_said(client, make_published_run):
+    first, second = make_published_run(), make_published_run(tps=Decimal(600_000))
+    text = client.get(asked(first, second)).text
+    assert "compare as far as they tell: no condition is known to differ, 2" in text
+    assert "Not known to agree:" in text
+    assert "600,000" in text
+
+
+def test_what_does_not_compare_shows_no_figure_and_offers_what_does(client, make_run, make_product):
+    drive, other = make_product(), make_product()
+    small = make_run(product=drive, facts={"record_bytes": 512})
+    make_run(product=drive)
+    large = make_run(product=other)
+    page = client.get(asked(small, large))
+    text = page.text.replace("\N{NO-BREAK SPACE}", " ")
+    assert "<h1>Not comparable</h1>" in text
+    assert "<b>Record size</b>: <bdi>512 bytes against 1,536 bytes</bdi>; larger objects take longer to read." in text
+    assert "5.83" not in text
+    offered = text.split('id="offers"')[1].split("</ul>")[0]
+    assert f"run={large.public_id}" in offered
+    assert f"run={small.public_id}" not in offered
+
+
+def test_a_drive_is_compared_by_its_fastest_run_that_compares(client, make_run, make_product):
+    drive, other = make_product(), make_product()
+    make_run(product=drive, tps=Decimal(9000), facts={"record_bytes": 512})
+    like = make_run(product=drive, tps=Decimal(800))
+    make_run(product=drive, tps=Decimal(700))
+    against = make_run(product=other)
+    told = client.get(f"/compare/?drive={drive.slug}&drive={other.slug}&format=json").json()
+    assert [run["run"] for run in told["runs"]] == [like.public_id, against.public_id]
+
+
+def test_the_curve_of_a_drive_has_only_runs_that_compare(client, make_run, make_product):
+    drive, other = make_product(), make_product()
+    odd = make_run(product=drive, tps=Decimal(700), facts={"record_bytes": 512})
+    for tps in (800, 900):
+        make_run(product=drive, tps=Decimal(tps))
+    make_run(product=other)
+    text = client.get(f"/compare/?drive={drive.slug}&drive={other.slug}").text
+    points = text.split('id="compare-charts"')[1].split("</script>")[0]
+    assert "800 tps" in points
+    assert odd.public_id not in points
+
+
+def test_runs_of_logs_are_drawn_over_their_time(client, make_run):
+    first, second = make_run(), make_run()
+    Slice.objects.filter(run=second, number=3).update(counts=[[90, 0, 0, 0, 0, 0, 0, 0, 10]])
+    text = client.get(asked(first, second)).text
+    assert "Over 64\\u00A0ms by time" in text.replace("\N{NO-BREAK SPACE}", "\\u00A0")
+    assert f"hour 0.01: 10 %, run {second.public_id}" in text
+
+
+def test_runs_of_two_workloads_share_nothing(client, make_run):
+    first, second = make_run(), make_run()
+    type(second).objects.filter(pk=second.pk).update(workload="act-index")
+    assert "workload" in [row["name"] for row in compared(client, first, second)["differing"]]
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("run=a&drive=b", "drive, run"),
+        ("run=a&run=a", "run=a"),
+        ("&".join(f"drive=d{number}" for number in range(7)), "drive: expected at most 6, got 7"),
+        ("drives=a", "drives"),
+        ("run=a&run=b&format=xml", "format=xml"),
+        ("drive=" + "x" * 121, "at most 120 characters"),
+        ("drive=%00&drive=b", "drive"),
+        ("format=csv&format=json", "format"),
+    ],
+)
+def test_what_is_not_understood_is_named(client, query, named):
+    response = client.get(f"/compare/?{query}")
+    assert (response.status_code, named in response.text) == (400, True)
+
+
+@pytest.mark.parametrize("query", ["", "drive=", "drive=&drive=", "run=&drive="])
+def test_without_two_the_page_asks_which(client, catalogue, query):
+    response = client.get(f"/compare/?{query}")
+    assert response.status_code == 200
+    assert '<option value="sandisk-dc-sn861-6400gb">' in response.text
+
+
+def test_one_run_is_the_first_of_a_choice(client, make_run):
+    run = make_run()
+    text = client.get(asked(run)).text
+    assert "A comparison needs at least two." in text
+    assert f'value="{run.product.slug}" list="drives"' in text
+
+
+@pytest.mark.parametrize("query", ["run=r-x&run=r-y", "drive=no&drive=none"])
+def test_what_is_not_there_is_not_found(client, query):
+    assert client.get(f"/compare/?{query}").status_code == 404
+
+
+def test_an_unreviewed_run_is_not_compared(client, make_run):
+    hidden = make_run(visibility=Visibility.UNREVIEWED)
+    assert client.get(asked(make_run(), hidden) + f"&key={hidden.submission.link_key}").status_code == 400
+    assert client.get(asked(make_run(), hidden)).status_code == 404
+
+
+def test_a_withdrawn_run_is_compared_and_said_to_be(client, make_run):
+    text = client.get(asked(make_run(), make_run(visibility=Visibility.WITHDRAWN))).text
+    assert '<span class="fail">withdrawn</span>' in text
+
+
+def test_the_csv_has_a_column_for_each_run(client, make_run):
+    first, second = make_run(), make_run(tps=Decimal(1200))
+    rows = list(csv.DictReader(io.StringIO(client.get(asked(first, second, format="csv")).text, newline="")))
+    speed = next(row for row in rows if row["row"] == "tps")
+    assert (speed[first.public_id], speed[second.public_id], speed["differs"]) == ("900", "1,200", "yes")
+
+
+def test_names_are_text_whatever_they_hold(client, make_run, make_product):
+    name = "</script><script>alert(1)</script>\u202e" + "x" * 150
+    first = make_run(product=make_product(vendor=name, model="<b>M"), firmware="=1+1")
+    text = client.get(asked(first, make_run())).text
+    assert "<script>alert" not in text
+    assert "<b>M" not in text
+
+
+def test_as_many_queries_for_six_runs_as_for_two_but_for_their_slices(make_run, count_queries):
+    runs = [make_run() for _ in range(6)]
+    Slice.objects.all().delete()  # the slices of each run are asked for by themselves
+    assert count_queries(asked(*runs[:2])) + 2 * 4 == count_queries(asked(*runs))
+
+
+def test_published_drives_compare_from_the_first_start(client, catalogue):
+    slugs = Product.objects.filter(category="nvme-flash", historical=False).values_list("slug", flat=True)[:6]
+    told = client.get("/compare/?" + "&".join(f"drive={slug}" for slug in slugs) + "&format=json").json()
+    assert told["is_comparable"] == (not told["differing"])
+    assert len(told["runs"]) == 6
+
+
+def test_two_runs_of_one_drive_are_told_apart_and_others_of_it_are_offered(client, make_run, make_product):
+    drive = make_product()
+    first, second = make_run(product=drive), make_run(product=drive, facts={"record_bytes": 512})
+    like = make_run(product=drive)
+    text = client.get(asked(first, second)).text
+    assert f"Runs {first.public_id} (A) and {second.public_id} (B) do not compare: record size differs." in text
+    assert f"/compare/?run={first.public_id}&amp;run={like.public_id}" in text
+
+
+def test_a_right_to_left_mark_turns_nothing_around_it(client, make_run, make_product):
+    run = make_run(product=make_product(model="\u202eEX"))
+    for path in (asked(run, make_run()), f"/runs/{run.public_id}/", f"/drive/{run.product.slug}/"):
+        named = client.get(path).text.split("</h1>")[1 if "compare" in path else 0]
+        assert "<bdi>Exemplar \u202eEX" in named

@@ -1,0 +1,134 @@
+"""Which runs stand for what was asked: the runs themselves, or of each drive the fastest that compares."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from django.db.models import F, Prefetch
+from django.http import Http404
+
+from results.models import Histogram, Product, Run, Statistic, Verdict, YcsbOperation
+from results.querysets import RunQuerySet
+from results.rules.limits import Limit
+from webapp.register.columns import product_of
+from webapp.register.compare.comparable import Conditioned, all_compare, compare, conditioned
+from webapp.register.compare.question import FEWEST, MOST, Chosen
+
+CANDIDATES_MAX = 12  # runs of a drive that are looked through in each statistic, fastest first
+OFFERS_MAX = 6
+
+
+@dataclass(frozen=True)
+class Offer:
+    """Runs that do compare, in place of those that do not."""
+
+    runs: list[Run]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The runs to set side by side, in the order asked for; `others` are runs of the same drives, to be offered."""
+
+    runs: list[Conditioned]
+    others: list[Conditioned] = field(default_factory=list)
+
+    @property
+    def is_comparable(self) -> bool:
+        """Every two of the runs compare."""
+        return all_compare(self.runs)
+
+
+def choose(chosen: Chosen, limits: Sequence[Limit]) -> Choice:
+    """Return the runs that were asked for. Raises Http404 where one is not there for everyone to see."""
+    return _runs(chosen.names) if chosen.kind == "run" else _of_drives(chosen.names, limits)
+
+
+def runs_to_compare(runs: RunQuerySet) -> RunQuerySet:
+    """With all that is compared, in a fixed number of queries."""
+    return runs.select_related("product", "ycsb", "reading__evidence", "series").prefetch_related(
+        "shares",
+        "drives",
+        Prefetch("histograms", Histogram.objects.defer("counts")),
+        Prefetch("verdicts", Verdict.objects.select_related("profile").order_by("-created_at", "-id")),
+        Prefetch("ycsb__operations", YcsbOperation.objects.defer("percentiles", "returns")),
+    )
+
+
+def _runs(names: Sequence[str]) -> Choice:
+    found = {run.public_id: run for run in runs_to_compare(Run.objects.public().filter(public_id__in=names))}
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise Http404(f"No run is named {missing[0]}.")
+    runs = conditioned(found[name] for name in names)
+    if all_compare(runs):
+        return Choice(runs)
+    products = {run.product_id for run in found.values()}
+    return Choice(runs, conditioned(_candidates(Run.objects.filter(product__in=products))))
+
+
+def _candidates(runs: RunQuerySet) -> list[Run]:
+    standing = runs_to_compare(runs.standing()).order_by(F("tps").desc(nulls_last=True), "pk")
+    return list(standing[: CANDIDATES_MAX * len(Statistic) * MOST])
+
+
+def _of_drives(names: Sequence[str], limits: Sequence[Limit]) -> Choice:
+    products = {product.slug: product for product in Product.objects.public().filter(slug__in=names)}
+    missing = [name for name in names if name not in products]
+    if missing:
+        raise Http404(f"No drive is named {missing[0]}.")
+    candidates = _candidates(Run.objects.rated().filter(product__in=products.values()))
+    within = set(Run.objects.filter(pk__in=[run.pk for run in candidates]).within(limits).values_list("pk", flat=True))
+    ordered = sorted(candidates, key=lambda run: run.pk not in within)  # each part stays fastest first
+    by_drive = [[each for each in conditioned(ordered) if product_of(each.run).slug == name] for name in names]
+    if not all(by_drive):
+        empty = names[next(place for place, runs in enumerate(by_drive) if not runs)]
+        raise Http404(f"Drive {empty} has no run that stands and could be compared.")
+    others = [each for runs in by_drive for each in runs]
+    return Choice(_best_set(by_drive) or [runs[0] for runs in by_drive], others)
+
+
+def _best_set(by_drive: Sequence[Sequence[Conditioned]]) -> list[Conditioned] | None:
+    """Return one run of each drive so that all compare, the first as fast as can be; None where there are none."""
+    for first in by_drive[0][:CANDIDATES_MAX]:
+        found = [first]
+        for runs in by_drive[1:]:
+            found += _first_that_compares(runs[:CANDIDATES_MAX], found)
+        if len(found) == len(by_drive):
+            return found
+    return None
+
+
+def _first_that_compares(runs: Iterable[Conditioned], found: Sequence[Conditioned]) -> list[Conditioned]:
+    return next(([each] for each in runs if all(compare(each, other) for other in found)), [])
+
+
+def offers_of(choice: Choice) -> list[Offer]:
+    """Return sets of runs that compare: of those asked for, then of other runs of the same drives."""
+    if choice.is_comparable:
+        return []
+    among = [_comparable_with(first, choice.runs) for first in choice.runs]
+    beyond = [_one_of_each_drive(first, choice) for first in choice.runs]
+    sets = [found for found in (*among, *beyond) if len(found) >= FEWEST]
+    unlike = {frozenset(each.run.public_id for each in found): found for found in sets}
+    return [Offer([each.run for each in found]) for found in list(unlike.values())[:OFFERS_MAX]]
+
+
+def _comparable_with(first: Conditioned, runs: Sequence[Conditioned]) -> list[Conditioned]:
+    found = [first]
+    for each in runs:
+        if each is not first and all(compare(each, other) for other in found):
+            found.append(each)
+    return found
+
+
+def _one_of_each_drive(first: Conditioned, choice: Choice) -> list[Conditioned]:
+    """Return a run with the fastest of each other drive that compares with those before; of one drive, with all."""
+    found = [first]
+    drives = dict.fromkeys(each.run.product_id for each in choice.runs)
+    if len(drives) == 1:
+        unlike = [each for each in choice.others if each.run.pk != first.run.pk]
+        return _comparable_with(first, [first, *unlike])[:MOST]
+    for product_id in drives:
+        if product_id != first.run.product_id:
+            own = (each for each in choice.others if each.run.product_id == product_id)
+            found += _first_that_compares(own, found)
+    return found

@@ -1,0 +1,133 @@
+"""Which of several runs compare: those of which no condition is known to differ. Each pair is asked."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from results.models import Run
+from results.rules.differences import WHY, Difference, differences
+from results.rules.loads import printed_decimal
+from webapp.register.compare.conditions import Conditions, conditions_of
+from webapp.templatetags import units
+
+NAMES = {
+    "workload": "Workload", "statistic": "Statistic", "time": "Time measured", "read_at_us": "Thresholds read at",
+    "asked_duration_s": "Duration", "slice_length_s": "Slices", "read_ratio": "Share of reads",
+    "record_bytes": "Record size", "record_bytes_max": "Largest record", "large_block_bytes": "Large block",
+    "compress_pct": "Data compresses to", "generator": "Generator", "arrivals": "Arrivals",
+    "requests_together": "Requests that begin together", "engine": "Engine", "defrag_lwm_pct": "Defragmentation from",
+    "defrag_reads": "Defragmentation reads", "update_pct": "Updates", "replication_factor": "Replication factor",
+    "disable_odsync": "Writes without O_DSYNC", "commit_to_device": "Commit to device", "tomb_raider": "Tomb raider",
+    "device_count": "Devices", "devices_per_drive": "Device names for each drive",
+    "over_provisioning_pct": "Over-provisioned", "pcie_link": "PCIe link", "tool": "Tool", "tool_version": "Version",
+    "binding": "Binding", "options_sha256": "Other options", "phase": "Phase", "mix": "Mix of operations",
+    "distribution": "Distribution of keys", "record_count": "Records", "operation_count": "Operations asked",
+    "time_limit_s": "Time limit", "target_ops_per_s": "Target rate", "threads_counts": "Thread counts",
+    "host": "Host", "is_defrag_active": "Defragmentation active", "fill_pct": "Fill level",
+    "index_placement": "Index", "pending_limit": "Pending limit",
+}  # fmt: skip
+NOT_STATED = "not stated"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition of all runs, value by value as text; `differs` where two known values do, `why` what that does."""
+
+    name: str
+    label: str
+    values: list[str]
+    differs: bool
+    is_unknown: bool
+    why: str
+
+
+@dataclass(frozen=True)
+class Conditioned:
+    """A run with its conditions."""
+
+    run: Run
+    conditions: Conditions
+
+
+def conditioned(runs: Iterable[Run]) -> list[Conditioned]:
+    """Return runs with their conditions."""
+    return [Conditioned(run, conditions_of(run)) for run in runs]
+
+
+def compare(first: Conditioned, second: Conditioned) -> bool:
+    """Tell whether no condition is known to differ between two runs."""
+    return type(first.conditions) is type(second.conditions) and not known_differences(first, second)
+
+
+def known_differences(first: Conditioned, second: Conditioned) -> list[Difference]:
+    """Return the conditions in which two runs of one kind differ as far as both tell them."""
+    return [each for each in differences(first.conditions, second.conditions) if not each.is_unknown]
+
+
+def all_compare(runs: Sequence[Conditioned]) -> bool:
+    """Tell whether every two of them compare."""
+    return all(compare(first, second) for place, first in enumerate(runs) for second in runs[place + 1 :])
+
+
+def condition_rows(runs: Sequence[Conditioned]) -> list[Condition]:
+    """Return every condition that a run tells; those that differ first, then those that are not known to agree."""
+    if len({type(each.conditions) for each in runs}) > 1:
+        workloads = [each.run.workload for each in runs]
+        return [Condition("workload", NAMES["workload"], workloads, True, False, "loads of two kinds share no figure")]
+    rows = [_row(each.name, each.metadata[WHY], runs) for each in fields(runs[0].conditions)]
+    told = [row for row in rows if any(value != NOT_STATED for value in row.values)]
+    return sorted(told, key=lambda row: (not row.differs, not row.is_unknown))
+
+
+def _row(name: str, why: str, runs: Sequence[Conditioned]) -> Condition:
+    values = [getattr(each.conditions, name) for each in runs]
+    known = [value for value in values if value is not None]
+    differs = any(value != known[0] for value in known)
+    texts = [value_text(name, value) for value in values]
+    return Condition(name, NAMES[name], texts, differs, len(known) < len(values), why)
+
+
+def unknown_labels(runs: Sequence[Conditioned]) -> list[str]:
+    """Return what is not known of at least one run, and so not known to agree."""
+    if not runs or len({type(each.conditions) for each in runs}) > 1:
+        return []
+    return [
+        NAMES[each.name]
+        for each in fields(runs[0].conditions)
+        if any(getattr(other.conditions, each.name) is None for other in runs)
+    ]
+
+
+def value_text(name: str, value: Any) -> str:
+    """Return a condition as people read it."""
+    if value is None:
+        return NOT_STATED
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return ", ".join(_part(each) for each in value)
+    return _unit(name, value) or _number(value)
+
+
+def _part(each: Any) -> str:
+    return f"{each[0]} {units.decimal(each[1])}" if isinstance(each, tuple) else units.threshold(each)
+
+
+def _unit(name: str, value: Any) -> str:
+    if name.endswith("_s") and isinstance(value, int) and not name.endswith("per_s"):
+        return units.duration(value)
+    if name.endswith("_bytes") or name == "record_bytes_max":
+        return f"{units.count(value)}{units.NBSP}bytes"
+    if name.endswith("_pct"):
+        return f"{_number(value)}{units.NBSP}%"
+    return ""
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, Fraction):
+        return printed_decimal(value, 3)
+    if isinstance(value, Decimal):
+        return units.decimal(value)
+    return units.count(value) if isinstance(value, int) else str(value)

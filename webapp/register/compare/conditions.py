@@ -1,0 +1,184 @@
+"""Under which conditions a run was made, as its log and its sender tell: what nobody tells is unknown."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from results.ingest import YCSB
+from results.models import Run, Tier
+from results.rules.comparability import ActConditions, SweepConditions, requests_together
+from results.sweep_key import is_of_the_load
+
+Conditions = ActConditions | SweepConditions
+SWITCH = {"yes": True, "no": False}
+# Told by conditions of their own; the hash is over all other properties.
+TOLD_APART = frozenset({"requestdistribution", "fieldcount", "fieldlength"})
+PROPORTION = "proportion"
+
+
+def conditions_of(run: Run) -> Conditions:
+    """Return the conditions of a run that was fetched with what `runs_to_compare` fetches."""
+    return sweep_conditions(run) if run.workload == YCSB else act_conditions(run)
+
+
+def act_conditions(run: Run) -> ActConditions:
+    """Return the conditions of an ACT run. Of a published one most are unknown."""
+    if run.tier == Tier.PUBLISHED:
+        return ActConditions(**_of_any(run), asked_duration_s=run.duration_s, compress_pct=run.compress_pct)
+    facts, config = run.facts, {str(name): str(value) for name, value in run.facts.get("config", [])}
+    has_config = bool(config)
+    arrivals = facts.get("arrivals")
+    return ActConditions(
+        **_of_any(run),
+        **_compared(run),
+        asked_duration_s=facts.get("asked_duration_s"),
+        slice_length_s=run.slice_length_s,
+        record_bytes=facts.get("record_bytes"),
+        record_bytes_max=facts.get("record_bytes_max") or (0 if has_config else None),
+        large_block_bytes=_kib(config.get("large-block-op-kbytes")),
+        compress_pct=run.compress_pct if run.compress_pct is not None or not has_config else 100,
+        generator=facts.get("generator"),
+        arrivals=arrivals,
+        requests_together=requests_together(arrivals, facts.get("service_threads")),
+        engine=_engine(facts),
+        defrag_lwm_pct=_whole(config.get("defrag-lwm-pct")),
+        defrag_reads=not SWITCH.get(config.get("no-defrag-reads", "no"), False) if has_config else None,
+        update_pct=_decimal(config.get("update-pct", "0" if has_config else None)),
+        replication_factor=_whole(config.get("replication-factor", "1" if has_config else None)),
+        disable_odsync=SWITCH.get(config.get("disable-odsync", "")),
+        commit_to_device=SWITCH.get(config.get("commit-to-device", "no" if has_config else "")),
+        tomb_raider=SWITCH.get(config.get("tomb-raider", "no" if has_config else "")),
+    )
+
+
+def _of_any(run: Run) -> dict[str, Any]:
+    """Return what is known of published runs as of those with a log."""
+    rates = run.reads_per_s, run.writes_per_s
+    total = sum(rate for rate in rates if rate is not None)
+    return {
+        "workload": run.workload,
+        "statistic": run.statistic,
+        "read_ratio": Fraction(rates[0]) / Fraction(total) if None not in rates and rates[0] and total else None,
+        "device_count": run.device_count,
+        "devices_per_drive": _devices_per_drive(run),
+        "over_provisioning_pct": run.over_provisioning_pct,
+    }
+
+
+def _compared(run: Run) -> dict[str, Any]:
+    """Return which time the compared shares hold, and where they were read: of 5.x `device-reads` are compared."""
+    shares = compared_shares(run)
+    edges = {share["threshold_us"]: share.get("read_at_us") for share in shares}
+    known = tuple(edges[threshold] for threshold in sorted(edges))
+    verdict = newest_verdict(run)
+    document = verdict.document if verdict else {}
+    compared = document.get("compared")
+    return {
+        "time": (compared or document).get("time") or _time_of_histogram(run),
+        "read_at_us": known if known and None not in known else None,
+    }
+
+
+def _time_of_histogram(run: Run) -> str | None:
+    """Return what the judged histogram holds; where the reading is older than that column, its version tells."""
+    judged = next((each for each in run.histograms.all() if each.role == "reads" or each.name == "reads"), None)
+    return judged.time or None if judged else None
+
+
+def newest_verdict(run: Run) -> Any:
+    """Return the verdict that stands; None for a published run."""
+    return next(iter(run.verdicts.all()), None)
+
+
+def compared_shares(run: Run) -> list[Mapping[str, Any]]:
+    """Return the shares, in the run's own statistic, of the histogram that comparisons take."""
+    verdict = newest_verdict(run)
+    if verdict is None:
+        return []
+    compared = verdict.document.get("compared") or verdict.document
+    return [share for share in compared.get("shares", []) if share["statistic"] == run.statistic]
+
+
+def _engine(facts: Mapping[str, Any]) -> str | None:
+    told = (facts.get("side_file") or {}).get("engine")
+    return told or ("threads" if facts.get("generator") == "act" else None)
+
+
+def _devices_per_drive(run: Run) -> Fraction | None:
+    """Return how many device names stood for one drive; known where the drives were identified."""
+    told = (run.facts.get("side_file") or {}).get("drives", [])
+    keys = {drive.key for drive in run.drives.all()} or {drive.get("drive_key") for drive in told}
+    if not run.device_count or not keys or None in keys:
+        return None
+    return Fraction(run.device_count, len(keys))
+
+
+def _whole(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isascii() and text.isdecimal() and len(text) < 20 else None
+
+
+def _kib(text: str | None) -> int | None:
+    number = _whole(text)
+    return None if number is None else number * 1024
+
+
+def _decimal(text: str | None) -> Decimal | None:
+    whole, _, fraction = (text or "").partition(".")
+    return (
+        Decimal(text) if text and _whole(whole) is not None and (not fraction or _whole(fraction) is not None) else None
+    )
+
+
+def sweep_conditions(run: Run) -> SweepConditions:
+    """Return the conditions of a YCSB run; how many threads it had is the axis, and no condition."""
+    ycsb = run.ycsb
+    properties = {str(name): str(value) for name, value in ycsb.properties}
+    is_told = bool(ycsb.command_line)
+    return SweepConditions(
+        tool=run.tool or None,
+        tool_version=run.tool_version or None,
+        binding=ycsb.binding or None,
+        options_sha256=_options_sha256(properties),
+        phase=ycsb.phase or None,
+        mix=_mix(properties),
+        distribution=properties.get("requestdistribution"),
+        record_count=ycsb.record_count,
+        record_bytes=_record_bytes(properties),
+        operation_count=ycsb.operation_count,
+        time_limit_s=ycsb.time_limit_s if ycsb.time_limit_s is not None or not is_told else 0,
+        target_ops_per_s=_target(ycsb.target_ops_per_s, is_told=is_told),
+        time=ycsb.times or None,
+        statistic="whole run",
+        devices_per_drive=_devices_per_drive(run),
+        over_provisioning_pct=run.over_provisioning_pct,
+    )
+
+
+def _options_sha256(properties: Mapping[str, str]) -> str | None:
+    apart = {name for name in properties if name in TOLD_APART or name.endswith(PROPORTION)}
+    kept = sorted((name, value) for name, value in properties.items() if is_of_the_load(name) and name not in apart)
+    return hashlib.sha256(json.dumps(kept).encode()).hexdigest() if properties else None
+
+
+def _mix(properties: Mapping[str, str]) -> tuple[tuple[str, Decimal], ...] | None:
+    told = {
+        name.removesuffix(PROPORTION): _decimal(value)
+        for name, value in properties.items()
+        if name.endswith(PROPORTION)
+    }
+    known = [(name, share) for name, share in sorted(told.items()) if share is not None]
+    return tuple(known) if known and len(known) == len(told) else None
+
+
+def _record_bytes(properties: Mapping[str, str]) -> int | None:
+    fields, length = _whole(properties.get("fieldcount")), _whole(properties.get("fieldlength"))
+    return None if fields is None or length is None else fields * length
+
+
+def _target(target_ops_per_s: Decimal | None, *, is_told: bool) -> int | None:
+    if target_ops_per_s is None:
+        return 0 if is_told else None
+    return int(target_ops_per_s)

@@ -1,0 +1,122 @@
+"""What runs that compare draw on one chart: shares by load and by time; lines are named by letter."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from string import ascii_uppercase
+from typing import Any
+
+from results.histogram_slices import histogram_slices
+from results.ingest import YCSB
+from results.models import Run, Slice
+from results.rules.limits import Limit, is_count_within, over_count
+from results.rules.reduction import place_of_greatest, spans
+from webapp.register.compare.comparable import Conditioned, compare
+from webapp.register.compare.figures import share_value
+from webapp.register.compare.sweep_lines import SWEEP_TITLE, sweep_line
+from webapp.register.slices import ReadLimit, read_limits
+from webapp.templatetags import units
+
+POINTS_MAX = 144
+SLICES_MAX = 10_000  # of one run; of more the run's own page draws them
+
+Chart = dict[str, Any]
+Timed = list[tuple[float, list["TimedShare"]]]
+
+
+@dataclass(frozen=True)
+class TimedShare:
+    """The share of one slice over one threshold; None where it holds no operations."""
+
+    share_pct: float | None
+    is_over: bool
+
+
+def charts_of(runs: Sequence[Conditioned], others: Sequence[Conditioned], limits: Sequence[Limit]) -> list[Chart]:
+    """Return the charts of runs that all compare; a line of one point alone is left to the table."""
+    if runs[0].run.workload == YCSB:
+        lines = _lettered([sweep_line(each.run) for each in runs])
+        return [_chart(SWEEP_TITLE, "us", None, "ops/s", lines)] if any(line["x"] for line in lines) else []
+    by_load = [_by_load(runs, others, limit) for limit in limits]
+    by_time = _by_time([each.run for each in runs], limits)
+    return [chart for chart in (*by_load, *by_time) if chart]
+
+
+def _by_load(runs: Sequence[Conditioned], others: Sequence[Conditioned], limit: Limit) -> Chart | None:
+    """Draw of each drive every run that compares with the one shown, by speed."""
+    lines = [_load_line(each, others, limit) for each in runs]
+    if max(len(line["x"]) for line in lines) < 2:
+        return None
+    title = f"Over {units.threshold(limit.threshold_us)} by load"
+    return _chart(title, "%", limit, "tps", _lettered(lines))
+
+
+def _load_line(shown: Conditioned, others: Sequence[Conditioned], limit: Limit) -> Chart:
+    own = [each for each in others if each.run.product_id == shown.run.product_id and each.run.pk != shown.run.pk]
+    same = [shown, *(each for each in own if compare(each, shown))]
+    known = [(each.run, value) for each in same if each.run.tps and (value := share_value(each.run, limit)).nearness]
+    ordered = sorted(known, key=lambda point: (point[0].tps, point[0].pk))
+    return {
+        "x": [float(run.tps or 0) for run, _ in ordered],
+        "y": [float(value.share_pct or 0) for _, value in ordered],
+        "text": [f"{units.decimal(run.tps)} tps: {value.text} %, run {run.public_id}" for run, value in ordered],
+        "over": [value.is_over for _, value in ordered],
+    }
+
+
+def _by_time(runs: Sequence[Run], limits: Sequence[Limit]) -> list[Chart | None]:
+    """Draw the slices of runs that have any, each line reduced to the worst of neighbours."""
+    told = [_slices_of(run) for run in runs]
+    if not all(told):
+        return []
+    return [_time_chart(runs, told, place, limit) for place, limit in enumerate(limits)]
+
+
+def _slices_of(run: Run) -> Timed:
+    """Return for each slice its middle in hours and its shares over the limits, of the histogram that compares."""
+    ordinals = run.facts.get("compared_ordinal"), run.facts.get("judged_ordinal"), 0
+    ordinal = next(ordinal for ordinal in ordinals if ordinal is not None)
+    histogram = next((each for each in run.histograms.all() if each.ordinal == ordinal), None)
+    if histogram is None or run.slices.count() > SLICES_MAX:
+        return []
+    read = read_limits(histogram, next(iter(run.verdicts.all()), None))
+    return [
+        ((each.start_s + each.end_s) / 7200, [_timed(each.counts, each.ops_count, limit) for limit in read])
+        for each in histogram_slices(_owned(run, histogram.ordinal))
+    ]
+
+
+def _owned(run: Run, ordinal: int) -> Iterable[Slice]:
+    return run.slices.of_histogram(ordinal)
+
+
+def _timed(counts: Sequence[int], ops_count: int, limit: ReadLimit) -> TimedShare:
+    over = over_count(counts, ops_count, limit.first_bucket)
+    share = over * 100 / ops_count if ops_count else None
+    return TimedShare(share, not is_count_within(over, ops_count, limit.limit.limit_pct))
+
+
+def _time_chart(runs: Sequence[Run], told: Sequence[Timed], place: int, limit: Limit) -> Chart:
+    lines = [_time_line(run, slices, place, limit) for run, slices in zip(runs, told, strict=True)]
+    title = f"Over {units.threshold(limit.threshold_us)} by time"
+    return _chart(title, "%", limit, "hours since the start", _lettered(lines))
+
+
+def _time_line(run: Run, slices: Timed, place: int, limit: Limit) -> Chart:
+    shares = [each[1][place].share_pct for each in slices]
+    worst = [at for span in spans(len(slices), POINTS_MAX) if (at := place_of_greatest(shares, span)) is not None]
+    hours = [slices[at][0] for at in worst]
+    return {
+        "x": [round(each, 4) for each in hours],
+        "y": [float(f"{shares[at]:.4g}") for at in worst],
+        "text": [f"hour {slices[at][0]:.2f}: {shares[at]:.3g} %, run {run.public_id}" for at in worst],
+        "over": [slices[at][1][place].is_over for at in worst],
+    }
+
+
+def _lettered(lines: Sequence[Chart]) -> list[Chart]:
+    return [{"name": letter} | line for letter, line in zip(ascii_uppercase, lines, strict=False)]
+
+
+def _chart(title: str, unit: str, limit: Limit | None, x_title: str, lines: list[Chart]) -> Chart:
+    told = {"limit": float(limit.limit_pct), "limitText": units.decimal(limit.limit_pct)} if limit else {}
+    return {"title": title, "unit": unit, "xTitle": x_title, "lines": lines} | told

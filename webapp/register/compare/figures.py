@@ -1,0 +1,161 @@
+"""What runs that compare show side by side: figures, each row marked where they differ."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from results.exact_share import exact_share_pct
+from results.ingest import YCSB
+from results.models import Run, Statistic, Verdict
+from results.rules.limits import Limit, is_count_within
+from webapp.register.columns import notes_of, product_of, share_of
+from webapp.register.compare.conditions import compared_shares, newest_verdict
+from webapp.register.marks import NearnessMark, nearness_mark, run_tier_mark
+from webapp.register.run_page import OUTCOME_WORDS
+from webapp.register.tables import is_over
+from webapp.register.ycsb_page import ops_rate
+from webapp.templatetags import units
+
+NOT_STATED = "not stated"
+SHOWN_OPERATIONS = 8  # kinds of operations of YCSB
+PERCENTILES = {"mean_us": "mean", "p99_us": "p99", "p999_us": "p99.9", "p9999_us": "p99.99"}
+
+
+@dataclass(frozen=True)
+class Value:
+    """One cell: its text, and of a share the mark of how near it comes to its limit."""
+
+    text: str
+    nearness: NearnessMark | None = None
+    share_pct: Decimal | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """A share over its limit."""
+        return self.nearness is not None and self.nearness.is_over
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of the aligned table."""
+
+    code: str
+    label: str
+    unit: str
+    values: list[Value]
+    is_number: bool = False
+
+    @property
+    def differs(self) -> bool:
+        """Two of its values are not the same; one that is not stated differs from none."""
+        return len({value.text for value in self.values if value.text != NOT_STATED}) > 1
+
+
+def told_by_any(lines: Sequence[Line]) -> list[Line]:
+    """Leave out what no run states."""
+    return [line for line in lines if any(value.text != NOT_STATED for value in line.values)]
+
+
+def lines_of_drives(runs: Sequence[Run]) -> list[Line]:
+    """Return what the drives of runs are."""
+    products = [product_of(run) for run in runs]
+    return [
+        _texts("category", "Category", [product.get_category_display() for product in products]),
+        _texts(
+            "capacity_gb", "Capacity", [units.capacity(product.capacity_gb) for product in products], is_number=True
+        ),
+        _texts("pcie_gen", "PCIe", [product.pcie_gen for product in products], "generation", is_number=True),
+        _texts(
+            "endurance_dwpd",
+            "Endurance",
+            [units.decimal(each.endurance_dwpd) for each in products],
+            "DWPD",
+            is_number=True,
+        ),
+        _texts("firmware", "Firmware", [run.firmware for run in runs]),
+        _texts("storage", "Storage", [units.storage(run.device_count, run.device_gb) for run in runs], is_number=True),
+        _texts("notes", "Notes", [", ".join(notes_of(run)) or "none" for run in runs]),
+        _texts("tier", "Tier", [run_tier_mark(run).word for run in runs]),
+    ]
+
+
+def lines_of_runs(runs: Sequence[Run], limits: Sequence[Limit]) -> list[Line]:
+    """Return what the runs found; the runs are of one kind."""
+    return _ycsb_lines(runs) if runs[0].workload == YCSB else _act_lines(runs, limits)
+
+
+def _act_lines(runs: Sequence[Run], limits: Sequence[Limit]) -> list[Line]:
+    return [
+        _texts("verdict", "Verdict", [_outcome(run) for run in runs]),
+        _texts("tps", "Speed", [units.decimal(run.tps) for run in runs], "tps", is_number=True),
+        _texts("nx_load", "Load of each device", [units.nx(run.nx_load) for run in runs], is_number=True),
+        *(_share_line(runs, limit) for limit in limits),
+    ]
+
+
+def _outcome(run: Run) -> str:
+    verdict = newest_verdict(run)
+    return OUTCOME_WORDS[Verdict.Outcome(verdict.outcome)] if verdict else "as published"
+
+
+def _share_line(runs: Sequence[Run], limit: Limit) -> Line:
+    threshold = units.threshold(limit.threshold_us)
+    values = [share_value(run, limit) for run in runs]
+    return Line(
+        f"pct_over_{limit.threshold_us}us",
+        f"Over {threshold}",
+        f"%, limit {units.decimal(limit.limit_pct)}",
+        values,
+        True,
+    )
+
+
+def share_value(run: Run, limit: Limit) -> Value:
+    """Return a share of the histogram that comparisons take; of a published run the one that was printed."""
+    told = next((each for each in compared_shares(run) if each["threshold_us"] == limit.threshold_us), None)
+    if told is not None:
+        return _counted(told, limit)
+    share = share_of(run, limit.threshold_us) if run.statistic == Statistic.STEADY_AS_PUBLISHED else None
+    if share is None:
+        return Value(NOT_STATED)
+    mark = nearness_mark(share.share_pct, limit.limit_pct, is_over=is_over(share, limit.limit_pct))
+    return Value(share.printed, mark, share.share_pct)
+
+
+def _counted(told: Mapping[str, Any], limit: Limit) -> Value:
+    over, ops = told["over_count"], told["ops_count"]
+    if not ops:
+        return Value(NOT_STATED)
+    is_beyond = not is_count_within(over, ops, limit.limit_pct)
+    exact = exact_share_pct(over, ops)
+    return Value(told["share_pct"], nearness_mark(exact, limit.limit_pct, is_over=is_beyond), exact)
+
+
+def _ycsb_lines(runs: Sequence[Run]) -> list[Line]:
+    operations = [{each.name: each for each in run.ycsb.operations.all() if each.outcome == "ok"} for run in runs]
+    names = sorted({name for told in operations for name in told})
+    lines = [
+        _texts("validity", "Validity", [run.ycsb.validity for run in runs]),
+        _texts("threads", "Threads", [units.count(run.ycsb.threads_count) for run in runs], is_number=True),
+        _texts(
+            "throughput",
+            "Throughput",
+            [ops_rate(run.ycsb.throughput_ops_per_s) for run in runs],
+            "ops/s",
+            is_number=True,
+        ),
+    ]
+    for name in names[:SHOWN_OPERATIONS]:
+        for column, label in PERCENTILES.items():
+            told = [_us(getattr(each.get(name), column, None)) for each in operations]
+            lines.append(_texts(f"{name}_{column}".lower(), f"{name} {label}", told, "us", is_number=True))
+    return lines
+
+
+def _us(value: float | None) -> str:
+    return "" if value is None else f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
+
+
+def _texts(code: str, label: str, texts: Sequence[str], unit: str = "", *, is_number: bool = False) -> Line:
+    return Line(code, label, unit, [Value(text or NOT_STATED) for text in texts], is_number)

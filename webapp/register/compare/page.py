@@ -1,0 +1,110 @@
+"""What the page of a comparison says: whether the runs compare and why not, and the aligned table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from string import ascii_uppercase
+
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from results.ingest import YCSB
+from results.models import Run
+from results.rules.limits import Limit
+from webapp.register.compare.choice import Choice, Offer, offers_of
+from webapp.register.compare.comparable import Condition, condition_rows, unknown_labels
+from webapp.register.compare.curves import Chart, charts_of
+from webapp.register.compare.figures import Line, lines_of_drives, lines_of_runs, told_by_any
+from webapp.register.sentences import run_name
+from webapp.templatetags import units
+
+
+@dataclass(frozen=True)
+class Head:
+    """One column: its letter, and the run that stands in it."""
+
+    letter: str
+    name: str
+    run: Run
+
+
+@dataclass(frozen=True)
+class OfferLine:
+    """Runs that compare, as a link."""
+
+    text: str
+    address: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A comparison, ready for its template; no figures and no charts where the runs do not compare."""
+
+    heads: list[Head]
+    is_comparable: bool
+    differing: list[Condition]
+    conditions: list[Condition]
+    unknown: list[str]
+    drives: list[Line]
+    figures: list[Line]
+    charts: list[Chart]
+    offers: list[OfferLine]
+
+    @property
+    def curves_sentence(self) -> str:
+        """What the lines of the charts are."""
+        if self.heads[0].run.workload == YCSB:
+            return "Each line is the sweep that a run belongs to."
+        return (
+            "By load, a line is all runs of a drive that compare with the one in the table; by time, the slices of "
+            "that run. An open square is over the limit."
+        )
+
+    @property
+    def sentence(self) -> str:
+        """The answer, to be quoted alone."""
+        names = _listed(_told_apart(self.heads))
+        if self.is_comparable and self.unknown:
+            unknown = units.counted(len(self.unknown), "condition")
+            verb = "is" if len(self.unknown) == 1 else "are"
+            known = "compare as far as they tell: no condition is known to differ"
+            return f"{names} {known}, {unknown} {verb} not known to agree."
+        if self.is_comparable:
+            return f"{names} compare: no condition differs."
+        labels = _listed([condition.label.lower() for condition in self.differing])
+        return f"{names} do not compare: {labels} {'differs' if len(self.differing) == 1 else 'differ'}."
+
+
+def comparison_of(choice: Choice, limits: Sequence[Limit]) -> Comparison:
+    """Return what is shown of runs that were chosen."""
+    runs = [each.run for each in choice.runs]
+    conditions = condition_rows(choice.runs)
+    return Comparison(
+        heads=[Head(letter, run_name(run), run) for letter, run in zip(ascii_uppercase, runs, strict=False)],
+        is_comparable=choice.is_comparable,
+        differing=[condition for condition in conditions if condition.differs],
+        conditions=conditions,
+        unknown=unknown_labels(choice.runs),
+        drives=told_by_any(lines_of_drives(runs)),
+        figures=told_by_any(lines_of_runs(runs, limits)) if choice.is_comparable else [],
+        charts=charts_of(choice.runs, choice.others, limits) if choice.is_comparable else [],
+        offers=[_offer(offer) for offer in offers_of(choice)],
+    )
+
+
+def _told_apart(heads: Sequence[Head]) -> list[str]:
+    """Return what runs are called in a sentence: runs of one drive by their ids."""
+    names = [head.name for head in heads]
+    if len(set(names)) == len(names):
+        return names
+    ids = [f"{head.run.public_id} ({head.letter})" for head in heads]
+    return [f"Runs {ids[0]}", *ids[1:]]
+
+
+def _offer(offer: Offer) -> OfferLine:
+    query = urlencode([("run", run.public_id) for run in offer.runs])
+    text = _listed([f"{run_name(run)} (run {run.public_id})" for run in offer.runs])
+    return OfferLine(text, f"{reverse('compare')}?{query}")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else "".join(names)
