@@ -1,20 +1,28 @@
 """The page of a product: what it is, what its runs show, what became of them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 
-from results.models import Product, Run
+from results.models import Product, Run, Visibility
+from results.rules.limits import Limit
 from webapp.register import categories, columns
+from webapp.register.capacities import capacities_of
 from webapp.register.certificates import attempts_of, certificates_of
+from webapp.register.columns import share_of
 from webapp.register.ladder import ladders_of
+from webapp.register.ladder_chart import chart_of
 from webapp.register.listing import Listing, answer
-from webapp.register.parameters import read_question
-from webapp.register.profile import current_limits, limits_by_threshold
+from webapp.register.parameters import FASTEST_FIRST, PROFILE_ALONE, Question, read_question
+from webapp.register.product_life import history_of
+from webapp.register.profile import current_limits
 from webapp.register.public_page import public_page
 from webapp.register.sentences import product_name, table_sentence
-from webapp.register.tables import TableSpec, build_table
+from webapp.register.tables import Table, TableSpec, build_table, is_over
 from webapp.register.ycsb_page import points_of
+from webapp.register.your_limits import Held, changes_sentence, keeps
 
 NOT_OF_A_RUN = {columns.DRIVE, columns.SYSTEM, columns.INSTANCE, columns.CAPACITY, columns.PCIE_GEN, columns.ENDURANCE}
 
@@ -25,23 +33,62 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     if found is None:
         raise Http404(f"No drive is named {slug}.")
     spec = _runs_spec(found)
-    question = read_question(request.GET, spec.columns, can_hide=False)
-    runs, limits = Run.objects.filter(product=found).public(), current_limits()
-    rows = list(runs.of_act().for_table())
-    table = build_table(spec, rows, question, limits_by_threshold(limits))
+    question = read_question(request.GET, spec.columns, can_hide=False, profile=current_limits())
+    rows = list(Run.objects.filter(product=found).public().of_act().for_table())
+    table = build_table(spec, rows, question, question.limits.by_threshold)
     listing = Listing(slug, [table], [], question)
-    context = {
-        "product": found,
-        "name": product_name(found),
-        "category": categories.spec_of(found),
+    return answer(request, listing, "register/product.html", _context(found, rows, table, question))
+
+
+def _context(product: Product, rows: Sequence[Run], table: Table, question: Question) -> dict[str, Any]:
+    limits = tuple(Limit(threshold_us, limit_pct) for threshold_us, limit_pct in question.limits.by_threshold.items())
+    ladders = ladders_of([run for run in rows if run.workload == "act-storage"], limits)
+    charts = {ladder.code: chart for ladder in ladders.ladders if (chart := chart_of(ladder, limits))}
+    points = points_of(Run.objects.filter(product=product).public().of_ycsb())
+    run_ids = [run.public_id for run in rows] + [point.run.public_id for point in points]
+    certificates = certificates_of(product)
+    return {
+        "product": product,
+        "name": product_name(product),
+        "category": categories.spec_of(product),
         "table": table,
         "sentence": table_sentence(table),
-        "ycsb_points": points_of(runs.of_ycsb()),
-        "ladders": ladders_of([run for run in rows if run.workload == "act-storage"], limits),
-        "certificates": certificates_of(found),
-        "attempts": attempts_of(found),
+        "no_run_stands": not points and all(run.visibility != Visibility.PUBLIC for run in rows),
+        "ycsb_points": points,
+        "ladders": ladders,
+        "ladder_charts": charts,
+        "certificates": certificates,
+        "standing": [view.certificate for view in certificates if view.certificate.state == "standing"],
+        "attempts": attempts_of(product),
+        "capacities": capacities_of(product, limits),
+        "history": history_of(product, run_ids),
+    } | _limits_context(table, question)
+
+
+def _limits_context(table: Table, question: Question) -> dict[str, Any]:
+    """Return what the form of a reader's own limits shows."""
+    held = [_held(run, outcome, question) for run, outcome in ((row.run, row.outcome) for row in table.rows)]
+    return {
+        "limits": question.limits,
+        "limits_sentence": changes_sentence(question.limits, held),
+        "kept_parameters": [("sort", question.sort.parameter)] if question.sort != FASTEST_FIRST else [],
+        "profile_address": question.address(limits=PROFILE_ALONE),
     }
-    return answer(request, listing, "register/product.html", context)
+
+
+def _held(run: Run, outcome: str, question: Question) -> Held:
+    by_profile = _is_over(run, question.limits.profile_by_threshold)
+    by_yours = _is_over(run, question.limits.by_threshold)
+    return Held(
+        f"run {run.public_id}",
+        keeps(outcome, is_over_profile=by_profile, is_over=by_profile),
+        keeps(outcome, is_over_profile=by_profile, is_over=by_yours),
+    )
+
+
+def _is_over(run: Run, limits: dict[int, Any]) -> bool:
+    found = ((share_of(run, threshold_us), limit_pct) for threshold_us, limit_pct in limits.items())
+    return any(share is not None and is_over(share, limit_pct) for share, limit_pct in found)
 
 
 def _runs_spec(product: Product) -> TableSpec:

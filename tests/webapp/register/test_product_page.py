@@ -1,0 +1,134 @@
+"""What a product's page shows beside its runs: chart, own limits, capacities, history, a choice to compare."""
+
+import json
+from decimal import Decimal
+
+import pytest
+
+from results.history import tell
+from results.models import Visibility
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def product(make_product):
+    return make_product(model="EX4", capacity_gb=3200)
+
+
+@pytest.fixture
+def make_rung(make_published_run, product):
+    """Return a function that makes a published run with a load."""
+
+    def make(nx_load, over_1ms="1.00", devices=1, **fields):
+        shares = {1000: over_1ms, 8000: "0.10", 64000: "0.00"}
+        return make_published_run(shares, product, nx_load=Decimal(nx_load), device_count=devices, **fields)
+
+    return make
+
+
+def chart_of(response):
+    told = response.text.split('id="ladder-steady-as-published" type="application/json">')
+    return json.loads(told[1].split("</script>")[0]) if len(told) > 1 else None
+
+
+def test_the_ladder_is_drawn_with_a_line_for_each_number_of_devices(client, product, make_rung):
+    for load, share, devices in ((30, "1.20", 1), (60, "5.50", 1), (30, "2.00", 4)):
+        make_rung(load, share, devices)
+    panel = chart_of(client.get(f"/drive/{product.slug}/"))["panels"][0]
+    assert [line["name"] for line in panel["lines"]] == ["1 device", "4 devices"]
+    assert (panel["lines"][0]["loads"], panel["lines"][0]["shares"]) == ([30.0, 60.0], [1.2, 5.5])
+    assert panel["lines"][0]["over"] == [False, True]
+
+
+def test_one_load_is_no_curve(client, product, make_rung):
+    make_rung(30)
+    assert chart_of(client.get(f"/drive/{product.slug}/")) is None
+
+
+def test_a_withdrawn_run_stands_on_no_ladder(client, product, make_rung):
+    make_rung(30)
+    make_rung(60, visibility=Visibility.WITHDRAWN)
+    assert chart_of(client.get(f"/drive/{product.slug}/")) is None
+
+
+def test_own_limits_change_marks_and_sentence_and_stay_in_the_address(client, product, make_rung):
+    run = make_rung(30, "4.00")
+    before = client.get(f"/drive/{product.slug}/").text
+    after = client.get(f"/drive/{product.slug}/?limit_1ms=3").text
+    assert "1 of 1 keep within them." in before
+    assert f"With your limits 0 of 1 pass; 1 that passes the profile fails: run {run.public_id}." in after
+    assert '<span class="over">4.00</span>' in after
+    assert '<span class="over">4.00</span>' not in before
+    assert "limit_1ms=3&amp;format=csv" in after
+
+
+def test_a_limit_that_is_none_is_named(client, product, make_rung):
+    make_rung(30)
+    response = client.get(f"/drive/{product.slug}/?limit_1ms=lots")
+    assert (response.status_code, "limit_1ms=lots" in response.text) == (400, True)
+
+
+def test_the_capacities_of_a_model_stand_side_by_side(client, product, make_rung, make_product, make_published_run):
+    make_rung(30, tps=Decimal(500_000))
+    larger = make_product(model="EX4", capacity_gb=6400)
+    make_published_run(product=larger, tps=Decimal(400_000))
+    make_published_run({1000: "9.00"}, product=larger, tps=Decimal(900_000))
+    text = client.get(f"/drive/{product.slug}/").text.split('id="capacities"')[1].split("</table>")[0]
+    assert [speed in text for speed in ("500,000", "400,000", "900,000")] == [True, True, False]
+    assert f'href="/drive/{larger.slug}/"' in text
+
+
+def test_a_capacity_that_nobody_may_see_is_not_told(client, product, make_rung, make_product, make_log_run):
+    make_rung(30)
+    make_log_run(product=make_product(model="EX4", capacity_gb=6400), visibility=Visibility.UNREVIEWED)
+    assert 'id="capacities"' not in client.get(f"/drive/{product.slug}/").text
+
+
+def test_the_history_has_what_was_done_to_its_runs_the_newest_first(client, product, make_rung, make_published_run):
+    run, foreign = make_rung(30), make_published_run()
+    for kind, reason in (("run-published", ""), ("run-annotated", "Firmware 2 is out.")):
+        tell(None, kind, ("run", run.public_id), reason)
+    tell(None, "run-annotated", ("run", foreign.public_id), "Of another drive.")
+    text = client.get(f"/drive/{product.slug}/").text.split('id="history"')[1]
+    assert text.index("Firmware 2 is out.") < text.index("</a> published")
+    assert "Of another drive." not in text
+
+
+def test_an_unreviewed_runs_history_is_not_told(client, product, make_rung, make_log_run):
+    make_rung(30)
+    hidden = make_log_run(product=product, visibility=Visibility.UNREVIEWED)
+    tell(None, "run-annotated", ("run", hidden.public_id), "Secret.")
+    assert "Secret." not in client.get(f"/drive/{product.slug}/").text
+
+
+def test_runs_are_chosen_for_comparison(client, product, make_rung):
+    first, second = make_rung(30), make_rung(60)
+    text = client.get(f"/drive/{product.slug}/").text
+    assert '<form action="/compare/" method="get">' in text
+    for run in (first, second):
+        assert f'<input type="checkbox" name="run" value="{run.public_id}"' in text
+
+
+@pytest.mark.parametrize("name", ["<script>alert(1)</script>", "\u202etxet", "x" * 10_000])
+def test_whatever_a_run_holds_is_text(client, product, make_rung, name):
+    make_rung(30, notes=name, source_row=name)
+    make_rung(60, firmware=name[:100])
+    text = client.get(f"/drive/{product.slug}/").text
+    assert "<script>alert" not in text
+
+
+def test_as_many_queries_for_two_rungs_as_for_forty(product, make_rung, count_queries):
+    make_rung(30), make_rung(60)
+    two = count_queries(f"/drive/{product.slug}/")
+    for load in range(38):
+        make_rung(load + 70)
+    assert count_queries(f"/drive/{product.slug}/") == two
+
+
+@pytest.mark.parametrize(("visibility", "is_said"), [(Visibility.WITHDRAWN, True), (Visibility.PUBLIC, False)])
+def test_a_product_of_which_nothing_stands_answers_with_the_notice(client, product, make_rung, visibility, is_said):
+    make_rung(30, visibility=Visibility.WITHDRAWN)
+    make_rung(60, visibility=visibility)
+    response = client.get(f"/drive/{product.slug}/")
+    assert (response.status_code, "No result of this drive stands." in response.text) == (200, is_said)

@@ -1,0 +1,47 @@
+"""One model's capacities side by side: it should not be assumed that a larger drive is faster."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from results.models import Product, Run
+from results.rules.limits import Limit
+from webapp.register.columns import product_of
+from webapp.register.sentences import HOW
+from webapp.templatetags import units
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """One capacity of a model: the fastest of its runs that keeps within the limits, and how that was taken."""
+
+    product: Product
+    is_this: bool
+    speed: str
+    how: str
+
+
+def capacities_of(product: Product, limits: Sequence[Limit]) -> list[Capacity]:
+    """Return the capacities of a product's model by size, its own among them; nothing where there is one alone."""
+    if product.capacity_gb is None:
+        return []
+    same = Product.objects.public().filter(category=product.category, vendor=product.vendor, model=product.model)
+    sizes = list(same.filter(capacity_gb__isnull=False).order_by("capacity_gb", "part_number"))
+    if len(sizes) < 2:
+        return []
+    within = Run.objects.standing().rated().filter(product__in=sizes).within(limits).select_related("product")
+    fastest = _fastest(within)
+    return [_capacity(each, fastest.get(each.pk), is_this=each.pk == product.pk) for each in sizes]
+
+
+def _fastest(runs: Iterable[Run]) -> dict[int, Run]:
+    found: dict[int, Run] = {}
+    for run in runs:
+        known = found.setdefault(product_of(run).pk, run)
+        if (run.tps or 0) > (known.tps or 0):
+            found[product_of(run).pk] = run
+    return found
+
+
+def _capacity(product: Product, fastest: Run | None, *, is_this: bool) -> Capacity:
+    speed, how = (units.decimal(fastest.tps), HOW[fastest.statistic]) if fastest else ("", "")  # type: ignore[index]
+    return Capacity(product, is_this, speed, how)
