@@ -70,7 +70,8 @@ function rates(plot, told) {
   const x = told.columns.map(column => middle(column) / seconds);
   const least = told.least_per_s.map(part), greatest = told.greatest_per_s.map(part);
   const known = [...least, ...greatest].filter(value => value !== null);
-  const range = asked ? [Math.min(98, ...known), Math.max(101, ...known)] : [0, 1.05 * Math.max(...known)];
+  const [low, high] = [Math.min(98, ...known), Math.max(101, ...known)];
+  const range = asked ? [low < 98 ? low - (high - low) / 20 : low, high] : [0, 1.05 * Math.max(...known)];
   const line = {mode: 'lines', x, line: {color: token('mark'), width: 1}, hoverinfo: 'skip', connectgaps: false};
   const traces = [
     {...line, y: least},
@@ -80,7 +81,8 @@ function rates(plot, told) {
   ];
   const parts = {
     margin: {l: isNarrow() ? 76 : 92, r: 8, t: 8, b: 40},
-    xaxis: {...axis(), showgrid: false, title: titled(`${unit} since the start`)},
+    xaxis: {...axis(), showgrid: false, title: titled(`${unit} since the start`),
+      range: [told.columns[0][0] / seconds, told.columns.at(-1)[1] / seconds]},
     yaxis: {...axis(), showline: false, nticks: 4, range, ticksuffix: asked ? ' %' : ''},
     shapes: asked ? [{type: 'line', xref: 'paper', x0: 0, x1: 1, y0: 100, y1: 100, line: {color: token('ink'), width: 1.5}}] : [],
   };

@@ -7,7 +7,7 @@ from typing import Any
 
 from results.exact_share import exact_share_pct
 from results.models import Histogram, Run, Verdict
-from results.rules.limits import act_share_pct, is_count_within, over_count
+from results.rules.limits import Limit, act_share_pct, is_count_within, over_count
 from webapp.register.marks import NearnessMark, nearness_mark
 from webapp.register.slices import ReadLimit, read_limits
 from webapp.templatetags import units
@@ -27,7 +27,11 @@ class DeviceShare:
     text: str
     is_over: bool
     nearness: NearnessMark | None
-    slice_number: int | None = None
+    slice_number: int | None
+    threshold_us: int
+    over_count: int
+    ops_count: int
+    exact_pct: Decimal
 
 
 @dataclass(frozen=True)
@@ -62,13 +66,13 @@ class _Counted:
     ops_count: int
 
 
-def devices_view(run: Run, verdict: Verdict | None) -> DevicesView | None:
+def devices_view(run: Run, verdict: Verdict | None, own: Sequence[Limit] = ()) -> DevicesView | None:
     """Return the devices of a run side by side; None where there is nothing to compare."""
     histograms = list(run.histograms.filter(role=ROLE)[:SHOWN_DEVICES])
     if len(histograms) < 2:
         return None
     slices, has_worst = _slices(run, histograms)
-    limits = read_limits(histograms[0], verdict)
+    limits = read_limits(histograms[0], verdict, own)
     sizes = {str(each["name"]): units.size(each["size_bytes"]) for each in run.facts.get("devices", [])}
     rows = [_row(each, slices, limits, sizes.get(each.device, "")) for each in histograms]
     return DevicesView(limits, rows, has_worst)
@@ -95,8 +99,8 @@ def _row(histogram: Histogram, slices: Sequence[Any], limits: Sequence[ReadLimit
 
 def _parts(ordinal: int, slices: Sequence[Any]) -> Iterable[_Counted]:
     for number, counts in slices:
-        own = counts[ordinal] if ordinal < len(counts) else [None]
-        if own[0] is not None:
+        own = counts[ordinal] if ordinal < len(counts) else []
+        if own and own[0] is not None:
             yield _Counted(number, own, sum(own))
 
 
@@ -107,5 +111,7 @@ def _share(parts: Iterable[_Counted], limit: ReadLimit) -> DeviceShare | None:
         return None
     over, part = max(counted, key=lambda each: Decimal(each[0]) / each[1].ops_count)
     is_over = not is_count_within(over, part.ops_count, limit.limit.limit_pct)
-    mark = nearness_mark(exact_share_pct(over, part.ops_count), limit.limit.limit_pct, is_over=is_over)
-    return DeviceShare(str(act_share_pct(over, part.ops_count)), is_over, mark, part.number)
+    exact = exact_share_pct(over, part.ops_count)
+    mark = nearness_mark(exact, limit.limit.limit_pct, is_over=is_over)
+    told = part.number, limit.limit.threshold_us, over, part.ops_count, exact
+    return DeviceShare(str(act_share_pct(over, part.ops_count)), is_over, mark, *told)

@@ -5,7 +5,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import IO
+from typing import IO, Any
 
 from results.models import Histogram, Run
 from webapp.register.exports import csv_cell
@@ -33,7 +33,7 @@ def rows_of(run: Run) -> Iterator[Row]:
                 yield from _buckets(("slice", number, start_s, end_s), histograms[ordinal], own)
 
 
-def _slices(run: Run) -> Iterator[tuple[int, int, int, list[list[int]]]]:
+def _slices(run: Run) -> Iterator[tuple[int, int, int, list[Any]]]:
     return run.slices.values_list("number", "start_s", "end_s", "counts").iterator(chunk_size=500)
 
 

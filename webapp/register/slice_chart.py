@@ -41,6 +41,7 @@ def _panel(slices: Sequence[HistogramSlice], groups: Sequence[range], limit: Rea
     worst = [place_of_greatest(shares, group) for group in groups]
     return {
         "threshold": units.threshold(limit.limit.threshold_us),
+        "thresholdUs": limit.limit.threshold_us,
         "limit": float(limit.limit.limit_pct),
         "limitText": units.decimal(limit.limit.limit_pct),
         "shares": [None if place is None else _plotted(shares[place]) for place in worst],

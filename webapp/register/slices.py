@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from results.exact_share import exact_share_pct
 from results.histogram_slices import HistogramSlice, histogram_slices
 from results.models import Histogram, Run, Verdict
 from results.rules.edges import edge_not_below
@@ -34,6 +35,9 @@ class SliceShare:
     text: str
     is_over: bool
     nearness: NearnessMark | None
+    threshold_us: int = 0
+    ops_count: int = 0
+    exact_pct: Decimal | None = None
 
 
 @dataclass(frozen=True)
@@ -101,21 +105,26 @@ def no_slice_sentence(run: Run) -> str:
     return f"No slice of {units.duration(run.slice_length_s)} can be read out of the log; its findings say why."
 
 
-def slice_table(run: Run, verdict: Verdict | None, *, shown: int | None = SHOWN_SLICES) -> SliceTable | None:
-    """Return the slices that the verdict was taken from; None where the log has no such histogram."""
+def slice_table(
+    run: Run, verdict: Verdict | None, *, shown: int | None = SHOWN_SLICES, own: Sequence[Limit] = ()
+) -> SliceTable | None:
+    """Return the slices that the verdict was taken from, held against its limits or a reader's own.
+
+    None where the log has no such histogram.
+    """
     histogram = run.histograms.judged().first()
     if histogram is None:
         return None
-    limits = read_limits(histogram, verdict)
+    limits = read_limits(histogram, verdict, own)
     slices = run.slices.of_histogram(histogram.ordinal)
     rows = [slice_row(each, limits) for each in histogram_slices(slices[:shown] if shown else slices)]
     return SliceTable(histogram, limits, rows, slices.count(), "" if rows else no_slice_sentence(run))
 
 
-def read_limits(histogram: Histogram, verdict: Verdict | None) -> list[ReadLimit]:
-    """Return the limits of the verdict's profile, each with the edge that a histogram has for it."""
+def read_limits(histogram: Histogram, verdict: Verdict | None, own: Sequence[Limit] = ()) -> list[ReadLimit]:
+    """Return the limits of the verdict's profile, or a reader's own, each with the edge that a histogram has for it."""
     profile = verdict.profile if verdict else current_profile()
-    limits = parse_limits(profile.document)
+    limits = own or parse_limits(profile.document)
     is_first_version = histogram.edges == FIRST_EDGES
     edges = [edge_not_below(limit.threshold_us, histogram.unit, is_first_version=is_first_version) for limit in limits]
     return [ReadLimit(limit, edge.us, edge.bucket) for limit, edge in zip(limits, edges, strict=True)]
@@ -132,6 +141,7 @@ def _share(each: HistogramSlice, limit: ReadLimit) -> SliceShare:
     if share_pct is None:
         return SliceShare(over, None, "", is_over=False, nearness=None)
     is_over = not is_count_within(over, each.ops_count, limit.limit.limit_pct)
-    exact = Decimal(over) * 100 / each.ops_count
+    exact = exact_share_pct(over, each.ops_count)
     mark = nearness_mark(exact, limit.limit.limit_pct, is_over=is_over)
-    return SliceShare(over, share_pct, str(share_pct), is_over, mark)
+    told = limit.limit.threshold_us, each.ops_count, exact
+    return SliceShare(over, share_pct, str(share_pct), is_over, mark, *told)

@@ -27,6 +27,7 @@ from webapp.register.public_page import keep_private, public_page
 from webapp.register.reproduce import reproduction_of
 from webapp.register.run_charts import charts_of
 from webapp.register.run_life import life_of
+from webapp.register.run_limits import as_limits, limits_context, own_limits
 from webapp.register.sentences import published_sentence
 from webapp.register.side_file import side_file_view
 from webapp.register.slices import SliceTable, slice_table
@@ -61,18 +62,19 @@ def guarded(run: Run, response: HttpResponseBase) -> HttpResponseBase:
 def detail(request: HttpRequest, public_id: str) -> HttpResponseBase:
     run = find_run(request, public_id)
     has_log = run_page.evidence_of(run) is not None
-    template, own = _own_of(run, link_query(request, run), has_log=has_log)
+    template, own = _own_of(request, run, has_log=has_log)
     shared = page_context(run) | life_of(run) | addresses(request, run)
     return guarded(run, render(request, template, shared | own))
 
 
-def _own_of(run: Run, query: str, *, has_log: bool) -> tuple[str, dict[str, Any]]:
+def _own_of(request: HttpRequest, run: Run, *, has_log: bool) -> tuple[str, dict[str, Any]]:
     """Return the template of a run's kind, and what only that kind shows."""
+    query = link_query(request, run)
     if not has_log:
         return "register/run_published.html", _published_context(run)
     if run.workload == YCSB:
         return "register/run_ycsb.html", _evidence_context(run, query) | {"ycsb": ycsb_view(run)}
-    return "register/run.html", _evidence_context(run, query) | _log_context(run, query)
+    return "register/run.html", _evidence_context(run, query) | _log_context(request, run)
 
 
 def page_context(run: Run) -> dict[str, Any]:
@@ -144,21 +146,27 @@ def _other_slices(run: Run) -> str:
     return reverse("submission-detail", args=[run.submission.public_id]) + "#other-slices"
 
 
-def _log_context(run: Run, query: str) -> dict[str, Any]:
+def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
     verdict = run.verdicts.select_related("profile").first()
     profile = verdict.profile if verdict else current_profile()
-    table, limits = slice_table(run, verdict), parse_limits(profile.document)
-    return charts_of(run, table, query) | {
-        "verdict": run_page.verdict_view(verdict) if verdict else None,
-        "profile": profile,
-        "figures": run_page.figures(run, limits),
-        "slice_table": table,
-        "times": times_view(run, verdict, limits),
-        "side_file_told": None if is_withheld(run) else side_file_view(run),
-        "devices": devices_view(run, verdict),
-        "log_config": run_page.log_config(run),
-        "log_devices": run_page.log_devices(run),
-    }
+    limits, query = parse_limits(profile.document), link_query(request, run)
+    own = own_limits(request.GET, limits)
+    table = slice_table(run, verdict, own=as_limits(own))
+    return (
+        charts_of(run, table, query)
+        | limits_context(own, table, query)
+        | {
+            "verdict": run_page.verdict_view(verdict) if verdict else None,
+            "profile": profile,
+            "figures": run_page.figures(run, limits),
+            "slice_table": table,
+            "times": times_view(run, verdict, limits),
+            "side_file_told": None if is_withheld(run) else side_file_view(run),
+            "devices": devices_view(run, verdict, as_limits(own)),
+            "log_config": run_page.log_config(run),
+            "log_devices": run_page.log_devices(run),
+        }
+    )
 
 
 @public_page

@@ -1,0 +1,47 @@
+"""A reader's own limits on the page of a run: the slices change, the verdict does not."""
+
+import pytest
+
+from results.models import Visibility
+from tests.webapp.register.pages import read_rows
+
+pytestmark = pytest.mark.django_db
+
+
+def slices_of(client, run, query=""):
+    rows = read_rows(client.get(f"/runs/{run.public_id}/{query}"))
+    return [row for row in rows if len(row) == 8 and row[0].isdigit()]
+
+
+def test_wider_limits_let_slices_pass_and_leave_the_verdict(client, make_log_run):
+    run = make_log_run()
+    query = "?limit_1ms=6&limit_8ms=2&limit_64ms=0.2"
+    assert [row[5] for row in slices_of(client, run)] == ["passes", "fails", "fails", "fails"]
+    assert [row[5] for row in slices_of(client, run, query)] == ["passes", "fails", "passes", "passes"]
+    text = client.get(f"/runs/{run.public_id}/{query}").text
+    assert "With your limits 3 of 4 slices keep within every limit." in text
+    assert '<span class="fail">Fails</span>: slice 2' in text
+
+
+def test_a_limit_equal_to_a_share_is_kept(client, make_log_run):
+    run = make_log_run(slices=[(1000, [967, 33])])
+    assert slices_of(client, run, "?limit_1ms=3.3")[0][5] == "passes"
+    assert slices_of(client, run, "?limit_1ms=3.29")[0][5] == "fails"
+
+
+@pytest.mark.parametrize(
+    "query", ["limit_1ms=x", "limit_1ms=101", "limit_2ms=5", "limit_1ms=1&limit_1ms=2", "limit_1ms=-1"]
+)
+def test_what_is_no_limit_is_named(client, make_log_run, query):
+    response = client.get(f"/runs/{make_log_run().public_id}/?{query}")
+    assert (response.status_code, "limit_" in response.text) == (400, True)
+
+
+def test_a_reader_by_link_keeps_the_key_in_the_form(client, make_log_run):
+    run = make_log_run(visibility=Visibility.UNREVIEWED)
+    text = client.get(f"/runs/{run.public_id}/?key={run.submission.link_key}").text
+    assert f'<input type="hidden" name="key" value="{run.submission.link_key}">' in text
+
+
+def test_a_run_without_slices_has_no_form(client, make_log_run):
+    assert "data-your-limits" not in client.get(f"/runs/{make_log_run(slices=[]).public_id}/").text
