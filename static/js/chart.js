@@ -54,6 +54,11 @@ export async function fetched(address) {
   return answer.json();
 }
 
+const UNITS = [[86400, 'days', 4 * 86400], [3600, 'hours', 2 * 3600], [60, 'minutes', 5 * 60], [1, 'seconds', 0]];
+
+/** Seconds and name of the unit that a time of so many seconds is told in. */
+export const unitOf = seconds => UNITS.find(([, , from]) => seconds >= from);
+
 /** Draw in a plot; `points` are [curve, place, sentence], which arrow keys go through once the plot has the focus. */
 export function drawIn(plot, traces, parts, label, points = []) {
   plot.setAttribute('role', 'group');
@@ -90,16 +95,17 @@ function listen(plot) {
 
 /** Draw a chart once its box comes into view: `draw(plots, figures)`, and again whenever the colours change. */
 export function whenSeen(box, figures, draw) {
-  const plots = [...box.querySelectorAll('.plot')];
+  let plots = [...box.querySelectorAll('.plot')];
   const show = async () => {
     let told;
     try {
       plotly ??= load(box.dataset.plotly);
       [told] = await Promise.all([figures(), plotly]);
     } catch (error) {
-      plots.forEach(plot => { plot.firstElementChild?.append(` ${error.message}.`); });
+      (plots.length ? plots.map(plot => plot.firstElementChild) : [box.firstElementChild]).forEach(said => said?.append(` ${error.message}.`));
       return;
     }
+    plots = [...box.querySelectorAll('.plot')]; // some boxes make theirs of the figures
     plots.forEach(plot => { plot.replaceChildren(); listen(plot); });
     const redraw = () => draw(plots, told);
     redraw();

@@ -1,11 +1,9 @@
 // A run over its time: the heat map of where its reads fell, and how many there were a second. Both from one answer.
-import {axis, drawIn, fetched, isNarrow, titled, token, whenSeen} from './chart.js';
+import {axis, drawIn, fetched, isNarrow, titled, token, unitOf, whenSeen} from './chart.js';
 
 const SHADES = 8; // q0 is nothing, q1 what is below 0.0001 %, each next one ten times as much, q7 from 10 %
-const UNITS = [[86400, 'days', 4 * 86400], [3600, 'hours', 2 * 3600], [60, 'minutes', 5 * 60], [1, 'seconds', 0]];
 const counted = new Intl.NumberFormat('en-US', {maximumFractionDigits: 1});
 
-const unitOf = told => UNITS.find(([, , from]) => told.columns.at(-1)[1] - told.columns[0][0] >= from);
 const middle = ([start, end]) => (start + end) / 2;
 const clock = ([start, end]) => `${counted.format(start)} to ${counted.format(end)} s`;
 
@@ -39,7 +37,7 @@ function lines(told) {
 const span = bucket => `${bucket.from} to ${bucket.to}`;
 
 function heat(plot, told) {
-  const [seconds, unit] = unitOf(told);
+  const [seconds, unit] = unitOf(told.columns.at(-1)[1] - told.columns[0][0]);
   const trace = {
     type: 'heatmap', x: [...told.columns.map(column => column[0] / seconds), told.columns.at(-1)[1] / seconds],
     z: told.shares.map(row => row.map(share => share === null ? null : shadeOf(share))),
@@ -64,7 +62,7 @@ function slowest(told, column) {
 
 // The strip does not begin at zero: that a rate was held is seen in its last percent, and the axis says so.
 function rates(plot, told) {
-  const [seconds, unit] = unitOf(told);
+  const [seconds, unit] = unitOf(told.columns.at(-1)[1] - told.columns[0][0]);
   const asked = told.asked_per_s;
   const part = rate => rate === null ? null : asked ? rate * 100 / asked : rate;
   const x = told.columns.map(column => middle(column) / seconds);

@@ -24,6 +24,7 @@ urlpatterns = [
     path("runs/<str:public_id>/slice-chart.json", run_charts.slice_chart_json, name="run-slice-chart"),
     path("runs/<str:public_id>/over-time.json", run_charts.over_time_json, name="run-over-time"),
     path("runs/<str:public_id>/over-time.csv", run_charts.over_time_csv, name="run-over-time-csv"),
+    path("runs/<str:public_id>/telemetry.<str:form>", run_charts.telemetry, name="run-telemetry"),
     path("runs/<str:public_id>/histograms.<str:form>", run_files.histograms, name="run-histograms"),
     path("runs/<str:public_id>/again.conf", run_files.configuration, name="run-configuration"),
     path("runs/<str:public_id>/status-lines.csv", runs.status_lines_csv, name="run-status-lines"),

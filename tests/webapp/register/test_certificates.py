@@ -27,7 +27,7 @@ def certify(product, nx=30):
 def test_a_product_shows_its_certificate_with_the_runs_it_rests_on(client, product):
     load, stress = certify(product)
     page = client.get(f"/drive/{product.slug}/").text
-    assert "<b>30x</b> on 1 device, firmware FW1" in page
+    assert "<b>30x</b> on 1 device, firmware <bdi>FW1</bdi>" in page
     assert f"load test {load.public_id} passes at 30x" in page
     assert f'<a href="/runs/{stress.public_id}/">run {stress.public_id}</a>' in page
     assert Certificate.objects.get().public_id in client.get(f"/runs/{load.public_id}/").text

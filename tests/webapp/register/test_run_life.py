@@ -78,8 +78,8 @@ def test_the_history_tells_what_was_done_and_why_but_not_who(client, rita, make_
     correct(run, {"firmware": "FW2"}, rita, "A slip of the sender.")
     life.withdraw(run, rita, "Wrong drive.")
     page = client.get(f"/runs/{run.public_id}/").text
-    assert "<b>Corrected</b> by a reviewer, firmware: FW1 -&gt; FW2: A slip of the sender." in page
-    assert page.index("A slip of the sender.") < page.index("<b>Withdrawn</b> by a reviewer: Wrong drive.")
+    assert "<b>Corrected</b> by a reviewer, firmware: FW1 -&gt; FW2: <bdi>A slip of the sender.</bdi>" in page
+    assert page.index("A slip of the sender.") < page.index("<b>Withdrawn</b> by a reviewer: <bdi>Wrong drive.</bdi>")
     assert "rita" not in page
 
 

@@ -16,6 +16,10 @@ from webapp.register.profile import current_profile
 from webapp.register.public_page import public_page
 from webapp.register.slice_chart import chart_of_run
 from webapp.register.slices import read_limits
+from webapp.register.telemetry import SCHEMA as TELEMETRY
+from webapp.register.telemetry import as_document as telemetry_document
+from webapp.register.telemetry import csv_lines as telemetry_lines
+from webapp.register.telemetry import telemetry_of
 from webapp.register.views.runs import find_run, guarded, withheld
 
 UNREADABLE, PLAIN_TEXT = 503, "text/plain; charset=utf-8"
@@ -75,3 +79,25 @@ def _over_time(
         return guarded(run, kept_answer(request, run, what, lambda: make(run, histogram, over_time(run, histogram))))
     except SeriesDamagedError as error:
         return HttpResponse(f"The minutes of run {public_id} cannot be read: {error}.", PLAIN_TEXT, UNREADABLE)
+
+
+@public_page
+def telemetry(request: HttpRequest, public_id: str, form: str) -> HttpResponseBase:
+    """Send what the machine did while a run was made; `form` is json or csv."""
+    run = find_run(request, public_id)
+    evidence = run.submission.side_file if run.submission else None
+    if evidence is None or form not in {"json", "csv"}:
+        raise Http404(f"Run {public_id} has no telemetry as {form}: expected a run with a side file, and json or csv.")
+    if evidence.sequestered or is_withheld(run):
+        return withheld(request, run, "What the machine told")
+
+    def make() -> HttpResponse:
+        told = telemetry_of(evidence)
+        if form == "csv":
+            return csv_response(f"{public_id}-telemetry", *telemetry_lines(told))
+        return JsonResponse(telemetry_document(public_id, told))
+
+    try:
+        return guarded(run, kept_answer(request, run, (TELEMETRY, form, evidence.sha256), make))
+    except ValueError as error:
+        raise Http404(str(error)) from error

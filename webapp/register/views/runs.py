@@ -111,6 +111,8 @@ def addresses(request: HttpRequest, run: Run) -> dict[str, str]:
             f"histograms_{form}_address": reverse("run-histograms", args=[run.public_id, form]) + query
             for form in FORMS
         },
+        "telemetry_address": reverse("run-telemetry", args=[run.public_id, "json"]) + query,
+        "telemetry_csv_address": reverse("run-telemetry", args=[run.public_id, "csv"]) + query,
         "intervals_address": reverse("api-run-intervals", args=[run.public_id]) + query,
         "status_lines_address": reverse("run-status-lines", args=[run.public_id]) + query,
     }

@@ -1,0 +1,40 @@
+// What the machine did while a run was made: a panel for each quantity that its side file tells.
+import {axis, drawIn, fetched, plain, titled, token, unitOf, whenSeen} from './chart.js';
+
+const counted = new Intl.NumberFormat('en-US', {maximumFractionDigits: 1});
+
+function panel(box, series) {
+  const figure = document.createElement('figure'), caption = document.createElement('figcaption');
+  const name = document.createElement('b'), unit = document.createElement('span'), plot = document.createElement('div');
+  [name.textContent, unit.textContent, plot.className] = [series.name, series.unit, 'plot'];
+  caption.append(name, ' ', unit);
+  figure.append(caption, plot);
+  box.append(figure);
+  return plot;
+}
+
+function draw(plot, told, series) {
+  const [seconds, unit] = unitOf(told.columns.at(-1)[1]);
+  const x = told.columns.map(([start, end]) => (start + end) / 2 / seconds);
+  const most = Math.max(...series.greatest.filter(value => value !== null));
+  const line = {mode: 'lines', x, line: {color: token('mark'), width: 1}, hoverinfo: 'skip', connectgaps: false};
+  const said = (low, high) => low === high ? counted.format(low) : `${counted.format(low)} to ${counted.format(high)}`;
+  const texts = series.greatest.map((high, place) => high === null ? 'not told' : `${said(series.least[place], high)} ${series.unit}`);
+  drawIn(plot, [
+    {...line, y: series.least},
+    {...line, y: series.greatest, fill: 'tonexty', fillcolor: token('track'), hoverinfo: 'all', customdata: texts.map(plain),
+      hovertemplate: `%{x:.2f} ${unit}: %{customdata}<extra></extra>`},
+  ], {
+    margin: {l: 52, r: 8, t: 12, b: 40}, xaxis: {...axis(), showgrid: false, title: titled(`${unit} since the start`), nticks: 6},
+    yaxis: {...axis(), showline: false, nticks: 4, range: [0, 1.05 * most || 1]},
+  }, `${series.name}, ${series.unit}`, texts.map((text, place) => [1, place, `${x[place].toFixed(2)} ${unit}: ${text}`]));
+}
+
+const box = document.querySelector('[data-telemetry]');
+if (box) {
+  whenSeen(box, async () => {
+    const told = await fetched(box.dataset.source);
+    box.replaceChildren();
+    return {told, plots: told.series.map(series => panel(box, series))};
+  }, (_, {told, plots}) => plots.forEach((plot, place) => draw(plot, told, told.series[place])));
+}
