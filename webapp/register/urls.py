@@ -4,15 +4,17 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 from webapp.register.compare.views import compare
-from webapp.register.views import drives, home, lines, products, run_charts, run_files, runs
+from webapp.register.views import drives, home, lines, products, run_charts, run_files, runs, search
 
 urlpatterns = [
     path("", home.home, name="home"),
     path("drives/", RedirectView.as_view(pattern_name="home")),
     path("drives/historical/", drives.historical, name="historical"),
+    path("drives/rows.json", drives.data, name="drives-data"),
     path("drives/<str:category>/", drives.category, name="category"),
     path("compare/", compare, name="compare"),
     path("drive/<slug:slug>/", products.product, name="product"),
+    path("search/", search.search_drives, name="search"),
     path("runs/<str:public_id>/", runs.detail, name="run-detail"),
     path("runs/<str:public_id>/log", runs.log, name="run-log"),
     path("runs/<str:public_id>/lines/<int:first>/", lines.lines, name="run-line"),

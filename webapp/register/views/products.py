@@ -24,7 +24,10 @@ from webapp.register.tables import Table, TableSpec, build_table, is_over
 from webapp.register.ycsb_page import points_of
 from webapp.register.your_limits import Held, changes_sentence, keeps
 
-NOT_OF_A_RUN = {columns.DRIVE, columns.SYSTEM, columns.INSTANCE, columns.CAPACITY, columns.PCIE_GEN, columns.ENDURANCE}
+NOT_OF_A_RUN = {
+    *(columns.DRIVE, columns.SYSTEM, columns.INSTANCE, columns.CAPACITY, columns.PCIE_GEN, columns.ENDURANCE),
+    *(columns.SUSTAINED, columns.PER_TB),
+}
 
 
 @public_page

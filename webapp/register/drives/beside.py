@@ -1,0 +1,47 @@
+"""What stands beside a category's table whatever is asked of it: read once for each state of the register."""
+
+from dataclasses import dataclass
+
+from results.models import Category
+from webapp.register.drives.capacities import ModelCapacities, capacities_of
+from webapp.register.drives.cloud import CloudView, cloud_view
+from webapp.register.drives.coded import Rows, rows_of
+from webapp.register.drives.judged import standing, table_sentence
+from webapp.register.drives.page import DrivesPage
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The sentence above a page's tables, and what stands below them."""
+
+    sentence: str
+    models: list[ModelCapacities]
+    models_count: int
+    cloud: CloudView | None
+    footnotes: tuple[str, ...]
+
+
+def beside(page: DrivesPage) -> Beside:
+    """Return what stands beside the page's tables."""
+    return page.shelf.remember((page.room.name, page.profile), lambda: _read(page))
+
+
+def _read(page: DrivesPage) -> Beside:
+    current = _current(page)
+    stand = rows_of(current & standing(page.shelf))
+    spec = page.room.specs[0]
+    models, count = ([], 0) if page.room.is_historical else capacities_of(page.shelf, stand)
+    is_cloud = page.room.name == Category.CLOUD
+    return Beside(
+        sentence=table_sentence(page.shelf, current, page.judge),
+        models=models,
+        models_count=count,
+        cloud=cloud_view(page.shelf, stand) if is_cloud else None,
+        footnotes=spec.reading_notes if is_cloud else spec.footnotes,
+    )
+
+
+def _current(page: DrivesPage) -> Rows:
+    historical = page.shelf.columns["historical"]
+    current = historical.having([word != "yes" for word in historical.words] + [False])
+    return page.universe if page.room.is_historical else page.universe & current
