@@ -3,7 +3,7 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from webapp.register.views import drives, home, lines, runs
+from webapp.register.views import drives, explain, home, lines, runs
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -20,4 +20,10 @@ urlpatterns = [
     path("runs/<str:public_id>/earlier/<int:number>.json", runs.earlier, name="run-earlier"),
     path("runs/<str:public_id>/slices.csv", runs.slices_csv, name="run-slices"),
     path("runs/<str:public_id>/status-lines.csv", runs.status_lines_csv, name="run-status-lines"),
+    # YCSB and the rooms beside the tables.
+    path("explain/", explain.reading, name="explain"),
+    path("explain/rules/", explain.rules, name="explain-rules"),
+    path("explain/tools/", explain.tools, name="explain-tools"),
+    path("explain/submit/", explain.submitting, name="explain-submit"),
+    path("explain/glossary/", explain.glossary, name="explain-glossary"),
 ]
