@@ -3,7 +3,7 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from webapp.register.views import drives, explain, home, lines, runs
+from webapp.register.views import drives, explain, home, lines, nines, runs, sizing
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -21,6 +21,8 @@ urlpatterns = [
     path("runs/<str:public_id>/slices.csv", runs.slices_csv, name="run-slices"),
     path("runs/<str:public_id>/status-lines.csv", runs.status_lines_csv, name="run-status-lines"),
     # YCSB and the rooms beside the tables.
+    path("nines/", nines.nines, name="nines"),
+    path("sizing/", sizing.sizing, name="sizing"),
     path("explain/", explain.reading, name="explain"),
     path("explain/rules/", explain.rules, name="explain-rules"),
     path("explain/tools/", explain.tools, name="explain-tools"),

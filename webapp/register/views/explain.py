@@ -1,6 +1,7 @@
 """The pages that explain: how to read the numbers, the rules, the tools, how to submit, the words."""
 
 import json
+from collections.abc import Mapping
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -46,5 +47,5 @@ def glossary(request: HttpRequest) -> HttpResponse:
     return _page(request, "glossary", {"sections": glossary_sections()})
 
 
-def _page(request: HttpRequest, name: str, context: dict[str, object]) -> HttpResponse:
-    return render(request, f"register/explain/{name}.html", {"section": "explain", "explained": name} | context)
+def _page(request: HttpRequest, name: str, context: Mapping[str, object]) -> HttpResponse:
+    return render(request, f"register/explain/{name}.html", {"section": "explain", "explained": name, **context})
