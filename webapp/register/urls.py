@@ -3,7 +3,7 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from webapp.register.views import drives, explain, home, lines, nines, runs, sizing
+from webapp.register.views import drives, explain, home, lines, nines, runs, sizing, ycsb
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -21,6 +21,10 @@ urlpatterns = [
     path("runs/<str:public_id>/slices.csv", runs.slices_csv, name="run-slices"),
     path("runs/<str:public_id>/status-lines.csv", runs.status_lines_csv, name="run-status-lines"),
     # YCSB and the rooms beside the tables.
+    path("ycsb/", ycsb.index, name="ycsb"),
+    path("ycsb/claims/", ycsb.claims, name="ycsb-claims"),
+    path("ycsb/loads/<slug:key>/", ycsb.load, name="ycsb-load"),
+    path("ycsb/<slug:publication>/", ycsb.publication, name="ycsb-publication"),
     path("nines/", nines.nines, name="nines"),
     path("sizing/", sizing.sizing, name="sizing"),
     path("explain/", explain.reading, name="explain"),
