@@ -3,7 +3,7 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from webapp.register.views import drives, explain, home, lines, nines, runs, sizing, ycsb
+from webapp.register.views import drives, explain, fleet, home, lines, nines, runs, sizing, ycsb
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -27,6 +27,7 @@ urlpatterns = [
     path("ycsb/<slug:publication>/", ycsb.publication, name="ycsb-publication"),
     path("nines/", nines.nines, name="nines"),
     path("sizing/", sizing.sizing, name="sizing"),
+    path("check/", fleet.check, name="check"),
     path("explain/", explain.reading, name="explain"),
     path("explain/rules/", explain.rules, name="explain-rules"),
     path("explain/tools/", explain.tools, name="explain-tools"),
