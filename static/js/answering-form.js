@@ -7,17 +7,13 @@ async function renew(form, signal) {
   const address = `${location.pathname}?${query}`;
   const answer = await fetch(address, {signal, headers: {Accept: 'text/html'}});
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-  const place = document.querySelector(form.dataset.answers);
-  const fresh = page.querySelector(form.dataset.answers);
-  if (answer.ok && fresh) {
-    keepFocus(() => place.replaceChildren(...fresh.childNodes));
-    history.replaceState(null, '', address);
-  } else {
-    const said = document.createElement('p');
-    said.className = 'callout fault';
-    said.textContent = page.querySelector('.lede')?.textContent ?? `The server answered ${answer.status}.`;
-    place.replaceChildren(said);
+  const places = [...document.querySelectorAll(form.dataset.answers)];
+  if (!answer.ok) {
+    places[0].textContent = page.querySelector('.lede')?.textContent ?? `The server answered ${answer.status}.`;
+    return;
   }
+  keepFocus(() => places.forEach(place => place.replaceChildren(...page.getElementById(place.id).childNodes)));
+  history.replaceState(null, '', address);
 }
 
 // A field inside the answer is renewed too: whoever types in it goes on typing in the new one.

@@ -21,7 +21,7 @@ const trace = (curve, place) => {
   return {
     type: 'scatter', mode: curve.line ? 'lines+markers' : 'markers', name: curve.name, x: curve.x, y: curve.y, text: curve.labels,
     line: style.line, hovertemplate: `${escaped(curve.name)}<br>%{x:,}: %{y:,.4~r}<br>%{text}<extra></extra>`,
-    marker: {symbol: style.symbol, color: style.line.color, size: curve.x.map((_, at) => at === curve.peak ? 13 : 8)},
+    marker: {symbol: style.symbol, opacity: 1, color: style.line.color, size: curve.x.map((_, at) => at === curve.peak ? 13 : 8)},
   };
 };
 
@@ -29,13 +29,14 @@ const trace = (curve, place) => {
 const escaped = text => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('%{', '% {');
 
 const heldShape = line => line.axis === 'x'
-  ? {type: 'line', yref: 'paper', y0: 0, y1: 1, x0: line.at, x1: line.at, line: {color: token('ink'), width: 1.5}}
-  : {type: 'line', xref: 'paper', x0: 0, x1: 1, y0: line.at, y1: line.at, line: {color: token('ink'), width: 1.5}};
+  ? {type: 'line', layer: 'below', yref: 'paper', y0: 0, y1: 1, x0: line.at, x1: line.at, line: {color: token('ink'), width: 1.5}}
+  : {type: 'line', layer: 'below', xref: 'paper', x0: 0, x1: 1, y0: line.at, y1: line.at, line: {color: token('ink'), width: 1.5}};
 
-const heldText = line => ({
+// A text beside an upright line stands on the side that has room.
+const heldText = (line, right) => ({
   text: `<b>${escaped(line.text)}</b>`, showarrow: false, font: {color: token('ink'), size: 12},
   ...(line.axis === 'x'
-    ? {x: line.at, yref: 'paper', y: 1, xanchor: 'left', yanchor: 'top', xshift: 4}
+    ? {x: line.at, yref: 'paper', y: 1, yanchor: 'top', ...(line.at > right / 2 ? {xanchor: 'right', xshift: -4} : {xanchor: 'left', xshift: 4})}
     : {xref: 'paper', x: 0, y: line.at, xanchor: 'left', yanchor: 'bottom', xshift: 4}),
 });
 
@@ -56,7 +57,7 @@ const layout = panel => {
     xaxis: {...axis(panel.xTitle), showgrid: false, ...(panel.xLog ? threadTicks(panel) : {range: [0, 1.08 * right]})},
     yaxis: {...axis(panel.yTitle), showline: false, nticks: 6, range: [0, 1.12 * top]},
     hoverlabel: {bgcolor: token('paper'), bordercolor: token('ink'), font: {family: token('sans'), size: 12, color: token('ink')}},
-    shapes: panel.held.map(heldShape), annotations: panel.held.map(heldText),
+    shapes: panel.held.map(heldShape), annotations: panel.held.map(line => heldText(line, right)),
   };
 };
 

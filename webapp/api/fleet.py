@@ -49,7 +49,7 @@ class FleetCheck(APIView):
     )
     def post(self, request: Request) -> Response:
         """Answer for every drive; 400 with a sentence where the body is no list."""
-        content = request.data.get("list", b"")  # a request without a body has no data at all
+        content = request.data.get("list", b"") if isinstance(request.data, dict) else b""
         try:
             found = answers(read_drives(decoded(content)), register_index())
         except FleetError as error:

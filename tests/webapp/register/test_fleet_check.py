@@ -131,7 +131,9 @@ def test_the_published_drives_are_found_by_their_names(client, catalogue):
 def test_the_page_counts_and_explains(client, ex4, make_published_run):
     make_published_run(product=ex4)
     text = client.post("/check/", {"list": "model\nDC EX4\nnobody's drive\n"}).text
-    assert "0 certified, 0 other firmware, 0 tested, not certified, 1 as published, 0 withdrawn, 1 unknown." in text
+    assert (
+        "0 certified, 0 other firmware, 0 tested without a certificate, 1 as published, 0 withdrawn, 1 unknown." in text
+    )
     assert f'href="/drive/{ex4.slug}/"' in text
     assert "without a log: no certificate" in text
 

@@ -51,6 +51,7 @@ TOLD = (
     Meaning("protocol", "Protocol", "how a networked system was reached"),
     Meaning("sole_tenant", "Sole tenant", "whether nobody else ran on the machine; blank where it is not stated"),
     Meaning("act_version", "ACT", "version of the test program; up to 5.3 its reads hold the time in queue"),
+    Meaning("started_at", "Started", "when the run began, as far as it is stated"),
     Meaning("source", "Source", "who ran a published test, or whose log it is"),
     Meaning(
         "tier",
@@ -58,11 +59,12 @@ TOLD = (
         "who vouches: published, vendor-reported, reviewed, lab-verified, with one to four bars; it leads to the run",
     ),
     Meaning(
-        "rated_tps",
-        "Speed that the rating sustains",
+        "sustained_tps",
+        "Rating sustains",
         "computed: the speed at which ACT's own writes (1x: 23.53 x 128 KiB/s, 266 GB a day of one device) use up the "
-        "rated writes of a day",
+        "writes of a day that the drive is rated for",
     ),
+    Meaning("needed_dwpd", "Speed needs", "computed: the rating that ACT's own writes at the tested speed would need"),
     Meaning(
         "tps_per_tb", "Speed per TB", "computed: speed over capacity; a larger drive of one model need not be faster"
     ),

@@ -29,7 +29,7 @@ class State(StrEnum):
 WORDS = {
     State.CERTIFIED: "certified",
     State.OTHER_FIRMWARE: "other firmware",
-    State.TESTED: "tested, not certified",
+    State.TESTED: "tested without a certificate",
     State.PUBLISHED: "as published",
     State.WITHDRAWN: "withdrawn",
     State.UNKNOWN: "unknown",

@@ -10,7 +10,7 @@ from results.rules.sizing import Demand, Size, Tested
 from webapp.register.sizing.offers import Candidate
 from webapp.templatetags import units
 
-RULE = "rule: results/rules/sizing.py"
+RULE = "the rule: docs/statistics.md, Sizing"
 ASKED = "asked"
 SHEET = "the maker's sheet, not verified"
 
