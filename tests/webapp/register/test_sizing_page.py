@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from results.models import Certificate, Profile, Visibility
+from webapp.register.sizing import page
 
 pytestmark = pytest.mark.django_db
 
@@ -163,6 +164,16 @@ def test_the_number_of_queries_does_not_grow_with_the_drives(drive, count_querie
     for _ in range(50):
         drive()
     assert count_queries("/sizing/") == few
+
+
+def test_of_very_many_drives_the_first_are_shown_and_the_file_has_all(client, drive, monkeypatch):
+    monkeypatch.setattr(page, "SHOWN_ROWS", 2)
+    for number in range(3):
+        drive(capacity_gb=1000 * (number + 1))
+    text = client.get("/sizing/").text
+    assert "The first 2 of 3 current drives within the limits; the CSV has them all." in text
+    assert text.count("Price of one") == 3  # of two rows and the head
+    assert len(answer(client)) == 3
 
 
 def test_the_published_catalogue_is_sized(client, catalogue):

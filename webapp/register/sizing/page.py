@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from results.rules.loads import printed_decimal
 from results.rules.sizing import Size, Tested, size, untested
+from results.rules.words import counted
 from webapp.register.exports import Value
 from webapp.register.sentences import product_name
 from webapp.register.sizing.offers import Candidate
@@ -18,6 +19,15 @@ FIELDS = (
     *("by_endurance", "needed_dwpd", "rated_dwpd", "tested_tps", "capacity_gb", "basis", "tier", "price"),
 )
 UNTESTED = "untested at this workload"
+SHOWN_ROWS = 100
+
+
+@dataclass(frozen=True)
+class Sized:
+    """One drive and how many of it."""
+
+    candidate: Candidate
+    size: Size
 
 
 @dataclass(frozen=True)
@@ -52,37 +62,43 @@ class SizingPage:
     question: SizingQuestion
     untested: Sequence[str]
     rows: Sequence[SizingRow]
-    fewest: SizingRow | None
-    cheapest: SizingRow | None
+    drives_count: int
     shown: SizingRow | None
     steps: Sequence[Step]
     sentence: str
 
+    @property
+    def count_sentence(self) -> str:
+        """How many drives are shown, and where the others are."""
+        every = counted(self.drives_count, "current drive")
+        if self.drives_count <= len(self.rows):
+            return f"{every} within the limits, each at the load it was tested with."
+        return f"The first {len(self.rows)} of {every} within the limits; the CSV has them all."
+
 
 def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Tested) -> SizingPage:
-    """Return the answer for every drive."""
-    rows = _sorted([_row(each, question, tested) for each in found], question.sort)
-    sized = [row for row in rows if row.size.drives is not None]
-    fewest = min(sized, key=_by_drives, default=None)
-    cheapest = min((row for row in sized if row.size.price is not None), key=_by_price, default=None)
-    asked = next((row for row in rows if row.slug == question.drive), None)
-    shown = asked or fewest or next(iter(rows), None)
+    """Return the answer: of very many drives the first ones as rows, of a file all of them."""
+    sizes = _sorted([Sized(each, size(question.demand, each.offer, tested)) for each in found], question.sort)
+    rows = [_row(each) for each in (sizes[:SHOWN_ROWS] if question.form == "html" else sizes)]
+    fewest = min((each for each in sizes if each.size.drives is not None), key=_by_drives, default=None)
+    cheapest = min((each for each in sizes if each.size.price is not None), key=_by_price, default=None)
+    asked = next((each for each in sizes if each.candidate.product.slug == question.drive), None)
+    shown = asked or fewest or next(iter(sizes), None)
     reasons = untested(question.demand, tested)
     return SizingPage(
         question,
         reasons,
         rows,
-        fewest,
-        cheapest,
-        shown,
+        len(sizes),
+        _row(shown) if shown else None,
         steps(question.demand, shown.candidate, shown.size, tested) if shown else [],
-        _sentence(fewest, cheapest, reasons),
+        _sentence(_row(fewest) if fewest else None, _row(cheapest) if cheapest else None, reasons),
     )
 
 
-def _row(candidate: Candidate, question: SizingQuestion, tested: Tested) -> SizingRow:
-    offer, found = candidate.offer, size(question.demand, candidate.offer, tested)
-    needs = found.needs
+def _row(sized: Sized) -> SizingRow:
+    candidate, found = sized.candidate, sized.size
+    offer, needs = candidate.offer, found.needs
     return SizingRow(
         candidate,
         found,
@@ -106,21 +122,21 @@ def _dwpd(dwpd: Fraction | None) -> str:
     return "" if dwpd is None else number(dwpd)
 
 
-def _by_drives(row: SizingRow) -> tuple[int, Fraction, str]:
-    return row.size.drives or 0, -row.candidate.offer.tps, row.name
+def _by_drives(sized: Sized) -> tuple[int, Fraction, str]:
+    return sized.size.drives or 0, -sized.candidate.offer.tps, sized.candidate.product.slug
 
 
-def _by_price(row: SizingRow) -> tuple[Fraction, int, str]:
-    return row.size.price or Fraction(0), row.size.drives or 0, row.name
+def _by_price(sized: Sized) -> tuple[Fraction, int, str]:
+    return sized.size.price or Fraction(0), sized.size.drives or 0, sized.candidate.product.slug
 
 
-def _sorted(rows: Sequence[SizingRow], sort: str) -> list[SizingRow]:
-    """Return the rows in the order asked for; what cannot be told comes last."""
+def _sorted(sizes: Sequence[Sized], sort: str) -> list[Sized]:
+    """Return the drives in the order asked for; what cannot be told comes last."""
     if sort == "name":
-        return sorted(rows, key=lambda row: row.name.casefold())
+        return sorted(sizes, key=lambda each: product_name(each.candidate.product).casefold())
     if sort == "cheapest":
-        return sorted(rows, key=lambda row: (row.size.price is None, *_by_price(row)))
-    return sorted(rows, key=lambda row: (row.size.drives is None, *_by_drives(row)))
+        return sorted(sizes, key=lambda each: (each.size.price is None, *_by_price(each)))
+    return sorted(sizes, key=lambda each: (each.size.drives is None, *_by_drives(each)))
 
 
 def _sentence(fewest: SizingRow | None, cheapest: SizingRow | None, reasons: Sequence[str]) -> str:
