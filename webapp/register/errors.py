@@ -11,6 +11,6 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return render(request, "404.html", {"sentence": sentence}, status=404)
 
 
-def not_understood(request: HttpRequest, sentence: str) -> HttpResponse:
-    """Name the parameter that was not understood, and offer the page without it."""
-    return render(request, "400.html", {"sentence": sentence, "path": request.path}, status=400)
+def not_understood(request: HttpRequest, sentence: str, path: str = "") -> HttpResponse:
+    """Name what was not understood, and offer the page without it; `path` where that is another one."""
+    return render(request, "400.html", {"sentence": sentence, "path": path or request.path}, status=400)

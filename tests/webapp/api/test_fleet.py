@@ -23,7 +23,7 @@ def test_a_list_is_answered_whatever_it_is_called(client, content_type):
 def test_the_api_says_what_the_page_says(client):
     import_catalogue()
     by_api = client.generic("POST", "/api/v1/check/", LIST, "text/plain").json()["rows"]
-    assert by_api == client.post("/check/", {"list": LIST, "format": "json"}).json()["rows"]
+    assert by_api == client.post("/check/answer/", {"list": LIST, "format": "json"}).json()["rows"]
 
 
 @pytest.mark.parametrize("body", ["", "prose", "[" * 100_000])

@@ -40,7 +40,7 @@ def ex4(make_product):
 def ask(client, *drives, **extra):
     """Return state and sentence for each (model, firmware, capacity)."""
     lines = ["model,firmware,capacity_gb", *(",".join(drive) for drive in drives)]
-    told = client.post("/check/", {"list": "\n".join(lines), "format": "json"} | extra).json()
+    told = client.post("/check/answer/", {"list": "\n".join(lines), "format": "json"} | extra).json()
     return [(row["state"], row["sentence"]) for row in told["rows"]]
 
 
@@ -86,6 +86,12 @@ def test_a_tested_drive_without_a_certificate_is_not_certified(client, ex4, make
     assert ask(client, ("DC EX4", "F1", "3200"))[0][0] == "tested"
 
 
+def test_a_run_of_a_database_is_no_test_of_the_drive(client, ex4, make_published_run):
+    make_published_run(product=ex4)
+    make_published_run(product=ex4, workload="ycsb", tier="reviewed", statistic="overall")
+    assert ask(client, ("DC EX4", "F1", "3200"))[0][0] == "published"
+
+
 def test_an_unreviewed_run_gives_its_product_not_away(client, ex4, make_log_run):
     make_log_run(product=ex4, visibility=Visibility.UNREVIEWED)
     assert ask(client, ("DC EX4", "F1", "3200"))[0][0] == "unknown"
@@ -119,7 +125,7 @@ def test_a_list_without_capacities_claims_nothing_where_there_are_several(
 def test_a_model_name_of_another_maker_is_not_taken(client, make_product, make_published_run):
     for vendor in ("Exemplar", "Western Digital"):
         make_published_run(product=make_product(vendor=vendor, model="P100", capacity_gb=960))
-    told = client.post("/check/", {"list": "vendor,model,capacity_gb\n,WDC P100,960\n", "format": "json"}).json()
+    told = client.post("/check/answer/", {"list": "vendor,model,capacity_gb\n,WDC P100,960\n", "format": "json"}).json()
     assert len(told["rows"][0]["products"].split()) == 1
 
 
@@ -130,7 +136,7 @@ def test_the_published_drives_are_found_by_their_names(client, catalogue):
 
 def test_the_page_counts_and_explains(client, ex4, make_published_run):
     make_published_run(product=ex4)
-    text = client.post("/check/", {"list": "model\nDC EX4\nnobody's drive\n"}).text
+    text = client.post("/check/answer/", {"list": "model\nDC EX4\nnobody's drive\n"}).text
     assert (
         "0 certified, 0 other firmware, 0 tested without a certificate, 1 as published, 0 withdrawn, 1 unknown." in text
     )
@@ -141,7 +147,7 @@ def test_the_page_counts_and_explains(client, ex4, make_published_run):
 def test_a_file_is_read_like_what_is_pasted(client, ex4, make_published_run):
     make_published_run(product=ex4)
     content = json.dumps({"Devices": [{"ModelNumber": "DC EX4", "PhysicalSize": 3200631791616}]}).encode("utf-16")
-    told = client.post("/check/", {"file": SimpleUploadedFile("n.json", content), "format": "json"}).json()
+    told = client.post("/check/answer/", {"file": SimpleUploadedFile("n.json", content), "format": "json"}).json()
     assert told["rows"][0]["state"] == "published"
 
 
@@ -154,7 +160,7 @@ def test_nothing_of_a_list_is_stored(client, catalogue, tmp_path, settings, coun
     models = apps.get_models()
     rows, files = {model: model.objects.count() for model in models}, files_below(settings.DATA_DIR)
     upload = SimpleUploadedFile("fleet.csv", b"model\n" + b"secret drive\n" * 4_000)
-    response = client.post("/check/", {"file": upload})
+    response = client.post("/check/answer/", {"file": upload})
     assert response.status_code == 200
     assert response["Cache-Control"] == "no-store"
     assert {model: model.objects.count() for model in models} == rows
@@ -168,17 +174,22 @@ def test_a_check_needs_no_token_and_the_form_is_the_same_for_everyone(db):
     form = strict.get("/check/")
     assert form["Cache-Control"] == "public, max-age=60"
     assert not form.cookies
-    assert strict.post("/check/", {"list": "model\nx\n"}).status_code == 200
+    assert strict.post("/check/answer/", {"list": "model\nx\n"}).status_code == 200
 
 
-@pytest.mark.parametrize("method", ["put", "delete", "patch"])
-def test_other_methods_are_refused(client, method):
+@pytest.mark.parametrize("method", ["post", "put", "delete", "patch"])
+def test_the_form_is_only_read(client, method):
     assert getattr(client, method)("/check/").status_code == 405
+
+
+def test_an_answer_without_a_question_leads_to_the_form(client):
+    response = client.get("/check/answer/")
+    assert (response.status_code, response["Location"]) == (302, "/check/")
 
 
 @pytest.mark.parametrize("text", ["", "prose without end", "[" * 100_000, '{"Devices": 5}'])
 def test_what_is_no_list_is_answered_with_a_sentence(client, text):
-    response = client.post("/check/", {"list": text})
+    response = client.post("/check/answer/", {"list": text})
     assert response.status_code == 400
     assert "expected the JSON of nvme list" in response.text or "nested too deeply" in response.text
 
@@ -187,26 +198,28 @@ def test_what_is_no_list_is_answered_with_a_sentence(client, text):
 def test_a_list_that_is_too_large_is_refused_with_a_sentence(client, sent):
     content = "model\n" + "x" * (LIST_BYTES_MAX + 1)
     value = content if sent == "list" else SimpleUploadedFile("f", content.encode())
-    response = client.post("/check/", {sent: value})
+    response = client.post("/check/answer/", {sent: value})
     assert response.status_code == 413
     assert "check it in parts" in response.text
 
 
 def test_a_body_that_says_it_is_huge_is_not_read(client):
-    response = client.generic("POST", "/check/", b"x", "multipart/form-data; boundary=b", CONTENT_LENGTH=10**12)
+    response = client.generic("POST", "/check/answer/", b"x", "multipart/form-data; boundary=b", CONTENT_LENGTH=10**12)
     assert response.status_code == 413
 
 
 def test_a_form_that_does_not_arrive_whole_is_answered(client):
-    response = client.generic("POST", "/check/", b"--b\r\nnothing", "multipart/form-data; boundary=")
+    response = client.generic("POST", "/check/answer/", b"--b\r\nnothing", "multipart/form-data; boundary=")
     assert response.status_code == 400
 
 
 def test_names_of_a_list_are_never_markup(client):
-    text = client.post("/check/", {"list": "model,device\n<script>alert(1)</script>,\u202eevil\n=cmd(),x\n"}).text
+    text = client.post(
+        "/check/answer/", {"list": "model,device\n<script>alert(1)</script>,\u202eevil\n=cmd(),x\n"}
+    ).text
     assert "<script>alert" not in text
     assert "<bdi>\u202eevil</bdi>" in text
-    lines = client.post("/check/", {"list": "model\n=cmd()\n", "format": "csv"}).text
+    lines = client.post("/check/answer/", {"list": "model\n=cmd()\n", "format": "csv"}).text
     assert "'=cmd()" in lines
 
 
@@ -225,5 +238,5 @@ def test_the_number_of_queries_is_one_whatever_the_fleet_and_the_register(
 
 def test_the_evidence_directory_is_not_written(client):
     before = files_below(settings.EVIDENCE_DIR)
-    client.post("/check/", {"list": "model\nx\n"})
+    client.post("/check/answer/", {"list": "model\nx\n"})
     assert files_below(settings.EVIDENCE_DIR) == before

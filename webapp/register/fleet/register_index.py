@@ -108,7 +108,7 @@ def register_index() -> RegisterIndex:
     for certificate in Certificate.objects.order_by("-nx_load", "pk").defer("document"):
         if certificate.product_id in listed:
             listed[certificate.product_id].certificates.append(certificate)
-    runs = Run.objects.public().values_list("product_id", "tier", "visibility")
+    runs = Run.objects.public().rated().values_list("product_id", "tier", "visibility")  # of a drive, not of a database
     for product_id, tier, visibility in runs:
         each = listed.get(product_id or 0)
         if each is None:

@@ -1,11 +1,12 @@
 """The fleet check: which drives of a list the register knows, and as what. Nothing of the list is stored."""
 
 from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 
 from webapp.register.answer_rows import answer_rows
+from webapp.register.asked import given_of
 from webapp.register.errors import not_understood
 from webapp.register.exports import Value
 from webapp.register.fleet.answers import FleetAnswer, answers, counts
@@ -19,30 +20,32 @@ FIELDS = ("device", "vendor", "model", "firmware", "capacity_gb", "state", "sent
 NO_STORE = "no-store"
 
 
-@csrf_exempt  # a check changes nothing and knows nobody: no cookie, no token, so that the page is the same for everyone
-def check(request: HttpRequest) -> HttpResponseBase:
-    """Answer a sent list; show the form otherwise."""
-    response = _answered(request) if request.method == "POST" else _form(request)
-    if request.method == "POST":
-        response.headers["Cache-Control"] = NO_STORE
-    return response
-
-
 @public_page
-def _form(request: HttpRequest) -> HttpResponse:
+def form(request: HttpRequest) -> HttpResponse:
+    given_of(request.GET, ())
     return render(request, "register/check/check.html", {"section": "check"})
+
+
+@csrf_exempt  # a check changes nothing and knows nobody: no cookie, no token, so that the form is the same for everyone
+def answer(request: HttpRequest) -> HttpResponse:
+    """Answer a sent list; whoever comes without one is led to the form."""
+    if request.method != "POST":
+        return redirect("check")
+    response = _answered(request)
+    response.headers["Cache-Control"] = NO_STORE
+    return response
 
 
 def _answered(request: HttpRequest) -> HttpResponse:
     try:
         found = answers(read_drives(listed_text(request)), register_index())
     except FleetError as error:
-        refused = not_understood(request, str(error))
+        refused = not_understood(request, str(error), reverse("check"))
         refused.status_code = 413 if str(error) == TOO_LARGE else 400
         return refused
-    form = request.POST.get("format", "html")
-    if form in {"csv", "json"}:
-        return answer_rows(form, "fleet-check", SCHEMA, FIELDS, [values_of(each) for each in found])
+    wanted = request.POST.get("format", "html")
+    if wanted in {"csv", "json"}:
+        return answer_rows(wanted, "fleet-check", SCHEMA, FIELDS, [values_of(each) for each in found])
     context = {"section": "check", "answers": found, "counts": counts(found), "total": len(found)}
     return render(request, "register/check/answer.html", context)
 

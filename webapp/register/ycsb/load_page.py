@@ -62,7 +62,7 @@ def load_page(load: Load, question: LoadQuestion) -> LoadPage:
         title,
         [row for drive in load.drives for row in _rows(drive, question.operation)],
         [_throughput_panel(load), *_latency_panels(load, question)],
-        [_improvement(title, drive, base) for drive in others if base],
+        [_improvement(facts.workload, drive, base) for drive in others if base],
         _held_title(question),
         [_held(drive, question) for drive in load.drives] if question.at is not None else [],
         _sentence(load),
@@ -77,9 +77,9 @@ def _base(load: Load, question: LoadQuestion) -> LoadDrive | None:
     return asked[0] if asked else min(load.drives, key=lambda drive: max(drive.sweep().values()))
 
 
-def _improvement(title: str, drive: LoadDrive, base: LoadDrive) -> ImprovementTable:
+def _improvement(workload: str, drive: LoadDrive, base: LoadDrive) -> ImprovementTable:
     sides = Sides(product_name(drive.product), product_name(base.product))
-    return improvement_table((title, ""), sides, drive.sweep(), base.sweep())
+    return improvement_table((workload, ""), sides, drive.sweep(), base.sweep())
 
 
 def _rows(drive: LoadDrive, operation: str) -> list[PointRow]:
