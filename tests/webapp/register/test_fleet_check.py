@@ -122,6 +122,15 @@ def test_a_list_without_capacities_claims_nothing_where_there_are_several(
     assert "does not tell its capacity" in sentence
 
 
+def test_of_two_capacities_that_are_near_the_nearest_is_meant(client, make_product, make_published_run):
+    for capacity_gb in (1900, 1920):
+        make_published_run(
+            product=make_product(vendor="Exemplar", model="P100", capacity_gb=capacity_gb, slug=f"p-{capacity_gb}")
+        )
+    told = client.post("/check/answer/", {"list": "model,capacity_gb\nP100,1920\nP100,1901\n", "format": "json"}).json()
+    assert [row["products"] for row in told["rows"]] == ["p-1920", "p-1900"]
+
+
 def test_a_model_name_of_another_maker_is_not_taken(client, make_product, make_published_run):
     for vendor in ("Exemplar", "Western Digital"):
         make_published_run(product=make_product(vendor=vendor, model="P100", capacity_gb=960))

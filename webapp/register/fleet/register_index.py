@@ -62,7 +62,8 @@ class RegisterIndex:
         With a capacity only those of that size; without, all of the model.
         """
         words = words_of(model)
-        by_size = [each for each in self._named(words) if _is_size(each.product, capacity_gb, is_rounded=is_rounded)]
+        fitting = [each for each in self._named(words) if _is_size(each.product, capacity_gb, is_rounded=is_rounded)]
+        by_size = _nearest(fitting, capacity_gb)
         makers = _makers(words_of(vendor) + words)
         same_maker = [each for each in by_size if _makers(words_of(each.product.vendor)) & makers]
         return same_maker or ([] if _names_a_maker(makers, self) else by_size)
@@ -100,6 +101,15 @@ def _is_size(product: Product, capacity_gb: float | None, *, is_rounded: bool) -
         return True
     allowed = ROUNDED_OFF_PCT if is_rounded else CAPACITY_OFF_PCT
     return abs(capacity_gb - product.capacity_gb) * 100 <= allowed * product.capacity_gb
+
+
+def _nearest(found: list[Listed], capacity_gb: float | None) -> list[Listed]:
+    """Return those of the nearest capacity, where one is told: a register may have 1,900 and 1,920 GB of one model."""
+    known = [each.product.capacity_gb for each in found if each.product.capacity_gb is not None]
+    if capacity_gb is None or not known:
+        return found
+    nearest = min(known, key=lambda gigabytes: abs(gigabytes - capacity_gb))
+    return [each for each in found if each.product.capacity_gb == nearest]
 
 
 def register_index() -> RegisterIndex:
