@@ -53,7 +53,7 @@ def test_the_44_and_49_per_cent_of_the_7400_brief_are_found_and_drawn(page):
     assert "+48.6" in table.get_by_role("row", name=re.compile("^mean")).inner_text()
     page.locator("#throughput").scroll_into_view_if_needed()
     page.wait_for_selector(".plot .main-svg")
-    assert page.locator(".plot[role=img]").count() == 5
+    assert page.locator(".plot[aria-label]").count() == 5
 
 
 def test_a_chart_follows_the_theme(page):
