@@ -2,8 +2,9 @@
 
 import csv
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 from django.db import transaction
 
@@ -15,20 +16,19 @@ CLAIM_FILE = "published_claims.csv"
 STATED = "stated"
 
 Row = dict[str, str]
+T = TypeVar("T", PublishedFigure, PublishedClaim)
 
 
 def import_figures(folder: Path = PUBLISHED) -> int:
     """Write every figure of the two YCSB files; return how many rows were new."""
     with transaction.atomic():
-        return sum(
-            _upsert(PublishedFigure, name, row, _figure) for name in FIGURE_FILES for row in _read_rows(folder / name)
-        )
+        return sum(_upsert(PublishedFigure, name, _read_rows(folder / name), _figure) for name in FIGURE_FILES)
 
 
 def import_claims(folder: Path = PUBLISHED) -> int:
     """Write every claim; return how many rows were new."""
     with transaction.atomic():
-        return sum(_upsert(PublishedClaim, CLAIM_FILE, row, dict) for row in _read_rows(folder / CLAIM_FILE))
+        return _upsert(PublishedClaim, CLAIM_FILE, _read_rows(folder / CLAIM_FILE), dict)
 
 
 def _read_rows(path: Path) -> Iterator[Row]:
@@ -37,13 +37,22 @@ def _read_rows(path: Path) -> Iterator[Row]:
 
 
 def _upsert(
-    model: type[PublishedFigure] | type[PublishedClaim],
+    model: type[T],
     name: str,
-    row: Row,
+    rows: Iterable[Row],
     columns: Callable[[Row], dict[str, object]],
 ) -> int:
-    _, is_new = model._default_manager.update_or_create(catalogue_key=_key(name, row), defaults=columns(row))
-    return int(is_new)
+    """Write all rows in one statement: a first start has some two hundred."""
+    manager = model._default_manager
+    count_before = manager.count()
+    told = [{"catalogue_key": _key(name, row)} | columns(row) for row in rows]
+    manager.bulk_create(
+        [model(**each) for each in told],
+        update_conflicts=True,
+        unique_fields=["catalogue_key"],
+        update_fields=[column for column in told[0] if column != "catalogue_key"],
+    )
+    return manager.count() - count_before
 
 
 # What is stated about a thing may be corrected in the file; what the thing is makes its key.

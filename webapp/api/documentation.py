@@ -87,7 +87,9 @@ def _body_fields(schema: dict[str, Any], told: dict[str, Any]) -> list[dict[str,
     content = told.get("requestBody", {}).get("content", {})
     if not content:
         return []
-    reference = next(iter(content.values()))["schema"]["$ref"]
+    reference = next(iter(content.values()))["schema"].get("$ref")
+    if reference is None:  # a body that has no fields
+        return []
     shape = schema["components"]["schemas"][reference.rsplit("/", 1)[-1]]
     return [
         {"name": name, "place": "form", "is_required": name in shape.get("required", [])}

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from webapp.api import catalogue, certificates, documentation, intervals, submissions, validation
+from webapp.api import catalogue, certificates, documentation, fleet, intervals, submissions, validation
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("submissions/", submissions.SubmissionList.as_view(), name="api-submission-list"),
@@ -16,6 +16,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("certificates/", certificates.CertificateList.as_view(), name="api-certificate-list"),
     path("certificates/<slug:public_id>/", certificates.CertificateDetail.as_view(), name="api-certificate-detail"),
     path("validate/", validation.Validation.as_view(), name="api-validate"),
+    path("check/", fleet.FleetCheck.as_view(), name="api-check"),
     path("schema/", SpectacularJSONAPIView.as_view(), name="api-schema"),
     path("docs/", documentation.docs, name="api-docs"),
     re_path("", documentation.Unknown.as_view(), name="api-unknown"),

@@ -23,6 +23,6 @@ def asked_words(path: str) -> str:
     return " ".join(words_of(last))[:LONGEST_QUERY]
 
 
-def not_understood(request: HttpRequest, sentence: str) -> HttpResponse:
-    """Name the parameter that was not understood, and offer the page without it."""
-    return render(request, "400.html", {"sentence": sentence, "path": request.path}, status=400)
+def not_understood(request: HttpRequest, sentence: str, path: str = "") -> HttpResponse:
+    """Name what was not understood, and offer the page without it; `path` where that is another one."""
+    return render(request, "400.html", {"sentence": sentence, "path": path or request.path}, status=400)

@@ -4,7 +4,21 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 from webapp.register.compare.views import compare
-from webapp.register.views import drives, home, lines, products, run_charts, run_files, runs, search
+from webapp.register.views import (
+    drives,
+    explain,
+    fleet,
+    home,
+    lines,
+    nines,
+    products,
+    run_charts,
+    run_files,
+    runs,
+    search,
+    sizing,
+    ycsb,
+)
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -30,4 +44,18 @@ urlpatterns = [
     path("runs/<str:public_id>/histograms.<str:form>", run_files.histograms, name="run-histograms"),
     path("runs/<str:public_id>/again.conf", run_files.configuration, name="run-configuration"),
     path("runs/<str:public_id>/status-lines.csv", runs.status_lines_csv, name="run-status-lines"),
+    # YCSB and the rooms beside the tables.
+    path("ycsb/", ycsb.index, name="ycsb"),
+    path("ycsb/claims/", ycsb.claims, name="ycsb-claims"),
+    path("ycsb/loads/<slug:key>/", ycsb.load, name="ycsb-load"),
+    path("ycsb/<slug:publication>/", ycsb.publication, name="ycsb-publication"),
+    path("nines/", nines.nines, name="nines"),
+    path("sizing/", sizing.sizing, name="sizing"),
+    path("check/", fleet.form, name="check"),
+    path("check/answer/", fleet.answer, name="check-answer"),
+    path("explain/", explain.reading, name="explain"),
+    path("explain/rules/", explain.rules, name="explain-rules"),
+    path("explain/tools/", explain.tools, name="explain-tools"),
+    path("explain/submit/", explain.submitting, name="explain-submit"),
+    path("explain/glossary/", explain.glossary, name="explain-glossary"),
 ]

@@ -48,7 +48,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "historical_number": numbers.historical,
         "sentence": numbers.sentence,
         "limits": limits,
-        "tiers": _tiers(),
+        "tiers": tier_meanings(),
     }
     return render(request, "register/home.html", context)
 
@@ -96,5 +96,6 @@ def _line(category: Category, numbers: Numbers, fastest: Row | None) -> Category
     return CategoryLine(categories.SPECS[category].title, address, numbers.current[category], fastest, name)
 
 
-def _tiers() -> list[tuple[TierMark, str]]:
+def tier_meanings() -> list[tuple[TierMark, str]]:
+    """Return every tier with what it vouches for."""
     return [(tier_mark(tier), meaning) for tier, meaning in TIER_MEANINGS.items()]

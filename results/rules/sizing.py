@@ -1,0 +1,167 @@
+"""How many drives a cluster needs, by throughput, capacity and endurance; exact, with every step told.
+
+Only what was tested is answered: a load of other objects or of another ratio of reads to writes than the profile's is
+untested, and no answer is scaled from one that was tested otherwise.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil
+
+RECORD_STEP_BYTES = 16  # Source: aerospike/act src/storage/cfg_storage.c, RBLOCK_SIZE: records are rounded up to it
+SECONDS_PER_DAY = 86_400
+THROUGHPUT, CAPACITY, ENDURANCE, COPIES = "throughput", "capacity", "endurance", "copies"
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What a cluster must do. Rates are the clients'; `data_bytes` is one copy; ratios are of 1."""
+
+    reads_per_s: Fraction
+    writes_per_s: Fraction
+    object_bytes: int
+    data_bytes: Fraction
+    replication_factor: int
+    usable_ratio: Fraction
+    defrag_ratio: Fraction
+    drives_per_node: int
+    spare_nodes: int
+    life_years: Fraction
+    warranty_years: Fraction
+
+
+@dataclass(frozen=True)
+class Tested:
+    """The workload that drives were tested with: percent of reads, its tolerance in points, bytes of an object."""
+
+    reads_pct: Decimal
+    tolerance_points: Decimal
+    object_bytes: int
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A drive: the tps it was tested at, its capacity, and its rating; None where it is not stated."""
+
+    tps: Fraction
+    capacity_bytes: int
+    dwpd: Fraction | None = None
+    price: Fraction | None = None
+
+
+@dataclass(frozen=True)
+class Needs:
+    """The drives that each need asks for alone; None where it cannot be told."""
+
+    throughput: int | None
+    capacity: int
+    endurance: int | None
+
+
+@dataclass(frozen=True)
+class Size:
+    """One answer. `working_drives` do the work with the spare nodes gone; `binding` names what asked for most.
+
+    `drives` is None where the load is untested; `dwpd` is what the working drives must then be rated for, at least.
+    """
+
+    needs: Needs
+    binding: str
+    working_drives: int | None
+    nodes: int | None
+    drives: int | None
+    dwpd: Fraction | None
+    price: Fraction | None
+
+
+def stored_bytes(object_bytes: int) -> int:
+    """Return what an object takes on a drive: its bytes rounded up to the next 16.
+
+    >>> stored_bytes(1536), stored_bytes(1537)
+    (1536, 1552)
+    """
+    return -(-object_bytes // RECORD_STEP_BYTES) * RECORD_STEP_BYTES
+
+
+def drive_writes_per_s(demand: Demand) -> Fraction:
+    """Return the writes a second of all drives together: each write goes to every copy, a read to one."""
+    return demand.writes_per_s * demand.replication_factor
+
+
+def drive_tps(demand: Demand) -> Fraction:
+    """Return the reads and writes a second of all drives together."""
+    return demand.reads_per_s + drive_writes_per_s(demand)
+
+
+def reads_pct(demand: Demand) -> Fraction | None:
+    """Return the percentage of reads as the drives see it, after replication; None without any load."""
+    total = drive_tps(demand)
+    return demand.reads_per_s / total * 100 if total else None
+
+
+def untested(demand: Demand, tested: Tested) -> tuple[str, ...]:
+    """Return in sentences why no tested figure answers for the load; none where one does."""
+    reasons = []
+    if demand.object_bytes != tested.object_bytes:
+        reasons.append(f"objects of {demand.object_bytes:,} bytes; tested with {tested.object_bytes:,}")
+    share = reads_pct(demand)
+    if share is not None and abs(share - Fraction(tested.reads_pct)) > Fraction(tested.tolerance_points):
+        reasons.append(
+            f"{float(share):.1f} % reads on the drives; tested with {tested.reads_pct} %, give or take "
+            f"{tested.tolerance_points}"
+        )
+    return tuple(reasons)
+
+
+def capacity_bytes(demand: Demand) -> Fraction:
+    """Return the capacity of all drives together: data x copies / the part of a drive that may be filled."""
+    return demand.data_bytes * demand.replication_factor / demand.usable_ratio
+
+
+def host_bytes_per_day(demand: Demand) -> Fraction:
+    """Return what the host writes to all drives together in a day, with the rewriting that defragmentation does.
+
+    Writes/s x copies x stored bytes x 1 / (1 - defrag threshold) x 86,400 s. A drive's own write amplification is no
+    part of it: DWPD counts what the host writes.
+    """
+    rewritten = 1 / (1 - demand.defrag_ratio)
+    return drive_writes_per_s(demand) * stored_bytes(demand.object_bytes) * rewritten * SECONDS_PER_DAY
+
+
+def needed_dwpd(demand: Demand, drives: int, drive_bytes: int) -> Fraction:
+    """Return the rating that each of so many drives needs: host bytes a day / drives / capacity x life / warranty."""
+    return host_bytes_per_day(demand) / drives / drive_bytes * demand.life_years / demand.warranty_years
+
+
+def size(demand: Demand, offer: Offer, tested: Tested) -> Size:
+    """Return how many of a drive the demand needs, with the spare nodes' drives on top."""
+    is_tested = not untested(demand, tested)
+    needs = Needs(
+        throughput=ceil(drive_tps(demand) / offer.tps) if is_tested else None,
+        capacity=ceil(capacity_bytes(demand) / offer.capacity_bytes),
+        endurance=_endurance_drives(demand, offer),
+    )
+    if needs.throughput is None:
+        return Size(needs, "", None, None, None, None, None)
+    asked = {THROUGHPUT: needs.throughput, CAPACITY: needs.capacity, ENDURANCE: needs.endurance or 0}
+    binding = max(asked, key=lambda name: asked[name])
+    working_nodes = max(ceil(Fraction(asked[binding], demand.drives_per_node)), 1)
+    if working_nodes < demand.replication_factor:  # each copy stands on a node of its own
+        binding, working_nodes = COPIES, demand.replication_factor
+    return _sized(demand, offer, needs, (binding, working_nodes))
+
+
+def _endurance_drives(demand: Demand, offer: Offer) -> int | None:
+    if not offer.dwpd:
+        return None
+    return ceil(needed_dwpd(demand, 1, offer.capacity_bytes) / offer.dwpd)
+
+
+def _sized(demand: Demand, offer: Offer, needs: Needs, bound: tuple[str, int]) -> Size:
+    binding, working_nodes = bound
+    working = working_nodes * demand.drives_per_node
+    nodes = working_nodes + demand.spare_nodes
+    drives = nodes * demand.drives_per_node
+    dwpd = needed_dwpd(demand, working, offer.capacity_bytes)
+    return Size(needs, binding, working, nodes, drives, dwpd, None if offer.price is None else offer.price * drives)

@@ -1,0 +1,137 @@
+"""YCSB, claims, nines, sizing, fleet check and explanations in a real browser: what a reader does there."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+
+BRIEFS = [
+    f"/ycsb/{name}/" for name in ("micron-7400-brief", "micron-7450-brief", "micron-x100-paper", "kioxia-fl6-brief")
+]
+EXPLAINED = [f"/explain/{page}" for page in ("", "rules/", "tools/", "submit/", "glossary/")]
+PAGES = ["/ycsb/", "/ycsb/claims/", *BRIEFS, "/nines/", "/sizing/", "/check/", *EXPLAINED]
+LIST = "model,firmware,capacity_gb\nSanDisk DC SN861,X1,6400\nNobody's drive,1,960\n"
+
+
+@pytest.mark.parametrize("width", [320, 390, 768])
+@pytest.mark.parametrize("path", PAGES)
+def test_a_room_fits_the_window(new_page, path, width):
+    page = new_page(viewport={"width": width, "height": 800})
+    page.goto(path)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", PAGES)
+def test_a_room_breaks_no_rule_of_accessibility(new_page, assert_accessible, path, colour_scheme, width):
+    page = new_page(color_scheme=colour_scheme, viewport={"width": width, "height": 800})
+    page.goto(path)
+    assert_accessible(page)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_room_works_without_javascript(new_page, path):
+    page = new_page(java_script_enabled=False)
+    assert page.goto(path).status == 200
+    assert page.locator("main h1").count() == 1
+
+
+def test_the_navigation_leads_to_every_room(page):
+    page.goto("/")
+    links = [link.get_attribute("href") for link in page.locator("nav[aria-label=Main] a").all()]
+    assert {"/ycsb/", "/sizing/", "/check/", "/explain/"} <= set(links)
+
+
+def test_the_44_and_49_per_cent_of_the_7400_brief_are_found_and_drawn(page):
+    page.goto("/ycsb/")
+    page.get_by_role("link", name="Micron 7400 PRO against 7300 PRO").click()
+    table = page.locator("table", has_text="Workload A")
+    assert "+43.9" in table.get_by_role("row", name=re.compile("^peak")).inner_text()
+    assert "+48.6" in table.get_by_role("row", name=re.compile("^mean")).inner_text()
+    page.locator("#throughput").scroll_into_view_if_needed()
+    page.wait_for_selector(".plot .main-svg")
+    assert page.locator(".plot[aria-label]").count() == 5
+
+
+def test_a_chart_follows_the_theme(page):
+    page.goto("/ycsb/micron-7450-brief/")
+    page.wait_for_selector(".plot .main-svg")
+    light = page.locator(".plot .main-svg").first.evaluate("each => each.style.background")
+    page.get_by_role("button", name="Dark").click()
+    page.wait_for_function("before => document.querySelector('.plot .main-svg').style.background !== before", arg=light)
+
+
+def test_a_claim_leads_back_to_its_figures(page):
+    page.goto("/ycsb/micron-7450-brief/")
+    page.get_by_role("link", name="each beside what these figures give").click()
+    page.wait_for_url("**/ycsb/claims/#micron-7450-brief")
+    row = page.get_by_role("row", name=re.compile("throughput improvement at 15 ms"))
+    assert "95.7" in row.inner_text()
+    assert "truncated" in row.inner_text()
+
+
+def test_ten_slow_reads_become_forty_thousand_as_one_types(page):
+    page.goto("/nines/")
+    assert "10 slow reads a second on one drive become 40,000 in 20 racks." in page.locator("#said").inner_text()
+    page.get_by_label("It keeps its latency at").fill("4")
+    expect(page.locator("#said")).to_contain_text("400,000 in 20 racks")
+    page.wait_for_url("**/nines/?*nines=4*")
+
+
+def test_a_cluster_is_sized_by_keyboard_alone(page):
+    page.goto("/sizing/")
+    page.get_by_label("Reads, /s").focus()
+    for number in ("400000", "100000", "1536", "10"):
+        page.keyboard.press("Control+A")
+        page.keyboard.type(number)
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/sizing/?*reads=400000*")
+    assert page.locator("#said").inner_text().startswith("Fewest drives: ")
+    assert "53.1 TB" in page.locator("#steps + table").inner_text()
+
+
+def test_a_price_finds_the_cheapest_and_keeps_the_place_of_who_types(page):
+    page.goto("/sizing/")
+    price = page.get_by_label("Price of one Intel P5510 7.68 TB")
+    price.click()
+    price.press_sequentially("900", delay=150)
+    expect(page.locator("#said")).to_contain_text("16 x Intel P5510 7.68")
+    assert page.evaluate("document.activeElement.id") == "price-intel-p5510-7680gb"
+
+
+def test_another_workload_is_untested(page):
+    page.goto("/sizing/?object=4096")
+    assert "untested" in page.locator("#said").inner_text().lower()
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_fleet_is_checked_by_keyboard_with_and_without_script(new_page, script):
+    page = new_page(java_script_enabled=script)
+    page.goto("/check/")
+    page.get_by_label("Paste a list of drives").focus()
+    page.keyboard.insert_text(LIST)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_load_state()
+    assert "1 as published" in page.locator(".lede").inner_text()
+    assert "never certified here" in page.locator("table").inner_text()
+
+
+def test_the_answer_of_a_check_is_accessible_and_fits_a_phone(new_page, assert_accessible):
+    page = new_page(viewport={"width": 320, "height": 800})
+    page.goto("/check/")
+    page.get_by_label("Paste a list of drives").fill(LIST)
+    page.get_by_role("button", name="Check the drives").click()
+    page.wait_for_load_state()
+    assert_accessible(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def test_a_column_leads_to_its_meaning(page):
+    page.goto("/explain/#pct_over_1ms")
+    assert page.locator("#pct_over_1ms:target").is_visible()

@@ -1,0 +1,166 @@
+"""Sizing by hand-made cases: one for each need, both sides of each edge, and properties over many demands."""
+
+import itertools
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from results.rules import sizing
+from results.rules.sizing import Demand, Offer
+
+PROFILE = sizing.Tested(Decimal(67), Decimal(1), 1536)
+TB = 10**12
+# 400,000 reads/s and 100,000 writes/s in two copies: 600,000 tps on the drives, two thirds of them reads.
+DEMAND = Demand(
+    reads_per_s=Fraction(400_000),
+    writes_per_s=Fraction(100_000),
+    object_bytes=1536,
+    data_bytes=Fraction(10 * TB),
+    replication_factor=2,
+    usable_ratio=Fraction(1, 2),
+    defrag_ratio=Fraction(1, 2),
+    drives_per_node=1,
+    spare_nodes=0,
+    life_years=Fraction(5),
+    warranty_years=Fraction(5),
+)
+QUICK_AND_LARGE = Offer(Fraction(10**9), 10**15, Fraction(1000))
+
+
+def sized(offer=QUICK_AND_LARGE, **changes):
+    return sizing.size(replace(DEMAND, **changes), offer, PROFILE)
+
+
+def test_writes_go_to_every_copy_and_reads_to_one():
+    assert (sizing.drive_writes_per_s(DEMAND), sizing.drive_tps(DEMAND)) == (200_000, 600_000)
+    assert sizing.drive_tps(replace(DEMAND, replication_factor=3)) == 700_000
+
+
+@pytest.mark.parametrize(("tps", "drives"), [(200_000, 3), (199_999, 4), (600_000, 2), (150_000, 4)])
+def test_throughput_is_rounded_up_to_whole_drives_and_each_copy_has_its_node(tps, drives):
+    found = sized(replace(QUICK_AND_LARGE, tps=Fraction(tps)))
+    assert found.drives == drives
+    assert found.binding == ("copies" if tps == 600_000 else "throughput")
+
+
+@pytest.mark.parametrize(("capacity_bytes", "drives"), [(10 * TB, 4), (10 * TB - 1, 5), (8 * TB, 5)])
+def test_capacity_is_data_times_copies_over_the_usable_part(capacity_bytes, drives):
+    assert sizing.capacity_bytes(DEMAND) == 40 * TB
+    found = sized(replace(QUICK_AND_LARGE, capacity_bytes=capacity_bytes))
+    assert (found.drives, found.binding) == (drives, "capacity")
+
+
+def test_host_bytes_a_day_by_hand():
+    # 100,000 writes/s x 2 copies x 1,536 bytes x 1 / (1 - 0.5) x 86,400 s
+    assert sizing.host_bytes_per_day(DEMAND) == 100_000 * 2 * 1536 * 2 * 86_400 == 53_084_160_000_000
+
+
+def test_acts_own_load_writes_what_its_readme_says():
+    # 1x: 1,000 writes/s of 1,536 bytes. ACT writes 23.53 blocks of 128 KiB a second, whole records in each: 0.4 % more.
+    alone = replace(DEMAND, writes_per_s=Fraction(1000), replication_factor=1)
+    act_bytes = Fraction("23.53") * 128 * 1024 * 86_400
+    assert sizing.host_bytes_per_day(alone) == pytest.approx(float(act_bytes), rel=0.005)
+
+
+@pytest.mark.parametrize(
+    ("life", "warranty", "dwpd"), [(5, 5, 1), (10, 5, 2), (5, 10, Fraction(1, 2)), (3, 5, Fraction(3, 5))]
+)
+def test_needed_dwpd_grows_with_life_and_falls_with_warranty(life, warranty, dwpd):
+    demand = replace(DEMAND, life_years=Fraction(life), warranty_years=Fraction(warranty))
+    assert sizing.needed_dwpd(demand, 4, 53_084_160_000_000 // 4) == dwpd
+
+
+@pytest.mark.parametrize(
+    ("rating", "drives"), [(Fraction(1), 54), (Fraction(53_084_160, 50_000_000), 50), (Fraction(10), 40)]
+)
+def test_endurance_asks_for_drives_until_the_rating_holds(rating, drives):
+    found = sized(Offer(Fraction(10**9), TB, rating))
+    assert found.drives == drives
+    assert found.binding == ("capacity" if rating == 10 else "endurance")
+    assert found.dwpd <= rating
+
+
+def test_a_rating_that_is_not_stated_is_not_met_and_does_not_bind():
+    found = sized(Offer(Fraction(100_000), 10**15, None))
+    assert (found.needs.endurance, found.binding, found.drives) == (None, "throughput", 6)
+
+
+@pytest.mark.parametrize(
+    ("per_node", "spare", "nodes", "drives"), [(1, 0, 6, 6), (4, 0, 2, 8), (4, 1, 3, 12), (6, 2, 3, 18)]
+)
+def test_spare_nodes_come_on_top_of_what_does_the_work(per_node, spare, nodes, drives):
+    copies = 1 if per_node == 6 else 2
+    demand = replace(DEMAND, writes_per_s=Fraction(200_000 // copies), replication_factor=copies)
+    offer = Offer(Fraction(100_000), 10**15, None)
+    found = sizing.size(replace(demand, drives_per_node=per_node, spare_nodes=spare), offer, PROFILE)
+    assert (found.nodes, found.drives, found.working_drives) == (nodes, drives, drives - spare * per_node)
+
+
+@pytest.mark.parametrize("object_bytes", [1535, 1537, 4096])
+def test_another_object_is_untested_and_gets_no_answer(object_bytes):
+    found = sized(object_bytes=object_bytes)
+    assert (found.drives, found.needs.throughput, found.needs.capacity) == (None, None, 1)
+
+
+@pytest.mark.parametrize(("reads", "is_tested"), [("66", True), ("65.9", False), ("68", True), ("68.1", False)])
+def test_the_share_of_reads_is_taken_on_the_drives_within_the_tolerance(reads, is_tested):
+    reads_pct = Fraction(Decimal(reads))
+    found = sized(reads_per_s=reads_pct * 1000, writes_per_s=(100 - reads_pct) * 1000 / 2)
+    assert (found.drives is not None) == is_tested
+
+
+def test_a_third_copy_of_the_same_clients_is_another_workload():
+    (reason,) = sizing.untested(replace(DEMAND, replication_factor=3), PROFILE)
+    assert reason == "57.1 % reads on the drives; tested with 67 %, give or take 1"
+
+
+def test_no_load_at_all_is_sized_by_capacity():
+    found = sized(Offer(Fraction(1000), 10 * TB, Fraction(1)), reads_per_s=Fraction(0), writes_per_s=Fraction(0))
+    assert (found.drives, found.binding, found.dwpd) == (4, "capacity", 0)
+
+
+def test_the_price_is_of_all_drives_and_unknown_without_one():
+    assert sized(replace(QUICK_AND_LARGE, price=Fraction(999)), drives_per_node=4).price == 999 * 8
+    assert sized().price is None
+
+
+GRID = [
+    (Fraction(reads), copies, Fraction(usable, 100), per_node, spare)
+    for reads, copies, usable, per_node, spare in itertools.product(
+        (2_000, 777_777, 40_000_000), (1, 2, 3), (1, 33, 100), (1, 7), (0, 2)
+    )
+]
+OFFERS = [
+    Offer(Fraction(tps), gb * 10**9, dwpd)
+    for tps, gb, dwpd in itertools.product((90_000, 1_728_000), (480, 6400), (None, Fraction(1, 3), Fraction(30)))
+]
+
+
+def suffices(demand, offer, drives):
+    return (
+        drives * offer.tps >= sizing.drive_tps(demand)
+        and drives * offer.capacity_bytes >= sizing.capacity_bytes(demand)
+        and (offer.dwpd is None or sizing.needed_dwpd(demand, drives, offer.capacity_bytes) <= offer.dwpd)
+        and drives >= demand.replication_factor * demand.drives_per_node
+    )
+
+
+@pytest.mark.parametrize("offer", OFFERS)
+def test_what_does_the_work_suffices_and_a_node_less_would_not(offer):
+    for reads, copies, usable, per_node, spare in GRID:
+        demand = replace(
+            DEMAND,
+            reads_per_s=reads,
+            writes_per_s=reads / 2 / copies,
+            replication_factor=copies,
+            usable_ratio=usable,
+            drives_per_node=per_node,
+            spare_nodes=spare,
+        )
+        found = sizing.size(demand, offer, PROFILE)
+        fewer = found.working_drives - per_node
+        assert suffices(demand, offer, found.working_drives)
+        assert fewer == 0 or not suffices(demand, offer, fewer)
+        assert found.drives == found.working_drives + spare * per_node

@@ -1,0 +1,74 @@
+"""The page of claims: all 62, beside what their own figures give."""
+
+import csv
+from collections import Counter
+
+from results.published_figures import CLAIM_FILE, PUBLISHED
+from tests.webapp.register.pages import read_rows
+
+
+def recorded():
+    with (PUBLISHED / CLAIM_FILE).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def exported(client):
+    return client.get("/ycsb/claims/?format=json").json()["rows"]
+
+
+def test_every_claim_of_the_file_is_there_with_its_value_and_status(client):
+    shown = [(row["claim"], row["stated"], row["recomputed"] or "", row["status"]) for row in exported(client)]
+    assert shown == [(row["claim"], row["stated_value"], row["recomputed_value"], row["status"]) for row in recorded()]
+
+
+def test_the_claims_are_counted_by_what_became_of_them(client):
+    counts = Counter(row["status"] for row in recorded())
+    text = client.get("/ycsb/claims/").text
+    assert "62 claims: " in text
+    for status, number in counts.items():
+        assert f"{number} {status}" in text
+
+
+def claim_rows(client):
+    return [row for row in read_rows(client.get("/ycsb/claims/")) if len(row) == 6]
+
+
+def test_the_7400_briefs_44_and_49_per_cent_reproduce(client):
+    found = claim_rows(client)
+    assert found[0][1:4] == ["workload A", "stated 44 %", "gives 43.9 %"]
+    assert [row[3] for row in found if row[0] == "mean improvement over thread counts" and row[1] == "workload A"] == [
+        "gives 48.6 %"
+    ]
+
+
+def test_the_7450_briefs_2_3_times_reproduces_and_its_95_per_cent_is_truncated(client):
+    found = {row[0]: row[1:] for row in claim_rows(client)}
+    assert found["latency ratio at 40,000 ops/s (p99.99 read)"] == [
+        "workload A", "stated 2.3 x", "gives 2.3 x", "b / a at a fixed throughput", "reproduces",
+    ]  # fmt: skip
+    assert found["throughput improvement at 15 ms (p99.99 read)"][1:3] == ["stated 95 %", "gives 95.7 %"]
+
+
+def test_the_x100_papers_14_times_reproduces(client):
+    found = {row[0]: row[1:] for row in claim_rows(client)}
+    assert found["lower p99.9 read latency at 460,000 ops/s"][1:3] == ["stated 14 x", "gives 13.8 x"]
+
+
+def test_a_claim_that_its_own_table_refutes_is_framed(client):
+    text = client.get("/ycsb/claims/").text
+    assert text.count('<span class="fail">contradicts itself</span>') == 2
+
+
+def test_where_a_second_rounding_makes_the_difference_both_are_told(client):
+    (row,) = [row for row in exported(client) if row["exact_status"]]
+    assert (row["workload"], row["stated"], row["exact_status"]) == ("F", "16", "exactly 16.5248: truncated")
+
+
+def test_what_littles_law_forbids_is_told(client):
+    assert "135.1 operations in flight, and 128 threads" in client.get("/ycsb/claims/").text
+
+
+def test_the_csv_has_what_the_page_has(client):
+    lines = client.get("/ycsb/claims/?format=csv").text.splitlines()
+    assert len(lines) == 63
+    assert lines[1].startswith("micron-7400-brief,peak throughput improvement,A,7400 PRO,7300 PRO,44,%,")

@@ -1,0 +1,182 @@
+"""Sizing as a page: the register's drives, the reader's limits and prices, every step, and what is untested."""
+
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from results.models import Certificate, Profile, Visibility
+from webapp.register.sizing import page
+
+pytestmark = pytest.mark.django_db
+
+# 400,000 reads/s and 100,000 writes/s in two copies, 10 TB: 600,000 tps and 40 TB on the drives.
+ASKED = "reads=400000&writes=100000&data=10&copies=2&per_node=1&spare=0"
+
+
+@pytest.fixture
+def drive(make_product, make_published_run):
+    """Return a function that makes a product with one published run."""
+
+    def make(tps=200_000, capacity_gb=6400, dwpd="3", shares=None, **fields):
+        product = make_product(capacity_gb=capacity_gb, endurance_dwpd=dwpd and Decimal(dwpd), **fields)
+        make_published_run(shares, product, tps=Decimal(tps))
+        return product
+
+    return make
+
+
+def answer(client, query=ASKED):
+    response = client.get(f"/sizing/?{query}&format=json")
+    assert response.status_code == 200
+    return {row["product"]: row for row in response.json()["rows"]}
+
+
+def test_each_drive_is_sized_at_the_load_it_was_tested_with(client, drive):
+    quick, large = drive(tps=100_000, capacity_gb=100_000), drive(tps=10**6, capacity_gb=1_000)
+    found = answer(client)
+    assert (found[quick.slug]["drives"], found[quick.slug]["binding"]) == (6, "throughput")
+    assert (found[large.slug]["by_throughput"], found[large.slug]["by_capacity"]) == (1, 40)
+
+
+def test_endurance_binds_where_the_rating_is_low(client, drive):
+    product = drive(tps=10**6, capacity_gb=20_000, dwpd="0.3")
+    found = answer(client)[product.slug]
+    # 53.08416 TB a day / 20 TB / 0.3 DWPD = 8.85 drives
+    assert (found["drives"], found["binding"], found["needed_dwpd"]) == (9, "endurance", "0.295")
+
+
+def test_the_fewest_drives_come_first_and_the_sentence_names_them(client, drive):
+    drive(capacity_gb=1_000, model="SMALL9")
+    drive(capacity_gb=20_000, model="LARGE9")
+    response = client.get(f"/sizing/?{ASKED}")
+    assert "Fewest drives: 3 x Exemplar LARGE9 20\N{NO-BREAK SPACE}TB in 3 nodes; throughput binds." in response.text
+
+
+def test_prices_are_the_readers_and_find_the_cheapest(client, drive):
+    small, large = drive(capacity_gb=5_000), drive(capacity_gb=20_000)
+    query = f"{ASKED}&price-{small.slug}=100&price-{large.slug}=1000&sort=cheapest"
+    found = answer(client, query)
+    assert list(found) == [small.slug, large.slug]
+    assert [row["price"] for row in found.values()] == ["800", "3000"]
+    assert "Cheapest of those with a price: 8 x" in client.get(f"/sizing/?{query}").text
+
+
+def test_a_drive_over_the_limits_is_no_answer_until_they_are_relaxed(client, drive):
+    slow = drive(shares={1000: "12.47", 8000: "0.10", 64000: "0.00"})
+    assert slow.slug not in answer(client)
+    assert slow.slug in answer(client, f"{ASKED}&limit_1ms=12.47")
+
+
+@pytest.mark.parametrize("visibility", [Visibility.UNREVIEWED, Visibility.WITHDRAWN])
+def test_a_run_that_does_not_stand_is_no_answer(client, make_published_run, visibility):
+    make_published_run(visibility=visibility)
+    assert answer(client) == {}
+    assert "No current drive keeps these limits" in client.get("/sizing/").text
+
+
+def test_what_is_historical_or_no_single_drive_is_no_answer(client, drive):
+    drive(historical=True)
+    drive(category="cloud")
+    assert answer(client) == {}
+
+
+def test_the_tps_of_several_devices_is_shared_among_them(client, drive, make_published_run, make_product):
+    product = make_product(capacity_gb=100_000)
+    make_published_run(product=product, tps=Decimal(400_000), device_count=4)
+    assert answer(client)[product.slug]["by_throughput"] == 6
+
+
+def test_a_standing_certificate_goes_before_a_run(client, drive):
+    product = drive(tps=1_000_000, capacity_gb=100_000)
+    certificate = Certificate.objects.create(
+        product=product, profile=Profile.objects.get(), device_count=1, nx_load=50, exact_nx="50", firmware="F1",
+        ground="g", document={"present": [], "reasons": []},
+    )  # fmt: skip
+    found = answer(client)[product.slug]
+    assert (found["by_throughput"], found["tier"], found["basis"]) == (
+        4,
+        "certified",
+        f"certificate {certificate.public_id}",
+    )
+    Certificate.objects.update(state="withdrawn", withdrawn_at=timezone.now())
+    assert answer(client)[product.slug]["by_throughput"] == 1
+
+
+@pytest.mark.parametrize("changed", ["object=4096", "reads=100000", "copies=3"])
+def test_another_workload_is_untested_and_never_scaled(client, drive, changed):
+    product = drive()
+    name = changed.partition("=")[0]
+    query = "&".join([*(part for part in ASKED.split("&") if not part.startswith(f"{name}=")), changed])
+    row = answer(client, query)[product.slug]
+    assert (row["drives"], row["by_throughput"], row["binding"]) == (None, None, "untested at this workload")
+    assert row["by_capacity"] is not None
+    assert "Untested at this workload" in client.get(f"/sizing/?{query}").text
+
+
+def test_every_step_stands_with_its_source(client, drive):
+    product = drive(capacity_gb=6400)
+    text = client.get(f"/sizing/?{ASKED}&drive={product.slug}").text
+    assert "100,000 x 2 copies; reads go to one copy" in text
+    assert "53.1 TB / 6.4 TB x 5 years / 5 years warranty / 3 DWPD, rounded up" in text
+    assert "the maker&#x27;s sheet, not verified" in text
+    assert "5 assumed" in text
+
+
+def test_a_rating_that_is_not_stated_is_said(client, drive):
+    product = drive(dwpd=None)
+    assert answer(client)[product.slug]["by_endurance"] is None
+    assert "rating not stated" in client.get(f"/sizing/?{ASKED}").text
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "copies=0",
+        "usable=0",
+        "usable=101",
+        "defrag=100",
+        "warranty=0",
+        "reads=lots",
+        "object=1.5",
+        "limit_1ms=200",
+        "price-x=-1",
+        "sort=dearest",
+        "colour=red",
+    ],
+)
+def test_a_question_that_is_not_understood_is_named(client, query):
+    response = client.get(f"/sizing/?{query}")
+    assert response.status_code == 400
+    assert query.partition("=")[0] in response.text
+
+
+def test_nought_of_what_may_be_nought_is_asked_as_such(client, drive):
+    drive()
+    response = client.get("/sizing/?spare=0&defrag=0&reads=0&writes=0&data=0")
+    assert response.status_code == 200
+    assert 'name="spare" value="0"' in response.text
+
+
+def test_the_number_of_queries_does_not_grow_with_the_drives(drive, count_queries):
+    drive()
+    few = count_queries("/sizing/")
+    for _ in range(50):
+        drive()
+    assert count_queries("/sizing/") == few
+
+
+def test_of_very_many_drives_the_first_are_shown_and_the_file_has_all(client, drive, monkeypatch):
+    monkeypatch.setattr(page, "SHOWN_ROWS", 2)
+    for number in range(3):
+        drive(capacity_gb=1000 * (number + 1))
+    text = client.get("/sizing/").text
+    assert "The first 2 of 3 current drives within the limits; the CSV has them all." in text
+    assert text.count("Price of one") == 3  # of two rows and the head
+    assert len(answer(client)) == 3
+
+
+def test_the_published_catalogue_is_sized(client, catalogue):
+    found = answer(client, "")
+    assert len(found) > 30
+    assert all(row["drives"] for row in found.values())

@@ -1,0 +1,180 @@
+"""The pages of published YCSB figures: what the briefs print, and what it gives."""
+
+import csv
+import json
+import re
+
+import pytest
+
+from results.models import PublishedFigure
+from results.published_figures import import_claims, import_figures
+from tests.webapp.register.pages import read_rows
+
+pytestmark = pytest.mark.django_db
+PUBLICATIONS = ("micron-7400-brief", "micron-7450-brief", "micron-x100-paper", "kioxia-fl6-brief")
+
+
+@pytest.fixture
+def published(db):
+    """What a first start imports."""
+    import_figures()
+    import_claims()
+
+
+def rows_of(client, publication):
+    return read_rows(client.get(f"/ycsb/{publication}/"))
+
+
+def chart(response, name):
+    found = re.search(rf'<script id="{name}" type="application/json">(.*?)</script>', response.text)
+    return json.loads(found[1])
+
+
+def test_the_overview_names_every_publication_with_what_its_figures_give(client, published):
+    found = {row[0]: row[1:] for row in read_rows(client.get("/ycsb/"))}
+    assert found["Micron 7400 PRO against 7300 PRO on RocksDB"] == [
+        "On workload A the 7400 PRO peaks 43.9 % higher than the 7300 PRO; on B +28.2 %, on C +11.2 %, on D +31.1 %, "
+        "on F +49.7 %.",
+        "100 figures",
+        "14 claims",
+    ]
+    assert len(found) == len(PUBLICATIONS)
+
+
+def test_the_7400_brief_gives_its_44_and_49_per_cent(client, published):
+    response = client.get("/ycsb/micron-7400-brief/")
+    first = response.text.split("</table>")[0]
+    assert re.search(r"peak</th>.*?29,195.*?42,012.*?<b>\+43\.9</b>", first, re.DOTALL)
+    assert re.search(r"mean</th>.*?<b>\+48\.6</b>", first, re.DOTALL)
+    assert "It claims 44 % (peak throughput improvement): reproduces." in response.text
+    assert "It claims 49 % (mean improvement over thread counts): reproduces." in response.text
+
+
+def test_the_improvement_goes_thread_by_thread_with_both_peaks_marked(client, published):
+    found = rows_of(client, "micron-7400-brief")
+    assert found[0] == ["4", "12,694", "17,060", "+34.4"]
+    assert found[3] == ["32", "27,635", "peak 42,012", "+52.0"]
+    assert found[5] == ["64", "peak 29,195", "40,940", "+40.2"]
+
+
+def test_what_a_brief_claims_wrongly_stands_beside_its_table(client, published):
+    assert (
+        "It claims 24 % (mean improvement over thread counts): contradicts itself."
+        in client.get("/ycsb/micron-7400-brief/").text
+    )
+
+
+def test_the_curves_hold_what_the_tables_hold(client, published):
+    panels = chart(client.get("/ycsb/micron-7400-brief/"), "throughput-curves")
+    assert [panel["title"] for panel in panels] == [f"Workload {letter}" for letter in "ABCDF"]
+    new, old = panels[0]["curves"]
+    assert (new["name"], old["name"], new["x"][:3], new["y"][3]) == ("7400 PRO", "7300 PRO", [4, 8, 16], 42012)
+    assert (new["peak"], old["peak"]) == (3, 5)
+
+
+def test_the_7450_brief_gives_its_2_3_times_and_95_per_cent(client, published):
+    held = rows_of(client, "micron-7450-brief")
+    drive, base = "7450 PRO: ", "first-generation PCIe Gen4: "  # told in words on a phone
+    assert held[0][2:] == [f"{drive}10 ms", f"{base}23 ms", "2.3x lower (56.5 % less)", "read off a figure"]
+    assert held[1][2:] == [f"{drive}45,000 ops/s", f"{base}23,000 ops/s", "+95.7 %", "read off a figure"]
+
+
+def test_the_x100_paper_gives_its_14_times(client, published):
+    held = rows_of(client, "micron-x100-paper")
+    assert held[0][2:5] == ["X100: 100 us", "9300 MAX: 500 us", "5x lower (80.0 % less)"]
+    assert held[1][2:] == ["X100: 290 us", "9300 MAX: 4000 us", "13.8x lower (92.8 % less)", "read off a figure"]
+
+
+def test_held_levels_are_drawn_and_points_read_off_are_no_line(client, published):
+    (panel,) = chart(client.get("/ycsb/micron-7450-brief/"), "fixed-curves")
+    assert [(line["axis"], line["at"]) for line in panel["held"]] == [("x", 40_000), ("y", 15)]
+    assert [curve["line"] for curve in panel["curves"]] == [False, False]
+    assert panel["curves"][0]["x"], panel["curves"][0]["y"] == ([40_000, 45_000], [10, 15])
+
+
+# Gains that the FL6 brief states, each truncated or rounded by its authors: what its own figures give, to one decimal.
+FL6 = {
+    "A": {"Run time": "+8.9", "Throughput": "+9.8", "Average read latency": "+31.5", "Average update latency": "+19.2"},
+    "B": {
+        "Run time": "+23.0",
+        "Throughput": "+29.9",
+        "Average read latency": "+24.8",
+        "Average update latency": "+1.9",
+    },
+    "C": {"Run time": "+21.1", "Throughput": "+26.7", "Average read latency": "+21.9"},
+    "D": {
+        "Run time": "+24.3",
+        "Throughput": "+32.1",
+        "Average read latency": "+26.2",
+        "Average insert latency": "+5.1",
+    },
+    "E": {"Run time": "+0.6", "Throughput": "+0.5", "Average insert latency": "+0.6"},
+    "F": {"Run time": "+20.7", "Throughput": "+26.1", "Average read-modify-write latency": "+16.5"},
+}
+
+
+@pytest.mark.parametrize("letter", FL6)
+def test_the_fl6_brief_gives_its_gains(client, published, letter):
+    text = client.get("/ycsb/kioxia-fl6-brief/").text
+    table = text.split(f'aria-label="Workload {letter}"')[1].split("</table>")[0]
+    for metric, gain in FL6[letter].items():
+        assert re.search(rf">{metric} <span.*?<b>{re.escape(gain)}</b>", table, re.DOTALL), (metric, gain)
+
+
+def test_a_metric_says_in_which_direction_it_is_better_and_by_whom(client, published):
+    text = client.get("/ycsb/kioxia-fl6-brief/").text
+    assert "us, lower is better" in text
+    assert "%, higher is better by this publication" in text
+    assert "printed as “Average Update Latency”" in text
+    assert "load phase: inserts only" in text
+
+
+def test_a_figure_that_is_neither_high_nor_low_better_has_no_gain(client, published):
+    PublishedFigure.objects.filter(publication="kioxia-fl6-brief").update(publication="other-brief")
+    text = client.get("/ycsb/other-brief/").text
+    assert "better neither high nor low" in text
+    assert '<span class="dim">none</span>' in text
+
+
+def test_processor_waiting_and_request_sizes_stand_beside(client, published):
+    found = {
+        row[0]: row[1:] for row in rows_of(client, "micron-x100-paper") if row[1] in {"workload all", "workload B"}
+    }
+    assert found["Processors busy, highest"] == ["workload all", "", "40 %", "67 %", "stated"]
+    assert found["Waiting for I/O, highest"] == ["workload all", "", "5 %", "50 %", "stated"]
+    assert found["Average request size of the device"] == ["workload B", "", "8 KB", "4 KB", "stated"]
+
+
+@pytest.mark.parametrize("publication", PUBLICATIONS)
+def test_every_figure_of_the_file_is_exported_with_its_digits(client, published, publication):
+    exported = list(csv.DictReader(client.get(f"/ycsb/{publication}/?format=csv").text.splitlines()))
+    stored = PublishedFigure.objects.filter(publication=publication).order_by("pk")
+    assert [(row["metric"], row["value"], row["unit"]) for row in exported] == list(
+        stored.values_list("metric", "value", "unit")
+    )
+
+
+def test_the_overview_exports_every_publication(client, published):
+    told = client.get("/ycsb/?format=json").json()
+    assert (told["schema"], len(told["rows"])) == ("drivecert.ycsb-figures/1", PublishedFigure.objects.count())
+
+
+def test_the_overview_takes_the_same_queries_whatever_it_holds(published, count_queries):
+    many = count_queries("/ycsb/")
+    PublishedFigure.objects.exclude(publication="micron-7450-brief").delete()
+    assert count_queries("/ycsb/") == many
+
+
+def test_an_empty_register_has_the_page(client):
+    assert "No published figure" in client.get("/ycsb/").text
+
+
+@pytest.mark.parametrize("address", ["/ycsb/no-such-brief/", "/ycsb/loads/0123456789abcdef/", "/ycsb/loads/short/"])
+def test_what_does_not_exist_is_named(client, published, address):
+    assert client.get(address).status_code == 404
+
+
+@pytest.mark.parametrize("address", ["/ycsb/", "/ycsb/claims/", "/ycsb/micron-7400-brief/"])
+def test_a_parameter_that_is_not_understood_is_named(client, published, address):
+    assert "colour: expected one of the parameters format" in client.get(f"{address}?colour=red").text
+    assert "format=xml: expected one of html, csv, json" in client.get(f"{address}?format=xml").text

@@ -1,0 +1,80 @@
+"""What every column of the tables means: the head of a column leads to it."""
+
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """One column: its code, which is its anchor, its head, and what stands in it."""
+
+    code: str
+    head: str
+    text: str
+
+
+SHARES = (
+    "of all reads, the percentage that took longer, taken as the row's statistic says; beside it how near it is to its "
+    "limit"
+)
+TOLD = (
+    Meaning("drive", "Drive, System, Instance", "maker, model and capacity; of an instance, provider and type"),
+    Meaning(
+        "run", "Run", "the permanent id of one execution; its page has every number, and its log where there is one"
+    ),
+    Meaning(
+        "tps",
+        "Speed",
+        "reads and writes a second that the run asked for, all its devices together: 1x is 3,000 of one device",
+    ),
+    Meaning("pct_over_256us", "Over 256 us", SHARES),
+    Meaning("pct_over_512us", "Over 512 us", SHARES),
+    Meaning("pct_over_1ms", "Over 1 ms", SHARES + "; a microsecond log has an edge at 1,024 us and is read there"),
+    Meaning("pct_over_8ms", "Over 8 ms", SHARES + "; read at 8,192 us in a microsecond log"),
+    Meaning("pct_over_64ms", "Over 64 ms", SHARES + "; read at 65,536 us in a microsecond log"),
+    Meaning("capacity_gb", "Capacity", "as the maker sells it: 1 TB is 1,000 GB"),
+    Meaning(
+        "endurance_dwpd",
+        "Endurance",
+        "drive writes per day over the warranty, from the maker's sheet; not verified here",
+    ),
+    Meaning("pcie_gen", "PCIe", "generation of the link that the drive was tested on, or is made for"),
+    Meaning("storage", "Storage", "number and size of the devices of an instance that the run loaded"),
+    Meaning(
+        "notes",
+        "Notes",
+        "OP: over-provisioned, so that less than all of the drive was used; CP: the percentage that the written data "
+        "compresses to, blank where it is not stated",
+    ),
+    Meaning("backing_device", "Device", "what stands behind a networked system, or inside an instance"),
+    Meaning("protocol", "Protocol", "how a networked system was reached"),
+    Meaning("sole_tenant", "Sole tenant", "whether nobody else ran on the machine; blank where it is not stated"),
+    Meaning("act_version", "ACT", "version of the test program; up to 5.3 its reads hold the time in queue"),
+    Meaning("started_at", "Started", "when the run began, as far as it is stated"),
+    Meaning("source", "Source", "who ran a published test, or whose log it is"),
+    Meaning(
+        "tier",
+        "Tier",
+        "who vouches: published, vendor-reported, reviewed, lab-verified, with one to four bars; it leads to the run",
+    ),
+    Meaning(
+        "sustained_tps",
+        "Rating sustains",
+        "computed: the speed at which ACT's own writes (1x: 23.53 x 128 KiB/s, 266 GB a day of one device) use up the "
+        "writes of a day that the drive is rated for",
+    ),
+    Meaning("needed_dwpd", "Speed needs", "computed: the rating that ACT's own writes at the tested speed would need"),
+    Meaning(
+        "tps_per_tb", "Speed per TB", "computed: speed over capacity; a larger drive of one model need not be faster"
+    ),
+    Meaning(
+        "verdict", "Verdict", "what the profile says of a log: passes, fails, undecided, void; a published row has none"
+    ),
+)
+BY_CODE = {meaning.code: meaning for meaning in TOLD}
+
+
+def meaning_address(code: str) -> str:
+    """Return where a column's meaning stands; of a code without one, the page of them all."""
+    return f"{reverse('explain')}#{code}" if code in BY_CODE else f"{reverse('explain')}#columns"

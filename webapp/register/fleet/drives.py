@@ -1,0 +1,189 @@
+"""The drives that a pasted list names: `nvme list`, `lsblk` and `smartctl` as JSON, or CSV."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from webapp.register.fleet.sizes import size_gb
+
+DRIVES_AT_MOST = 5_000
+TEXT_AT_MOST = 200  # of one cell: a model number has 40
+EXPECTED = "expected the JSON of nvme list -o json, lsblk -O -J or smartctl -j, or CSV with a column model"
+COLUMNS = {
+    "model": ("model", "modelnumber", "model_number", "model number", "model_name", "product", "drive"),
+    "firmware": ("firmware", "fw", "firmware_version", "firmware rev", "rev", "revision"),
+    "vendor": ("vendor", "maker", "manufacturer"),
+    "device": ("device", "devicepath", "path", "name", "node"),
+    "capacity": ("capacity_gb", "capacity", "size", "physicalsize", "user_capacity"),
+}
+Json = Mapping[str, Any]
+
+
+class FleetError(Exception):
+    """The text is no list of drives; the sentence says what was expected and what was found."""
+
+
+@dataclass(frozen=True)
+class ListedDrive:
+    """One drive as a list names it; "" and None are not told. `capacity_is_rounded`: as lsblk prints it."""
+
+    device: str
+    model: str
+    firmware: str = ""
+    vendor: str = ""
+    capacity_gb: float | None = None
+    capacity_is_rounded: bool = False
+
+
+def read_drives(text: str) -> list[ListedDrive]:
+    """Return the drives of a list, in its order. Raises FleetError, with a sentence, for what is no such list."""
+    content = text.lstrip("\ufeff").strip()
+    if not content:
+        raise FleetError(f"Nothing was given: {EXPECTED}.")
+    found = _of_json(content) if content[0] in "{[" else _of_csv(content)
+    drives: list[ListedDrive] = []
+    for drive in found:
+        drives.append(drive)
+        if len(drives) > DRIVES_AT_MOST:
+            raise FleetError(f"More than {DRIVES_AT_MOST:,} drives: check them in parts.")
+    if not drives:
+        raise FleetError(f"No drive is in it: {EXPECTED}.")
+    return drives
+
+
+def _of_json(content: str) -> Iterator[ListedDrive]:
+    for document in _documents(content):
+        yield from _of_document(document)
+
+
+def _documents(content: str) -> Iterator[Any]:
+    """Yield JSON values that stand one after the other, as smartctl of several drives leaves them."""
+    decoder, at = json.JSONDecoder(), 0
+    while at < len(content):
+        try:
+            document, end = decoder.raw_decode(content, at)
+        except json.JSONDecodeError as error:
+            raise FleetError(f"It begins as JSON and is none: line {error.lineno}, {error.msg}.") from error
+        except (RecursionError, ValueError) as error:  # brackets in brackets, or a number of thousands of digits
+            raise FleetError(
+                "It begins as JSON and is none that a tool prints: nested too deeply, or a number too long."
+            ) from error
+        yield document
+        at = _next_value(content, end)
+
+
+def _next_value(content: str, at: int) -> int:
+    while at < len(content) and content[at] in " \t\r\n,":
+        at += 1
+    return at
+
+
+def _of_document(document: Any) -> Iterator[ListedDrive]:
+    if isinstance(document, list):
+        for each in document:
+            if isinstance(each, dict):
+                yield from _of_object(each)
+    elif isinstance(document, dict):
+        yield from _of_object(document)
+
+
+def _of_object(document: Json) -> Iterator[ListedDrive]:
+    """Tell the tools apart by the names that only they use."""
+    if "Devices" in document:
+        yield from _of_nvme(document["Devices"])
+    elif "blockdevices" in document:
+        yield from _of_lsblk(document["blockdevices"])
+    elif "model_name" in document or "smartctl" in document:
+        yield from _of_smartctl(document)
+    else:
+        drive = _plain({str(name).casefold(): value for name, value in document.items()})
+        if drive.model:
+            yield drive
+
+
+def _of_nvme(devices: Any) -> Iterator[ListedDrive]:
+    for device in _objects(devices):
+        if "Subsystems" in device:
+            yield from _of_subsystems(device["Subsystems"])
+        else:
+            yield _nvme(_text(device, "DevicePath", "NameSpace"), device, device)
+
+
+def _of_subsystems(subsystems: Any) -> Iterator[ListedDrive]:
+    """Read the nested form of nvme list -v: a controller once, whatever its namespaces."""
+    for subsystem in _objects(subsystems):
+        for controller in _objects(subsystem.get("Controllers")):
+            spaces = [*_objects(controller.get("Namespaces")), *_objects(subsystem.get("Namespaces"))]
+            yield _nvme(_text(controller, "Controller"), controller, spaces[0] if len(spaces) == 1 else {})
+
+
+def _nvme(device: str, controller: Json, space: Json) -> ListedDrive:
+    gigabytes, _ = size_gb(space.get("PhysicalSize"))
+    return ListedDrive(
+        device, _text(controller, "ModelNumber"), _text(controller, "Firmware", "FirmwareRev"), "", gigabytes
+    )
+
+
+def _of_lsblk(devices: Any) -> Iterator[ListedDrive]:
+    for device in _objects(devices):
+        if device.get("type", "disk") == "disk" and _text(device, "model"):
+            gigabytes, is_rounded = size_gb(device.get("size"))
+            yield ListedDrive(
+                _text(device, "path", "name"),
+                _text(device, "model"),
+                _text(device, "rev"),
+                _text(device, "vendor"),
+                gigabytes,
+                is_rounded,
+            )
+
+
+def _of_smartctl(document: Json) -> Iterator[ListedDrive]:
+    capacity, device = document.get("user_capacity"), document.get("device")
+    size = capacity.get("bytes") if isinstance(capacity, dict) else document.get("nvme_total_capacity")
+    gigabytes, _ = size_gb(size)
+    name = _text(device, "name", "info_name") if isinstance(device, dict) else ""
+    model = _text(document, "model_name", "scsi_model_name", "scsi_product")
+    if model or name:
+        firmware = _text(document, "firmware_version", "scsi_revision")
+        yield ListedDrive(name, model, firmware, _text(document, "vendor", "scsi_vendor"), gigabytes)
+
+
+def _of_csv(content: str) -> Iterator[ListedDrive]:
+    head = content.splitlines()[0]
+    delimiter = max(",;\t", key=head.count)
+    try:
+        rows = csv.DictReader(io.StringIO(content), delimiter=delimiter, restkey="rest")
+        names = {str(name).strip().casefold() for name in rows.fieldnames or []}
+        if not names & set(COLUMNS["model"]):
+            raise FleetError(f"The first line is {head[:80]!r}: {EXPECTED}.")
+        for row in rows:
+            drive = _plain({str(name).strip().casefold(): value for name, value in row.items()})
+            if drive.model:
+                yield drive
+    except csv.Error as error:
+        raise FleetError(f"It is no CSV: {error}.") from error
+
+
+def _plain(row: Json) -> ListedDrive:
+    """Return a drive of a table whose columns are named as COLUMNS has them; a bare number is of gigabytes."""
+    told = next((row[name] for name in COLUMNS["capacity"] if row.get(name)), None)
+    gigabytes, is_rounded = size_gb(told, bare_is_gb=True)
+    texts = {name: _text(row, *COLUMNS[name]) for name in ("device", "model", "firmware", "vendor")}
+    return ListedDrive(**texts, capacity_gb=gigabytes, capacity_is_rounded=is_rounded)
+
+
+def _objects(value: Any) -> Iterable[Json]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _text(source: Json, *names: str) -> str:
+    """Return the first of the named texts that is there, on one line and not endless."""
+    for name in names:
+        value = source.get(name)
+        if isinstance(value, str) and value.strip():
+            return " ".join(value.split())[:TEXT_AT_MOST]
+    return ""

@@ -1,0 +1,179 @@
+"""What the sizing page shows: a row for each drive, the fewest and the cheapest, and every step of one of them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from results.rules.loads import printed_decimal
+from results.rules.sizing import Size, Tested, size, untested
+from results.rules.words import counted
+from webapp.register.exports import Value
+from webapp.register.sentences import product_name
+from webapp.register.sizing.offers import Candidate
+from webapp.register.sizing.question import SizingQuestion
+from webapp.register.sizing.steps import Step, number, steps
+from webapp.templatetags import units
+
+FIELDS = (
+    *("product", "name", "drives", "nodes", "working_drives", "binding", "by_throughput", "by_capacity"),
+    *("by_endurance", "needed_dwpd", "rated_dwpd", "tested_tps", "capacity_gb", "basis", "tier", "price"),
+)
+UNTESTED = "untested at this workload"
+SHOWN_ROWS = 100
+
+
+@dataclass(frozen=True)
+class Sized:
+    """One drive and how many of it."""
+
+    candidate: Candidate
+    size: Size
+
+
+@dataclass(frozen=True)
+class SizingRow:
+    """One drive, as text; "" is what cannot be told."""
+
+    candidate: Candidate
+    size: Size
+    name: str
+    drives: str
+    nodes: str
+    throughput: str
+    capacity: str
+    endurance: str
+    binding: str
+    dwpd: str
+    rating: str
+    price: str
+    asked_price: str
+    is_over_rating: bool
+
+    @property
+    def slug(self) -> str:
+        """The product's name in addresses."""
+        return self.candidate.product.slug
+
+
+@dataclass(frozen=True)
+class SizingPage:
+    """The answer, ready to show."""
+
+    question: SizingQuestion
+    untested: Sequence[str]
+    rows: Sequence[SizingRow]
+    drives_count: int
+    shown: SizingRow | None
+    steps: Sequence[Step]
+    sentence: str
+
+    @property
+    def count_sentence(self) -> str:
+        """How many drives are shown, and where the others are."""
+        every = counted(self.drives_count, "current drive")
+        if self.drives_count <= len(self.rows):
+            return f"{every} within the limits, each at the load it was tested with."
+        return f"The first {len(self.rows)} of {every} within the limits; the CSV has them all."
+
+
+def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Tested) -> SizingPage:
+    """Return the answer: of very many drives the first ones as rows, of a file all of them."""
+    sizes = _sorted([Sized(each, size(question.demand, each.offer, tested)) for each in found], question.sort)
+    rows = [_row(each) for each in (sizes[:SHOWN_ROWS] if question.form == "html" else sizes)]
+    fewest = min((each for each in sizes if each.size.drives is not None), key=_by_drives, default=None)
+    cheapest = min((each for each in sizes if each.size.price is not None), key=_by_price, default=None)
+    asked = next((each for each in sizes if each.candidate.product.slug == question.drive), None)
+    shown = asked or fewest or next(iter(sizes), None)
+    reasons = untested(question.demand, tested)
+    return SizingPage(
+        question,
+        reasons,
+        rows,
+        len(sizes),
+        _row(shown) if shown else None,
+        steps(question.demand, shown.candidate, shown.size, tested) if shown else [],
+        _sentence(_row(fewest) if fewest else None, _row(cheapest) if cheapest else None, reasons),
+    )
+
+
+def _row(sized: Sized) -> SizingRow:
+    candidate, found = sized.candidate, sized.size
+    offer, needs = candidate.offer, found.needs
+    return SizingRow(
+        candidate,
+        found,
+        product_name(candidate.product),
+        units.count(found.drives),
+        units.count(found.nodes),
+        units.count(needs.throughput) or UNTESTED,
+        units.count(needs.capacity),
+        units.count(needs.endurance) or "rating not stated",
+        found.binding,
+        _dwpd(found.dwpd),
+        "" if offer.dwpd is None else number(offer.dwpd),
+        "" if found.price is None else f"{round(found.price):,d}",
+        "" if offer.price is None else printed_decimal(offer.price, 2),
+        is_over_rating=found.dwpd is not None and offer.dwpd is not None and found.dwpd > offer.dwpd,
+    )
+
+
+def _dwpd(dwpd: Fraction | None) -> str:
+    """Return a computed rating with three significant digits, as computed figures have."""
+    return "" if dwpd is None else number(dwpd)
+
+
+def _by_drives(sized: Sized) -> tuple[int, Fraction, str]:
+    return sized.size.drives or 0, -sized.candidate.offer.tps, sized.candidate.product.slug
+
+
+def _by_price(sized: Sized) -> tuple[Fraction, int, str]:
+    return sized.size.price or Fraction(0), sized.size.drives or 0, sized.candidate.product.slug
+
+
+def _sorted(sizes: Sequence[Sized], sort: str) -> list[Sized]:
+    """Return the drives in the order asked for; what cannot be told comes last."""
+    if sort == "name":
+        return sorted(sizes, key=lambda each: product_name(each.candidate.product).casefold())
+    if sort == "cheapest":
+        return sorted(sizes, key=lambda each: (each.size.price is None, *_by_price(each)))
+    return sorted(sizes, key=lambda each: (each.size.drives is None, *_by_drives(each)))
+
+
+def _sentence(fewest: SizingRow | None, cheapest: SizingRow | None, reasons: Sequence[str]) -> str:
+    if reasons:
+        return f"Untested at this workload: {'; '.join(reasons)}. No answer is scaled from another."
+    if fewest is None:
+        return "No current drive holds any load within these limits."
+    told = f"{fewest.drives} x {fewest.name} in {fewest.nodes} nodes; {fewest.binding} binds."
+    if cheapest is None:
+        return f"Fewest drives: {told}"
+    return (
+        f"Fewest drives: {told} Cheapest of those with a price: {cheapest.drives} x {cheapest.name}, {cheapest.price}."
+    )
+
+
+def sizing_values(page: SizingPage) -> list[dict[str, Value]]:
+    """Return the rows as they are exported."""
+    return [_values(row) for row in page.rows]
+
+
+def _values(row: SizingRow) -> dict[str, Value]:
+    candidate, found = row.candidate, row.size
+    return {
+        "product": row.slug,
+        "name": row.name,
+        "drives": found.drives,
+        "nodes": found.nodes,
+        "working_drives": found.working_drives,
+        "binding": found.binding or UNTESTED,
+        "by_throughput": found.needs.throughput,
+        "by_capacity": found.needs.capacity,
+        "by_endurance": found.needs.endurance,
+        "needed_dwpd": row.dwpd or None,
+        "rated_dwpd": row.rating or None,
+        "tested_tps": number(candidate.offer.tps).replace(",", ""),
+        "capacity_gb": candidate.product.capacity_gb,
+        "basis": candidate.basis,
+        "tier": candidate.tier.word if candidate.tier else "certified",
+        "price": row.price.replace(",", "") or None,
+    }

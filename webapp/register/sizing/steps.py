@@ -1,0 +1,119 @@
+"""Every step from what was asked to the number of drives, with its figures and where they come from."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor, log10
+
+from results.rules import sizing
+from results.rules.loads import printed_decimal
+from results.rules.sizing import Demand, Size, Tested
+from webapp.register.sizing.offers import Candidate
+from webapp.templatetags import units
+
+RULE = "the rule: docs/statistics.md, Sizing"
+ASKED = "asked"
+SHEET = "the maker's sheet, not verified"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: what it gives, how, and where its figures come from."""
+
+    name: str
+    how: str
+    value: str
+    source: str
+
+
+def number(value: Fraction) -> str:
+    """Return a computed figure with three significant digits below 1,000, whole above.
+
+    >>> number(Fraction(1, 3)), number(Fraction(25, 2)), number(Fraction(123456))
+    ('0.333', '12.5', '123,456')
+    """
+    if value == 0:
+        return "0"
+    if abs(value) >= 1000:
+        return f"{round(value):,d}"
+    return printed_decimal(value, max(0, 2 - floor(log10(abs(value)))))
+
+
+def steps(demand: Demand, candidate: Candidate, found: Size, tested: Tested) -> list[Step]:
+    """Return the steps for one drive."""
+    return [*_throughput(demand, candidate, found, tested), *_capacity(demand, candidate, found),
+            *_endurance(demand, candidate, found), *_nodes(demand, found)]  # fmt: skip
+
+
+def _throughput(demand: Demand, candidate: Candidate, found: Size, tested: Tested) -> list[Step]:
+    share = sizing.reads_pct(demand)
+    percent = "no load" if share is None else f"{number(share)} %"
+    tps, total = candidate.offer.tps, sizing.drive_tps(demand)
+    answer = units.count(found.needs.throughput) or "untested at this workload"
+    return [
+        Step(
+            "Writes on the drives",
+            f"{number(demand.writes_per_s)} x {demand.replication_factor} copies; reads go to one copy",
+            f"{number(sizing.drive_writes_per_s(demand))}/s",
+            ASKED,
+        ),
+        Step(
+            "Workload as tested?",
+            f"{percent} reads on the drives, tested at {tested.reads_pct} ± {tested.tolerance_points}; objects of "
+            f"{demand.object_bytes:,d} bytes, tested with {tested.object_bytes:,d}",
+            "; ".join(sizing.untested(demand, tested)) or "yes",
+            "the profile",
+        ),
+        Step("Drives by throughput", f"{number(total)} tps / {number(tps)} tps, rounded up", answer, candidate.basis),
+    ]
+
+
+def _capacity(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:
+    needed = sizing.capacity_bytes(demand)
+    how = (
+        f"{_tb(demand.data_bytes)} x {demand.replication_factor} copies / {number(demand.usable_ratio * 100)} % usable "
+        f"= {_tb(needed)}; / {_tb(Fraction(candidate.offer.capacity_bytes))} a drive, rounded up"
+    )
+    return [Step("Drives by capacity", how, units.count(found.needs.capacity), "asked; capacity as sold")]
+
+
+def _endurance(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:
+    stored, daily = sizing.stored_bytes(demand.object_bytes), sizing.host_bytes_per_day(demand)
+    writes = Step(
+        "Host bytes a day, all drives",
+        f"{number(demand.writes_per_s)} writes/s x {demand.replication_factor} x {stored:,d} stored bytes x 1/(1 - "
+        f"{number(demand.defrag_ratio)}) x 86,400 s; DWPD counts host writes, so no write amplification",
+        _tb(daily),
+        RULE,
+    )
+    rating = candidate.offer.dwpd
+    if rating is None:
+        return [writes, Step("Drives by endurance", "no rating is stated", "cannot be told", SHEET)]
+    how = (
+        f"{_tb(daily)} / {_tb(Fraction(candidate.offer.capacity_bytes))} x {number(demand.life_years)} years / "
+        f"{number(demand.warranty_years)} years warranty / {number(rating)} DWPD, rounded up"
+    )
+    drives = Step("Drives by endurance", how, units.count(found.needs.endurance), SHEET)
+    return [writes, drives, *_needed(found, rating)]
+
+
+def _needed(found: Size, rating: Fraction) -> list[Step]:
+    if found.dwpd is None or found.working_drives is None:
+        return []
+    how = f"the same bytes over {units.count(found.working_drives)} working drives; rated {number(rating)}"
+    return [Step("DWPD that each drive needs", how, number(found.dwpd), RULE)]
+
+
+def _nodes(demand: Demand, found: Size) -> list[Step]:
+    if found.nodes is None:
+        return [Step("Drives", "throughput is untested", "untested at this workload", RULE)]
+    working = found.nodes - demand.spare_nodes
+    bound = "one node for each copy" if found.binding == sizing.COPIES else f"{found.binding} asks for most"
+    how = f"{working:,d} working ({bound}) + {demand.spare_nodes:,d} spare, {demand.drives_per_node:,d} drives each"
+    return [
+        Step("Nodes", how, units.count(found.nodes), ASKED),
+        Step("Drives", f"{found.nodes:,d} nodes x {demand.drives_per_node:,d}", units.count(found.drives), ASKED),
+    ]
+
+
+def _tb(size_bytes: Fraction) -> str:
+    return f"{number(size_bytes / 10**12)} TB"

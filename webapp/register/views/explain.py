@@ -1,0 +1,51 @@
+"""The pages that explain: how to read the numbers, the rules, the tools, how to submit, the words."""
+
+import json
+from collections.abc import Mapping
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from webapp.register.asked import given_of
+from webapp.register.explain.glossary_text import glossary_sections
+from webapp.register.explain.meanings import TOLD
+from webapp.register.profile import current_limits, current_profile
+from webapp.register.public_page import public_page
+from webapp.register.views.home import tier_meanings
+
+
+@public_page
+def reading(request: HttpRequest) -> HttpResponse:
+    given_of(request.GET, ())
+    context = {"columns": TOLD, "limits": current_limits(), "tiers": tier_meanings()}
+    return _page(request, "reading", context)
+
+
+@public_page
+def rules(request: HttpRequest) -> HttpResponse:
+    given_of(request.GET, ())
+    profile = current_profile()
+    context = {"profile": profile, "told": json.loads(profile.document), "limits": current_limits()}
+    return _page(request, "rules", context)
+
+
+@public_page
+def tools(request: HttpRequest) -> HttpResponse:
+    given_of(request.GET, ())
+    return _page(request, "tools", {})
+
+
+@public_page
+def submitting(request: HttpRequest) -> HttpResponse:
+    given_of(request.GET, ())
+    return _page(request, "submitting", {})
+
+
+@public_page
+def glossary(request: HttpRequest) -> HttpResponse:
+    given_of(request.GET, ())
+    return _page(request, "glossary", {"sections": glossary_sections()})
+
+
+def _page(request: HttpRequest, name: str, context: Mapping[str, object]) -> HttpResponse:
+    return render(request, f"register/explain/{name}.html", {"section": "explain", "explained": name, **context})

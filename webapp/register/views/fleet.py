@@ -1,0 +1,66 @@
+"""The fleet check: which drives of a list the register knows, and as what. Nothing of the list is stored."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.csrf import csrf_exempt
+
+from webapp.register.answer_rows import answer_rows
+from webapp.register.asked import given_of
+from webapp.register.errors import not_understood
+from webapp.register.exports import Value
+from webapp.register.fleet.answers import FleetAnswer, answers, counts
+from webapp.register.fleet.drives import FleetError, read_drives
+from webapp.register.fleet.register_index import register_index
+from webapp.register.fleet.uploads import TOO_LARGE, listed_text
+from webapp.register.public_page import public_page
+
+SCHEMA = "drivecert.fleet-check/1"
+FIELDS = ("device", "vendor", "model", "firmware", "capacity_gb", "state", "sentence", "products", "is_historical")
+NO_STORE = "no-store"
+
+
+@public_page
+def form(request: HttpRequest) -> HttpResponse:
+    given_of(request.GET, ())
+    return render(request, "register/check/check.html", {"section": "check"})
+
+
+@csrf_exempt  # a check changes nothing and knows nobody: no cookie, no token, so that the form is the same for everyone
+def answer(request: HttpRequest) -> HttpResponse:
+    """Answer a sent list; whoever comes without one is led to the form."""
+    if request.method != "POST":
+        return redirect("check")
+    response = _answered(request)
+    response.headers["Cache-Control"] = NO_STORE
+    return response
+
+
+def _answered(request: HttpRequest) -> HttpResponse:
+    try:
+        found = answers(read_drives(listed_text(request)), register_index())
+    except FleetError as error:
+        refused = not_understood(request, str(error), reverse("check"))
+        refused.status_code = 413 if str(error) == TOO_LARGE else 400
+        return refused
+    wanted = request.POST.get("format", "html")
+    if wanted in {"csv", "json"}:
+        return answer_rows(wanted, "fleet-check", SCHEMA, FIELDS, [values_of(each) for each in found])
+    context = {"section": "check", "answers": found, "counts": counts(found), "total": len(found)}
+    return render(request, "register/check/answer.html", context)
+
+
+def values_of(answer: FleetAnswer) -> dict[str, Value]:
+    """Return an answer as it is exported; serial numbers are not read at all."""
+    drive = answer.drive
+    return {
+        "device": drive.device or None,
+        "vendor": drive.vendor or None,
+        "model": drive.model or None,
+        "firmware": drive.firmware or None,
+        "capacity_gb": None if drive.capacity_gb is None else round(drive.capacity_gb),
+        "state": answer.state.value,
+        "sentence": answer.sentence,
+        "products": " ".join(answer.products) or None,
+        "is_historical": answer.is_historical,
+    }

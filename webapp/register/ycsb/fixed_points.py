@@ -1,0 +1,139 @@
+"""What publications state at a fixed throughput, or at a fixed latency: single points, drive beside drive."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import groupby
+
+from results.rules.gains import Better, gain, increase, times_less
+from webapp.register.ycsb.curves import Curve, HeldLine, Panel
+from webapp.register.ycsb.figures import Figure, Figures
+from webapp.register.ycsb.numbers import percent, rate, times
+from webapp.register.ycsb.publications import metric_name
+
+Pair = tuple[Figure, Figure]
+Level = Callable[[Figure], tuple[str, str, Fraction]]
+
+
+@dataclass(frozen=True)
+class FixedRow:
+    """Two drives at one held level: what is held, what each of them has there, and how they compare."""
+
+    workload: str
+    held: str
+    metric: str
+    drive: str
+    base: str
+    comparison: str
+    remark: str
+
+
+@dataclass(frozen=True)
+class FixedPoints:
+    """Everything that a publication states at fixed levels, with the pictures of it."""
+
+    throughput_rows: Sequence[FixedRow]
+    latency_rows: Sequence[FixedRow]
+    panels: Sequence[Panel]
+
+    def __bool__(self) -> bool:
+        return bool(self.throughput_rows or self.latency_rows)
+
+
+def fixed_points(figures: Figures) -> FixedPoints:
+    """Return the points of two drives at one throughput, or at one latency."""
+    stated = [each for each in figures.all if each.latency_us is not None and each.row.at_ops_per_s is not None]
+    at_throughput = list(_pairs(figures, stated, _held_throughput))
+    at_latency = list(_pairs(figures, stated, _held_latency))
+    return FixedPoints(
+        [_throughput_row(pair) for pair in at_throughput],
+        [_latency_row(pair) for pair in at_latency],
+        _panels(stated, at_throughput, at_latency),
+    )
+
+
+def _held_throughput(figure: Figure) -> tuple[str, str, Fraction]:
+    return figure.row.workload, figure.row.metric, Fraction(figure.row.at_ops_per_s or 0)
+
+
+def _held_latency(figure: Figure) -> tuple[str, str, Fraction]:
+    return figure.row.workload, figure.row.metric, figure.latency_us or Fraction(0)
+
+
+def _pairs(figures: Figures, stated: Sequence[Figure], level: Level) -> Iterator[Pair]:
+    """Yield two drives' figures on one level, the drive that the publication speaks for first."""
+    for _, group in groupby(sorted(stated, key=level), key=level):
+        by_drive = {each.row.model: each for each in group}
+        if len(by_drive) > 1:
+            first, other = (by_drive[drive] for drive in figures.drives if drive in by_drive)
+            yield first, other
+
+
+def _throughput_row(pair: Pair) -> FixedRow:
+    drive, base = pair
+    less = times_less(_us(drive), _us(base))
+    return FixedRow(
+        drive.row.workload,
+        f"{drive.row.at_ops_per_s:,d} ops/s",
+        metric_name(drive.row.metric),
+        _printed(drive),
+        _printed(base),
+        f"{times(less)} lower ({percent(gain(_us(drive), _us(base), Better.LOWER)).lstrip('+')} % less)",
+        _remark(pair),
+    )
+
+
+def _latency_row(pair: Pair) -> FixedRow:
+    drive, base = pair
+    return FixedRow(
+        drive.row.workload,
+        _printed(drive),
+        metric_name(drive.row.metric),
+        f"{drive.row.at_ops_per_s:,d} ops/s",
+        f"{base.row.at_ops_per_s:,d} ops/s",
+        f"{percent(increase(_rate(drive), _rate(base)))} %",
+        _remark(pair),
+    )
+
+
+def _us(figure: Figure) -> Fraction:
+    return figure.latency_us or Fraction(0)
+
+
+def _rate(figure: Figure) -> Fraction:
+    return Fraction(figure.row.at_ops_per_s or 0)
+
+
+def _printed(figure: Figure) -> str:
+    return f"{figure.row.value} {figure.row.unit}"
+
+
+def _remark(pair: Pair) -> str:
+    return ", ".join(dict.fromkeys(each.remark for each in pair if each.remark))
+
+
+def _panels(stated: Sequence[Figure], at_throughput: Sequence[Pair], at_latency: Sequence[Pair]) -> list[Panel]:
+    held = [(pair[0], HeldLine("x", _rate(pair[0]), f"{rate(_rate(pair[0]))} ops/s")) for pair in at_throughput]
+    held += [(pair[0], HeldLine("y", _us(pair[0]) / 1000, _printed(pair[0]))) for pair in at_latency]
+    keys = dict.fromkeys((first.row.workload, first.row.metric) for first, _ in held)
+    return [_panel(key, stated, [line for first, line in held if _key(first) == key]) for key in keys]
+
+
+def _key(figure: Figure) -> tuple[str, str]:
+    return figure.row.workload, figure.row.metric
+
+
+def _panel(key: tuple[str, str], stated: Sequence[Figure], held: Sequence[HeldLine]) -> Panel:
+    points = [each for each in stated if _key(each) == key]
+    drives = dict.fromkeys(each.row.model for each in points)
+    curves = [
+        Curve(
+            drive,
+            [(_rate(each), _us(each) / 1000) for each in points if each.row.model == drive],
+            [_printed(each) for each in points if each.row.model == drive],
+            is_line=False,
+        )
+        for drive in drives
+    ]
+    workload, metric = key
+    return Panel(f"Workload {workload}", f"{metric_name(metric)}, ms", "ops/s", "ms", curves, held)

@@ -1,0 +1,192 @@
+"""What the page of one load shows: throughput by threads, latency against throughput, improvements, what is held."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from results.rules import crossings, ycsb
+from results.rules.crossings import Crossings
+from webapp.register.sentences import product_name
+from webapp.register.ycsb.curves import Curve, HeldLine, Panel
+from webapp.register.ycsb.improvement import ImprovementTable, Sides, improvement_table
+from webapp.register.ycsb.load_question import THROUGHPUT, LoadQuestion
+from webapp.register.ycsb.loads import STATISTIC_WORDS, Load, LoadDrive, Measured
+from webapp.register.ycsb.numbers import rate, time_us
+
+
+@dataclass(frozen=True)
+class PointRow:
+    """One thread count of one drive, as text."""
+
+    drive: str
+    threads: str
+    runs: Sequence[str]
+    ops: str
+    each_thread: str
+    latencies: Sequence[str]
+    is_peak: bool
+
+
+@dataclass(frozen=True)
+class HeldRow:
+    """What a drive has at the held level: the answer, between which thread counts, and further crossings."""
+
+    drive: str
+    answer: str
+    between: str
+    further: str
+
+
+@dataclass(frozen=True)
+class LoadPage:
+    """One load, ready to show."""
+
+    load: Load
+    title: str
+    points: Sequence[PointRow]
+    panels: Sequence[Panel]
+    tables: Sequence[ImprovementTable]
+    held_title: str
+    held: Sequence[HeldRow]
+    sentence: str
+
+
+def load_page(load: Load, question: LoadQuestion) -> LoadPage:
+    """Return what is shown of a load as it was asked for."""
+    facts = load.facts
+    base = _base(load, question)
+    others = [drive for drive in load.drives if base and drive is not base]
+    title = f"Workload {facts.workload}" if facts.phase != "load" else f"Load phase of workload {facts.workload}"
+    return LoadPage(
+        load,
+        title,
+        [row for drive in load.drives for row in _rows(drive, question.operation)],
+        [_throughput_panel(load), *_latency_panels(load, question)],
+        [_improvement(facts.workload, drive, base) for drive in others if base],
+        _held_title(question),
+        [_held(drive, question) for drive in load.drives] if question.at is not None else [],
+        _sentence(load),
+    )
+
+
+def _base(load: Load, question: LoadQuestion) -> LoadDrive | None:
+    """Return the drive that others are held against: the one asked for, else the one with the lowest peak."""
+    if len(load.drives) < 2:
+        return None
+    asked = [drive for drive in load.drives if drive.product.slug == question.against]
+    return asked[0] if asked else min(load.drives, key=lambda drive: max(drive.sweep().values()))
+
+
+def _improvement(workload: str, drive: LoadDrive, base: LoadDrive) -> ImprovementTable:
+    sides = Sides(product_name(drive.product), product_name(base.product))
+    return improvement_table((workload, ""), sides, drive.sweep(), base.sweep())
+
+
+def _rows(drive: LoadDrive, operation: str) -> list[PointRow]:
+    peak = ycsb.peak([ycsb.Point(*point) for point in drive.sweep().items()])
+    return [
+        PointRow(
+            product_name(drive.product),
+            f"{point.threads:,d}",
+            [run.public_id for run in point.runs],
+            rate(point.ops_per_s),
+            rate(point.ops_per_s / point.threads if point.threads else None),
+            [time_us(point.latencies_us.get((operation, code))) for code in STATISTIC_WORDS],
+            is_peak=peak is not None and peak.threads == point.threads,
+        )
+        for point in drive.points
+    ]
+
+
+def _throughput_panel(load: Load) -> Panel:
+    curves = [
+        Curve(product_name(drive.product), [(Fraction(point.threads), point.ops_per_s) for point in drive.points])
+        for drive in load.drives
+    ]
+    return Panel("Throughput by threads", "ops/s", "threads", "ops/s", curves, is_x_log=True)
+
+
+def _latency_panels(load: Load, question: LoadQuestion) -> list[Panel]:
+    panels = [_latency_panel(load, question, code) for code in STATISTIC_WORDS]
+    return [panel for panel in panels if any(curve.points for curve in panel.curves)]
+
+
+def _latency_panel(load: Load, question: LoadQuestion, code: str) -> Panel:
+    key = (question.operation, code)
+    curves = [
+        Curve(
+            product_name(drive.product),
+            [(point.ops_per_s, point.latencies_us[key]) for point in drive.points if key in point.latencies_us],
+            [_threads(point) for point in drive.points if key in point.latencies_us],
+        )
+        for drive in load.drives
+    ]
+    word = STATISTIC_WORDS[code]
+    return Panel(
+        f"{question.operation.capitalize()}, {word}", "us, against ops/s", "ops/s", "us", curves, _lines(question, code)
+    )
+
+
+def _threads(point: Measured) -> str:
+    return f"{point.threads} threads"
+
+
+def _lines(question: LoadQuestion, code: str) -> list[HeldLine]:
+    if question.at is None:
+        return []
+    if question.hold == THROUGHPUT:
+        return [HeldLine("x", question.at, f"{rate(question.at)} ops/s")]
+    return [HeldLine("y", question.at, f"{time_us(question.at)} us")] if code == question.statistic else []
+
+
+def _held_title(question: LoadQuestion) -> str:
+    named = f"{question.operation}, {STATISTIC_WORDS[question.statistic]}"
+    if question.at is None:
+        return ""
+    if question.hold == THROUGHPUT:
+        return f"At {rate(question.at)} ops/s: {named}"
+    return f"At {time_us(question.at)} us ({named}): throughput"
+
+
+def _held(drive: LoadDrive, question: LoadQuestion) -> HeldRow:
+    curve = drive.curve((question.operation, question.statistic))
+    level = question.at or Fraction(0)
+    if question.hold == THROUGHPUT:
+        return _held_row(drive, crossings.latency_at(curve, level), ("us", "ops/s"))
+    return _held_row(drive, crossings.throughput_at(curve, level), ("ops/s", "us"))
+
+
+def _held_row(drive: LoadDrive, found: Crossings, units_of: tuple[str, str]) -> HeldRow:
+    unit, held_unit = units_of
+    name = product_name(drive.product)
+    if found.first is None:
+        return HeldRow(name, "not measured there", _measured_span(found, held_unit), "")
+    first = found.first
+    between = f"between {first.from_threads} and {first.to_threads} threads, on a straight line"
+    return HeldRow(
+        name,
+        _with_unit(first.value, unit),
+        f"measured with {first.from_threads} threads" if first.is_measured else between,
+        ", ".join(_with_unit(each.value, unit) for each in found.further),
+    )
+
+
+def _measured_span(found: Crossings, unit: str) -> str:
+    if found.measured_from is None or found.measured_to is None:
+        return "no run tells both"
+    return f"measured from {_with_unit(found.measured_from, unit)} to {_with_unit(found.measured_to, unit)}"
+
+
+def _with_unit(value: Fraction, unit: str) -> str:
+    return f"{rate(value) if unit == 'ops/s' else time_us(value)} {unit}"
+
+
+def _sentence(load: Load) -> str:
+    """Name the highest throughput; what a load without a usable run lacks."""
+    best = max(load.drives, key=lambda drive: max(drive.sweep().values()), default=None)
+    if best is None:
+        return "No run of it is valid and tells threads and throughput."
+    peak = ycsb.peak([ycsb.Point(*point) for point in best.sweep().items()])
+    if peak is None:
+        return ""
+    return f"{product_name(best.product)} peaks at {rate(peak.ops_per_s)} ops/s with {peak.threads} threads."

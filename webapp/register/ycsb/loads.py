@@ -1,0 +1,147 @@
+"""The register's own sweeps: drives under one load, that is runs of YCSB that differ in their threads alone."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import median
+
+from django.db.models import Count, Max, Min
+
+from results.models import Product, Run, YcsbOperation, YcsbRun
+from results.rules.ycsb import Point
+from webapp.register.columns import product_of
+
+KEY_DIGITS = 16  # of the 64 of a sweep's key: enough for an address
+STATISTICS = {"avg": "mean_us", "p99": "p99_us", "p999": "p999_us", "p9999": "p9999_us"}
+STATISTIC_WORDS = {"avg": "average", "p99": "p99", "p999": "p99.9", "p9999": "p99.99"}
+LatencyKey = tuple[str, str]  # operation and time, as "read (service time)", and a statistic's code
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One thread count of a drive: the median of its runs."""
+
+    threads: int
+    runs: Sequence[Run]
+    ops_per_s: Fraction
+    latencies_us: Mapping[LatencyKey, Fraction]
+
+
+@dataclass(frozen=True)
+class LoadDrive:
+    """One drive under the load, by rising thread count."""
+
+    product: Product
+    points: Sequence[Measured]
+
+    def sweep(self) -> dict[int, Fraction]:
+        """Return throughput by thread count."""
+        return {each.threads: each.ops_per_s for each in self.points}
+
+    def curve(self, key: LatencyKey) -> list[Point]:
+        """Return the sweep with one latency, for crossings."""
+        return [Point(each.threads, each.ops_per_s, each.latencies_us.get(key)) for each in self.points]
+
+
+@dataclass(frozen=True)
+class Load:
+    """All drives under one load; `left_out_count` runs are not valid, or tell no throughput or threads."""
+
+    key: str
+    facts: YcsbRun
+    drives: Sequence[LoadDrive]
+    left_out_count: int
+
+    @property
+    def operations(self) -> list[str]:
+        """The operations that any latency is told of, reads first."""
+        names = {name for drive in self.drives for point in drive.points for name, _ in point.latencies_us}
+        return sorted(names, key=lambda name: (not name.startswith("read ("), name))
+
+
+@dataclass(frozen=True)
+class LoadLine:
+    """One load in the overview: what it is, how many drives and thread counts, and its highest throughput."""
+
+    key: str
+    workload: str
+    phase: str
+    binding: str
+    drives_count: int
+    runs_count: int
+    threads_from: int | None
+    threads_to: int | None
+    best_ops_per_s: Fraction | None
+
+
+def load_lines() -> list[LoadLine]:
+    """Return the loads that the register has runs of, in one query."""
+    runs = Run.objects.standing().filter(workload="ycsb").exclude(ycsb__sweep_key="")
+    grouped = runs.values("ycsb__sweep_key", "ycsb__workload", "ycsb__phase", "ycsb__binding").annotate(
+        drives_count=Count("product", distinct=True),
+        runs_count=Count("pk"),
+        threads_from=Min("ycsb__threads_count"),
+        threads_to=Max("ycsb__threads_count"),
+        best=Max("ycsb__throughput_ops_per_s"),
+    )
+    return [
+        LoadLine(
+            row["ycsb__sweep_key"][:KEY_DIGITS],
+            row["ycsb__workload"],
+            row["ycsb__phase"],
+            row["ycsb__binding"].rsplit(".", 1)[-1],
+            row["drives_count"],
+            row["runs_count"],
+            row["threads_from"],
+            row["threads_to"],
+            None if row["best"] is None else Fraction(row["best"]),
+        )
+        for row in grouped.order_by("ycsb__workload", "ycsb__phase", "ycsb__sweep_key")
+    ]
+
+
+def load_of(key: str) -> Load | None:
+    """Return the drives under the load whose key begins so; None where no public run has it. Three queries."""
+    found = Run.objects.standing().of_ycsb().select_related("product").filter(ycsb__sweep_key__startswith=key)
+    runs = list(found.prefetch_related("ycsb__operations").order_by("pk"))
+    if not runs:
+        return None
+    usable = [run for run in runs if _is_usable(run.ycsb)]
+    products = {product_of(run).pk: product_of(run) for run in usable}
+    drives = [_drive(product, [run for run in usable if run.product_id == pk]) for pk, product in products.items()]
+    return Load(key, runs[0].ycsb, drives, len(runs) - len(usable))
+
+
+def _is_usable(facts: YcsbRun) -> bool:
+    is_told = facts.threads_count is not None and facts.throughput_ops_per_s is not None
+    return is_told and facts.validity != YcsbRun.Validity.INVALID
+
+
+def _drive(product: Product, runs: Iterable[Run]) -> LoadDrive:
+    by_threads: dict[int, list[Run]] = {}
+    for run in runs:
+        by_threads.setdefault(run.ycsb.threads_count or 0, []).append(run)
+    return LoadDrive(product, [_measured(threads, same) for threads, same in sorted(by_threads.items())])
+
+
+def _measured(threads: int, runs: Sequence[Run]) -> Measured:
+    throughputs = [Fraction(run.ycsb.throughput_ops_per_s or 0) for run in runs]
+    told: dict[LatencyKey, list[Fraction]] = {}
+    for run in runs:
+        for operation in run.ycsb.operations.all():
+            for key, value in _latencies(operation):
+                told.setdefault(key, []).append(value)
+    # A latency that one of the repeats does not tell has no median of the repeats: it is not told.
+    whole = {key: median(values) for key, values in told.items() if len(values) == len(runs)}
+    return Measured(threads, runs, median(throughputs), whole)
+
+
+def _latencies(operation: YcsbOperation) -> Iterable[tuple[LatencyKey, Fraction]]:
+    """Yield what is printed of one operation that went well; its time is told with it, the two do not compare."""
+    if operation.outcome != "ok" or operation.name == "CLEANUP":
+        return
+    time = f"{operation.time} time" if operation.time else "time not stated"
+    for code, column in STATISTICS.items():
+        value = getattr(operation, column)
+        if value is not None:
+            yield (f"{operation.name.lower()} ({time})", code), Fraction(value)
