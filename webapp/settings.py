@@ -14,6 +14,7 @@ from webapp import env
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env.read_text("DRIVECERT_DATA", str(BASE_DIR / "var"))).absolute()
 EVIDENCE_DIR = DATA_DIR / "evidence"
+SNAPSHOT_DIR = DATA_DIR / "snapshots"
 LAB_DIR = DATA_DIR / "lab"
 LAB_PROGRAMS = env.read_text("LAB_PROGRAMS", "")
 DRIVETEST = Path(env.read_text("DRIVETEST", str(BASE_DIR / "runners/drivetest/target/release/drivetest")))
@@ -24,6 +25,9 @@ DEVELOPMENT_SECRET_KEY = "development-only-never-in-production"
 SECRET_KEY = env.read_text("SECRET_KEY", DEVELOPMENT_SECRET_KEY)
 ALLOWED_HOSTS = env.read_list("ALLOWED_HOSTS", "" if PRODUCTION else "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env.read_list("CSRF_TRUSTED_ORIGINS")
+# Where readers find the site: what feeds, citations and search engines are given. Pages must not depend on the name
+# that a visitor asks by, since they are the same bytes for everyone.
+PUBLIC_URL = env.read_public_url("PUBLIC_URL", ALLOWED_HOSTS if PRODUCTION else [])
 DATABASE_URL = env.read_text("DATABASE_URL")
 REDIS_URL = env.read_text("REDIS_URL")
 

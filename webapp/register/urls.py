@@ -1,11 +1,12 @@
 """Addresses of the public pages; they never change, links to them must not die."""
 
-from django.urls import path
+from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
 from webapp.register.views import drives, home, lines, runs
 
-urlpatterns = [
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", include("webapp.register.out.urls")),
     path("", home.home, name="home"),
     path("drives/", RedirectView.as_view(pattern_name="home")),
     path("drives/historical/", drives.historical, name="historical"),
