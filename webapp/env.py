@@ -8,6 +8,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 TRUE_WORDS = {"1", "true", "yes", "on"}
 FALSE_WORDS = {"0", "false", "no", "off"}
+CONNECT_TIMEOUT_S = "10"  # a server that is gone without a word must not hold every thread that serves pages
 
 
 def read_text(name: str, default: str = "") -> str:
@@ -78,7 +79,7 @@ def parse_database_url(url: str) -> dict[str, object]:
         "PASSWORD": unquote(parts.password or ""),
         "HOST": options.pop("host", parts.hostname or ""),
         "PORT": options.pop("port", str(parts.port or "")),
-        "OPTIONS": options,
+        "OPTIONS": {"connect_timeout": CONNECT_TIMEOUT_S} | options,
     }
 
 

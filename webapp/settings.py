@@ -63,6 +63,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "webapp.security.ContentSecurityPolicyMiddleware",
+    "webapp.register.snapshots.away.DatabaseAwayMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -167,6 +168,11 @@ HOST_CHECK_PERIOD_S = env.read_int("HOST_CHECK_PERIOD_S", default=300)
 HOST_CLOCK_OFFSET_MAX_S = env.read_int("HOST_CLOCK_OFFSET_MAX_S", default=30)
 HOST_FREE_MIB_MIN = env.read_int("HOST_FREE_MIB_MIN", default=1024)
 
+# How often the snapshot of the public pages is compared with the register, and after how long a page is made anew
+# though nothing is known to have changed it.
+SNAPSHOT_PERIOD_S = env.read_int("SNAPSHOT_PERIOD_S", default=15)
+SNAPSHOT_AGE_MAX_S = env.read_int("SNAPSHOT_AGE_MAX_S", default=6 * 3600)
+
 CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "drivecert"
@@ -206,6 +212,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "runners.sweep_readings",
         "schedule": SWEEP_PERIOD_S,
         "options": {"expires": SWEEP_PERIOD_S * 2},
+    },
+    "keep-snapshot": {
+        "task": "register.keep_snapshot",
+        "schedule": SNAPSHOT_PERIOD_S,
+        "options": {"expires": SNAPSHOT_PERIOD_S * 2},
     },
 }
 

@@ -1,6 +1,7 @@
 """Atom feeds of what happens to results: of a category, a vendor, a product, and of all."""
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
@@ -54,8 +55,15 @@ def product_feed(_request: HttpRequest, slug: str) -> HttpResponse:
     return _feed(product_name(product), page, reverse("product-feed", args=[slug]), runs)
 
 
+class _Feed(Atom1Feed):
+    """A feed whose bytes follow from its entries alone; Django dates an empty one to the moment of the question."""
+
+    def latest_post_date(self) -> datetime:
+        return super().latest_post_date() if self.items else datetime.fromtimestamp(0, UTC)
+
+
 def _feed(what: str, page: str, own: str, runs: RunQuerySet) -> HttpResponse:
-    feed = Atom1Feed(
+    feed = _Feed(
         title=plain_text(f"Drivecert: {what}"),
         link=site_address(page),
         description="",
