@@ -173,6 +173,10 @@ HOST_FREE_MIB_MIN = env.read_int("HOST_FREE_MIB_MIN", default=1024)
 SNAPSHOT_PERIOD_S = env.read_int("SNAPSHOT_PERIOD_S", default=15)
 SNAPSHOT_AGE_MAX_S = env.read_int("SNAPSHOT_AGE_MAX_S", default=6 * 3600)
 
+# The nightly dump of the public register: how many days it is kept, and under which licence its data may be used.
+DUMP_KEPT_DAYS = env.read_int("DUMP_KEPT_DAYS", default=14)
+DATA_LICENCE = env.read_text("DATA_LICENCE", "CC-BY-4.0")
+
 CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "drivecert"
@@ -218,6 +222,8 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": SNAPSHOT_PERIOD_S,
         "options": {"expires": SNAPSHOT_PERIOD_S * 2},
     },
+    # Asked every quarter of an hour, and done once a day: a night without a worker is made up for in the morning.
+    "keep-dump": {"task": "register.keep_dump", "schedule": 900, "options": {"expires": 900}},
 }
 
 REST_FRAMEWORK = {

@@ -2,6 +2,7 @@
 
 from celery import shared_task
 
+from webapp.register.dumps.writing import write_due
 from webapp.register.snapshots import keeper
 
 
@@ -9,3 +10,9 @@ from webapp.register.snapshots import keeper
 def keep_snapshot() -> None:
     """Hold the snapshot against the register; while another worker does, there is nothing to do."""
     keeper.look()
+
+
+@shared_task(name="register.keep_dump")
+def keep_dump() -> None:
+    """Write the dump of today where there is none yet."""
+    write_due()

@@ -3,10 +3,13 @@
 from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
+from webapp.register.dumps import page
 from webapp.register.views import drives, home, lines, runs
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("webapp.register.out.urls")),
+    path("data/", page.data, name="data"),
+    path("data/<str:day>/<str:name>", page.dump_file, name="dump-file"),
     path("", home.home, name="home"),
     path("drives/", RedirectView.as_view(pattern_name="home")),
     path("drives/historical/", drives.historical, name="historical"),

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db.models import Max
 
 from results.models import Certificate, Event, Profile, PublishedClaim, PublishedFigure, Run
+from webapp.register.dumps.shelf import newest_day
 from webapp.register.public_addresses import EVERYTHING
 
 SOURCES = ("webapp", "results", "static")
@@ -46,11 +47,11 @@ def _shared() -> list[object]:
 
 
 def _published() -> list[object]:
-    """Figures and claims without a log, as far as they are counted; they change with an import only."""
+    """What has no run: figures and claims, as far as they are counted (an import alone changes them); the dump."""
     figures, claims = (
         model.objects.aggregate(newest=Max("pk"))["newest"] for model in (PublishedFigure, PublishedClaim)
     )
-    return [figures, claims]
+    return [figures, claims, newest_day()]
 
 
 @cache
