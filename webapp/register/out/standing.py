@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from results.models import Certificate, Event, Product, Run, Statistic, Verdict, Visibility
+from results.models import Certificate, Event, Product, Run, Statistic, Tier, Verdict, Visibility
 from webapp.register.marks import TIERS_RISING, run_tier_mark
 from webapp.register.run_page import OUTCOME_WORDS
 from webapp.templatetags import units
@@ -43,7 +43,7 @@ def standing_of(product: Product) -> Standing:
 
 def _weakest_tier(certificate: Certificate) -> str:
     """A certificate is vouched for as far as the least of its runs is."""
-    runs = sorted(certificate.runs.all(), key=lambda run: [*TIERS_RISING].index(run.tier))
+    runs = sorted(certificate.runs.all(), key=lambda run: TIERS_RISING.index(Tier(run.tier)))
     return run_tier_mark(runs[0]).word if runs else ""
 
 

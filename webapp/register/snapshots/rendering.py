@@ -60,7 +60,7 @@ def respond(environ: dict[str, Any]) -> HttpResponseBase:
 
 
 def _chunks(response: HttpResponseBase) -> Iterator[bytes]:
-    yield from response  # type: ignore[misc]  # every answer is iterated over by a server; the base class does not say it
+    yield from response
 
 
 @cache
