@@ -53,8 +53,8 @@ class Standing:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.view = View()
-        self._polled_at = float("-inf")
+        self._polled_at = time.monotonic()
+        self.view = self._look(View())  # before the first request: others must not find nothing while one looks
 
     def poll(self) -> View:
         """Return what is known, at most POLL_S old."""

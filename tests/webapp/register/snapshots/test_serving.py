@@ -8,7 +8,7 @@ from django.db import OperationalError
 
 from results import life
 from webapp.health import OK
-from webapp.register.snapshots import away, keeper, rendering, store
+from webapp.register.snapshots import away, keeper, rendering, serving, store
 
 pytestmark = pytest.mark.django_db
 SECURITY = ("content-security-policy", "x-content-type-options", "referrer-policy", "x-frame-options")
@@ -116,6 +116,11 @@ def test_a_purged_page_is_answered_live_from_the_next_request_on(site, root, sna
     answer = site.get(path)
     assert answer.is_from_snapshot
     assert b"A mistake in the set-up." in answer.content
+
+
+def test_the_snapshot_is_there_from_the_first_request_on(root, snapshot_of, monkeypatch):
+    monkeypatch.setattr(serving, "POLL_S", 3600)
+    assert serving.Standing(root).poll().snapshot == store.current(root)
 
 
 def test_a_snapshot_that_nobody_compares_any_more_is_not_believed(site, snapshot_of, make_old, staff):
