@@ -12,12 +12,14 @@ from importlib import import_module
 from django.db.models import Exists, OuterRef
 from django.urls import URLPattern, URLResolver, reverse
 
-from results.models import Category, Product, Run, Slice, YcsbInterval
+from results.models import Category, Histogram, Product, PublishedFigure, Run, Slice, YcsbInterval, YcsbRun
 from webapp.register.public_page import is_public_page
 from webapp.register.vendors import vendor_slug
 
 EVERYTHING = "*"  # the group of pages that any change of any result may change
 FORMS = ("csv", "json")
+HISTOGRAM_FORMS = ("csv", "json", "parquet")
+LOAD_KEY_DIGITS = 16  # of a sweep's key, as addresses of loads have it
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ class PublicRun:
     slug: str
     has_slices: bool
     has_status_lines: bool
+    has_reads: bool
+    is_withheld: bool | None
 
 
 @dataclass(frozen=True)
@@ -49,17 +53,25 @@ class Subjects:
 
     products: list[tuple[str, str]]  # slug, vendor
     runs: list[PublicRun]
+    publications: list[str]
+    sweep_keys: list[str]
 
 
 def read_subjects() -> Subjects:
-    """Return the public products and runs, in three queries."""
+    """Return the public products and runs, what was published without a log, and loads of YCSB: four queries."""
+    reads = Histogram.objects.judged().filter(run=OuterRef("pk"))
+    sweeps = YcsbRun.objects.filter(run__in=Run.objects.standing()).exclude(sweep_key="")
+    publications = PublishedFigure.objects.order_by("publication").distinct().values_list("publication", flat=True)
     slices = Slice.objects.filter(run=OuterRef("pk"))
     intervals = YcsbInterval.objects.filter(ycsb_run__run=OuterRef("pk"))
-    runs = Run.objects.public().annotate(has_slices=Exists(slices), has_lines=Exists(intervals)).order_by("pk")
-    columns = ("public_id", "product__slug", "has_slices", "has_lines")
+    has = {"has_slices": Exists(slices), "has_lines": Exists(intervals), "has_reads": Exists(reads)}
+    runs = Run.objects.public().annotate(**has).order_by("pk")
+    columns = ("public_id", "product__slug", *has, "reading__evidence__sequestered")
     return Subjects(
         products=list(Product.objects.public().order_by("slug").values_list("slug", "vendor")),
         runs=[PublicRun(*row) for row in runs.values_list(*columns)],
+        publications=list(publications),
+        sweep_keys=sorted(set(sweeps.values_list("sweep_key", flat=True))),
     )
 
 
@@ -106,6 +118,28 @@ def _forms(address: PublicAddress) -> Iterator[PublicAddress]:
         yield PublicAddress(f"{address.path}?format={form}", address.group)
 
 
+def _of_publications(name: str, subjects: Subjects) -> Iterator[PublicAddress]:
+    for publication in subjects.publications:
+        yield PublicAddress(reverse(name, args=[publication]), EVERYTHING)
+
+
+def _of_loads(name: str, subjects: Subjects) -> Iterator[PublicAddress]:
+    for key in dict.fromkeys(each[:LOAD_KEY_DIGITS] for each in subjects.sweep_keys):
+        yield PublicAddress(reverse(name, args=[key]), EVERYTHING)
+
+
+def _of_histograms(name: str, subjects: Subjects) -> Iterator[PublicAddress]:
+    for run in subjects.runs:
+        if _is_open(run):
+            for form in HISTOGRAM_FORMS:
+                yield PublicAddress(reverse(name, args=[run.public_id, form]), run.slug)
+
+
+def _is_open(run: PublicRun) -> bool:
+    """Reads were counted, and nothing keeps what was counted back."""
+    return run.has_reads and not run.is_withheld
+
+
 def _of_runs(is_for: Callable[[PublicRun], bool]) -> "Addresses":
     def addresses(name: str, subjects: Subjects) -> Iterator[PublicAddress]:
         for run in subjects.runs:
@@ -124,9 +158,15 @@ EACH: dict[str, Addresses] = {
     "product-feed": _of_products,
     "product-picture": _of_products,
     "run-detail": _of_runs(lambda _: True),
+    "run-histograms": _of_histograms,
+    "run-over-time": _of_runs(_is_open),
+    "run-over-time-csv": _of_runs(_is_open),
+    "run-slice-chart": _of_runs(lambda run: run.has_reads),
     "run-slices": _of_runs(lambda run: run.has_slices),
     "run-status-lines": _of_runs(lambda run: run.has_status_lines),
     "vendor-feed": _of_vendors,
+    "ycsb-load": _of_loads,
+    "ycsb-publication": _of_publications,
 }
 # Public, and neither in the sitemap nor in a snapshot: answered by the running register only.
 LEFT_OUT = {
@@ -135,6 +175,8 @@ LEFT_OUT = {
     "run-companion": "evidence",
     "run-line": "any line of any log",
     "run-lines": "any lines of any log",
+    "run-telemetry": "read out of a stored file when it is asked for",
+    "run-configuration": "not every log prints what it is made of",
     "run-earlier": "a download that few ask for",
     "permanent-id": "leads to a page that is in the sitemap itself",
     "sitemap-part": "only where one sitemap does not hold all",

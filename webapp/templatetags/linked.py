@@ -80,7 +80,8 @@ def head_of_run(run: Run) -> dict[str, Any]:
 @register.inclusion_tag("register/out/citation.html")
 def citation_of_product(product: Product) -> dict[str, Any]:
     """Say how a product's page is cited."""
-    return _citation(plain_text(product_name(product)), "", product_id(product.slug))
+    own = {"badge": reverse("product-badge", args=[product.slug]), "feed": reverse("product-feed", args=[product.slug])}
+    return _citation(plain_text(product_name(product)), "", product_id(product.slug)) | own
 
 
 @register.inclusion_tag("register/out/citation.html")

@@ -15,6 +15,7 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.http.response import HttpResponseBase
 
 COMPRESSED_FROM_BYTES = 512
+WORTH_RATIO = 0.9
 COMPRESSED_TYPES = ("text/", "application/", "image/svg+xml")
 ZSTD_LEVEL, GZIP_LEVEL = 10, 9  # once a version, and read thousands of times
 # Set anew for every answer.
@@ -116,4 +117,6 @@ def _forms(content_type: str, content: bytes) -> tuple[bytes, bytes, bytes]:
     if len(content) < COMPRESSED_FROM_BYTES or not content_type.startswith(COMPRESSED_TYPES):
         return content, b"", b""
     by_gzip = gzip.compress(content, GZIP_LEVEL, mtime=0)
+    if len(by_gzip) > WORTH_RATIO * len(content):  # compressed within, as Parquet is
+        return content, b"", b""
     return content, by_gzip, zstandard.ZstdCompressor(level=ZSTD_LEVEL).compress(content)
