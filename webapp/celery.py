@@ -12,7 +12,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
 
 app = Celery("drivecert")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["runners"])
+app.autodiscover_tasks(["runners", "webapp.register"])
 
 HEARD_KEY = "drivecert:worker-heard:{queue}"
 HEARD_S = 15  # Celery's heart beats every 2 s; several beats may be late on a busy machine

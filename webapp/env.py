@@ -8,6 +8,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 TRUE_WORDS = {"1", "true", "yes", "on"}
 FALSE_WORDS = {"0", "false", "no", "off"}
+CONNECT_TIMEOUT_S = "10"  # a server that is gone without a word must not hold every thread that serves pages
 
 
 def read_text(name: str, default: str = "") -> str:
@@ -45,6 +46,22 @@ def read_list(name: str, default: str = "") -> list[str]:
     return [part.strip() for part in read_text(name, default).split(",") if part.strip()]
 
 
+def read_public_url(name: str, hosts: list[str]) -> str:
+    """Return the address of the site without a slash at its end; unset, https and the first plain host name.
+
+    Without such a name it is where `manage.py up` listens.
+    """
+    given = read_text(name)
+    if not given:
+        plain = [host for host in hosts if host and not host.startswith((".", "*"))]
+        here = f"http://127.0.0.1:{read_text('PORT') or 8000}"
+        return f"https://{plain[0]}" if plain else here
+    parts = urlparse(given)
+    if parts.scheme not in {"http", "https"} or not parts.netloc or parts.path.strip("/") or parts.query:
+        raise ImproperlyConfigured(f"{name}: expected https://name without a path, got {given!r}")
+    return f"{parts.scheme}://{parts.netloc}"
+
+
 def parse_database_url(url: str) -> dict[str, object]:
     """Return Django's database settings for postgresql://user:password@host:port/name?option=value.
 
@@ -62,7 +79,7 @@ def parse_database_url(url: str) -> dict[str, object]:
         "PASSWORD": unquote(parts.password or ""),
         "HOST": options.pop("host", parts.hostname or ""),
         "PORT": options.pop("port", str(parts.port or "")),
-        "OPTIONS": options,
+        "OPTIONS": {"connect_timeout": CONNECT_TIMEOUT_S} | options,
     }
 
 

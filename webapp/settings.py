@@ -14,6 +14,7 @@ from webapp import env
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env.read_text("DRIVECERT_DATA", str(BASE_DIR / "var"))).absolute()
 EVIDENCE_DIR = DATA_DIR / "evidence"
+SNAPSHOT_DIR = DATA_DIR / "snapshots"
 LAB_DIR = DATA_DIR / "lab"
 LAB_PROGRAMS = env.read_text("LAB_PROGRAMS", "")
 DRIVETEST = Path(env.read_text("DRIVETEST", str(BASE_DIR / "runners/drivetest/target/release/drivetest")))
@@ -24,6 +25,9 @@ DEVELOPMENT_SECRET_KEY = "development-only-never-in-production"
 SECRET_KEY = env.read_text("SECRET_KEY", DEVELOPMENT_SECRET_KEY)
 ALLOWED_HOSTS = env.read_list("ALLOWED_HOSTS", "" if PRODUCTION else "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env.read_list("CSRF_TRUSTED_ORIGINS")
+# Where readers find the site: what feeds, citations and search engines are given. Pages must not depend on the name
+# that a visitor asks by, since they are the same bytes for everyone.
+PUBLIC_URL = env.read_public_url("PUBLIC_URL", ALLOWED_HOSTS if PRODUCTION else [])
 DATABASE_URL = env.read_text("DATABASE_URL")
 REDIS_URL = env.read_text("REDIS_URL")
 
@@ -59,6 +63,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "webapp.security.ContentSecurityPolicyMiddleware",
+    "webapp.register.snapshots.away.DatabaseAwayMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -163,6 +168,15 @@ HOST_CHECK_PERIOD_S = env.read_int("HOST_CHECK_PERIOD_S", default=300)
 HOST_CLOCK_OFFSET_MAX_S = env.read_int("HOST_CLOCK_OFFSET_MAX_S", default=30)
 HOST_FREE_MIB_MIN = env.read_int("HOST_FREE_MIB_MIN", default=1024)
 
+# How often the snapshot of the public pages is compared with the register, and after how long a page is made anew
+# though nothing is known to have changed it.
+SNAPSHOT_PERIOD_S = env.read_int("SNAPSHOT_PERIOD_S", default=15)
+SNAPSHOT_AGE_MAX_S = env.read_int("SNAPSHOT_AGE_MAX_S", default=6 * 3600)
+
+# The nightly dump of the public register: how many days it is kept, and under which licence its data may be used.
+DUMP_KEPT_DAYS = env.read_int("DUMP_KEPT_DAYS", default=14)
+DATA_LICENCE = env.read_text("DATA_LICENCE", "CC-BY-4.0")
+
 CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "drivecert"
@@ -203,6 +217,13 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": SWEEP_PERIOD_S,
         "options": {"expires": SWEEP_PERIOD_S * 2},
     },
+    "keep-snapshot": {
+        "task": "register.keep_snapshot",
+        "schedule": SNAPSHOT_PERIOD_S,
+        "options": {"expires": SNAPSHOT_PERIOD_S * 2},
+    },
+    # Asked every quarter of an hour, and done once a day: a night without a worker is made up for in the morning.
+    "keep-dump": {"task": "register.keep_dump", "schedule": 900, "options": {"expires": 900}},
 }
 
 REST_FRAMEWORK = {

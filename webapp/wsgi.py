@@ -5,6 +5,7 @@ import signal
 
 from django.core.wsgi import get_wsgi_application
 
+from webapp.register.snapshots.serving import snapshots_first
 from webapp.supervisor.launch import end_with_parent
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
@@ -13,4 +14,4 @@ if os.environ.get("DRIVECERT_SUPERVISED"):
     # Granian's serving processes outlive a main process that was killed, and would keep the port.
     end_with_parent(signal.SIGKILL)
 
-application = get_wsgi_application()
+application = snapshots_first(get_wsgi_application())

@@ -53,7 +53,36 @@ def test_a_list_is_split_at_commas(monkeypatch):
 def test_a_database_url_names_host_and_credentials():
     settings = env.parse_database_url("postgresql://ann:p%40ss@db:5433/register?sslmode=require")
     assert (settings["HOST"], settings["PORT"], settings["NAME"]) == ("db", "5433", "register")
-    assert (settings["USER"], settings["PASSWORD"], settings["OPTIONS"]) == ("ann", "p@ss", {"sslmode": "require"})
+    assert (settings["USER"], settings["PASSWORD"]) == ("ann", "p@ss")
+    assert settings["OPTIONS"] == {"connect_timeout": "10", "sslmode": "require"}
+
+
+def test_a_database_url_may_state_how_long_a_connection_may_take():
+    settings = env.parse_database_url("postgresql:///register?connect_timeout=3")
+    assert settings["OPTIONS"] == {"connect_timeout": "3"}
+
+
+@pytest.mark.parametrize(
+    ("given", "hosts", "expected"),
+    [
+        ("https://drives.example/", [], "https://drives.example"),
+        ("", ["*", ".example", "drives.example"], "https://drives.example"),
+        ("", [], "http://127.0.0.1:8100"),
+    ],
+)
+def test_the_public_address_is_given_or_follows_from_the_names(monkeypatch, given, hosts, expected):
+    monkeypatch.setenv("PUBLIC_URL", given)
+    monkeypatch.setenv("PORT", "8100")
+    assert env.read_public_url("PUBLIC_URL", hosts) == expected
+
+
+@pytest.mark.parametrize(
+    "given", ["drives.example", "ftp://drives.example", "https://drives.example/register", "https://"]
+)
+def test_a_public_address_that_is_none_is_refused(monkeypatch, given):
+    monkeypatch.setenv("PUBLIC_URL", given)
+    with pytest.raises(ImproperlyConfigured, match="PUBLIC_URL: expected https://name without a path"):
+        env.read_public_url("PUBLIC_URL", [])
 
 
 def test_a_database_url_can_name_a_socket_directory():

@@ -1,5 +1,7 @@
 """Registration of the app with Django."""
 
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
@@ -8,3 +10,7 @@ class RegisterConfig(AppConfig):
 
     name = "webapp.register"
     label = "register"
+
+    def ready(self) -> None:
+        """Have every event purge what it makes out of date."""
+        import_module("webapp.register.events")

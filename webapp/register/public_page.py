@@ -30,7 +30,14 @@ def public_page(view: View[P]) -> View[P]:
         response.headers.setdefault("Cache-Control", PUBLIC)
         return response
 
-    return require_safe(conditional_page(answer))
+    page = require_safe(conditional_page(answer))
+    vars(page)["is_public_page"] = True  # what webapp/register/public_addresses.py finds it by
+    return page
+
+
+def is_public_page(view: object) -> bool:
+    """Tell whether a view was made by `public_page`."""
+    return getattr(view, "is_public_page", False)
 
 
 def keep_private(response: HttpResponseBase) -> HttpResponseBase:

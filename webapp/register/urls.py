@@ -1,9 +1,10 @@
 """Addresses of the public pages; they never change, links to them must not die."""
 
-from django.urls import path
+from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
 from webapp.register.compare.views import compare
+from webapp.register.dumps import page
 from webapp.register.views import (
     drives,
     explain,
@@ -20,7 +21,10 @@ from webapp.register.views import (
     ycsb,
 )
 
-urlpatterns = [
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", include("webapp.register.out.urls")),
+    path("data/", page.data, name="data"),
+    path("data/<str:day>/<str:name>", page.dump_file, name="dump-file"),
     path("", home.home, name="home"),
     path("drives/", RedirectView.as_view(pattern_name="home")),
     path("drives/historical/", drives.historical, name="historical"),

@@ -1,0 +1,219 @@
+"""Pages from the snapshot beside a bare WSGI program that returns the same bytes, on the same server in the same run.
+
+Needs DATABASE_URL (a PostgreSQL where it may create a database of its own, which it drops) and `wrk`, which takes turns
+with both servers. Then requests for every page of the snapshot come open-loop at a fixed rate, each timed from when it
+was due. While it measures, the register's own server has no database: only the snapshot answers.
+"""
+
+import argparse
+import http.client
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+from simulated_register import simulated_register
+
+from results.catalogue import import_catalogue
+from tests.register import ROOT, free_port, wait_for
+from webapp.register.snapshots import keeper, store
+from webapp.supervisor.programs import MOST_WEB_PROCESSES, WEB_THREADS
+
+PAGES = ("/drives/nvme-flash/", "/drive/sandisk-dc-sn861-6400gb/", "/drive/sandisk-dc-sn861-6400gb/badge.svg")
+NOWHERE = "postgresql:///drivecert?host=/nowhere"
+CONNECTIONS = 16
+RATE = re.compile(r"Requests/sec:\s+([\d.]+)")
+PERCENTILES = "done = function(_, latency) io.write('p95us ', latency:percentile(95), '\\n') end"
+
+
+@dataclass(frozen=True)
+class Closed:
+    """What a closed loop gave: requests a second, p95 in ms, CPU of the server for a request in us."""
+
+    per_s: float
+    p95_ms: float
+    cpu_us: float
+
+
+@contextmanager
+def server(application: str, environment: dict[str, str]) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
+    """Serve an application as the register's own supervisor does; yield port and main process."""
+    port = free_port()
+    processes = min(len(os.sched_getaffinity(0)), MOST_WEB_PROCESSES)
+    options = ["--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port), "--workers", str(processes)]
+    options += ["--blocking-threads", str(WEB_THREADS), application]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "granian", *options],
+        cwd=ROOT,
+        env=os.environ | environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_for(lambda: ask(port, "/drives/nvme-flash/") == 200)
+        yield port, process
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def ask(port: int, path: str) -> int:
+    """Return the status of a page; 0 while nobody answers."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
+            answer.read()
+            return int(answer.status)
+    except OSError:
+        return 0
+
+
+def cpu_s(process: subprocess.Popen[bytes]) -> float:
+    """Return the processor time of a server and its own processes so far."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    fields = [Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split() for pid in [process.pid, *children]]
+    return sum(int(each[11]) + int(each[12]) for each in fields) / os.sysconf("SC_CLK_TCK")
+
+
+def closed_loop(served: tuple[int, subprocess.Popen[bytes]], path: str, seconds: int, script: Path) -> Closed:
+    """Ask for a page over and over on a few connections."""
+    port, process = served
+    before = cpu_s(process)
+    command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "-s", str(script), "-H", "Accept-Encoding: gzip"]
+    done = subprocess.run([*command, f"http://127.0.0.1:{port}{path}"], capture_output=True, text=True, check=True)
+    if "Non-2xx" in done.stdout or "Socket errors" in done.stdout:
+        raise SystemExit(f"{path}: not every request was answered:\n{done.stdout}")
+    match, p95 = RATE.search(done.stdout), re.search(r"p95us (\d+)", done.stdout)
+    if match is None or p95 is None:
+        raise SystemExit(f"wrk said something else than expected:\n{done.stdout}")
+    per_s = float(match[1])
+    return Closed(per_s, int(p95[1]) / 1000, (cpu_s(process) - before) / (per_s * seconds) * 1e6)
+
+
+def open_loop(port: int, paths: list[str], per_s: int, seconds: int) -> list[float]:
+    """Ask at a fixed rate, whatever comes back; return the time of each from when it was due, in ms, sorted."""
+    told: list[float] = []
+    begin = time.perf_counter() + 0.5
+
+    def ask_every(first: int) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        for number in range(first, per_s * seconds, CONNECTIONS):
+            due = begin + number / per_s
+            time.sleep(max(0.0, due - time.perf_counter()))
+            connection.request("GET", paths[number % len(paths)], headers={"Accept-Encoding": "gzip"})
+            answer = connection.getresponse()
+            answer.read()
+            if answer.status != 200:
+                raise SystemExit(f"{paths[number % len(paths)]}: {answer.status}")
+            told.append((time.perf_counter() - due) * 1000)
+
+    threads = [threading.Thread(target=ask_every, args=(first,)) for first in range(CONNECTIONS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sorted(told)
+
+
+def bare(directory: Path, port: int, path: str) -> dict[str, str]:
+    """Write down what the register answers for a page, and return where a bare program finds it."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection.request("GET", path, headers={"Accept-Encoding": "gzip"})
+    answer = connection.getresponse()
+    content = answer.read()
+    headers = [each for each in answer.getheaders() if each[0].lower() not in {"date", "server", "connection"}]
+    (directory / "content").write_bytes(content)
+    told = directory / "answer.json"
+    told.write_text(json.dumps({"headers": headers, "content": str(directory / "content")}))
+    return {"BARE_ANSWER": str(told)}
+
+
+@contextmanager
+def looked_at(root: Path) -> Iterator[None]:
+    """Have the snapshot believed, as where a worker compares it."""
+    ended = threading.Event()
+
+    def keep() -> None:
+        while not ended.wait(10):
+            store.note_look(root)
+
+    thread = threading.Thread(target=keep)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def measure(directory: Path, seconds: int, rounds: int, per_s: int) -> None:
+    """Print both tables."""
+    script = directory / "p95.lua"
+    script.write_text(PERCENTILES)
+    own = {"DRIVECERT_DATA": str(directory), "DATABASE_URL": NOWHERE, "DJANGO_SETTINGS_MODULE": "webapp.settings"}
+    with looked_at(settings.SNAPSHOT_DIR), server("webapp.wsgi:application", own) as register:
+        print("| page | answer, bytes | snapshot /s | bare /s | ratio | snapshot p95, ms | CPU us: snapshot | bare |")
+        print("|---|---|---|---|---|---|---|---|")
+        for path in PAGES:
+            with server("benchmarks.bare_answer:application", bare(directory, register[0], path)) as alone:
+                pairs = [
+                    (closed_loop(register, path, seconds, script), closed_loop(alone, path, seconds, script))
+                    for _ in range(rounds)
+                ]
+            print(row(path, (directory / "content").stat().st_size, pairs), flush=True)
+        paths = [path for path in store.current(settings.SNAPSHOT_DIR).entries if "?" not in path]  # type: ignore[union-attr]
+        times = open_loop(register[0], paths, per_s, seconds * 2)
+    p50, p95, p99 = (times[int(len(times) * share)] for share in (0.5, 0.95, 0.99))
+    print(f"\nOpen loop, {per_s}/s over {len(paths)} pages, {len(times)} requests: ", end="")
+    print(f"p50 {p50:.2f} ms, p95 {p95:.2f} ms, p99 {p99:.2f} ms, longest {times[-1]:.1f} ms")
+
+
+def row(path: str, size: int, pairs: list[tuple[Closed, Closed]]) -> str:
+    """Return a line of the table: medians over the rounds, with the extremes of the ratio."""
+    ours, theirs = zip(*pairs, strict=True)
+    ratios = sorted(our.per_s / their.per_s for our, their in pairs)
+    cells = [
+        path,
+        f"{size:,}",
+        f"{statistics.median(each.per_s for each in ours):,.0f}",
+        f"{statistics.median(each.per_s for each in theirs):,.0f}",
+        f"**{statistics.median(ratios):.2f}** ({ratios[0]:.2f} - {ratios[-1]:.2f})",
+        f"{statistics.median(each.p95_ms for each in ours):.2f}",
+        f"{statistics.median(each.cpu_us for each in ours):.0f}",
+        f"{statistics.median(each.cpu_us for each in theirs):.0f}",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=int, default=4, help="of each closed loop; the open loop takes twice that")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rate", type=int, default=2000, help="of the open loop, a second")
+    asked = parser.parse_args()
+    if shutil.which("wrk") is None:
+        raise SystemExit("no wrk on this machine: install the package wrk")
+    with tempfile.TemporaryDirectory() as name, simulated_register():
+        settings.DATA_DIR = Path(name)
+        settings.SNAPSHOT_DIR = Path(name) / "snapshots"
+        import_catalogue()
+        began, made = time.process_time(), keeper.look()
+        if made is None:
+            raise SystemExit("somebody else writes a snapshot")
+        print(f"Snapshot of {made.rendered} pages and files: {time.process_time() - began:.1f} s of CPU\n", flush=True)
+        measure(Path(name), asked.seconds, asked.rounds, asked.rate)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""The files of a dump: what is public and nothing else, in three forms that agree."""
+
+import csv
+import gzip
+import io
+import json
+import re
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from pyarrow import parquet
+
+from results.models import Run, Visibility
+from webapp.register.dumps import shelf, writing
+from webapp.register.dumps.reading import read_rows
+from webapp.register.dumps.tables import TABLES
+from webapp.register.dumps.writing import write_due, write_dump
+
+pytestmark = pytest.mark.django_db
+DOCS = (Path(__file__).parents[4] / "docs" / "dumps.md").read_text()
+
+
+def read_csv(directory, name):
+    return list(csv.DictReader(io.StringIO(gzip.decompress((directory / f"{name}.csv.gz").read_bytes()).decode())))
+
+
+def test_the_three_forms_hold_the_same_rows(make_log_run):
+    run = make_log_run(notes="=1+1")
+    directory = write_dump()
+    dump = shelf.read_dump(directory)
+    for table in TABLES:
+        rows = list(read_rows(dump, table.name))
+        columns = parquet.read_table(directory / f"{table.name}.parquet")
+        assert (
+            len(rows)
+            == len(read_csv(directory, table.name))
+            == columns.num_rows
+            == dump.file(f"{table.name}.parquet").rows_count
+        )
+        assert columns.column_names == list(table.columns)
+    (told,) = read_rows(dump, "runs")
+    assert (told["public_id"], told["notes"], told["tps"]) == (run.public_id, "=1+1", "900")
+    assert read_csv(directory, "runs")[0]["notes"] == "'=1+1"
+    counts = parquet.read_table(directory / "slices.parquet").column("counts").to_pylist()
+    assert counts[0] == [[5919, 60, 10, 10, 0, 1]]
+
+
+def test_a_json_file_is_json(make_log_run):
+    make_log_run()
+    told = json.loads(gzip.decompress((write_dump() / "slices.json.gz").read_bytes()))
+    assert (told["schema"], told["table"], len(told["rows"])) == ("drivecert.dump/1", "slices", 4)
+
+
+def test_what_is_not_public_is_in_no_file(make_log_run, make_user):
+    hidden, shown = make_log_run(visibility=Visibility.UNREVIEWED, notes="hidden"), make_log_run()
+    dump = shelf.read_dump(write_dump())
+    told = json.dumps({table.name: list(read_rows(dump, table.name)) for table in TABLES})
+    assert shown.public_id in told
+    for word in (
+        hidden.public_id,
+        hidden.product.slug,
+        hidden.submission.log.sha256,
+        shown.submission.link_key,
+        "user-",
+    ):
+        assert word not in told
+
+
+def test_the_hash_of_a_sequestered_log_is_not_told(make_log_run):
+    run = make_log_run()
+    run.submission.log.sequestered = True
+    run.submission.log.save()
+    assert list(read_rows(shelf.read_dump(write_dump()), "evidence")) == []
+
+
+def test_many_rows_come_in_several_batches(make_log_run, monkeypatch):
+    make_log_run()
+    monkeypatch.setattr(writing, "ROWS_AT_ONCE", 3)
+    directory = write_dump()
+    assert [row["number"] for row in read_rows(shelf.read_dump(directory), "slices")] == [1, 2, 3, 4]
+    assert parquet.read_table(directory / "slices.parquet").column("number").to_pylist() == [1, 2, 3, 4]
+
+
+def test_one_dump_a_day_is_due(db):
+    assert write_due() is not None
+    assert write_due() is None
+
+
+def test_a_dump_of_the_same_day_takes_the_place_of_the_earlier_one(make_published_run):
+    write_dump()
+    make_published_run()
+    write_dump()
+    (dump,) = shelf.dumps()
+    assert dump.file("runs.json.gz").rows_count == 1
+    assert [path.name for path in shelf.shelf().iterdir() if path.name.startswith(".")] == []
+
+
+def test_dumps_are_kept_for_some_days(db, settings):
+    settings.DUMP_KEPT_DAYS = 2
+    today = write_dump()
+    day = date.fromisoformat(today.name)
+    for days in (1, 2, 3):
+        (today.parent / (day - timedelta(days=days)).isoformat()).mkdir()
+    write_dump()
+    kept = {path.name for path in today.parent.iterdir() if path.is_dir()}
+    assert kept == {today.name, (day - timedelta(days=1)).isoformat()}
+
+
+def test_a_dump_that_was_cut_short_is_none(db, monkeypatch):
+    monkeypatch.setattr(writing, "_write_manifest", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write_dump()
+    assert shelf.dumps() == []
+
+
+def test_every_table_and_column_is_documented():
+    for table in TABLES:
+        row = re.search(rf"^\| `{table.name}` \| (.*) \|$", DOCS, re.MULTILINE)
+        assert row is not None, table.name
+        assert re.findall(r"`(\w+)`", row[1].split(";")[0]) == list(table.columns), table.name
+
+
+def test_a_dump_leaves_out_no_column_of_a_run_by_mistake():
+    left_out = {"id", "submission", "reading", "ordinal", "is_virtual"}
+    runs = next(table for table in TABLES if table.name == "runs")
+    assert {field.name for field in Run._meta.concrete_fields} - left_out == set(runs.columns)

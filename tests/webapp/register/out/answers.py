@@ -1,0 +1,7 @@
+"""Answers in XML, read."""
+
+from xml.etree import ElementTree
+
+
+def read_xml(answer):
+    return ElementTree.fromstring(answer.content)  # noqa: S314 - an answer of our own

@@ -1,0 +1,82 @@
+"""What other programs read of a page, how it is cited, and the addresses that never change."""
+
+import json
+import re
+
+import pytest
+
+from results.models import Visibility
+from webapp.register.out.permanent import product_id
+
+pytestmark = pytest.mark.django_db
+SITE = "http://127.0.0.1:8000"
+
+
+def linked_data(answer):
+    return json.loads(re.search(r'<script type="application/ld\+json">(.*?)</script>', answer.text)[1])
+
+
+def test_a_product_is_described_with_what_is_stated_only(client, make_published_run, make_product):
+    product = make_published_run(product=make_product(vendor="Exemplar", model="EX7", endurance_dwpd=3)).product
+    told = linked_data(client.get(f"/drive/{product.slug}/"))
+    assert told["@id"] == f"{SITE}/drive/{product.slug}/"
+    assert told["brand"]["name"] == "Exemplar"
+    assert "sku" not in told
+    assert {"@type": "PropertyValue", "name": "Endurance", "value": "3", "unitText": "DWPD"} in told[
+        "additionalProperty"
+    ]
+
+
+def test_linked_data_cannot_be_left_by_a_name(client, make_published_run, make_product):
+    product = make_published_run(product=make_product(model="</script><script>alert(1)</script>&")).product
+    answer = client.get(f"/drive/{product.slug}/")
+    assert "<script>alert(1)" not in answer.text
+    assert linked_data(answer)["model"] == "</script><script>alert(1)</script>&"
+
+
+def test_a_page_names_its_own_address_whoever_asks_by_which_name(client, make_published_run):
+    run = make_published_run()
+    for host in ("localhost", "127.0.0.1"):
+        answer = client.get(f"/runs/{run.public_id}/?x=1", headers={"host": host})
+        assert f'<link rel="canonical" href="{SITE}/runs/{run.public_id}/">' in answer.text
+
+
+def test_a_citation_carries_tier_and_statistic(client, make_published_run):
+    run = make_published_run(tps=300_000)
+    told = client.get(f"/runs/{run.public_id}/").text
+    assert "300,000 tps; steady state as published; tier: published." in told
+    assert f"{SITE}/id/{run.public_id}" in told
+
+
+def test_a_run_that_is_not_public_is_neither_described_nor_cited(staff_client, make_published_run):
+    run = make_published_run(visibility=Visibility.UNREVIEWED)
+    told = staff_client.get(f"/runs/{run.public_id}/").text
+    assert "ld+json" not in told
+    assert "og:title" not in told
+    assert "/id/" not in told
+
+
+def test_an_id_leads_to_its_page_for_good(client, make_published_run):
+    run = make_published_run()
+    ids = {run.public_id: f"/runs/{run.public_id}/", product_id(run.product.slug): f"/drive/{run.product.slug}/"}
+    for public_id, address in ids.items():
+        answer = client.get(f"/id/{public_id}")
+        assert (answer.status_code, answer["Location"]) == (301, address)
+
+
+@pytest.mark.parametrize("public_id", ["r-22222222", "p-22222222", "c-22222222", "s-22222222", "x", "r-"])
+def test_an_id_of_nothing_public_is_not_found(client, db, public_id):
+    assert client.get(f"/id/{public_id}").status_code == 404
+
+
+def test_the_id_of_an_unreviewed_run_is_not_found(client, make_published_run):
+    run = make_published_run(visibility=Visibility.UNREVIEWED)
+    assert client.get(f"/id/{run.public_id}").status_code == 404
+    assert client.get(f"/id/{product_id(run.product.slug)}").status_code == 404
+
+
+def test_the_id_of_a_product_follows_from_its_slug_for_ever():
+    # By hand: int(sha256("exemplar-1")) in base 30, the lowest eight digits first.
+    assert product_id("exemplar-1") == product_id("exemplar-1")
+    assert len({product_id(f"exemplar-{number}") for number in range(5000)}) == 5000
+    assert re.fullmatch("p-[2-9a-hjkmnp-tv-z]{8}", product_id("exemplar-1"))

@@ -1,0 +1,83 @@
+"""A snapshot directory of the test's own, and a WSGI application over it as the web server has one."""
+
+import io
+import os
+import time
+
+import pytest
+from django.test.client import Client
+
+from webapp.register.snapshots import keeper, rendering, serving, store
+from webapp.register.snapshots.serving import SnapshotsFirst
+
+
+@pytest.fixture(autouse=True)
+def root(tmp_path, settings, monkeypatch):
+    """Nothing of what a test does reaches the snapshots of the machine."""
+    settings.SNAPSHOT_DIR = tmp_path / "snapshots"
+    monkeypatch.setattr(serving, "POLL_S", 0)
+    return settings.SNAPSHOT_DIR
+
+
+@pytest.fixture
+def make_old(root):
+    """Return a function that lets the last look be long ago, as where no worker runs."""
+
+    def make():
+        past = time.time() - serving.TRUSTED_S - 5
+        os.utime(root / store.LOOKED_AT, (past, past))
+
+    return make
+
+
+class Answer:
+    def __init__(self, status, headers, content):
+        self.status, self.content = int(status[:3]), content
+        self.headers = {name.lower(): value for name, value in headers}
+
+    @property
+    def is_from_snapshot(self):
+        return "x-drivecert-snapshot" in self.headers
+
+
+def django_application(environ, start_response):
+    """Django without the signals that would close the test's connection."""
+    response = rendering.respond(environ)
+    start_response(f"{response.status_code} x", list(response.items()))
+    return [response.content]
+
+
+class Site:
+    """The web server's application, asked as a browser asks it."""
+
+    def __init__(self, root):
+        self.application = SnapshotsFirst(django_application, root)
+
+    def get(self, path, method="GET", **headers):
+        told = []
+        path_info, _, query = path.partition("?")
+        environ = rendering._environ("/") | {"PATH_INFO": path_info, "QUERY_STRING": query, "REQUEST_METHOD": method}
+        environ |= {"wsgi.input": io.BytesIO()} | headers
+        answer = self.application(environ, lambda status, headers, *_: told.append((status, headers)))
+        content = b"".join(answer)
+        assert len(told) == 1
+        return Answer(*told[0], content)
+
+
+@pytest.fixture
+def site(root):
+    return Site(root)
+
+
+@pytest.fixture
+def snapshot_of(make_published_run, root):
+    """A run in a register with a snapshot."""
+    run = make_published_run()
+    keeper.look()
+    return run
+
+
+@pytest.fixture
+def live():
+    """Return a function that asks Django itself."""
+    return lambda path: Client().get(path)

@@ -1,0 +1,180 @@
+"""The snapshot holds every public page as the site answers it, nothing else, and follows the register."""
+
+import gzip
+
+import pytest
+import zstandard
+
+from results import life
+from results.models import Product, Run, Visibility
+from webapp.register.public_addresses import public_addresses, read_subjects
+from webapp.register.snapshots import keeper, rendering, stamps, store
+
+pytestmark = pytest.mark.django_db
+
+
+def entry_bytes(root, path, place=0):
+    snapshot = store.current(root)
+    entry = snapshot.entries[path]
+    start = sum(entry.sizes[:place])
+    return (snapshot.directory / entry.file).read_bytes()[start : start + entry.sizes[place]]
+
+
+def test_every_public_address_is_in_it_with_the_bytes_of_the_live_page(root, live, make_log_run, make_published_run):
+    make_published_run()
+    make_log_run()
+    made = keeper.look()
+    paths = {address.path for address in public_addresses(read_subjects())}
+    assert set(store.current(root).entries) == paths
+    assert (made.rendered, made.left_out) == (len(paths), 0)
+    for path in paths:
+        assert entry_bytes(root, path) == live(path).content, path
+
+
+def test_compressed_forms_are_the_same_page(root, snapshot_of):
+    plain = entry_bytes(root, "/")
+    assert gzip.decompress(entry_bytes(root, "/", 1)) == plain
+    assert zstandard.ZstdDecompressor().decompress(entry_bytes(root, "/", 2)) == plain
+
+
+def test_who_is_signed_in_gets_the_same_page(root, staff_client, make_log_run):
+    make_log_run()
+    keeper.look()
+    for path in store.current(root).entries:
+        assert entry_bytes(root, path) == staff_client.get(path).content, path
+
+
+def test_what_is_not_public_is_nowhere_in_it(root, make_published_run, make_log_run):
+    hidden, virtual = make_log_run(visibility=Visibility.UNREVIEWED), make_log_run(is_virtual=True)
+    make_published_run()
+    keeper.look()
+    directory = store.current(root).directory
+    written = b"".join(path.read_bytes() for path in directory.iterdir())
+    for run in (hidden, virtual):
+        assert run.public_id.encode() not in written
+        assert run.product.slug.encode() + b"/" not in written
+
+
+def test_a_look_at_a_register_that_has_not_changed_writes_nothing(root, snapshot_of):
+    before = (root / store.CURRENT).resolve()
+    made = keeper.look()
+    assert (made.rendered, made.is_new) == (0, False)
+    assert (root / store.CURRENT).resolve() == before
+
+
+def test_a_change_makes_only_the_pages_anew_that_it_concerns(root, make_published_run, staff):
+    gone, other = make_published_run(), make_published_run()
+    keeper.look()
+    life.withdraw(gone, staff, "A mistake in the set-up.")
+    made = keeper.look()
+    assert b"A mistake in the set-up." in entry_bytes(root, f"/runs/{gone.public_id}/")
+    assert made.kept >= 5  # the pages of the other product
+    before = store.current(root).entries[f"/runs/{other.public_id}/"].rendered_at
+    assert before < store.current(root).entries[f"/runs/{gone.public_id}/"].rendered_at
+
+
+def test_a_withdrawal_is_purged_before_anything_is_made_anew(root, snapshot_of, staff):
+    life.withdraw(snapshot_of, staff, "A mistake.")
+    keeper.glance(root)
+    assert store.purged_of(store.standing_directory(root)) == {"*", snapshot_of.product.slug}
+
+
+def test_the_minute_at_which_something_becomes_public_needs_no_event(root, make_published_run):
+    run = make_published_run(visibility=Visibility.UNREVIEWED)
+    keeper.look()
+    Run.objects.filter(pk=run.pk).update(visibility=Visibility.PUBLIC)
+    keeper.look()
+    assert f"/runs/{run.public_id}/" in store.current(root).entries
+
+
+def test_what_is_public_no_longer_leaves_the_snapshot(root, snapshot_of):
+    Run.objects.filter(pk=snapshot_of.pk).update(visibility=Visibility.UNREVIEWED)
+    keeper.glance(root)
+    assert snapshot_of.product.slug in store.purged_of(store.standing_directory(root))
+    keeper.look()
+    assert snapshot_of.public_id not in str(list(store.current(root).entries))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_event_itself_purges_when_no_worker_runs(root, snapshot_of, staff):
+    life.withdraw(snapshot_of, staff, "A mistake.")
+    assert store.purged_of(store.standing_directory(root)) == {"*", snapshot_of.product.slug}
+
+
+def test_what_changes_while_a_version_is_made_is_purged_in_it(root, make_published_run, staff, monkeypatch):
+    run = make_published_run()
+    render = keeper.render
+
+    def withdraw_then_render(path):
+        rendered = render(path)
+        if path == f"/runs/{run.public_id}/":
+            life.withdraw(run, staff, "A mistake.")
+        return rendered
+
+    monkeypatch.setattr(keeper, "render", withdraw_then_render)
+    keeper.look()
+    assert {"*", run.product.slug} <= store.purged_of(store.standing_directory(root))
+
+
+def test_a_page_is_made_anew_when_it_is_old(root, snapshot_of, settings):
+    settings.SNAPSHOT_AGE_MAX_S = -1
+    made = keeper.look()
+    assert (made.kept, made.is_new) == (0, True)
+
+
+def test_another_release_makes_every_page_anew(root, snapshot_of, monkeypatch):
+    monkeypatch.setattr(stamps, "release", lambda: "another")
+    assert keeper.look().kept == 0
+
+
+def test_only_one_process_writes_at_a_time(root, snapshot_of):
+    with keeper._only_one(root) as is_ours:
+        assert is_ours
+        assert keeper.look() is None
+
+
+def test_a_page_that_fails_is_left_out_and_the_others_are_written(root, make_published_run, monkeypatch):
+    run = make_published_run()
+    render = keeper.render
+
+    def refuse(path):
+        if path == f"/runs/{run.public_id}/":
+            raise rendering.NotPublicError("answered 500")
+        return render(path)
+
+    monkeypatch.setattr(keeper, "render", refuse)
+    assert keeper.look().left_out == 1
+    assert "/" in store.current(root).entries
+
+
+@pytest.mark.parametrize(
+    ("status", "headers"),
+    [
+        ("404 Not Found", [("Cache-Control", "public")]),
+        ("200 OK", []),
+        ("200 OK", [("Cache-Control", "private, no-cache")]),
+        ("200 OK", [("Cache-Control", "public"), ("Set-Cookie", "a=b")]),
+        ("200 OK", [("Cache-Control", "public"), ("Vary", "Accept, Cookie")]),
+        ("200 OK", [("Cache-Control", "public"), ("X-Robots-Tag", "noindex")]),
+    ],
+)
+def test_an_answer_that_is_not_for_everyone_is_refused(monkeypatch, status, headers):
+    monkeypatch.setattr(rendering, "ask", lambda path: (status, headers, b""))
+    with pytest.raises(rendering.NotPublicError):
+        rendering.render("/")
+
+
+def test_stamps_take_as_many_queries_for_one_run_as_for_fifty(make_published_run, django_assert_num_queries):
+    make_published_run()
+    with django_assert_num_queries(6):
+        stamps.current_stamps()
+    for _ in range(49):
+        make_published_run()
+    with django_assert_num_queries(6):
+        stamps.current_stamps()
+
+
+def test_an_empty_register_has_a_snapshot_too(root, db):
+    assert not Product.objects.exists()
+    keeper.look()
+    assert "/sitemap.xml" in store.current(root).entries

@@ -1,0 +1,70 @@
+"""`/data/`: the dumps that can be downloaded. No query: it is there also without a database."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.conf import settings
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.utils.cache import get_conditional_response
+
+from webapp.register.dumps.shelf import MANIFEST, Dump, DumpFile, dumps, find_dump
+from webapp.register.public_page import public_page
+from webapp.templatetags import units
+
+FORMS = {"csv.gz": "CSV", "json.gz": "JSON", "parquet": "Parquet"}
+PERMANENT = "public, max-age=3600"
+
+
+@dataclass(frozen=True)
+class TableLine:
+    """One table of a dump: its rows, and its file in each form."""
+
+    name: str
+    rows_count: int
+    files: list[tuple[str, DumpFile]]
+
+
+@public_page
+def data(request: HttpRequest) -> HttpResponse:
+    """Show the newest dump with its files, and the days before."""
+    standing = dumps()
+    newest = standing[0] if standing else None
+    context = {
+        "newest": newest,
+        "written": units.moment(datetime.fromisoformat(newest.written_at)) if newest else "",
+        "lines": _lines(newest) if newest else [],
+        "earlier": standing[1:],
+        "licence": settings.DATA_LICENCE,
+        "kept_days": settings.DUMP_KEPT_DAYS,
+    }
+    return render(request, "register/data/data.html", context)
+
+
+def _lines(dump: Dump) -> list[TableLine]:
+    names = dict.fromkeys(file.name.partition(".")[0] for file in dump.files if file.rows_count is not None)
+    return [_line(dump, name) for name in names]
+
+
+def _line(dump: Dump, name: str) -> TableLine:
+    found = {form: dump.file(f"{name}.{ending}") for ending, form in FORMS.items()}
+    files = [(form, file) for form, file in found.items() if file is not None]
+    return TableLine(name, files[0][1].rows_count or 0, files)
+
+
+@public_page
+def dump_file(request: HttpRequest, day: str, name: str) -> HttpResponseBase:
+    """Send a file of a dump; only what its manifest names has an address."""
+    dump = find_dump(day)
+    file = dump.file(name) if dump else None
+    if dump is None or (file is None and name != MANIFEST):
+        raise Http404(f"There is no file {name} in a dump of {day}; dumps are kept {settings.DUMP_KEPT_DAYS} days.")
+    etag = f'"{file.sha256}"' if file else f'"{dump.written_at}"'
+    known = get_conditional_response(request, etag=etag)
+    if known is not None:
+        return known
+    opened = (dump.directory / name).open("rb")
+    response = FileResponse(opened, as_attachment=True, filename=f"drivecert-{day}-{name}")
+    response.headers["ETag"], response.headers["Cache-Control"] = etag, PERMANENT
+    return response

@@ -1,0 +1,217 @@
+"""What a dump holds: tables of what is public, related by public ids instead of the database's own numbers."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import models
+from django.db.models import Model, Q, QuerySet
+
+from results import models as register
+
+SCHEMA = "drivecert.dump/1"
+RELATED = {"run": "public_id", "product": "slug", "profile": "sha256", "certificate": "public_id"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table: column name -> where it is read from, seen from the model; `rows` are those everyone may see.
+
+    `constants` are what an import fills in for columns that a dump leaves out. Without a model an import skips it.
+    """
+
+    name: str
+    model: type[Model]
+    columns: dict[str, str]
+    rows: Callable[[], QuerySet[Any]]
+    constants: dict[str, Any] = field(default_factory=dict)
+    is_imported: bool = True
+
+    @property
+    def fields(self) -> dict[str, "models.Field[Any, Any]"]:
+        """Column name -> the field at the end of its path."""
+        return {name: field_of(self.model, path) for name, path in self.columns.items()}
+
+
+def field_of(model: type[Model], path: str) -> "models.Field[Any, Any]":
+    """Return the field that a path such as `run__product__slug` leads to."""
+    *steps, last = path.split("__")
+    for step in steps:
+        related = model._meta.get_field(step).related_model
+        if not isinstance(related, type):
+            raise ValueError(f"{model.__name__}.{path}: expected a relation at {step}")  # noqa: TRY004 - our own mistake
+        model = related
+    found = model._meta.get_field(last)
+    if not isinstance(found, models.Field):
+        raise ValueError(f"{model.__name__}.{path}: expected a column")  # noqa: TRY004 - our own mistake
+    return found
+
+
+def _columns(names: str) -> dict[str, str]:
+    """Columns by name; a relation is told by the public id of what it leads to."""
+    return {name: f"{name}__{RELATED[name]}" if name in RELATED else name for name in names.split()}
+
+
+def _public_runs() -> QuerySet[register.Run]:
+    return register.Run.objects.public()
+
+
+def _of_runs(model: type[Model], *, by: str = "run", order: Iterable[str] = ()) -> Callable[[], QuerySet[Any]]:
+    def rows() -> QuerySet[Any]:
+        of_public = model._default_manager.filter(**{f"{by}__in": _public_runs()})
+        return of_public.order_by(f"{by}__public_id", *order, "pk")
+
+    return rows
+
+
+def _certificates() -> QuerySet[register.Certificate]:
+    return register.Certificate.objects.filter(product__in=register.Product.objects.public()).order_by("public_id")
+
+
+def _certificate_runs() -> QuerySet[register.CertificateRun]:
+    public = register.CertificateRun.objects.filter(certificate__in=_certificates(), run__in=_public_runs())
+    return public.order_by("certificate__public_id", "run__public_id")
+
+
+def _events() -> QuerySet[register.Event]:
+    of_runs = Q(subject_type="run", subject_id__in=_public_runs().values("public_id"))
+    of_certificates = Q(subject_type="certificate", subject_id__in=_certificates().values("public_id"))
+    return register.Event.objects.filter(of_runs | of_certificates).order_by("at", "pk")
+
+
+TABLES = (
+    Table(
+        "profiles",
+        register.Profile,
+        _columns("name rule_version document sha256 created_at"),
+        lambda: register.Profile.objects.order_by("name", "rule_version"),
+    ),
+    Table(
+        "products",
+        register.Product,
+        _columns(
+            "slug category historical vendor model part_number capacity_gb pcie_gen endurance_dwpd created_at",
+        ),
+        lambda: register.Product.objects.public().order_by("slug"),
+    ),
+    Table(
+        "runs",
+        register.Run,
+        _columns(
+            "public_id product member catalogue_key source source_row tier visibility statistic workload tool "
+            "tool_version reads_per_s writes_per_s tps nx_load duration_s slice_length_s firmware "
+            "over_provisioned_to_gb over_provisioning_pct compress_pct device_count device_gb backing_device protocol "
+            "sole_tenant notes started_at facts created_at published_at"
+        )
+        | {"superseded_by": "superseded_by__public_id"},
+        lambda: _public_runs().order_by("public_id"),
+        {"ordinal": 0, "is_virtual": False},
+    ),
+    Table(
+        "evidence",
+        register.Run,
+        {
+            "run": "public_id",
+            "filename": "submission__log__filename",
+            "sha256": "submission__log__sha256",
+            "size_bytes": "submission__log__size_bytes",
+            "content_sha256": "submission__log__content_sha256",
+            "reader_version": "reading__reader_version",
+        },
+        lambda: (
+            _public_runs().filter(submission__isnull=False, submission__log__sequestered=False).order_by("public_id")
+        ),
+        is_imported=False,  # a register has evidence only with its bytes
+    ),
+    Table(
+        "shares",
+        register.Share,
+        _columns("run statistic threshold_us read_at_us share_pct printed over_count ops_count slice_number"),
+        _of_runs(register.Share, order=("statistic", "threshold_us")),
+    ),
+    Table(
+        "histograms",
+        register.Histogram,
+        _columns("run ordinal name unit role device time edges is_meaningless ops_count counts"),
+        _of_runs(register.Histogram, order=("ordinal",)),
+    ),
+    Table(
+        "slices",
+        register.Slice,
+        _columns("run number start_s end_s first_line last_line counts"),
+        _of_runs(register.Slice, order=("number",)),
+    ),
+    Table(
+        "findings",
+        register.Finding,
+        _columns("run ordinal rule_id severity line sentence remedy"),
+        _of_runs(register.Finding, order=("ordinal",)),
+    ),
+    Table(
+        "verdicts",
+        register.Verdict,
+        _columns("run profile outcome headline document reader_version created_at"),
+        _of_runs(register.Verdict, order=("created_at",)),
+    ),
+    Table(
+        "annotations",
+        register.Annotation,
+        _columns("run text created_at"),
+        lambda: register.Annotation.objects.standing().filter(run__in=_public_runs()).order_by("run__public_id", "pk"),
+    ),
+    Table(
+        "certificates",
+        register.Certificate,
+        _columns(
+            "public_id product profile state device_count nx_load exact_nx firmware ground document issued_at "
+            "withdrawn_at"
+        ),
+        _certificates,
+    ),
+    Table("certificate_runs", register.CertificateRun, _columns("certificate run"), _certificate_runs),
+    Table("events", register.Event, _columns("at kind subject_type subject_id reason details"), _events),
+    Table(
+        "ycsb_runs",
+        register.YcsbRun,
+        _columns(
+            "run phase workload binding measurement times command_line properties threads_count target_ops_per_s "
+            "record_count operation_count time_limit_s runtime_ms throughput_ops_per_s done_ops_count failed_ops_count "
+            "validity reasons sweep_key"
+        ),
+        _of_runs(register.YcsbRun),
+    ),
+    Table(
+        "ycsb_operations",
+        register.YcsbOperation,
+        {"run": "ycsb_run__run__public_id"}
+        | _columns(
+            "ordinal name outcome time ops_count mean_us min_us max_us p50_us p95_us p99_us p999_us p9999_us "
+            "percentiles returns taken_from"
+        ),
+        _of_runs(register.YcsbOperation, by="ycsb_run__run", order=("ordinal",)),
+    ),
+    Table(
+        "ycsb_intervals",
+        register.YcsbInterval,
+        {"run": "ycsb_run__run__public_id"} | _columns("ordinal elapsed_s done_ops_count ops_per_s operations"),
+        _of_runs(register.YcsbInterval, by="ycsb_run__run", order=("ordinal",)),
+    ),
+    Table(
+        "published_figures",
+        register.PublishedFigure,
+        _columns(
+            "catalogue_key publication database vendor model capacity_gb workload threads_count at_ops_per_s metric "
+            "value unit source_label operations_count exactness"
+        ),
+        lambda: register.PublishedFigure.objects.order_by("catalogue_key"),
+    ),
+    Table(
+        "published_claims",
+        register.PublishedClaim,
+        _columns(
+            "catalogue_key publication claim workload device against stated_value unit computation recomputed_value "
+            "status note"
+        ),
+        lambda: register.PublishedClaim.objects.order_by("catalogue_key"),
+    ),
+)

@@ -1,0 +1,80 @@
+"""Where a product stands in the register, in few words that are true alone: for badges and pictures."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from results.models import Certificate, Event, Product, Run, Statistic, Tier, Verdict, Visibility
+from webapp.register.marks import TIERS_RISING, run_tier_mark
+from webapp.register.run_page import OUTCOME_WORDS
+from webapp.templatetags import units
+
+NO_CERTIFICATE = "no certificate"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What is said first; tier, rule version and date as far as there are any; whether it warns."""
+
+    words: str
+    tier: str
+    rule: str
+    date: str
+    warns: bool = False
+
+    @property
+    def details(self) -> str:
+        """Who vouches, by which rules, since when."""
+        return ", ".join(part for part in (self.tier, self.rule, self.date) if part)
+
+
+def standing_of(product: Product) -> Standing:
+    """Return the product's highest certificate, else what its runs say without one."""
+    certificates = product.certificates.select_related("profile").prefetch_related("runs__product")
+    found = certificates.filter(state=Certificate.State.STANDING).first()
+    if found is not None:
+        words = f"certified {units.nx(found.nx_load)} on {units.counted(found.device_count, 'device')}"
+        return Standing(words, _weakest_tier(found), _rule(found.profile.rule_version), _day(found.issued_at))
+    withdrawn = certificates.order_by("-withdrawn_at").first()
+    if withdrawn is not None:
+        rule = _rule(withdrawn.profile.rule_version)
+        return Standing("certificate withdrawn", "", rule, _day(withdrawn.withdrawn_at), warns=True)
+    return _without_certificate(product)
+
+
+def _weakest_tier(certificate: Certificate) -> str:
+    """A certificate is vouched for as far as the least of its runs is."""
+    runs = sorted(certificate.runs.all(), key=lambda run: TIERS_RISING.index(Tier(run.tier)))
+    return run_tier_mark(runs[0]).word if runs else ""
+
+
+def _without_certificate(product: Product) -> Standing:
+    runs = Run.objects.filter(product=product).public().rated()
+    best = runs.standing().order_by("-tps", "pk").first()
+    if best is not None:
+        return _of_run(best)
+    gone = runs.filter(visibility=Visibility.WITHDRAWN).order_by("-pk").first()
+    if gone is None:
+        return Standing(f"{NO_CERTIFICATE}, no standing result", "", "", "")
+    told = Event.objects.filter(subject_type="run", subject_id=gone.public_id, kind="run-withdrawn").last()
+    return Standing("result withdrawn", run_tier_mark(gone).word, "", _day(told.at if told else None), warns=True)
+
+
+def _of_run(run: Run) -> Standing:
+    speed, tier = f"{units.decimal(run.tps)} tps" if run.tps else "speed not stated", run_tier_mark(run).word
+    if run.statistic == Statistic.STEADY_AS_PUBLISHED:
+        return Standing(f"as published: {speed}, {NO_CERTIFICATE}", tier, "", _day(run.published_at))
+    verdict = run.verdicts.select_related("profile").first()
+    if verdict is None:
+        return Standing(f"not judged: {speed}, {NO_CERTIFICATE}", tier, "", _day(run.published_at))
+    outcome = Verdict.Outcome(verdict.outcome)
+    words = f"{OUTCOME_WORDS[outcome]} at {speed}, {NO_CERTIFICATE}"
+    rule = _rule(verdict.profile.rule_version)
+    return Standing(words, tier, rule, _day(run.published_at or verdict.created_at), warns=outcome == "fail")
+
+
+def _rule(version: int) -> str:
+    return f"rule version {version}"
+
+
+def _day(at: datetime | None) -> str:
+    return f"{at:%-d %B %Y}" if at else "date not stated"

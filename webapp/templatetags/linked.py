@@ -1,0 +1,129 @@
+"""Tags for what other programs read of a page: canonical address, Open Graph, linked data; and how to cite it.
+
+{% load linked %}
+{% block head %}{% head_of_product product %}{% endblock %}    {% citation_of_product product %}
+{% block head %}{% head_of_run run %}{% endblock %}            {% citation_of_run run %}
+"""
+
+import json
+from typing import Any
+
+from django import template
+from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
+
+from results.models import Product, Run
+from webapp.register.access import is_public
+from webapp.register.out.permanent import product_id
+from webapp.register.out.site import plain_text, site_address
+from webapp.register.sentences import product_name, run_name
+from webapp.templatetags import units
+
+register = template.Library()
+# As Django's json_script: no text from outside can end the element or begin another.
+ESCAPES = {ord(">"): "\\u003E", ord("<"): "\\u003C", ord("&"): "\\u0026"}
+SITE = "Drivecert, register of certified storage drives"
+
+
+@register.simple_tag(takes_context=True)
+def canonical(context: template.Context) -> str:
+    """Return the page's address without its parameters; nothing where a page is made without a request."""
+    request = context.get("request")
+    return site_address(request.path) if request is not None else ""
+
+
+@register.inclusion_tag("register/out/head.html")
+def head_of_product(product: Product) -> dict[str, Any]:
+    """Say in the head what a product's page is about."""
+    name, path = plain_text(product_name(product)), reverse("product", args=[product.slug])
+    described = {
+        "@context": "https://schema.org",
+        "@type": "Product",
+        "@id": site_address(path),
+        "url": site_address(path),
+        "name": name,
+        "brand": {"@type": "Brand", "name": plain_text(product.vendor)},
+        "model": plain_text(product.model),
+        "sku": plain_text(product.part_number),
+        "category": product.get_category_display(),
+        "image": site_address(reverse("product-picture", args=[product.slug])),
+        "identifier": product_id(product.slug),
+        "additionalProperty": _properties(product),
+    }
+    return _head(name, f"Runs, certificates and evidence of {name}.", product, described) | {
+        "feed": site_address(reverse("product-feed", args=[product.slug]))
+    }
+
+
+@register.inclusion_tag("register/out/head.html")
+def head_of_run(run: Run) -> dict[str, Any]:
+    """Say in the head what a public run's page is about; nothing of one that is not public."""
+    if run.product is None or not is_public(run):
+        return {}
+    name, path = plain_text(run_name(run)), reverse("run-detail", args=[run.public_id])
+    described = {
+        "@context": "https://schema.org",
+        "@type": "Dataset",
+        "@id": site_address(path),
+        "url": site_address(path),
+        "name": f"{name}, run {run.public_id}",
+        "description": plain_text(_run_words(run)),
+        "identifier": run.public_id,
+        "about": {"@id": site_address(reverse("product", args=[run.product.slug]))},
+        "includedInDataCatalog": {"@type": "DataCatalog", "name": SITE, "url": site_address("/")},
+        "datePublished": run.published_at.date().isoformat() if run.published_at else None,
+        "isAccessibleForFree": True,
+    }
+    return _head(f"{name}, run {run.public_id}", plain_text(_run_words(run)), run.product, described)
+
+
+@register.inclusion_tag("register/out/citation.html")
+def citation_of_product(product: Product) -> dict[str, Any]:
+    """Say how a product's page is cited."""
+    own = {"badge": reverse("product-badge", args=[product.slug]), "feed": reverse("product-feed", args=[product.slug])}
+    return _citation(plain_text(product_name(product)), "", product_id(product.slug)) | own
+
+
+@register.inclusion_tag("register/out/citation.html")
+def citation_of_run(run: Run) -> dict[str, Any]:
+    """Say how a public run is cited: always with its tier, and what its shares are."""
+    if run.product is None or not is_public(run):
+        return {}
+    return _citation(f"{plain_text(run_name(run))}, run {run.public_id}", plain_text(_run_words(run)), run.public_id)
+
+
+def _citation(name: str, words: str, public_id: str) -> dict[str, Any]:
+    return {"name": name, "words": words, "site": SITE, "address": site_address(f"/id/{public_id}"), "id": public_id}
+
+
+def _run_words(run: Run) -> str:
+    speed = f"{units.decimal(run.tps)} tps" if run.tps else "speed not stated"
+    standing = "" if run.visibility == "public" else f"; {run.visibility}"
+    return f"{speed}; {run.get_statistic_display()}; tier: {run.get_tier_display()}{standing}."
+
+
+def _properties(product: Product) -> list[dict[str, Any]]:
+    stated = {
+        "Capacity": (product.capacity_gb, "GB"),
+        "PCIe generation": (product.pcie_gen or None, None),
+        "Endurance": (units.decimal(product.endurance_dwpd) or None, "DWPD"),
+    }
+    return [
+        {"@type": "PropertyValue", "name": name, "value": value} | ({"unitText": unit} if unit else {})
+        for name, (value, unit) in stated.items()
+        if value is not None
+    ]
+
+
+def _head(title: str, description: str, product: Product, described: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "title": title,
+        "description": description,
+        "address": described["url"],
+        "picture": site_address(reverse("product-picture", args=[product.slug])),
+        "linked_data": _script_text({name: value for name, value in described.items() if value}),
+    }
+
+
+def _script_text(described: dict[str, Any]) -> SafeString:
+    return mark_safe(json.dumps(described, ensure_ascii=False).translate(ESCAPES))  # noqa: S308 - escaped just before
