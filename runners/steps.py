@@ -21,7 +21,7 @@ from runners.models import Dispatch, DriveState
 from runners.moves import WORKER, move, put_off
 from runners.overdue import asked_to_end_since, overdue_since, overdue_words, will_not_end
 from runners.recipes import RECIPES
-from runners.stages import current, current_run, lab_host, pass_on, stages_of, why_it_ended_badly
+from runners.stages import current, current_run, lab_host, pass_on, stages_of, was_refused, why_it_ended_badly
 from runners.states import FINAL, State
 from runners.troubles import beat, failed_at_host
 from runners.whereabouts import look_up
@@ -134,7 +134,7 @@ def _cancel_start(dispatch: Dispatch, host: LabHost) -> bool:
 
 
 def _save_start(dispatch: Dispatch, host: LabHost, started: ProgramStatus) -> bool:
-    told = {"pid": started.pid, "started_at": timezone.now()}
+    told = {"pid": started.pid, "boot_ids": list(started.boot_ids), "started_at": timezone.now()}
     process = f"pid {started.pid}" if started.pid else "ended before it was seen"
     moved = move(dispatch, State.PREPARING, State.RUNNING, WORKER, process, **told)
     if not moved and dispatch.state in FINAL:
@@ -146,10 +146,9 @@ def _save_start(dispatch: Dispatch, host: LabHost, started: ProgramStatus) -> bo
 def _watch(dispatch: Dispatch, host: LabHost) -> bool:
     """Running: ask, count, and leave it alone; stop it where somebody asked for that."""
     run = current_run(dispatch)
-    boot_ids = _boot_ids(dispatch, host)
     status = host.status(run)
-    if status.state is Detached.RUNNING and (boot_ids or dispatch.pid is None):
-        _keep_sight(dispatch, status, boot_ids)
+    if status.state is Detached.RUNNING and (dispatch.pid is None or (status.boot_ids and not dispatch.boot_ids)):
+        _keep_sight(dispatch, status)
     if status.state is Detached.RUNNING and asked_to_end_since(dispatch):
         _note_end_asked(dispatch)
         status = host.stop(run)
@@ -188,7 +187,7 @@ def _follow_on(dispatch: Dispatch, host: LabHost) -> bool:
         if error.retry:
             raise
         return _leave_out(dispatch, host, str(error))
-    Dispatch.objects.filter(pk=dispatch.pk, state=State.RUNNING, stage=dispatch.stage).update(pid=started.pid)
+    _keep_sight(dispatch, started)
     return False
 
 
@@ -228,35 +227,24 @@ def _ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
     reason = why_it_ended(host, dispatch.public_id, status.exit_status, status.reason)
     reason += overdue_words(dispatch, status.exit_status)
     if status.log_bytes == 0:
-        log_words = (
-            f"its log is empty now, {dispatch.log_bytes} bytes were seen" if dispatch.log_bytes else "it wrote no log"
-        )
-        told = {"exit_status": status.exit_status}
-        return move(dispatch, State.RUNNING, State.FAILED, WORKER, f"{reason}; {log_words}", **told)
+        return _ended_without_log(dispatch, status.exit_status, reason)
     return move(dispatch, State.RUNNING, State.COLLECTING, WORKER, reason, exit_status=status.exit_status)
 
 
-def _boot_ids(dispatch: Dispatch, host: LabHost) -> list[str]:
-    """Ask once under which start of its machines a program runs, of one that was started; empty otherwise.
-
-    What runs after this was asked, and was started before, runs under this very start.
-    """
-    if dispatch.boot_ids or dispatch.pid is None:
-        return []
-    try:
-        return list(host.boot_ids())
-    except HostError as error:
-        if error.retry:
-            raise
-        log.info("%s: no boot id: %s", dispatch.public_id, error)
-        return []
+def _ended_without_log(dispatch: Dispatch, exit_status: int | None, reason: str) -> bool:
+    """A drive that drivetest itself refused has no log to miss; every other end without one is a failure."""
+    told = {"exit_status": exit_status, "taken_in_at": None if dispatch.log_bytes else timezone.now()}
+    if was_refused(dispatch, exit_status):
+        return move(dispatch, State.RUNNING, State.REFUSED, WORKER, reason, **told)
+    seen = f"its log is empty now, {dispatch.log_bytes} bytes were seen" if dispatch.log_bytes else "it wrote no log"
+    return move(dispatch, State.RUNNING, State.FAILED, WORKER, f"{reason}; {seen}", **told)
 
 
-def _keep_sight(dispatch: Dispatch, status: ProgramStatus, boot_ids: list[str]) -> None:
-    """Keep that the program was seen to run: under another start of its machines it cannot run any more."""
-    dispatch.pid, dispatch.boot_ids = status.pid, boot_ids
+def _keep_sight(dispatch: Dispatch, status: ProgramStatus) -> None:
+    """Keep that a program runs, and under which start of its machines: under another one it cannot run any more."""
+    dispatch.pid, dispatch.boot_ids = status.pid, list(status.boot_ids)
     here = Dispatch.objects.filter(pk=dispatch.pk, state=State.RUNNING, stage=dispatch.stage)
-    here.update(pid=status.pid, boot_ids=boot_ids)
+    here.update(pid=dispatch.pid, boot_ids=dispatch.boot_ids)
 
 
 def _count(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> None:
