@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +131,7 @@ def opened_by(process):
         return []
 
 
-def wait_for(is_true, tell=lambda: "", patience_s=PATIENCE_S):
+def wait_for(is_true: Callable[[], bool], tell: Callable[[], str] = lambda: "", patience_s: float = PATIENCE_S) -> None:
     """Wait for something that has to happen; the patience is no measurement, only an end."""
     deadline = time.monotonic() + patience_s
     while not is_true():
@@ -138,7 +139,8 @@ def wait_for(is_true, tell=lambda: "", patience_s=PATIENCE_S):
         time.sleep(0.1)
 
 
-def free_port():
+def free_port() -> int:
     with socket.socket() as trial:
         trial.bind(("127.0.0.1", 0))
-        return trial.getsockname()[1]
+        port: int = trial.getsockname()[1]
+        return port
