@@ -12,7 +12,7 @@ from runners.moves import WORKER, move
 from runners.overdue import overdue_words
 from runners.progress import last_words
 from runners.recipes import RECIPES
-from runners.stages import current_run, stages_of, why_it_ended_badly
+from runners.stages import current_run, stages_of, was_refused, why_it_ended_badly
 from runners.states import State
 
 __all__ = ["collect", "facts_of", "why_it_ended"]
@@ -31,8 +31,13 @@ def collect(dispatch: Dispatch, host: LabHost) -> bool:
         kept = f"{reason}; its log stays on the host and was not taken in: {error}"
         return move(dispatch, State.COLLECTING, State.FAILED, WORKER, kept)
     cut = _cut_words(dispatch, left)
-    end = State.DONE if dispatch.exit_status in exits.DID_ITS_JOB and not cut else State.FAILED
-    return move(dispatch, State.COLLECTING, end, WORKER, f"{reason}{cut}", **left)
+    return move(dispatch, State.COLLECTING, _end(dispatch, cut), WORKER, f"{reason}{cut}", **left)
+
+
+def _end(dispatch: Dispatch, cut: str) -> State:
+    if was_refused(dispatch, dispatch.exit_status):
+        return State.REFUSED
+    return State.DONE if dispatch.exit_status in exits.DID_ITS_JOB and not cut else State.FAILED
 
 
 def _reason(dispatch: Dispatch, host: LabHost) -> str:

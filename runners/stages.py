@@ -90,6 +90,12 @@ def why_it_ended_badly(dispatch: Dispatch) -> str:
     return "" if first is None else f"{first.name}: {first.reason}"
 
 
+def was_refused(dispatch: Dispatch, exit_status: int | None) -> bool:
+    """Tell whether drivetest refused the drive before anything of the dispatch had run on it: nothing was written."""
+    has_run = dispatch.stage_ends.filter(ordinal=0).exclude(exit_status=exits.REFUSED).exists()
+    return exit_status == exits.REFUSED and not has_run
+
+
 def lab_host(dispatch: Dispatch, connect: Connect) -> LabHost:
     """Return the host of a dispatch; where requests come from a second one, both as if they were one."""
     database = connect(dispatch.device.host)

@@ -21,7 +21,7 @@ from runners.models import Dispatch, DriveState
 from runners.moves import WORKER, move, put_off
 from runners.overdue import asked_to_end_since, overdue_since, overdue_words, will_not_end
 from runners.recipes import RECIPES
-from runners.stages import current, current_run, lab_host, pass_on, stages_of, why_it_ended_badly
+from runners.stages import current, current_run, lab_host, pass_on, stages_of, was_refused, why_it_ended_badly
 from runners.states import FINAL, State
 from runners.troubles import beat, failed_at_host
 from runners.whereabouts import look_up
@@ -228,12 +228,16 @@ def _ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
     reason = why_it_ended(host, dispatch.public_id, status.exit_status, status.reason)
     reason += overdue_words(dispatch, status.exit_status)
     if status.log_bytes == 0:
-        log_words = (
-            f"its log is empty now, {dispatch.log_bytes} bytes were seen" if dispatch.log_bytes else "it wrote no log"
-        )
-        told = {"exit_status": status.exit_status}
-        return move(dispatch, State.RUNNING, State.FAILED, WORKER, f"{reason}; {log_words}", **told)
+        return _ended_without_log(dispatch, status.exit_status, reason)
     return move(dispatch, State.RUNNING, State.COLLECTING, WORKER, reason, exit_status=status.exit_status)
+
+
+def _ended_without_log(dispatch: Dispatch, exit_status: int | None, reason: str) -> bool:
+    """A drive that drivetest itself refused has no log to miss; every other end without one is a failure."""
+    if was_refused(dispatch, exit_status):
+        return move(dispatch, State.RUNNING, State.REFUSED, WORKER, reason, exit_status=exit_status)
+    seen = f"its log is empty now, {dispatch.log_bytes} bytes were seen" if dispatch.log_bytes else "it wrote no log"
+    return move(dispatch, State.RUNNING, State.FAILED, WORKER, f"{reason}; {seen}", exit_status=exit_status)
 
 
 def _boot_ids(dispatch: Dispatch, host: LabHost) -> list[str]:

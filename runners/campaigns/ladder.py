@@ -120,8 +120,8 @@ def _judge(dispatch: Dispatch, run: Run | None, shares: Sequence[Share], limits:
 
 
 def _told_nothing(dispatch: Dispatch, state: State) -> _Judged:
-    """What drivetest itself refused would be refused again."""
-    if state is State.FAILED and dispatch.exit_status == exits.REFUSED:
+    """What drivetest itself refused would be refused again; earlier versions wrote that down as failed."""
+    if dispatch.exit_status == exits.REFUSED:
         return _Judged(Result.REFUSED, f"{dispatch.reason}; {REMEDY}")
     return _Judged(TOLD_NOTHING[state], dispatch.reason)
 

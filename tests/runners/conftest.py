@@ -14,6 +14,7 @@ from tests.runners.lab import (
     in_state,
     new_dispatch,
     other_drive,
+    running,
 )
 from webapp.celery import app
 
@@ -34,6 +35,7 @@ __all__ = [
     "other_drive",
     "program",
     "real_reader",
+    "running",
     "stand_in",
     "undisturbed_host",
     "warm_connections_closed",

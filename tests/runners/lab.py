@@ -10,9 +10,11 @@ from django.db.models.functions import Now
 
 from results.models import Organisation
 from runners.due import take_due
+from runners.looks import look
 from runners.machine import machine_id
 from runners.models import Dispatch, Host
 from runners.orders import Order, bind, order
+from runners.states import State
 from runners.watch import ask
 from tests.runners.fake_host import FakeHost
 
@@ -96,6 +98,21 @@ def in_state(dispatch):
         return dispatch
 
     return put
+
+
+def see(dispatch, connect):
+    """Return in which state a look leaves a dispatch."""
+    look(dispatch.pk, connect)
+    dispatch.refresh_from_db()
+    return dispatch.state
+
+
+@pytest.fixture
+def running(dispatch, connect, fake):
+    """A dispatch whose program runs and has written a whole log."""
+    assert see(dispatch, connect) == State.RUNNING
+    fake.write_log(dispatch.public_id)
+    return dispatch
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from runners.moves import move
 from runners.orders import Order, cancel, order
 from runners.states import State
 from tests.runners.fake_host import FakeHost, WorkerKilledError
+from tests.runners.lab import see
 from tests.runners.ssh_host import ssh_host
 
 pytestmark = pytest.mark.django_db
@@ -22,12 +23,6 @@ ALL = ["format", "mount", "load", "settle", "run-a-t001", "run-a-t002", "unmount
 @pytest.fixture
 def sweep(device, a_lab, staff):
     return order(device, a_lab, Order(recipe="ycsb", options=OPTIONS), staff)
-
-
-def see(dispatch, connect):
-    look(dispatch.pk, connect)
-    dispatch.refresh_from_db()
-    return dispatch.state
 
 
 def finish(dispatch, fake, exit_status=0, output=b"[OVERALL], RunTime(ms), 10\n"):

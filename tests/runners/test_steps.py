@@ -8,26 +8,13 @@ from results.models import Evidence, Reading, Submission
 from runners.errors import DeviceUnknownError, ProgramMissingError
 from runners.looks import look
 from runners.models import Device, Step
-from runners.orders import Order, cancel, order
+from runners.orders import Order, order
 from runners.states import FINAL, State
-from runners.steps import _save_start, advance
+from runners.steps import advance
 from tests.runners.fake_host import REAL_LOG, WorkerKilledError
-from tests.runners.lab import look_at_all
+from tests.runners.lab import look_at_all, see
 
 pytestmark = pytest.mark.django_db
-
-
-def see(dispatch, connect):
-    look(dispatch.pk, connect)
-    dispatch.refresh_from_db()
-    return dispatch.state
-
-
-@pytest.fixture
-def running(dispatch, connect, fake):
-    assert see(dispatch, connect) == State.RUNNING
-    fake.write_log(dispatch.public_id)
-    return dispatch
 
 
 def test_an_ordered_dispatch_is_started_once(dispatch, connect, fake):
@@ -65,7 +52,7 @@ def test_a_finished_run_goes_through_the_one_door(running, connect, fake):
     [
         (0, State.DONE, "finished"),
         (4, State.DONE, "could not keep up"),
-        (2, State.FAILED, "not safe"),
+        (2, State.REFUSED, "not safe"),
         (3, State.FAILED, "I/O error"),
         (5, State.FAILED, "interrupted"),
         (64, State.FAILED, "configuration"),
@@ -82,7 +69,7 @@ def test_how_a_program_ended_decides_the_end_and_keeps_the_log(running, connect,
 
 def test_a_program_that_wrote_no_log_failed(dispatch, connect, fake):
     see(dispatch, connect)
-    fake.end(dispatch.public_id, 2)
+    fake.end(dispatch.public_id, 3)
     assert see(dispatch, connect) == State.FAILED
     assert "no log" in dispatch.reason
     assert not Evidence.objects.exists()
@@ -129,33 +116,6 @@ def test_after_the_end_nothing_moves(in_state, connect, fake, end):
     assert see(dispatch, connect) == end
     assert not Step.objects.exists()
     assert (fake.starts_count, fake.stops_count) == (0, 0)
-
-
-def test_a_path_that_names_another_drive_now_is_refused(dispatch, connect, fake):
-    fake.add_drive(drive_key="loop:1:99")
-    assert see(dispatch, connect) == State.REFUSED
-    assert "expected drive loop:1:2, found loop:1:99" in dispatch.reason
-    assert fake.starts_count == 0
-
-
-def test_a_drive_that_was_exchanged_between_the_check_and_the_start_is_refused(in_state, connect, fake):
-    dispatch = in_state(State.PREPARING)
-    fake.add_drive(drive_key="loop:1:99")
-    assert see(dispatch, connect) == State.REFUSED
-    assert fake.starts_count == 0
-
-
-def test_what_the_host_refuses_is_told(dispatch, connect, fake):
-    fake.add_drive(refusals=["/dev/fake0: mounted at /mnt; unmount it", "/dev/fake0: swap"])
-    assert see(dispatch, connect) == State.REFUSED
-    assert dispatch.reason == "/dev/fake0: mounted at /mnt; unmount it; /dev/fake0: swap"
-
-
-def test_a_busy_drive_lock_on_the_host_refuses_the_start(dispatch, connect, fake):
-    fake.start("of-another-register", "loop:1:2", 7, [])
-    assert see(dispatch, connect) == State.REFUSED
-    assert "drive busy" in dispatch.reason
-    assert fake.most_loads == 1
 
 
 def test_a_host_that_cannot_start_fails_the_dispatch(dispatch, connect, fake):
@@ -217,79 +177,12 @@ def test_a_log_that_vanished_before_it_was_collected_loses_the_dispatch(in_state
     assert see(in_state(State.COLLECTING, exit_status=0), connect) == State.LOST
 
 
-@pytest.mark.parametrize("state", [State.QUEUED, State.CLAIMED, State.PREPARING])
-def test_a_cancel_before_the_start_starts_nothing(in_state, connect, fake, staff, state):
-    dispatch = in_state(state)
-    assert cancel(dispatch, staff)
-    assert see(dispatch, connect) == State.CANCELLED
-    assert fake.starts_count == 0
-
-
-def test_a_start_that_comes_after_its_cancel_starts_nothing(in_state, connect, fake, staff):
-    dispatch = in_state(State.PREPARING)
-    cancel(dispatch, staff)
-    see(dispatch, connect)
-    assert fake.start(dispatch.public_id, dispatch.drive_key, 1, []).state == "ended"
-    assert fake.starts_count == 0
-
-
-def test_a_worker_killed_between_closing_and_cancelling_leaves_a_cancelled_dispatch(in_state, connect, fake, staff):
-    dispatch = in_state(State.PREPARING)
-    cancel(dispatch, staff)
-    fake.dies_after = "stop"
-    with pytest.raises(WorkerKilledError):
-        look(dispatch.pk, connect)
-    assert see(dispatch, connect) == State.CANCELLED
-    assert fake.starts_count == 0
-
-
-def test_a_cancel_of_a_start_that_was_not_saved_ends_the_program(dispatch, connect, fake, staff):
-    fake.dies_after = "start"
-    with pytest.raises(WorkerKilledError):
-        look(dispatch.pk, connect)
-    cancel(dispatch, staff)
-    assert see(dispatch, connect) == State.CANCELLED
-    assert not fake.programs[dispatch.public_id].is_running
-
-
-def test_cancelled_is_written_only_when_the_host_says_that_nothing_runs(running, connect, fake, staff):
-    fake.ignores_stop = True
-    cancel(running, staff)
-    assert see(running, connect) == State.RUNNING
-    fake.ignores_stop = False
-    assert see(running, connect) == State.CANCELLED
-    assert not Evidence.objects.exists()
-    assert fake.files[running.public_id]["log"] == REAL_LOG
-
-
-def test_a_program_that_was_refused_gives_its_own_reason(running, connect, fake):
-    sentence = "/dev/fake0: holds an ext4 file system, which the load would overwrite; wipe it"
-    fake.files[running.public_id]["stderr"] = f"a warning\ndrivetest: {sentence}\n".encode()
-    fake.end(running.public_id, 2)
-    see(running, connect)
-    running.refresh_from_db()
-    assert running.reason.endswith(sentence)
-
-
 @pytest.mark.parametrize("file", ["stderr", "log"])
 def test_zeros_in_what_a_program_left_do_not_hold_up_its_end(running, connect, fake, file):
     fake.files[running.public_id][file] = b"before\0after\n"
     fake.end(running.public_id, 3)
     assert see(running, connect) == State.FAILED
     assert "stumbled" not in running.reason
-
-
-@pytest.mark.parametrize("exit_status", [0, 4])
-def test_a_run_that_had_finished_when_the_cancel_came_is_collected(running, connect, fake, staff, exit_status):
-    cancel(running, staff)
-    fake.end(running.public_id, exit_status)
-    assert see(running, connect) == State.DONE
-    assert running.submission is not None
-
-
-def test_a_second_cancel_changes_nothing(running, staff):
-    assert cancel(running, staff)
-    assert not cancel(running, staff)
 
 
 def test_a_log_too_large_for_the_register_ends_the_dispatch_with_the_log_kept(running, connect, fake, settings):
@@ -310,16 +203,6 @@ def test_an_evidence_store_that_fails_is_tried_again(running, connect, fake, set
     assert running.reason == "finished"
 
 
-def test_a_collection_that_keeps_failing_can_be_cancelled(running, connect, fake, settings, staff, tmp_path):
-    (tmp_path / "in-the-way").write_text("a file where a directory should be")
-    settings.EVIDENCE_DIR = tmp_path / "in-the-way"
-    fake.end(running.public_id, 0)
-    see(running, connect)
-    cancel(running, staff)
-    assert see(running, connect) == State.CANCELLED
-    assert "still on the host" in running.reason
-
-
 def test_one_dispatch_that_stumbles_does_not_stop_the_others(dispatch, other_drive, a_lab, staff, connect, fake):
     other = order(other_drive, a_lab, Order(Decimal(1), 60, 10), staff)
     fake.drives[dispatch.device.path] = None  # the register then stumbles as over a bug: AttributeError
@@ -328,46 +211,6 @@ def test_one_dispatch_that_stumbles_does_not_stop_the_others(dispatch, other_dri
     dispatch.refresh_from_db()
     assert (dispatch.state, other.state) == (State.CLAIMED, State.RUNNING)
     assert "AttributeError" in dispatch.reason
-
-
-def test_a_worker_cut_off_from_the_database_ends_what_it_started_for_a_cancelled_dispatch(in_state, connect, fake):
-    dispatch = in_state(State.CANCELLED)
-    started = fake.start(dispatch.public_id, dispatch.drive_key, 1, [])
-    assert not _save_start(dispatch, fake, started)
-    assert not fake.programs[dispatch.public_id].is_running
-
-
-@pytest.fixture
-def left_behind(in_state, fake):
-    lost = in_state(State.LOST)
-    fake.start(lost.public_id, lost.drive_key, 1, [])
-    return lost
-
-
-def test_a_lost_dispatch_that_nobody_cancels_is_left_alone(left_behind, connect, fake):
-    look_at_all(connect)
-    assert see(left_behind, connect) == State.LOST
-    assert fake.programs[left_behind.public_id].is_running
-    assert left_behind.ended_at is None
-
-
-def test_a_cancelled_lost_dispatch_has_its_program_ended_without_another_order(left_behind, connect, fake, staff):
-    cancel(left_behind, staff)
-    assert see(left_behind, connect) == State.LOST
-    assert not fake.programs[left_behind.public_id].is_running
-    assert left_behind.ended_at is not None
-
-
-@pytest.mark.parametrize("trouble", ["ignores_stop", "is_silent"])
-def test_a_program_left_behind_is_asked_to_end_until_it_has(left_behind, connect, fake, staff, trouble):
-    cancel(left_behind, staff)
-    setattr(fake, trouble, True)
-    see(left_behind, connect)
-    assert left_behind.ended_at is None
-    setattr(fake, trouble, False)
-    look_at_all(connect)
-    left_behind.refresh_from_db()
-    assert (left_behind.state, left_behind.ended_at is None) == (State.LOST, False)
 
 
 @pytest.mark.parametrize(("kind", "is_virtual"), [("virtual", True), ("nvme", False)])

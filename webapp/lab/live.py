@@ -24,7 +24,7 @@ MEANINGS = {
     State.COLLECTING: "its program has ended, and its log is being taken in",
     State.DONE: "the run has ended and its log is stored",
     State.FAILED: "the run did not come to its end",
-    State.REFUSED: "nothing was started and nothing written to the drive",
+    State.REFUSED: "nothing was written to the drive",
     State.LOST: "the register no longer knows what became of it",
     State.CANCELLED: "it was stopped as asked, or never started",
 }

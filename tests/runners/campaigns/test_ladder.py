@@ -32,8 +32,9 @@ def test_a_run_passes_where_no_share_is_over_its_limit(dispatch, over_ratio, res
     assert outcome(dispatch).result is result
 
 
-def test_a_drive_that_drivetest_refuses_is_refused_and_not_tried_again_in_vain(dispatch):
-    end(dispatch, State.FAILED, exit_status=2, reason="holds an XFS file system")
+@pytest.mark.parametrize("state", [State.REFUSED, State.FAILED])
+def test_a_drive_that_drivetest_refuses_is_refused_and_not_tried_again_in_vain(dispatch, state):
+    end(dispatch, state, exit_status=2, reason="holds an XFS file system")
     found = outcome(dispatch)
     assert found.result is Result.REFUSED
     assert "XFS" in found.reason

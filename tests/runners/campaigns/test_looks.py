@@ -290,5 +290,5 @@ def test_a_drive_that_holds_data_pauses_the_campaign_at_once(new_campaign, fake,
     fake.end(dispatch.public_id, 2)
     dispatch_look(dispatch.pk, connect)
     look_at(campaign)
-    assert (campaign.state, campaign.dispatches.count()) == ("paused", 1)
+    assert (campaign.state, campaign.dispatches.get().state) == ("paused", State.REFUSED)
     assert "holds an XFS file system" in campaign.reason

@@ -99,7 +99,7 @@ def test_data_of_others_is_left_alone_by_a_preparation_over_ssh_whoever_consents
         stream.write(b"\x53\xef")  # ext4's magic number
     before = content_of(loop_drives, str(device))
     found = run_to_its_end(prep_ordered())
-    assert (found.state, "ext" in found.reason) == (State.FAILED, True)
+    assert (found.state, "ext" in found.reason) == (State.REFUSED, True)
     consented = run_to_its_end(prep_ordered(i_know_this_destroys_data=True))
     assert consented.state == State.REFUSED
     assert "--i-know-this-destroys-data" in consented.reason

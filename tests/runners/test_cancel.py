@@ -1,0 +1,119 @@
+import pytest
+
+from results.models import Evidence
+from runners.looks import look
+from runners.orders import cancel
+from runners.states import State
+from runners.steps import _save_start
+from tests.runners.fake_host import REAL_LOG, WorkerKilledError
+from tests.runners.lab import look_at_all, see
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("state", [State.QUEUED, State.CLAIMED, State.PREPARING])
+def test_a_cancel_before_the_start_starts_nothing(in_state, connect, fake, staff, state):
+    dispatch = in_state(state)
+    assert cancel(dispatch, staff)
+    assert see(dispatch, connect) == State.CANCELLED
+    assert fake.starts_count == 0
+
+
+def test_a_start_that_comes_after_its_cancel_starts_nothing(in_state, connect, fake, staff):
+    dispatch = in_state(State.PREPARING)
+    cancel(dispatch, staff)
+    see(dispatch, connect)
+    assert fake.start(dispatch.public_id, dispatch.drive_key, 1, []).state == "ended"
+    assert fake.starts_count == 0
+
+
+def test_a_worker_killed_between_closing_and_cancelling_leaves_a_cancelled_dispatch(in_state, connect, fake, staff):
+    dispatch = in_state(State.PREPARING)
+    cancel(dispatch, staff)
+    fake.dies_after = "stop"
+    with pytest.raises(WorkerKilledError):
+        look(dispatch.pk, connect)
+    assert see(dispatch, connect) == State.CANCELLED
+    assert fake.starts_count == 0
+
+
+def test_a_cancel_of_a_start_that_was_not_saved_ends_the_program(dispatch, connect, fake, staff):
+    fake.dies_after = "start"
+    with pytest.raises(WorkerKilledError):
+        look(dispatch.pk, connect)
+    cancel(dispatch, staff)
+    assert see(dispatch, connect) == State.CANCELLED
+    assert not fake.programs[dispatch.public_id].is_running
+
+
+def test_cancelled_is_written_only_when_the_host_says_that_nothing_runs(running, connect, fake, staff):
+    fake.ignores_stop = True
+    cancel(running, staff)
+    assert see(running, connect) == State.RUNNING
+    fake.ignores_stop = False
+    assert see(running, connect) == State.CANCELLED
+    assert not Evidence.objects.exists()
+    assert fake.files[running.public_id]["log"] == REAL_LOG
+
+
+@pytest.mark.parametrize("exit_status", [0, 4])
+def test_a_run_that_had_finished_when_the_cancel_came_is_collected(running, connect, fake, staff, exit_status):
+    cancel(running, staff)
+    fake.end(running.public_id, exit_status)
+    assert see(running, connect) == State.DONE
+    assert running.submission is not None
+
+
+def test_a_second_cancel_changes_nothing(running, staff):
+    assert cancel(running, staff)
+    assert not cancel(running, staff)
+
+
+def test_a_collection_that_keeps_failing_can_be_cancelled(running, connect, fake, settings, staff, tmp_path):
+    (tmp_path / "in-the-way").write_text("a file where a directory should be")
+    settings.EVIDENCE_DIR = tmp_path / "in-the-way"
+    fake.end(running.public_id, 0)
+    see(running, connect)
+    cancel(running, staff)
+    assert see(running, connect) == State.CANCELLED
+    assert "still on the host" in running.reason
+
+
+def test_a_worker_cut_off_from_the_database_ends_what_it_started_for_a_cancelled_dispatch(in_state, connect, fake):
+    dispatch = in_state(State.CANCELLED)
+    started = fake.start(dispatch.public_id, dispatch.drive_key, 1, [])
+    assert not _save_start(dispatch, fake, started)
+    assert not fake.programs[dispatch.public_id].is_running
+
+
+@pytest.fixture
+def left_behind(in_state, fake):
+    lost = in_state(State.LOST)
+    fake.start(lost.public_id, lost.drive_key, 1, [])
+    return lost
+
+
+def test_a_lost_dispatch_that_nobody_cancels_is_left_alone(left_behind, connect, fake):
+    look_at_all(connect)
+    assert see(left_behind, connect) == State.LOST
+    assert fake.programs[left_behind.public_id].is_running
+    assert left_behind.ended_at is None
+
+
+def test_a_cancelled_lost_dispatch_has_its_program_ended_without_another_order(left_behind, connect, fake, staff):
+    cancel(left_behind, staff)
+    assert see(left_behind, connect) == State.LOST
+    assert not fake.programs[left_behind.public_id].is_running
+    assert left_behind.ended_at is not None
+
+
+@pytest.mark.parametrize("trouble", ["ignores_stop", "is_silent"])
+def test_a_program_left_behind_is_asked_to_end_until_it_has(left_behind, connect, fake, staff, trouble):
+    cancel(left_behind, staff)
+    setattr(fake, trouble, True)
+    see(left_behind, connect)
+    assert left_behind.ended_at is None
+    setattr(fake, trouble, False)
+    look_at_all(connect)
+    left_behind.refresh_from_db()
+    assert (left_behind.state, left_behind.ended_at is None) == (State.LOST, False)

@@ -1,0 +1,74 @@
+import pytest
+
+from runners.orders import Order, order
+from runners.states import State
+from tests.runners.lab import see
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_path_that_names_another_drive_now_is_refused(dispatch, connect, fake):
+    fake.add_drive(drive_key="loop:1:99")
+    assert see(dispatch, connect) == State.REFUSED
+    assert "expected drive loop:1:2, found loop:1:99" in dispatch.reason
+    assert fake.starts_count == 0
+
+
+def test_a_drive_that_was_exchanged_between_the_check_and_the_start_is_refused(in_state, connect, fake):
+    dispatch = in_state(State.PREPARING)
+    fake.add_drive(drive_key="loop:1:99")
+    assert see(dispatch, connect) == State.REFUSED
+    assert fake.starts_count == 0
+
+
+def test_what_the_host_refuses_is_told(dispatch, connect, fake):
+    fake.add_drive(refusals=["/dev/fake0: mounted at /mnt; unmount it", "/dev/fake0: swap"])
+    assert see(dispatch, connect) == State.REFUSED
+    assert dispatch.reason == "/dev/fake0: mounted at /mnt; unmount it; /dev/fake0: swap"
+
+
+def test_a_busy_drive_lock_on_the_host_refuses_the_start(dispatch, connect, fake):
+    fake.start("of-another-register", "loop:1:2", 7, [])
+    assert see(dispatch, connect) == State.REFUSED
+    assert "drive busy" in dispatch.reason
+    assert fake.most_loads == 1
+
+
+def test_a_program_that_was_refused_gives_its_own_reason(running, connect, fake):
+    sentence = "/dev/fake0: holds an ext4 file system, which the load would overwrite; wipe it"
+    fake.files[running.public_id]["stderr"] = f"a warning\ndrivetest: {sentence}\n".encode()
+    fake.end(running.public_id, 2)
+    see(running, connect)
+    running.refresh_from_db()
+    assert running.reason.endswith(sentence)
+
+
+def test_what_drivetest_itself_refuses_is_refused_and_its_log_is_kept(running, connect, fake):
+    fake.end(running.public_id, 2)
+    assert see(running, connect) == State.REFUSED
+    assert running.submission is not None
+    assert running.exit_status == 2
+
+
+def test_what_drivetest_refuses_before_its_log_begins_is_refused(dispatch, connect, fake):
+    see(dispatch, connect)
+    fake.end(dispatch.public_id, 2)
+    assert see(dispatch, connect) == State.REFUSED
+    assert dispatch.reason == "refused by drivetest: the device is not safe to write to"
+
+
+SWEEP = {"preset": "micron-7450-rocksdb", "record_count": 10, "operation_count": 20, "threads": [1]}
+
+
+@pytest.fixture
+def sweep(device, a_lab, staff):
+    return order(device, a_lab, Order(recipe="ycsb", options=SWEEP), staff)
+
+
+@pytest.mark.parametrize(("stage", "end"), [("format", State.REFUSED), ("mount", State.FAILED)])
+def test_a_sweep_is_refused_where_nothing_of_it_has_run(sweep, connect, fake, stage, end):
+    while see(sweep, connect) == State.RUNNING:
+        (run,) = [name for name, program in fake.programs.items() if program.is_running]
+        fake.files[run] |= {"log": b"a line\n", "stderr": b""}
+        fake.end(run, 2 if run.endswith(stage) else 0)
+    assert sweep.state == end
