@@ -40,9 +40,24 @@ pub(crate) struct Drive {
     pub wwn: Option<String>,
 }
 
-/// Returns the drive of a plain file, which is also that of every loop device over it.
-pub(crate) fn of_file(id: FileId) -> Drive {
-    virtual_drive(format!("file:{}:{}", id.device, id.inode), None)
+/// Returns the drive of a plain file, which is also that of every loop device over it. Machines that were cloned have files
+/// of the same numbers: the host's name tells them apart.
+pub(crate) fn of_file(system: &System, id: FileId) -> Result<Drive, DeviceError> {
+    let key = format!("file:{}:{}:{}", system.hostname()?, id.device, id.inode);
+    Ok(virtual_drive(key, None))
+}
+
+/// Tells whether a key that a drive was bound by is the one that it has now. In keys of files from before 0.3 no host was
+/// named (`file:DEVICE:INODE`); they stay good.
+pub fn is_same_drive(bound: &str, now: &str) -> bool {
+    bound == now || file_id(now).is_some_and(|id| bound.strip_prefix("file:") == Some(id))
+}
+
+/// Returns the numbers of the file in a key that names a host too.
+fn file_id(key: &str) -> Option<&str> {
+    let named = key.strip_prefix("file:")?;
+    let (end_of_host, _) = named.rmatch_indices(':').nth(1)?;
+    named.get(end_of_host + 1..)
 }
 
 /// Returns the drive that a block device belongs to.
@@ -59,7 +74,7 @@ pub(crate) fn of_block(system: &System, inventory: &Inventory, block: &Block) ->
         }
     }
     if let Some(Backing::File { id, .. }) = block.backing {
-        return Ok(of_file(id));
+        return of_file(system, id);
     }
     match bus(block).as_deref() {
         _ if block.name.starts_with("loop") => Ok(virtual_drive(

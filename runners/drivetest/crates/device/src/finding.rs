@@ -35,7 +35,7 @@ fn find_among(
         let block = block(system, &inventory, node);
         block.is_some_and(|block| {
             block.size_bytes().is_ok_and(|size| size == size_bytes)
-                && key(system, &inventory, block).as_deref() == Some(drive_key)
+                && key(system, &inventory, block).is_some_and(|key| drive::is_same_drive(drive_key, &key))
         })
     };
     let mut found: Vec<_> = nodes.filter(is_it).collect();

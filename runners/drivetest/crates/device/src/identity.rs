@@ -13,6 +13,7 @@ use crate::hardware::{Hardware, Pcie};
 use crate::health::Health;
 use crate::host::Host;
 use crate::mounts;
+use crate::queue::Queue;
 use crate::refusal::{self, Refusal};
 use crate::system::System;
 use crate::target::{Target, Thing};
@@ -242,69 +243,5 @@ fn backing(target: &Target<'_>) -> Option<PathBuf> {
     whole.backing.as_ref().map(|backing| backing.path().clone())
 }
 
-/// How the kernel hands requests to a device.
-#[derive(Default)]
-struct Queue {
-    logical_block_bytes: Option<u64>,
-    minimum_io_bytes: Option<u64>,
-    physical_block_bytes: Option<u64>,
-    optimal_io_bytes: Option<u64>,
-    rotational: Option<bool>,
-    scheduler: Option<String>,
-    nr_requests: Option<u64>,
-    write_cache: Option<String>,
-}
-
-impl Queue {
-    /// Of a file: that of the device its file system lies on or, where there is none, its blocks.
-    fn of(target: &Target<'_>) -> Result<Self, DeviceError> {
-        let below = match &target.thing {
-            Thing::Block(_) => target.block(),
-            Thing::File { id, .. } => target.inventory.numbered(id.device_number()),
-        };
-        match (below, &target.thing) {
-            (Some(block), _) => Self::read(target.inventory.whole(block)),
-            (None, Thing::File { block_bytes, .. }) => Ok(Self {
-                logical_block_bytes: Some(*block_bytes),
-                minimum_io_bytes: Some(*block_bytes),
-                ..Self::default()
-            }),
-            (None, Thing::Block(_)) => Ok(Self::default()),
-        }
-    }
-
-    fn read(whole: &Block) -> Result<Self, DeviceError> {
-        let number = |attribute: &str| crate::system::number(&whole.directory.join("queue").join(attribute));
-        Ok(Self {
-            logical_block_bytes: number("logical_block_size")?,
-            minimum_io_bytes: number("minimum_io_size")?,
-            physical_block_bytes: number("physical_block_size")?,
-            // 0 means that the drive does not say.
-            optimal_io_bytes: number("optimal_io_size")?.filter(|bytes| *bytes > 0),
-            nr_requests: number("nr_requests")?,
-            write_cache: whole.text("queue/write_cache")?,
-            rotational: number("rotational")?.map(|rotational| rotational == 1),
-            scheduler: whole.text("queue/scheduler")?.map(|offered| chosen(&offered)),
-        })
-    }
-}
-
-/// The kernel lists all schedulers and puts the one in use into brackets.
-fn chosen(offered: &str) -> String {
-    let bracketed = offered.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-    bracketed.map_or(offered, |(chosen, _)| chosen).to_owned()
-}
-
 #[cfg(test)]
 mod told_tests;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_scheduler_in_use_is_the_one_in_brackets() {
-        assert_eq!(chosen("none [mq-deadline] kyber"), "mq-deadline");
-        assert_eq!(chosen("none"), "none");
-    }
-}

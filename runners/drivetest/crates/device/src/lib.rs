@@ -19,6 +19,7 @@ mod inventory;
 mod mounts;
 mod node;
 mod openers;
+mod queue;
 mod refusal;
 pub mod signature;
 mod swaps;
@@ -30,7 +31,7 @@ mod warning;
 mod invented;
 
 pub use discards::Discards;
-pub use drive::Kind;
+pub use drive::{Kind, is_same_drive};
 pub use error::DeviceError;
 pub use finding::find;
 pub use hardware::Pcie;

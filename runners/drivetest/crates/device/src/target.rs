@@ -59,7 +59,7 @@ impl<'a> Target<'a> {
                     size_bytes,
                     block_bytes,
                 },
-                drive::of_file(id),
+                drive::of_file(system, id)?,
             ),
             Node::Block(number) => {
                 let sysfs = || system.sys.join("class/block");

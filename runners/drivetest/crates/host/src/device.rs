@@ -69,7 +69,7 @@ pub(crate) fn check_bound(
     key_of: &dyn Fn(&str) -> Result<String, HostError>,
 ) -> Result<(), HostError> {
     let found = key_of(path)?;
-    if found == drive_key {
+    if drivetest_device::is_same_drive(drive_key, &found) {
         return Ok(());
     }
     Err(HostError::refused(format!(

@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use drivetest_device::is_same_drive;
 use serde::Deserialize;
 
 use crate::error::HostError;
@@ -91,7 +92,8 @@ impl Settings {
     /// # Errors
     /// For every other drive.
     pub fn check_listed(&self, drive_key: &str) -> Result<(), HostError> {
-        if self.drives.iter().any(|listed| listed == drive_key) {
+        let is_it = |listed: &String| is_same_drive(listed, drive_key) || is_same_drive(drive_key, listed);
+        if self.drives.iter().any(is_it) {
             return Ok(());
         }
         Err(HostError::refused(format!(
@@ -128,6 +130,17 @@ mod tests {
         assert!(settings.check_listed("nvme:M:S1").is_ok());
         assert!(settings.check_listed("nvme:M:S").is_err());
         assert!(settings.check_listed("").is_err());
+    }
+
+    #[test]
+    fn a_file_is_listed_with_its_host_or_as_before_without() {
+        let (before, now) = ("file:8:5", "file:lab1:8:5");
+        for listed in [before, now] {
+            let settings = parsed(&format!("drives = [\"{listed}\"]")).unwrap();
+            assert!(settings.check_listed(before).is_ok() && settings.check_listed(now).is_ok());
+        }
+        let settings = parsed(&format!("drives = [\"{now}\"]")).unwrap();
+        assert!(settings.check_listed("file:lab2:8:5").is_err());
     }
 
     #[test]

@@ -139,11 +139,13 @@ impl Watch {
         let found = drivetest_device::identify_in_use(path);
         let identity = found.map_err(|error| WatchError::Device(error.to_string()))?;
         match &self.expected_key {
-            Some(expected) if *expected != identity.drive_key => Err(WatchError::Device(format!(
-                "{}: expected drive {expected}, found {}; nothing was run",
-                path.display(),
-                identity.drive_key
-            ))),
+            Some(expected) if !drivetest_device::is_same_drive(expected, &identity.drive_key) => {
+                Err(WatchError::Device(format!(
+                    "{}: expected drive {expected}, found {}; nothing was run",
+                    path.display(),
+                    identity.drive_key
+                )))
+            }
             _ => Ok(identity),
         }
     }

@@ -128,7 +128,8 @@ impl Look {
     }
 
     fn unlike_expected(&self, got: &str) -> Option<String> {
-        let expected = self.expected_key.as_deref().filter(|key| *key != got)?;
+        let expected = self.expected_key.as_deref();
+        let expected = expected.filter(|key| !drivetest_device::is_same_drive(key, got))?;
         let path = self.path.display();
         Some(format!(
             "{path}: expected drive {expected}, got {got}; nothing was written; check what the path names"
@@ -153,7 +154,7 @@ impl Look {
         }
         let expected = self.expected_key.as_ref()?;
         match identify_open(file) {
-            Ok(identity) if identity.drive_key == *expected => None,
+            Ok(identity) if drivetest_device::is_same_drive(expected, &identity.drive_key) => None,
             Ok(identity) => self.unlike_expected(&identity.drive_key),
             Err(error) => Some(self.unknown(&error)),
         }

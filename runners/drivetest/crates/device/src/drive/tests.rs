@@ -92,11 +92,11 @@ fn a_file_and_a_loop_device_over_it_share_one_key() {
     let shown = host.loop_over("loop0", "/srv/drive.img");
     let part = host.partition("loop0", 1);
     let hard_link = host.alias("/srv/link.img", &file);
-    assert_eq!(key(&host, &file), "file:64768:1000");
+    assert_eq!(key(&host, &file), "file:lab1:64768:1000");
     assert!(
         [shown.clone(), part, hard_link]
             .iter()
-            .all(|path| key(&host, path) == "file:64768:1000")
+            .all(|path| key(&host, path) == "file:lab1:64768:1000")
     );
     assert_eq!(identity(&host, &shown).backing.as_deref(), Some(file.as_path()));
     assert_eq!(identity(&host, &shown).kind, Kind::Virtual);
@@ -162,4 +162,24 @@ fn the_host_is_told() {
         (told.hostname.as_str(), told.cpus_count, told.cpu_model.as_deref()),
         ("lab1", 2, Some("Tester"))
     );
+}
+
+#[test]
+fn a_key_of_a_file_without_its_host_stays_good_and_no_other_key_is_taken_for_it() {
+    let now = "file:lab1:64768:1000";
+    assert!(is_same_drive(now, now) && is_same_drive("file:64768:1000", now));
+    for other in [
+        "file:lab2:64768:1000",
+        "file:64768:100",
+        "file:64768:10000",
+        "file:8:1000",
+        "file:1000",
+        "loop:64768:1000",
+        "64768:1000",
+        "",
+    ] {
+        assert!(!is_same_drive(other, now), "{other}");
+    }
+    assert!(!is_same_drive(now, "file:64768:1000"));
+    assert!(!is_same_drive("nvme:S1", "nvme:M:S1"));
 }
