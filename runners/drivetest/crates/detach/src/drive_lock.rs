@@ -85,6 +85,15 @@ pub(crate) fn take(path: &Path, wish: &DriveRecord) -> Result<Admission, DetachE
     Ok(Admission::Granted(file))
 }
 
+/// Returns the newest generation that was let in on a drive; None when none ever was. Takes nothing.
+pub(crate) fn newest(path: &Path) -> Result<Option<u64>, DetachError> {
+    match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(DetachError::file(path, "open as the drive's lock", source)),
+        Ok(file) => Ok(recorded(path, &file)?.map(|record| record.generation)),
+    }
+}
+
 fn open(path: &Path) -> Result<File, DetachError> {
     let open = OpenOptions::new()
         .read(true)

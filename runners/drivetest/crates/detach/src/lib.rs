@@ -18,6 +18,7 @@ mod lock;
 mod offspring;
 mod process;
 mod records;
+mod remove;
 mod run_dir;
 mod start;
 mod status;
@@ -25,6 +26,7 @@ mod stop;
 
 pub use drive_lock::Refused;
 pub use error::DetachError;
+pub use remove::{Removal, remove};
 pub use start::{Answer, Order, start};
 pub use status::{State, Status, status};
 pub use stop::stop;

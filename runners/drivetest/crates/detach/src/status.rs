@@ -42,6 +42,8 @@ pub struct Status {
     pub pid: Option<i32>,
     /// Which start for the drive it was; None when there was none.
     pub generation: Option<u64>,
+    /// The start of the host that the program belongs to: under another one it has ended. None when there was none.
+    pub boot_id: Option<String>,
     /// None while it runs, when a signal ended it, and when nobody was left to see it.
     pub exit_status: Option<i32>,
     /// Length of the log.
@@ -105,6 +107,7 @@ fn blank(state: State) -> Status {
         state,
         pid: None,
         generation: None,
+        boot_id: None,
         exit_status: None,
         log_bytes: 0,
         side_file_bytes: 0,
@@ -120,10 +123,15 @@ pub(crate) fn refused(reason: String) -> Status {
 }
 
 fn running(process: &PidRecord) -> Status {
+    of_process(State::Running, Some(process))
+}
+
+fn of_process(state: State, process: Option<&PidRecord>) -> Status {
     Status {
-        pid: Some(process.pid),
-        generation: Some(process.generation),
-        ..blank(State::Running)
+        pid: process.map(|process| process.pid),
+        generation: process.map(|process| process.generation),
+        boot_id: process.map(|process| process.boot_id.clone()),
+        ..blank(state)
     }
 }
 
@@ -140,11 +148,9 @@ fn ended(run_dir: &RunDir, process: Option<&PidRecord>, exit: ExitRecord) -> Res
         .signal
         .map_or(exit.reason, |signal| format!("ended by signal {signal}"));
     let status = Status {
-        pid: process.map(|process| process.pid),
-        generation: process.map(|process| process.generation),
         exit_status: exit.exit_status,
         reason,
-        ..blank(State::Ended)
+        ..of_process(State::Ended, process)
     };
     measured(run_dir, status)
 }

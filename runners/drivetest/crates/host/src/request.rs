@@ -31,6 +31,12 @@ pub(crate) enum Request {
     Status { run: String },
     /// End the run.
     Stop { run: String },
+    /// Remove the directory of a run that has ended; `generation` is its last.
+    Remove {
+        run: String,
+        drive_key: String,
+        generation: u64,
+    },
     /// A piece of a file of the run.
     Read {
         run: String,

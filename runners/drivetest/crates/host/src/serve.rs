@@ -75,6 +75,18 @@ fn carry_out(settings: &Settings, request: Request, content: &mut impl Read) -> 
         Request::Start(asked) => document(&start::start(settings, &place, &asked)?),
         Request::Status { run } => document(&known(drivetest_detach::status(&place.run_dir(&run)?))?),
         Request::Stop { run } => document(&known(drivetest_detach::stop(&place.run_dir(&run)?))?),
+        Request::Remove {
+            run,
+            drive_key,
+            generation,
+        } => {
+            let (run_dir, drive_lock) = (place.run_dir(&run)?, place.drive_lock(&drive_key)?);
+            document(&known(drivetest_detach::remove(
+                &run_dir,
+                &drive_lock,
+                generation,
+            ))?)
+        }
         Request::Read {
             run,
             file,
@@ -151,6 +163,31 @@ mod tests {
             "{lines:?}"
         );
         assert!(!folder.path().join("state/locks").exists());
+    }
+
+    #[test]
+    fn a_run_is_removed_after_a_later_one_of_its_drive_and_nothing_else_is() {
+        let (_, folder) =
+            conversation(b"{\"verb\":\"put\",\"run\":\"d-a\",\"file\":\"config\",\"bytes\":1}\nx");
+        let settings = Settings {
+            drives: Vec::new(),
+            state_dir: folder.path().join("state"),
+        };
+        let asked = |run: &str| {
+            let asked = json!({"verb": "remove", "run": run, "drive_key": "nvme:M:S1", "generation": 7});
+            let mut output = Vec::new();
+            serve(&settings, format!("{asked}\n").as_bytes(), &mut output).unwrap();
+            String::from_utf8(output).unwrap()
+        };
+        assert!(asked("d-a").contains("\"removed\":false"));
+        let lock = Place::at(&settings.state_dir)
+            .unwrap()
+            .drive_lock("nvme:M:S1")
+            .unwrap();
+        std::fs::write(lock, "{\"generation\": 8, \"run_dir\": \"d-b\"}").unwrap();
+        assert!(asked("locks").contains("\"kind\":\"usage\""));
+        assert!(asked("d-a").contains("\"removed\":true"));
+        assert!(!settings.state_dir.join("d-a").exists() && settings.state_dir.join("locks").exists());
     }
 
     #[test]

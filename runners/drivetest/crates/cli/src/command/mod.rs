@@ -26,10 +26,12 @@ mod looked_at;
 mod man;
 mod prep;
 mod read;
+mod remove;
 mod side_told;
 mod source;
 mod start;
 mod status;
+mod statuses;
 mod stop;
 mod storage;
 mod sum;
@@ -76,6 +78,8 @@ pub enum Command {
     Status(status::Args),
     /// Ask a detached run to end.
     Stop(stop::Args),
+    /// Remove the directory of a detached run that has ended, once a later one was let in on its drive.
+    Remove(remove::Args),
     /// Write telemetry of a drive and its host, alone or beside a program that the host's operator allows.
     Watch(watch::Args),
     /// Answer what a register asks of a lab host: requests as JSON lines on standard input, for the one sudo rule.
@@ -101,6 +105,7 @@ impl Command {
             Self::Start(args) => args.run(),
             Self::Status(args) => args.run(),
             Self::Stop(args) => args.run(),
+            Self::Remove(args) => args.run(),
             Self::Watch(args) => args.run(),
             Self::Host(args) => args.run(),
         }
