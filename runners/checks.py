@@ -9,7 +9,7 @@ from functools import cache
 
 from django.db import close_old_connections
 
-from runners import health
+from runners import health, run_dirs
 from runners.models import Host
 
 log = logging.getLogger(__name__)
@@ -23,12 +23,15 @@ class CheckLane:
     def __init__(self) -> None:
         self.pool = ThreadPoolExecutor(CHECK_THREADS, thread_name_prefix="check")
         self.asked: list[Future[None]] = []
+        self.clearing: Future[None] | None = None
 
     def fill(self) -> None:
         """Take what is due, as far as there are free threads."""
         self.asked = [future for future in self.asked if not future.done()]
         if free := CHECK_THREADS - len(self.asked):
             self.asked += [self.pool.submit(_check_in_thread, host) for host in health.take_due(free)]
+        if self.clearing is None or self.clearing.done():
+            self.clearing = self.pool.submit(_clear_in_thread)
 
 
 @cache
@@ -60,5 +63,19 @@ def _check_in_thread(host: Host) -> None:
 
 
 def _check(host: Host) -> None:
+    """Check a host; of one that answers as it should, old run directories are removed."""
     if objections := health.check(host):
         log.warning("%s gets no work: %s", host, "; ".join(objections))
+    else:
+        run_dirs.remove_old(host)
+
+
+def _clear_in_thread() -> None:
+    """The outermost frame of a thread, as above, for this machine: it is not checked."""
+    close_old_connections()
+    try:
+        run_dirs.remove_old_here()
+    except Exception:
+        log.exception("old run directories of this machine were not removed")
+    finally:
+        close_old_connections()

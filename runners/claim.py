@@ -5,17 +5,17 @@ import logging
 from django.db import IntegrityError, transaction
 from django.db.models import Max, QuerySet
 from django.utils import timezone
-from psycopg.errors import UniqueViolation
 
 from runners.campaigns.models import Campaign
 from runners.closing import close, status_or_close, was_never_started
+from runners.constraints import is_second
 from runners.errors import HostError
 from runners.health import why_no_work
 from runners.host_claims import holder_of_hosts
 from runners.hosts import Connect
 from runners.hosts.protocol import Detached, LabHost, ProgramStatus
 from runners.locks import hold_drive
-from runners.models import Dispatch
+from runners.models import UNCONFIRMED, Dispatch
 from runners.moves import WORKER, move, note, put_off
 from runners.stages import current, current_run, is_last, lab_host, pass_on
 from runners.states import LIVE, State
@@ -43,7 +43,7 @@ def claim(dispatch: Dispatch, connect: Connect) -> bool:
         with transaction.atomic():
             return _claim_free_drive(dispatch)
     except IntegrityError as error:
-        if not _is_second_live(error):
+        if not is_second(error, ONE_PER_DRIVE):
             raise
     note(dispatch, f"drive busy with {_holder(dispatch)}; waiting until it has ended")
     return False
@@ -81,7 +81,7 @@ def _wait(dispatch: Dispatch, reason: str) -> bool:
 
 def unconfirmed(drive_key: str) -> "QuerySet[Dispatch]":
     """Return the lost dispatches of a drive whose programs may still run."""
-    lost = Dispatch.objects.filter(drive_key=drive_key, state=State.LOST, ended_at__isnull=True)
+    lost = Dispatch.objects.filter(UNCONFIRMED, drive_key=drive_key)
     return lost.select_related("device__host")
 
 
@@ -139,18 +139,14 @@ def _how_it_stands(lost: Dispatch, host: LabHost) -> ProgramStatus:
             raise
         log.warning("%s: %s is not begun: %s", lost.public_id, stage.name, error)
         return close(host, run)
-    Dispatch.objects.filter(pk=lost.pk, stage=lost.stage, pid__isnull=True).update(pid=started.pid)
+    told = {"pid": started.pid, "boot_ids": list(started.boot_ids)}
+    Dispatch.objects.filter(pk=lost.pk, stage=lost.stage, pid__isnull=True).update(**told)
     return started
 
 
 def _were_restarted(lost: Dispatch, host: LabHost) -> bool:
     now = set(host.boot_ids())
     return bool(lost.boot_ids) and bool(now) and not now & set(lost.boot_ids)
-
-
-def _is_second_live(error: IntegrityError) -> bool:
-    cause = error.__cause__
-    return isinstance(cause, UniqueViolation) and cause.diag.constraint_name == ONE_PER_DRIVE
 
 
 def _holder(dispatch: Dispatch) -> str:

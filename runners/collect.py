@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils import timezone
+
 from results.evidence_store import TooLargeError
 from runners import drive_states, exits
-from runners.handing_in import facts_of
 from runners.hosts.protocol import LabHost
 from runners.models import Dispatch, DriveState
 from runners.moves import WORKER, move
@@ -14,8 +15,6 @@ from runners.progress import last_words
 from runners.recipes import RECIPES
 from runners.stages import current_run, stages_of, was_refused, why_it_ended_badly
 from runners.states import State
-
-__all__ = ["collect", "facts_of", "why_it_ended"]
 
 
 def collect(dispatch: Dispatch, host: LabHost) -> bool:
@@ -31,7 +30,9 @@ def collect(dispatch: Dispatch, host: LabHost) -> bool:
         kept = f"{reason}; its log stays on the host and was not taken in: {error}"
         return move(dispatch, State.COLLECTING, State.FAILED, WORKER, kept)
     cut = _cut_words(dispatch, left)
-    return move(dispatch, State.COLLECTING, _end(dispatch, cut), WORKER, f"{reason}{cut}", **left)
+    return move(
+        dispatch, State.COLLECTING, _end(dispatch, cut), WORKER, f"{reason}{cut}", taken_in_at=timezone.now(), **left
+    )
 
 
 def _end(dispatch: Dispatch, cut: str) -> State:

@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any, TypeGuard
 
 from results.lab_record import LabRecord, RecordedDrive, RecordedState
+from runners.drive_keys import keys_of
 from runners.errors import DeviceUnknownError
 from runners.hosts.protocol import Identity, LabHost
 from runners.models import Dispatch, DriveState
@@ -27,7 +28,7 @@ def record(dispatch: Dispatch, host: LabHost, moment: Moment) -> None:
 
 def keep(dispatch: Dispatch, moment: Moment, identity: Identity) -> None:
     """Keep a drive's state as its identity tells it; the first of a moment stands. Another drive's is not its own."""
-    if identity.drive_key != dispatch.drive_key:
+    if dispatch.drive_key not in keys_of(identity.drive_key):
         reason = f"{identity.path}: expected drive {dispatch.drive_key}, found {identity.drive_key}"
         _create(dispatch, moment, {"reason": storable(reason)})
         return

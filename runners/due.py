@@ -13,11 +13,11 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from runners.machine import machine_id
-from runners.models import Dispatch, Host
+from runners.models import UNCONFIRMED, Dispatch, Host
 from runners.states import FINAL, State
 
 # Lost, and somebody asked for its program to be ended.
-LEFT_BEHIND = Q(state=State.LOST, ended_at__isnull=True, cancel_requested_at__isnull=False)
+LEFT_BEHIND = UNCONFIRMED & Q(cancel_requested_at__isnull=False)
 # Written out, so that the partial index dispatch_due is used.
 MAY_BE_DUE = ~Q(state__in=sorted(state.value for state in FINAL - {State.LOST}))
 

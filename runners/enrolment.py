@@ -15,8 +15,8 @@ from results.models import Event
 from runners.hosts.connections import COMMAND
 from runners.hosts.keys import fingerprint, public_key
 from runners.locks import hold_host
-from runners.models import Dispatch, Host
-from runners.states import LIVE, State
+from runners.models import UNCONFIRMED, Dispatch, Host
+from runners.states import LIVE
 
 PROGRAM = "/usr/local/sbin/drivetest"
 SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -83,7 +83,7 @@ def _check_nothing_runs(name: str) -> None:
     if host is None:
         return
     hold_host(host.pk)
-    may_run = Q(state__in=LIVE) | Q(state=State.LOST, ended_at__isnull=True)
+    may_run = Q(state__in=LIVE) | UNCONFIRMED
     there = Dispatch.objects.filter(Q(device__host=host) | Q(load_host=host)).filter(may_run).first()
     if there is not None:
         raise ValueError(

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from runners.drive_keys import keys_of
 from runners.errors import HostError
 from runners.hosts.ssh import SshHost
 from runners.machine import machine_id
@@ -28,19 +29,24 @@ NS_PER_S = 10**9
 
 
 def why_no_work(host: Host) -> str:
-    """Return why a host gets no work now, as a sentence; empty where it gets some.
+    """Return why a host gets no work now, in one line; empty where it gets some."""
+    return "; ".join(reasons_for_no_work(host))
+
+
+def reasons_for_no_work(host: Host) -> list[str]:
+    """Return each thing that speaks against giving a host work now; empty where it gets some.
 
     This machine needs no check on a schedule: its room is looked at here. Another machine looks at its own.
     """
     if host.kind == Host.Kind.LOCAL:
-        return "; ".join(_room(_own_room())) if host.machine_id in {"", machine_id()} else ""
+        return list(_room(_own_room())) if host.machine_id in {"", machine_id()} else []
     if host.objections:
-        return "; ".join(host.objections)
+        return list(host.objections)
     if host.checked_at is None:
-        return "it has not been checked yet"
+        return ["it has not been checked yet"]
     if host.checked_at < timezone.now() - PERIODS_WITHOUT * _period():
-        return f"its last check is overdue: it was at {host.checked_at:%Y-%m-%d %H:%M} UTC"
-    return ""
+        return [f"its last check is overdue: it was at {host.checked_at:%Y-%m-%d %H:%M} UTC"]
+    return []
 
 
 def take_due(limit: int) -> list[Host]:
@@ -140,7 +146,8 @@ def _drives(told: dict[str, Any]) -> Iterable[str]:
 def _device(lab_host: SshHost, device: Device, listed: list[str]) -> dict[str, Any]:
     """Return where a bound device is now and whether it may be loaded; that it is away speaks against itself only."""
     paths = lab_host.find(device.drive_key, device.size_bytes)
-    return {"label": device.label, "drive_key": device.drive_key, "paths": paths, "listed": device.drive_key in listed}
+    is_listed = any(device.drive_key in keys_of(key) or key in keys_of(device.drive_key) for key in listed)
+    return {"label": device.label, "drive_key": device.drive_key, "paths": paths, "listed": is_listed}
 
 
 def told_at(told: dict[str, Any]) -> datetime | None:

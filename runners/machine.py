@@ -1,12 +1,13 @@
 """Which machine this is: the host `local` means one machine, and a register may have workers on several."""
 
 import hashlib
-import os
 import re
 import uuid
 from pathlib import Path
 
 from django.conf import settings
+
+from runners.made_once import make_once
 
 MACHINE_ID = Path("/etc/machine-id")
 WELL_FORMED = re.compile(r"[0-9a-f]{32}\n?")
@@ -32,19 +33,5 @@ def _own() -> str:
     """Return the id kept in the data directory, made by whoever asks first."""
     path = Path(settings.LAB_DIR) / "host-id"
     if not path.exists():
-        _make(path)
+        make_once(path, f"{uuid.uuid4().hex}\n".encode())
     return path.read_text().strip()
-
-
-def _make(path: Path) -> None:
-    """Write beside and link: of two that make it at once one wins, and nobody reads half of it."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fresh = uuid.uuid4().hex
-    beside = path.with_name(f"{path.name}.{fresh}")
-    beside.write_text(f"{fresh}\n")
-    try:
-        os.link(beside, path)
-    except FileExistsError:
-        return
-    finally:
-        beside.unlink()

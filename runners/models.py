@@ -10,6 +10,9 @@ from results.public_ids import new_public_id
 from runners.campaigns.models import Campaign
 from runners.states import FINAL, LIVE, State
 
+# Lost, and neither its host nor a person has said yet that nothing of it runs.
+UNCONFIRMED = Q(state=State.LOST, ended_at__isnull=True)
+
 
 def new_dispatch_id() -> str:
     """Return a new public id for a dispatch."""
@@ -94,6 +97,8 @@ class Dispatch(models.Model):
     `nx_load` and `duration_s` are null for what has neither: prep ends when the whole drive is written.
     `facts` is what the orderer states about the product. `progress` is for the live page only (runners/progress.py).
     `boot_ids` are the starts of its machines under which its program was seen to run (LabHost.boot_ids).
+    `taken_in_at` is when nothing that its run directories hold as evidence was missing here; `run_dirs_removed_at`
+    when its hosts said that nothing of these directories is left.
     `end_asked_at` is when its program was first asked to end for having run beyond its limit.
     `is_never_started`: the host has closed its run directory before anything was started there.
     `silent_since` is when the host stopped answering. `ended_at` of a lost dispatch is set once the host has said that
@@ -143,6 +148,8 @@ class Dispatch(models.Model):
     ordered_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
+    taken_in_at = models.DateTimeField(null=True)
+    run_dirs_removed_at = models.DateTimeField(null=True)
 
     class Meta:
         """Never two loads on one drive: the database refuses the second live dispatch, whoever asks."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -14,9 +15,10 @@ from results.models import Event, Organisation
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
 from runners import alarms
 from runners.campaigns.models import Campaign
+from runners.drive_keys import keys_of
 from runners.hosts.protocol import Identity
 from runners.machine import machine_id
-from runners.models import Device, Dispatch, Host, Step
+from runners.models import UNCONFIRMED, Device, Dispatch, Host, Step
 from runners.states import FINAL, State
 from runners.storable import storable
 from runners.ycsb_hosts import objection_to_hosts
@@ -70,7 +72,9 @@ def bind(host: Host, identity: Identity, label: str, actor: AbstractBaseUser) ->
         "size_bytes": identity.size_bytes,
     }
     with transaction.atomic():
-        device, _ = Device.objects.update_or_create(host=host, drive_key=identity.drive_key, defaults=seen)
+        known = host.devices.filter(drive_key__in=keys_of(identity.drive_key)).order_by("pk").first()
+        key = known.drive_key if known else identity.drive_key
+        device, _ = Device.objects.update_or_create(host=host, drive_key=key, defaults=seen)
         _record(
             actor, "device-bound", "device", str(device.pk), {"drive_key": identity.drive_key, "path": identity.path}
         )
@@ -139,9 +143,7 @@ def cancel(dispatch: Dispatch, actor: AbstractBaseUser) -> bool:
     A lost dispatch whose program may still run can be cancelled too: it stays lost, and its program is ended.
     """
     with transaction.atomic():
-        open_ones = Dispatch.objects.exclude(state__in=FINAL) | Dispatch.objects.filter(
-            state=State.LOST, ended_at__isnull=True
-        )
+        open_ones = Dispatch.objects.filter(~Q(state__in=FINAL) | UNCONFIRMED)
         asked = open_ones.filter(pk=dispatch.pk, cancel_requested_at__isnull=True).update(
             cancel_requested_at=timezone.now(), next_look_at=Now()
         )
@@ -159,7 +161,7 @@ def declare_ended(dispatch: Dispatch, actor: AbstractBaseUser, reason: str) -> b
     if not reason.strip():
         raise ValueError(f"{dispatch}: expected how it is known that nothing of it runs, got nothing")
     with transaction.atomic():
-        lost = Dispatch.objects.filter(pk=dispatch.pk, state=State.LOST, ended_at__isnull=True)
+        lost = Dispatch.objects.filter(UNCONFIRMED, pk=dispatch.pk)
         if not lost.update(ended_at=timezone.now()):
             return False
         said = f"nothing of it runs: {storable(reason.strip())}"

@@ -4,11 +4,12 @@ from typing import Any
 
 from results.models import Evidence, Preparation
 from runners import exits
+from runners.drive_keys import keys_of
 from runners.drive_states import begun_at
 from runners.handing_in import SIDE_FILE, keep_record
 from runners.hosts.protocol import LabHost
 from runners.models import Dispatch
-from runners.progress import last_record, parse_record
+from runners.records import last_record, parse_record
 from runners.states import State
 
 HEAD_BYTES = TAIL_BYTES = 64 * 1024
@@ -46,4 +47,4 @@ def _is_of_all(start: dict[str, Any]) -> bool:
 def _is_of(dispatch: Dispatch, start: dict[str, Any]) -> bool:
     devices = start.get("devices") or []
     keys = [device.get("drive_key") for device in devices if isinstance(device, dict)]
-    return keys == [dispatch.drive_key]
+    return len(keys) == 1 and dispatch.drive_key in keys_of(str(keys[0]))

@@ -1,6 +1,5 @@
 """What the live page shows of a growing log: counters of its last whole block, never a verdict (drivetest judges)."""
 
-import json
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +8,7 @@ from results.rules.limits import act_share_pct
 from runners.errors import FileMissingError
 from runners.hosts.protocol import LabHost, ProgramStatus
 from runners.models import Dispatch
+from runners.records import last_record
 from runners.storable import storable
 from runners.telemetry import fetch_telemetry
 
@@ -207,24 +207,6 @@ def _operations(stage: str, lines: bytes) -> dict[str, Any]:
     seconds, operations, rate = found[-1]
     shown = {"stage": stage, "elapsed_s": int(seconds), "done_ops_count": int(operations)}
     return shown | ({"ops_per_s": rate.decode()} if rate else {})
-
-
-def last_record(chunk: bytes, kind: str) -> dict[str, Any] | None:
-    """Return the last whole record of a kind in the end of a file of JSON lines; what is no record is passed over."""
-    for line in reversed(chunk.split(b"\n")[:-1]):
-        record = parse_record(line)
-        if record and record.get("record") == kind:
-            return record
-    return None
-
-
-def parse_record(line: bytes) -> dict[str, Any] | None:
-    """Return a line as a record; None where it is none, as the first of a piece of a file mostly is."""
-    try:
-        record = json.loads(line)
-    except ValueError:
-        return None
-    return record if isinstance(record, dict) else None
 
 
 def _end_of(host: LabHost, run: str, file: str, length: int) -> bytes:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from runners.drive_keys import keys_of
 from runners.hosts.protocol import Identity, LabHost
 from runners.models import Device, Dispatch, Host
 from runners.plain_files import MIB_BYTES, is_plain_file
@@ -53,7 +54,7 @@ def objections_to_binding(host: Host, lab_host: LabHost, identity: Identity) -> 
     """Return, as sentences, why what a path names must not become a device of the register."""
     objections = objections_to_device(identity)
     # What is bound already was looked at then, and may hold what runs have written since.
-    is_known = Device.objects.filter(host=host, drive_key=identity.drive_key).exists()
+    is_known = Device.objects.filter(host=host, drive_key__in=keys_of(identity.drive_key)).exists()
     is_file = identity.drive_key.startswith("file:") and not identity.document.get("backing")
     if is_file and not is_known and any(lab_host.first_bytes(identity.path, MIB_BYTES)):
         objections.append(

@@ -134,9 +134,11 @@ class TwoHosts:
 
     def start(self, run: str, drive_key: str, generation: int, argv: Sequence[str]) -> ProgramStatus:
         """Telemetry of the drive begins before the requests and holds the drive on its own host meanwhile."""
-        if run in self.elsewhere:
-            self.database.start(beside_run(run), drive_key, generation, self.beside)
-        return self._at(run).start(run, drive_key, generation, argv)
+        if run not in self.elsewhere:
+            return self.database.start(run, drive_key, generation, argv)
+        beside = self.database.start(beside_run(run), drive_key, generation, self.beside)
+        started = self.load.start(run, drive_key, generation, argv)
+        return replace(started, boot_ids=(*beside.boot_ids, *started.boot_ids))
 
     def status(self, run: str) -> ProgramStatus:
         return self._with_beside(run, self._at(run).status(run))
@@ -147,6 +149,10 @@ class TwoHosts:
             return status
         is_held = self.database.stop(beside_run(run)).state is Detached.RUNNING
         return replace(status, state=Detached.RUNNING) if is_held else status
+
+    def remove(self, run: str, drive_key: str, generation: int) -> str:
+        beside = self.database.remove(beside_run(run), drive_key, generation) if run in self.elsewhere else ""
+        return self._at(run).remove(run, drive_key, generation) or beside
 
     def read(self, run: str, file: str, offset: int, limit: int) -> bytes:
         return self._at(run).read(run, file, offset, limit)

@@ -134,7 +134,7 @@ def _cancel_start(dispatch: Dispatch, host: LabHost) -> bool:
 
 
 def _save_start(dispatch: Dispatch, host: LabHost, started: ProgramStatus) -> bool:
-    told = {"pid": started.pid, "started_at": timezone.now()}
+    told = {"pid": started.pid, "boot_ids": list(started.boot_ids), "started_at": timezone.now()}
     process = f"pid {started.pid}" if started.pid else "ended before it was seen"
     moved = move(dispatch, State.PREPARING, State.RUNNING, WORKER, process, **told)
     if not moved and dispatch.state in FINAL:
@@ -146,10 +146,9 @@ def _save_start(dispatch: Dispatch, host: LabHost, started: ProgramStatus) -> bo
 def _watch(dispatch: Dispatch, host: LabHost) -> bool:
     """Running: ask, count, and leave it alone; stop it where somebody asked for that."""
     run = current_run(dispatch)
-    boot_ids = _boot_ids(dispatch, host)
     status = host.status(run)
-    if status.state is Detached.RUNNING and (boot_ids or dispatch.pid is None):
-        _keep_sight(dispatch, status, boot_ids)
+    if status.state is Detached.RUNNING and (dispatch.pid is None or (status.boot_ids and not dispatch.boot_ids)):
+        _keep_sight(dispatch, status)
     if status.state is Detached.RUNNING and asked_to_end_since(dispatch):
         _note_end_asked(dispatch)
         status = host.stop(run)
@@ -188,7 +187,7 @@ def _follow_on(dispatch: Dispatch, host: LabHost) -> bool:
         if error.retry:
             raise
         return _leave_out(dispatch, host, str(error))
-    Dispatch.objects.filter(pk=dispatch.pk, state=State.RUNNING, stage=dispatch.stage).update(pid=started.pid)
+    _keep_sight(dispatch, started)
     return False
 
 
@@ -234,33 +233,18 @@ def _ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
 
 def _ended_without_log(dispatch: Dispatch, exit_status: int | None, reason: str) -> bool:
     """A drive that drivetest itself refused has no log to miss; every other end without one is a failure."""
+    told = {"exit_status": exit_status, "taken_in_at": None if dispatch.log_bytes else timezone.now()}
     if was_refused(dispatch, exit_status):
-        return move(dispatch, State.RUNNING, State.REFUSED, WORKER, reason, exit_status=exit_status)
+        return move(dispatch, State.RUNNING, State.REFUSED, WORKER, reason, **told)
     seen = f"its log is empty now, {dispatch.log_bytes} bytes were seen" if dispatch.log_bytes else "it wrote no log"
-    return move(dispatch, State.RUNNING, State.FAILED, WORKER, f"{reason}; {seen}", exit_status=exit_status)
+    return move(dispatch, State.RUNNING, State.FAILED, WORKER, f"{reason}; {seen}", **told)
 
 
-def _boot_ids(dispatch: Dispatch, host: LabHost) -> list[str]:
-    """Ask once under which start of its machines a program runs, of one that was started; empty otherwise.
-
-    What runs after this was asked, and was started before, runs under this very start.
-    """
-    if dispatch.boot_ids or dispatch.pid is None:
-        return []
-    try:
-        return list(host.boot_ids())
-    except HostError as error:
-        if error.retry:
-            raise
-        log.info("%s: no boot id: %s", dispatch.public_id, error)
-        return []
-
-
-def _keep_sight(dispatch: Dispatch, status: ProgramStatus, boot_ids: list[str]) -> None:
-    """Keep that the program was seen to run: under another start of its machines it cannot run any more."""
-    dispatch.pid, dispatch.boot_ids = status.pid, boot_ids
+def _keep_sight(dispatch: Dispatch, status: ProgramStatus) -> None:
+    """Keep that a program runs, and under which start of its machines: under another one it cannot run any more."""
+    dispatch.pid, dispatch.boot_ids = status.pid, list(status.boot_ids)
     here = Dispatch.objects.filter(pk=dispatch.pk, state=State.RUNNING, stage=dispatch.stage)
-    here.update(pid=status.pid, boot_ids=boot_ids)
+    here.update(pid=dispatch.pid, boot_ids=dispatch.boot_ids)
 
 
 def _count(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> None:

@@ -1,9 +1,9 @@
 """What the live page shows of a side file: rates, lag and temperatures of its last interval (docs/formats.md)."""
 
-import json
 from typing import Any
 
 from runners.hosts.protocol import LabHost
+from runners.records import last_record
 from runners.storable import storable
 
 SIDE_FILE = "side.jsonl"
@@ -16,25 +16,8 @@ def fetch_telemetry(host: LabHost, run: str, side_file_bytes: int) -> dict[str, 
     if not side_file_bytes:
         return {}
     chunk = host.read(run, SIDE_FILE, max(0, side_file_bytes - TAIL_BYTES), TAIL_BYTES)
-    interval = last_interval(chunk)
+    interval = last_record(chunk, "interval")
     return {"telemetry": told_of(interval)} if interval else {}
-
-
-def last_interval(chunk: bytes) -> dict[str, Any] | None:
-    """Return the last whole interval record of the end of a side file; its first line may be a piece of one."""
-    for line in reversed(chunk.split(b"\n")[:-1]):
-        record = _record(line)
-        if record.get("record") == "interval":
-            return record
-    return None
-
-
-def _record(line: bytes) -> dict[str, Any]:
-    try:
-        record = json.loads(line)
-    except ValueError:  # a piece of a line, or zeros after a power cut
-        return {}
-    return record if isinstance(record, dict) else {}
 
 
 def told_of(interval: dict[str, Any]) -> dict[str, Any]:

@@ -162,6 +162,8 @@ HOST_CHECK_PERIOD_S = env.read_int("HOST_CHECK_PERIOD_S", default=300)
 # What a host that takes work has to have: a clock that agrees with the register's, and room for logs.
 HOST_CLOCK_OFFSET_MAX_S = env.read_int("HOST_CLOCK_OFFSET_MAX_S", default=30)
 HOST_FREE_MIB_MIN = env.read_int("HOST_FREE_MIB_MIN", default=1024)
+# How long a run directory stays on its host after the end, where what it holds is stored here; 0 leaves all of them.
+RUN_DIR_RETENTION_S = env.read_int("RUN_DIR_RETENTION_S", default=30 * 86_400)
 
 CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_IGNORE_RESULT = True

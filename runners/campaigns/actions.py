@@ -6,11 +6,11 @@ from typing import Any
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import IntegrityError, transaction
 from django.utils import timezone
-from psycopg.errors import UniqueViolation
 
 from results.models import Event, Organisation, Profile
 from runners.campaigns.models import Campaign, CampaignEntry
 from runners.campaigns.terms import Terms, terms_of
+from runners.constraints import is_second
 from runners.models import Device
 from runners.orders import cancel as cancel_dispatch
 
@@ -57,14 +57,9 @@ def start(device: Device, organisation: Organisation, wanted: Wanted, actor: Abs
             _enter(campaign, Kind.STARTED, actor, "", wanted.terms.as_json())
             return campaign
     except IntegrityError as error:
-        if not _is_second_on_drive(error):
+        if not is_second(error, ONE_PER_DRIVE):
             raise
         raise DriveTakenError(_taken(device)) from error
-
-
-def _is_second_on_drive(error: IntegrityError) -> bool:
-    cause = error.__cause__
-    return isinstance(cause, UniqueViolation) and cause.diag.constraint_name == ONE_PER_DRIVE
 
 
 def _taken(device: Device) -> str:

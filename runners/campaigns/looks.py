@@ -17,12 +17,12 @@ from runners.campaigns.rest import longest_rest_s
 from runners.campaigns.terms import terms_of
 from runners.campaigns.words import named
 from runners.locks import climbing
-from runners.models import Dispatch
+from runners.models import UNCONFIRMED, Dispatch
 from runners.moves import WORKER
 from runners.orders import Order, Place, order
 from runners.recipes import RECIPES
 from runners.recipes.act_config import DESTROY
-from runners.states import FINAL, State
+from runners.states import FINAL
 from runners.storable import storable
 
 log = logging.getLogger(__name__)
@@ -137,10 +137,7 @@ def _finish(campaign: Campaign, finish: Finish, rungs: list[Rung]) -> None:
 
 def _confirm_cancel(campaign: Campaign) -> None:
     """Cancelled is said when no dispatch can have a program left on the host."""
-    under_way = campaign.dispatches.exclude(state__in=FINAL) | campaign.dispatches.filter(
-        state=State.LOST, ended_at__isnull=True
-    )
-    left = under_way.first()
+    left = campaign.dispatches.filter(~Q(state__in=FINAL) | UNCONFIRMED).first()
     if left is not None:
         _note(campaign, f"a cancel was asked for; waits until the host has said that {left} has ended")
         return

@@ -1,11 +1,11 @@
 """The register's own key pair, with which it signs in on every lab host: one per register, under its data directory."""
 
-import os
-import uuid
 from pathlib import Path
 
 import asyncssh
 from django.conf import settings
+
+from runners.made_once import make_once
 
 KIND = "ssh-ed25519"
 
@@ -14,7 +14,8 @@ def private_key() -> asyncssh.SSHKey:
     """Return the register's key, made by whoever asks first."""
     path = key_path()
     if not path.exists():
-        _make(path)
+        key = asyncssh.generate_private_key(KIND, comment="drivecert register")
+        make_once(path, key.export_private_key())
     return asyncssh.read_private_key(path)
 
 
@@ -34,20 +35,3 @@ def fingerprint(key: str) -> str:
         return asyncssh.import_public_key(key).get_fingerprint()
     except asyncssh.KeyImportError as error:
         raise ValueError(f"expected a public key such as ssh-ed25519 AAAA..., got {key[:60]!r}") from error
-
-
-def _make(path: Path) -> None:
-    """Write beside and link: of two that make it at once one wins, and nobody reads half of it."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    beside = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as stream:
-        stream.write(asyncssh.generate_private_key(KIND, comment="drivecert register").export_private_key())
-        stream.flush()
-        os.fsync(stream.fileno())
-    try:
-        os.link(beside, path)
-    except FileExistsError:
-        return
-    finally:
-        beside.unlink()

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 
 from django.conf import settings
 
+from runners.drive_keys import keys_of
 from runners.errors import (
     DeviceUnknownError,
     FileExistsOnHostError,
@@ -50,7 +51,7 @@ class LocalHost:
 
     def _names(self, path: str, drive_key: str) -> bool:
         try:
-            return self.identify(path).drive_key == drive_key
+            return drive_key in keys_of(self.identify(path).drive_key)
         except DeviceUnknownError:
             return False
 
@@ -86,8 +87,7 @@ class LocalHost:
             raise HostSilentError(f"{directory}: cannot be written: {error.strerror}") from error
 
     def start(self, run: str, drive_key: str, generation: int, argv: Sequence[str]) -> ProgramStatus:
-        places = ["--run-dir", str(self._run_dir(run)), "--drive-lock", str(self._drive_lock(drive_key))]
-        answer = self._run("start", *places, "--generation", str(generation), "--", *argv)
+        answer = self._run("start", *self._places(run, drive_key), "--generation", str(generation), "--", *argv)
         if answer.returncode == REFUSED:
             raise StartRefusedError(_reason(answer, "the host refuses to start it"))
         if answer.returncode == USAGE:
@@ -102,6 +102,12 @@ class LocalHost:
 
     def stop(self, run: str) -> ProgramStatus:
         return self._ask_about(run, "stop")
+
+    def remove(self, run: str, drive_key: str, generation: int) -> str:
+        answer = self._run("remove", *self._places(run, drive_key), "--generation", str(generation))
+        if answer.returncode not in {ANSWERED, REFUSED}:
+            raise HostSilentError(_complaint(answer, f"{run}: cannot be removed"))
+        return parse_removal(_document(answer))
 
     def boot_ids(self) -> tuple[str, ...]:
         return (BOOT_ID.read_text().strip(),) if BOOT_ID.exists() else ()
@@ -127,6 +133,9 @@ class LocalHost:
         if answer.returncode != ANSWERED:
             raise HostSilentError(_complaint(answer, f"{run}: {command} cannot be answered"))
         return parse_status(_document(answer))
+
+    def _places(self, run: str, drive_key: str) -> list[str]:
+        return ["--run-dir", str(self._run_dir(run)), "--drive-lock", str(self._drive_lock(drive_key))]
 
     def _run_dir(self, run: str) -> Path:
         return self.directory / run
@@ -192,9 +201,18 @@ def parse_status(document: Mapping[str, Any]) -> ProgramStatus:
             log_bytes=document["log_bytes"],
             side_file_bytes=document["side_file_bytes"],
             reason=document["reason"],
+            boot_ids=(document["boot_id"],) if document.get("boot_id") else (),
         )
     except (KeyError, ValueError, TypeError) as error:
         raise HostSilentError(f"drivetest: expected drivecert.detached/1, got {document!r}") from error
+
+
+def parse_removal(document: Mapping[str, Any]) -> str:
+    """Return what a drivecert.removal/1 says of a directory that stays. Raises HostSilentError for anything else."""
+    try:
+        return "" if document["removed"] else document["reason"] or "it stays, and its host says no more"
+    except (KeyError, TypeError) as error:
+        raise HostSilentError(f"drivetest: expected drivecert.removal/1, got {document!r}") from error
 
 
 def _document(answer: "subprocess.CompletedProcess[str]") -> dict[str, Any]:

@@ -28,7 +28,10 @@ class Detached(StrEnum):
 
 @dataclass(frozen=True)
 class ProgramStatus:
-    """drivecert.detached/1. `exit_status` is None while it runs and where nobody was left to see the end."""
+    """drivecert.detached/1. `exit_status` is None while it runs and where nobody was left to see the end.
+
+    `boot_ids` are the starts of the machines under which it runs, or ran; empty where an earlier drivetest tells none.
+    """
 
     state: Detached
     pid: int | None = None
@@ -37,6 +40,7 @@ class ProgramStatus:
     log_bytes: int = 0
     side_file_bytes: int = 0
     reason: str = ""
+    boot_ids: tuple[str, ...] = ()
 
 
 class LabHost(Protocol):
@@ -86,6 +90,13 @@ class LabHost(Protocol):
         """Return what tells this start of each machine from every other: a program that ran under another one ended.
 
         Empty where a machine tells none.
+        """
+        ...
+
+    def remove(self, run: str, drive_key: str, generation: int) -> str:
+        """Remove a run directory and return why it stays, empty where nothing of it is left; `generation` is its last.
+
+        It stays while anything of the run lives, and until a later generation was let in on the drive.
         """
         ...
 

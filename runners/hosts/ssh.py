@@ -9,7 +9,7 @@ from django.conf import settings
 from runners.errors import DeviceUnknownError
 from runners.hosts.connections import CONNECTIONS, Address, Connections
 from runners.hosts.conversation import Request, Told, parse_answers, request, said
-from runners.hosts.local import parse_identity, parse_status
+from runners.hosts.local import parse_identity, parse_removal, parse_status
 from runners.hosts.protocol import Detached, Identity, ProgramStatus
 from runners.models import Host
 from runners.scratch import check_size, scratch_dir
@@ -79,6 +79,9 @@ class SshHost:
                 self._pieces[run] = (start, piece.content)
         self._remember(run, status)
         return status
+
+    def remove(self, run: str, drive_key: str, generation: int) -> str:
+        return parse_removal(self._ask(request("remove", run=run, drive_key=drive_key, generation=generation)).document)
 
     def stop(self, run: str) -> ProgramStatus:
         return parse_status(self._ask(request("stop", run=run)).document)

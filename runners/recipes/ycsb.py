@@ -15,7 +15,7 @@ from runners.errors import FileMissingError
 from runners.handing_in import LOG_FILE, SIDE_FILE, command_text, fetch_if_there, hand_in_archive, member
 from runners.hosts.protocol import LabHost, ProgramStatus
 from runners.models import Dispatch, Host, StageEnd
-from runners.progress import parse_record, ycsb_columns
+from runners.progress import ycsb_columns
 from runners.recipes.act_config import consent
 from runners.recipes.stage import Role, Stage, beside_run, run_of
 from runners.recipes.ycsb_presets import AEROSPIKE, BASIC, ROCKSDB, workload_text
@@ -29,6 +29,7 @@ from runners.recipes.ycsb_setup import (
     parse_setup,
     run_line,
 )
+from runners.records import parse_record
 
 LABEL = "YCSB"
 LOAD, SETTLE = "load", "settle"

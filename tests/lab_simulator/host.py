@@ -10,6 +10,7 @@ from runners.hosts.local import parse_identity
 from runners.hosts.protocol import Detached, ProgramStatus
 from tests.lab_simulator.act_log import RunLog, parse_config
 from tests.lab_simulator.prep_log import PrepLog
+from tests.lab_simulator.watch_log import WatchLog
 
 FINISHED, IO_ERROR, INTERRUPTED, REFUSED = 0, 3, 5, 2
 
@@ -17,13 +18,14 @@ FINISHED, IO_ERROR, INTERRUPTED, REFUSED = 0, 3, 5, 2
 class Program:
     """A load on a drive; it ends by itself when its time has come, whether somebody looks or not.
 
-    `new_files` makes what it writes: RunLog or PrepLog, of the drive, the time of its start and the clock's offset.
+    `new_files` makes what it writes: RunLog, PrepLog or WatchLog, of the drive, its start and the clock's offset.
     """
 
     def __init__(self, host, run, drive, generation, new_files):
         self.host, self.run, self.drive, self.generation = host, run, drive, generation
         self.pid = host.next_pid()
         self.exit_status, self.has_ended = None, False
+        self.boot_ids = host.boot_ids()
         self.started_s = host.now_s()
         self.files = new_files(drive, self.started_s, host.clock_offset_s)
 
@@ -54,7 +56,7 @@ class Program:
 class Stopped:
     """A run directory that was stopped before its start: nothing ever runs there."""
 
-    pid, generation, exit_status, drive = None, 0, None, None
+    pid, generation, exit_status, drive, boot_ids = None, 0, None, None, ()
 
     def is_running(self):
         return False
@@ -113,7 +115,8 @@ class SimulatedHost:
             return ProgramStatus(Detached.ABSENT)
         state = Detached.RUNNING if program.is_running() else Detached.ENDED
         sizes = [len(self.files.get(run, {}).get(name, b"")) for name in ("log", "side.jsonl")]
-        return ProgramStatus(state, program.pid, program.generation, program.exit_status, *sizes)
+        told = {"boot_ids": program.boot_ids}
+        return ProgramStatus(state, program.pid, program.generation, program.exit_status, *sizes, **told)
 
     def boot_ids(self):
         return (f"{self.name} start {self.boots_count}",)
@@ -125,6 +128,15 @@ class SimulatedHost:
         elif program is not None and program.is_running():
             program.end(INTERRUPTED, "interrupted")
         return self.status(run)
+
+    def remove(self, run, drive_key, generation):
+        if run in [program.run for program in self.running()]:
+            return f"{run}: its program still runs"
+        if self.newest.get(drive_key, 0) <= generation:
+            return f"{run}: stays until a later generation than {generation}"
+        self.programs.pop(run, None)
+        self.files.pop(run, None)
+        return ""
 
     def read(self, run, file, offset, limit):
         return bytes(self._file(run, file)[offset : offset + limit])
@@ -171,8 +183,10 @@ class SimulatedHost:
 
     def _wanted(self, run, argv):
         """The device that would be written to, and what makes the files of the program."""
-        if argv and argv[0] == "prep":
-            return argv[1], partial(PrepLog, argv[1])
+        logs = {"prep": PrepLog, "watch": WatchLog}
+        if argv and argv[0] in logs:
+            path = next(word for word in argv[1:] if not word.startswith("-"))
+            return path, partial(logs[argv[0]], path)
         try:
             config = self.files[run]["config"]
         except KeyError as error:

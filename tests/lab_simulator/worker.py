@@ -22,8 +22,9 @@ from django.db.backends.postgresql.base import DatabaseWrapper  # noqa: E402
 from django.db.backends.signals import connection_created  # noqa: E402
 
 from results.models import Reading  # noqa: E402
-from runners import hosts, tasks  # noqa: E402
-from runners.models import Dispatch  # noqa: E402
+from runners import hosts, run_dirs, tasks  # noqa: E402
+from runners.campaigns.models import Campaign  # noqa: E402
+from runners.models import Dispatch, Host  # noqa: E402
 from runners.states import FINAL  # noqa: E402
 from tests.lab_simulator.server import LabClient, RemoteHost  # noqa: E402
 
@@ -84,11 +85,16 @@ def work(path, kill_at=0, until_idle=True, **own_settings):
     while not until_idle or is_work_left():
         tasks.watch_dispatches()
         tasks.sweep_readings()
+        tasks.watch_campaigns()
+        for host in Host.objects.filter(kind=KIND):
+            run_dirs.remove_old(host, hosts.connect)
         time.sleep(PAUSE_S)
 
 
 def is_work_left():
-    return Dispatch.objects.exclude(state__in=FINAL).exists() or Reading.objects.unfinished().exists()
+    is_climbing = Campaign.objects.filter(state__in=(Campaign.State.ACTIVE, Campaign.State.CANCELLING)).exists()
+    is_running = Dispatch.objects.exclude(state__in=FINAL).exists()
+    return is_climbing or is_running or Reading.objects.unfinished().exists()
 
 
 def main():

@@ -24,6 +24,7 @@ class Program:
     generation: int
     exit_status: int | None = None
     is_running: bool = True
+    boot_id: str = ""
 
 
 class FetchedFile(io.BytesIO):
@@ -93,7 +94,7 @@ class FakeHost:
             self._refuse(run, drive_key, generation)
             self.starts_count += 1
             self.newest[drive_key] = generation
-            self.programs[run] = Program(4000 + self.starts_count, drive_key, generation)
+            self.programs[run] = Program(4000 + self.starts_count, drive_key, generation, boot_id=self.boot_id)
             self.most_loads = max(self.most_loads, len(self._running_on(drive_key)))
         return self._done("start", self._status(run))
 
@@ -114,6 +115,15 @@ class FakeHost:
         if program is None and run in self.files:
             self.programs[run] = Program(None, "", 0, is_running=False)
         return self._done("stop", self._status(run))
+
+    def remove(self, run, drive_key, generation):
+        self._answer()
+        if run in self._running_on(drive_key):
+            return f"{run}: its program still runs"
+        if self.newest.get(drive_key, 0) <= generation:
+            return f"{run}: stays until a later generation than {generation}"
+        self.lose(run)
+        return self._done("remove", "")
 
     def read(self, run, file, offset, limit):
         self._answer()
@@ -158,7 +168,9 @@ class FakeHost:
             return ProgramStatus(Detached.ABSENT)
         state = Detached.RUNNING if program.is_running else Detached.ENDED
         log_bytes, side_bytes = (len(self.files.get(run, {}).get(file, b"")) for file in ("log", "side.jsonl"))
-        return ProgramStatus(state, program.pid, program.generation, program.exit_status, log_bytes, side_bytes)
+        boot_ids = (program.boot_id,) if program.boot_id else ()
+        told = {"log_bytes": log_bytes, "side_file_bytes": side_bytes, "boot_ids": boot_ids}
+        return ProgramStatus(state, program.pid, program.generation, program.exit_status, **told)
 
     def _file(self, run, file):
         try:

@@ -11,6 +11,7 @@ from runners.looks import look
 from runners.models import Dispatch
 from runners.orders import cancel, declare_ended
 from runners.states import LIVE, State
+from runners.steps import advance
 from tests.runners.lab import look_at_all
 
 THREADS = 8
@@ -152,15 +153,27 @@ def test_a_restart_is_not_believed_of_a_host_that_tells_none(vanished, new_dispa
 
 
 @pytest.mark.django_db
-def test_a_host_s_start_is_kept_only_of_a_program_that_was_seen_after_it(dispatch, connect, fake, monkeypatch):
-    def restart():
-        fake.end(dispatch.public_id, None)
-        return ("second start",)
-
-    monkeypatch.setattr(fake, "boot_ids", restart)
+def test_the_start_that_a_program_belongs_to_is_its_own_and_not_that_of_its_host_now(in_state, connect, fake):
+    dispatch = in_state(State.PREPARING)
+    fake.start(dispatch.public_id, dispatch.drive_key, 1, [])
+    fake.boot_id = "second start"
     look(dispatch.pk, connect)
     dispatch.refresh_from_db()
-    assert dispatch.boot_ids == []
+    assert dispatch.boot_ids == ["first start"]
+
+
+@pytest.mark.django_db
+def test_a_run_that_vanished_before_its_first_look_frees_its_drive_once_its_host_was_restarted(
+    dispatch, new_dispatch, connect, fake
+):
+    while dispatch.state != State.RUNNING:
+        advance(dispatch, connect)
+    fake.lose(dispatch.public_id)
+    look(dispatch.pk, connect)
+    second = new_dispatch()
+    assert not claim(second, connect)
+    fake.boot_id = "second start"
+    assert claim(second, connect)
 
 
 @pytest.mark.django_db

@@ -11,13 +11,13 @@ from runners.progress import (
     TAIL_LINES,
     end_of,
     follow,
-    last_record,
     last_words,
     parse_blocks,
     summarise,
     tail,
     ycsb_columns,
 )
+from runners.records import last_record
 from tests.runners.fake_host import REAL_LOG, FakeHost
 
 DATA = Path(__file__).parent.parent / "data/act/6.6"

@@ -3,7 +3,8 @@ import json
 import pytest
 
 from runners.looks import look
-from runners.telemetry import last_interval, told_of
+from runners.records import last_record
+from runners.telemetry import told_of
 
 INTERVAL = {
     "record": "interval", "label_s": 5, "achieved_reads_per_s": "199.8", "lag_max_ns": 12,
@@ -22,13 +23,13 @@ def lines(*records):
 def test_the_last_whole_interval_is_taken():
     older = INTERVAL | {"label_s": 4}
     end = {"record": "end", "reason": "finished"}
-    assert last_interval(lines(older, INTERVAL, end)[7:])["label_s"] == 5
-    assert last_interval(lines(older) + lines(INTERVAL)[:-1])["label_s"] == 4
+    assert last_record(lines(older, INTERVAL, end)[7:], "interval")["label_s"] == 5
+    assert last_record(lines(older) + lines(INTERVAL)[:-1], "interval")["label_s"] == 4
 
 
 @pytest.mark.parametrize("chunk", [b"", b"\0\0\n", b"[1]\n", b'{"record": "start"}\n', b'{"record": "interval"'])
 def test_where_no_interval_stands_nothing_is_told(chunk):
-    assert last_interval(chunk) is None
+    assert last_record(chunk, "interval") is None
 
 
 def test_what_the_machine_does_not_tell_is_left_out():

@@ -19,7 +19,7 @@ from runners.errors import (
     StartRefusedError,
 )
 from runners.hosts import connect
-from runners.hosts.local import LocalHost, parse_identity, parse_status
+from runners.hosts.local import LocalHost
 from runners.hosts.protocol import Detached
 from runners.looks import look
 from runners.models import Dispatch, Host
@@ -226,25 +226,6 @@ def test_a_refusal_is_told_in_the_words_of_the_host(program):
         program(f"echo '{answer}'; exit 2").start("d-two", "key", 2, ARGV)
 
 
-def test_a_detached_record_is_read_as_docs_formats_gives_it():
-    record = json.loads(_example("drivecert.detached/1"))
-    status = parse_status(record)
-    assert (status.state, status.pid, status.generation, status.exit_status) == (Detached.RUNNING, 4711, 1, None)
-
-
-def test_an_identity_is_read_as_docs_formats_gives_it():
-    identity = parse_identity("/dev/loop0", json.loads(_example("drivecert.identity/1")))
-    assert (identity.kind, identity.drive_key, identity.size_bytes) == ("virtual", "file:64768:123456", 536870912)
-    assert identity.refusals == ("/dev/loop0: mounted at /mnt; unmount it or choose another device",)
-
-
-def _example(schema):
-    """The example that docs/formats.md prints."""
-    text = (django_settings.BASE_DIR / "docs/formats.md").read_text()
-    blocks = text.split("```json\n")[1:]
-    return next(block.split("```")[0] for block in blocks if f'"{schema}"' in block)
-
-
 @pytest.mark.django_db
 def test_an_order_runs_on_this_machine_from_start_to_submission(local, drive, staff, a_lab):
     device = bind(add_local_host(staff), drive, "a file", staff)
@@ -292,3 +273,13 @@ def test_the_recipe_names_the_files_that_the_host_keeps():
 @pytest.mark.django_db
 def test_this_machine_is_added_once(staff):
     assert add_local_host(staff) == add_local_host(staff) == Host.objects.get()
+
+
+def test_what_is_removed_was_followed_by_a_later_generation_and_nothing_of_it_runs(drivetest):
+    local = LocalHost()
+    lock = local._drive_lock("file:1:2")
+    local.put("d-one", {"log": b"a line"})
+    assert "later generation than 1" in local.remove("d-one", "file:1:2", 1)
+    lock.write_text('{"generation": 2, "run_dir": "/lab/d-two"}')
+    assert local.remove("d-one", "file:1:2", 1) == local.remove("d-one", "file:1:2", 1) == ""
+    assert not local._run_dir("d-one").exists()

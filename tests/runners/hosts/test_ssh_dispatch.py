@@ -2,10 +2,12 @@
 
 import hashlib
 import time
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 
 from results.models import Evidence, Submission
 from runners import health
@@ -13,6 +15,7 @@ from runners.hosts.ssh import SshHost
 from runners.looks import look
 from runners.models import Dispatch
 from runners.orders import Order, bind, order
+from runners.run_dirs import remove_old
 from runners.states import FINAL, State
 from tests.runners.hosts.test_local import wait_until
 
@@ -136,3 +139,16 @@ def test_a_program_that_differs_from_the_pinned_one_is_told(enrolled, ordered):
     look(ordered.pk)
     ordered.refresh_from_db()
     assert ordered.state == State.QUEUED
+
+
+def test_a_run_directory_is_removed_over_ssh_once_it_is_old_and_another_run_followed(enrolled, staff, a_lab, settings):
+    there, row = enrolled
+    device = bind(row, SshHost(row).identify("/dev/nvme0n1"), "a drive", staff)
+    first, second = (run_to_its_end(order(device, a_lab, Order(Decimal("0.1"), 2, 2), staff)) for _ in range(2))
+    settings.RUN_DIR_RETENTION_S = 1
+    Dispatch.objects.update(ended_at=timezone.now() - timedelta(seconds=2))
+    remove_old(row)
+    left = {path.name for path in there.path("/var/lib/drivecert").iterdir()}
+    assert left == {second.public_id, "locks"}
+    assert Dispatch.objects.get(run_dirs_removed_at__isnull=False) == first
+    assert first.boot_ids

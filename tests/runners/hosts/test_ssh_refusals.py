@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from runners.drive_keys import keys_of
 from runners.errors import DeviceUnknownError, StartFailedError, StartRefusedError
 from runners.hosts import connect
 from runners.hosts.keys import fingerprint, key_path, public_key
@@ -39,7 +40,8 @@ def host(row):
 def test_a_drive_is_identified_over_ssh(host, drive_key):
     drive = host.identify("/dev/nvme0n1")
     assert (drive.path, drive.kind, drive.size_bytes) == ("/dev/nvme0n1", "virtual", DRIVE_BYTES)
-    assert (drive.drive_key, drive.refusals) == (drive_key, ())
+    assert drive_key in keys_of(drive.drive_key)
+    assert drive.refusals == ()
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "/dev/null", "/dev/../etc/passwd", "/dev/nothing", "nvme0n1"])

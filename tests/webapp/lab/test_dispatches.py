@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from results.drivetest import ROWS_MAX
 from results.models import Profile
-from runners.collect import facts_of
+from runners.handing_in import facts_of
 from runners.looks import look
 from runners.models import Dispatch
 from runners.states import FINAL, State

@@ -1,0 +1,44 @@
+"""What drivetest prints, as docs/formats.md gives it, is what the register understands."""
+
+import json
+
+import pytest
+from django.conf import settings as django_settings
+
+from runners.errors import HostSilentError
+from runners.hosts.local import parse_identity, parse_removal, parse_status
+from runners.hosts.protocol import Detached
+
+
+def test_a_detached_record_is_read_as_docs_formats_gives_it():
+    record = json.loads(_example("drivecert.detached/1"))
+    status = parse_status(record)
+    assert (status.state, status.pid, status.generation, status.exit_status) == (Detached.RUNNING, 4711, 1, None)
+    assert status.boot_ids == (record["boot_id"],)
+
+
+def test_a_detached_record_of_an_earlier_drivetest_tells_no_start_of_its_host():
+    record = json.loads(_example("drivecert.detached/1"))
+    del record["boot_id"]
+    assert parse_status(record).boot_ids == ()
+
+
+def test_a_removal_is_read_as_docs_formats_gives_it():
+    record = json.loads(_example("drivecert.removal/1"))
+    assert parse_removal(record).endswith("its program or its monitor still runs")
+    assert not parse_removal(record | {"removed": True})
+    with pytest.raises(HostSilentError):
+        parse_removal({})
+
+
+def test_an_identity_is_read_as_docs_formats_gives_it():
+    identity = parse_identity("/dev/loop0", json.loads(_example("drivecert.identity/1")))
+    assert (identity.kind, identity.drive_key, identity.size_bytes) == ("virtual", "file:lab1:64768:123456", 536870912)
+    assert identity.refusals == ("/dev/loop0: mounted at /mnt; unmount it or choose another device",)
+
+
+def _example(schema):
+    """The example that docs/formats.md prints."""
+    text = (django_settings.BASE_DIR / "docs/formats.md").read_text()
+    blocks = text.split("```json\n")[1:]
+    return next(block.split("```")[0] for block in blocks if f'"{schema}"' in block)

@@ -1,0 +1,139 @@
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from runners.errors import HostSilentError
+from runners.models import Dispatch
+from runners.orders import Order, cancel, order
+from runners.run_dirs import remove_old
+from runners.states import State
+from tests.runners.fake_host import WorkerKilledError
+from tests.runners.lab import see
+
+pytestmark = pytest.mark.django_db
+KEPT_S = 1000
+
+
+@pytest.fixture(autouse=True)
+def kept_s(settings):
+    settings.RUN_DIR_RETENTION_S = KEPT_S
+
+
+@pytest.fixture
+def done(running, connect, fake):
+    fake.end(running.public_id, 0)
+    assert see(running, connect) == State.DONE
+    return age(running)
+
+
+@pytest.fixture
+def followed(done, new_dispatch, connect):
+    """Another run has begun on the drive since."""
+    see(new_dispatch(), connect)
+    return done
+
+
+def age(dispatch, seconds=KEPT_S + 1):
+    Dispatch.objects.filter(pk=dispatch.pk).update(ended_at=timezone.now() - timedelta(seconds=seconds))
+    return dispatch
+
+
+def remove(dispatch, connect):
+    """Return whether a turn removes it."""
+    remove_old(dispatch.device.host, connect)
+    dispatch.refresh_from_db()
+    return dispatch.run_dirs_removed_at is not None
+
+
+def test_the_directory_of_a_run_that_is_stored_and_old_is_removed_and_its_evidence_stays(followed, connect, fake):
+    assert remove(followed, connect)
+    assert followed.public_id not in fake.files
+    assert followed.submission.log.size_bytes > 0
+
+
+def test_the_newest_run_of_a_drive_stays(done, connect, fake):
+    assert not remove(done, connect)
+    assert done.public_id in fake.files
+
+
+@pytest.mark.parametrize("seconds", [0, KEPT_S - 10])
+def test_a_run_that_ended_not_long_ago_stays(followed, connect, seconds):
+    assert not remove(age(followed, seconds), connect)
+
+
+def test_nothing_is_removed_where_all_shall_stay(followed, connect, settings):
+    settings.RUN_DIR_RETENTION_S = 0
+    assert not remove(followed, connect)
+
+
+def test_a_log_that_was_never_taken_in_stays(running, connect, new_dispatch, staff, fake):
+    cancel(running, staff)
+    assert see(running, connect) == State.CANCELLED
+    see(new_dispatch(), connect)
+    assert not remove(age(running), connect)
+    assert running.public_id in fake.files
+
+
+def test_a_log_too_large_for_the_register_stays(running, connect, fake, new_dispatch, settings):
+    settings.UPLOAD_MAX_BYTES = 10
+    fake.end(running.public_id, 0)
+    assert see(running, connect) == State.FAILED
+    see(new_dispatch(), connect)
+    assert not remove(age(running), connect)
+
+
+def test_a_run_that_wrote_no_log_is_removed(dispatch, connect, fake, new_dispatch):
+    see(dispatch, connect)
+    fake.end(dispatch.public_id, 3)
+    assert see(dispatch, connect) == State.FAILED
+    see(new_dispatch(), connect)
+    assert remove(age(dispatch), connect)
+
+
+def test_a_lost_run_that_nobody_has_confirmed_stays(followed, connect):
+    Dispatch.objects.filter(pk=followed.pk).update(state=State.LOST, ended_at=None)
+    assert not remove(followed, connect)
+
+
+def test_what_the_host_keeps_is_asked_for_again(followed, connect, fake):
+    fake.newest[followed.drive_key] = followed.generation
+    assert not remove(followed, connect)
+    fake.newest[followed.drive_key] = followed.generation + 1
+    assert remove(followed, connect)
+
+
+def test_a_worker_killed_after_the_removal_leaves_it_to_the_next(followed, connect, fake):
+    fake.dies_after = "remove"
+    with pytest.raises(WorkerKilledError):
+        remove_old(followed.device.host, connect)
+    assert remove(followed, connect)
+
+
+def test_a_host_that_falls_silent_is_asked_no_more_in_this_turn(followed, connect, fake, monkeypatch, new_dispatch):
+    asked = []
+
+    def fall_silent(*told):
+        asked.append(told)
+        raise HostSilentError("no answer")
+
+    monkeypatch.setattr(fake, "remove", fall_silent)
+    Dispatch.objects.filter(state=State.RUNNING).update(state=State.FAILED, taken_in_at=timezone.now())
+    for dispatch in Dispatch.objects.exclude(pk=followed.pk):
+        age(dispatch)
+    see(new_dispatch(), connect)
+    assert not remove(followed, connect)
+    assert len(asked) == 1
+
+
+def test_every_stage_of_a_sweep_is_removed(device, a_lab, staff, connect, fake, new_dispatch):
+    options = {"preset": "micron-7450-rocksdb", "record_count": 10, "operation_count": 20, "threads": [1]}
+    sweep = order(device, a_lab, Order(recipe="ycsb", options=options), staff)
+    while see(sweep, connect) == State.RUNNING:
+        (run,) = [name for name, program in fake.programs.items() if program.is_running]
+        fake.files[run] |= {"log": b"[OVERALL], RunTime(ms), 10\n", "stderr": b"", "side.jsonl": b""}
+        fake.end(run, 0)
+    assert sweep.state == State.DONE
+    see(new_dispatch(), connect)
+    assert remove(age(sweep), connect)
+    assert not [run for run in fake.files if run.startswith(sweep.public_id)]
