@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+from runners.campaigns.models import Campaign
 from runners.models import Dispatch
 from runners.orders import declare_ended
 from runners.states import FINAL, State
@@ -56,12 +57,12 @@ class Chaos:
         """Without faults from now on, wait until every dispatch has ended; return whether that was in time."""
         self.lab.ask("", "set_faults", **NO_FAULTS)
         deadline = time.monotonic() + within_s
-        while Dispatch.objects.exclude(state__in=FINAL).exists() and time.monotonic() < deadline:
+        while is_work_left() and time.monotonic() < deadline:
             self._look_at_machines()
             time.sleep(0.05)
         for parent in self.parents:
             self._end(parent)
-        return not Dispatch.objects.exclude(state__in=FINAL).exists()
+        return not is_work_left()
 
     def _look_at_machines(self):
         """The operator: says of what was lost, and left nothing on its host, that it does not run, where that is so."""
@@ -84,6 +85,12 @@ class Chaos:
     def _order(self):
         while Dispatch.objects.exclude(state__in=FINAL).count() < self.queued_at_most:
             self.order_one(self.lab, self.dice.choice(self.lab.names))
+
+
+def is_work_left() -> bool:
+    """Whether a dispatch or a campaign is on its way to an end."""
+    moving = Campaign.objects.filter(state__in=(Campaign.State.ACTIVE, Campaign.State.CANCELLING))
+    return moving.exists() or Dispatch.objects.exclude(state__in=FINAL).exists()
 
 
 def ends() -> dict[str, int]:

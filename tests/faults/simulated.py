@@ -17,7 +17,7 @@ from django.db import connection
 from results.models import Organisation
 from runners.errors import HostSilentError
 from runners.hosts.protocol import Identity
-from runners.models import Dispatch, Host
+from runners.models import Device, Dispatch, Host
 from runners.orders import Order, bind, order
 from tests.lab_simulator.lab import PATH
 from tests.lab_simulator.server import LabClient, RemoteHost
@@ -26,7 +26,16 @@ from tests.lab_simulator.worker import FOUND_FIT, KIND
 ROOT = Path(__file__).parent.parent.parent
 SPEED = 60  # a minute of the hosts takes a second
 PATIENCE_S = 60
-QUICK = {"WATCH_PERIOD_S": 0.05, "LOOK_THREADS": 2, "SILENT_PERIOD_S": 0.2, "HOST_SILENCE_S": 5}
+KILLED = -9
+DEEPEST = 24  # moments beside commits that a worker lives to see at most
+LIVES_MAX = 400  # also for a log: one that takes three workers along is given up on purpose
+QUICK = {
+    "WATCH_PERIOD_S": 0.05,
+    "LOOK_THREADS": 2,
+    "SILENT_PERIOD_S": 0.2,
+    "HOST_SILENCE_S": 5,
+    "RUN_DIR_RETENTION_S": 1,
+}
 
 
 def environment(data_dir: Path) -> dict[str, str]:
@@ -155,11 +164,29 @@ def identity_of(host: RemoteHost) -> Identity:
     raise TimeoutError(f"{host.name}: no answer in {PATIENCE_S} s")
 
 
+def device_on(lab: Any, name: str, staff: Any) -> Device:
+    """The drive of a host of the simulated lab, bound at the first call."""
+    host, _ = Host.objects.get_or_create(name=name, kind=KIND, defaults={"checked_at": FOUND_FIT})
+    return host.devices.first() or bind(host, identity_of(lab.host(name)), "simulated drive", staff)
+
+
 def order_on(
     lab: Any, name: str, organisation: Organisation, staff: Any, duration_s: int = 60, interval_s: int = 10
 ) -> Dispatch:
-    """Order a run on a host of the simulated lab; the device is bound at the first."""
-    host, _ = Host.objects.get_or_create(name=name, kind=KIND, defaults={"checked_at": FOUND_FIT})
-    device = host.devices.first() or bind(host, identity_of(lab.host(name)), "simulated drive", staff)
+    """Order a run on a host of the simulated lab."""
+    device = device_on(lab, name, staff)
     slice_s = min(3600, duration_s // 6)
     return order(device, organisation, Order(Decimal(1), duration_s, slice_s, {"report_interval_s": interval_s}), staff)
+
+
+def kill_one_after_the_other(worker: WorkerParent) -> int:
+    """Start workers that die beside their 1st, 2nd ... commit, over and over, until one has nothing left to do.
+
+    Return how many were killed.
+    """
+    for life in range(LIVES_MAX):
+        worker.start(kill_at=1 + life % DEEPEST, READ_MAX_ATTEMPTS=LIVES_MAX)
+        if (status := worker.wait()) != KILLED:
+            assert status == 0, worker.log.read_text()
+            return life
+    raise TimeoutError(f"something is left to do after {LIVES_MAX} workers")
