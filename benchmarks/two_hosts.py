@@ -9,12 +9,10 @@ import html
 import itertools
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -29,9 +27,9 @@ from tests.cluster import Cluster  # noqa: E402
 
 Cluster().provide()
 
-from django.db import connection  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.urls import reverse  # noqa: E402
+from register_programs import workers  # noqa: E402
 from simulated_register import simulated_register  # noqa: E402
 
 from results import life  # noqa: E402
@@ -50,7 +48,6 @@ from tests.lab_hosts.enrolled import enrol_host, list_drives  # noqa: E402
 from tests.lab_hosts.namespaces import LoopDrives, NamespaceHost, missing  # noqa: E402
 from tests.lab_hosts.network import run  # noqa: E402
 from webapp.accounts.models import User  # noqa: E402
-from webapp.supervisor.programs import beat_program, lab_program, worker_program  # noqa: E402
 
 HOSTS, NODES = ("lab-1", "lab-2"), ("nvme0n1", "nvme1n1")
 DRIVE_MIB, DISK_MIB = 64, 2048
@@ -81,30 +78,6 @@ def boot_hosts(stack: ExitStack) -> dict[str, NamespaceHost]:
         enrol_host(there, name)
         list_drives(there, *(drives.key_of(device) for device in given.values()))
     return hosts
-
-
-@contextmanager
-def workers() -> Iterator[None]:
-    """Run the register's own programs: two workers that look at dispatches, one that reads logs, the clock."""
-    database = connection.settings_dict
-    url = f"postgresql://{database['USER']}:{database['PASSWORD']}@/{database['NAME']}?host={database['HOST']}"
-    own = os.environ | {"DATABASE_URL": url, "PYTHONWARNINGS": "ignore"}  # Celery's, of being root
-    programs = [lab_program(own), lab_program(own), worker_program(own), beat_program(own)]
-    running = []
-    for number, program in enumerate(programs):
-        command = [word.replace("lab@%h", f"lab{number}@%h") for word in program.command]
-        running.append(
-            subprocess.Popen(
-                command, cwd=ROOT, env=program.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-            )
-        )
-    try:
-        yield
-    finally:
-        for process in running:
-            process.terminate()
-        for process in running:
-            process.wait(30)
 
 
 def start_campaigns(organisation: Organisation, staff: User) -> list[Campaign]:

@@ -1,0 +1,37 @@
+"""The register's own programs beside a benchmark: lab workers, a worker that reads logs, the clock."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.db import connection
+
+from webapp.supervisor.programs import beat_program, lab_program, worker_program
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@contextmanager
+def workers() -> Iterator[None]:
+    """Run two workers that look at dispatches, one that reads logs, and the clock, on the benchmark's database."""
+    database = connection.settings_dict
+    url = f"postgresql://{database['USER']}:{database['PASSWORD']}@/{database['NAME']}?host={database['HOST']}"
+    own = os.environ | {"DATABASE_URL": url, "PYTHONWARNINGS": "ignore"}  # Celery's, of being root
+    programs = [lab_program(own), lab_program(own), worker_program(own), beat_program(own)]
+    running = []
+    for number, program in enumerate(programs):
+        command = [word.replace("lab@%h", f"lab{number}@%h") for word in program.command]
+        running.append(
+            subprocess.Popen(
+                command, cwd=ROOT, env=program.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+            )
+        )
+    try:
+        yield
+    finally:
+        for process in running:
+            process.terminate()
+        for process in running:
+            process.wait(30)
