@@ -35,7 +35,7 @@ def detail(request: UserRequest, name: str) -> HttpResponse:
     context: dict[str, Any] = {
         "host": host,
         "is_ssh": host.kind == Host.Kind.SSH,
-        "no_work": health.why_no_work(host),
+        "no_work": health.reasons_for_no_work(host),
         "told_at": health.told_at(host.health),
         "devices": host.devices.order_by("pk"),
         "section": "lab",

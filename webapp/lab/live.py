@@ -1,5 +1,6 @@
 """What the page of a dispatch shows, all of it from the register's own tables: a page never asks a host."""
 
+from datetime import UTC
 from typing import Any
 
 from results.models import Profile, Run
@@ -44,8 +45,9 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
         "cancel_took_s": _cancel_took_s(dispatch),
         "may_retry": may_be_retried(dispatch),
         "retry": getattr(dispatch, "retry", None),
-        "meaning": MEANINGS[state],
+        "meaning": _meaning(dispatch, state),
         "is_final": state in FINAL,
+        "shows_progress": state not in FINAL or dispatch.last_label_s > 0,
         "is_settled": state in FINAL and not is_ending and not _is_being_read(dispatch),
         "is_bad_end": state in BAD_ENDS,
         "is_orphaned": is_orphaned,
@@ -63,12 +65,21 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
     }
 
 
+def _meaning(dispatch: Dispatch, state: State) -> str:
+    """Return what the state means now: of a silent host nobody knows what it does."""
+    if state is State.RUNNING and dispatch.silent_since:
+        since = f"{dispatch.silent_since.astimezone(UTC):%H:%M:%S} UTC"
+        return f"its host gives no answer since {since}; its program may run on"
+    return MEANINGS[state]
+
+
 def version_of_dispatch(dispatch: Dispatch) -> str:
     """Return the version of its live part: whatever that shows is in here."""
     shown = (
         "state",
         "reason",
         "cancel_requested_at",
+        "silent_since",
         "ended_at",
         "last_label_s",
         "log_bytes",

@@ -8,6 +8,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from runners.campaigns.actions import OPEN
 from runners.campaigns.models import Campaign
+from runners.health import reasons_for_no_work
 from runners.models import Dispatch, Host
 from runners.orders import add_local_host
 from webapp.accounts.requests import UserRequest, staff_only
@@ -19,7 +20,8 @@ PAGE_ROWS = 50
 @staff_only
 def lab(request: UserRequest) -> HttpResponse:
     """List hosts with their devices, and the dispatches, newest first."""
-    hosts = Host.objects.order_by("name").prefetch_related("devices")
+    rows = Host.objects.order_by("name").prefetch_related("devices")
+    hosts = [(host, reasons_for_no_work(host)) for host in rows]
     dispatches = Dispatch.objects.select_related("device__host").order_by("-ordered_at", "-pk")
     page = Paginator(dispatches, PAGE_ROWS).get_page(request.GET.get("page"))
     context = {"hosts": hosts, "has_local": Host.objects.filter(kind=Host.Kind.LOCAL).exists(), "page": page}

@@ -53,7 +53,7 @@ class YcsbForm(forms.Form):
     load_host = forms.ModelChoiceField(
         Host.objects.exclude(kind=Host.Kind.SSH).order_by("name"),
         required=False,
-        help_text="Empty: requests come from the drive's own host.",
+        empty_label="the drive's own host",
     )
 
     i_know_this_destroys_data = forms.BooleanField(

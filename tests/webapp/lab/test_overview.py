@@ -1,9 +1,11 @@
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from results.models import Event
 from runners.models import Host
+from tests.runners.ssh_host import ssh_host
 
 pytestmark = pytest.mark.django_db
 
@@ -47,3 +49,15 @@ def test_older_dispatches_are_on_the_next_page(lab_client, new_dispatch):
         new_dispatch()
     assert first.public_id not in lab_client.get("/lab/").text
     assert first.public_id in lab_client.get("/lab/?page=2").text
+
+
+def test_a_host_that_gets_no_work_says_why_at_a_glance(lab_client):
+    ssh_host("lab-1", checked_at=timezone.now(), objections=["its clock is slow", "its disk is full"])
+    page = lab_client.get("/lab/").content.decode()
+    assert "gets no work" in page
+    assert "<li>its clock is slow.</li><li>its disk is full.</li>" in page
+
+
+def test_a_host_that_gets_work_has_nothing_said_against_it(lab_client):
+    ssh_host("lab-1", checked_at=timezone.now())
+    assert "gets no work" not in lab_client.get("/lab/").content.decode()
