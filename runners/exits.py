@@ -8,7 +8,7 @@ UNSEEN = -1
 
 REASONS: dict[int | None, str] = {
     FINISHED: "finished",
-    REFUSED: "refused by drivetest: the device is not safe to write to",
+    REFUSED: "refused by drivetest, which wrote nothing",
     IO_ERROR: "ended by an I/O error",
     CANNOT_KEEP_UP: "ended because the drive could not keep up",
     INTERRUPTED: "interrupted on the host",

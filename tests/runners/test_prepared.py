@@ -59,7 +59,7 @@ def test_data_that_is_recognised_is_left_alone_until_somebody_says_otherwise(ord
         stream.seek(0x438)
         stream.write(b"\x53\xef")  # ext4's magic number
     carry_out(dispatch)
-    assert (dispatch.state, dispatch.preparation) == (State.FAILED, None)
+    assert (dispatch.state, dispatch.preparation) == (State.REFUSED, None)
     assert "--i-know-this-destroys-data" in dispatch.reason
     _, consented = ordered(i_know_this_destroys_data=True)
     assert carry_out(consented).state == State.DONE, consented.reason

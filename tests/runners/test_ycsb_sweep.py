@@ -131,5 +131,5 @@ def test_a_program_that_the_operator_does_not_allow_is_not_run(sweep, settings):
     Path(settings.LAB_PROGRAMS).write_text('{"schema": "drivecert.programs/1", "programs": {}}')
     dispatch = sweep()
     wait(dispatch, has_ended)
-    assert dispatch.state == State.FAILED
+    assert dispatch.state == State.REFUSED
     assert "allows no program `ycsb`" in dispatch.reason
