@@ -127,7 +127,7 @@ def _room(told: dict[str, Any]) -> Iterable[str]:
     if free_mib < settings.HOST_FREE_MIB_MIN:
         yield (
             f"{told['state_dir']}: {free_mib} MiB free, expected at least {settings.HOST_FREE_MIB_MIN} MiB; "
-            "remove run directories (d-...) of dispatches that have ended, and nothing else there"
+            "remove run directories of dispatches that have ended (docs/lab.md), and nothing else there"
         )
 
 
