@@ -94,6 +94,14 @@ def test_the_excess_is_a_ratio_of_whole_numbers(script, given, ratio):
 
 
 @pytest.mark.parametrize(
+    ("share", "limit", "within"),
+    [("5.00", "5", True), ("5.000000001", "5", False), ("0.1", "0.100000000", True), ("100", "99.999999999", False)],
+)
+def test_printed_shares_compare_by_their_digits(script, share, limit, within):
+    assert script.evaluate(CALL, ["isShareWithin", share, limit]) is within
+
+
+@pytest.mark.parametrize(
     ("given", "message"),
     [
         (["isCountWithin", 2**53, 1, "5"], "count: expected a whole number below 2^53 or text"),
@@ -101,6 +109,8 @@ def test_the_excess_is_a_ratio_of_whole_numbers(script, given, ratio):
         (["isCountWithin", -1, 1, "5"], "count: expected 0 or more"),
         (["isCountWithin", 1, 1, "-5"], "limit: expected a decimal of 0 or more, got '-5'"),
         (["isCountWithin", 1, 1, "5e1"], "limit: expected a decimal"),
+        (["billionths", "0.0000000001"], "percentage: expected a decimal with at most nine places"),
+        (["isShareWithin", "5", "5,0"], "percentage: expected a decimal"),
         (["edgesOf", 1000, "s"], "unit: expected us or ms"),
         (["edgesOf", 1000, "us", True], "unit: expected us or ms (ms in ACT 1.x), got 'us'"),
         (["edgesOf", "9223372036854775809", "us"], "threshold: expected one that us buckets reach"),

@@ -1,20 +1,20 @@
 """What a reader may ask of a list page, read strictly: a word that is not understood is refused, never ignored."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from django.http import QueryDict
 from django.utils.http import urlencode
 
+from results.rules.limits import Limit
 from webapp.register.columns import Column
+from webapp.register.not_understood import ParameterError
+from webapp.register.your_limits import YourLimits, limit_names, read_limits
 
 FORMS = ("html", "csv", "json")
 NAMES = ("sort", "format", "withdrawn", "superseded")
 NAMES_WHERE_NOTHING_HIDES = ("sort", "format")
-
-
-class ParameterError(Exception):
-    """A parameter that a page does not understand; the answer is a page that names it."""
+PROFILE_ALONE = YourLimits()
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class Question:
     form: str
     with_withdrawn: bool
     with_superseded: bool = False
+    limits: YourLimits = PROFILE_ALONE
 
     def address(
         self,
@@ -49,12 +50,14 @@ class Question:
         form: str = "html",
         with_withdrawn: bool | None = None,
         with_superseded: bool | None = None,
+        limits: YourLimits | None = None,
     ) -> str:
         """Return the query of the same page, asked otherwise; defaults are left out, so that addresses stay short."""
         asked = sort or self.sort
         withdrawn = self.with_withdrawn if with_withdrawn is None else with_withdrawn
         superseded = self.with_superseded if with_superseded is None else with_superseded
         parameters = {
+            **(self.limits if limits is None else limits).parameters,
             "sort": asked.parameter if asked != FASTEST_FIRST else "",
             "withdrawn": "include" if withdrawn else "",
             "superseded": "include" if superseded else "",
@@ -63,19 +66,24 @@ class Question:
         return "?" + urlencode({name: text for name, text in parameters.items() if text})
 
 
-def read_question(query: QueryDict, columns: Collection[Column], *, can_hide: bool = True) -> Question:
+def read_question(
+    query: QueryDict, columns: Collection[Column], *, can_hide: bool = True, profile: Iterable[Limit] = ()
+) -> Question:
     """Return what was asked; `can_hide` where the page may leave out withdrawn and superseded rows.
 
+    `profile` are the limits that a reader may replace by their own on the page, none where it has no use for limits.
     Raises ParameterError, naming the parameter, for anything that is not understood.
     """
     given = {name: _single(query, name) for name in query}
-    _refuse_unknown(given, NAMES if can_hide else NAMES_WHERE_NOTHING_HIDES)
+    own = tuple(profile)
+    _refuse_unknown(given, (*(NAMES if can_hide else NAMES_WHERE_NOTHING_HIDES), *limit_names(own)))
     codes = {column.code for column in columns if column.is_sortable}
     return Question(
         sort=_read_sort(given["sort"], codes) if "sort" in given else FASTEST_FIRST,
         form=_one_of(given, "format", FORMS),
         with_withdrawn=_is_included(given, "withdrawn"),
         with_superseded=_is_included(given, "superseded"),
+        limits=read_limits(given, own),
     )
 
 

@@ -9,7 +9,7 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.http import conditional_page, require_safe
 
 from webapp.register.errors import not_understood
-from webapp.register.parameters import ParameterError
+from webapp.register.not_understood import ParameterError
 
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]

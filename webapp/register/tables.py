@@ -56,6 +56,7 @@ class Cell:
     text: str
     padding: str = ""
     nearness: NearnessMark | None = None
+    share: Share | None = None
 
 
 @dataclass(frozen=True)
@@ -204,9 +205,9 @@ def share_cell(column: Column, share: Share, places: int, limit_pct: Decimal | N
     """Return the cell of a share, with its mark where there is a limit to be near to."""
     padding = units.padding(share.printed, places)
     if limit_pct is None:
-        return Cell(column, share.printed, padding)
+        return Cell(column, share.printed, padding, share=share)
     mark = nearness_mark(share.share_pct, limit_pct, is_over=is_over(share, limit_pct))
-    return Cell(column, share.printed, padding, mark)
+    return Cell(column, share.printed, padding, mark, share)
 
 
 def _head(column: Column, question: Question, limits: dict[int, Decimal]) -> Head:

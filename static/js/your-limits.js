@@ -1,0 +1,99 @@
+// Your limits, at once: every share on the page is held against the limits in the fields, by the comparison of limits.js.
+// Without script the form asks the server for the same page.
+import {billionths, isCountWithin} from './limits.js';
+
+const SVG = 'http://www.w3.org/2000/svg';
+const TRACK = 44; // units of the track; webapp/register/marks.py draws the same
+const STRONG_FROM = 0.9; // of the limit
+
+/** The limits of a form: threshold in us (text) -> limit as text; a field that holds no percentage is named in `wrong`. */
+export function readLimits(form) {
+  const limits = new Map(), wrong = [];
+  for (const field of form.querySelectorAll('input[data-threshold]')) {
+    const text = field.value.trim() || field.dataset.profile;
+    const isRight = /^\d{1,3}(\.\d{1,9})?$/.test(text) && billionths(text) <= 100e9;
+    field.setAttribute('aria-invalid', String(!isRight));
+    if (isRight) limits.set(field.dataset.threshold, text); else wrong.push(field);
+  }
+  return {limits, wrong};
+}
+
+/** What an address holds of the limits: those that are not the profile's, without zeros that say nothing. */
+export function limitParameters(form) {
+  const shortest = text => text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+  return [...form.querySelectorAll('input[data-threshold]')]
+    .map(field => [field.name, shortest(field.value.trim() || field.dataset.profile), shortest(field.dataset.profile)])
+    .filter(([, text, profile]) => text !== profile).map(([name, text]) => [name, text]);
+}
+
+/** Whether a share is over a limit: by its counts where the log is known, else by the digits. */
+export const isOver = ({share, over, ops}, limit) =>
+  over !== undefined && ops !== undefined ? !isCountWithin(over, ops, limit) : billionths(share) > billionths(limit);
+
+const rect = (name, attributes) => {
+  const drawn = document.createElementNS(SVG, 'rect');
+  drawn.setAttribute('class', name);
+  for (const [key, value] of Object.entries(attributes)) drawn.setAttribute(key, value);
+  return drawn;
+};
+
+/** The mark beside a share: a track ended by its limit, filled as far as the share reaches, an open box beyond the line. */
+export function nearnessMark(share, limit, over) {
+  const ratio = billionths(limit) ? billionths(share) / billionths(limit) : 2 * Number(billionths(share) > 0);
+  const filled = Math.min(ratio, 1) * TRACK;
+  const mark = document.createElementNS(SVG, 'svg');
+  mark.setAttribute('class', 'near');
+  mark.setAttribute('viewBox', '0 0 52 10');
+  mark.setAttribute('aria-hidden', 'true');
+  mark.append(rect('track', {y: 3, width: TRACK, height: 4}));
+  if (filled >= 0.05) mark.append(rect(over || ratio >= STRONG_FROM ? 'strong' : 'fill', {y: 3, width: filled.toFixed(1), height: 4}));
+  if (over) mark.append(rect('beyond', {x: 45, y: 2, width: 6, height: 6}));
+  mark.append(rect('line', {x: 43.5, width: 1.5, height: 10}));
+  return mark;
+}
+
+/** Fill a cell with a share, framed where it is over its limit. `printed` are its digits, `padding` the blanks after them. */
+export function fillShare(cell, {printed, padding = '', share, over, ops}, limit) {
+  if (limit === undefined) { cell.replaceChildren(printed + padding); return false; }
+  const beyond = isOver({share, over, ops}, limit);
+  const digits = document.createElement('span');
+  digits.textContent = printed;
+  const said = document.createElement('span');
+  said.className = 'vh';
+  said.textContent = ' over the limit';
+  if (beyond) digits.className = 'over';
+  cell.replaceChildren(...(beyond ? [digits, said] : [printed]), padding, nearnessMark(share, limit, beyond));
+  return beyond;
+}
+
+/** Hold every share below `root` against the limits again; cells name their threshold, share and digits in data attributes. */
+export function markAll(root, limits) {
+  for (const cell of root.querySelectorAll('[data-share][data-threshold]')) {
+    fillShare(cell, cell.dataset, limits.get(cell.dataset.threshold));
+  }
+  for (const head of root.querySelectorAll('[data-limit-of]')) {
+    const limit = limits.get(head.dataset.limitOf);
+    if (limit !== undefined) head.textContent = `limit ${limit}\u00a0%`;
+  }
+}
+
+/** Improve a form on a page whose shares are all in its rows: marks at once, the address kept, the sentence counted again. */
+function improve(form) {
+  const apply = () => {
+    const {limits, wrong} = readLimits(form);
+    if (wrong.length) return;
+    markAll(document, limits);
+    const kept = new URLSearchParams(location.search);
+    for (const field of form.querySelectorAll('input[data-threshold]')) kept.delete(field.name);
+    for (const [name, text] of limitParameters(form)) kept.set(name, text);
+    history.replaceState(null, '', `${location.pathname}${kept.size ? `?${kept}` : ''}${location.hash}`);
+    const rows = [...document.querySelectorAll('tr:has([data-share])')];
+    const within = rows.filter(row => !row.querySelector('.over')).length;
+    for (const line of form.querySelectorAll('[data-changes]')) {
+      line.textContent = `${within} of ${rows.length} rows have no share over these limits.`;
+    }
+  };
+  form.addEventListener('input', apply);
+}
+
+if (typeof document !== 'undefined') document.querySelectorAll('form[data-your-limits]').forEach(improve);
