@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from results.models import Product, Run, Share
+from results.rules.endurance import needed_dwpd, sustained_tps, three_digits, tps_per_tb
 from webapp.templatetags import units
 
 Order = Any  # values of one column compare with each other; None where a run does not state it
@@ -39,7 +41,7 @@ class Column:
     @property
     def is_number(self) -> bool:
         """Numbers stand at the right."""
-        return self.kind in {"number", "speed", "share"}
+        return self.kind in {"number", "speed", "share", "computed"}
 
 
 def product_of(run: Run) -> Product:
@@ -120,6 +122,18 @@ def text_column(code: str, head: str, field: str, group: str) -> Column:
     return Column(code, head, "text", order, lambda run: str(getattr(run, field)), group=group)
 
 
+def computed_column(code: str, head: str, figure: Callable[[Run], Fraction | None], unit: str, group: str) -> Column:
+    """Return the column of a figure that the register computes: three significant digits, sorted by what they show."""
+
+    def order(run: Run) -> Order:
+        return three_digits(figure(run))
+
+    def text(run: Run) -> str:
+        return units.decimal(three_digits(figure(run)))
+
+    return Column(code, head, "computed", order, text, f"{unit}, computed", group, falls_first=True)
+
+
 DRIVE = Column("drive", "Drive", "drive", drive_order)
 SYSTEM = Column("drive", "System", "drive", drive_order)
 INSTANCE = Column("drive", "Instance", "drive", drive_order)
@@ -150,6 +164,19 @@ ENDURANCE = Column(
     group="end",
     falls_first=True,
 )
+SUSTAINED = computed_column(
+    "sustained_tps",
+    "Rating sustains",
+    lambda run: sustained_tps(product_of(run).endurance_dwpd, product_of(run).capacity_gb),
+    "tps",
+    "end",
+)
+NEEDED_DWPD = computed_column(
+    "needed_dwpd", "Speed needs", lambda run: needed_dwpd(run.tps, product_of(run).capacity_gb), "DWPD", "end"
+)
+PER_TB = computed_column(
+    "tps_per_tb", "Per TB", lambda run: tps_per_tb(run.tps, product_of(run).capacity_gb), "tps", "size"
+)
 PCIE_GEN = Column(
     "pcie_gen",
     "PCIe",
@@ -174,6 +201,11 @@ BACKING_DEVICE = text_column("backing_device", "Device", "backing_device", "size
 PROTOCOL = text_column("protocol", "Protocol", "protocol", "size")
 SOLE_TENANT = Column(
     "sole_tenant", "Sole tenant", "text", lambda run: run.sole_tenant, sole_tenant_text, group="size", falls_first=True
+)
+OBSERVED = text_column("backing_device", "Device observed", "backing_device", "ev")
+FIRMWARE = text_column("firmware", "Firmware", "firmware", "ev")
+STARTED = Column(
+    "started_at", "Started", "text", lambda run: run.started_at, lambda run: units.moment(run.started_at), group="ev"
 )
 ACT = Column("act_version", "ACT", "number", version_order, lambda run: run.tool_version, "version", group="ev")
 SOURCE = text_column("source", "Source", "source", "ev")

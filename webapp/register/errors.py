@@ -3,12 +3,24 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from webapp.register.drives.search import LONGEST_QUERY, words_of
+
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Name what was asked for: the view's own sentence, or the address where no view was found."""
     said = exception.args[0] if exception.args else ""
     sentence = said if isinstance(said, str) and said else f"There is no page at {request.path}."
-    return render(request, "404.html", {"sentence": sentence}, status=404)
+    return render(request, "404.html", {"sentence": sentence, "asked": asked_words(request.path)}, status=404)
+
+
+def asked_words(path: str) -> str:
+    """Return the words of an address's last part that is no number, to search for.
+
+    >>> asked_words("/drive/intel-p4611-1600gb/"), asked_words("/")
+    ('intel p4611 1600gb', '')
+    """
+    last = path.strip("/").rpartition("/")[2]
+    return " ".join(words_of(last))[:LONGEST_QUERY]
 
 
 def not_understood(request: HttpRequest, sentence: str) -> HttpResponse:

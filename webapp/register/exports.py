@@ -8,6 +8,7 @@ from django.http import HttpResponse, JsonResponse
 from django.urls import reverse
 
 from results.models import Run
+from webapp.register import columns
 from webapp.register.columns import SHARE_THRESHOLDS_US, product_of, share_code, share_of
 from webapp.register.tables import Row, Table
 
@@ -58,9 +59,13 @@ FIELDS: dict[str, Callable[[Run], Value]] = {
     "statistic": lambda run: run.statistic,
     **{share_code(threshold_us): printed_share(threshold_us) for threshold_us in SHARE_THRESHOLDS_US},
     "endurance_dwpd": lambda run: plain(product_of(run).endurance_dwpd),
+    "sustained_tps": lambda run: plain(columns.SUSTAINED.order(run)),
+    "needed_dwpd": lambda run: plain(columns.NEEDED_DWPD.order(run)),
+    "tps_per_tb": lambda run: plain(columns.PER_TB.order(run)),
     "compress_pct": lambda run: run.compress_pct,
     "tool": lambda run: run.tool,
     "tool_version": lambda run: run.tool_version,
+    "started_at": lambda run: run.started_at.isoformat() if run.started_at else None,
     "duration_s": lambda run: run.duration_s,
     "slice_length_s": lambda run: run.slice_length_s,
     "tier": lambda run: run.tier,
@@ -96,13 +101,21 @@ def csv_response(filename: str, header: Iterable[str], rows: Iterable[Iterable[V
     return response
 
 
+def rows_as_csv(filename: str, rows: Iterable[Row]) -> HttpResponse:
+    """Return rows as CSV."""
+    return csv_response(filename, [*FIELDS, "verdict"], (row_values(row).values() for row in rows))
+
+
+def rows_as_json(name: str, sort: str, rows: Iterable[Row]) -> JsonResponse:
+    """Return rows as JSON; decimals are text, so that no digit is lost."""
+    return JsonResponse({"schema": SCHEMA, "list": name, "sort": sort, "rows": [row_values(row) for row in rows]})
+
+
 def tables_as_csv(filename: str, tables: Iterable[Table]) -> HttpResponse:
     """Return the rows of tables, one after the other, as CSV."""
-    rows = [row_values(row) for table in tables for row in table.rows]
-    return csv_response(filename, [*FIELDS, "verdict"], (values.values() for values in rows))
+    return rows_as_csv(filename, (row for table in tables for row in table.rows))
 
 
 def tables_as_json(name: str, sort: str, tables: Iterable[Table]) -> JsonResponse:
-    """Return the rows of tables, one after the other, as JSON; decimals are text, so that no digit is lost."""
-    rows = [row_values(row) for table in tables for row in table.rows]
-    return JsonResponse({"schema": SCHEMA, "list": name, "sort": sort, "rows": rows})
+    """Return the rows of tables, one after the other, as JSON."""
+    return rows_as_json(name, sort, (row for table in tables for row in table.rows))

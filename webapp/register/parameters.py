@@ -74,44 +74,49 @@ def read_question(
     `profile` are the limits that a reader may replace by their own on the page, none where it has no use for limits.
     Raises ParameterError, naming the parameter, for anything that is not understood.
     """
-    given = {name: _single(query, name) for name in query}
+    given = {name: single(query, name) for name in query}
     own = tuple(profile)
-    _refuse_unknown(given, (*(NAMES if can_hide else NAMES_WHERE_NOTHING_HIDES), *limit_names(own)))
+    refuse_unknown(given, (*(NAMES if can_hide else NAMES_WHERE_NOTHING_HIDES), *limit_names(own)))
     codes = {column.code for column in columns if column.is_sortable}
     return Question(
-        sort=_read_sort(given["sort"], codes) if "sort" in given else FASTEST_FIRST,
-        form=_one_of(given, "format", FORMS),
-        with_withdrawn=_is_included(given, "withdrawn"),
-        with_superseded=_is_included(given, "superseded"),
+        sort=read_sort(given["sort"], codes) if "sort" in given else FASTEST_FIRST,
+        form=one_of(given, "format", FORMS),
+        with_withdrawn=is_included(given, "withdrawn"),
+        with_superseded=is_included(given, "superseded"),
         limits=read_limits(given, own),
     )
 
 
-def _single(query: QueryDict, name: str) -> str:
+def single(query: QueryDict, name: str) -> str:
+    """Return the one text of a parameter."""
     texts = query.getlist(name)
     if len(texts) != 1:
         raise ParameterError(f"{name}: expected once, got {len(texts)} times")
     return str(texts[0])
 
 
-def _refuse_unknown(given: Mapping[str, str], names: tuple[str, ...]) -> None:
+def refuse_unknown(given: Iterable[str], names: Collection[str]) -> None:
+    """Refuse parameters that a page does not have."""
     for name in given:
         if name not in names:
             raise ParameterError(f"{name}: expected one of the parameters {', '.join(names)}")
 
 
-def _read_sort(text: str, codes: Collection[str]) -> Sort:
+def read_sort(text: str, codes: Collection[str]) -> Sort:
+    """Return the column to sort by, and the direction."""
     sort = Sort(text.removeprefix("-"), falls=text.startswith("-"))
     if sort.code not in codes:
         raise ParameterError(f"sort={text}: expected one of {', '.join(sorted(codes))}, with - before it to fall")
     return sort
 
 
-def _is_included(given: Mapping[str, str], name: str) -> bool:
-    return _one_of(given, name, ("leave-out", "include")) == "include"
+def is_included(given: Mapping[str, str], name: str) -> bool:
+    """Tell whether rows that are left out otherwise are asked for."""
+    return one_of(given, name, ("leave-out", "include")) == "include"
 
 
-def _one_of(given: Mapping[str, str], name: str, words: tuple[str, ...]) -> str:
+def one_of(given: Mapping[str, str], name: str, words: tuple[str, ...]) -> str:
+    """Return one of several words, the first where none is given."""
     word = given.get(name, words[0])
     if word not in words:
         raise ParameterError(f"{name}={word}: expected one of {', '.join(words)}")

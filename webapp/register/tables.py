@@ -22,15 +22,24 @@ STATISTIC_TITLES = {
 
 @dataclass(frozen=True)
 class TableSpec:
-    """What a table is made of: its columns, whether it is divided by vendor, and the notes below it."""
+    """What a table is made of: its columns, whether it is divided by vendor, and the notes below it.
+
+    `by_choice` are the codes of the columns that are shown only where a reader asks for them.
+    """
 
     code: str
     title: str
     columns: tuple[Column, ...]
     is_by_vendor: bool = False
+    by_choice: frozenset[str] = frozenset()
     size_label: str = GROUP_LABELS["size"]
     source_notes: tuple[str, ...] = ()
     reading_notes: tuple[str, ...] = ()
+
+    @property
+    def usual(self) -> tuple[Column, ...]:
+        """The columns that are shown where a reader chooses none."""
+        return tuple(column for column in self.columns if column.code not in self.by_choice)
 
     @property
     def footnotes(self) -> tuple[str, ...]:

@@ -3,13 +3,15 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from webapp.register.views import drives, home, lines, runs
+from webapp.register.views import drives, home, lines, runs, search
 
 urlpatterns = [
     path("", home.home, name="home"),
     path("drives/", RedirectView.as_view(pattern_name="home")),
     path("drives/historical/", drives.historical, name="historical"),
+    path("drives/rows.json", drives.data, name="drives-data"),
     path("drives/<str:category>/", drives.category, name="category"),
+    path("search/", search.search_drives, name="search"),
     path("drive/<slug:slug>/", drives.product, name="product"),
     path("runs/<str:public_id>/", runs.detail, name="run-detail"),
     path("runs/<str:public_id>/log", runs.log, name="run-log"),

@@ -23,14 +23,14 @@ def test_a_table_has_every_current_row_and_counts_the_hidden(client, catalogue, 
     response = client.get(f"/drives/{category}/")
     assert len(read_rows(response)) == number
     assert f"{number} of {number + hidden} shown." in response.text
-    assert (f"Hidden: {hidden}, because historical." in response.text) is bool(hidden)
+    assert (f"Hidden by your filter: {hidden}, because historical." in response.text) is bool(hidden)
 
 
 def test_the_fastest_flash_drive_comes_first(client, catalogue):
     first = read_rows(client.get("/drives/nvme-flash/"))[0]
     assert first[:7] == ["SanDisk, 6.4 TB DC SN861", "6.4 TB", "1,728,000", "0.56", "0.00", "0.00", "3"]
-    assert first[7:10] == ["CP 100 %", "6.4", "SanDisk"]
-    assert first[10].startswith("published, maker: run r-")
+    assert first[7:11] == ["216,000", "270,000", "CP 100 %", "6.4"]
+    assert first[11].startswith("published, maker: run r-")
 
 
 def test_ties_stand_by_name(client, catalogue):
@@ -111,14 +111,14 @@ def test_an_unreviewed_run_is_in_no_table(client, make_log_run):
     make_log_run(visibility=Visibility.UNREVIEWED)
     response = client.get("/drives/nvme-flash/")
     assert read_rows(response) == []
-    assert "No current result yet" in response.text
+    assert "No result to show" in response.text
 
 
 def test_a_withdrawn_run_is_hidden_until_asked_for(client, make_published_run):
     make_published_run(visibility=Visibility.WITHDRAWN)
     page = client.get("/drives/nvme-flash/")
     assert "0 of 1 shown." in page.text
-    assert "Hidden: 1, because withdrawn." in page.text
+    assert "Hidden by your filter: 1, because withdrawn." in page.text
     (row,) = read_rows(client.get("/drives/nvme-flash/?withdrawn=include"))
     assert "withdrawn" in row[0]
 

@@ -7,53 +7,47 @@ from django.http import Http404, HttpRequest, HttpResponse
 from results.models import Category, Product, Run
 from webapp.register import categories, columns
 from webapp.register.certificates import attempts_of, certificates_of
+from webapp.register.drives.answers import answer_drives
+from webapp.register.drives.data_file import current_file
+from webapp.register.drives.page import historical_room, room_of
 from webapp.register.ladder import ladders_of
-from webapp.register.listing import Listing, answer, hidden_as_historical, hidden_as_marked, shown
-from webapp.register.parameters import Question, read_question
+from webapp.register.listing import Listing, answer
+from webapp.register.parameters import read_question, refuse_unknown
 from webapp.register.profile import current_limits, limits_by_threshold
 from webapp.register.public_page import public_page
-from webapp.register.sentences import product_name, results_sentence, table_sentence
-from webapp.register.tables import Table, TableSpec, build_table
+from webapp.register.sentences import product_name, table_sentence
+from webapp.register.tables import TableSpec, build_table
 from webapp.register.ycsb_page import points_of
 
-NOT_OF_A_RUN = {columns.DRIVE, columns.SYSTEM, columns.INSTANCE, columns.CAPACITY, columns.PCIE_GEN, columns.ENDURANCE}
+NOT_OF_A_RUN = {
+    *(columns.DRIVE, columns.SYSTEM, columns.INSTANCE, columns.CAPACITY, columns.PCIE_GEN, columns.ENDURANCE),
+    *(columns.SUSTAINED, columns.PER_TB),
+}
 
 
 @public_page
 def category(request: HttpRequest, category: str) -> HttpResponse:
     if category not in Category.values:
         raise Http404(f"No category of drives is named {category}.")
-    spec = categories.SPECS[Category(category)]
-    question = read_question(request.GET, spec.columns)
-    runs = Run.objects.rated().in_category(category)
-    table = build_table(spec, shown(runs.current(), question), question, limits_by_threshold(current_limits()))
-    hidden = [hidden_as_historical(runs.historical(), category), *hidden_as_marked(runs.current(), question)]
-    listing = Listing(category, [table], hidden, question)
-    return answer(request, listing, "register/category.html", {"table": table, "sentence": table_sentence(table)})
+    return answer_drives(request, room_of(categories.SPECS[Category(category)]), "register/category.html")
 
 
 @public_page
 def historical(request: HttpRequest) -> HttpResponse:
-    every_column = {column for spec in categories.SPECS.values() for column in spec.columns}
-    question = read_question(request.GET, every_column)
-    runs = Run.objects.rated().historical()
-    tables = _historical_tables(list(shown(runs, question)), question)
-    listing = Listing(categories.HISTORICAL, tables, hidden_as_marked(runs, question), question)
-    sentence = results_sentence([row for table in tables for row in table.rows])
-    context = {"title": categories.HISTORICAL_TITLE, "sentence": sentence}
-    return answer(request, listing, "register/historical.html", context)
+    room = historical_room([categories.historical_spec(category) for category in Category])
+    return answer_drives(request, room, "register/historical.html")
 
 
-def _historical_tables(runs: list[Run], question: Question) -> list[Table]:
-    limits = limits_by_threshold(current_limits())
-    by_category = {
-        category: [run for run in runs if columns.product_of(run).category == category] for category in Category
-    }
-    return [
-        build_table(categories.historical_spec(category), same, question, limits)
-        for category, same in by_category.items()
-        if same
-    ]
+@public_page
+def data(request: HttpRequest) -> HttpResponse:
+    refuse_unknown(request.GET, ())
+    plain, compressed = current_file()
+    is_compressed = "gzip" in request.headers.get("Accept-Encoding", "")
+    response = HttpResponse(compressed if is_compressed else plain, content_type="application/json")
+    response["Vary"] = "Accept-Encoding"
+    if is_compressed:
+        response["Content-Encoding"] = "gzip"
+    return response
 
 
 @public_page

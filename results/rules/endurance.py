@@ -1,0 +1,64 @@
+"""What a drive's endurance rating sustains of ACT's own writes, and speed for its capacity: exact, then rounded."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+LARGE_BLOCK_WRITES_PER_S = Fraction("23.53")  # per device at 1x, defragmentation included: ACT's derived configuration
+LARGE_BLOCK_BYTES = 128 * 1024
+TPS_AT_1X = 3000  # 2000 reads/s and 1000 writes/s
+SECONDS_PER_DAY = 86_400
+BYTES_PER_GB = 10**9
+GB_PER_TB = 1000
+DIGITS = 3
+
+
+def written_gb_per_day(tps: Decimal | int) -> Fraction:
+    """Return what ACT writes in a day at a speed, GB: 266 for each 1x (3000 tps of one device).
+
+    Source: aerospike/act README.md and its derived configuration: 23.53 large blocks of 128 KiB a second at 1x.
+    """
+    at_1x = LARGE_BLOCK_WRITES_PER_S * LARGE_BLOCK_BYTES * SECONDS_PER_DAY / BYTES_PER_GB
+    return at_1x * Fraction(tps) / TPS_AT_1X
+
+
+def sustained_tps(endurance_dwpd: Decimal | None, capacity_gb: int | None) -> Fraction | None:
+    """Return the speed, tps, at which ACT writes in a day what the rating allows; None where a fact is not stated.
+
+    The rating counts what the host writes, so the drive's own write amplification has no part in it.
+    """
+    if endurance_dwpd is None or capacity_gb is None:
+        return None
+    return Fraction(endurance_dwpd) * capacity_gb / written_gb_per_day(1)
+
+
+def needed_dwpd(tps: Decimal | None, capacity_gb: int | None) -> Fraction | None:
+    """Return the drive writes per day that a speed asks of a drive; None where a fact is not stated, or no capacity."""
+    if tps is None or not capacity_gb:
+        return None
+    return written_gb_per_day(tps) / capacity_gb
+
+
+def tps_per_tb(tps: Decimal | None, capacity_gb: int | None) -> Fraction | None:
+    """Return speed for capacity, tps per TB (10^12 bytes); None where a fact is not stated or there is no room."""
+    if tps is None or not capacity_gb:
+        return None
+    return Fraction(tps) * GB_PER_TB / capacity_gb
+
+
+def three_digits(number: Fraction | None) -> Decimal | None:
+    """Return a number of 0 or more with three significant digits, half to even: what a computed figure is printed with.
+
+    >>> three_digits(Fraction(215_999)), three_digits(Fraction(1, 8)), three_digits(Fraction("0.9996"))
+    (Decimal('216000'), Decimal('0.125'), Decimal('1.00'))
+    """
+    if number is None:
+        return None
+    places = 0
+    while number and number * Fraction(10) ** places < 10 ** (DIGITS - 1):
+        places += 1
+    while number * Fraction(10) ** places >= 10**DIGITS:
+        places -= 1
+    digits = round(number * Fraction(10) ** places)  # of Fractions: half to even, exactly
+    if digits == 10**DIGITS:
+        digits, places = digits // 10, places - 1
+    return Decimal(digits).scaleb(-places) if places > 0 else Decimal(digits * 10**-places)

@@ -1,0 +1,73 @@
+"""What endurance ratings sustain of ACT's writes: by hand, and over the published page."""
+
+import csv
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from results.catalogue import PUBLISHED_CATALOGUE
+from results.rules.endurance import needed_dwpd, sustained_tps, three_digits, tps_per_tb, written_gb_per_day
+
+ROWS = list(csv.DictReader(Path(PUBLISHED_CATALOGUE).read_text().splitlines()))
+RATED = [row for row in ROWS if row["endurance_dwpd"]]
+
+
+def test_act_writes_266_gb_a_day_at_1x():
+    assert written_gb_per_day(3000) == Fraction(2353 * 131_072 * 86_400, 100 * 10**9)
+    assert round(written_gb_per_day(3000)) == 266
+
+
+def test_32_of_the_36_published_drives_with_a_rating_are_faster_than_it_sustains():
+    faster = [
+        row["model"]
+        for row in RATED
+        if Decimal(row["tps"]) > sustained_tps(Decimal(row["endurance_dwpd"]), int(row["capacity_gb"]))
+    ]
+    assert (len(RATED), len(faster)) == (36, 32)
+
+
+def test_the_sn861_of_6_4_tb_would_need_about_24_drive_writes_a_day():
+    assert three_digits(needed_dwpd(Decimal(1_728_000), 6400)) == Decimal("24.0")
+
+
+def test_the_rating_needed_at_the_speed_sustained_is_the_rating():
+    for row in RATED:
+        rating, capacity_gb = Decimal(row["endurance_dwpd"]), int(row["capacity_gb"])
+        assert needed_dwpd(sustained_tps(rating, capacity_gb), capacity_gb) == rating
+
+
+def test_twice_the_capacity_sustains_twice_the_speed():
+    assert sustained_tps(Decimal(3), 6400) == 2 * sustained_tps(Decimal(3), 3200)
+
+
+def test_speed_for_capacity():
+    assert tps_per_tb(Decimal(300_000), 6400) == 46_875
+    assert three_digits(Fraction(46_875)) == Decimal(46_900)
+
+
+@pytest.mark.parametrize(("rating", "capacity_gb"), [(None, 6400), (Decimal(3), None)])
+def test_what_is_not_stated_sustains_nothing_known(rating, capacity_gb):
+    assert sustained_tps(rating, capacity_gb) is None
+
+
+@pytest.mark.parametrize(("tps", "capacity_gb"), [(None, 6400), (Decimal(3), None), (Decimal(3), 0)])
+def test_what_is_not_stated_needs_nothing_known(tps, capacity_gb):
+    assert needed_dwpd(tps, capacity_gb) is None
+    assert tps_per_tb(tps, capacity_gb) is None
+
+
+@pytest.mark.parametrize(
+    ("number", "printed"),
+    [
+        ("0", "0"), ("999", "999"), ("999.4", "999"), ("999.6", "1000"), ("1005", "1000"), ("1015", "1020"),
+        ("0.00012345", "0.000123"), ("9.996", "10.0"), ("23.98", "24.0"), ("1728000", "1730000"), ("1", "1.00"),
+    ],
+)  # fmt: skip
+def test_three_significant_digits_half_to_even(number, printed):
+    assert str(three_digits(Fraction(number))) == printed
+
+
+def test_nothing_stays_nothing():
+    assert three_digits(None) is None

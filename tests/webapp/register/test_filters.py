@@ -1,0 +1,211 @@
+"""Filters: any of the choices inside one, all of them together, old addresses for ever, and what is hidden and why."""
+
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from tests.webapp.register.pages import read_rows
+
+pytestmark = pytest.mark.django_db
+ADDRESSES = Path(settings.BASE_DIR / "tests/data/addresses/drives.txt").read_text().splitlines()
+GIVEN_OUT = [line.split("\t") for line in ADDRESSES if not line.startswith("#")]
+
+
+def rows_of(client, address):
+    response = client.get(address)
+    assert response.status_code == 200, response.text[:3000]
+    return [row for row in read_rows(response) if row[0] not in {"Drive", "System", "Instance"}]
+
+
+@pytest.mark.parametrize(("path", "query", "number", "first"), GIVEN_OUT)
+def test_an_address_asks_the_same_for_ever(client, catalogue, path, query, number, first):
+    rows = rows_of(client, f"{path}?{query}")
+    assert len(rows) == int(number)
+    maker, model = rows[0][0].split(",")[0], rows[0][0]
+    assert model.endswith(first.split(" ", 1)[1].split()[-1])
+    assert maker.split()[0] == first.split()[0]
+
+
+@pytest.mark.parametrize(
+    ("query", "complaint"),
+    [
+        ("vendor=nosuch", "vendor=nosuch: expected one of aws, azure"),
+        ("capacity=big", "capacity=big: expected one of to-1tb, 1-to-2tb"),
+        ("min_tps=-1", "min_tps=-1: expected a number of 0 to"),
+        ("min_tps=1e9", "min_tps=1e9: expected a number"),
+        ("min_dwpd=NaN", "min_dwpd=NaN: expected a number"),
+        ("max_1ms=101", "max_1ms=101: expected a percentage of 0 to 100"),
+        ("max_1ms=1&max_1ms=2", "max_1ms: expected once, got 2 times"),
+        ("provider=aws", "provider: expected one of the parameters vendor"),
+        ("columns=colour", "columns=colour: expected one of drive, capacity_gb"),
+        ("page=0", "page=0: expected a whole number from 1"),
+        ("page=2", "page=2: expected 1 to 1"),
+        ("page=one", "page=one: expected a whole number from 1"),
+        ("within=maybe", "within=maybe: expected one of any, only"),
+        ("historical=1", "historical=1: expected one of leave-out, include"),
+        ("colour=red", "colour: expected one of the parameters"),
+        ("q=" + "x" * 101, "q: expected at most 100 characters, got 101"),
+    ],
+)
+def test_what_is_not_understood_is_named(client, catalogue, query, complaint):
+    response = client.get(f"/drives/nvme-flash/?{query}")
+    assert response.status_code == 400
+    assert complaint in response.text
+
+
+def shown(client, address):
+    text = client.get(address).text
+    return " ".join(text.split("data-shown")[1].split(">", 1)[1].split("</span>")[0].split())
+
+
+def test_one_reason_is_told_with_the_step_that_brings_its_rows_back(client, catalogue):
+    assert shown(client, "/drives/nvme-flash/") == (
+        "<b>30 of 36 shown.</b> Hidden by your filter: 6, because historical. "
+        '<a href="?historical=include">Show them</a>'
+    )
+
+
+def test_several_reasons_are_told_with_what_each_hides_and_brings_back(client, catalogue):
+    said = shown(client, "/drives/nvme-flash/?vendor=intel&min_tps=300000")
+    assert said.startswith("<b>3 of 36 shown.</b> Hidden by your filter: 33, because historical: 6; ")
+    assert 'vendor is not Intel: 30 <a href="?min_tps=300000">show 20</a>' in said
+    assert 'speed is below 300,000 tps or not stated: 12 <a href="?vendor=intel">show 1</a>' in said
+    assert said.endswith('<a href="?historical=include&amp;withdrawn=include&amp;superseded=include">Show all</a>')
+
+
+def test_each_step_brings_back_as_many_rows_as_it_says(client, catalogue):
+    before = len(rows_of(client, "/drives/nvme-flash/?vendor=intel&min_tps=300000"))
+    assert len(rows_of(client, "/drives/nvme-flash/?min_tps=300000")) == before + 20
+    assert len(rows_of(client, "/drives/nvme-flash/?vendor=intel")) == before + 1
+
+
+def test_a_page_that_hides_everything_says_so(client, catalogue):
+    response = client.get("/drives/nvme-flash/?min_tps=99999999")
+    assert read_rows(response) == []
+    assert "0 of 36 shown." in response.text
+    assert "No result to show" in response.text
+
+
+def test_a_full_view_has_an_address_of_less_than_300_characters(client, catalogue):
+    address = (
+        "/drives/nvme-flash/?q=ultrastar&vendor=intel~micron~western-digital&capacity=2-to-4tb~4-to-8tb&act=5~6&tier=published"
+        "&min_tps=300000&max_1ms=3&min_dwpd=1&limit_1ms=3.5&limit_64ms=0.05&within=only&historical=include"
+        "&sort=-sustained_tps&columns=capacity_gb~tps~pct_over_1ms"
+    )
+    text = client.get(address).text
+    link = text.split('data-form="html" href="')[1].split('"')[0].replace("&amp;", "&")
+    assert f"/drives/nvme-flash/{link}" == address
+    assert len(address) < 300
+
+
+def test_a_choice_that_is_the_default_is_not_in_the_address(client, catalogue):
+    address = "/drives/nvme-flash/?q=&min_tps=&max_1ms=&limit_1ms=5&limit_8ms=1.0&sort=&page=1&within=any"
+    assert 'data-form="html" href="?"' in client.get(address).text
+
+
+def test_historical_rows_are_named_where_they_are_included(client, catalogue):
+    rows = rows_of(client, "/drives/nvme-flash/?historical=include&vendor=intel&sort=tps")
+    assert "P3608 historical" in rows[0][0]
+
+
+def test_a_page_has_a_hundred_rows(client, make_published_run):
+    for number in range(101):
+        make_published_run(tps=1000 + number)
+    assert len(rows_of(client, "/drives/nvme-flash/")) == 100
+    (last,) = rows_of(client, "/drives/nvme-flash/?page=2")
+    assert last[2] == "1,000"
+    assert "101 of 101 shown." in client.get("/drives/nvme-flash/").text
+    assert client.get("/drives/nvme-flash/?page=3").status_code == 400
+
+
+def test_a_csv_has_the_rows_of_all_pages(client, make_published_run):
+    for number in range(101):
+        make_published_run(tps=1000 + number)
+    assert len(client.get("/drives/nvme-flash/?format=csv").text.splitlines()) == 102
+
+
+@pytest.mark.parametrize(
+    "path", ["/drives/nvme-flash/?vendor=exemplar&limit_1ms=3", "/drives/rows.json", "/search/?q=ex"]
+)
+def test_as_many_queries_for_one_row_as_for_fifty(client, make_published_run, make_log_run, count_queries, path):
+    make_published_run()
+    make_log_run()
+    one = count_queries(path)
+    for _ in range(25):
+        make_published_run()
+        make_log_run()
+    assert count_queries(path) == one
+
+
+def test_what_is_unchanged_is_read_once(client, catalogue, count_queries):
+    count_queries("/drives/nvme-flash/")
+    assert count_queries("/drives/nvme-flash/?vendor=intel") == 2  # has anything changed, and the profile
+
+
+@pytest.mark.parametrize("change", ["run", "product", "annotation", "deleted"])
+def test_a_change_shows_at_once(client, make_published_run, change):
+    run = make_published_run()
+    make_published_run()
+    before = client.get("/drives/nvme-flash/").content
+    if change == "run":
+        run.visibility = "withdrawn"
+        run.save()
+    elif change == "product":
+        run.product.model = "Another"
+        run.product.save()
+    elif change == "annotation":
+        run.annotations.create(text="Mind the firmware.")
+    else:
+        run.shares.all().delete()
+        run.delete()
+    assert client.get("/drives/nvme-flash/").content != before
+
+
+def test_limits_of_the_reader_mark_and_judge_and_say_what_changed(client, catalogue):
+    text = client.get("/drives/nvme-flash/?limit_1ms=0.6").text
+    assert text.count('class="beyond"') == 27
+    assert "With your limits 3 of 30 pass; 27 that pass the profile fail: " in text
+    assert ">limit 0.6\N{NO-BREAK SPACE}%<" in text
+
+
+def test_wider_limits_let_pass_what_the_profile_does_not(client, catalogue):
+    text = client.get("/drives/cloud/?limit_1ms=13").text
+    assert "With your limits 40 of 40 pass; 5 that fail the profile pass: " in text
+
+
+def test_a_log_that_fails_passes_under_wider_limits_and_one_that_cannot_tell_does_not(client, make_log_run):
+    make_log_run()
+    assert (
+        "With your limits 1 of 1 pass; 1 that fails the profile passes: "
+        in client.get("/drives/nvme-flash/?limit_1ms=6&limit_8ms=2&limit_64ms=1").text
+    )
+    assert "With your limits 0 of 1 pass" in client.get("/drives/nvme-flash/?limit_1ms=6").text
+
+
+def test_the_columns_shown_are_those_asked_for(client, catalogue):
+    rows = rows_of(client, "/drives/nvme-flash/?columns=tps~needed_dwpd")
+    assert rows[0] == ["SanDisk, 6.4 TB DC SN861", "1,728,000", "24"]
+
+
+def test_the_data_file_holds_every_public_row(client, catalogue):
+    document = client.get("/drives/rows.json").json()
+    assert (document["schema"], document["count"]) == ("drivecert.drives/1", 103)
+    assert {len(column["codes"]) for column in document["columns"].values()} == {103}
+    speeds = document["columns"]["tps"]
+    assert speeds["words"][speeds["codes"][document["product"].index("sandisk-dc-sn861-6400gb")]] == "1,728,000"
+
+
+def test_the_data_file_is_compressed_where_it_may_be(client, catalogue):
+    response = client.get("/drives/rows.json", headers={"Accept-Encoding": "gzip"})
+    assert response.headers["Content-Encoding"] == "gzip"
+    assert response.headers["Vary"] == "Accept-Encoding"
+    again = client.get(
+        "/drives/rows.json", headers={"Accept-Encoding": "gzip", "If-None-Match": response.headers["ETag"]}
+    )
+    assert again.status_code == 304
+
+
+def test_an_unreviewed_run_is_not_in_the_data_file(client, make_log_run):
+    run = make_log_run(visibility="unreviewed")
+    assert run.public_id not in client.get("/drives/rows.json").text

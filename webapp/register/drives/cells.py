@@ -1,0 +1,168 @@
+"""The rows of the tables of drives as HTML. static/js/drives/rows.js makes the same of the same columns.
+
+A page has a thousand cells: written out here they take a fifth of what a template takes for them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from html import escape
+
+from django.utils.safestring import SafeString, mark_safe
+
+from results.models import Verdict
+from webapp.register.columns import Column
+from webapp.register.drives.coded import Coded, Shelf
+from webapp.register.drives.judged import over_flags
+from webapp.register.drives.order import RowGroup
+from webapp.register.drives.shelf import BILLIONTHS, tier_code
+from webapp.register.marks import STRONG_FROM, TIERS_RISING, TRACK_UNITS, tier_mark
+from webapp.templatetags import units
+
+NOT_STATED = '<span class="dim" aria-hidden="true">-</span><span class="vh">not stated</span>'
+TRACK = '<svg class="near" viewBox="0 0 52 10" aria-hidden="true"><rect class="track" y="3" width="44" height="4"/>'
+BEYOND = '<rect class="beyond" x="45" y="2" width="6" height="6"/>'
+LINE = '<rect class="line" x="43.5" width="1.5" height="10"/></svg>'
+STRUCK = "withdrawn"
+
+
+class RowWriter:
+    """Writes rows of one table: its columns, and the limits that shares are held against.
+
+    `tags_historical` where historical drives stand among current ones.
+    """
+
+    tags_historical = True
+
+    def __init__(
+        self, shelf: Shelf, columns: Sequence[Column], limits: Mapping[int, Decimal], shown: Iterable[int]
+    ) -> None:
+        self.shelf, self.columns, self.limits = shelf, columns, limits
+        self._words = {column.code: self._written(column, shown) for column in columns if column.kind != "drive"}
+
+    def table(self, groups: Iterable[RowGroup]) -> SafeString:
+        """Return the bodies of the table."""
+        return mark_safe("".join(self._body(group) for group in groups))  # noqa: S308 - every text is escaped below
+
+    def _body(self, group: RowGroup) -> str:
+        across = len(self.columns)
+        titles = (
+            f'<tr class="group"><th colspan="{across}" scope="colgroup"><b>{escape(title)}</b> {escape(note)}</th></tr>'
+            for title, note in group.titles
+        )
+        return f"<tbody>\n{''.join(titles)}{''.join(self._row(row) for row in group.rows)}</tbody>\n"
+
+    def _row(self, row: int) -> str:
+        struck = ' class="withdrawn"' if self.shelf.columns["visibility"].word(row) == STRUCK else ""
+        cells = "".join(self._cell(column, row) for column in self.columns)
+        return f"<tr{struck}>{cells}</tr>\n{self._remarks(row)}"
+
+    def _cell(self, column: Column, row: int) -> str:
+        if column.kind == "drive":
+            return self._drive(row)
+        cell = self._words[column.code][self.shelf.columns[column.code].codes[row]]
+        return cell.replace("RUN", self.shelf.runs[row]) if column.kind == "tier" else cell
+
+    def _drive(self, row: int) -> str:
+        columns = self.shelf.columns
+        capacity = columns["capacity_gb"].word(row)
+        beside = f'<span class="only-phone">, {capacity}</span>' if capacity else '<span class="only-phone"></span>'
+        vendor, model = escape(columns["vendor"].word(row)), escape(columns["model"].word(row))
+        link = f'<a href="/drive/{self.shelf.slugs[row]}/">{model}</a>'
+        return f'<th scope="row"><span class="vendor">{vendor}{beside} </span>{link}{self._marks(row)}</th>'
+
+    def _marks(self, row: int) -> str:
+        columns = self.shelf.columns
+        visibility, outcome = columns["visibility"].word(row), columns["outcome"].word(row)
+        marks = ' <span class="fail">withdrawn</span>' if visibility == STRUCK else ""
+        marks += ' <span class="tag">superseded</span>' if visibility == "superseded" else ""
+        if outcome and outcome != Verdict.Outcome.PASS:
+            is_fail = outcome == Verdict.Outcome.FAIL
+            marks += f' <span class="{"fail" if is_fail else "tag"}">{"fails" if is_fail else escape(outcome)}</span>'
+        is_among_current = self.tags_historical and columns["historical"].word(row) == "yes"
+        return marks + (' <span class="tag">historical</span>' if is_among_current else "")
+
+    def _remarks(self, row: int) -> str:
+        return "".join(
+            f'<tr class="remark"><td colspan="{len(self.columns)}"><b>{escape(word)}</b>'
+            + (f' by <a href="/runs/{successor}/">run {successor}</a>' if successor else "")
+            + (f": {escape(text)}" if text else "")
+            + "</td></tr>\n"
+            for word, text, successor in self.shelf.remarks.get(row, ())
+        )
+
+    def _written(self, column: Column, shown: Iterable[int]) -> list[str]:
+        """Return the cell of each word of a column that is shown, and last that of what is not stated."""
+        coded = self.shelf.columns[column.code]
+        used = {coded.codes[row] for row in shown}
+        group = f" g-{column.group}" if column.group else ""
+        if column.threshold_us is not None:
+            return _share_cells(coded, used, group, self.limits.get(column.threshold_us))
+        write = WRITERS.get(column.kind, _text_cell)
+        return [write(word, group) if code in used else "" for code, word in enumerate(coded.words)] + [
+            write("", group)
+        ]
+
+
+def _share_cells(coded: Coded, used: set[int], group: str, limit_pct: Decimal | None) -> list[str]:
+    places = max((units.decimal_places(coded.words[code]) for code in used if code >= 0), default=0)
+    over = over_flags(coded, limit_pct) if limit_pct is not None else [False] * (len(coded.words) + 1)
+    cells = [""] * len(coded.words)
+    for code in used - {-1}:
+        mark = _nearness(coded.values[code], limit_pct, over[code]) if limit_pct is not None else ""
+        printed = escape(coded.words[code])
+        said = f'<span class="over">{printed}</span><span class="vh"> over the limit</span>' if over[code] else printed
+        cells[code] = f'<td class="n share{group}">{said}{units.padding(coded.words[code], places)}{mark}</td>'
+    return [*cells, f'<td class="n share{group}">{NOT_STATED}</td>']
+
+
+def _nearness(value: float, limit_pct: Decimal, is_over: bool) -> str:
+    limit = float(limit_pct) * BILLIONTHS
+    ratio = value / limit if limit else 2.0 * (value > 0)
+    filled = min(ratio, 1.0) * TRACK_UNITS
+    strength = "strong" if is_over or ratio >= float(STRONG_FROM) else "fill"
+    fill = f'<rect class="{strength}" y="3" width="{filled:.1f}" height="4"/>' if filled >= 0.05 else ""
+    return f"{TRACK}{fill}{BEYOND if is_over else ''}{LINE}"
+
+
+def _text_cell(word: str, group: str) -> str:
+    return f'<td class="{group.strip()}">{escape(word) or NOT_STATED}</td>'
+
+
+def _number_cell(word: str, group: str) -> str:
+    return f'<td class="n{group}">{escape(word) or NOT_STATED}</td>'
+
+
+def _computed_cell(word: str, group: str) -> str:
+    return f'<td class="n computed{group}">{escape(word) or NOT_STATED}</td>'
+
+
+def _speed_cell(word: str, _: str) -> str:
+    return f'<td class="n"><b>{escape(word)}</b></td>'
+
+
+def _notes_cell(word: str, group: str) -> str:
+    notes = " ".join(f'<span class="tag">{escape(note)}</span>' for note in word.split("\n") if note)
+    return f'<td class="{group.strip()}">{notes}</td>'
+
+
+def _tier_cell(word: str, group: str) -> str:
+    """Return the bars of a tier and its word; RUN stands for the run that they link to."""
+    code = tier_code(word)
+    bars = tier_mark(code).bars if code in TIERS_RISING else ()
+    drawn = "".join(
+        f'<rect class="{"on" if bar.is_filled else "off"}" x="{bar.x}" y="{bar.y}" width="3" height="{bar.height}"/>'
+        for bar in bars
+    )
+    svg = f'<svg class="tier" viewBox="0 0 19 11" aria-hidden="true">{drawn}</svg>'
+    said = f'{escape(word)}<span class="vh">: run RUN</span>'
+    return f'<td class="{group.strip()}">{svg}<a href="/runs/RUN/">{said}</a></td>'
+
+
+WRITERS = {
+    "number": _number_cell,
+    "computed": _computed_cell,
+    "speed": _speed_cell,
+    "notes": _notes_cell,
+    "tier": _tier_cell,
+    "text": _text_cell,
+}

@@ -1,0 +1,92 @@
+"""Columns of a table as words and codes: each text once, in the order it sorts in, and for each row its place there.
+
+The page, its data file and its script all work on these columns, so that they cannot sort or filter differently.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from webapp.register.drives.search import Names
+
+NOT_STATED = -1
+UNSTATED = "unstated"  # the option of a filter that means: not stated
+
+Keyed = tuple[Any, str]  # what a text sorts by, and the text
+
+
+@dataclass(frozen=True)
+class Coded:
+    """One column: `codes` holds for each row the place of its word, NOT_STATED where it has none.
+
+    `values` (numbers to compare with) and `options` (short codes to filter by) stand beside the words where used.
+    """
+
+    words: tuple[str, ...]
+    codes: tuple[int, ...]
+    values: tuple[int | float, ...] = ()
+    options: tuple[str, ...] = ()
+
+    def word(self, row: int) -> str:
+        """Return the text of a row; empty where it is not stated."""
+        code = self.codes[row]
+        return "" if code == NOT_STATED else self.words[code]
+
+    def value(self, row: int) -> int | float | None:
+        """Return the number of a row; None where it is not stated."""
+        code = self.codes[row]
+        return None if code == NOT_STATED else self.values[code]
+
+    def order(self, row: int) -> int | float | None:
+        """Return what a row sorts by: its number, or the place of its word."""
+        code = self.codes[row]
+        return None if code == NOT_STATED else (self.values[code] if self.values else code)
+
+    def option(self, row: int) -> str:
+        """Return the option of a row."""
+        code = self.codes[row]
+        return UNSTATED if code == NOT_STATED else self.options[code]
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How a column is made: what each row sorts by, its text (the same, where there is no other), and the rest."""
+
+    key: Callable[[Any], Any]
+    text: Callable[[Any], str] | None = None
+    value: Callable[[Any], int | float] | None = None
+    option: Callable[[str], str] | None = None
+    option_of_key: Callable[[Any], str] | None = None
+
+    def code(self, rows: Iterable[Any]) -> Coded:
+        """Return the column of these rows."""
+        keyed = [self._keyed(row) for row in rows]
+        ordered = sorted({each for each in keyed if each is not None})
+        places = {each: place for place, each in enumerate(ordered)}
+        codes = tuple(NOT_STATED if each is None else places[each] for each in keyed)
+        return Coded(tuple(text for _, text in ordered), codes, self._values(ordered), self._options(ordered))
+
+    def _keyed(self, row: Any) -> Keyed | None:
+        key = self.key(row)
+        return None if key is None else (key, self.text(row) if self.text else str(key))
+
+    def _values(self, ordered: Sequence[Keyed]) -> tuple[int | float, ...]:
+        return tuple(self.value(key) for key, _ in ordered) if self.value else ()
+
+    def _options(self, ordered: Sequence[Keyed]) -> tuple[str, ...]:
+        if self.option_of_key:
+            return tuple(self.option_of_key(key) for key, _ in ordered)
+        return tuple(self.option(text) for _, text in ordered) if self.option else ()
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """Every public result as columns, in the order of drives' names; `remarks` are the few rows that have some."""
+
+    version: str
+    count: int
+    runs: tuple[str, ...]
+    slugs: tuple[str, ...]
+    columns: dict[str, Coded]
+    names: Names
+    remarks: dict[int, list[tuple[str, str, str]]] = field(default_factory=dict)

@@ -1,0 +1,115 @@
+"""The form above the tables of drives: its fields, what can be chosen in each, and what a script is told of them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from webapp.register.columns import Column
+from webapp.register.drives.filters import CHOICE, Filter
+from webapp.register.drives.page import DrivesPage
+from webapp.register.drives.question import ALWAYS_SHOWN, named_filters
+from webapp.register.tables import TableSpec
+
+INCLUDE_LABELS = {"historical": "historical", "withdrawn": "withdrawn", "superseded": "superseded"}
+
+
+@dataclass(frozen=True)
+class Option:
+    """One thing that can be ticked."""
+
+    code: str
+    label: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True)
+class Field:
+    """One filter in the form: options to tick, or a number to type."""
+
+    name: str
+    label: str
+    unit: str
+    text: str
+    options: list[Option]
+
+    @property
+    def picked(self) -> str:
+        """What is ticked, or any."""
+        return ", ".join(option.label for option in self.options if option.is_chosen) or "any"
+
+
+@dataclass(frozen=True)
+class DrivesForm:
+    """The form of a page."""
+
+    page: DrivesPage
+
+    @property
+    def fields(self) -> Iterable[Field]:
+        """The filters that part the page's rows, and those that are set."""
+        rows = [row for universe in self.page.universes for row in universe]
+        choices, numbers = dict(self.page.question.choices), dict(self.page.question.numbers)
+        for each in self.page.room.filters:
+            if each.kind != CHOICE:
+                yield Field(each.name, each.label, each.unit, numbers.get(each.name, ""), [])
+            elif len(options := self._options(each, rows, choices.get(each.name, ()))) > 1 or each.name in choices:
+                yield Field(each.name, each.label, "", "", options)
+
+    def _options(self, each: Filter, rows: list[int], chosen: tuple[str, ...]) -> list[Option]:
+        every = each.options(self.page.shelf)
+        offered = each.options(self.page.shelf, rows)
+        return [
+            Option(code, label, code in chosen) for code, label in every.items() if code in offered or code in chosen
+        ]
+
+    @property
+    def column_options(self) -> list[Option]:
+        """The columns that can be shown."""
+        askable = self.page.room.askable(self.page.profile)
+        chosen = self.page.question.columns or askable.usual
+        return [
+            Option(column.code, _label(column), column.code in chosen)
+            for column in askable.columns
+            if column.code != ALWAYS_SHOWN
+        ]
+
+    @property
+    def include_options(self) -> list[Option]:
+        """The rows that are left out unless asked for."""
+        included = self.page.question.included
+        return [Option(name, INCLUDE_LABELS[name], name in included) for name in self.page.room.included]
+
+    @property
+    def named_sentence(self) -> str:
+        """What is set, for the button that the filters fold behind."""
+        return "Filter: " + (", ".join(named_filters(self.page.question)) or "none set")
+
+    @property
+    def told_to_script(self) -> dict[str, Any]:
+        """What the page's script works with beside the data file."""
+        room = self.page.room
+        return {
+            "version": self.page.shelf.version,
+            "isHistorical": room.is_historical,
+            "included": list(room.included),
+            "filters": [_told_filter(each) for each in room.filters],
+            "sections": [_told_section(spec) for spec in room.specs],
+        }
+
+
+def _label(column: Column) -> str:
+    head = f"Over {column.head}" if column.threshold_us and not column.head.startswith("Over") else column.head
+    return f"{head} (computed)" if column.kind == "computed" else head
+
+
+def _told_filter(each: Filter) -> dict[str, Any]:
+    names = ("name", "column", "kind", "label", "subject", "unit", "scale", "labels")
+    return {name: getattr(each, name) for name in names}
+
+
+def _told_section(spec: TableSpec) -> dict[str, Any]:
+    names = ("code", "head", "kind", "unit", "group", "threshold_us", "falls_first", "is_sortable", "is_number")
+    columns = [
+        {name: getattr(column, name) for name in names} | {"is_usual": column in spec.usual} for column in spec.columns
+    ]
+    return {"code": spec.code, "title": spec.title, "isByVendor": spec.is_by_vendor, "columns": columns}

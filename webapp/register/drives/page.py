@@ -1,0 +1,287 @@
+"""A page of tables of drives: the rows asked for, what is hidden and why, and what changes with the reader's limits."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from django.utils.http import urlencode
+from django.utils.safestring import SafeString
+
+from results.models import Category
+from results.rules.limits import Limit
+from webapp.register.columns import Column
+from webapp.register.drives import filters
+from webapp.register.drives.cells import RowWriter
+from webapp.register.drives.coded import Shelf
+from webapp.register.drives.filters import Filter, Kept, Reason, Test
+from webapp.register.drives.judged import Judge, limits_sentence, table_sentence
+from webapp.register.drives.order import RowGroup, grouped, in_order, page_of, pages_count
+from webapp.register.drives.question import ALWAYS_SHOWN, INCLUDED, Askable, DrivesQuestion
+from webapp.register.drives.search import Found, search
+from webapp.register.not_understood import ParameterError
+from webapp.register.parameters import Sort
+from webapp.register.tables import GROUP_LABELS, Head, TableSpec
+from webapp.register.your_limits import YourLimits
+from webapp.templatetags import units
+
+HIDDEN_BECAUSE = {
+    "historical": ("historical", "yes", "historical"),
+    "withdrawn": ("visibility", "withdrawn", "withdrawn"),
+    "superseded": ("visibility", "superseded", "superseded by another run"),
+}
+
+
+@dataclass(frozen=True)
+class Room:
+    """A page: its name, its tables, what they can be filtered by, and which rows they leave out by themselves."""
+
+    name: str
+    specs: tuple[TableSpec, ...]
+    filters: tuple[Filter, ...]
+    included: tuple[str, ...] = INCLUDED
+    is_historical: bool = False
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Every column of its tables, once."""
+        return tuple({column.code: column for spec in self.specs for column in spec.columns}.values())
+
+    def askable(self, profile: tuple[Limit, ...]) -> Askable:
+        """Return what may be asked of it."""
+        usual = {column.code for spec in self.specs for column in spec.usual} - {ALWAYS_SHOWN}
+        codes = tuple(column.code for column in self.columns if column.code in usual)
+        return Askable(self.filters, self.columns, codes, profile, self.included)
+
+
+def room_of(spec: TableSpec) -> Room:
+    """Return the page of a category."""
+    of_category = {Category.CLOUD: filters.OF_CLOUD, Category.NETWORKED: filters.OF_NETWORKED}
+    return Room(spec.code, (spec,), of_category.get(Category(spec.code), filters.OF_DRIVES))
+
+
+def historical_room(specs: Sequence[TableSpec]) -> Room:
+    """Return the page of everything that is not recommended any more."""
+    return Room("historical", tuple(specs), filters.OF_DRIVES, INCLUDED[1:], is_historical=True)
+
+
+@dataclass(frozen=True)
+class Section:
+    """One table of a page, ready for its template."""
+
+    spec: TableSpec
+    heads: list[Head]
+    kept: Kept
+    groups: list[RowGroup]
+    bodies: SafeString
+
+    @property
+    def column_groups(self) -> list[tuple[str, str]]:
+        """Code and label of the column groups that a narrow screen chooses from."""
+        used = {head.column.group for head in self.heads}
+        has_rating = any(head.column.code == "endurance_dwpd" for head in self.heads)
+        labels = GROUP_LABELS | {"size": self.spec.size_label, "end": "Endurance" if has_rating else "Notes"}
+        return [(code, label) for code, label in labels.items() if code in used]
+
+
+@dataclass(frozen=True)
+class DrivesPage:
+    """Everything that a page of tables of drives says."""
+
+    room: Room
+    shelf: Shelf
+    question: DrivesQuestion
+    profile: tuple[Limit, ...]
+
+    @cached_property
+    def limits(self) -> YourLimits:
+        """The limits that hold."""
+        return self.question.limits
+
+    @cached_property
+    def judge(self) -> Judge:
+        """The rows held against them."""
+        return Judge(self.shelf, self.limits)
+
+    @cached_property
+    def found(self) -> Found:
+        """What the search is taken for."""
+        return search(self.shelf.names, self.question.query)
+
+    @cached_property
+    def universes(self) -> list[list[int]]:
+        """The rows of each table, whatever is asked."""
+        category, historical = self.shelf.columns["category"], self.shelf.columns["historical"]
+        by_category: dict[str, list[int]] = {spec.code: [] for spec in self.room.specs}
+        for row in range(self.shelf.count):
+            if category.word(row) in by_category and (not self.room.is_historical or historical.word(row) == "yes"):
+                by_category[category.word(row)].append(row)
+        return list(by_category.values())
+
+    @cached_property
+    def tests(self) -> list[Test]:
+        """What a row must be to be shown, in the order that reasons are told in."""
+        question, shelf = self.question, self.shelf
+        tests = [self._left_out(name) for name in self.room.included if name not in question.included]
+        if question.query:
+            kept = [self.found.holds(text) for text in shelf.names.texts]
+            tests.append(Test("q", f"not named {question.query}", kept))
+        tests += [filters.choice_test(filters.BY_NAME[name], codes, shelf) for name, codes in question.choices]
+        tests += [filters.number_test(filters.BY_NAME[name], text, shelf) for name, text in question.numbers]
+        if question.only_within:
+            tests.append(
+                Test("within", "not within the limits", [self.judge.passes(row) for row in range(shelf.count)])
+            )
+        return tests
+
+    def _left_out(self, name: str) -> Test:
+        column, word, reason = HIDDEN_BECAUSE[name]
+        coded = self.shelf.columns[column]
+        kept = [each != word for each in coded.words] + [True]
+        return Test(name, reason, [kept[code] for code in coded.codes])
+
+    @cached_property
+    def sections(self) -> list[Section]:
+        """The tables that have rows to show; on a page of one table that one, whatever it shows."""
+        pages = pages_count(max((len(kept.rows) for kept in self.kept), default=0)) if self.has_pages else 1
+        if self.question.page > pages:
+            raise ParameterError(f"page={self.question.page}: expected 1 to {pages}")
+        parts = zip(self.room.specs, self.kept, strict=True)
+        return [self._section(spec, kept) for spec, kept in parts if kept.rows]
+
+    @cached_property
+    def kept(self) -> list[Kept]:
+        """What each table keeps."""
+        return [filters.keep(universe, self.tests) for universe in self.universes]
+
+    @property
+    def has_pages(self) -> bool:
+        """Only a page of one table is cut into pages."""
+        return len(self.room.specs) == 1
+
+    def _section(self, spec: TableSpec, kept: Kept) -> Section:
+        chosen = self.question.columns
+        columns = (
+            tuple(column for column in spec.columns if column.code in (*chosen, ALWAYS_SHOWN)) if chosen else spec.usual
+        )
+        ordered = in_order(self.shelf, kept.rows, self.question.sort)
+        groups = grouped(self.shelf, ordered, by_vendor=spec.is_by_vendor)
+        shown = page_of(groups, self.question.page) if self.has_pages else groups
+        rows = [row for group in shown for row in group.rows]
+        writer = RowWriter(self.shelf, columns, self.limits.by_threshold, rows)
+        writer.tags_historical = not self.room.is_historical
+        heads = [self._head(column) for column in columns]
+        return Section(spec, heads, kept, shown, writer.table(shown))
+
+    def _head(self, column: Column) -> Head:
+        sort = self.question.sort
+        is_sorted = sort.code == column.code
+        falls = not sort.falls if is_sorted else column.falls_first
+        asked = replace(self.question, sort=Sort(column.code, falls), page=1)
+        aria_sort = ("descending" if sort.falls else "ascending") if is_sorted else ""
+        return Head(column, self._unit(column), asked.address if column.is_sortable else "", aria_sort)
+
+    def _unit(self, column: Column) -> str:
+        if column.threshold_us is None:
+            return column.unit
+        limit_pct = self.limits.by_threshold.get(column.threshold_us)
+        return f"limit {units.decimal(limit_pct)}{units.NBSP}%" if limit_pct is not None else "%, no limit"
+
+    @cached_property
+    def rows(self) -> list[int]:
+        """Every row kept, of all pages, in the order they are shown."""
+        rows: list[int] = []
+        for spec, kept in zip(self.room.specs, self.kept, strict=True):
+            ordered = in_order(self.shelf, kept.rows, self.question.sort)
+            rows += [row for group in grouped(self.shelf, ordered, by_vendor=spec.is_by_vendor) for row in group.rows]
+        return rows
+
+    @cached_property
+    def reasons(self) -> list[Reason]:
+        """Why rows are hidden, over all tables of the page."""
+        merged: dict[str, Reason] = {}
+        for reason in (reason for kept in self.kept for reason in kept.reasons):
+            before = merged.get(reason.name, replace(reason, hidden=0, back=0))
+            merged[reason.name] = replace(reason, hidden=before.hidden + reason.hidden, back=before.back + reason.back)
+        return list(merged.values())
+
+    @property
+    def shown_sentence(self) -> str:
+        """How many rows are shown, of how many."""
+        kept, hidden = sum(len(each.rows) for each in self.kept), sum(each.hidden for each in self.kept)
+        return f"{kept} of {kept + hidden} shown."
+
+    @property
+    def hidden_sentence(self) -> str:
+        """How many rows are hidden; empty where none is."""
+        hidden = sum(each.hidden for each in self.kept)
+        return f"Hidden by your filter: {units.count(hidden)}, because " if hidden else ""
+
+    @property
+    def hidden_lines(self) -> list[tuple[str, str, str]]:
+        """For each reason its words, and the link that lifts it; a link without text would bring no row back."""
+        alone = len(self.reasons) == 1
+        return [
+            (
+                reason.text if alone else f"{reason.text}: {units.count(reason.hidden)}",
+                self._lift(reason.back, alone=alone),
+                self.question.without(reason.name).address,
+            )
+            for reason in self.reasons
+        ]
+
+    @staticmethod
+    def _lift(back: int, *, alone: bool) -> str:
+        if not back:
+            return ""
+        return "Show them" if alone else f"show {units.count(back)}"
+
+    @property
+    def everything_address(self) -> str:
+        """The question that hides nothing; empty where one reason alone hides rows, or none."""
+        return self.question.with_everything().address if len(self.reasons) > 1 else ""
+
+    @property
+    def limits_sentence(self) -> str:
+        """How many rows pass under the limits, and what changed by them."""
+        kept = [row for each in self.kept for row in each.rows]
+        return limits_sentence(self.shelf, kept, self.judge, self.limits)
+
+    @property
+    def sentence(self) -> str:
+        """What the page's tables hold under the profile, whatever is asked."""
+        historical = self.shelf.columns["historical"]
+        rows = [row for rows in self.universes for row in rows]
+        if not self.room.is_historical:
+            rows = [row for row in rows if historical.word(row) != "yes"]
+        return table_sentence(self.shelf, rows, self.judge)
+
+    def as_form(self, form: str) -> str:
+        """Return the address of the same rows in another form."""
+        return replace(self.question, form=form).address
+
+    @property
+    def pages(self) -> list[tuple[int, str]]:
+        """Number and address of each page; empty where one holds all."""
+        count = pages_count(len(self.rows)) if self.has_pages else 1
+        numbers = range(1, count + 1) if count > 1 else ()
+        return [(number, replace(self.question, page=number).address) for number in numbers]
+
+    @property
+    def profile_address(self) -> str:
+        """The same question under the profile's limits."""
+        parameters = {name: text for name, text in self.question.parameters.items() if not name.startswith("limit_")}
+        return "?" + urlencode(parameters)
+
+
+def context_of(page: DrivesPage) -> Mapping[str, Any]:
+    """Return what the templates of a page of tables are given."""
+    return {
+        "section": "drives",
+        "page": page,
+        "limits": page.limits,
+        "limits_sentence": page.limits_sentence,
+        "profile_address": page.profile_address,
+        "csv_address": page.as_form("csv"),
+        "json_address": page.as_form("json"),
+    }
