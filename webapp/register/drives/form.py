@@ -31,6 +31,7 @@ class Field:
     unit: str
     text: str
     options: list[Option]
+    is_hidden: bool = False
 
     @property
     def picked(self) -> str:
@@ -46,14 +47,16 @@ class DrivesForm:
 
     @property
     def fields(self) -> Iterable[Field]:
-        """The filters that part the page's rows, and those that are set."""
+        """Every filter; one that would part none of the page's rows, and is not set, is hidden."""
         rows = [row for universe in self.page.universes for row in universe]
         choices, numbers = dict(self.page.question.choices), dict(self.page.question.numbers)
         for each in self.page.room.filters:
             if each.kind != CHOICE:
                 yield Field(each.name, each.label, each.unit, numbers.get(each.name, ""), [])
-            elif len(options := self._options(each, rows, choices.get(each.name, ()))) > 1 or each.name in choices:
-                yield Field(each.name, each.label, "", "", options)
+            else:
+                options = self._options(each, rows, choices.get(each.name, ()))
+                parts_none = len(options) < 2 and each.name not in choices
+                yield Field(each.name, each.label, "", "", options, is_hidden=parts_none)
 
     def _options(self, each: Filter, rows: list[int], chosen: tuple[str, ...]) -> list[Option]:
         every = each.options(self.page.shelf)

@@ -15,7 +15,7 @@ from webapp.register.drives import filters
 from webapp.register.drives.cells import RowWriter
 from webapp.register.drives.coded import Shelf
 from webapp.register.drives.filters import Filter, Kept, Reason, Test
-from webapp.register.drives.judged import Judge, limits_sentence, table_sentence
+from webapp.register.drives.judged import Judge, limits_sentence
 from webapp.register.drives.order import RowGroup, grouped, in_order, page_of, pages_count
 from webapp.register.drives.question import ALWAYS_SHOWN, INCLUDED, Askable, DrivesQuestion
 from webapp.register.drives.search import Found, search
@@ -142,12 +142,12 @@ class DrivesPage:
 
     @cached_property
     def sections(self) -> list[Section]:
-        """The tables that have rows to show; on a page of one table that one, whatever it shows."""
+        """The tables that have rows, whatever is asked; on a page of one table that one."""
         pages = pages_count(max((len(kept.rows) for kept in self.kept), default=0)) if self.has_pages else 1
         if self.question.page > pages:
             raise ParameterError(f"page={self.question.page}: expected 1 to {pages}")
-        parts = zip(self.room.specs, self.kept, strict=True)
-        return [self._section(spec, kept) for spec, kept in parts if kept.rows]
+        parts = zip(self.room.specs, self.kept, self.universes, strict=True)
+        return [self._section(spec, kept) for spec, kept, universe in parts if universe or self.has_pages]
 
     @cached_property
     def kept(self) -> list[Kept]:
@@ -209,7 +209,7 @@ class DrivesPage:
     def shown_sentence(self) -> str:
         """How many rows are shown, of how many."""
         kept, hidden = sum(len(each.rows) for each in self.kept), sum(each.hidden for each in self.kept)
-        return f"{kept} of {kept + hidden} shown."
+        return f"{units.count(kept)} of {units.count(kept + hidden)} shown."
 
     @property
     def hidden_sentence(self) -> str:
@@ -247,18 +247,9 @@ class DrivesPage:
         kept = [row for each in self.kept for row in each.rows]
         return limits_sentence(self.shelf, kept, self.judge, self.limits)
 
-    @property
-    def sentence(self) -> str:
-        """What the page's tables hold under the profile, whatever is asked."""
-        historical = self.shelf.columns["historical"]
-        rows = [row for rows in self.universes for row in rows]
-        if not self.room.is_historical:
-            rows = [row for row in rows if historical.word(row) != "yes"]
-        return table_sentence(self.shelf, rows, self.judge)
-
     def as_form(self, form: str) -> str:
         """Return the address of the same rows in another form."""
-        return replace(self.question, form=form).address
+        return replace(self.question, form=form, page=1).address
 
     @property
     def pages(self) -> list[tuple[int, str]]:

@@ -17,6 +17,7 @@ from webapp.register.drives.coded import Coding, Shelf
 from webapp.register.drives.search import SEARCHED, names_of
 from webapp.register.marks import TIERS_RISING, run_tier_mark
 from webapp.register.tables import remarks_of
+from webapp.templatetags import units
 
 ROWS_STATE = "hashtidextended(ctid, hashint8extended(id, xmin::text::bigint))"
 STATE_OF_REGISTER = f"""
@@ -91,6 +92,7 @@ OWN = {
         option=tier_code,
     ),
     "device_count": Coding(lambda run: run.device_count, option=str),
+    "device_gb": Coding(lambda run: run.device_gb, lambda run: units.count(run.device_gb)),
     "compressible": Coding(_compressible, option=str),
     "over_provisioned": Coding(_over_provisioned, option=str),
 }  # fmt: skip

@@ -1,0 +1,82 @@
+// The rows of a table as HTML: what webapp/register/drives/cells.py writes, of the same columns. Every text is escaped.
+import {billionths} from '../limits.js';
+
+const ESCAPED = {'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#x27;'};
+export const escape = text => text.replace(/[&<>"']/g, found => ESCAPED[found]);
+const NOT_STATED = '<span class="dim" aria-hidden="true">-</span><span class="vh">not stated</span>';
+const TRACK_UNITS = 44;
+const TIERS = ['published', 'vendor-reported', 'reviewed', 'lab-verified'];
+const BARS = [['0.5', '7.8', '2.6'], ['5.5', '5.4', '5.0'], ['10.5', '3.0', '7.4'], ['15.5', '0.6', '9.8']];
+const places = printed => printed.includes('.') ? printed.length - printed.indexOf('.') - 1 : 0;
+
+function padding(printed, most) {
+  const missing = most - places(printed);
+  return (!printed.includes('.') && missing > 0 ? '\u2008' : '') + '\u2007'.repeat(missing);
+}
+
+function nearness(value, limit, isOver) {
+  const ratio = limit ? value / limit : 2 * Number(value > 0);
+  const filled = Math.min(ratio, 1) * TRACK_UNITS;
+  const fill = filled >= 0.05 ? `<rect class="${isOver || ratio >= 0.9 ? 'strong' : 'fill'}" y="3" width="${filled.toFixed(1)}" height="4"/>` : '';
+  const beyond = isOver ? '<rect class="beyond" x="45" y="2" width="6" height="6"/>' : '';
+  return `<svg class="near" viewBox="0 0 52 10" aria-hidden="true"><rect class="track" y="3" width="44" height="4"/>${fill}${beyond}<rect class="line" x="43.5" width="1.5" height="10"/></svg>`;
+}
+
+function shareCells({words, codes, values}, shown, group, limit) {
+  const used = new Set(shown.map(row => codes[row]));
+  const most = Math.max(0, ...[...used].filter(code => code >= 0).map(code => places(words[code])));
+  const bound = limit === undefined ? undefined : billionths(limit);
+  return code => {
+    if (code < 0) return `<td class="n share${group}">${NOT_STATED}</td>`;
+    const isOver = bound !== undefined && values[code] > bound, printed = escape(words[code]);
+    const said = isOver ? `<span class="over">${printed}</span><span class="vh"> over the limit</span>` : printed;
+    return `<td class="n share${group}">${said}${padding(words[code], most)}${bound === undefined ? '' : nearness(values[code], bound, isOver)}</td>`;
+  };
+}
+
+const WRITERS = {
+  number: (word, group) => `<td class="n${group}">${escape(word) || NOT_STATED}</td>`,
+  computed: (word, group) => `<td class="n computed${group}">${escape(word) || NOT_STATED}</td>`,
+  speed: word => `<td class="n"><b>${escape(word)}</b></td>`,
+  text: (word, group) => `<td class="${group.trim()}">${escape(word) || NOT_STATED}</td>`,
+  notes: (word, group) => `<td class="${group.trim()}">${word.split('\n').filter(Boolean).map(note => `<span class="tag">${escape(note)}</span>`).join(' ')}</td>`,
+};
+
+function tierCell(word, group, run) {
+  const filled = TIERS.indexOf(word.split(',')[0]);
+  const bars = BARS.map(([x, y, height], place) => `<rect class="${place <= filled ? 'on' : 'off'}" x="${x}" y="${y}" width="3" height="${height}"/>`).join('');
+  return `<td class="${group.trim()}"><svg class="tier" viewBox="0 0 19 11" aria-hidden="true">${filled < 0 ? '' : bars}</svg><a href="/runs/${run}/">${escape(word)}<span class="vh">: run ${run}</span></a></td>`;
+}
+
+function driveCell(shelf, row, tagsHistorical) {
+  const word = code => shelf.columns[code].word(row);
+  const capacity = word('capacity_gb'), visibility = word('visibility'), outcome = word('outcome');
+  let marks = visibility === 'withdrawn' ? ' <span class="fail">withdrawn</span>' : '';
+  if (visibility === 'superseded') marks += ' <span class="tag">superseded</span>';
+  if (outcome && outcome !== 'pass') marks += outcome === 'fail' ? ' <span class="fail">fails</span>' : ` <span class="tag">${escape(outcome)}</span>`;
+  if (tagsHistorical && word('historical') === 'yes') marks += ' <span class="tag">historical</span>';
+  return `<th scope="row"><span class="vendor">${escape(word('vendor'))}<span class="only-phone">${capacity ? `, ${capacity}` : ''}</span> </span><a href="/drive/${shelf.product[row]}/">${escape(word('model'))}</a>${marks}</th>`;
+}
+
+const remarks = (shelf, row, across) => (shelf.remarks[row] ?? []).map(([word, text, successor]) =>
+  `<tr class="remark"><td colspan="${across}"><b>${escape(word)}</b>${successor ? ` by <a href="/runs/${successor}/">run ${successor}</a>` : ''}${text ? `: ${escape(text)}` : ''}</td></tr>`).join('\n');
+
+/** The bodies of a table: `limits` is threshold in us -> limit as text. */
+export function bodies(shelf, columns, groups, limits, tagsHistorical) {
+  const shown = groups.flatMap(({rows}) => rows);
+  const writers = columns.map(({code, kind, group: name, threshold_us: thresholdUs}) => {
+    const group = name ? ` g-${name}` : '';
+    if (kind === 'drive') return row => driveCell(shelf, row, tagsHistorical);
+    const column = shelf.columns[code];
+    if (kind === 'tier') return row => tierCell(column.word(row), group, shelf.run[row]);
+    if (kind === 'share') {
+      const cell = shareCells(column, shown, group, limits.get(String(thresholdUs)));
+      return row => cell(column.codes[row]);
+    }
+    return row => WRITERS[kind](column.word(row), group);
+  });
+  const written = row => `<tr${shelf.columns.visibility.word(row) === 'withdrawn' ? ' class="withdrawn"' : ''}>${writers.map(write => write(row)).join('')}</tr>\n${remarks(shelf, row, columns.length)}`;
+  const title = ([name, note]) => `<tr class="group"><th colspan="${columns.length}" scope="colgroup"><b>${escape(name)}</b> ${escape(note)}</th></tr>`;
+  return groups.map(({titles, rows}) => `<tbody>\n${titles.map(title).join('')}${rows.map(written).join('')}</tbody>\n`).join('');
+}
+

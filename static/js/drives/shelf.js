@@ -1,0 +1,48 @@
+// The register's columns as the data file holds them: each text once, and for each row its place (webapp/register/drives/coded.py).
+export const UNSTATED = 'unstated';
+export const BILLIONTHS = 1e9;
+
+/** The number that a word says: '1,728,000' as it is, shares ('4.98') in billionths of a percent, exactly. */
+function said(word, isShare) {
+  const digits = word.replaceAll(',', '');
+  if (!isShare) return Number(digits);
+  const [whole, places = ''] = digits.split('.');
+  return Number(whole + places.padEnd(9, '0'));
+}
+
+function decodeColumn(code, {words, codes, values, options}) {
+  const isShare = code.startsWith('pct_over_');
+  return {
+    words, codes,
+    values: values?.map((value, place) => value ?? said(words[place], isShare)),
+    options: options?.map((option, place) => option ?? words[place]),
+    word(row) { return this.codes[row] < 0 ? '' : this.words[this.codes[row]]; },
+    value(row) { return this.codes[row] < 0 ? null : this.values[this.codes[row]]; },
+  };
+}
+
+/** The columns of a data file, with what its words say put back. */
+export function decode(file) {
+  const columns = Object.fromEntries(Object.entries(file.columns).map(([code, column]) => [code, decodeColumn(code, column)]));
+  return {...file, columns};
+}
+
+/** Fetch the data file; a failure is the caller's to handle: the server answers the same questions. */
+export async function load(address) {
+  const answer = await fetch(address);
+  if (!answer.ok) throw new Error(`${address}: expected 200, got ${answer.status}`);
+  return decode(await answer.json());
+}
+
+/** Thousands separated, zeros that say nothing left out: a decimal as text, as the server prints it. */
+export function decimal(text) {
+  const [whole, places = ''] = String(text).split('.');
+  const kept = places.replace(/0+$/, '');
+  return whole.replace(/\B(?=(\d{3})+$)/g, ',') + (kept ? `.${kept}` : '');
+}
+
+export const nameOf = (shelf, row) => {
+  const parts = ['vendor', 'model', 'capacity_gb'].map(code => shelf.columns[code].word(row)).filter(Boolean);
+  const storage = shelf.columns.storage.word(row);
+  return parts.join(' ') + (storage ? ` (${storage})` : '');
+};

@@ -1,0 +1,177 @@
+"""The tables of drives in a real browser: the script answers as the server does, and each user task can be done."""
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+PHONE = {"width": 320, "height": 640}
+# Follows a question with the page's own script, asks the server the same, and tells where the two pages differ.
+DIFFERENCES = r"""async query => {
+  const find = (name, page = document) => page.querySelector(name);
+  const asked = document.createElement('a');
+  asked.href = query;
+  find('thead th').append(asked);
+  asked.click();
+  asked.remove();
+  const answer = await fetch(location.pathname + query);
+  const server = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  const link = page => find('[data-form=html]', page)?.getAttribute('href');
+  if (!link(server)) return [`${answer.status}: ${find('.lede', server).textContent}`];
+  for (let looks = 0; looks < 150 && link(document) !== link(server); looks += 1) {
+    await new Promise(done => setTimeout(done, 20));
+  }
+  await new Promise(done => setTimeout(done, 30));
+  const all = (page, name, tell) => [...page.querySelectorAll(name)].map(tell).join('\n');
+  const tight = element => element.innerHTML.replace(/>\s+</g, '><').trim();
+  const parts = {
+    address: link,
+    'other forms': page => all(page, '[data-form]', line => line.getAttribute('href')),
+    shown: page => tight(find('[data-shown]', page)),
+    limits: page => find('[data-changes]', page).textContent,
+    pages: page => all(page, '[data-pages]', tight),
+    picked: page => all(page, '[data-picked]', line => line.textContent),
+    'what is hidden': page => all(page, '[data-section], section, [data-empty]', part => part.hidden),
+    heads: page => all(page, 'thead th', head => [head.textContent, head.ariaSort].join()),
+    'links of heads': page => all(page, 'thead a', head => head.getAttribute('href')),
+    rows: page => all(page, 'table.runs tbody', tight),
+  };
+  return Object.entries(parts).filter(([, tell]) => tell(document) !== tell(server))
+    .map(([name, tell]) => `${name}: browser ${tell(document).slice(0, 900)} SERVER ${tell(server).slice(0, 900)}`);
+}"""
+SORTS = [
+    *("drive", "-drive", "tps", "capacity_gb", "-capacity_gb", "pct_over_1ms", "-pct_over_8ms", "pct_over_64ms"),
+    *("-endurance_dwpd", "sustained_tps", "-sustained_tps", "needed_dwpd", "-tps_per_tb", "-act_version", "tier"),
+]
+QUESTIONS = {
+    "/drives/nvme-flash/": [
+        "?",
+        *(f"?sort={sort}" for sort in SORTS),
+        *(f"?limit_1ms={limit}" for limit in ("0", "0.6", "4.5", "5.00", "100", "4.999999999")),
+        *(f"?q={query}" for query in ("wd", "P4610", "p4611", "westren+sn640", "6.4+tb", "zzzz", "%3Cb%3E")),
+        *(f"?compressible={choice}" for choice in ("yes", "no", "unstated", "yes~unstated")),
+        *(f"?capacity={band}" for band in ("to-1tb", "1-to-2tb", "2-to-4tb~over-8tb", "unstated")),
+        "?vendor=intel~micron&min_tps=300000",
+        "?min_tps=500000&max_1ms=3",
+        "?min_tps=300,000&min_dwpd=1.3",
+        "?act=5~6&tier=published&historical=include&sort=-act_version",
+        "?limit_1ms=4.5&limit_64ms=0.001&within=only",
+        "?within=only&limit_8ms=0&q=wd&vendor=western-digital",
+        "?over_provisioned=yes",
+        "?min_tps=99999999",
+        "?withdrawn=include&superseded=include",
+    ],
+    "/drives/cloud/": [
+        *("?", "?provider=gcp", "?sole_tenant=yes~unstated", "?devices=1~24&sort=drive", "?sort=sole_tenant"),
+        *("?historical=include&limit_1ms=13", "?q=amazon&sort=-storage", "?provider=aws~azure&devices=1&max_8ms=0"),
+    ],
+    "/drives/historical/": [
+        *("?", "?vendor=intel", "?q=p3700", "?sort=drive&limit_1ms=2", "?min_tps=9999999", "?capacity=unstated"),
+    ],
+    "/drives/networked/": ["?protocol=rocev2~nvme-of", "?sort=-backing_device", "?q=kumoscale"],
+    "/drives/nvme-3dxpoint/": ["?sort=pct_over_256us", "?sort=-pct_over_512us", "?pcie=4.0", "?limit_1ms=0.05"],
+}
+
+
+@pytest.mark.parametrize("path", QUESTIONS)
+def test_the_script_answers_every_question_as_the_server_does(page, path):
+    page.goto(path)
+    answers = {query: page.evaluate(DIFFERENCES, query) for query in QUESTIONS[path]}
+    assert {query: told for query, told in answers.items() if told} == {}
+
+
+def names(page):
+    return page.locator("table.runs tbody th[scope=row] a").all_inner_texts()
+
+
+def test_a_drive_for_500000_tps_under_3_percent_over_1_ms_is_found_by_the_form(page):
+    page.goto("/drives/nvme-flash/")
+    page.get_by_label("Speed, at least").fill("500000")
+    page.get_by_label("Over 1 ms, at most").fill("3")
+    page.get_by_text("5 of 36 shown.").wait_for()
+    assert names(page) == ["DC SN861", "DC SN861", "DataEngine", "DataEngine", "Ultrastar DC SN840"]
+    assert page.url.endswith("/drives/nvme-flash/?min_tps=500000&max_1ms=3")
+    page.reload()
+    assert len(names(page)) == 5
+
+
+def test_the_same_is_found_without_javascript(new_page):
+    page = new_page(java_script_enabled=False)
+    page.goto("/drives/nvme-flash/")
+    page.get_by_label("Speed, at least").fill("500000")
+    page.get_by_label("Over 1 ms, at most").fill("3")
+    page.get_by_role("button", name="Apply").click()
+    assert len(names(page)) == 5
+    assert page.get_by_label("Speed, at least").input_value() == "500000"
+
+
+def test_a_limit_is_relaxed_and_everything_is_judged_again(page):
+    page.goto("/drives/cloud/")
+    assert page.locator("table.runs .over").count() == 5
+    page.get_by_label("Percent over 1 ms").fill("13")
+    page.get_by_text("With your limits 40 of 40 pass; 5 that fail the profile pass").wait_for()
+    assert page.locator("table.runs .over").count() == 0
+    assert page.url.endswith("?limit_1ms=13")
+
+
+def test_a_limit_that_is_no_percentage_is_marked_and_changes_nothing(page):
+    page.goto("/drives/cloud/")
+    page.get_by_label("Percent over 1 ms").fill("much")
+    assert page.get_by_label("Percent over 1 ms").get_attribute("aria-invalid") == "true"
+    assert page.locator("table.runs .over").count() == 5
+
+
+def test_a_filter_is_set_with_the_keyboard_alone(page):
+    page.goto("/drives/nvme-flash/")
+    page.locator("[data-pick=vendor] summary").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    page.get_by_text("vendor is not").wait_for()
+    assert "vendor=" in page.url
+    page.get_by_role("link", name="Show all").focus()
+    page.keyboard.press("Enter")
+    page.get_by_text("36 of 36 shown.").wait_for()
+    assert page.evaluate("document.activeElement.hasAttribute('data-shown')")
+
+
+def test_a_head_sorts_by_keyboard_and_keeps_the_focus(page):
+    page.goto("/drives/nvme-flash/")
+    page.locator("thead a", has_text="Per TB").focus()
+    page.keyboard.press("Enter")
+    page.locator("th[data-column=tps_per_tb][aria-sort=descending]").wait_for()
+    assert page.evaluate("document.activeElement.textContent") == "Per TB"
+
+
+def test_columns_are_chosen_and_stay_in_the_address(page):
+    page.goto("/drives/nvme-flash/")
+    page.locator("details.pick", has_text="Columns").locator("summary").click()
+    page.get_by_label("Speed needs (computed)").check()
+    page.get_by_role("button", name="Apply").click()
+    page.wait_for_url("**/?*columns=*")
+    assert page.locator("th[data-column=needed_dwpd]").count() == 1
+    assert "24" in page.locator("table.runs tbody tr:has(td)").first.inner_text()
+
+
+@pytest.mark.parametrize(
+    "address", ["/drives/nvme-flash/?vendor=intel&limit_1ms=3", "/search/?q=p4611", "/drive/nosuch/"]
+)
+@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+def test_an_asked_page_breaks_no_rule_of_accessibility(browser, site, assert_accessible, address, colour_scheme):
+    context = browser.new_context(base_url=site.url, color_scheme=colour_scheme)
+    page = context.new_page()
+    page.goto(address)
+    for pick in page.locator("details.pick:visible").all():
+        pick.evaluate("pick => { pick.open = true; }")
+    assert_accessible(page)
+    context.close()
+
+
+@pytest.mark.parametrize(
+    "address", ["/drives/nvme-flash/?q=wd&min_tps=1&limit_1ms=3", "/search/?q=wd", "/drive/nosuch/"]
+)
+def test_an_asked_page_fits_a_phone(browser, site, address):
+    context = browser.new_context(base_url=site.url, viewport=PHONE)
+    page = context.new_page()
+    page.goto(address)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    context.close()

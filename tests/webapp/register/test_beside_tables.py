@@ -1,0 +1,83 @@
+"""What stands beside the tables: capacities of one model, and how cloud results are to be read."""
+
+import pytest
+
+pytestmark = pytest.mark.django_db
+
+
+def section(text, name):
+    return text.split(f'aria-label="{name}"')[1].split("</table>")[0]
+
+
+def test_capacities_of_one_model_stand_side_by_side(client, catalogue):
+    text = section(client.get("/drives/nvme-flash/").text, "One model, several capacities")
+    assert text.index("Smart IOPS DataEngine") < text.index("Intel P4610")
+    assert text.index(">3.2\N{NO-BREAK SPACE}TB<") < text.index(">12.8\N{NO-BREAK SPACE}TB<")
+    assert "P5510" not in text
+
+
+def test_a_larger_drive_that_is_not_faster_is_named(client, catalogue):
+    text = section(client.get("/drives/nvme-flash/").text, "One model, several capacities").replace(
+        "\N{NO-BREAK SPACE}", " "
+    )
+    assert "The one of 6.4 TB is as fast as the one of 1.6 TB." in text
+    assert "The one of 7.68 TB is slower than the one of 6.4 TB." in text
+
+
+def test_a_category_of_single_capacities_has_no_such_table(client, catalogue):
+    assert "One model, several capacities" not in client.get("/drives/m2-flash/").text
+
+
+def test_capacities_of_other_statistics_do_not_stand_together(client, make_product, make_published_run, make_log_run):
+    small, large = (make_product(model="EX", capacity_gb=size) for size in (1600, 3200))
+    make_published_run(product=small)
+    make_log_run(product=large)
+    assert "One model, several capacities" not in client.get("/drives/nvme-flash/").text
+
+
+def test_the_cautions_of_the_source_stand_above_the_table(client, catalogue):
+    text = client.get("/drives/cloud/").text
+    for caution in (
+        "Read cloud results conservatively",
+        "gen2",
+        "about 5 times as fast",
+        "r5ad.24xlarge ran for 12 hours",
+    ):
+        assert text.index(caution) < text.index("<table")
+
+
+def test_speed_grows_linearly_from_1_to_24_devices(client, catalogue):
+    text = section(client.get("/drives/cloud/").text, "Speed by number of devices")
+    part = " ".join(text.split("GCP n2-standard-80, 375 GB devices")[1].split("</tbody>")[0].split())
+    assert part.count("267,000</td><td") == 7
+    assert '<th scope="row" class="n">24</th><td>sole tenant</td><td class="n"><b>6,408,000</b></td>' in part
+    assert part.count(">100 %<") == 7
+    assert ">122 %<" in part
+
+
+def test_single_runs_have_no_median_and_the_page_says_so(client, catalogue):
+    assert (
+        "Each of the 40 results is a single run, so none has a median or a spread" in client.get("/drives/cloud/").text
+    )
+
+
+def test_repeated_runs_have_a_median_and_a_spread(client, make_product, make_published_run):
+    product = make_product(category="cloud", vendor="AWS", model="i9", capacity_gb=None)
+    for tps in (100_000, 110_000, 130_000):
+        make_published_run(product=product, tps=tps, device_count=1, device_gb=900, sole_tenant=False)
+    text = section(client.get("/drives/cloud/").text, "Repeated runs")
+    cells = [cell.split("<")[0] for cell in text.split('<td class="n')[1:]]
+    assert [cell.split(">")[1] for cell in cells] == ["3", "110,000", "100,000", "130,000", "27.3 %"]
+
+
+def test_what_no_run_states_is_said(client, catalogue):
+    text = client.get("/drives/cloud/").text
+    assert "<dt>region</dt><dd>not stated by any</dd>" in text
+    assert "<dt>start time</dt><dd>not stated by any</dd>" in text
+
+
+def test_what_some_runs_state_is_counted(client, make_product, make_published_run):
+    product = make_product(category="cloud", vendor="AWS", model="i9", capacity_gb=None)
+    make_published_run(product=product, firmware="FW7")
+    make_published_run(product=product)
+    assert "<dt>firmware observed</dt><dd>stated by 1 of 2</dd>" in client.get("/drives/cloud/").text

@@ -1,0 +1,162 @@
+"""Cloud results, read conservatively: what runs state of where and on what, repeats, and speed by number of devices."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from results.rules.endurance import three_digits
+from results.rules.linearity import linearity
+from results.rules.repeats import summarise
+from webapp.register.drives.coded import Shelf
+from webapp.register.drives.judged import HOW, name_of, standing
+from webapp.templatetags import units
+
+STATED = (
+    ("started_at", "start time"),
+    ("backing_device", "device model observed"),
+    ("firmware", "firmware observed"),
+)
+NEVER_STATED = ("region", "zone")  # no run has a place for them yet
+
+
+@dataclass(frozen=True)
+class StatedFact:
+    """Of how many results something is stated."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class RepeatsLine:
+    """Several runs of one instance with one storage: how many, their median, least and greatest, and the spread."""
+
+    name: str
+    how: str
+    count: str
+    median: str
+    least: str
+    greatest: str
+    spread: str
+
+
+@dataclass(frozen=True)
+class DevicesLine:
+    """An instance type with one number of devices."""
+
+    devices: int
+    tenancy: str
+    tps: str
+    per_device: str
+    of_linear: str
+
+
+@dataclass(frozen=True)
+class InstanceDevices:
+    """An instance type by the number of its devices."""
+
+    name: str
+    lines: list[DevicesLine]
+
+
+@dataclass(frozen=True)
+class CloudView:
+    """What stands beside the table of cloud instances."""
+
+    results_count: int
+    stated: list[StatedFact]
+    repeats: list[RepeatsLine]
+    repeats_sentence: str
+    by_devices: list[InstanceDevices]
+
+
+def cloud_view(shelf: Shelf, rows: Sequence[int]) -> CloudView:
+    """Return what stands beside the table of these rows."""
+    stand = standing(shelf, rows)
+    repeats = _repeats(shelf, stand)
+    return CloudView(
+        results_count=len(stand),
+        stated=_stated(shelf, stand),
+        repeats=repeats,
+        repeats_sentence="" if repeats else _single_runs(len(stand)),
+        by_devices=_by_devices(shelf, stand),
+    )
+
+
+def _stated(shelf: Shelf, rows: Sequence[int]) -> list[StatedFact]:
+    counts = [(name, sum(shelf.columns[code].codes[row] >= 0 for row in rows)) for code, name in STATED]
+    counts += [(name, 0) for name in NEVER_STATED]
+    return [
+        StatedFact(name, f"stated by {number} of {len(rows)}" if number else "not stated by any")
+        for name, number in counts
+    ]
+
+
+def _single_runs(count: int) -> str:
+    return (
+        f"Each of the {count} results is a single run, so none has a median or a spread: how far another run of the "
+        "same instance would lie from it is not known."
+    )
+
+
+def _repeats(shelf: Shelf, rows: Sequence[int]) -> list[RepeatsLine]:
+    """Return the instances that were run more than once: same type, storage and tenancy, shares of one statistic."""
+    tps = shelf.columns["tps"]
+    groups: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    for row in rows:
+        if tps.codes[row] >= 0:
+            codes = ("vendor", "model", "storage", "sole_tenant", "statistic")
+            groups[tuple(shelf.columns[code].codes[row] for code in codes)].append(row)
+    return [_repeats_line(shelf, same) for same in groups.values() if len(same) > 1]
+
+
+def _repeats_line(shelf: Shelf, rows: Sequence[int]) -> RepeatsLine:
+    speeds = [Decimal(str(shelf.columns["tps"].value(row))) for row in rows]
+    found = summarise(speeds)
+    if found is None or found.spread_ratio is None:
+        raise ValueError("repeats: expected speeds above 0")
+    return RepeatsLine(
+        name=name_of(shelf, rows[0]),
+        how=HOW.get(shelf.columns["statistic"].word(rows[0]), ""),  # type: ignore[call-overload]
+        count=units.count(found.count),
+        median=units.decimal(three_digits(found.median)),
+        least=units.decimal(three_digits(found.least)),
+        greatest=units.decimal(three_digits(found.greatest)),
+        spread=f"{units.decimal(three_digits(100 * found.spread_ratio))} %",
+    )
+
+
+def _by_devices(shelf: Shelf, rows: Sequence[int]) -> list[InstanceDevices]:
+    """Return the instance types with results of several numbers of equal devices."""
+    count, size, tps = (shelf.columns[code] for code in ("device_count", "device_gb", "tps"))
+    groups: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    for row in rows:
+        if min(count.codes[row], size.codes[row], tps.codes[row]) >= 0 and tps.value(row):
+            codes = ("vendor", "model", "device_gb", "statistic")
+            groups[tuple(shelf.columns[code].codes[row] for code in codes)].append(row)
+    several = [same for same in groups.values() if len({count.codes[row] for row in same}) > 1]
+    return [_instance(shelf, same) for same in several]
+
+
+def _instance(shelf: Shelf, rows: Sequence[int]) -> InstanceDevices:
+    columns = shelf.columns
+    points = linearity(
+        (int(columns["device_count"].word(row)), Decimal(str(columns["tps"].value(row)))) for row in rows
+    )
+    ordered = sorted(rows, key=lambda row: (int(columns["device_count"].word(row)), -(columns["tps"].value(row) or 0)))
+    tenancy = {"yes": "sole tenant", "no": "shared", "": "not stated"}
+    lines = [
+        DevicesLine(
+            devices=point.devices_count,
+            tenancy=tenancy[columns["sole_tenant"].word(row)],
+            tps=columns["tps"].word(row),
+            per_device=units.decimal(three_digits(point.per_device)),
+            of_linear=f"{units.decimal(three_digits(100 * point.of_linear))} %",
+        )
+        for row, point in zip(ordered, points, strict=True)
+    ]
+    size = columns["device_gb"].word(rows[0])
+    return InstanceDevices(
+        f"{columns['vendor'].word(rows[0])} {columns['model'].word(rows[0])}, {size} GB devices", lines
+    )
