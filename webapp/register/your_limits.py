@@ -132,15 +132,29 @@ def keeps(outcome: str, *, is_over_profile: bool, is_over: bool) -> bool:
     return outcome != Verdict.Outcome.FAIL or is_over_profile
 
 
+@dataclass(frozen=True)
+class Changed:
+    """How many results pass under the reader's limits, and by name those that pass under one of the two alone."""
+
+    count: int
+    passing: int
+    lost: list[str]
+    won: list[str]
+
+
 def changes_sentence(limits: YourLimits, results: Sequence[Held]) -> str:
     """Say how many results pass, and by name what is otherwise than under the profile."""
-    if not limits.is_own:
-        number = sum(held.by_profile for held in results)
-        return f"{number} of {len(results)} keep within them."
-    number = sum(held.by_yours for held in results)
     lost = [held.name for held in results if held.by_profile and not held.by_yours]
     won = [held.name for held in results if held.by_yours and not held.by_profile]
-    parts = [f"With your limits {number} of {len(results)} pass"]
+    return changed_sentence(limits, Changed(len(results), sum(held.by_yours for held in results), lost, won))
+
+
+def changed_sentence(limits: YourLimits, changed: Changed) -> str:
+    """Say the same of results that are counted already."""
+    passing, count, lost, won = units.count(changed.passing), units.count(changed.count), changed.lost, changed.won
+    if not limits.is_own:
+        return f"{passing} of {count} keep within them."
+    parts = [f"With your limits {passing} of {count} pass"]
     parts += [f"{_that(lost, 'pass')} the profile {_verb(lost, 'fail')}: {_names(lost)}"] if lost else []
     parts += [f"{_that(won, 'fail')} the profile {_verb(won, 'pass')}: {_names(won)}"] if won else []
     parts += ["as under the profile"] if not lost and not won else []
@@ -148,7 +162,7 @@ def changes_sentence(limits: YourLimits, results: Sequence[Held]) -> str:
 
 
 def _that(names: list[str], verb: str) -> str:
-    return f"{len(names)} that {_verb(names, verb)}"
+    return f"{units.count(len(names))} that {_verb(names, verb)}"
 
 
 def _verb(names: list[str], verb: str) -> str:
@@ -158,4 +172,4 @@ def _verb(names: list[str], verb: str) -> str:
 
 def _names(names: list[str]) -> str:
     more = len(names) - NAMED_AT_MOST
-    return ", ".join(names[:NAMED_AT_MOST]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(names[:NAMED_AT_MOST]) + (f" and {units.count(more)} more" if more > 0 else "")

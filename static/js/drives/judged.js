@@ -1,6 +1,6 @@
 // Rows held against limits, and what changes by them: webapp/register/drives/judged.py and your_limits.py in the browser.
 import {billionths} from '../limits.js';
-import {nameOf} from './shelf.js';
+import {decimal, nameOf} from './shelf.js';
 
 const NAMED_AT_MOST = 5;
 export const shareCode = thresholdUs => thresholdUs % 1000 ? `pct_over_${thresholdUs}us` : `pct_over_${thresholdUs / 1000}ms`;
@@ -29,14 +29,15 @@ export function judge(shelf, limits, profile) {
   };
 }
 
+const count = number => decimal(String(number));
 const verb = (names, word) => word + (names.length === 1 ? {pass: 'es', fail: 's'}[word] : '');
-const listed = names => names.slice(0, NAMED_AT_MOST).join(', ') + (names.length > NAMED_AT_MOST ? ` and ${names.length - NAMED_AT_MOST} more` : '');
-const clause = (names, from, to) => names.length ? [`${names.length} that ${verb(names, from)} the profile ${verb(names, to)}: ${listed(names)}`] : [];
+const listed = names => names.slice(0, NAMED_AT_MOST).join(', ') + (names.length > NAMED_AT_MOST ? ` and ${count(names.length - NAMED_AT_MOST)} more` : '');
+const clause = (names, from, to) => names.length ? [`${count(names.length)} that ${verb(names, from)} the profile ${verb(names, to)}: ${listed(names)}`] : [];
 
 /** How many of the rows that stand pass, and by name what is otherwise than under the profile. */
 export function limitsSentence(shelf, rows, judged) {
   const standing = rows.filter(row => shelf.columns.visibility.word(row) === 'public');
-  if (!judged.isOwn) return `${standing.filter(judged.passesProfile).length} of ${standing.length} keep within them.`;
+  if (!judged.isOwn) return `${count(standing.filter(judged.passesProfile).length)} of ${count(standing.length)} keep within them.`;
   let number = 0;
   const lost = [], won = [];
   for (const row of standing) {
@@ -45,6 +46,6 @@ export function limitsSentence(shelf, rows, judged) {
     if (before && !now) lost.push(nameOf(shelf, row));
     if (now && !before) won.push(nameOf(shelf, row));
   }
-  const parts = [`With your limits ${number} of ${standing.length} pass`, ...clause(lost, 'pass', 'fail'), ...clause(won, 'fail', 'pass')];
+  const parts = [`With your limits ${count(number)} of ${count(standing.length)} pass`, ...clause(lost, 'pass', 'fail'), ...clause(won, 'fail', 'pass')];
   return `${(parts.length > 1 ? parts : [...parts, 'as under the profile']).join('; ')}.`;
 }

@@ -12,12 +12,22 @@ function byColumn(rows, {codes, values}, falls) {
   return [...stated.sort((a, b) => falls ? order(b) - order(a) : order(a) - order(b)), ...missing];
 }
 
-/** The rows sorted; what is not stated comes last either way, ties stand fastest first, then by name. */
-export function inOrder(shelf, rows, {code, falls}) {
-  const fastest = byColumn(rows, shelf.columns.tps, true);
+function everyRow(shelf, {code, falls}) {
+  const every = Array.from({length: shelf.count}, (_, row) => row);
+  const fastest = byColumn(every, shelf.columns.tps, true);
   if (code === 'tps' && falls) return fastest;
   if (code === 'drive') return fastest.sort((a, b) => falls ? b - a : a - b);
   return byColumn(fastest, shelf.columns[code], falls);
+}
+
+/** The rows sorted; what is not stated comes last either way, ties stand fastest first, then by name. Each order is made once. */
+export function inOrder(shelf, rows, sort) {
+  shelf.orders ??= new Map();
+  const name = `${sort.falls}${sort.code}`;
+  if (!shelf.orders.has(name)) shelf.orders.set(name, everyRow(shelf, sort));
+  const kept = new Uint8Array(shelf.count);
+  for (const row of rows) kept[row] = 1;
+  return shelf.orders.get(name).filter(row => kept[row]);
 }
 
 function byVendor(shelf, title, rows) {

@@ -21,10 +21,17 @@ function decodeColumn(code, {words, codes, values, options}) {
   };
 }
 
+// results/slugs.py: what maker, model and capacity give; of plain letters only.
+function usualSlug({vendor, model, capacity_gb: capacity}, row) {
+  const size = capacity.value(row);
+  const text = `${vendor.word(row)} ${model.word(row)}${size ? ` ${size}gb` : ''}`.replaceAll('.', ' ').toLowerCase();
+  return text.replace(/[^\w\s-]/g, '').replace(/[-\s]+/g, '-').replace(/^[-_]+|[-_]+$/g, '').slice(0, 110) || 'product';
+}
+
 /** The columns of a data file, with what its words say put back. */
 export function decode(file) {
   const columns = Object.fromEntries(Object.entries(file.columns).map(([code, column]) => [code, decodeColumn(code, column)]));
-  return {...file, columns};
+  return {...file, columns, product: file.product.map((slug, row) => slug ?? usualSlug(columns, row))};
 }
 
 /** Fetch the data file; a failure is the caller's to handle: the server answers the same questions. */

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from webapp.register.drives.coded import Shelf
-from webapp.register.drives.judged import standing
 
 MODELS_AT_MOST = 20
 SHOWN = ("capacity_gb", "tps", "tps_per_tb", "endurance_dwpd", "sustained_tps")
@@ -33,7 +32,7 @@ def capacities_of(shelf: Shelf, rows: Iterable[int]) -> tuple[list[ModelCapaciti
     vendor, model, tps = (shelf.columns[code] for code in ("vendor", "model", "tps"))
     statistic, capacity = shelf.columns["statistic"], shelf.columns["capacity_gb"]
     found: dict[tuple[int, int, int], dict[int, int]] = {}
-    for row in standing(shelf, rows):
+    for row in rows:
         if capacity.codes[row] >= 0 and tps.codes[row] >= 0:
             key = (vendor.codes[row], model.codes[row], statistic.codes[row])
             known = found.setdefault(key, {})

@@ -9,7 +9,7 @@ from results.rules.endurance import three_digits
 from results.rules.linearity import linearity
 from results.rules.repeats import summarise
 from webapp.register.drives.coded import Shelf
-from webapp.register.drives.judged import HOW, name_of, standing
+from webapp.register.drives.judged import HOW, name_of
 from webapp.templatetags import units
 
 STATED = (
@@ -72,15 +72,14 @@ class CloudView:
 
 
 def cloud_view(shelf: Shelf, rows: Sequence[int]) -> CloudView:
-    """Return what stands beside the table of these rows."""
-    stand = standing(shelf, rows)
-    repeats = _repeats(shelf, stand)
+    """Return what stands beside the table; the rows are those that stand."""
+    repeats = _repeats(shelf, rows)
     return CloudView(
-        results_count=len(stand),
-        stated=_stated(shelf, stand),
+        results_count=len(rows),
+        stated=_stated(shelf, rows),
         repeats=repeats,
-        repeats_sentence="" if repeats else _single_runs(len(stand)),
-        by_devices=_by_devices(shelf, stand),
+        repeats_sentence="" if repeats else _single_runs(len(rows)),
+        by_devices=_by_devices(shelf, rows),
     )
 
 

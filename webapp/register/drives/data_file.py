@@ -8,6 +8,7 @@ import gzip
 import json
 from typing import Any
 
+from results.slugs import product_stem
 from webapp.register.drives.coded import Coded, Shelf
 from webapp.register.drives.search import OTHER_NAMES
 from webapp.register.drives.shelf import BILLIONTHS, current_shelf
@@ -22,11 +23,20 @@ def document_of(shelf: Shelf) -> dict[str, Any]:
         "version": shelf.version,
         "count": shelf.count,
         "run": shelf.runs,
-        "product": shelf.slugs,
+        "product": [None if slug == _usual_slug(shelf, row) else slug for row, slug in enumerate(shelf.slugs)],
         "columns": {code: _column(code, coded) for code, coded in shelf.columns.items()},
         "remarks": {str(row): said for row, said in shelf.remarks.items()},
         "other_names": OTHER_NAMES,
     }
+
+
+def _usual_slug(shelf: Shelf, row: int) -> str | None:
+    """Return the slug that maker, model and capacity give; None where other letters make it more than a plain rule."""
+    vendor, model = (shelf.columns[code].word(row) for code in ("vendor", "model"))
+    capacity = shelf.columns["capacity_gb"].value(row)
+    if not f"{vendor}{model}".isascii():
+        return None
+    return product_stem(vendor, model, None if capacity is None else int(capacity))
 
 
 def _column(code: str, coded: Coded) -> dict[str, Any]:

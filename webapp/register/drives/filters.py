@@ -4,12 +4,12 @@ Inside one filter any choice will do, between filters all must hold. Codes of ch
 (intel, western-digital, 6, to-1tb) and never change: an old address asks the same question for ever.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
 from webapp.register.columns import share_code
-from webapp.register.drives.coded import UNSTATED, Coded, Shelf
+from webapp.register.drives.coded import UNSTATED, Coded, Rows, Shelf
 from webapp.templatetags import units
 
 CHOICE, LEAST, MOST = "choice", "least", "most"
@@ -41,13 +41,13 @@ class Filter:
     scale: int = 1
     labels: dict[str, str] = field(default_factory=dict)
 
-    def options(self, shelf: Shelf, rows: Iterable[int] | None = None) -> dict[str, str]:
+    def options(self, shelf: Shelf, rows: Rows | None = None) -> dict[str, str]:
         """Return code -> label of what can be chosen: of the whole register, or of some of its rows."""
         coded = shelf.columns[self.column]
-        used = set(coded.codes) if rows is None else {coded.codes[row] for row in rows}
-        present = {coded.options[code]: self._label(coded, code) for code in sorted(used - {-1})}
+        used = [rows is None or bool(having & rows) for having in coded.sets]
+        present = {coded.options[code]: self._label(coded, code) for code, is_used in enumerate(used[:-1]) if is_used}
         fixed = {code: label for code, label in self.labels.items() if code in present or rows is None}
-        return (fixed or present) | ({UNSTATED: "not stated"} if -1 in used or rows is None else {})
+        return (fixed or present) | ({UNSTATED: "not stated"} if used[-1] else {})
 
     def _label(self, coded: Coded, code: int) -> str:
         option = coded.options[code]
@@ -106,14 +106,14 @@ class Test:
 
     name: str
     text: str
-    kept: Sequence[bool]
+    kept: Rows
 
 
 @dataclass(frozen=True)
 class Kept:
-    """The rows that pass every test, in the shelf's order, how many do not, and why."""
+    """The rows that pass every test, how many do not, and why."""
 
-    rows: list[int]
+    rows: Rows
     hidden: int
     reasons: list[Reason]
 
@@ -121,10 +121,10 @@ class Kept:
 def choice_test(chosen: Filter, codes: Sequence[str], shelf: Shelf) -> Test:
     """Return the test for one of several options."""
     coded = shelf.columns[chosen.column]
-    wanted = [option in codes for option in coded.options] + [UNSTATED in codes]  # the last: code -1
+    wanted = [option in codes for option in coded.options] + [UNSTATED in codes]
     labels = chosen.options(shelf)
     names = " or ".join(labels[code] for code in codes)
-    return Test(chosen.name, f"{chosen.subject} is not {names}", [wanted[code] for code in coded.codes])
+    return Test(chosen.name, f"{chosen.subject} is not {names}", coded.having(wanted))
 
 
 def number_test(chosen: Filter, text: str, shelf: Shelf) -> Test:
@@ -134,19 +134,26 @@ def number_test(chosen: Filter, text: str, shelf: Shelf) -> Test:
     passes = [value >= bound if chosen.kind == LEAST else value <= bound for value in coded.values] + [False]
     side = "below" if chosen.kind == LEAST else "over"
     said = f"{chosen.subject} is {side} {units.decimal(Decimal(text))} {chosen.unit} or not stated"
-    return Test(chosen.name, said, [passes[code] for code in coded.codes])
+    return Test(chosen.name, said, coded.having(passes))
 
 
-def keep(universe: Sequence[int], tests: Sequence[Test]) -> Kept:
+def keep(universe: Rows, tests: Sequence[Test]) -> Kept:
     """Return the rows of a table that pass every test, and for each test that hides some, how many."""
-    failed = {row: [place for place, test in enumerate(tests) if not test.kept[row]] for row in universe}
-    kept = [row for row in universe if not failed[row]]
-    hidden, back = [0] * len(tests), [0] * len(tests)
-    for row in universe:
-        for place in failed[row]:
-            hidden[place] += 1
-            back[place] += len(failed[row]) == 1
+    kept = universe
+    for test in tests:
+        kept &= test.kept
     reasons = [
-        Reason(test.name, test.text, hidden[place], back[place]) for place, test in enumerate(tests) if hidden[place]
+        Reason(test.name, test.text, (universe & ~test.kept).bit_count(), _hidden_alone(universe, tests, test))
+        for test in tests
+        if universe & ~test.kept
     ]
-    return Kept(kept, len(universe) - len(kept), reasons)
+    return Kept(kept, (universe & ~kept).bit_count(), reasons)
+
+
+def _hidden_alone(universe: Rows, tests: Sequence[Test], alone: Test) -> int:
+    """Return how many rows one test hides that no other does."""
+    rows = universe & ~alone.kept
+    for test in tests:
+        if test is not alone:
+            rows &= test.kept
+    return rows.bit_count()

@@ -48,19 +48,19 @@ class DrivesForm:
     @property
     def fields(self) -> Iterable[Field]:
         """Every filter; one that would part none of the page's rows, and is not set, is hidden."""
-        rows = [row for universe in self.page.universes for row in universe]
         choices, numbers = dict(self.page.question.choices), dict(self.page.question.numbers)
         for each in self.page.room.filters:
             if each.kind != CHOICE:
                 yield Field(each.name, each.label, each.unit, numbers.get(each.name, ""), [])
             else:
-                options = self._options(each, rows, choices.get(each.name, ()))
+                options = self._options(each, choices.get(each.name, ()))
                 parts_none = len(options) < 2 and each.name not in choices
                 yield Field(each.name, each.label, "", "", options, is_hidden=parts_none)
 
-    def _options(self, each: Filter, rows: list[int], chosen: tuple[str, ...]) -> list[Option]:
-        every = each.options(self.page.shelf)
-        offered = each.options(self.page.shelf, rows)
+    def _options(self, each: Filter, chosen: tuple[str, ...]) -> list[Option]:
+        shelf, page = self.page.shelf, self.page
+        every = shelf.remember(each.name, lambda: each.options(shelf))
+        offered = shelf.remember((page.room.name, each.name), lambda: each.options(shelf, page.universe))
         return [
             Option(code, label, code in chosen) for code, label in every.items() if code in offered or code in chosen
         ]

@@ -1,13 +1,13 @@
 """Which rows keep within limits: one comparison everywhere, on shares that are kept rounded up to nine places."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
 from results.models import Statistic, Verdict, Visibility
 from webapp.register.columns import share_code
-from webapp.register.drives.coded import Coded, Shelf
+from webapp.register.drives.coded import Coded, Rows, Shelf, rows_of
 from webapp.register.drives.shelf import BILLIONTHS
-from webapp.register.your_limits import Held, YourLimits, changes_sentence, keeps
+from webapp.register.your_limits import Changed, YourLimits, changed_sentence
 from webapp.templatetags import units
 
 HOW = {
@@ -24,51 +24,53 @@ def over_flags(coded: Coded, limit_pct: Decimal) -> list[bool]:
 
 
 class Judge:
-    """The rows of a shelf held against limits and against the profile's own."""
+    """The rows of a shelf held against limits and against the profile's own, as sets."""
 
     def __init__(self, shelf: Shelf, limits: YourLimits) -> None:
         self.shelf = shelf
-        self.is_own = limits.is_own
-        self._over = self._flags(limits.by_threshold)
-        self._over_profile = self._flags(limits.profile_by_threshold)
-        self._outcome = shelf.columns["outcome"]
+        outcome = shelf.columns["outcome"]
 
-    def _flags(self, limits: Mapping[int, Decimal]) -> list[tuple[Coded, list[bool]]]:
-        columns = [(self.shelf.columns[share_code(threshold_us)], limit) for threshold_us, limit in limits.items()]
-        return [(coded, over_flags(coded, limit)) for coded, limit in columns]
+        def having(*words: str) -> Rows:
+            return outcome.having([word in words for word in outcome.words] + [False])
 
-    def is_over(self, row: int) -> bool:
-        """Tell whether a share of the row is over one of the limits."""
-        return any(flags[coded.codes[row]] for coded, flags in self._over)
-
-    def is_over_profile(self, row: int) -> bool:
-        """Tell whether a share of the row is over one of the profile's limits."""
-        return any(flags[coded.codes[row]] for coded, flags in self._over_profile)
-
-    def passes(self, row: int) -> bool:
-        """Tell whether the row passes under the limits."""
-        return keeps(self._outcome.word(row), is_over_profile=self.is_over_profile(row), is_over=self.is_over(row))
-
-    def passes_profile(self, row: int) -> bool:
-        """Tell whether the row passes under the profile's limits."""
-        return not self.is_over_profile(row) and self._outcome.word(row) in {"", Verdict.Outcome.PASS}
-
-    def held(self, row: int) -> Held:
-        """Return the row under both; its name only where they differ."""
-        by_profile = self.passes_profile(row)
-        by_yours = self.passes(row) if self.is_own else by_profile
-        return Held(name_of(self.shelf, row) if by_profile != by_yours else "", by_profile, by_yours)
+        every = (1 << shelf.count) - 1
+        self.over_profile = _over(shelf, limits.profile_by_threshold)
+        over = _over(shelf, limits.by_threshold) if limits.is_own else self.over_profile
+        failed, untold = having(Verdict.Outcome.FAIL), having(Verdict.Outcome.UNDECIDED, Verdict.Outcome.VOID)
+        self.passes_profile = every & ~(self.over_profile | failed | untold)
+        # As your_limits.keeps: a log that fails passes only where it fails by shares over the profile's limits.
+        self.passes = every & ~(over | untold | (failed & ~self.over_profile)) if limits.is_own else self.passes_profile
 
 
-def standing(shelf: Shelf, rows: Iterable[int]) -> list[int]:
+def _over(shelf: Shelf, limits: Mapping[int, Decimal]) -> Rows:
+    """Return the rows with a share over one of the limits."""
+    rows = 0
+    for threshold_us, limit_pct in limits.items():
+        coded = shelf.columns[share_code(threshold_us)]
+        rows |= coded.having(over_flags(coded, limit_pct))
+    return rows
+
+
+def standing(shelf: Shelf) -> Rows:
     """Return the rows that are neither withdrawn nor superseded."""
     visibility = shelf.columns["visibility"]
-    return [row for row in rows if visibility.word(row) == Visibility.PUBLIC]
+    return visibility.having([word == Visibility.PUBLIC for word in visibility.words] + [False])
 
 
-def limits_sentence(shelf: Shelf, rows: Iterable[int], judge: Judge, limits: YourLimits) -> str:
+def limits_sentence(shelf: Shelf, rows: Rows, judge: Judge, limits: YourLimits) -> str:
     """Say how many of these rows pass under the limits, and what changed by them."""
-    return changes_sentence(limits, [judge.held(row) for row in standing(shelf, rows)])
+    stand = rows & standing(shelf)
+    changed = Changed(
+        count=stand.bit_count(),
+        passing=(stand & judge.passes).bit_count(),
+        lost=_named(shelf, stand & judge.passes_profile & ~judge.passes),
+        won=_named(shelf, stand & judge.passes & ~judge.passes_profile),
+    )
+    return changed_sentence(limits, changed)
+
+
+def _named(shelf: Shelf, rows: Rows) -> list[str]:
+    return [name_of(shelf, row) for row in rows_of(rows)]
 
 
 def name_of(shelf: Shelf, row: int) -> str:
@@ -78,33 +80,38 @@ def name_of(shelf: Shelf, row: int) -> str:
     return " ".join(part for part in parts if part) + (f" ({storage})" if storage else "")
 
 
-def table_sentence(shelf: Shelf, rows: Sequence[int], judge: Judge) -> str:
+def table_sentence(shelf: Shelf, rows: Rows, judge: Judge) -> str:
     """Say what a table holds under the profile's limits: how many results, the fastest, and how many are over."""
-    stand = standing(shelf, rows)
-    statistic = shelf.columns["statistic"]
-    published = sum(statistic.word(row) == Statistic.STEADY_AS_PUBLISHED for row in stand)
-    over = sum(judge.is_over_profile(row) for row in stand)
-    sentences = [_results(published, len(stand) - published), *_fastest(shelf, stand, judge)]
-    sentences += [f"{over} of {len(stand)} {'is' if over == 1 else 'are'} over a limit."] if over else []
+    stand = rows & standing(shelf)
+    published, over = stand & _of_statistic(shelf, Statistic.STEADY_AS_PUBLISHED), stand & judge.over_profile
+    sentences = [_results(published.bit_count(), (stand & ~published).bit_count()), *_fastest(shelf, stand, judge)]
+    verb = "is" if over.bit_count() == 1 else "are"
+    sentences += (
+        [f"{units.count(over.bit_count())} of {units.count(stand.bit_count())} {verb} over a limit."] if over else []
+    )
     return " ".join(sentences)
 
 
+def _of_statistic(shelf: Shelf, statistic: str) -> Rows:
+    coded = shelf.columns["statistic"]
+    return coded.having([word == statistic for word in coded.words] + [False])
+
+
 def _results(published: int, stored: int) -> str:
-    parts = [_number_of(published, "published result", "s")] if published or not stored else []
-    if stored:
-        parts += [f"{units.count(stored)} {'result from a stored log' if stored == 1 else 'results from stored logs'}"]
+    parts = [_number_of(published, "published result", "published results")] if published or not stored else []
+    parts += [_number_of(stored, "result from a stored log", "results from stored logs")] if stored else []
     return " and ".join(parts) + "."
 
 
-def _number_of(number: int, noun: str, ending: str) -> str:
-    return f"{units.count(number)} {noun}{'' if number == 1 else ending}"
+def _number_of(number: int, one: str, more: str) -> str:
+    return f"{units.count(number)} {one if number == 1 else more}"
 
 
-def _fastest(shelf: Shelf, rows: Sequence[int], judge: Judge) -> Iterable[str]:
+def _fastest(shelf: Shelf, rows: Rows, judge: Judge) -> Iterable[str]:
     """Name the fastest row within the limits, one for each statistic: they do not compare."""
-    statistic, tps = shelf.columns["statistic"], shelf.columns["tps"]
+    tps = shelf.columns["tps"]
     for kind, how in HOW.items():
-        same = [row for row in rows if statistic.word(row) == kind and tps.value(row) and judge.passes_profile(row)]
-        if same:
-            row = max(same, key=lambda each: tps.value(each) or 0)
+        same = rows_of(rows & judge.passes_profile & _of_statistic(shelf, kind))
+        row = max(same, key=lambda each: tps.value(each) or 0, default=None)
+        if row is not None and tps.value(row):
             yield f"Fastest within the limits {how}: {name_of(shelf, row)} at {tps.word(row)} tps."

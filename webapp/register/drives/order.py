@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from webapp.register.drives.coded import Coded, Shelf
+from webapp.register.drives.coded import Coded, Rows, Shelf, rows_of
 from webapp.register.parameters import FASTEST_FIRST, Sort
 from webapp.register.tables import STATISTIC_TITLES
 
@@ -19,9 +19,14 @@ class RowGroup:
     rows: tuple[int, ...]
 
 
-def in_order(shelf: Shelf, rows: Iterable[int], sort: Sort) -> list[int]:
+def in_order(shelf: Shelf, rows: Rows, sort: Sort) -> list[int]:
     """Return the rows sorted; what is not stated comes last either way, ties stand fastest first, then by name."""
-    fastest = _by_column(rows, shelf.columns["tps"], falls=True)
+    kept = set(rows_of(rows))
+    return [row for row in shelf.remember(sort, lambda: _every_row(shelf, sort)) if row in kept]
+
+
+def _every_row(shelf: Shelf, sort: Sort) -> list[int]:
+    fastest = _by_column(range(shelf.count), shelf.columns["tps"], falls=True)
     if sort == FASTEST_FIRST:
         return fastest
     if sort.code == "drive":
@@ -42,7 +47,8 @@ def grouped(shelf: Shelf, ordered: Sequence[int], *, by_vendor: bool) -> list[Ro
     statistic = shelf.columns["statistic"]
     groups: list[RowGroup] = []
     for kind, title in STATISTIC_TITLES.items():
-        same = [row for row in ordered if statistic.word(row) == kind]
+        code = statistic.words.index(kind) if kind in statistic.words else None
+        same = [row for row in ordered if statistic.codes[row] == code]
         if same and by_vendor:
             groups += _by_vendor(shelf, title, same)
         elif same:

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import Any
 
 from django.utils.http import urlencode
@@ -13,7 +14,7 @@ from results.rules.limits import Limit
 from webapp.register.columns import Column
 from webapp.register.drives import filters
 from webapp.register.drives.cells import RowWriter
-from webapp.register.drives.coded import Shelf
+from webapp.register.drives.coded import Rows, Shelf, set_of
 from webapp.register.drives.filters import Filter, Kept, Reason, Test
 from webapp.register.drives.judged import Judge, limits_sentence
 from webapp.register.drives.order import RowGroup, grouped, in_order, page_of, pages_count
@@ -109,14 +110,17 @@ class DrivesPage:
         return search(self.shelf.names, self.question.query)
 
     @cached_property
-    def universes(self) -> list[list[int]]:
+    def universes(self) -> list[Rows]:
         """The rows of each table, whatever is asked."""
         category, historical = self.shelf.columns["category"], self.shelf.columns["historical"]
-        by_category: dict[str, list[int]] = {spec.code: [] for spec in self.room.specs}
-        for row in range(self.shelf.count):
-            if category.word(row) in by_category and (not self.room.is_historical or historical.word(row) == "yes"):
-                by_category[category.word(row)].append(row)
-        return list(by_category.values())
+        every = historical.having([word == "yes" or not self.room.is_historical for word in historical.words] + [False])
+        codes = [spec.code for spec in self.room.specs]
+        return [every & category.having([word == code for word in category.words] + [False]) for code in codes]
+
+    @cached_property
+    def universe(self) -> Rows:
+        """The rows of all tables."""
+        return reduce(or_, self.universes)
 
     @cached_property
     def tests(self) -> list[Test]:
@@ -124,26 +128,23 @@ class DrivesPage:
         question, shelf = self.question, self.shelf
         tests = [self._left_out(name) for name in self.room.included if name not in question.included]
         if question.query:
-            kept = [self.found.holds(text) for text in shelf.names.texts]
-            tests.append(Test("q", f"not named {question.query}", kept))
+            named = set_of(self.found.holds(text) for text in shelf.names.texts)
+            tests.append(Test("q", f"not named {question.query}", named))
         tests += [filters.choice_test(filters.BY_NAME[name], codes, shelf) for name, codes in question.choices]
         tests += [filters.number_test(filters.BY_NAME[name], text, shelf) for name, text in question.numbers]
         if question.only_within:
-            tests.append(
-                Test("within", "not within the limits", [self.judge.passes(row) for row in range(shelf.count)])
-            )
+            tests.append(Test("within", "not within the limits", self.judge.passes))
         return tests
 
     def _left_out(self, name: str) -> Test:
         column, word, reason = HIDDEN_BECAUSE[name]
         coded = self.shelf.columns[column]
-        kept = [each != word for each in coded.words] + [True]
-        return Test(name, reason, [kept[code] for code in coded.codes])
+        return Test(name, reason, coded.having([each != word for each in coded.words] + [True]))
 
     @cached_property
     def sections(self) -> list[Section]:
         """The tables that have rows, whatever is asked; on a page of one table that one."""
-        pages = pages_count(max((len(kept.rows) for kept in self.kept), default=0)) if self.has_pages else 1
+        pages = pages_count(self.kept_rows.bit_count()) if self.has_pages else 1
         if self.question.page > pages:
             raise ParameterError(f"page={self.question.page}: expected 1 to {pages}")
         parts = zip(self.room.specs, self.kept, self.universes, strict=True)
@@ -153,6 +154,11 @@ class DrivesPage:
     def kept(self) -> list[Kept]:
         """What each table keeps."""
         return [filters.keep(universe, self.tests) for universe in self.universes]
+
+    @cached_property
+    def kept_rows(self) -> Rows:
+        """What all tables keep."""
+        return reduce(or_, (kept.rows for kept in self.kept))
 
     @property
     def has_pages(self) -> bool:
@@ -208,7 +214,7 @@ class DrivesPage:
     @property
     def shown_sentence(self) -> str:
         """How many rows are shown, of how many."""
-        kept, hidden = sum(len(each.rows) for each in self.kept), sum(each.hidden for each in self.kept)
+        kept, hidden = self.kept_rows.bit_count(), sum(each.hidden for each in self.kept)
         return f"{units.count(kept)} of {units.count(kept + hidden)} shown."
 
     @property
@@ -244,8 +250,7 @@ class DrivesPage:
     @property
     def limits_sentence(self) -> str:
         """How many rows pass under the limits, and what changed by them."""
-        kept = [row for each in self.kept for row in each.rows]
-        return limits_sentence(self.shelf, kept, self.judge, self.limits)
+        return limits_sentence(self.shelf, self.kept_rows, self.judge, self.limits)
 
     def as_form(self, form: str) -> str:
         """Return the address of the same rows in another form."""
@@ -254,7 +259,7 @@ class DrivesPage:
     @property
     def pages(self) -> list[tuple[int, str]]:
         """Number and address of each page; empty where one holds all."""
-        count = pages_count(len(self.rows)) if self.has_pages else 1
+        count = pages_count(self.kept_rows.bit_count()) if self.has_pages else 1
         numbers = range(1, count + 1) if count > 1 else ()
         return [(number, replace(self.question, page=number).address) for number in numbers]
 

@@ -1,0 +1,191 @@
+"""What a page of 5,000 products costs: processor time, queries, latency at a rate, the data file, and filter to paint.
+
+`python3 benchmarks/pages.py [NUMBER]`, with DATABASE_URL and REDIS_URL set, makes a database of its own beside the one
+named and drops it. Pages are asked for with other questions each time, so that no cache of answers can help.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from urllib.parse import urlsplit, urlunsplit
+
+from simulated_register import simulated_register  # isort: split
+
+from django.db import connection, reset_queries
+from django.test import Client
+from django.test.utils import override_settings
+from generated_products import generate
+from playwright.sync_api import sync_playwright
+
+from tests.chromium import CHROMIUM
+from tests.register import free_port
+from webapp.register.drives.data_file import current_file
+
+PAGES, RATE_PER_S, OPEN_LOOP_S, WARM_UP = 100, 20, 20, 5
+numbers = count(1)
+PAINT = """async vendor => {
+  const field = document.querySelector(`input[name=vendor][value="${vendor}"]`);
+  const begun = performance.now();
+  field.click();
+  await new Promise(done => new MutationObserver((_, seen) => { seen.disconnect(); done(); })
+    .observe(document.querySelector('[data-shown]'), {childList: true}));
+  await new Promise(done => requestAnimationFrame(() => {
+    const after = new MessageChannel();
+    after.port1.onmessage = done;
+    after.port2.postMessage(0);
+  }));
+  return performance.now() - begun;
+}"""
+
+
+def question() -> str:
+    """Return the address of a page that was not asked for before."""
+    number = next(numbers)
+    questions = (
+        "min_tps={}",
+        "min_tps={}&vendor=intel~micron&sort=drive",
+        "limit_1ms=3.{}",
+        "max_1ms=3.{}&act=6&sort=-tps_per_tb",
+    )
+    return f"/drives/nvme-flash/?{questions[number % len(questions)].format(number)}"
+
+
+def processor_ms(client: Client) -> list[float]:
+    """Return the processor time of each page in this process, ms, sorted."""
+    spent = []
+    for _ in range(PAGES):
+        begun = time.process_time()
+        answer = client.get(question())
+        spent.append(1000 * (time.process_time() - begun))
+        if answer.status_code != 200:
+            raise SystemExit(f"page: expected 200, got {answer.status_code}")
+    return sorted(spent)
+
+
+def queries_count(client: Client) -> int:
+    """Return how many queries a page takes."""
+    with override_settings(DEBUG=True):
+        reset_queries()
+        client.get(question())
+        return len(connection.queries)
+
+
+@contextmanager
+def server() -> Iterator[str]:
+    """Serve the database of this benchmark as `manage.py up` does."""
+    database = urlsplit(os.environ["DATABASE_URL"])
+    url = urlunsplit(database._replace(path=f"/{connection.settings_dict['NAME']}"))
+    port = free_port()
+    words = ["-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port), "--workers", "2"]
+    process = subprocess.Popen(
+        [sys.executable, *words, "--blocking-threads", "8", "webapp.wsgi:application"],
+        env=os.environ | {"DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "webapp.settings"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_for(f"http://127.0.0.1:{port}/healthz")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def wait_for(address: str) -> None:
+    """Wait until somebody answers."""
+    for _ in range(300):
+        try:
+            urllib.request.urlopen(address, timeout=5).close()  # noqa: S310 - our own http address
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    raise SystemExit(f"{address}: expected an answer in 30 s, got none")
+
+
+def fetch_ms(address: str) -> float:
+    """Return how long an answer takes, ms."""
+    begun = time.perf_counter()
+    with urllib.request.urlopen(address, timeout=30) as answer:  # noqa: S310 - our own http address
+        answer.read()
+    return 1000 * (time.perf_counter() - begun)
+
+
+def open_loop_ms(base: str, fetch: Callable[[str], float] = fetch_ms) -> list[float]:
+    """Return latencies, ms, sorted, of pages asked for at a rate whether or not earlier ones are answered."""
+    latencies: list[float] = []
+    begun = time.perf_counter()
+    asked = []
+    for number in range(RATE_PER_S * OPEN_LOOP_S):
+        time.sleep(max(0.0, begun + number / RATE_PER_S - time.perf_counter()))
+        thread = threading.Thread(target=lambda address: latencies.append(fetch(address)), args=(base + question(),))
+        thread.start()
+        asked.append(thread)
+    for thread in asked:
+        thread.join()
+    if len(latencies) != len(asked):
+        raise SystemExit(f"open loop: expected {len(asked)} answers, got {len(latencies)}")
+    return sorted(latencies)
+
+
+def paint_ms(base: str) -> list[float]:
+    """Return the times from a click on a filter to the painted table in Chromium, ms, sorted; the file is loaded."""
+    flags = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+        page = browser.new_page()
+        page.goto(f"{base}/drives/nvme-flash/")
+        page.evaluate("() => { for (const pick of document.querySelectorAll('details.pick')) pick.open = true; }")
+        vendors = ["intel", "micron", "samsung", "kioxia"] * 6
+        spent = [page.evaluate(PAINT, vendor) for vendor in vendors]
+        browser.close()
+    return sorted(spent[WARM_UP:])
+
+
+def at(part: float, ordered: list[float]) -> float:
+    """Return the value below which a part of them lies."""
+    return ordered[min(len(ordered) - 1, int(part * len(ordered)))]
+
+
+def row(what: str, found: str, wanted: str) -> None:
+    print(f"| {what} | {found} | {wanted} |")
+
+
+def measure(products_count: int) -> None:
+    generate(products_count)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    client = Client(SERVER_NAME="localhost")
+    begun = time.process_time()
+    client.get(question())
+    first_ms = 1000 * (time.process_time() - begun)
+    spent = processor_ms(client)
+    plain, compressed = current_file()
+    print(f"\n{products_count:,} products\n\n| measure | found | wanted |\n|---|---|---|")
+    row("first page after a change: columns read, CPU ms", f"{first_ms:.0f}", "-")
+    row("page, uncached, CPU ms: median, p95", f"{statistics.median(spent):.1f}, {at(0.95, spent):.1f}", "25")
+    row("queries a page", str(queries_count(client)), "the same whatever the rows")
+    row("data file, bytes: plain, gzip", f"{len(plain):,}, {len(compressed):,}", "200,000 compressed")
+    with server() as base:
+        for _ in range(WARM_UP):
+            fetch_ms(base + question())
+        latencies = open_loop_ms(base)
+        row(
+            f"{RATE_PER_S} pages/s, open loop, ms: median, p95",
+            f"{at(0.5, latencies):.0f}, {at(0.95, latencies):.0f}",
+            "150",
+        )
+        painted = paint_ms(base)
+        row("filter to paint in Chromium, ms: median, most", f"{at(0.5, painted):.0f}, {painted[-1]:.0f}", "50")
+
+
+if __name__ == "__main__":
+    with simulated_register():
+        measure(int(sys.argv[1]) if len(sys.argv) > 1 else 5000)
