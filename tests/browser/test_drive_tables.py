@@ -175,3 +175,27 @@ def test_an_asked_page_fits_a_phone(browser, site, address):
     page.goto(address)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     context.close()
+
+
+HOSTILE = """async text => {
+  const {decode} = await import('/static/js/drives/shelf.js');
+  const {bodies} = await import('/static/js/drives/rows.js');
+  const said = {words: [text], codes: [0]}, nothing = {words: [], codes: [-1], values: []};
+  const names = ['vendor', 'model', 'outcome', 'source', 'notes', 'tier', 'tps'];
+  const columns = Object.fromEntries(names.map(name => [name, said]));
+  Object.assign(columns, {capacity_gb: nothing, visibility: {words: ['public'], codes: [0]}, historical: nothing});
+  const shelf = decode({count: 1, run: ['r-1'], product: ['x'], remarks: {0: [['annotation', text, '']]}, columns});
+  const kinds = {drive: 'drive', source: 'text', notes: 'notes', tier: 'tier', tps: 'speed'};
+  const shown = Object.entries(kinds).map(([code, kind]) => ({code, kind, group: 'ev'}));
+  const table = document.createElement('table');
+  table.innerHTML = bodies(shelf, shown, [{titles: [[text, text]], rows: [0]}], new Map(), true);
+  return [table.querySelectorAll('script, img, i').length, table.textContent.split(text).length - 1];
+}"""
+
+
+@pytest.mark.parametrize(
+    "text", ['"><script>alert(1)</script>', "<img src=x onerror=alert(1)>", "<i>a</i>'&amp;", "\u202eabc"]
+)
+def test_no_text_of_the_data_file_is_rendered_as_markup(page, text):
+    page.goto("/drives/m2-flash/")
+    assert page.evaluate(HOSTILE, text) == [0, 10]

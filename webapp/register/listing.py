@@ -6,9 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 
-from results.querysets import RunQuerySet
 from webapp.register.exports import tables_as_csv, tables_as_json
 from webapp.register.parameters import Question
 from webapp.register.tables import Table
@@ -66,36 +64,6 @@ class Listing:
     def without_superseded_address(self) -> str:
         """The same page without superseded rows; empty where they are left out already."""
         return self.question.address(with_superseded=False) if self.question.with_superseded else ""
-
-
-def shown(runs: RunQuerySet, question: Question) -> RunQuerySet:
-    """Return the rows to show: withdrawn and superseded ones only where they are asked for."""
-    wanted = ["public"]
-    wanted += ["withdrawn"] if question.with_withdrawn else []
-    wanted += ["superseded"] if question.with_superseded else []
-    return runs.public().filter(visibility__in=wanted).for_table()
-
-
-def hidden_as_withdrawn(runs: RunQuerySet, question: Question) -> Hidden:
-    """Count what is left out because it was withdrawn."""
-    number = 0 if question.with_withdrawn else runs.withdrawn().count()
-    return Hidden(number, "withdrawn", question.address(with_withdrawn=True))
-
-
-def hidden_as_superseded(runs: RunQuerySet, question: Question) -> Hidden:
-    """Count what is left out because another run stands in its place."""
-    number = 0 if question.with_superseded else runs.superseded().count()
-    return Hidden(number, "superseded by another run", question.address(with_superseded=True))
-
-
-def hidden_as_marked(runs: RunQuerySet, question: Question) -> list[Hidden]:
-    """Count what is left out because of what became of it."""
-    return [hidden_as_withdrawn(runs, question), hidden_as_superseded(runs, question)]
-
-
-def hidden_as_historical(runs: RunQuerySet, category: str) -> Hidden:
-    """Count what is left out because it is no longer recommended."""
-    return Hidden(runs.standing().count(), "historical", f"{reverse('historical')}#{category}")
 
 
 def answer(request: HttpRequest, listing: Listing, template: str, context: dict[str, Any]) -> HttpResponse:

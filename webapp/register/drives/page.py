@@ -26,6 +26,7 @@ from webapp.register.tables import GROUP_LABELS, Head, TableSpec
 from webapp.register.your_limits import YourLimits
 from webapp.templatetags import units
 
+COLUMNS_SIDE_BY_SIDE = 14
 HIDDEN_BECAUSE = {
     "historical": ("historical", "yes", "historical"),
     "withdrawn": ("visibility", "withdrawn", "withdrawn"),
@@ -75,6 +76,11 @@ class Section:
     kept: Kept
     groups: list[RowGroup]
     bodies: SafeString
+
+    @property
+    def is_wide(self) -> bool:
+        """It has more columns than a desktop shows side by side, so it scrolls in a box of its own."""
+        return len(self.heads) > COLUMNS_SIDE_BY_SIDE
 
     @property
     def column_groups(self) -> list[tuple[str, str]]:
