@@ -5,6 +5,7 @@ named and drops it. Pages are asked for with other questions each time, so that 
 """
 
 import os
+import socket
 import statistics
 import subprocess
 import sys
@@ -25,7 +26,6 @@ from generated_products import generate
 from playwright.sync_api import sync_playwright
 
 from tests.chromium import CHROMIUM
-from tests.register import free_port
 from webapp.register.drives.data_file import current_file
 
 PAGES, RATE_PER_S, OPEN_LOOP_S, WARM_UP = 100, 20, 20, 5
@@ -75,6 +75,14 @@ def queries_count(client: Client) -> int:
         reset_queries()
         client.get(question())
         return len(connection.queries)
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as trial:
+        trial.bind(("127.0.0.1", 0))
+        port: int = trial.getsockname()[1]
+        return port
 
 
 @contextmanager

@@ -5,7 +5,8 @@ from django.http import QueryDict
 
 from tests.webapp.register.pages import read_rows
 from webapp.register.categories import DRIVE_COLUMNS
-from webapp.register.parameters import FASTEST_FIRST, ParameterError, Sort, read_question
+from webapp.register.not_understood import ParameterError
+from webapp.register.parameters import FASTEST_FIRST, Sort, read_question
 
 
 def read(query):

@@ -75,8 +75,9 @@ class DrivesQuestion:
         if name in INCLUDED:
             included = tuple(each for each in INCLUDED if each == name or each in self.included)
             return replace(self, included=included, page=1)
-        cleared = {"q": {"query": ""}, "within": {"only_within": False}}.get(name)
-        return replace(self, page=1, **cleared) if cleared else self._without_filter(name)
+        if name == "q":
+            return replace(self, query="", page=1)
+        return replace(self, only_within=False, page=1) if name == "within" else self._without_filter(name)
 
     def _without_filter(self, name: str) -> "DrivesQuestion":
         choices = tuple(choice for choice in self.choices if choice[0] != name)

@@ -6,6 +6,7 @@ The answer is exact: each row's place and the transaction that wrote it are in i
 
 from collections.abc import Iterable
 from threading import Lock
+from typing import Any
 
 from django.db import connection
 from django.utils.text import slugify
@@ -96,7 +97,7 @@ OWN = {
     "compressible": Coding(_compressible, option=str),
     "over_provisioned": Coding(_over_provisioned, option=str),
 }  # fmt: skip
-BESIDE = {
+BESIDE: dict[str, dict[str, Any]] = {
     "capacity_gb": {"value": int, "option_of_key": band_of},
     "tps": {"value": float},
     "endurance_dwpd": {"value": float},
