@@ -75,7 +75,7 @@ SPECS = {
         "nvme-3dxpoint",
         "NVMe 3D XPoint",
         XPOINT_COLUMNS,
-        by_choice=BY_CHOICE,
+        by_choice=BY_CHOICE | {"tps_per_tb"},
         source_notes=(THREE_SHARES_NOTE,),
         reading_notes=DRIVE_NOTES,
     ),

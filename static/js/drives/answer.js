@@ -48,7 +48,7 @@ export function answerTo(shelf, told, question, profile) {
     const groups = grouped(shelf, inOrder(shelf, kept[place].rows, question.sort), isByVendor);
     return {code, groups: hasPages ? pageOf(groups, page) : groups, isEmpty: kept[place].rows.length === 0};
   });
-  const rows = kept.flatMap(each => each.rows), hidden = kept.reduce((sum, each) => sum + each.hidden, 0);
+  const rows = kept.flatMap(each => each.rows).sort((a, b) => a - b), hidden = kept.reduce((sum, each) => sum + each.hidden, 0);
   return {
     sections, pages, page, hidden, shown: rows.length, reasons: mergedReasons(kept), readSentence: found.sentence,
     limitsSentence: limitsSentence(shelf, rows, judged),

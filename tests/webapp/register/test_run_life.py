@@ -22,7 +22,7 @@ def test_a_superseded_run_leaves_the_table_and_stays_at_its_address(client, rita
     life.supersede(run, successor, rita, "A longer run.")
     page = client.get("/drives/nvme-flash/")
     assert len(read_rows(page)) == 1
-    assert "Hidden: 1, because superseded by another run." in page.text
+    assert "Hidden by your filter: 1, because superseded by another run." in page.text
     page = client.get(f"/runs/{run.public_id}/")
     assert page.status_code == 200
     assert f'<a href="/runs/{successor.public_id}/">{successor.public_id}</a> stands in the place' in page.text
@@ -37,7 +37,7 @@ def test_superseded_rows_are_shown_with_their_mark_when_asked_for(client, rita, 
     page = client.get("/drives/nvme-flash/?superseded=include")
     assert sum("superseded" in row[0] for row in read_rows(page)) == 1
     assert "<b>superseded</b> by" in page.text
-    assert "Leave out superseded ones" in page.text
+    assert 'name="superseded" value="include" checked' in page.text
 
 
 def test_a_withdrawn_row_stands_with_its_reason(client, rita, make_log_run):
