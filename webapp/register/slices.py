@@ -75,8 +75,11 @@ class SliceTable:
     def passing_sentence(self) -> str:
         """How many of the slices shown keep within every limit."""
         passing = sum(row.outcome == "passes" for row in self.rows)
-        slices = units.counted(len(self.rows), "slice")
-        return f"{passing} of {slices} {'keeps' if passing == 1 else 'keep'} within every limit."
+        verb = "keeps" if passing == 1 else "keep"
+        if self.total > len(self.rows):
+            shown, every = units.count(len(self.rows)), units.count(self.total)
+            return f"Of the first {shown} of {every} slices {units.count(passing)} {verb} within every limit."
+        return f"{passing} of {units.counted(len(self.rows), 'slice')} {verb} within every limit."
 
     @property
     def cut_sentence(self) -> str:
