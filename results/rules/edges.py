@@ -6,6 +6,7 @@ practice does; the true share over the threshold lies between the share there an
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import takewhile
 
 US_PER_UNIT = {"us": 1, "ms": 1000}
@@ -45,6 +46,7 @@ def edge_not_above(threshold_us: int, unit: str, *, is_first_version: bool = Fal
     return list(takewhile(lambda edge: edge.us <= threshold_us, _edges(unit, is_first_version)))[-1]
 
 
+@cache
 def bucket_span_us(bucket: int, unit: str, *, is_first_version: bool = False) -> tuple[int, int]:
     """Return the edges of a bucket in us: it holds what took as long as the first or longer, and less than the second.
 

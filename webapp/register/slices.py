@@ -13,7 +13,7 @@ from webapp.register.marks import NearnessMark, nearness_mark
 from webapp.register.profile import current_profile
 from webapp.templatetags import units
 
-SHOWN_SLICES = 1_000  # of a page; a hostile log could ask for a page of a million rows. The CSV has them all
+SHOWN_SLICES = 200  # of a page: a day of slices of ten minutes has 144. The CSV and the chart have them all
 FIRST_EDGES = "act-1"  # of ACT 1.x, whose buckets begin one power of two later
 
 
@@ -75,8 +75,11 @@ class SliceTable:
     def passing_sentence(self) -> str:
         """How many of the slices shown keep within every limit."""
         passing = sum(row.outcome == "passes" for row in self.rows)
-        slices = units.counted(len(self.rows), "slice")
-        return f"{passing} of {slices} {'keeps' if passing == 1 else 'keep'} within every limit."
+        verb = "keeps" if passing == 1 else "keep"
+        if self.total > len(self.rows):
+            shown, every = units.count(len(self.rows)), units.count(self.total)
+            return f"Of the first {shown} of {every} slices {units.count(passing)} {verb} within every limit."
+        return f"{passing} of {units.counted(len(self.rows), 'slice')} {verb} within every limit."
 
     @property
     def cut_sentence(self) -> str:

@@ -13,10 +13,12 @@ from results.histogram_slices import histogram_slices
 from results.models import Finding, Histogram, Reading, Run, Share, Slice, Statistic, Submission, Verdict
 from results.rules.latency_table import LatencyRow, latency_table
 from webapp.register.run_page import SHOWN_VIOLATIONS
-from webapp.register.slices import FIRST_EDGES, SHOWN_SLICES, no_slice_sentence
+from webapp.register.slices import FIRST_EDGES, no_slice_sentence
 from webapp.register.times import judged_sentence
 from webapp.submissions.sweep import shared_findings
 from webapp.templatetags import units
+
+SHOWN_SLICES = 1_000  # the owners see more at once than the public page lists; of more the CSV has all
 
 SHOWN_MEMBERS = 200
 UNIT_US = {"us": 1, "ms": 1000}

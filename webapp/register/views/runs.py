@@ -30,7 +30,8 @@ from webapp.register.run_life import life_of
 from webapp.register.run_limits import as_limits, limits_context, own_limits
 from webapp.register.sentences import published_sentence
 from webapp.register.side_file import side_file_view
-from webapp.register.slices import SliceTable, slice_table
+from webapp.register.slice_lines import slice_lines
+from webapp.register.slices import slice_table
 from webapp.register.times import times_view
 from webapp.register.ycsb_page import ycsb_view
 
@@ -243,11 +244,10 @@ def earlier(request: HttpRequest, public_id: str, number: int) -> HttpResponseBa
 @public_page
 def slices_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
     run = find_run(request, public_id)
-    verdict = run.verdicts.select_related("profile").first()
-    table = slice_table(run, verdict, shown=None)
-    if table is None:
+    lines = slice_lines(run, run.verdicts.select_related("profile").first())
+    if lines is None:
         raise Http404(f"Run {public_id} has no slices: no histogram of its reads is known.")
-    return guarded(run, csv_response(f"{public_id}-slices", *_slice_lines(table)))
+    return guarded(run, csv_response(f"{public_id}-slices", *lines))
 
 
 @public_page
@@ -260,16 +260,3 @@ def status_lines_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
     header = ["elapsed_s", "done_ops_count", "ops_per_s"]
     lines = [[each.elapsed_s, each.done_ops_count, plain(each.ops_per_s)] for each in run.ycsb.intervals.all()]
     return guarded(run, csv_response(f"{public_id}-status-lines", header, lines))
-
-
-def _slice_lines(table: SliceTable) -> tuple[list[str], list[list[Any]]]:
-    names = [f"at_{limit.read_at_us}us" for limit in table.limits]
-    header = ["histogram", "slice", "start_s", "end_s", "first_line", "last_line", "ops_count"]
-    header += [f"{kind}_{name}" for name in names for kind in ("over_count", "over_pct")]
-    rows = []
-    for row in table.rows:
-        each = row.slice
-        line = [table.histogram.name, each.number, each.start_s, each.end_s, each.first_line, each.last_line]
-        shares = [value for share in row.shares for value in (share.over_count, share.text or None)]
-        rows.append([*line, each.ops_count, *shares])
-    return header, rows
