@@ -39,6 +39,7 @@ TOLD = (
         "Endurance",
         "drive writes per day over the warranty, from the maker's sheet; not verified here",
     ),
+    Meaning("firmware", "Firmware", "of the drive in the run; a certificate holds for one firmware"),
     Meaning("pcie_gen", "PCIe", "generation of the link that the drive was tested on, or is made for"),
     Meaning("storage", "Storage", "number and size of the devices of an instance that the run loaded"),
     Meaning(
