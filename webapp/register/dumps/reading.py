@@ -3,7 +3,7 @@
 import gzip
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ CHUNK_BYTES = 1024**2
 FILLED: dict[str, tuple[str, type[models.Model], str]] = {
     "product": ("product", Product, "slug"),
     "run": ("run", Run, "public_id"),
+    "superseded_by": ("superseded_by", Run, "public_id"),
     "profile": ("profile", Profile, "sha256"),
     "certificate": ("certificate", Certificate, "public_id"),
 }
@@ -54,7 +55,6 @@ def import_dump(directory: Path) -> Imported:
         for table in TABLES:
             if table.is_imported:
                 imported.rows[table.name] = _take_in(dump, table)
-        _supersede(dump)
         imported.contradictions = contradictions()
     return imported
 
@@ -83,37 +83,44 @@ def read_rows(dump: Dump, name: str) -> Iterator[dict[str, Any]]:
 
 def _take_in(dump: Dump, table: Table) -> int:
     """Write the rows of a table; a profile that a migration brought already is left as it is."""
+    if table.model is Run:
+        return _take_in_runs(dump, table)
     known = set(Profile.objects.values_list("sha256", flat=True)) if table.model is Profile else set()
-    names = [name for name in table.columns if name != "superseded_by"]
-    keys = {name: _keys(table, name) for name in names if name in FILLED}
+    return _write(table, (row for row in read_rows(dump, table.name) if row.get("sha256") not in known))
+
+
+def _take_in_runs(dump: Dump, table: Table) -> int:
+    """Write the runs, each after the one that stands in its place: a run is written once, as what it is."""
+    waiting, written = list(read_rows(dump, table.name)), 0
+    while waiting:
+        there = set(Run.objects.values_list("public_id", flat=True)) | {None}
+        ready = [row for row in waiting if row["superseded_by"] in there]
+        if not ready:
+            ids = ", ".join(sorted(row["public_id"] for row in waiting))
+            raise DumpError(f"{ids}: the runs that stand in their places are not in the dump")
+        written += _write(table, ready)
+        waiting = [row for row in waiting if row["superseded_by"] not in there]
+    return written
+
+
+def _write(table: Table, rows: Iterable[dict[str, Any]]) -> int:
+    keys = {name: _keys(table, name) for name in table.columns if name in FILLED}
     documents = {name for name, of in table.fields.items() if isinstance(of, models.JSONField)}
-    filled = [_field_name(table, name) for name in names]
+    filled = [_field_name(table, name) for name in table.columns]
     written = 0
 
     def values() -> Iterator[list[Any]]:
         nonlocal written
-        for row in read_rows(dump, table.name):
-            if row.get("sha256") in known:
-                continue
+        for row in rows:
             written += 1
-            yield [
+            own = [
                 keys[name][row[name]] if name in keys else _value(row[name], is_document=name in documents)
-                for name in names
-            ] + list(table.constants.values())
+                for name in table.columns
+            ]
+            yield [*own, *table.constants.values()]
 
-    visible = _visible_first(table, values())
-    copy_rows(table.model, [*filled, *table.constants], visible)
+    copy_rows(table.model, [*filled, *table.constants], values())
     return written
-
-
-def _visible_first(table: Table, rows: Iterator[list[Any]]) -> Iterator[list[Any]]:
-    """A superseded run names its successor, which is there only when all runs are: until then it is withdrawn."""
-    if table.model is not Run:
-        yield from rows
-        return
-    place = [name for name in table.columns if name != "superseded_by"].index("visibility")
-    for row in rows:
-        yield [*row[:place], "withdrawn" if row[place] == "superseded" else row[place], *row[place + 1 :]]
 
 
 def _field_name(table: Table, name: str) -> str:
@@ -122,27 +129,16 @@ def _field_name(table: Table, name: str) -> str:
     return FILLED[name][0] if name in FILLED else name
 
 
-def _keys(table: Table, name: str) -> dict[str, int]:
-    """Return the database's number for each public id that a column may hold."""
+def _keys(table: Table, name: str) -> dict[str | None, int | None]:
+    """Return the database's number for each public id that a column may hold; nothing for nothing."""
     if table.name in OF_YCSB:
         return dict(YcsbRun.objects.values_list("run__public_id", "pk"))
     _, model, key = FILLED[name]
-    return dict(model._default_manager.values_list(key, "pk"))
+    return {None: None, **dict(model._default_manager.values_list(key, "pk"))}
 
 
 def _value(value: Any, *, is_document: bool) -> Any:
     return json.dumps(value) if is_document else value
-
-
-def _supersede(dump: Dump) -> None:
-    """Give superseded runs their successors, now that every run is there."""
-    numbers = dict(Run.objects.values_list("public_id", "pk"))
-    for row in read_rows(dump, "runs"):
-        if row["superseded_by"]:
-            if row["superseded_by"] not in numbers:
-                raise DumpError(f"run {row['public_id']}: its successor {row['superseded_by']} is not in the dump")
-            run = Run.objects.filter(public_id=row["public_id"])
-            run.update(visibility=row["visibility"], superseded_by=numbers[row["superseded_by"]])
 
 
 def contradictions() -> list[str]:

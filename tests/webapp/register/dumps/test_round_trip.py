@@ -113,7 +113,7 @@ def test_an_import_that_fails_half_way_leaves_nothing(make_published_run, monkey
     make_published_run()
     directory = write_dump()
     call_command("flush", interactive=False)
-    monkeypatch.setattr("webapp.register.dumps.reading._supersede", lambda dump: 1 / 0)
+    monkeypatch.setattr("webapp.register.dumps.reading.contradictions", lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         import_dump(directory)
     assert not Product.objects.exists()
