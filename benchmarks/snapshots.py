@@ -50,7 +50,7 @@ class Closed:
 @contextmanager
 def server(application: str, environment: dict[str, str]) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
     """Serve an application as the register's own supervisor does; yield port and main process."""
-    port: int = free_port()  # type: ignore[no-untyped-call]
+    port: int = free_port()
     processes = min(len(os.sched_getaffinity(0)), MOST_WEB_PROCESSES)
     options = ["--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port), "--workers", str(processes)]
     options += ["--blocking-threads", str(WEB_THREADS), application]
@@ -62,7 +62,7 @@ def server(application: str, environment: dict[str, str]) -> Iterator[tuple[int,
         stderr=subprocess.DEVNULL,
     )
     try:
-        wait_for(lambda: ask(port, "/drives/nvme-flash/") == 200)  # type: ignore[no-untyped-call]
+        wait_for(lambda: ask(port, "/drives/nvme-flash/") == 200)
         yield port, process
     finally:
         process.terminate()
