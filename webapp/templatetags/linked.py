@@ -98,8 +98,9 @@ def _citation(name: str, words: str, public_id: str) -> dict[str, Any]:
 
 def _run_words(run: Run) -> str:
     speed = f"{units.decimal(run.tps)} tps" if run.tps else "speed not stated"
+    what = "YCSB through a database" if run.workload == "ycsb" else f"{speed}; {run.get_statistic_display()}"
     standing = "" if run.visibility == "public" else f"; {run.visibility}"
-    return f"{speed}; {run.get_statistic_display()}; tier: {run.get_tier_display()}{standing}."
+    return f"{what}; tier: {run.get_tier_display()}{standing}."
 
 
 def _properties(product: Product) -> list[dict[str, Any]]:

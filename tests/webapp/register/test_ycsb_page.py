@@ -66,7 +66,8 @@ def test_a_page_of_very_many_status_lines_says_what_it_leaves_out(client, publis
 
 def test_nothing_of_act_is_on_the_page(client, publish_run):
     text = client.get(f"/runs/{publish_run().public_id}/").text
-    assert not [word for word in ["worst slice", "tps", "Profile", "Minutes", "slices.csv"] if word in text]
+    words = ["worst slice", "tps", "Profile", "Minutes", "slices.csv"]
+    assert not [word for word in words if re.search(rf"\b{re.escape(word)}\b", text)]  # https holds the letters too
     assert re.search(r"ycsb-few-samples, <a [^>]*>line 17</a>", text)
 
 
