@@ -118,7 +118,6 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
-    "webapp.register.finders.PlotlyFinder",
 ]
 WHITENOISE_USE_FINDERS = True  # served from where they lie: there is no step that collects them and can be forgotten
 
