@@ -97,5 +97,5 @@ def _is_over(run: Run, limits: dict[int, Any]) -> bool:
 def _runs_spec(product: Product) -> TableSpec:
     """Return the table of a product's runs: its category's columns without what is the product's own."""
     spec = categories.spec_of(product)
-    of_runs = tuple(column for column in spec.columns if column not in NOT_OF_A_RUN)
+    of_runs = tuple(column for column in spec.usual if column not in NOT_OF_A_RUN)
     return replace(spec, columns=(columns.RUN, *of_runs), is_by_vendor=False)
