@@ -3,7 +3,7 @@
 import io
 
 from django.http import HttpRequest, HttpResponse
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from results.models import Product
 from webapp.register import categories
@@ -45,9 +45,17 @@ def picture_of(product: Product, standing: Standing) -> bytes:
     draw.text((EDGE, 480), details, fill=INK_2, font=details_font)
     draw.text((EDGE, 552), categories.spec_of(product).title, fill=INK_2, font=font(28))
     written = io.BytesIO()
-    # Flat colours: a third of the bytes. The default method takes 47 of 80 ms for a picture, this one 5.
-    image.quantize(32, Image.Quantize.FASTOCTREE).save(written, "PNG")
+    _flat(image).save(written, "PNG")
     return written.getvalue()
+
+
+def _flat(image: Image.Image) -> Image.Image:
+    """Return it in 32 colours, a third of the bytes. The default method takes 47 of 80 ms for a picture, this one 5."""
+    found = image.quantize(32, Image.Quantize.FASTOCTREE)
+    colours, paper = found.getpalette() or [], int(found.getpixel((0, HEIGHT - 1)))  # type: ignore[arg-type]
+    colours[3 * paper : 3 * paper + 3] = ImageColor.getrgb(PAPER)  # this method comes near a colour, not upon it
+    found.putpalette(colours)
+    return found
 
 
 def font(size: int) -> ImageFont.FreeTypeFont:

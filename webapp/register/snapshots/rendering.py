@@ -12,7 +12,7 @@ import zstandard
 from django.conf import settings
 from django.core.handlers.base import BaseHandler
 from django.core.handlers.wsgi import WSGIRequest
-from django.http.response import HttpResponseBase
+from django.http.response import FileResponse, HttpResponseBase
 
 COMPRESSED_FROM_BYTES = 512
 WORTH_RATIO = 0.9
@@ -52,12 +52,20 @@ def ask(path: str) -> tuple[str, list[tuple[str, str]], bytes]:
     """Return status, headers and bytes of the site's own answer to someone who is signed in nowhere."""
     response = respond(_environ(path))
     headers = [*response.items(), *(("Set-Cookie", each.OutputString()) for each in response.cookies.values())]
-    return f"{response.status_code} {response.reason_phrase}", headers, b"".join(_chunks(response))
+    return f"{response.status_code} {response.reason_phrase}", headers, _content(response)
 
 
 def respond(environ: dict[str, Any]) -> HttpResponseBase:
     """Return the site's answer, without the signals of a request: they would close the connection between two pages."""
     return site().get_response(WSGIRequest(environ))
+
+
+def _content(response: HttpResponseBase) -> bytes:
+    """Return the bytes; not by `close()`, which would end the request and with it the connection between two pages."""
+    content = b"".join(_chunks(response))
+    if isinstance(response, FileResponse) and response.file_to_stream:
+        response.file_to_stream.close()
+    return content
 
 
 def _chunks(response: HttpResponseBase) -> Iterator[bytes]:
