@@ -7,10 +7,13 @@ from webapp.register.drives.search import LONGEST_QUERY, words_of
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Name what was asked for: the view's own sentence, or the address where no view was found."""
-    said = exception.args[0] if exception.args else ""
+    """Name what was asked for: the view's own sentence, or the address where no view was found.
+
+    A view that knows better than the address what was looked for gives it after its sentence.
+    """
+    said, asked = (*exception.args, "", "")[:2]
     sentence = said if isinstance(said, str) and said else f"There is no page at {request.path}."
-    return render(request, "404.html", {"sentence": sentence, "asked": asked_words(request.path)}, status=404)
+    return render(request, "404.html", {"sentence": sentence, "asked": asked_words(asked or request.path)}, status=404)
 
 
 def asked_words(path: str) -> str:

@@ -74,7 +74,7 @@ def _of_drives(names: Sequence[str], limits: Sequence[Limit]) -> Choice:
     products = {product.slug: product for product in Product.objects.public().filter(slug__in=names)}
     missing = [name for name in names if name not in products]
     if missing:
-        raise Http404(f"No drive is named {missing[0]}.")
+        raise Http404(f"No drive is named {missing[0]}.", missing[0])
     candidates = _candidates(Run.objects.rated().filter(product__in=products.values()))
     within = set(Run.objects.filter(pk__in=[run.pk for run in candidates]).within(limits).values_list("pk", flat=True))
     ordered = sorted(candidates, key=lambda run: run.pk not in within)  # each part stays fastest first

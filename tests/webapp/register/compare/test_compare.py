@@ -211,6 +211,12 @@ def test_an_unreviewed_run_is_not_compared(client, make_run):
     assert client.get(asked(make_run(), hidden)).status_code == 404
 
 
+def test_a_drive_that_is_not_there_is_offered_to_be_searched_for(client, make_run):
+    answer = client.get(f"/compare/?drive={make_run().product.slug}&drive=exemplar-p4611")
+    assert answer.status_code == 404
+    assert 'value="exemplar p4611"' in answer.content.decode()
+
+
 def test_a_withdrawn_run_is_compared_and_said_to_be(client, make_run):
     text = client.get(asked(make_run(), make_run(visibility=Visibility.WITHDRAWN))).text
     assert '<span class="fail">withdrawn</span>' in text
