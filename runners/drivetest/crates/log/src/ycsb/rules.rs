@@ -76,6 +76,7 @@ rules! {
     ERRORS_SILENT "errors-silent" Note Nothing "run it with silence=false to see why operations fail"
     SERVICE_TIMES_ALONE "service-times-alone" Note Nothing "take YCSB with a target and measurement.interval=both to see response times"
     HDR_UNREADABLE "hdr-unreadable" Look Nothing "send the .hdr file as YCSB wrote it; what of it can be read is merged"
+    HDR_NOT_COMPARED "hdr-not-compared" Look Nothing "send the .hdr file as YCSB wrote it: what of it cannot be read is told by hdr-unreadable"
     HDR_DIFFERS "hdr-differs" Look Nothing "send the .hdr files of this run: YCSB writes them anew in each run"
     HDR_UNMATCHED "hdr-unmatched" Look Nothing "send one log with its own .hdr files for each run"
     HDR_OF_SEVERAL "hdr-of-several-clients" Note Nothing ""

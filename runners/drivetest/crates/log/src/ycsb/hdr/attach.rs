@@ -15,6 +15,23 @@ struct Merged {
     counts: Vec<u64>,
     latencies: Latencies,
     left_out_count: u64,
+    known_count: u64,
+    unread_count: u64,
+}
+
+impl Merged {
+    /// How many operations the files hold is open.
+    fn is_open(&self) -> bool {
+        self.unread_count > 0 || self.known_count == 0
+    }
+
+    /// What of them cannot be read.
+    fn unread(&self) -> String {
+        match (self.unread_count, self.known_count) {
+            (0, _) => "no histogram is there".to_owned(),
+            (unread, known) => format!("{unread} of {} histograms cannot be read", unread + known),
+        }
+    }
 }
 
 /// Adds them to the runs; what fits no run is told.
@@ -43,6 +60,8 @@ fn merge(files: Vec<HdrFile>, findings: &mut Findings) -> Vec<Merged> {
             merged.latencies.merge(&file.latencies);
             merged.counts.push(file.latencies.ops_count());
             merged.left_out_count += file.left_out_count;
+            merged.known_count += file.known_count;
+            merged.unread_count += file.unread_count;
             merged.names.push(file.name);
         } else {
             all.push(Merged {
@@ -51,6 +70,8 @@ fn merge(files: Vec<HdrFile>, findings: &mut Findings) -> Vec<Merged> {
                 counts: vec![file.latencies.ops_count()],
                 latencies: file.latencies,
                 left_out_count: file.left_out_count,
+                known_count: file.known_count,
+                unread_count: file.unread_count,
             });
         }
     }
@@ -64,6 +85,8 @@ fn attach_one(runs: &mut [Run], merged: &Merged, name: OperationName, findings: 
     };
     let at = match runs {
         [_] => Some(0),
+        // Some of its counts alone would tell of another run.
+        _ if merged.is_open() => None,
         _ => {
             // YCSB writes a file anew in each run: it is of one of them, and its counts tell of which.
             let mut fitting = runs.iter().enumerate().filter(|(_, run)| fits(run));
@@ -72,16 +95,23 @@ fn attach_one(runs: &mut [Run], merged: &Merged, name: OperationName, findings: 
         }
     };
     let Some(run) = at.map(|at| &mut runs[at]) else {
-        let sentence = format!(
-            "{}: its counts are of none of the {} runs alone",
-            merged.names.join(", "),
-            runs.len()
-        );
+        let names = merged.names.join(", ");
+        let sentence = if merged.is_open() {
+            format!(
+                "{names}: {}, so that its counts do not tell which of the {} runs it is of",
+                merged.unread(),
+                runs.len()
+            )
+        } else {
+            format!("{names}: its counts are of none of the {} runs alone", runs.len())
+        };
         return findings.add(rules::HDR_UNMATCHED.at(None, sentence));
     };
     let found = compare(printed(run, &name), merged);
-    let operation = operation(printed(run, &name), name, &merged.latencies);
-    run.operations.push(operation);
+    if merged.known_count > 0 {
+        let operation = operation(printed(run, &name), name, &merged.latencies);
+        run.operations.push(operation);
+    }
     run.findings.extend(found);
     run.validity = Validity::of(&run.findings);
 }
@@ -120,6 +150,13 @@ fn operation(printed: Option<&Operation>, name: OperationName, latencies: &Laten
 fn compare(printed: Option<&Operation>, merged: &Merged) -> Vec<Finding> {
     let names = merged.names.join(", ");
     let metric = &merged.metric;
+    if merged.is_open() {
+        let sentence = format!(
+            "{names}: {}: how many operations of {metric} they hold is open, and nothing is compared with the rows",
+            merged.unread()
+        );
+        return vec![rules::HDR_NOT_COMPARED.at(None, sentence)];
+    }
     if merged.left_out_count > 0 {
         let count = merged.left_out_count;
         let sentence =

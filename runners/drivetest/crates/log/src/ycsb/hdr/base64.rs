@@ -31,6 +31,19 @@ fn value(letter: u8) -> Option<u32> {
     Some(u32::from(value))
 }
 
+/// The text of bytes.
+#[cfg(test)]
+pub fn encode(bytes: &[u8]) -> String {
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let letter = |bits: u32, at: usize| char::from(LETTERS[(bits >> (18 - 6 * at) & 63) as usize]);
+    let group = |part: &[u8]| {
+        let bits = (0..3).fold(0, |bits, at| bits << 8 | u32::from(*part.get(at).unwrap_or(&0)));
+        let told = (0..=part.len()).map(|at| letter(bits, at));
+        told.chain("==".chars()).take(4).collect::<String>()
+    };
+    bytes.chunks(3).map(group).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,6 +64,7 @@ mod tests {
                 Some(bytes.as_bytes()),
                 "{text}"
             );
+            assert_eq!(encode(bytes.as_bytes()), text);
         }
         assert_eq!(decode(b"+/+/"), Some(vec![0xfb, 0xff, 0xbf]));
     }

@@ -5,26 +5,21 @@ use std::io::Read;
 use flate2::read::ZlibDecoder;
 
 use crate::ycsb::hdr::base64;
+use crate::ycsb::hdr::encoding::{self, Encoding, Fault, Form, number};
 
 /// Inflated bytes that are read: a histogram of three digits over all of a u64 has 55,296 counts of at most 9 bytes.
 const INFLATED_BYTES_MAX: u64 = 1 << 20;
 
-/// Source: HdrHistogram, V2EncodingCookieBase and V2CompressedEncodingCookieBase, each with 0x10 for its words' size.
-const COOKIE: u32 = 0x1c84_9313;
-const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
-
-/// Bytes before the counts.
-const HEAD_BYTES: usize = 40;
-
 /// Hands each value of a histogram (its bucket's greatest) and how many there are to `each`.
 ///
 /// # Errors
-/// What is wrong with it, in words; some counts may have been handed over by then.
-pub fn decode(text: &[u8], mut each: impl FnMut(u64, u64)) -> Result<(), &'static str> {
+/// What is wrong with it; some counts may have been handed over by then.
+pub fn decode(text: &[u8], mut each: impl FnMut(u64, u64)) -> Result<(), Fault> {
     let bytes = base64::decode(text).ok_or("its base64 is damaged or cut")?;
     let inflated = inflate(&bytes)?;
-    let scale = Scale::of(&inflated)?;
-    let mut counts = Counts(&inflated[HEAD_BYTES..]);
+    let encoding = Encoding::of(&inflated)?;
+    let scale = Scale::of(&encoding)?;
+    let mut counts = Counts::of(&encoding);
     let mut index = 0_u64;
     while let Some(count) = counts.next() {
         let count = count?;
@@ -47,10 +42,8 @@ pub fn decode(text: &[u8], mut each: impl FnMut(u64, u64)) -> Result<(), &'stati
     Ok(())
 }
 
-fn inflate(bytes: &[u8]) -> Result<Vec<u8>, &'static str> {
-    if number(bytes, 0) != Some(COMPRESSED_COOKIE) {
-        return Err("it is no compressed histogram of version 2");
-    }
+fn inflate(bytes: &[u8]) -> Result<Vec<u8>, Fault> {
+    encoding::check_compressed(bytes)?;
     let length = number(bytes, 4).and_then(|length| usize::try_from(length).ok());
     let body = length
         .and_then(|length| bytes[8..].get(..length))
@@ -61,14 +54,9 @@ fn inflate(bytes: &[u8]) -> Result<Vec<u8>, &'static str> {
         .read_to_end(&mut inflated);
     read.map_err(|_| "its zlib stream is damaged")?;
     if inflated.len() as u64 > INFLATED_BYTES_MAX {
-        return Err("it is larger than a histogram of latencies can be");
+        return Err("it is larger than a histogram of latencies can be".into());
     }
     Ok(inflated)
-}
-
-fn number(bytes: &[u8], at: usize) -> Option<u32> {
-    let word = bytes.get(at..at + 4)?.try_into().ok()?;
-    Some(u32::from_be_bytes(word))
 }
 
 /// How indexes are values.
@@ -78,24 +66,13 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(bytes: &[u8]) -> Result<Self, &'static str> {
-        if number(bytes, 0) != Some(COOKIE) || bytes.len() < HEAD_BYTES {
-            return Err("it has no head of version 2");
-        }
-        if number(bytes, 4).map(|length| length as usize) != Some(bytes.len() - HEAD_BYTES) {
-            return Err("it holds more or fewer bytes than it says");
-        }
-        if number(bytes, 8) != Some(0) {
-            return Err("its values are shifted");
-        }
-        let digits = number(bytes, 12).filter(|digits| (1..=5).contains(digits));
+    fn of(encoding: &Encoding<'_>) -> Result<Self, &'static str> {
+        let digits = Some(encoding.digits).filter(|digits| (1..=5).contains(digits));
         let digits = digits.ok_or("its digits are not 1 to 5")?;
-        let lowest =
-            u64::from(number(bytes, 16).unwrap_or(0)) << 32 | u64::from(number(bytes, 20).unwrap_or(0));
         // 2 x 10^digits values are told apart, in the next power of two.
         let sub_bits = (2 * 10_u32.pow(digits)).next_power_of_two().ilog2();
         Ok(Self {
-            unit_bits: lowest.checked_ilog2().ok_or("its lowest value is 0")?,
+            unit_bits: encoding.lowest.checked_ilog2().ok_or("its lowest value is 0")?,
             half_bits: sub_bits - 1,
         })
     }
@@ -114,20 +91,34 @@ impl Scale {
     }
 }
 
-/// Counts as they are written: ZigZag, then 7 bits a byte, the least first, and all 8 of a ninth.
-/// Source: HdrHistogram, ZigZagEncoding.java.
-struct Counts<'a>(&'a [u8]);
+/// Counts, one after the other; a negative one skips as many indexes.
+struct Counts<'a> {
+    left: &'a [u8],
+    form: Form,
+}
 
-impl Counts<'_> {
-    fn next(&mut self) -> Option<Result<i64, &'static str>> {
-        (!self.0.is_empty()).then(|| self.number().ok_or("a count is cut"))
+impl<'a> Counts<'a> {
+    fn of(encoding: &Encoding<'a>) -> Self {
+        Self {
+            left: encoding.counts,
+            form: encoding.form,
+        }
     }
 
-    fn number(&mut self) -> Option<i64> {
+    fn next(&mut self) -> Option<Result<i64, &'static str>> {
+        (!self.left.is_empty()).then(|| match self.form {
+            Form::ZigZag => self.zigzag().ok_or("a count is cut"),
+            Form::Words { bytes } => self.word(bytes),
+        })
+    }
+
+    /// 7 bits a byte, the least first, and all 8 of a ninth.
+    /// Source: HdrHistogram, ZigZagEncoding.java.
+    fn zigzag(&mut self) -> Option<i64> {
         let mut value = 0_u64;
         for at in 0..9 {
-            let (&byte, rest) = self.0.split_first()?;
-            self.0 = rest;
+            let (&byte, rest) = self.left.split_first()?;
+            self.left = rest;
             let kept = if at == 8 { byte } else { byte & 0x7f };
             value |= u64::from(kept) << (7 * at);
             if byte & 0x80 == 0 {
@@ -137,6 +128,22 @@ impl Counts<'_> {
         let sign = (value & 1).wrapping_neg();
         Some(((value >> 1) ^ sign).cast_signed())
     }
+
+    /// Source: HdrHistogram, AbstractHistogram.fillCountsArrayFromSourceBuffer().
+    fn word(&mut self, bytes: usize) -> Result<i64, &'static str> {
+        let (word, rest) = self.left.split_at_checked(bytes).unwrap_or_default();
+        self.left = rest;
+        match word.first() {
+            None => Err("a count is cut"),
+            Some(0x80..) => Err("a count is negative"),
+            Some(_) => {
+                let value = word
+                    .iter()
+                    .fold(0_u64, |value, &byte| value << 8 | u64::from(byte));
+                Ok(value.cast_signed())
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -144,53 +151,80 @@ mod tests {
     use super::*;
     use std::io::Write as _;
 
-    fn counts(bytes: &[u8]) -> Vec<Result<i64, &'static str>> {
-        let mut counts = Counts(bytes);
+    fn counts(form: Form, bytes: &[u8]) -> Vec<Result<i64, &'static str>> {
+        let mut counts = Counts { left: bytes, form };
         std::iter::from_fn(|| counts.next()).collect()
     }
 
-    fn written(head: [u32; 10], body: &[u8]) -> Vec<u8> {
+    /// A compressed cookie, the words before the counts, and the counts.
+    fn written(cookie: u32, head: &[u32], body: &[u8]) -> String {
         let mut bytes: Vec<u8> = head.iter().flat_map(|word| word.to_be_bytes()).collect();
         bytes.extend_from_slice(body);
         let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
         zlib.write_all(&bytes).unwrap();
         let zlib = zlib.finish().unwrap();
         let length = u32::try_from(zlib.len()).unwrap();
-        [
-            COMPRESSED_COOKIE.to_be_bytes().to_vec(),
-            length.to_be_bytes().to_vec(),
-            zlib,
-        ]
-        .concat()
+        base64::encode(&[&cookie.to_be_bytes()[..], &length.to_be_bytes(), &zlib].concat())
+    }
+
+    fn v0(words: u32, digits: u32, body: &[u8]) -> String {
+        let head = [0x1c84_9308 | words << 4, digits, 0, 1, 0, 1 << 30, 0, 6];
+        written(0x1c84_9309 | words << 4, &head, body)
+    }
+
+    fn v1(words: u32, digits: u32, body: &[u8]) -> String {
+        let length = u32::try_from(body.len()).unwrap();
+        let head = [
+            0x1c84_9301 | words << 4,
+            length,
+            0,
+            digits,
+            0,
+            1,
+            0,
+            1 << 30,
+            0x3ff0_0000,
+            0,
+        ];
+        written(0x1c84_9302 | words << 4, &head, body)
     }
 
     fn head(digits: u32, body: &[u8]) -> [u32; 10] {
         let length = u32::try_from(body.len()).unwrap();
-        [COOKIE, length, 0, digits, 0, 1, 0, 1 << 30, 0x3ff0_0000, 0]
+        [0x1c84_9313, length, 0, digits, 0, 1, 0, 1 << 30, 0x3ff0_0000, 0]
     }
 
-    fn read(bytes: &[u8]) -> Result<Vec<(u64, u64)>, &'static str> {
-        let inflated = inflate(bytes)?;
-        let scale = Scale::of(&inflated)?;
+    fn v2(digits: u32, body: &[u8]) -> String {
+        written(0x1c84_9314, &head(digits, body), body)
+    }
+
+    fn read(text: &str) -> Result<Vec<(u64, u64)>, Fault> {
         let mut told = Vec::new();
-        let mut index = 0_u64;
-        for count in self::counts(&inflated[HEAD_BYTES..]) {
-            match u64::try_from(count?) {
-                Ok(count) => {
-                    told.push((scale.greatest(index).ok_or("range")?, count));
-                    index += 1;
-                }
-                Err(_) => index += 2048,
-            }
-        }
+        decode(text.as_bytes(), |value, count| told.push((value, count)))?;
         Ok(told)
+    }
+
+    fn fault(text: &str) -> String {
+        read(text).unwrap_err().into_owned()
+    }
+
+    /// 2051 words of so many bytes: one at 0, two at 1, three at the last, which is 2053.
+    fn words(bytes: usize) -> Vec<u8> {
+        let mut body = vec![0; bytes * 2051];
+        for (index, count) in [(0, 1), (1, 2), (2050, 3)] {
+            body[(index + 1) * bytes - 1] = count;
+        }
+        body
     }
 
     #[test]
     fn numbers_are_zigzag_in_seven_bits() {
-        assert_eq!(counts(&[0, 1, 2, 0x80, 1]), [Ok(0), Ok(-1), Ok(1), Ok(64)]);
-        assert_eq!(counts(&[0xff; 9]), [Ok(i64::MIN)]);
-        assert_eq!(counts(&[0x80]), [Err("a count is cut")]);
+        assert_eq!(
+            counts(Form::ZigZag, &[0, 1, 2, 0x80, 1]),
+            [Ok(0), Ok(-1), Ok(1), Ok(64)]
+        );
+        assert_eq!(counts(Form::ZigZag, &[0xff; 9]), [Ok(i64::MIN)]);
+        assert_eq!(counts(Form::ZigZag, &[0x80]), [Err("a count is cut")]);
     }
 
     #[test]
@@ -210,27 +244,96 @@ mod tests {
     }
 
     #[test]
+    fn words_are_big_endian_and_never_negative() {
+        let two = Form::Words { bytes: 2 };
+        assert_eq!(counts(two, &[0x12, 0x34, 0x7f, 0xff]), [Ok(0x1234), Ok(0x7fff)]);
+        assert_eq!(counts(two, &[0, 1, 0]), [Ok(1), Err("a count is cut")]);
+        assert_eq!(counts(two, &[0x80, 0]), [Err("a count is negative")]);
+        let eight = Form::Words { bytes: 8 };
+        let greatest = i64::MAX.to_be_bytes();
+        assert_eq!(counts(eight, &greatest), [Ok(i64::MAX)]);
+        assert_eq!(counts(eight, &[0xff; 8]), [Err("a count is negative")]);
+    }
+
+    #[test]
     fn a_histogram_made_by_hand_is_read() {
         // One at 0, two at 1, 2048 indexes from 2 on without any, three at 2050.
-        let body = [2, 4, 0xff, 0x1f, 6];
-        assert_eq!(
-            read(&written(head(3, &body), &body)),
-            Ok(vec![(0, 1), (1, 2), (2053, 3)])
-        );
+        let truth = Ok(vec![(0, 1), (1, 2), (2053, 3)]);
+        assert_eq!(read(&v2(3, &[2, 4, 0xff, 0x1f, 6])), truth);
+        for bytes in [2, 4, 8] {
+            let size = u32::try_from(bytes).unwrap();
+            assert_eq!(read(&v1(size, 3, &words(bytes))), truth, "V1 of {bytes}");
+            assert_eq!(read(&v0(size, 3, &words(bytes))), truth, "V0 of {bytes}");
+        }
     }
 
     #[test]
     fn damage_is_told_and_never_believed() {
-        let body = [2];
-        let good = written(head(3, &body), &body);
+        let good = v2(3, &[2]);
         assert!(read(&good).is_ok());
-        assert!(read(&good[..good.len() - 1]).is_err());
-        assert!(read(&written(head(9, &body), &body)).is_err());
-        assert!(read(&written(head(3, &[]), &body)).is_err());
+        assert!(read(&good[..good.len() - 4]).is_err());
+        for damaged in [v2(9, &[2]), v1(8, 9, &[0; 8]), v0(8, 9, &[0; 8])] {
+            assert_eq!(fault(&damaged), "its digits are not 1 to 5");
+        }
+        assert!(read(&written(0x1c84_9314, &head(3, &[]), &[2])).is_err());
         let zeros = vec![0; 3 << 20];
-        assert!(read(&written(head(3, &zeros), &zeros)).is_err());
-        assert!(decode(b"HIST", |_, _| ()).is_err());
+        for large in [v2(3, &zeros), v1(8, 3, &zeros), v0(8, 3, &zeros)] {
+            assert_eq!(fault(&large), "it is larger than a histogram of latencies can be");
+        }
+        assert_eq!(fault(&v1(8, 3, &[0; 12])), "a count is cut");
+        assert_eq!(fault(&v0(8, 3, &[0xff; 8])), "a count is negative");
         let skip = [0xff; 9];
-        assert!(read(&written(head(3, &skip), &skip)).is_ok());
+        assert_eq!(read(&v2(3, &skip)), Ok(vec![]));
+        let beyond = [1_u64 << 40; 60_000].map(u64::to_be_bytes).concat();
+        assert_eq!(fault(&v1(8, 3, &beyond)), "a count is beyond the range of values");
+    }
+
+    #[test]
+    fn an_encoding_that_is_not_read_is_told_by_its_cookie() {
+        let unread = |cookie| format!("it is written in an encoding that is not read: cookie {cookie}");
+        assert_eq!(fault("SElTVA=="), unread("0x48495354"));
+        assert_eq!(fault("SEk="), "it is cut");
+        assert_eq!(
+            fault(&written(0x1c84_9316, &head(3, &[]), &[])),
+            unread("0x1c849316")
+        );
+        assert_eq!(fault(&v1(3, 3, &[0; 3])), unread("0x1c849331"));
+        assert_eq!(fault(&v0(0, 3, &[0; 3])), unread("0x1c849308"));
+    }
+
+    proptest::proptest! {
+        /// Every encoding of the same counts is read as the same.
+        #[test]
+        fn encodings_tell_the_same(counts in proptest::collection::vec(0_u16..0x8000, 1..3000)) {
+            let body = |bytes: usize| -> Vec<u8> {
+                let word = |&count: &u16| u64::from(count).to_be_bytes()[8 - bytes..].to_vec();
+                counts.iter().flat_map(word).collect()
+            };
+            let truth = read(&v1(8, 3, &body(8))).unwrap();
+            let told: Vec<u64> = truth.iter().map(|&(_, count)| count).collect();
+            let asked: Vec<u64> = counts.iter().filter(|&&count| count > 0).map(|&count| count.into()).collect();
+            assert_eq!(told, asked);
+            for bytes in [2, 4, 8] {
+                let size = u32::try_from(bytes).unwrap();
+                assert_eq!(read(&v1(size, 3, &body(bytes))).unwrap(), truth);
+                assert_eq!(read(&v0(size, 3, &body(bytes))).unwrap(), truth);
+            }
+        }
+
+        /// Whatever stands behind the cookies, nothing panics and nothing is handed over beyond what was inflated.
+        #[test]
+        fn any_bytes_are_read_or_told(
+            base in 0x1c84_9300_u32..0x1c84_9400,
+            inner in 0x1c84_9300_u32..0x1c84_9400,
+            mut bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..400),
+        ) {
+            let length = u32::try_from(bytes.len().saturating_sub(36)).unwrap();
+            if let Some(payload) = bytes.get_mut(..4) {
+                payload.copy_from_slice(&length.to_be_bytes());
+            }
+            let mut sum = 0;
+            let _ = decode(written(base, &[inner], &bytes).as_bytes(), |_, _| sum += 1);
+            assert!(sum <= bytes.len());
+        }
     }
 }

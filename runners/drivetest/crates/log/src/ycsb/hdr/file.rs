@@ -37,6 +37,10 @@ pub struct HdrFile {
     pub latencies: Latencies,
     /// Histograms that were left out, as they are not within the span.
     pub left_out_count: u64,
+    /// Histograms that were read, or left out.
+    pub known_count: u64,
+    /// Lines of it that should be histograms and cannot be read: how many operations they hold is open.
+    pub unread_count: u64,
     /// Its counts are more than any run makes: none of them is believed.
     pub is_overfull: bool,
 }
@@ -49,7 +53,6 @@ pub struct Reader {
     begun: Vec<u8>,
     is_too_long: bool,
     lines_count: u64,
-    histograms_count: u64,
     findings: Findings,
 }
 
@@ -62,13 +65,14 @@ impl Reader {
                 metric: metric_of(name),
                 latencies: Latencies::default(),
                 left_out_count: 0,
+                known_count: 0,
+                unread_count: 0,
                 is_overfull: false,
             },
             span,
             begun: Vec::new(),
             is_too_long: false,
             lines_count: 0,
-            histograms_count: 0,
             findings: Findings::default(),
         }
     }
@@ -91,7 +95,7 @@ impl Reader {
         if !self.begun.is_empty() {
             self.end_line();
         }
-        if self.histograms_count == 0 {
+        if self.file.known_count == 0 {
             self.tell("it holds no histogram that can be read");
         }
         (self.file, self.findings.into_list())
@@ -101,7 +105,7 @@ impl Reader {
         self.lines_count += 1;
         let begun = std::mem::take(&mut self.begun);
         if std::mem::take(&mut self.is_too_long) {
-            self.tell(&format!("expected at most {LINE_BYTES_MAX} bytes in a line"));
+            self.leave(&format!("expected at most {LINE_BYTES_MAX} bytes in a line"));
         } else {
             self.take(begun.trim_ascii());
         }
@@ -126,27 +130,32 @@ impl Reader {
             Some(line)
         };
         let Some((start_s, length_s, histogram)) = untagged.and_then(cells) else {
-            return self.tell("expected 'start,length,max,histogram'");
+            return self.leave("expected 'start,length,max,histogram'");
         };
         let is_within = |span: Span| span.holds(start_s, start_s + length_s);
         if !self.span.is_none_or(is_within) {
             self.file.left_out_count += 1;
-            self.histograms_count += 1;
+            self.file.known_count += 1;
             return;
         }
         let mut whole = Latencies::default();
         match decode::decode(histogram, |value, count| whole.add(value, count)) {
             Ok(()) if !self.file.latencies.has_room_for(&whole) => {
                 self.file.is_overfull = true;
-                self.histograms_count += 1;
+                self.file.known_count += 1;
                 self.tell("its counts add up to more than 63 bits hold; the file is not used");
             }
             Ok(()) => {
                 self.file.latencies.merge(&whole);
-                self.histograms_count += 1;
+                self.file.known_count += 1;
             }
-            Err(why) => self.tell(&format!("a histogram is left out: {why}")),
+            Err(why) => self.leave(&format!("a histogram is left out: {why}")),
         }
+    }
+
+    fn leave(&mut self, sentence: &str) {
+        self.file.unread_count += 1;
+        self.tell(sentence);
     }
 
     fn tell(&mut self, sentence: &str) {
@@ -196,9 +205,12 @@ mod tests {
         assert_eq!(file.latencies.ops_count(), 0);
         let told: Vec<_> = findings.iter().map(|finding| finding.sentence.as_str()).collect();
         assert!(
-            told[0].starts_with("x/UPDATE.hdr, line 2: a histogram is left out: it is no compressed"),
+            told[0].starts_with(
+                "x/UPDATE.hdr, line 2: a histogram is left out: it is written in an encoding that"
+            ),
             "{told:?}"
         );
+        assert_eq!((file.known_count, file.unread_count), (0, 2));
         assert!(told[1].contains("line 3: expected 'start"), "{told:?}");
     }
 

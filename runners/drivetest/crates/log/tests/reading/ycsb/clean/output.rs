@@ -65,12 +65,14 @@ pub fn write(plan: &Plan, ran: &Ran, draw: &mut Draw) -> Output {
 /// A file of each metric, written beside the rows.
 fn hdr_files(plan: &Plan, ran: &Ran) -> Vec<(Role, String, Vec<u8>)> {
     let metrics = ran.metrics.iter().filter(|_| plan.has_hdr_files);
+    // HdrHistogram is 2.1.4 up to 0.17, and 2.1.12 in 0.18.
+    let encoding = if plan.release < 18 { 1 } else { 2 };
     let file = |(name, us, weight): (String, Vec<u64>, u64)| {
         let counts = Sorted::new(&us, weight).counts();
         (
             Role::Hdr,
             format!("{name}.hdr"),
-            crate::ycsb::hdr::file(&name, &counts).into_bytes(),
+            crate::ycsb::hdr::file(encoding, &name, &counts).into_bytes(),
         )
     };
     let recorded =

@@ -1,0 +1,107 @@
+//! Which of HdrHistogram's encodings a histogram is in, as its cookies tell, and what stands before its counts.
+//!
+//! Source: HdrHistogram, AbstractHistogram.decodeFromByteBuffer(): V0 is of releases up to 1.2, V1 of 2.0 to 2.1.6
+//! (YCSB up to 0.17.0 has 2.1.4), V2 of 2.1.7 and later.
+
+use std::borrow::Cow;
+
+/// What is wrong with a histogram, in words.
+pub type Fault = Cow<'static, str>;
+
+/// The bits of a cookie that tell the bytes of a word; V2 has 0x10 there, whatever it counts in.
+const WORD_BITS: u32 = 0xf0;
+
+/// V0CompressedEncodingCookieBase, V1..., V2...
+const COMPRESSED: [u32; 3] = [0x1c84_9309, 0x1c84_9302, 0x1c84_9304];
+
+/// V0EncodingCookieBase, V1..., V2...
+const V0: u32 = 0x1c84_9308;
+const V1: u32 = 0x1c84_9301;
+const V2: u32 = 0x1c84_9303;
+
+/// Bytes before the counts; V0 tells neither their length nor how they are shifted.
+const HEAD_BYTES: usize = 40;
+const V0_HEAD_BYTES: usize = 32;
+
+/// How counts are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Each in so many bytes, the greatest first.
+    Words { bytes: usize },
+    /// ZigZag in bytes of 7 bits; negative ones are indexes without any.
+    ZigZag,
+}
+
+/// A histogram, as it is encoded.
+#[derive(Debug)]
+pub struct Encoding<'a> {
+    /// How its counts are written.
+    pub form: Form,
+    /// Its significant digits.
+    pub digits: u32,
+    /// The least value that it tells from 0.
+    pub lowest: u64,
+    /// Its counts.
+    pub counts: &'a [u8],
+}
+
+impl<'a> Encoding<'a> {
+    /// Takes apart what was inflated.
+    pub fn of(bytes: &'a [u8]) -> Result<Self, Fault> {
+        let cookie = number(bytes, 0).ok_or("its head is cut")?;
+        let words = match (cookie & WORD_BITS) >> 4 {
+            bytes @ (2 | 4 | 8) => Some(Form::Words {
+                bytes: bytes as usize,
+            }),
+            _ => None,
+        };
+        let base = cookie & !WORD_BITS;
+        let form = match base {
+            V0 | V1 => words,
+            V2 => Some(Form::ZigZag),
+            _ => None,
+        };
+        let form = form.ok_or_else(|| unread(cookie))?;
+        let (head_bytes, digits_at) = if base == V0 {
+            (V0_HEAD_BYTES, 4)
+        } else {
+            (HEAD_BYTES, 12)
+        };
+        let counts = bytes.get(head_bytes..).ok_or("its head is cut")?;
+        if base != V0 {
+            if number(bytes, 4).map(|length| length as usize) != Some(counts.len()) {
+                return Err("it holds more or fewer bytes than it says".into());
+            }
+            if number(bytes, 8) != Some(0) {
+                return Err("its values are shifted".into());
+            }
+        }
+        let word = |at| number(bytes, at).unwrap_or(0);
+        Ok(Self {
+            form,
+            digits: word(digits_at),
+            lowest: u64::from(word(digits_at + 4)) << 32 | u64::from(word(digits_at + 8)),
+            counts,
+        })
+    }
+}
+
+/// Whether the bytes begin as a compressed histogram does.
+pub fn check_compressed(bytes: &[u8]) -> Result<(), Fault> {
+    let cookie = number(bytes, 0).ok_or("it is cut")?;
+    if COMPRESSED.contains(&(cookie & !WORD_BITS)) {
+        Ok(())
+    } else {
+        Err(unread(cookie))
+    }
+}
+
+fn unread(cookie: u32) -> Fault {
+    format!("it is written in an encoding that is not read: cookie {cookie:#010x}").into()
+}
+
+/// The big-endian number at a place.
+pub fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    let word = bytes.get(at..at + 4)?.try_into().ok()?;
+    Some(u32::from_be_bytes(word))
+}
