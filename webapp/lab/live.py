@@ -1,6 +1,5 @@
 """What the page of a dispatch shows, all of it from the register's own tables: a page never asks a host."""
 
-from datetime import UTC
 from typing import Any
 
 from results.models import Profile, Run
@@ -12,6 +11,7 @@ from runners.models import Dispatch
 from runners.orders import may_be_retried
 from runners.recipes import RECIPES
 from runners.safety import may_certify
+from runners.silence import silence_words, silent_for_s
 from runners.states import FINAL, State
 from webapp.lab.forms import OrderForm
 from webapp.lab.renewal import version_of
@@ -67,9 +67,10 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
 
 def _meaning(dispatch: Dispatch, state: State) -> str:
     """Return what the state means now: of a silent host nobody knows what it does."""
-    if state is State.RUNNING and dispatch.silent_since:
-        since = f"{dispatch.silent_since.astimezone(UTC):%H:%M:%S} UTC"
-        return f"its host gives no answer since {since}; its program may run on"
+    if state is State.RUNNING and (silence := silence_words(dispatch)):
+        return f"{silence}; its program may run on"
+    if state is State.QUEUED and " gets no work: " in dispatch.reason:
+        return "it waits for the host"
     return MEANINGS[state]
 
 
@@ -90,6 +91,7 @@ def version_of_dispatch(dispatch: Dispatch) -> str:
     )
     retry = getattr(dispatch, "retry", None)
     below = [_is_being_read(dispatch), [run.public_id for run in _runs(dispatch)], retry and retry.public_id]
+    below += [silent_for_s(dispatch), dispatch.steps.count()]
     return version_of([[getattr(dispatch, name) for name in shown], dispatch.submission_id, dispatch.pid, below])
 
 
