@@ -15,6 +15,7 @@ from runners.silence import silence_words, silent_for_s
 from runners.states import FINAL, State
 from webapp.lab.forms import OrderForm
 from webapp.lab.renewal import version_of
+from webapp.lab.ycsb_form import YcsbForm
 
 # What a state means, for whoever waits.
 MEANINGS = {
@@ -57,7 +58,7 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
         "may_cancel": (state not in FINAL or is_orphaned) and dispatch.cancel_requested_at is None,
         "may_certify": may_certify(dispatch.device),
         "shares": _shares_with_limits(dispatch.progress.get("shares", [])),
-        "options": _worded(dispatch.options),
+        "options": _worded(dispatch),
         "steps": list(dispatch.steps.all()),
         "stage_ends": list(dispatch.stage_ends.all()),
         "states": list(dispatch.drive_states.select_related("dispatch")),
@@ -117,9 +118,10 @@ def _shares_with_limits(shares: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [share | {"limit_pct": by_threshold.get(share["threshold_us"])} for share in shares]
 
 
-def _worded(options: dict[str, Any]) -> list[tuple[str, Any]]:
+def _worded(dispatch: Dispatch) -> list[tuple[str, Any]]:
     """Return what was ordered in the words of the order's form."""
-    fields = OrderForm.base_fields
+    options = dispatch.options
+    fields = YcsbForm.base_fields if dispatch.recipe == "ycsb" else OrderForm.base_fields
     return [
         (str(fields[name].label or name.replace("_", " ").capitalize()), _word(value))
         for name, value in options.items()
@@ -130,7 +132,7 @@ def _worded(options: dict[str, Any]) -> list[tuple[str, Any]]:
 def _word(value: Any) -> Any:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return value
+    return ", ".join(str(each) for each in value) if isinstance(value, list) else value
 
 
 def _declared_by(dispatch: Dispatch) -> str:
