@@ -6,6 +6,7 @@ import sys
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
+from django.db.utils import OperationalError
 
 from webapp.supervisor.running import take_addresses
 
@@ -18,3 +19,11 @@ if __name__ == "__main__":
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
         sys.exit(f"{error}. All settings: docs/operations.md")
+    except OperationalError:
+        if os.environ.get("DATABASE_URL") or os.environ.get("DATABASE_URL_FILE"):
+            raise
+        place = os.environ.get("DRIVECERT_DATA") or "var/"
+        sys.exit(
+            f"No register runs on {place}, and DATABASE_URL is unset: set DRIVECERT_DATA to the data directory of the "
+            "register that runs, or DATABASE_URL to its database. All settings: docs/operations.md"
+        )

@@ -19,6 +19,8 @@ from runners.models import UNCONFIRMED, Dispatch, Host
 from runners.states import LIVE
 
 PROGRAM = "/usr/local/sbin/drivetest"
+# A daemon that was started before knows nothing of a new file until it is told to read its configuration again.
+READ_AGAIN = 'sshd -t && { systemctl reload ssh || kill -HUP "$(cat /run/sshd.pid)"; }'
 SHA256 = re.compile(r"[0-9a-f]{64}")
 USER = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
 ADDRESS = re.compile(r"[A-Za-z0-9.:_-]+")
@@ -130,7 +132,8 @@ def set_up(host: Host) -> list[tuple[str, str]]:
             "Let the register's key in, for one command.",
             f"install -d -o root -g root -m 0755 /etc/ssh/authorized\n"
             f"cat > /etc/ssh/authorized/{host.user} <<'END'\n{authorized_key()}\nEND\n"
-            f"cat > /etc/ssh/sshd_config.d/drivecert.conf <<'END'\n{sshd_rule(host.user)}\nEND\nsshd -t",
+            f"cat > /etc/ssh/sshd_config.d/drivecert.conf <<'END'\n{sshd_rule(host.user)}\nEND\n"
+            f"{READ_AGAIN}",
         ),
         (
             "Let that account run the command as root: one line in /etc/sudoers.d/drivecert, mode 0440.",

@@ -35,4 +35,6 @@ TRANSITIONS: dict[State, frozenset[State]] = {
 }
 
 FINAL = frozenset(state for state, following in TRANSITIONS.items() if not following)
+# Something of it may be on its host, which is asked at each look.
+ON_HOST = frozenset({State.PREPARING, State.RUNNING, State.COLLECTING})
 LIVE = frozenset(TRANSITIONS) - FINAL - {State.QUEUED}

@@ -17,6 +17,8 @@ from runners.states import FINAL, State
 
 RATE_NOT_HELD = "rate-below-asked"  # docs/findings.md
 TOLD_NOTHING = {State.FAILED: Result.UNUSABLE, State.REFUSED: Result.REFUSED, State.CANCELLED: Result.CANCELLED}
+# By these not the drive but the host may be slow: the same three as in the verdict's headline (docs/findings.md).
+OF_HOST = frozenset({"host-busy", "host-stolen", "generator-late"})
 REMEDY = "mend that at the host, or order with consent to overwrite what is found, and let the campaign go on"
 UNREAD = {Reading.State.PENDING, Reading.State.READING}
 
@@ -80,9 +82,15 @@ def _rung(dispatch: Dispatch, limits: Sequence[Limit], resumed_at: datetime | No
         is_excused=resumed_at is not None and dispatch.ordered_at < resumed_at,
         reason=judged.reason,
         has_run=dispatch.started_at is not None or dispatch.state == State.LOST,
+        host_doubts=_host_doubts(run),
     )
     verdicts = list(run.verdicts.all()) if run else []
     return Rung(dispatch, run, shares, verdicts[0] if verdicts else None, outcome)
+
+
+def _host_doubts(run: Run | None) -> tuple[str, ...]:
+    found = {finding.rule_id for finding in run.findings.all()} if run else set()
+    return tuple(sorted(found & OF_HOST))
 
 
 def _purpose_of(dispatch: Dispatch) -> Purpose:

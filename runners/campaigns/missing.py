@@ -32,14 +32,23 @@ def missing_for_certificate(campaign: Campaign, nx: Decimal | None, rungs: Seque
 
 
 def _of_tests(campaign: Campaign, pair: Mapping[Purpose, Rung], rungs: Sequence[Rung]) -> Iterator[str]:
-    asked = asked_duration_s(campaign)
+    asked, slice_s = asked_duration_s(campaign), asked_slice_s(campaign)
     changes = changes_of_tests(list(pair.values()), rungs)
     yield from (f"both tests on one prepared drive: {change}" for change in changes)
     for purpose, rung in pair.items():
+        # Of a stress test nothing is judged by its slices: it has to run to its end.
+        has_short_slices = purpose is Purpose.LOAD and slice_s and rung.dispatch.slice_length_s < slice_s
+        wanted, had = (
+            (f" in slices of {counted(length_s, 'second')}" if has_short_slices and length_s else "")
+            for length_s in (slice_s, rung.dispatch.slice_length_s)
+        )
         short = rung.outcome.duration_s is None or rung.outcome.duration_s < asked
         if short:
             ran = counted(rung.outcome.duration_s or 0, "second")
-            yield f"a {named(purpose, rung.outcome.nx)} of {counted(asked, 'second')}: {rung.dispatch} was of {ran}"
+            test = f"a {named(purpose, rung.outcome.nx)} of {counted(asked, 'second')}{wanted}"
+            yield f"{test}: {rung.dispatch} was of {ran}{had}"
+        elif has_short_slices:
+            yield f"a {named(purpose, rung.outcome.nx)}{wanted}: {rung.dispatch} was{had}"
         elif purpose is Purpose.LOAD and rung.verdict is not None and rung.verdict.outcome != Verdict.Outcome.PASS:
             yield f"a {named(purpose, rung.outcome.nx)} that the profile accepts: {rung.verdict.headline}"
 
@@ -59,3 +68,9 @@ def has_shortened_runs(campaign: Campaign) -> bool:
 def asked_duration_s(campaign: Campaign) -> int:
     """Return how long the profile asks a test to be."""
     return int(json.loads(campaign.profile.document)["duration_s"])
+
+
+def asked_slice_s(campaign: Campaign) -> int | None:
+    """Return how long the slices are by which the profile judges; None where it does not say."""
+    asked: int | None = json.loads(campaign.profile.document).get("slice_length_s")
+    return asked

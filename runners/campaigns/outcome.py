@@ -36,7 +36,8 @@ class Outcome:
 
     `margin` is what is left of the nearest limit as a part of it, below 0 where a limit is broken; None where no share
     decides. An outcome is excused when somebody let the campaign go on after it: it no longer counts as an attempt.
-    `has_run` is False where no program was started for certain.
+    `has_run` is False where no program was started for certain. `host_doubts` are the findings of its run by which not
+    the drive but the host may be slow.
     """
 
     id: str
@@ -49,3 +50,4 @@ class Outcome:
     is_excused: bool = False
     reason: str = ""
     has_run: bool = True
+    host_doubts: tuple[str, ...] = ()

@@ -75,8 +75,8 @@ def next_step(terms: Terms, outcomes: Outcomes, now_s: int, before: Outcomes = (
     if pause := _person_needed(terms, outcomes):
         return pause
     step = _wanted(terms, outcomes)
-    if not isinstance(step, Run):
-        return step
+    if isinstance(step, Finish):
+        return replace(step, reason=step.reason + words.host_doubts(outcomes))
     return _rest(terms, [*before, *outcomes], step, now_s) or _as_retry(step, outcomes)
 
 

@@ -1,6 +1,6 @@
 """Why a campaign does what it does, in sentences for its history and its page."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 
@@ -93,6 +93,17 @@ def spent(load: Decimal | None, decided_count: int) -> str:
     found = "none is confirmed" if load is None else f"{nx(load)} is the highest confirmed"
     tested = f"{counted(decided_count, 'load')} {'was' if decided_count == 1 else 'were'} tested at length"
     return f"{tested}, as many as allowed; {found}"
+
+
+def host_doubts(outcomes: Iterable[Outcome]) -> str:
+    """Return, to be added to an end, that not the drive but its host may have failed; empty where no run says so."""
+    failed = [outcome for outcome in outcomes if outcome.result in {Result.FAILED, Result.OVERLOADED}]
+    doubts = sorted({doubt for outcome in failed for doubt in outcome.host_doubts})
+    if not doubts:
+        return ""
+    doubted_count = sum(bool(outcome.host_doubts) for outcome in failed)
+    share = f" of {doubted_count} of the {len(failed)} runs that failed" if len(failed) > 1 else ""
+    return f"; the host may be the cause{share}: {', '.join(doubts)}"
 
 
 def no_load_allowed(terms: Terms) -> str:

@@ -37,7 +37,7 @@ def test_every_exit_status_is_documented_here_and_in_the_formats():
 
 def test_every_fault_names_a_test_that_is_there():
     between = LAB.partition("## What survives what")[2].partition("\n## ")[0]
-    rows = [line for line in between.splitlines() if line.startswith("| ")][1:]
+    rows = [line for line in between.splitlines() if line.startswith("| ") and "| test |" not in line]
     named = [re.findall(r"`(test_\w+)`", row) for row in rows]
     written = "".join(path.read_text() for path in (settings.BASE_DIR / "tests").rglob("test_*.py"))
     assert all(named)

@@ -32,6 +32,21 @@ def test_the_command_enrols_and_says_what_to_do_on_the_host(capsys):
     assert Host.objects.get().program_sha256 == SHA256
 
 
+def test_what_the_command_prints_can_be_pasted_as_it_is(capsys):
+    """The END of a here-document counts at the beginning of its line alone; the shell itself is asked."""
+    call_command("add_host", "lab-1", "--address", "192.0.2.1", "--host-key", KEY, "--sha256", SHA256)
+    said = capsys.readouterr().out
+    for _, commands in set_up(Host.objects.get()):
+        assert f"\n{commands}\n" in said
+        read = subprocess.run(["sh", "-n"], input=commands, capture_output=True, text=True, check=True)
+        assert read.stderr == ""
+
+
+def test_a_daemon_that_runs_is_told_to_read_the_new_rule():
+    told = " ".join(commands for _, commands in set_up(ssh_host()))
+    assert told.index("sshd -t") < told.index("systemctl reload ssh") < told.index('kill -HUP "$(cat /run/sshd.pid)"')
+
+
 @pytest.mark.parametrize(
     ("option", "value"), [("--user", "root"), ("--host-key", "rubbish"), ("--sha256", "abc"), ("--address", "a b")]
 )

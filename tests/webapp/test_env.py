@@ -1,4 +1,9 @@
+import os
+import subprocess
+import sys
+
 import pytest
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from webapp import env
@@ -92,3 +97,14 @@ def test_a_database_url_can_name_a_socket_directory():
 def test_another_engine_is_refused():
     with pytest.raises(ImproperlyConfigured, match="expected postgresql"):
         env.parse_database_url("sqlite:///register.db")
+
+
+def test_a_command_without_a_register_ends_in_one_sentence(tmp_path):
+    """Neither DATABASE_URL nor a register that runs: no traceback, and what to set is named."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("DATABASE_URL", "REDIS"))}
+    command = [sys.executable, settings.BASE_DIR / "manage.py", "check_host", "lab-1"]
+    environment["DRIVECERT_DATA"] = str(tmp_path)
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert ended.returncode == 1
+    assert ended.stderr.count("\n") == 1
+    assert ended.stderr.startswith(f"No register runs on {tmp_path}, and DATABASE_URL is unset: set DRIVECERT_DATA")

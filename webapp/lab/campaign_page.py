@@ -19,6 +19,7 @@ from runners.campaigns.votes import is_near
 from runners.campaigns.words import NAMES
 from runners.models import Dispatch
 from runners.safety import may_certify
+from runners.silence import silence_words, silent_for_s
 from runners.states import FINAL
 from webapp.lab.campaign_chart import is_failed, panels_of
 from webapp.lab.campaign_forms import CampaignForm
@@ -83,6 +84,7 @@ def describe_campaign(campaign: Campaign, rungs: list[Rung]) -> dict[str, Any]:
     """Return the context of the page and of its live part."""
     terms, limits = terms_of(campaign.terms), parse_limits(campaign.profile.document)
     state = State(campaign.state)
+    under_way = _under_way(rungs)
     return {
         "version": version_of_campaign(campaign, rungs),
         "campaign": campaign,
@@ -95,7 +97,8 @@ def describe_campaign(campaign: Campaign, rungs: list[Rung]) -> dict[str, Any]:
         "limits": limits,
         "rows": [_row(rung, limits, terms) for rung in rungs],
         "panels": panels_of(rungs, limits, campaign.confirmed_nx),
-        "under_way": next((rung.dispatch for rung in rungs if rung.dispatch.state not in FINAL), None),
+        "under_way": under_way,
+        "silence": silence_words(under_way) if under_way else "",
         "estimate": None if state in SETTLED else estimate(terms, rungs, timezone.now()),
         "entries": [(entry, changed_words(entry)) for entry in campaign.entries.select_related("dispatch")],
         "may_certify": may_certify(campaign.device),
@@ -111,7 +114,12 @@ def version_of_campaign(campaign: Campaign, rungs: list[Rung]) -> str:
         [rung.dispatch.state, rung.dispatch.last_label_s, rung.outcome.result, rung.run and rung.run.public_id]
         for rung in rungs
     ]
-    return version_of([shown, climbed])
+    under_way = _under_way(rungs)
+    return version_of([shown, climbed, under_way and silent_for_s(under_way)])
+
+
+def _under_way(rungs: list[Rung]) -> Dispatch | None:
+    return next((rung.dispatch for rung in rungs if rung.dispatch.state not in FINAL), None)
 
 
 def _row(rung: Rung, limits: tuple[Limit, ...], terms: Terms) -> Row:

@@ -12,6 +12,7 @@ from runners.orders import Order
 from runners.recipes.act_config import DESTROY
 from runners.recipes.ycsb_setup import SetupError, parse_setup
 from runners.safety import may_be_told_to_destroy, may_certify
+from runners.ycsb_hosts import missing_programs
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.dispatches import lab_of, objection_to_order
 from webapp.lab.ycsb_form import YcsbForm, lines_of_presets
@@ -73,6 +74,7 @@ def order_ycsb(request: UserRequest, device_id: int) -> HttpResponse:
         else:
             return redirect("dispatch-detail", dispatch.public_id)
     context = {"device": device, "form": form, "presets": lines_of_presets(), "organisation": organisation}
+    context |= {"missing_programs": missing_programs(device.host)}
     return render(request, "lab/ycsb_order.html", context | {"section": "lab"})
 
 

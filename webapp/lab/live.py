@@ -1,6 +1,5 @@
 """What the page of a dispatch shows, all of it from the register's own tables: a page never asks a host."""
 
-from datetime import UTC
 from typing import Any
 
 from results.models import Profile, Run
@@ -12,9 +11,11 @@ from runners.models import Dispatch
 from runners.orders import may_be_retried
 from runners.recipes import RECIPES
 from runners.safety import may_certify
+from runners.silence import silence_words, silent_for_s
 from runners.states import FINAL, State
 from webapp.lab.forms import OrderForm
 from webapp.lab.renewal import version_of
+from webapp.lab.ycsb_form import YcsbForm
 
 # What a state means, for whoever waits.
 MEANINGS = {
@@ -57,7 +58,7 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
         "may_cancel": (state not in FINAL or is_orphaned) and dispatch.cancel_requested_at is None,
         "may_certify": may_certify(dispatch.device),
         "shares": _shares_with_limits(dispatch.progress.get("shares", [])),
-        "options": _worded(dispatch.options),
+        "options": _worded(dispatch),
         "steps": list(dispatch.steps.all()),
         "stage_ends": list(dispatch.stage_ends.all()),
         "states": list(dispatch.drive_states.select_related("dispatch")),
@@ -67,9 +68,10 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
 
 def _meaning(dispatch: Dispatch, state: State) -> str:
     """Return what the state means now: of a silent host nobody knows what it does."""
-    if state is State.RUNNING and dispatch.silent_since:
-        since = f"{dispatch.silent_since.astimezone(UTC):%H:%M:%S} UTC"
-        return f"its host gives no answer since {since}; its program may run on"
+    if state is State.RUNNING and (silence := silence_words(dispatch)):
+        return f"{silence}; its program may run on"
+    if state is State.QUEUED and " gets no work: " in dispatch.reason:
+        return "it waits for the host"
     return MEANINGS[state]
 
 
@@ -90,6 +92,7 @@ def version_of_dispatch(dispatch: Dispatch) -> str:
     )
     retry = getattr(dispatch, "retry", None)
     below = [_is_being_read(dispatch), [run.public_id for run in _runs(dispatch)], retry and retry.public_id]
+    below += [silent_for_s(dispatch), dispatch.steps.count()]
     return version_of([[getattr(dispatch, name) for name in shown], dispatch.submission_id, dispatch.pid, below])
 
 
@@ -115,9 +118,10 @@ def _shares_with_limits(shares: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [share | {"limit_pct": by_threshold.get(share["threshold_us"])} for share in shares]
 
 
-def _worded(options: dict[str, Any]) -> list[tuple[str, Any]]:
+def _worded(dispatch: Dispatch) -> list[tuple[str, Any]]:
     """Return what was ordered in the words of the order's form."""
-    fields = OrderForm.base_fields
+    options = dispatch.options
+    fields = YcsbForm.base_fields if dispatch.recipe == "ycsb" else OrderForm.base_fields
     return [
         (str(fields[name].label or name.replace("_", " ").capitalize()), _word(value))
         for name, value in options.items()
@@ -128,7 +132,7 @@ def _worded(options: dict[str, Any]) -> list[tuple[str, Any]]:
 def _word(value: Any) -> Any:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return value
+    return ", ".join(str(each) for each in value) if isinstance(value, list) else value
 
 
 def _declared_by(dispatch: Dispatch) -> str:

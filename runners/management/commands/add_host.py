@@ -40,5 +40,6 @@ class Command(BaseCommand):
         self.stdout.write(f"drivetest pinned: SHA-256 {host.program_sha256}\n")
         for number, (sentence, commands) in enumerate(set_up(host), start=1):
             self.stdout.write(f"\n{number}. {sentence}\n")
-            self.stdout.write("".join(f"   {line}\n" for line in commands.splitlines()))
+            # Not indented: the END of a here-document that is pasted stands at the beginning of its line.
+            self.stdout.write(f"{commands}\n")
         self.stdout.write(f"\nThen: manage.py check_host {host}")

@@ -25,7 +25,8 @@ class Command(BaseCommand):
             raise CommandError(f"{options['name']}: expected a host over SSH, found none; see manage.py add_host")
         objections = check(host)
         for name in ("hostname", "kernel", "program_version", "init", "clock_offset_s", "free_bytes"):
-            self.stdout.write(f"{name}: {host.health.get(name, 'not told')}")
+            if name in host.health:
+                self.stdout.write(f"{name}: {host.health[name]}")
         if objections:
             raise CommandError(f"{host} gets no work: {'; '.join(objections)}")
         self.stdout.write(f"{host} takes work")

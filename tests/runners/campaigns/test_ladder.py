@@ -116,3 +116,8 @@ def test_a_ladder_asks_as_often_for_many_rungs_as_for_few(new_campaign):
     with CaptureQueriesContext(connection) as many:
         assert len(rungs_of(campaign)) > 8
     assert len(many) == len(few)
+
+
+def test_findings_of_the_host_are_told_beside_the_result(dispatch):
+    read_as(dispatch, "2", "fail", finding="host-busy")
+    assert (outcome(dispatch).result, outcome(dispatch).host_doubts) == (Result.FAILED, ("host-busy",))

@@ -70,7 +70,8 @@ def test_an_end_says_which_full_length_runs_are_missing(campaign):
     drive_to_end(campaign, limit_nx=30)
     virtual, load, stress = campaign.missing
     assert "virtual" in virtual
-    assert "load test at 30x of 86,400 seconds" in load
+    assert "load test at 30x of 86,400 seconds in slices of 3,600 seconds: " in load
+    assert load.endswith("was of 120 seconds in slices of 120 seconds")
     assert "stress test at 60x of 86,400 seconds" in stress
 
 

@@ -1,4 +1,5 @@
 import random
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -121,6 +122,15 @@ def test_a_lowered_limit_is_kept_at_once():
 def test_a_drive_that_passes_nothing_is_told_so():
     end, _ = climb(SMALL, steady(0))
     assert (end.end, end.nx) == (End.NOTHING_PASSES, None)
+
+
+def test_an_end_says_where_the_host_may_be_the_cause():
+    end, past = climb(SMALL, steady(0))
+    assert "host" not in end.reason
+    last = replace(past[-1], host_doubts=("host-busy", "host-stolen"))
+    assert "may be the cause of 1 of the" in step(*past[:-1], last).reason
+    (alone,) = (outcome("screening", 1, "failed", host_doubts=("host-busy",)),)
+    assert step(alone).reason.endswith("told apart; the host may be the cause: host-busy")
 
 
 def test_a_load_test_that_fails_leads_down_and_back_between():

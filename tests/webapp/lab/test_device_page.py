@@ -83,8 +83,20 @@ def test_a_sweep_is_ordered_by_a_preset_and_what_is_changed_of_it(lab_client, de
     assert dispatch.options == {
         "preset": "micron-7450-rocksdb", "client": "java", "threads": [4, 8], "record_count": 1000,
     }  # fmt: skip
-    assert "YCSB" in text(lab_client.get(f"/lab/dispatches/{dispatch.public_id}/"))
+    page = text(lab_client.get(f"/lab/dispatches/{dispatch.public_id}/"))
+    assert "YCSB" in page
+    for ordered in ("micron-7450-rocksdb", "java", "4, 8", "1000"):
+        assert f"<dd>{ordered}</dd>" in page
+    assert "Slice length" not in page
     assert "ycsb" in text(lab_client.get("/lab/"))
+
+
+def test_the_order_tells_beforehand_that_the_list_of_programs_is_missing(lab_client, device, settings, tmp_path):
+    settings.LAB_PROGRAMS = str(tmp_path / "programs.json")
+    said = f"A sweep would be refused: {settings.LAB_PROGRAMS} is not there"
+    assert said in text(lab_client.get(address(device, "ycsb/")))
+    (tmp_path / "programs.json").write_text("{}")
+    assert "would be refused" not in text(lab_client.get(address(device, "ycsb/")))
 
 
 def test_a_sweep_writes_over_data_only_where_it_is_ticked(lab_client, device):

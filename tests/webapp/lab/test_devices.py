@@ -54,7 +54,10 @@ def test_a_path_that_names_another_drive_at_the_confirmation_binds_nothing(found
 def test_what_forbids_writing_is_shown(host, lab_client, tmp_path):
     path = tmp_path / "odd.img"
     path.write_bytes(bytes(64 * 1024 * 1024 + 512))
-    assert "must not be written to" in lab_client.post(FIND, {"path": path}).text
+    text = lab_client.post(FIND, {"path": path}).text
+    assert "must not be written to" in text
+    assert "It cannot be added while this stands" in text
+    assert "Add this device" not in text
 
 
 def test_a_file_with_data_is_not_bound(found, lab_client):
