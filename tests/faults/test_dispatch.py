@@ -54,9 +54,14 @@ def run_s():
 
 
 @pytest.fixture
-def ordered(host, tmp_path, data_dir, staff, a_lab, worker, run_s):  # noqa: F811
+def path(host, tmp_path, data_dir):
     path = str(tmp_path / "drive.img")  # not in the data directory, where nothing may be a drive
     host.create_file(path, 64 * MIB)
+    return path
+
+
+@pytest.fixture
+def ordered(host, path, staff, a_lab, worker, run_s):  # noqa: F811
     device = bind(add_local_host(staff), host.identify(path), "a file", staff)
     dispatch = order(device, a_lab, Order(Decimal("0.1"), run_s, 2), staff)
     yield dispatch
