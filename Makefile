@@ -24,12 +24,12 @@ help: ## list these targets
 run: $(VENV)/run.stamp drivetest ## start the register on this machine (PORT, HOST, DRIVECERT_DATA)
 	@exec $(BIN)/python manage.py up
 
-# The tests of drivetest wait most of their time, for loads of seconds: what only computes is done beside them.
+# Nothing is built beside the tests of drivetest: they measure, and builds made reads late.
 test: $(VENV)/test.stamp ## everything CI checks
 	@sh tests/browser/install_chromium.sh
 	@sh tests/lab_hosts/install_sshd.sh
-	$(MAKE) --no-print-directory rust-lint rust-programs
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target rust-tests drivetest checks rust-docs
+	$(MAKE) --no-print-directory rust-lint rust-programs rust-tests
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target drivetest checks rust-docs
 	$(MAKE) --no-print-directory tests
 
 # A stamp holds the checksum of what is installed: the date of a file says nothing after a checkout.
@@ -84,7 +84,7 @@ rust-lint:
 rust-programs:
 	cd $(WORKSPACE) && $(CARGO) test --locked --workspace --quiet --no-run
 
-# Two at a time for each processor, as most of them wait; those that measure keep to themselves.
+# Two at a time for each processor, as most of them wait for loads of seconds; those that measure keep to themselves.
 rust-tests:
 	cd $(WORKSPACE) && RUST_TEST_THREADS=$$((2 * $$(nproc))) $(HEEDING) $(CARGO) test --locked --workspace --quiet
 
