@@ -140,6 +140,9 @@ def test_a_rating_that_is_not_stated_is_said(client, drive):
         "reads=lots",
         "object=1.5",
         "limit_1ms=200",
+        "reads=1e-999999999",
+        "writes=1e-400",
+        "price-x=1e-999999999",
         "price-x=-1",
         "sort=dearest",
         "colour=red",
@@ -149,6 +152,11 @@ def test_a_question_that_is_not_understood_is_named(client, query):
     response = client.get(f"/sizing/?{query}")
     assert response.status_code == 400
     assert query.partition("=")[0] in response.text
+
+
+def test_the_least_load_that_can_be_asked_is_answered(client, drive):
+    drive()
+    assert client.get("/sizing/?reads=0.000001&writes=0.000001&data=0.000001").status_code == 200
 
 
 def test_nought_of_what_may_be_nought_is_asked_as_such(client, drive):
