@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 from django.conf import settings
+from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from results.models import Certificate, Profile, Visibility
+from webapp.api.throttles import ReadThrottle
 from webapp.register.fleet.uploads import LIST_BYTES_MAX
 
 pytestmark = pytest.mark.django_db
@@ -220,6 +222,18 @@ def test_a_body_that_says_it_is_huge_is_not_read(client):
 def test_a_form_that_does_not_arrive_whole_is_answered(client):
     response = client.generic("POST", "/check/answer/", b"--b\r\nnothing", "multipart/form-data; boundary=")
     assert response.status_code == 400
+
+
+def test_the_form_is_throttled_together_with_the_api(client, monkeypatch):
+    monkeypatch.setattr(ReadThrottle, "rate", "2/min")
+    cache.clear()
+    assert client.post("/check/answer/", {"list": "model\nx\n"}).status_code == 200
+    assert client.generic("POST", "/api/v1/check/", "model\nx\n", "text/csv").status_code == 200
+    refused = client.post("/check/answer/", {"list": "model\nx\n"})
+    assert (refused.status_code, refused["Cache-Control"]) == (429, "no-store")
+    assert 0 < int(refused["Retry-After"]) <= 60
+    assert "Too many lists: send it again in " in refused.text
+    assert client.generic("POST", "/api/v1/check/", "model\nx\n", "text/csv").status_code == 429
 
 
 def test_names_of_a_list_are_never_markup(client):
