@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from results.models import Certificate, Profile, Visibility
+from results.models import Certificate, CertificateRun, Profile, Visibility
 from webapp.register.sizing import page
 
 pytestmark = pytest.mark.django_db
@@ -87,12 +87,26 @@ def test_the_tps_of_several_devices_is_shared_among_them(client, drive, make_pub
     assert answer(client)[product.slug]["by_throughput"] == 6
 
 
-def test_a_standing_certificate_goes_before_a_run(client, drive):
+@pytest.fixture
+def certify(make_published_run):
+    """Return a function that certifies a product by a load test with these shares and a stress test that fails."""
+
+    def make(product, nx_load, shares=None):
+        certificate = Certificate.objects.create(
+            product=product, profile=Profile.objects.get(), device_count=1, nx_load=nx_load, exact_nx=str(nx_load),
+            firmware="F1", ground=f"g{nx_load}", document={"present": [], "reasons": []},
+        )  # fmt: skip
+        for load, over in ((nx_load, shares), (2 * nx_load, {1000: "50.00"})):
+            run = make_published_run(over, product, tps=Decimal(3000 * load), nx_load=load, device_count=1)
+            CertificateRun.objects.create(certificate=certificate, run=run)
+        return certificate
+
+    return make
+
+
+def test_a_standing_certificate_goes_before_a_run(client, drive, certify):
     product = drive(tps=1_000_000, capacity_gb=100_000)
-    certificate = Certificate.objects.create(
-        product=product, profile=Profile.objects.get(), device_count=1, nx_load=50, exact_nx="50", firmware="F1",
-        ground="g", document={"present": [], "reasons": []},
-    )  # fmt: skip
+    certificate = certify(product, 50)
     found = answer(client)[product.slug]
     assert (found["by_throughput"], found["tier"], found["basis"]) == (
         4,
@@ -101,6 +115,16 @@ def test_a_standing_certificate_goes_before_a_run(client, drive):
     )
     Certificate.objects.update(state="withdrawn", withdrawn_at=timezone.now())
     assert answer(client)[product.slug]["by_throughput"] == 1
+
+
+def test_a_certificate_counts_only_where_its_load_test_keeps_the_readers_limits(client, drive, certify):
+    product = drive(tps=150_000, capacity_gb=100_000, shares={1000: "0.10"})
+    lower, higher = certify(product, 60, {1000: "1.00"}), certify(product, 100, {1000: "4.00"})
+    basis = {limit: answer(client, f"{ASKED}&limit_1ms={limit}")[product.slug]["basis"] for limit in ("5", "2", "0.5")}
+    assert basis["5"] == f"certificate {higher.public_id}"
+    assert basis["2"] == f"certificate {lower.public_id}"
+    assert basis["0.5"].startswith("run ")
+    assert answer(client, f"{ASKED}&limit_1ms=0.5")[product.slug]["tested_tps"] == "150000"
 
 
 @pytest.mark.parametrize("changed", ["object=4096", "reads=100000", "copies=3"])
