@@ -219,6 +219,14 @@ def test_a_body_that_says_it_is_huge_is_not_read(client):
     assert response.status_code == 413
 
 
+@pytest.mark.parametrize("told", ["many", "-1", "1e3", "9" * 5_000, "\N{SUPERSCRIPT TWO}"])
+def test_a_body_whose_length_is_no_number_is_refused_with_a_sentence(client, told):
+    kind = "multipart/form-data; boundary=b"
+    response = client.generic("POST", "/check/answer/", b"x", kind, CONTENT_LENGTH=told)
+    assert response.status_code in {400, 413}
+    assert "The form did not arrive whole" in response.text or "check it in parts" in response.text
+
+
 def test_a_form_that_does_not_arrive_whole_is_answered(client):
     response = client.generic("POST", "/check/answer/", b"--b\r\nnothing", "multipart/form-data; boundary=")
     assert response.status_code == 400
