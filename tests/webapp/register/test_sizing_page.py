@@ -87,6 +87,43 @@ def test_the_tps_of_several_devices_is_shared_among_them(client, drive, make_pub
     assert answer(client)[product.slug]["by_throughput"] == 6
 
 
+def test_that_one_drive_is_assumed_is_said_where_a_publication_states_no_count(
+    client, make_product, make_published_run
+):
+    assumed, stated = make_product(capacity_gb=100_000), make_product(capacity_gb=100_000)
+    make_published_run(product=assumed)
+    make_published_run(product=stated, device_count=1)
+    found = answer(client)
+    assert found[assumed.slug]["basis"].endswith(", one drive assumed: the publication states no count")
+    assert "assumed" not in found[stated.slug]["basis"]
+    text = client.get(f"/sizing/?{ASKED}&drive={assumed.slug}").text
+    assert text.count("one drive assumed: the publication states no count") == 2  # of the load, and over the steps
+
+
+def test_a_log_that_does_not_tell_its_devices_is_no_answer(client, make_product, make_log_run, make_published_run):
+    product = make_product(capacity_gb=100_000)
+    limits = "limit_1ms=100&limit_8ms=100&limit_64ms=100"
+    run = make_log_run(product=product, tps=Decimal(900_000), device_count=None)
+    run.verdicts.update(outcome="pass")
+    assert answer(client, f"{ASKED}&{limits}") == {}
+    make_published_run(product=product, tps=Decimal(100_000))
+    assert answer(client, f"{ASKED}&{limits}")[product.slug]["tested_tps"] == "100000"
+    run.device_count = 3
+    run.save()
+    assert answer(client, f"{ASKED}&{limits}")[product.slug]["tested_tps"] == "300000"
+
+
+def test_the_rows_tell_which_statistic_their_load_was_judged_by(client, drive, certify, make_log_run):
+    published, certified = drive(), drive()
+    certify(certified, 100)
+    log = make_log_run(tps=Decimal(900_000), device_count=1)
+    log.verdicts.update(outcome="pass")
+    found = answer(client, f"{ASKED}&limit_1ms=100&limit_8ms=100&limit_64ms=100")
+    assert found[published.slug]["statistic"] == "steady-as-published"
+    assert found[certified.slug]["statistic"] == "worst-slice"
+    assert found[log.product.slug]["statistic"] == "worst-slice"
+
+
 @pytest.fixture
 def certify(make_published_run):
     """Return a function that certifies a product by a load test with these shares and a stress test that fails."""
