@@ -124,6 +124,28 @@ def test_a_list_without_capacities_claims_nothing_where_there_are_several(
     assert "does not tell its capacity" in sentence
 
 
+def test_a_capacity_that_is_not_told_is_said_beside_the_answer(client, ex4, make_log_run, certify):
+    make_log_run(product=ex4)
+    certificate = certify(ex4)
+    told = f"Certificate {certificate.public_id} at 50x, firmware F1."
+    untold = "Capacity not told: the only one here, 3.2\N{NO-BREAK SPACE}TB, is taken for it."
+    assert ask(client, ("DC EX4", "F1", ""), ("DC EX4", "F1", "3200")) == [
+        ("certified", f"{told} {untold}"),
+        ("certified", told),
+    ]
+    text = client.post("/check/answer/", {"list": "model\nDC EX4\n"}).text
+    assert "a capacity that is not told is taken to be the only one here" in text
+
+
+def test_a_result_that_another_one_stands_for_is_not_counted(client, ex4, make_published_run, make_log_run):
+    stands = make_published_run(product=ex4)
+    make_published_run(product=ex4, visibility=Visibility.SUPERSEDED, superseded_by=stands)
+    make_log_run(product=ex4, visibility=Visibility.SUPERSEDED, superseded_by=stands)
+    assert ask(client, ("DC EX4", "F1", "3200")) == [
+        ("published", "1 result as published, without a log; never certified here.")
+    ]
+
+
 def test_of_two_capacities_that_are_near_the_nearest_is_meant(client, make_product, make_published_run):
     for capacity_gb in (1900, 1920):
         make_published_run(
