@@ -1,7 +1,8 @@
 """Parameters of an address, read strictly: each once, none unknown, words from a list, numbers in a range."""
 
+import re
 from collections.abc import Collection, Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from django.http import HttpRequest, QueryDict
 
@@ -9,6 +10,9 @@ from webapp.register.not_understood import ParameterError
 
 SHOWN_CHARACTERS = 60  # of what was given, in the sentence that refuses it
 FORMS = ("html", "csv", "json")
+# No exponent: 1e-999999999 is short, and as a fraction it is a number of a thousand million digits.
+PLACES = 6
+PLAIN = re.compile(rf"[0-9]{{1,13}}(?:\.[0-9]{{1,{PLACES}}})?")
 Given = Mapping[str, str]
 
 
@@ -38,13 +42,11 @@ def number_of(given: Given, name: str, least: str, most: str) -> Decimal | None:
     text = given.get(name, "").strip()
     if not text:
         return None
-    try:
-        number = Decimal(text.replace(",", ""))
-    except InvalidOperation:
-        number = Decimal("NaN")
-    if not number.is_finite() or not Decimal(least) <= number <= Decimal(most):
-        raise ParameterError(f"{name}={text[:SHOWN_CHARACTERS]}: expected a number from {least} to {most}")
-    return number
+    plain = text.replace(",", "")
+    if not PLAIN.fullmatch(plain) or not Decimal(least) <= Decimal(plain) <= Decimal(most):
+        expected = f"a number from {least} to {most} in digits, with at most {PLACES} decimals"
+        raise ParameterError(f"{name}={text[:SHOWN_CHARACTERS]}: expected {expected}")
+    return Decimal(plain)
 
 
 def whole_number_of(given: Given, name: str, least: int, most: int) -> int | None:

@@ -1,5 +1,7 @@
 """Parameters are read strictly: what is not understood is named, never ignored."""
 
+from decimal import Decimal
+
 import pytest
 from django.http import QueryDict
 
@@ -28,17 +30,25 @@ def test_a_word_is_one_of_its_list_and_the_first_where_none_is_given():
 
 
 @pytest.mark.parametrize(
-    ("text", "number"), [("1", 1), ("1,728,000", 1_728_000), (" 0.5 ", 0.5), ("1e3", 1000), ("", None)]
+    ("text", "number"),
+    [("1", 1), ("1,728,000", 1_728_000), (" 0.5 ", 0.5), ("0.000001", Decimal("0.000001")), ("", None)],
 )
 def test_a_number_may_have_commas_and_may_be_absent(text, number):
-    assert number_of({"a": text}, "a", "0.5", "1728000") == number
+    assert number_of({"a": text}, "a", "0", "1728000") == number
 
 
 @pytest.mark.parametrize("text", ["0.4", "1001", "-1", "nan", "Infinity", "1e999999999", "ten", "1;2", "<b>"])
 def test_a_number_outside_its_range_is_named(text):
-    assert (
-        refusal(lambda: number_of({"a": text}, "a", "0.5", "1000")) == f"a={text}: expected a number from 0.5 to 1000"
-    )
+    said = f"a={text}: expected a number from 0.5 to 1000"
+    assert refusal(lambda: number_of({"a": text}, "a", "0.5", "1000")).startswith(said)
+
+
+@pytest.mark.parametrize(
+    "text", ["1e3", "1E-400", "1e-999999999", "0.0000001", "1" * 14, "1_000", "\N{ARABIC-INDIC DIGIT ONE}"]
+)
+def test_a_number_is_plain_digits_with_a_bounded_number_of_places(text):
+    said = f"a={text}: expected a number from 0 to 1000000000000 in digits, with at most 6 decimals"
+    assert refusal(lambda: number_of({"a": text}, "a", "0", "1000000000000")) == said
 
 
 def test_a_whole_number_has_no_decimals():

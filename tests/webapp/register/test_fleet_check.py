@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 from django.conf import settings
+from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from results.models import Certificate, Profile, Visibility
+from webapp.api.throttles import ReadThrottle
 from webapp.register.fleet.uploads import LIST_BYTES_MAX
 
 pytestmark = pytest.mark.django_db
@@ -122,6 +124,28 @@ def test_a_list_without_capacities_claims_nothing_where_there_are_several(
     assert "does not tell its capacity" in sentence
 
 
+def test_a_capacity_that_is_not_told_is_said_beside_the_answer(client, ex4, make_log_run, certify):
+    make_log_run(product=ex4)
+    certificate = certify(ex4)
+    told = f"Certificate {certificate.public_id} at 50x, firmware F1."
+    untold = "Capacity not told: the only one here, 3.2\N{NO-BREAK SPACE}TB, is taken for it."
+    assert ask(client, ("DC EX4", "F1", ""), ("DC EX4", "F1", "3200")) == [
+        ("certified", f"{told} {untold}"),
+        ("certified", told),
+    ]
+    text = client.post("/check/answer/", {"list": "model\nDC EX4\n"}).text
+    assert "a capacity that is not told is taken to be the only one here" in text
+
+
+def test_a_result_that_another_one_stands_for_is_not_counted(client, ex4, make_published_run, make_log_run):
+    stands = make_published_run(product=ex4)
+    make_published_run(product=ex4, visibility=Visibility.SUPERSEDED, superseded_by=stands)
+    make_log_run(product=ex4, visibility=Visibility.SUPERSEDED, superseded_by=stands)
+    assert ask(client, ("DC EX4", "F1", "3200")) == [
+        ("published", "1 result as published, without a log; never certified here.")
+    ]
+
+
 def test_of_two_capacities_that_are_near_the_nearest_is_meant(client, make_product, make_published_run):
     for capacity_gb in (1900, 1920):
         make_published_run(
@@ -217,9 +241,29 @@ def test_a_body_that_says_it_is_huge_is_not_read(client):
     assert response.status_code == 413
 
 
+@pytest.mark.parametrize("told", ["many", "-1", "1e3", "9" * 5_000, "\N{SUPERSCRIPT TWO}"])
+def test_a_body_whose_length_is_no_number_is_refused_with_a_sentence(client, told):
+    kind = "multipart/form-data; boundary=b"
+    response = client.generic("POST", "/check/answer/", b"x", kind, CONTENT_LENGTH=told)
+    assert response.status_code in {400, 413}
+    assert "The form did not arrive whole" in response.text or "check it in parts" in response.text
+
+
 def test_a_form_that_does_not_arrive_whole_is_answered(client):
     response = client.generic("POST", "/check/answer/", b"--b\r\nnothing", "multipart/form-data; boundary=")
     assert response.status_code == 400
+
+
+def test_the_form_is_throttled_together_with_the_api(client, monkeypatch):
+    monkeypatch.setattr(ReadThrottle, "rate", "2/min")
+    cache.clear()
+    assert client.post("/check/answer/", {"list": "model\nx\n"}).status_code == 200
+    assert client.generic("POST", "/api/v1/check/", "model\nx\n", "text/csv").status_code == 200
+    refused = client.post("/check/answer/", {"list": "model\nx\n"})
+    assert (refused.status_code, refused["Cache-Control"]) == (429, "no-store")
+    assert 0 < int(refused["Retry-After"]) <= 60
+    assert "Too many lists: send it again in " in refused.text
+    assert client.generic("POST", "/api/v1/check/", "model\nx\n", "text/csv").status_code == 429
 
 
 def test_names_of_a_list_are_never_markup(client):

@@ -1,10 +1,11 @@
 """Lists of drives as tools print them: every form is read, and what is no list gets a sentence."""
 
 import json
+import time
 
 import pytest
 
-from webapp.register.fleet.drives import DRIVES_AT_MOST, FleetError, read_drives
+from webapp.register.fleet.drives import DRIVES_AT_MOST, ROWS_AT_MOST, FleetError, read_drives
 from webapp.register.fleet.sizes import size_gb
 
 NVME = {
@@ -147,6 +148,48 @@ def test_as_many_as_may_be_are_read_and_one_more_is_refused():
     assert len(read_drives(lines)) == DRIVES_AT_MOST
     with pytest.raises(FleetError, match="More than 5,000 drives"):
         read_drives(lines + "PM983\n")
+
+
+EMPTY_ROWS = {
+    "CSV": "model,serial\n" + ",x\n" * (ROWS_AT_MOST + 1),
+    "empty lines": "model\n" + "\n" * (ROWS_AT_MOST + 1) + "x",
+    "objects": "[" + ",".join(["{}"] * (ROWS_AT_MOST + 1)) + "]",
+    "one after another": "{}" * (ROWS_AT_MOST + 1),
+    "no objects": "{}" + "1 " * (ROWS_AT_MOST + 1),
+    "smartctl": '{"smartctl":1}' * (ROWS_AT_MOST + 1),
+    "lsblk": json.dumps({"blockdevices": [{"type": "loop"}] * (ROWS_AT_MOST + 1)}),
+    "subsystems": json.dumps({"Devices": [{"Subsystems": [{}] * (ROWS_AT_MOST + 1)}]}),
+    "devices of nothing": json.dumps({"Devices": [{"Subsystems": []}] * (ROWS_AT_MOST + 1)}),
+}
+
+
+@pytest.mark.parametrize("text", EMPTY_ROWS.values(), ids=EMPTY_ROWS)
+def test_rows_that_name_no_drive_are_bounded_as_well(text):
+    with pytest.raises(FleetError, match=r"More than 20,000 rows: check them in parts\."):
+        read_drives(text)
+
+
+@pytest.mark.parametrize(("own", "of_all", "gigabytes"), [(0, 1, 1600), (1, 0, 1600), (1, 1, None), (0, 2, None)])
+def test_a_controller_has_the_size_of_its_only_namespace(own, of_all, gigabytes):
+    space = {"PhysicalSize": 1600321314816}
+    controller = {"Controller": "nvme0", "ModelNumber": "x", "Namespaces": [space] * own}
+    subsystem = {"Controllers": [controller], "Namespaces": [space] * of_all}
+    assert told(json.dumps({"Devices": [{"Subsystems": [subsystem]}]})) == [("nvme0", "x", "", gigabytes)]
+
+
+def test_a_subsystem_of_many_controllers_and_namespaces_is_read_in_seconds():
+    controllers = ",".join(['{"ModelNumber":"x"}'] * DRIVES_AT_MOST)
+    spaces = ",".join(["{}"] * 650_000)
+    text = f'{{"Devices":[{{"Subsystems":[{{"Controllers":[{controllers}],"Namespaces":[{spaces}]}}]}}]}}'
+    begun = time.process_time()
+    assert len(read_drives(text)) == DRIVES_AT_MOST
+    assert time.process_time() - begun < 10
+
+
+def test_a_table_of_very_many_columns_is_read_in_seconds():
+    begun = time.process_time()
+    assert len(read_drives("model" + ",b" * 200_000 + "\n" + "x\n" * DRIVES_AT_MOST)) == DRIVES_AT_MOST
+    assert time.process_time() - begun < 10
 
 
 @pytest.mark.parametrize("value", ["x" * 10_000, "a\u202eb", "<script>", None, 5, ["x"], "two\nlines"])

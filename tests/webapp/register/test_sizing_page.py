@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from results.models import Certificate, Profile, Visibility
+from results.models import Certificate, CertificateRun, Profile, Visibility
 from webapp.register.sizing import page
 
 pytestmark = pytest.mark.django_db
@@ -87,12 +87,63 @@ def test_the_tps_of_several_devices_is_shared_among_them(client, drive, make_pub
     assert answer(client)[product.slug]["by_throughput"] == 6
 
 
-def test_a_standing_certificate_goes_before_a_run(client, drive):
+def test_that_one_drive_is_assumed_is_said_where_a_publication_states_no_count(
+    client, make_product, make_published_run
+):
+    assumed, stated = make_product(capacity_gb=100_000), make_product(capacity_gb=100_000)
+    make_published_run(product=assumed)
+    make_published_run(product=stated, device_count=1)
+    found = answer(client)
+    assert found[assumed.slug]["basis"].endswith(", one drive assumed: the publication states no count")
+    assert "assumed" not in found[stated.slug]["basis"]
+    text = client.get(f"/sizing/?{ASKED}&drive={assumed.slug}").text
+    assert text.count("one drive assumed: the publication states no count") == 2  # of the load, and over the steps
+
+
+def test_a_log_that_does_not_tell_its_devices_is_no_answer(client, make_product, make_log_run, make_published_run):
+    product = make_product(capacity_gb=100_000)
+    limits = "limit_1ms=100&limit_8ms=100&limit_64ms=100"
+    run = make_log_run(product=product, tps=Decimal(900_000), device_count=None)
+    run.verdicts.update(outcome="pass")
+    assert answer(client, f"{ASKED}&{limits}") == {}
+    make_published_run(product=product, tps=Decimal(100_000))
+    assert answer(client, f"{ASKED}&{limits}")[product.slug]["tested_tps"] == "100000"
+    run.device_count = 3
+    run.save()
+    assert answer(client, f"{ASKED}&{limits}")[product.slug]["tested_tps"] == "300000"
+
+
+def test_the_rows_tell_which_statistic_their_load_was_judged_by(client, drive, certify, make_log_run):
+    published, certified = drive(), drive()
+    certify(certified, 100)
+    log = make_log_run(tps=Decimal(900_000), device_count=1)
+    log.verdicts.update(outcome="pass")
+    found = answer(client, f"{ASKED}&limit_1ms=100&limit_8ms=100&limit_64ms=100")
+    assert found[published.slug]["statistic"] == "steady-as-published"
+    assert found[certified.slug]["statistic"] == "worst-slice"
+    assert found[log.product.slug]["statistic"] == "worst-slice"
+
+
+@pytest.fixture
+def certify(make_published_run):
+    """Return a function that certifies a product by a load test with these shares and a stress test that fails."""
+
+    def make(product, nx_load, shares=None):
+        certificate = Certificate.objects.create(
+            product=product, profile=Profile.objects.get(), device_count=1, nx_load=nx_load, exact_nx=str(nx_load),
+            firmware="F1", ground=f"g{nx_load}", document={"present": [], "reasons": []},
+        )  # fmt: skip
+        for load, over in ((nx_load, shares), (2 * nx_load, {1000: "50.00"})):
+            run = make_published_run(over, product, tps=Decimal(3000 * load), nx_load=load, device_count=1)
+            CertificateRun.objects.create(certificate=certificate, run=run)
+        return certificate
+
+    return make
+
+
+def test_a_standing_certificate_goes_before_a_run(client, drive, certify):
     product = drive(tps=1_000_000, capacity_gb=100_000)
-    certificate = Certificate.objects.create(
-        product=product, profile=Profile.objects.get(), device_count=1, nx_load=50, exact_nx="50", firmware="F1",
-        ground="g", document={"present": [], "reasons": []},
-    )  # fmt: skip
+    certificate = certify(product, 50)
     found = answer(client)[product.slug]
     assert (found["by_throughput"], found["tier"], found["basis"]) == (
         4,
@@ -101,6 +152,16 @@ def test_a_standing_certificate_goes_before_a_run(client, drive):
     )
     Certificate.objects.update(state="withdrawn", withdrawn_at=timezone.now())
     assert answer(client)[product.slug]["by_throughput"] == 1
+
+
+def test_a_certificate_counts_only_where_its_load_test_keeps_the_readers_limits(client, drive, certify):
+    product = drive(tps=150_000, capacity_gb=100_000, shares={1000: "0.10"})
+    lower, higher = certify(product, 60, {1000: "1.00"}), certify(product, 100, {1000: "4.00"})
+    basis = {limit: answer(client, f"{ASKED}&limit_1ms={limit}")[product.slug]["basis"] for limit in ("5", "2", "0.5")}
+    assert basis["5"] == f"certificate {higher.public_id}"
+    assert basis["2"] == f"certificate {lower.public_id}"
+    assert basis["0.5"].startswith("run ")
+    assert answer(client, f"{ASKED}&limit_1ms=0.5")[product.slug]["tested_tps"] == "150000"
 
 
 @pytest.mark.parametrize("changed", ["object=4096", "reads=100000", "copies=3"])
@@ -140,6 +201,9 @@ def test_a_rating_that_is_not_stated_is_said(client, drive):
         "reads=lots",
         "object=1.5",
         "limit_1ms=200",
+        "reads=1e-999999999",
+        "writes=1e-400",
+        "price-x=1e-999999999",
         "price-x=-1",
         "sort=dearest",
         "colour=red",
@@ -149,6 +213,11 @@ def test_a_question_that_is_not_understood_is_named(client, query):
     response = client.get(f"/sizing/?{query}")
     assert response.status_code == 400
     assert query.partition("=")[0] in response.text
+
+
+def test_the_least_load_that_can_be_asked_is_answered(client, drive):
+    drive()
+    assert client.get("/sizing/?reads=0.000001&writes=0.000001&data=0.000001").status_code == 200
 
 
 def test_nought_of_what_may_be_nought_is_asked_as_such(client, drive):

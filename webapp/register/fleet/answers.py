@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from results.models import Certificate
+from results.models import Certificate, Product
 from results.rules.words import counted
 from webapp.register.fleet.drives import ListedDrive
 from webapp.register.fleet.register_index import Listed, RegisterIndex
@@ -35,7 +35,8 @@ WORDS = {
     State.UNKNOWN: "unknown",
 }
 MEANINGS = {
-    State.CERTIFIED: "a certificate stands for this model, capacity and firmware",
+    State.CERTIFIED: "a certificate stands for this model, capacity and firmware; a capacity that is not told is taken "
+    "to be the only one here, which is said",
     State.OTHER_FIRMWARE: "a certificate stands, and not for this firmware",
     State.TESTED: "runs with logs stand, and no certificate",
     State.PUBLISHED: "only figures of a publication stand for it, without a log: no certificate",
@@ -85,7 +86,14 @@ def _answer(drive: ListedDrive, index: RegisterIndex) -> FleetAnswer:
         return _several(drive, found)
     state, sentence = _state(drive, found)
     slugs = [each.product.slug for each in found]
+    sentence += _capacity_taken(drive, found[0].product)
     return FleetAnswer(drive, state, sentence, slugs, any(each.product.historical for each in found))
+
+
+def _capacity_taken(drive: ListedDrive, product: Product) -> str:
+    if drive.capacity_gb is not None or product.capacity_gb is None:
+        return ""
+    return f" Capacity not told: the only one here, {units.capacity(product.capacity_gb)}, is taken for it."
 
 
 def _unknown(drive: ListedDrive) -> str:

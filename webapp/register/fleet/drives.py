@@ -3,13 +3,14 @@
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from webapp.register.fleet.sizes import size_gb
 
 DRIVES_AT_MOST = 5_000
+ROWS_AT_MOST = 20_000  # read, whether they name a drive or not: loop devices, empty lines
 TEXT_AT_MOST = 200  # of one cell: a model number has 40
 EXPECTED = "expected the JSON of nvme list -o json, lsblk -O -J or smartctl -j, or CSV with a column model"
 COLUMNS = {
@@ -20,6 +21,7 @@ COLUMNS = {
     "capacity": ("capacity_gb", "capacity", "size", "physicalsize", "user_capacity"),
 }
 Json = Mapping[str, Any]
+Rows = Iterator["ListedDrive | None"]  # None is a row that names no drive: it was read all the same, and counts
 
 
 class FleetError(Exception):
@@ -45,8 +47,11 @@ def read_drives(text: str) -> list[ListedDrive]:
         raise FleetError(f"Nothing was given: {EXPECTED}.")
     found = _of_json(content) if content[0] in "{[" else _of_csv(content)
     drives: list[ListedDrive] = []
-    for drive in found:
-        drives.append(drive)
+    for rows, drive in enumerate(found, start=1):
+        if rows > ROWS_AT_MOST:
+            raise FleetError(f"More than {ROWS_AT_MOST:,} rows: check them in parts.")
+        if drive:
+            drives.append(drive)
         if len(drives) > DRIVES_AT_MOST:
             raise FleetError(f"More than {DRIVES_AT_MOST:,} drives: check them in parts.")
     if not drives:
@@ -54,7 +59,7 @@ def read_drives(text: str) -> list[ListedDrive]:
     return drives
 
 
-def _of_json(content: str) -> Iterator[ListedDrive]:
+def _of_json(content: str) -> Rows:
     for document in _documents(content):
         yield from _of_document(document)
 
@@ -81,42 +86,48 @@ def _next_value(content: str, at: int) -> int:
     return at
 
 
-def _of_document(document: Any) -> Iterator[ListedDrive]:
+def _of_document(document: Any) -> Rows:
     if isinstance(document, list):
         for each in document:
             if isinstance(each, dict):
                 yield from _of_object(each)
     elif isinstance(document, dict):
         yield from _of_object(document)
+    else:
+        yield None
 
 
-def _of_object(document: Json) -> Iterator[ListedDrive]:
+def _of_object(document: Json) -> Rows:
     """Tell the tools apart by the names that only they use."""
     if "Devices" in document:
+        yield None
         yield from _of_nvme(document["Devices"])
     elif "blockdevices" in document:
+        yield None
         yield from _of_lsblk(document["blockdevices"])
     elif "model_name" in document or "smartctl" in document:
         yield from _of_smartctl(document)
     else:
         drive = _plain({str(name).casefold(): value for name, value in document.items()})
-        if drive.model:
-            yield drive
+        yield drive if drive.model else None
 
 
-def _of_nvme(devices: Any) -> Iterator[ListedDrive]:
+def _of_nvme(devices: Any) -> Rows:
     for device in _objects(devices):
         if "Subsystems" in device:
+            yield None
             yield from _of_subsystems(device["Subsystems"])
         else:
             yield _nvme(_text(device, "DevicePath", "NameSpace"), device, device)
 
 
-def _of_subsystems(subsystems: Any) -> Iterator[ListedDrive]:
+def _of_subsystems(subsystems: Any) -> Rows:
     """Read the nested form of nvme list -v: a controller once, whatever its namespaces."""
     for subsystem in _objects(subsystems):
+        yield None
+        of_all = _objects(subsystem.get("Namespaces"))[:2]
         for controller in _objects(subsystem.get("Controllers")):
-            spaces = [*_objects(controller.get("Namespaces")), *_objects(subsystem.get("Namespaces"))]
+            spaces = [*_objects(controller.get("Namespaces"))[:2], *of_all]
             yield _nvme(_text(controller, "Controller"), controller, spaces[0] if len(spaces) == 1 else {})
 
 
@@ -127,7 +138,7 @@ def _nvme(device: str, controller: Json, space: Json) -> ListedDrive:
     )
 
 
-def _of_lsblk(devices: Any) -> Iterator[ListedDrive]:
+def _of_lsblk(devices: Any) -> Rows:
     for device in _objects(devices):
         if device.get("type", "disk") == "disk" and _text(device, "model"):
             gigabytes, is_rounded = size_gb(device.get("size"))
@@ -139,31 +150,34 @@ def _of_lsblk(devices: Any) -> Iterator[ListedDrive]:
                 gigabytes,
                 is_rounded,
             )
+        else:
+            yield None
 
 
-def _of_smartctl(document: Json) -> Iterator[ListedDrive]:
+def _of_smartctl(document: Json) -> Rows:
     capacity, device = document.get("user_capacity"), document.get("device")
     size = capacity.get("bytes") if isinstance(capacity, dict) else document.get("nvme_total_capacity")
     gigabytes, _ = size_gb(size)
     name = _text(device, "name", "info_name") if isinstance(device, dict) else ""
     model = _text(document, "model_name", "scsi_model_name", "scsi_product")
-    if model or name:
+    if not (model or name):
+        yield None
+    else:
         firmware = _text(document, "firmware_version", "scsi_revision")
         yield ListedDrive(name, model, firmware, _text(document, "vendor", "scsi_vendor"), gigabytes)
 
 
-def _of_csv(content: str) -> Iterator[ListedDrive]:
+def _of_csv(content: str) -> Rows:
     head = content.splitlines()[0]
     delimiter = max(",;\t", key=head.count)
     try:
-        rows = csv.DictReader(io.StringIO(content), delimiter=delimiter, restkey="rest")
-        names = {str(name).strip().casefold() for name in rows.fieldnames or []}
-        if not names & set(COLUMNS["model"]):
+        rows = csv.reader(io.StringIO(content), delimiter=delimiter)
+        names = [name.strip().casefold() for name in next(rows)]
+        if set(names).isdisjoint(COLUMNS["model"]):
             raise FleetError(f"The first line is {head[:80]!r}: {EXPECTED}.")
         for row in rows:
-            drive = _plain({str(name).strip().casefold(): value for name, value in row.items()})
-            if drive.model:
-                yield drive
+            drive = _plain(dict(zip(names, row, strict=False)))  # a row ends where it ends, whatever the head is long
+            yield drive if drive.model else None
     except csv.Error as error:
         raise FleetError(f"It is no CSV: {error}.") from error
 
@@ -176,7 +190,7 @@ def _plain(row: Json) -> ListedDrive:
     return ListedDrive(**texts, capacity_gb=gigabytes, capacity_is_rounded=is_rounded)
 
 
-def _objects(value: Any) -> Iterable[Json]:
+def _objects(value: Any) -> Sequence[Json]:
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 

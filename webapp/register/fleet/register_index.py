@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from results.models import Certificate, Product, Run, Tier, Visibility
+from results.models import Certificate, Product, Run, Tier
 
 WORD = re.compile(r"[a-z0-9]+")
 # Words of a model number that name the maker: they tell nothing of the model.
@@ -16,13 +16,12 @@ SHORTEST_NAME = 3  # a model of two letters is found in anything
 
 @dataclass
 class Listed:
-    """One product with its certificates and the kinds of its runs."""
+    """One product with its certificates and the kinds of its runs that stand: neither withdrawn nor superseded."""
 
     product: Product
     certificates: list[Certificate] = field(default_factory=list)
     tiers: set[str] = field(default_factory=set)
     standing_runs: int = 0
-    withdrawn_runs: int = 0
 
     @property
     def is_only_published(self) -> bool:
@@ -118,14 +117,9 @@ def register_index() -> RegisterIndex:
     for certificate in Certificate.objects.order_by("-nx_load", "pk").defer("document"):
         if certificate.product_id in listed:
             listed[certificate.product_id].certificates.append(certificate)
-    runs = Run.objects.public().rated().values_list("product_id", "tier", "visibility")  # of a drive, not of a database
-    for product_id, tier, visibility in runs:
-        each = listed.get(product_id or 0)
-        if each is None:
-            continue
-        if visibility == Visibility.WITHDRAWN:
-            each.withdrawn_runs += 1
-        else:
+    runs = Run.objects.standing().rated().values_list("product_id", "tier")  # of a drive, not of a database
+    for product_id, tier in runs:
+        if each := listed.get(product_id or 0):
             each.standing_runs += 1
             each.tiers.add(tier)
     return RegisterIndex(listed.values())

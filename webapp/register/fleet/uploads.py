@@ -12,6 +12,8 @@ LIST_BYTES_MAX = (
     4 * 1024**2
 )  # 500 drives as smartctl prints them whole are less; settings.py bounds a pasted text alike
 TOO_LARGE = f"The list is larger than {LIST_BYTES_MAX:,} bytes: check it in parts."
+CUT = "The form did not arrive whole: send it again."
+MOST_DIGITS = 20  # of a length: more are too many for int(), too
 
 
 class InMemoryHandler(FileUploadHandler):
@@ -35,7 +37,10 @@ class InMemoryHandler(FileUploadHandler):
 
 def listed_text(request: HttpRequest) -> str:
     """Return the list that a form sends, pasted or as a file. Raises FleetError where there is none, or too much."""
-    if int(request.META.get("CONTENT_LENGTH") or 0) > LIST_BYTES_MAX + 1024**2:  # form fields and boundaries around it
+    told = str(request.META.get("CONTENT_LENGTH") or "0").strip()
+    if not (told.isascii() and told.isdigit()):
+        raise FleetError(CUT)
+    if len(told) > MOST_DIGITS or int(told) > LIST_BYTES_MAX + 1024**2:  # form fields and boundaries around it
         raise FleetError(TOO_LARGE)
     handler = InMemoryHandler(request)
     request.upload_handlers = [handler]
@@ -44,7 +49,7 @@ def listed_text(request: HttpRequest) -> str:
     except (RequestDataTooBig, TooManyFilesSent) as error:
         raise FleetError(TOO_LARGE) from error
     except (MultiPartParserError, SuspiciousOperation) as error:
-        raise FleetError("The form did not arrive whole: send it again.") from error
+        raise FleetError(CUT) from error
     if handler.received_bytes > LIST_BYTES_MAX:
         raise FleetError(TOO_LARGE)
     if pasted.strip():

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
-from results.models import Category, Certificate, Product, Run
+from django.db.models import F, Q
+
+from results.models import Category, Certificate, CertificateRun, Product, Run, Statistic, Tier
 from results.rules.limits import Limit
 from results.rules.loads import TPS
 from results.rules.sizing import Offer
@@ -14,6 +17,8 @@ from webapp.register.marks import TierMark, run_tier_mark
 # What a buyer counts drives of: instances and networked systems have neither a capacity nor a rating of one drive.
 DRIVES = (Category.NVME_3DXPOINT, Category.NVME_FLASH, Category.SATA_SAS_FLASH, Category.M2_FLASH)
 BYTES_PER_GB = 10**9
+ASSUMED_DEVICES = 1  # of a publication that states none: it names one drive
+LAST_PLACE = Decimal("0.0001")  # of N as runs and certificates keep it, each rounded for itself
 
 
 @dataclass(frozen=True)
@@ -26,14 +31,23 @@ class Candidate:
     basis: str
     tier: TierMark | None
 
+    @property
+    def statistic(self) -> str:
+        """How the shares were taken that keep the limits; a certificate is judged from logs, by their worst slice."""
+        return self.run.statistic if self.run else Statistic.WORST_SLICE.value
+
 
 def candidates(limits: Iterable[Limit], prices: Mapping[str, Fraction]) -> list[Candidate]:
     """Return the current drives that hold some load within the limits, each once, in a fixed number of queries.
 
-    A standing certificate goes before a run: it rests on more. Of runs the fastest within the limits counts.
+    A standing certificate goes before a run: it rests on more; but only where its load test is within the limits, since
+    it says nothing of stricter ones. Of runs the fastest within the limits counts; a log that does not tell how many
+    devices it loaded tells nothing of one of them.
     """
-    certified = _certified()
+    limits = list(limits)
+    certified = _certified(limits)
     runs = Run.objects.standing().rated().current().within(limits).filter(tps__gt=0, product__category__in=DRIVES)
+    runs = runs.filter(Q(device_count__gte=1) | Q(device_count=None, tier=Tier.PUBLISHED))
     found: dict[int, Candidate] = {}
     for run in runs.select_related("product").defer("facts", "source_row").order_by("-tps", "pk"):
         product = product_of(run)
@@ -42,10 +56,18 @@ def candidates(limits: Iterable[Limit], prices: Mapping[str, Fraction]) -> list[
     return list(found.values())
 
 
-def _certified() -> dict[int, Certificate]:
-    """Return the highest standing certificate of each product."""
-    standing = Certificate.objects.standing().order_by("nx_load", "pk")
-    return {certificate.product_id: certificate for certificate in standing}
+def _certified(limits: Iterable[Limit]) -> dict[int, Certificate]:
+    """Return the highest standing certificate of each product whose load test is within the limits.
+
+    Its stress tests are at other loads, and nothing is asked of them but that they end.
+    """
+    load_tests = CertificateRun.objects.filter(
+        run__in=Run.objects.within(limits).values("pk"),
+        run__device_count=F("certificate__device_count"),
+        run__nx_load__range=(F("certificate__nx_load") - LAST_PLACE, F("certificate__nx_load") + LAST_PLACE),
+    )
+    standing = Certificate.objects.standing().filter(pk__in=load_tests.values("certificate"))
+    return {certificate.product_id: certificate for certificate in standing.order_by("nx_load", "pk")}
 
 
 def _candidate(run: Run, certificate: Certificate | None, price: Fraction | None) -> Candidate:
@@ -53,9 +75,14 @@ def _candidate(run: Run, certificate: Certificate | None, price: Fraction | None
     if certificate:
         tps, basis = Fraction(certificate.exact_nx) * TPS, f"certificate {certificate.public_id}"
     else:
-        devices = run.device_count or 1
-        shared = f", {devices} devices together" if devices > 1 else ""
-        tps, basis = Fraction(run.tps or 0) / devices, f"run {run.public_id}{shared}"
+        tps, basis = Fraction(run.tps or 0) / (run.device_count or ASSUMED_DEVICES), f"run {run.public_id}{_of(run)}"
     dwpd = None if product.endurance_dwpd is None else Fraction(product.endurance_dwpd)
     offer = Offer(tps, (product.capacity_gb or 0) * BYTES_PER_GB, dwpd, price)
     return Candidate(product, None if certificate else run, offer, basis, None if certificate else run_tier_mark(run))
+
+
+def _of(run: Run) -> str:
+    """Say of how many devices a run's load is, where it is not plainly of one."""
+    if run.device_count is None:
+        return ", one drive assumed: the publication states no count"
+    return f", {run.device_count} devices together" if run.device_count > 1 else ""

@@ -16,7 +16,7 @@ from webapp.templatetags import units
 
 FIELDS = (
     *("product", "name", "drives", "nodes", "working_drives", "binding", "by_throughput", "by_capacity"),
-    *("by_endurance", "needed_dwpd", "rated_dwpd", "tested_tps", "capacity_gb", "basis", "tier", "price"),
+    *("by_endurance", "needed_dwpd", "rated_dwpd", "tested_tps", "capacity_gb", "basis", "tier", "statistic", "price"),
 )
 UNTESTED = "untested at this workload"
 SHOWN_ROWS = 100
@@ -175,5 +175,6 @@ def _values(row: SizingRow) -> dict[str, Value]:
         "capacity_gb": candidate.product.capacity_gb,
         "basis": candidate.basis,
         "tier": candidate.tier.word if candidate.tier else "certified",
+        "statistic": candidate.statistic,
         "price": row.price.replace(",", "") or None,
     }

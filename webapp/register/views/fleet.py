@@ -1,10 +1,15 @@
 """The fleet check: which drives of a list the register knows, and as what. Nothing of the list is stored."""
 
+from math import ceil
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
+from rest_framework.request import Request
+from rest_framework.views import APIView
 
+from webapp.api.throttles import ReadThrottle
 from webapp.register.answer_rows import answer_rows
 from webapp.register.asked import given_of
 from webapp.register.errors import not_understood
@@ -37,6 +42,9 @@ def answer(request: HttpRequest) -> HttpResponse:
 
 
 def _answered(request: HttpRequest) -> HttpResponse:
+    throttle = ReadThrottle()  # counts the form together with the API: both cost the same
+    if not throttle.allow_request(Request(request), APIView()):
+        return _too_many(request, ceil(throttle.wait() or 1))
     try:
         found = answers(read_drives(listed_text(request)), register_index())
     except FleetError as error:
@@ -48,6 +56,13 @@ def _answered(request: HttpRequest) -> HttpResponse:
         return answer_rows(wanted, "fleet-check", SCHEMA, FIELDS, [values_of(each) for each in found])
     context = {"section": "check", "answers": found, "counts": counts(found), "total": len(found)}
     return render(request, "register/check/answer.html", context)
+
+
+def _too_many(request: HttpRequest, wait_s: int) -> HttpResponse:
+    refused = not_understood(request, f"Too many lists: send it again in {wait_s} s.", reverse("check"))
+    refused.status_code = 429
+    refused.headers["Retry-After"] = str(wait_s)
+    return refused
 
 
 def values_of(answer: FleetAnswer) -> dict[str, Value]:
