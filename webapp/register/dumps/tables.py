@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Model, Q, QuerySet
 
 from results import models as register
+from webapp.register.dumps.told import told_of_facts, told_of_text
 
 SCHEMA = "drivecert.dump/1"
 RELATED = {"run": "public_id", "product": "slug", "profile": "sha256", "certificate": "public_id"}
@@ -18,6 +19,7 @@ class Table:
     """One table: column name -> where it is read from, seen from the model; `rows` are those everyone may see.
 
     `constants` are what an import fills in for columns that a dump leaves out. Without a model an import skips it.
+    `told` is what is told of a column's values, where that is not all.
     """
 
     name: str
@@ -26,6 +28,7 @@ class Table:
     rows: Callable[[], QuerySet[Any]]
     constants: dict[str, Any] = field(default_factory=dict)
     is_imported: bool = True
+    told: dict[str, Callable[[Any], Any]] = field(default_factory=dict)
 
     @property
     def fields(self) -> dict[str, "models.Field[Any, Any]"]:
@@ -106,6 +109,7 @@ TABLES = (
         | {"superseded_by": "superseded_by__public_id"},
         lambda: _public_runs().order_by("public_id"),
         {"ordinal": 0, "is_virtual": False},
+        told={"facts": told_of_facts, "backing_device": told_of_text},
     ),
     Table(
         "evidence",
@@ -134,6 +138,7 @@ TABLES = (
         register.Histogram,
         _columns("run ordinal name unit role device time edges is_meaningless ops_count counts"),
         _of_runs(register.Histogram, order=("ordinal",)),
+        told={"name": told_of_text, "device": told_of_text},
     ),
     Table(
         "slices",
@@ -146,12 +151,14 @@ TABLES = (
         register.Finding,
         _columns("run ordinal rule_id severity line sentence remedy"),
         _of_runs(register.Finding, order=("ordinal",)),
+        told={"sentence": told_of_text, "remedy": told_of_text},
     ),
     Table(
         "verdicts",
         register.Verdict,
         _columns("run profile outcome headline document reader_version created_at"),
         _of_runs(register.Verdict, order=("created_at",)),
+        told={"headline": told_of_text, "document": told_of_text},
     ),
     Table(
         "annotations",

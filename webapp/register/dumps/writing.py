@@ -78,13 +78,18 @@ def batches(table: Table) -> Iterator[list[Row]]:
     """Yield the rows of a table as the values of its columns."""
     rows: list[Row] = []
     found = table.rows().values_list(*table.columns.values())
+    told = [table.told.get(name, _whole) for name in table.columns]
     for row in found.iterator(chunk_size=ROWS_AT_ONCE):
-        rows.append(row)
+        rows.append([tell(value) for tell, value in zip(told, row, strict=True)] if table.told else row)
         if len(rows) == ROWS_AT_ONCE:
             yield rows
             rows = []
     if rows:
         yield rows
+
+
+def _whole(value: Any) -> Any:
+    return value
 
 
 def json_value(value: Any) -> Any:

@@ -12,10 +12,13 @@ import pytest
 from pyarrow import parquet
 
 from results.models import Run, Visibility
+from tests.webapp.register.conftest import SLOW_DISK_FACTS
+from tests.webapp.register.test_side_file import TOLD
 from webapp.register.dumps import shelf, writing
 from webapp.register.dumps.reading import read_rows
 from webapp.register.dumps.tables import TABLES
 from webapp.register.dumps.writing import write_due, write_dump
+from webapp.register.side_file import side_file_view
 
 pytestmark = pytest.mark.django_db
 DOCS = (Path(__file__).parents[4] / "docs" / "dumps.md").read_text()
@@ -65,6 +68,40 @@ def test_what_is_not_public_is_in_no_file(make_log_run, make_user):
         "user-",
     ):
         assert word not in told
+
+
+def test_serial_numbers_and_names_of_hosts_are_in_no_file(make_log_run):
+    drives = [
+        {"name": name, "kind": "nvme", "drive_key": f"nvme:EX9:{serial}", "model": "EX9", "serial": serial}
+        | {"firmware": "1.0", "size_bytes": 10**12, "wwid": "eui.0025SECRET"}
+        for name, serial in [("/dev/nvme0n1", "SN-4711"), ("/dev/nvme0n2", "SN-4711"), ("/dev/nvme1n1", "SN-4712")]
+    ]
+    by_id = "/dev/disk/by-id/nvme-EX9_SN-4713"
+    side_file = TOLD | {
+        "host": TOLD["host"] | {"hostname": "lab-host-17"},
+        "drives": drives,
+        "warnings": [{"id": "busy", "sentence": "SN-4711 is mounted on lab-host-17."}],
+        "environment": {"HOSTNAME": "lab-host-17"},
+    }
+    facts = SLOW_DISK_FACTS | {"side_file": side_file, "devices": [{"name": by_id, "size_bytes": 10**12}]}
+    facts |= {"config": [["device-names", f"{by_id},{by_id}-2"]], "operator": "lab-host-17"}
+    run = make_log_run(facts=facts)
+    run.histograms.update(device=by_id)
+    run.findings.update(sentence=f"{by_id}: too slow.")
+    directory = write_dump()
+    dump = shelf.read_dump(directory)
+    told = json.dumps({table.name: list(read_rows(dump, table.name)) for table in TABLES})
+    told += "".join(gzip.decompress(path.read_bytes()).decode() for path in directory.glob("*.csv.gz"))
+    told += "".join(str(parquet.read_table(path).to_pylist()) for path in directory.glob("*.parquet"))
+    for word in ("SN-471", "lab-host-17", "SECRET", "operator", "environment"):
+        assert word not in told
+    (row,) = read_rows(dump, "runs")
+    assert row["facts"]["stop"] == facts["stop"]
+    assert [each["drive_key"] for each in row["facts"]["side_file"]["drives"]] == ["drive 1", "drive 1", "drive 2"]
+    assert row["facts"]["side_file"]["telemetry"] == TOLD["telemetry"]
+    type(run).objects.filter(pk=run.pk).update(facts=row["facts"])
+    run.refresh_from_db()
+    assert side_file_view(run) is not None  # a mirror shows what is told
 
 
 def test_the_hash_of_a_sequestered_log_is_not_told(make_log_run):
