@@ -55,8 +55,20 @@ def _columns(names: str) -> dict[str, str]:
     return {name: f"{name}__{RELATED[name]}" if name in RELATED else name for name in names.split()}
 
 
+def withheld_runs() -> list[str]:
+    """Return the runs that are public and in no table, because their evidence is sequestered."""
+    return sorted(register.Run.objects.public().withheld().values_list("public_id", flat=True))
+
+
 def _public_runs() -> QuerySet[register.Run]:
-    return register.Run.objects.public()
+    """Public runs but the withheld ones, and those that one of them stands in place of: no mirror could say by what."""
+    public = register.Run.objects.public()
+    newest = set(public.withheld().values_list("pk", flat=True))
+    left_out: set[int] = set()
+    while newest:
+        left_out |= newest
+        newest = set(public.filter(superseded_by__in=newest).values_list("pk", flat=True)) - left_out
+    return public.exclude(pk__in=left_out)
 
 
 def _of_runs(model: type[Model], *, by: str = "run", order: Iterable[str] = ()) -> Callable[[], QuerySet[Any]]:
@@ -122,9 +134,7 @@ TABLES = (
             "content_sha256": "submission__log__content_sha256",
             "reader_version": "reading__reader_version",
         },
-        lambda: (
-            _public_runs().filter(submission__isnull=False, submission__log__sequestered=False).order_by("public_id")
-        ),
+        lambda: _public_runs().filter(submission__isnull=False).order_by("public_id"),
         is_imported=False,  # a register has evidence only with its bytes
     ),
     Table(
