@@ -95,6 +95,15 @@ class RunQuerySet(models.QuerySet["Run"]):
             visibility__in=["public", "superseded", "withdrawn"], product__isnull=False, is_virtual=False
         )
 
+    def withheld(self) -> RunQuerySet:
+        """Runs of a log or side file that is sequestered: what was read out of it is shown to nobody."""
+        sequestered = apps.get_model("results", "Evidence").objects.filter(sequestered=True).values("pk")
+        return self.filter(
+            Q(reading__evidence__in=sequestered)
+            | Q(submission__log__in=sequestered)
+            | Q(submission__side_file__in=sequestered)
+        )
+
     def standing(self) -> RunQuerySet:
         """Published, and neither superseded nor withdrawn."""
         return self.public().filter(visibility="public")

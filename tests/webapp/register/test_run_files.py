@@ -73,6 +73,13 @@ def test_of_a_withheld_log_no_counts_are_sent(client, run):
     assert "histograms.csv" not in client.get(f"/runs/{run.public_id}/").text
 
 
+def test_of_a_withheld_log_no_configuration_is_made(client, run):
+    assert client.get(f"/runs/{run.public_id}/again.conf").status_code == 200
+    Evidence.objects.filter(pk=run.reading.evidence.pk).update(sequestered=True)
+    assert client.get(f"/runs/{run.public_id}/again.conf").status_code == 451
+    assert "again.conf" not in client.get(f"/runs/{run.public_id}/").text
+
+
 def test_text_that_a_spreadsheet_would_run_stays_text(client, run):
     Histogram.objects.filter(run=run).update(name="=1+1", device="@SUM(A1)")
     assert b"'=1+1,reads,'@SUM(A1)," in content_of(client, run, "csv")

@@ -4,6 +4,7 @@ import copy
 
 import pytest
 
+from results.models import Evidence
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
 from webapp.register.side_file import side_file_view
 
@@ -100,3 +101,13 @@ def test_of_a_withheld_log_its_side_file_is_not_told_either(client, make_run):
     run = make_run()
     type(run.reading.evidence).objects.filter(pk=run.reading.evidence.pk).update(sequestered=True)
     assert "Beside the log" not in client.get(f"/runs/{run.public_id}/").text
+
+
+def test_of_a_withheld_side_file_nothing_is_told(client, make_run):
+    run = make_run(host=TOLD["host"] | {"hostname": "lab-host-17"})
+    stated = {"organisation": run.submission.organisation, "size_bytes": 1, "filename": "load.jsonl"}
+    run.submission.side_file = Evidence.objects.create(sha256="f" * 64, **stated)
+    run.submission.save()
+    assert "lab-host-17" in client.get(f"/runs/{run.public_id}/").text
+    Evidence.objects.filter(sha256="f" * 64).update(sequestered=True)
+    assert "lab-host-17" not in client.get(f"/runs/{run.public_id}/").text

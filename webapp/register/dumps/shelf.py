@@ -3,7 +3,8 @@
 import json
 import re
 import shutil
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
@@ -32,6 +33,7 @@ class Dump:
     schema: str
     licence: str
     files: list[DumpFile]
+    withheld: list[str] = field(default_factory=list)  # runs that it leaves out, because their evidence is sequestered
 
     @property
     def day(self) -> str:
@@ -70,12 +72,22 @@ def read_dump(directory: Path) -> Dump | None:
         told = json.loads((directory / MANIFEST).read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         return None
-    return Dump(directory, told["written_at"], told["schema"], told["licence"], [DumpFile(**e) for e in told["files"]])
+    files = [DumpFile(**each) for each in told["files"]]
+    return Dump(directory, told["written_at"], told["schema"], told["licence"], files, told.get("withheld", []))
 
 
 def find_dump(day: str) -> Dump | None:
     """Return the dump of a day, if it stands."""
     return read_dump(shelf() / day) if DAY.fullmatch(day) else None
+
+
+def remove_dumps(told: Iterable[Dump]) -> None:
+    """Remove dumps; each first loses its name, so that none is there by half."""
+    for dump in told:
+        gone = dump.directory.with_name(f".{dump.day}.withheld")
+        shutil.rmtree(gone, ignore_errors=True)
+        dump.directory.rename(gone)
+        shutil.rmtree(gone, ignore_errors=True)
 
 
 def put_away(written: Path, day: date) -> Path:

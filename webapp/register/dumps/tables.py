@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Model, Q, QuerySet
 
 from results import models as register
+from webapp.register.dumps.told import told_of_facts, told_of_text
 
 SCHEMA = "drivecert.dump/1"
 RELATED = {"run": "public_id", "product": "slug", "profile": "sha256", "certificate": "public_id"}
@@ -18,6 +19,7 @@ class Table:
     """One table: column name -> where it is read from, seen from the model; `rows` are those everyone may see.
 
     `constants` are what an import fills in for columns that a dump leaves out. Without a model an import skips it.
+    `told` is what is told of a column's values, where that is not all.
     """
 
     name: str
@@ -26,6 +28,7 @@ class Table:
     rows: Callable[[], QuerySet[Any]]
     constants: dict[str, Any] = field(default_factory=dict)
     is_imported: bool = True
+    told: dict[str, Callable[[Any], Any]] = field(default_factory=dict)
 
     @property
     def fields(self) -> dict[str, "models.Field[Any, Any]"]:
@@ -52,8 +55,20 @@ def _columns(names: str) -> dict[str, str]:
     return {name: f"{name}__{RELATED[name]}" if name in RELATED else name for name in names.split()}
 
 
+def withheld_runs() -> list[str]:
+    """Return the runs that are public and in no table, because their evidence is sequestered."""
+    return sorted(register.Run.objects.public().withheld().values_list("public_id", flat=True))
+
+
 def _public_runs() -> QuerySet[register.Run]:
-    return register.Run.objects.public()
+    """Public runs but the withheld ones, and those that one of them stands in place of: no mirror could say by what."""
+    public = register.Run.objects.public()
+    newest = set(public.withheld().values_list("pk", flat=True))
+    left_out: set[int] = set()
+    while newest:
+        left_out |= newest
+        newest = set(public.filter(superseded_by__in=newest).values_list("pk", flat=True)) - left_out
+    return public.exclude(pk__in=left_out)
 
 
 def _of_runs(model: type[Model], *, by: str = "run", order: Iterable[str] = ()) -> Callable[[], QuerySet[Any]]:
@@ -106,6 +121,7 @@ TABLES = (
         | {"superseded_by": "superseded_by__public_id"},
         lambda: _public_runs().order_by("public_id"),
         {"ordinal": 0, "is_virtual": False},
+        told={"facts": told_of_facts, "backing_device": told_of_text},
     ),
     Table(
         "evidence",
@@ -118,9 +134,7 @@ TABLES = (
             "content_sha256": "submission__log__content_sha256",
             "reader_version": "reading__reader_version",
         },
-        lambda: (
-            _public_runs().filter(submission__isnull=False, submission__log__sequestered=False).order_by("public_id")
-        ),
+        lambda: _public_runs().filter(submission__isnull=False).order_by("public_id"),
         is_imported=False,  # a register has evidence only with its bytes
     ),
     Table(
@@ -134,6 +148,7 @@ TABLES = (
         register.Histogram,
         _columns("run ordinal name unit role device time edges is_meaningless ops_count counts"),
         _of_runs(register.Histogram, order=("ordinal",)),
+        told={"name": told_of_text, "device": told_of_text},
     ),
     Table(
         "slices",
@@ -146,12 +161,14 @@ TABLES = (
         register.Finding,
         _columns("run ordinal rule_id severity line sentence remedy"),
         _of_runs(register.Finding, order=("ordinal",)),
+        told={"sentence": told_of_text, "remedy": told_of_text},
     ),
     Table(
         "verdicts",
         register.Verdict,
         _columns("run profile outcome headline document reader_version created_at"),
         _of_runs(register.Verdict, order=("created_at",)),
+        told={"headline": told_of_text, "document": told_of_text},
     ),
     Table(
         "annotations",

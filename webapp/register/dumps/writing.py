@@ -22,8 +22,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import connection, models, transaction
 from pyarrow import parquet
 
-from webapp.register.dumps.shelf import MANIFEST, SUMS, DumpFile, newest_day, put_away, shelf
-from webapp.register.dumps.tables import SCHEMA, TABLES, Table
+from webapp.register.dumps.shelf import MANIFEST, SUMS, DumpFile, dumps, newest_day, put_away, remove_dumps, shelf
+from webapp.register.dumps.tables import SCHEMA, TABLES, Table, withheld_runs
 from webapp.register.exports import csv_cell, plain
 
 ROWS_AT_ONCE = 2000
@@ -32,9 +32,16 @@ Row = Sequence[Any]
 
 
 def write_due() -> Path | None:
-    """Write the dump of today where there is none; None where there is, or where another process writes it."""
+    """Write the dump of today where there is none; None where there is, or where another process writes it.
+
+    A dump that tells what is withheld by now is removed, and that of today is written anew.
+    """
     with _only_one() as is_ours:
-        if not is_ours or newest_day() >= datetime.now(UTC).date().isoformat():
+        if not is_ours:
+            return None
+        withheld = set(withheld_runs())
+        remove_dumps(dump for dump in dumps() if not withheld <= set(dump.withheld))
+        if newest_day() >= datetime.now(UTC).date().isoformat():
             return None
         return write_dump()
 
@@ -48,7 +55,8 @@ def write_dump() -> Path:
     with transaction.atomic():
         _freeze()
         files = [file for table in TABLES for file in write_table(directory, table)]
-    _write_manifest(directory, now, files)
+        withheld = withheld_runs()
+    _write_manifest(directory, now, files, withheld)
     directory.chmod(0o750)
     return put_away(directory, now.date())
 
@@ -78,13 +86,18 @@ def batches(table: Table) -> Iterator[list[Row]]:
     """Yield the rows of a table as the values of its columns."""
     rows: list[Row] = []
     found = table.rows().values_list(*table.columns.values())
+    told = [table.told.get(name, _whole) for name in table.columns]
     for row in found.iterator(chunk_size=ROWS_AT_ONCE):
-        rows.append(row)
+        rows.append([tell(value) for tell, value in zip(told, row, strict=True)] if table.told else row)
         if len(rows) == ROWS_AT_ONCE:
             yield rows
             rows = []
     if rows:
         yield rows
+
+
+def _whole(value: Any) -> Any:
+    return value
 
 
 def json_value(value: Any) -> Any:
@@ -192,7 +205,7 @@ def _told(path: Path, rows_count: int | None = None) -> DumpFile:
     return DumpFile(path.name, path.stat().st_size, digest.hexdigest(), rows_count)
 
 
-def _write_manifest(directory: Path, now: datetime, files: list[DumpFile]) -> None:
+def _write_manifest(directory: Path, now: datetime, files: list[DumpFile], withheld: list[str]) -> None:
     """Write the checksums, and last the manifest, without which a directory is no dump."""
     sums = directory / SUMS
     sums.write_text("".join(f"{file.sha256}  {file.name}\n" for file in files))
@@ -201,6 +214,7 @@ def _write_manifest(directory: Path, now: datetime, files: list[DumpFile]) -> No
         "written_at": now.isoformat(timespec="seconds"),
         "licence": settings.DATA_LICENCE,
         "source": settings.PUBLIC_URL,
+        "withheld": withheld,
         "files": [asdict(file) for file in [*files, _told(sums)]],
     }
     with (directory / MANIFEST).open("w") as file:

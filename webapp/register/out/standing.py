@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import Case, F, OuterRef, Subquery, When
+
 from results.models import Certificate, Event, Product, Run, Statistic, Tier, Verdict, Visibility
+from results.querysets import RunQuerySet
 from webapp.register.marks import TIERS_RISING, run_tier_mark
 from webapp.register.run_page import OUTCOME_WORDS
 from webapp.templatetags import units
@@ -49,7 +52,7 @@ def _weakest_tier(certificate: Certificate) -> str:
 
 def _without_certificate(product: Product) -> Standing:
     runs = Run.objects.filter(product=product).public().rated()
-    best = runs.standing().order_by("-tps", "pk").first()
+    best = _best_of(runs.standing())
     if best is not None:
         return _of_run(best)
     gone = runs.filter(visibility=Visibility.WITHDRAWN).order_by("-pk").first()
@@ -57,6 +60,21 @@ def _without_certificate(product: Product) -> Standing:
         return Standing(f"{NO_CERTIFICATE}, no standing result", "", "", "")
     told = Event.objects.filter(subject_type="run", subject_id=gone.public_id, kind="run-withdrawn").last()
     return Standing("result withdrawn", run_tier_mark(gone).word, "", _day(told.at if told else None), warns=True)
+
+
+def _best_of(standing: RunQuerySet) -> Run | None:
+    """Return the run that speaks for a product: of one statistic, a passing one first, then the fastest that is known.
+
+    Runs that were judged from their logs come before what is published: speeds of two statistics are not compared.
+    """
+    verdicts = Verdict.objects.filter(run=OuterRef("pk")).order_by("-created_at", "-id")
+    ranked = standing.annotate(newest_outcome=Subquery(verdicts.values("outcome")[:1])).annotate(
+        statistic_rank=Case(
+            When(statistic=Statistic.WORST_SLICE, then=0), When(statistic=Statistic.OVERALL, then=1), default=2
+        ),
+        outcome_rank=Case(When(newest_outcome=Verdict.Outcome.PASS, then=0), default=1),
+    )
+    return ranked.order_by("statistic_rank", "outcome_rank", F("tps").desc(nulls_last=True), "pk").first()
 
 
 def _of_run(run: Run) -> Standing:

@@ -16,7 +16,7 @@ from results.models import Certificate, Event, Run
 from webapp.register.public_addresses import EVERYTHING, PublicAddress, public_addresses, read_subjects
 from webapp.register.snapshots import store
 from webapp.register.snapshots.rendering import NotPublicError, render
-from webapp.register.snapshots.stamps import current_stamps
+from webapp.register.snapshots.stamps import current_stamps, slugs_of_model
 from webapp.register.snapshots.store import Entry, Snapshot, Writer
 
 logger = logging.getLogger(__name__)
@@ -132,7 +132,7 @@ def _purge_subject(subject_type: str, public_id: str) -> None:
         return
     model: type[Run | Certificate] = Run if subject_type == "run" else Certificate
     slugs = model.objects.filter(public_id=public_id).values_list("product__slug", flat=True)
-    store.purge(standing, [EVERYTHING, *(slug for slug in slugs if slug)])
+    store.purge(standing, [EVERYTHING, *slugs_of_model(slug for slug in slugs if slug)])
 
 
 @contextmanager

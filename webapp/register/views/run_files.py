@@ -42,6 +42,8 @@ def _file(run: Run, form: str) -> FileResponse:
 def configuration(request: HttpRequest, public_id: str) -> HttpResponseBase:
     """Send the configuration that a run can be made again with."""
     run = find_run(request, public_id)
+    if is_withheld(run):
+        return withheld(request, run, "The configuration that the log prints")
     again = reproduction_of(run, run_page.evidence_of(run))
     if again is None:
         raise Http404(f"Run {public_id} cannot be made again from here: no log of it prints its configuration.")

@@ -135,7 +135,7 @@ def _evidence_context(run: Run, query: str) -> dict[str, Any]:
         "link_query": query,
         "has_lines": has_lines(run),
         "evidence": run_page.evidence_of(run),
-        "again": reproduction_of(run, run_page.evidence_of(run)),
+        "again": None if is_withheld(run) else reproduction_of(run, run_page.evidence_of(run)),
         "companions": run_page.companions_of(run, query),
         "minutes": minutes_of(run, query),
         "other_slices_address": _other_slices(run),
@@ -164,12 +164,17 @@ def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
             "figures": run_page.figures(run, limits),
             "slice_table": table,
             "times": times_view(run, verdict, limits),
-            "side_file_told": None if is_withheld(run) else side_file_view(run),
+            "side_file_told": None if is_withheld(run) or _is_side_file_withheld(run) else side_file_view(run),
             "devices": devices_view(run, verdict, as_limits(own)),
             "log_config": run_page.log_config(run),
             "log_devices": run_page.log_devices(run),
         }
     )
+
+
+def _is_side_file_withheld(run: Run) -> bool:
+    side_file = run.submission.side_file if run.submission else None
+    return side_file is not None and side_file.sequestered
 
 
 @public_page

@@ -5,17 +5,23 @@ import gzip
 import io
 import json
 import re
+import shutil
 from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 from pyarrow import parquet
 
-from results.models import Run, Visibility
+from results import life
+from results.annotations import annotate
+from results.models import Evidence, Run, Visibility
+from tests.webapp.register.conftest import SLOW_DISK_FACTS
+from tests.webapp.register.test_side_file import TOLD
 from webapp.register.dumps import shelf, writing
 from webapp.register.dumps.reading import read_rows
 from webapp.register.dumps.tables import TABLES
 from webapp.register.dumps.writing import write_due, write_dump
+from webapp.register.side_file import side_file_view
 
 pytestmark = pytest.mark.django_db
 DOCS = (Path(__file__).parents[4] / "docs" / "dumps.md").read_text()
@@ -67,11 +73,72 @@ def test_what_is_not_public_is_in_no_file(make_log_run, make_user):
         assert word not in told
 
 
-def test_the_hash_of_a_sequestered_log_is_not_told(make_log_run):
+def test_serial_numbers_and_names_of_hosts_are_in_no_file(make_log_run):
+    drives = [
+        {"name": name, "kind": "nvme", "drive_key": f"nvme:EX9:{serial}", "model": "EX9", "serial": serial}
+        | {"firmware": "1.0", "size_bytes": 10**12, "wwid": "eui.0025SECRET"}
+        for name, serial in [("/dev/nvme0n1", "SN-4711"), ("/dev/nvme0n2", "SN-4711"), ("/dev/nvme1n1", "SN-4712")]
+    ]
+    by_id = "/dev/disk/by-id/nvme-EX9_SN-4713"
+    side_file = TOLD | {
+        "host": TOLD["host"] | {"hostname": "lab-host-17"},
+        "drives": drives,
+        "warnings": [{"id": "busy", "sentence": "SN-4711 is mounted on lab-host-17."}],
+        "environment": {"HOSTNAME": "lab-host-17"},
+    }
+    facts = SLOW_DISK_FACTS | {"side_file": side_file, "devices": [{"name": by_id, "size_bytes": 10**12}]}
+    facts |= {"config": [["device-names", f"{by_id},{by_id}-2"]], "operator": "lab-host-17"}
+    run = make_log_run(facts=facts)
+    run.histograms.update(device=by_id)
+    run.findings.update(sentence=f"{by_id}: too slow.")
+    directory = write_dump()
+    dump = shelf.read_dump(directory)
+    told = json.dumps({table.name: list(read_rows(dump, table.name)) for table in TABLES})
+    told += "".join(gzip.decompress(path.read_bytes()).decode() for path in directory.glob("*.csv.gz"))
+    told += "".join(str(parquet.read_table(path).to_pylist()) for path in directory.glob("*.parquet"))
+    for word in ("SN-471", "lab-host-17", "SECRET", "operator", "environment"):
+        assert word not in told
+    (row,) = read_rows(dump, "runs")
+    assert row["facts"]["stop"] == facts["stop"]
+    assert [each["drive_key"] for each in row["facts"]["side_file"]["drives"]] == ["drive 1", "drive 1", "drive 2"]
+    assert row["facts"]["side_file"]["telemetry"] == TOLD["telemetry"]
+    type(run).objects.filter(pk=run.pk).update(facts=row["facts"])
+    run.refresh_from_db()
+    assert side_file_view(run) is not None  # a mirror shows what is told
+
+
+def sequester(run, which="log"):
+    evidence = getattr(run.submission, which)
+    type(evidence).objects.filter(pk=evidence.pk).update(sequestered=True)
+
+
+@pytest.mark.parametrize("which", ["log", "side_file"])
+def test_a_run_whose_evidence_is_sequestered_is_in_no_table(make_log_run, staff, which):
+    run, shown = make_log_run(), make_log_run()
+    stated = {"organisation": run.submission.organisation, "size_bytes": 1, "filename": "slow-disk-ms.json"}
+    run.submission.side_file = Evidence.objects.create(sha256="f" * 64, **stated)
+    run.submission.save()
+    life.supersede(make_log_run(product=run.product, notes="earlier"), run, staff, "Newer firmware.")
+    annotate(run, "Look at the firmware.", staff)
+    sequester(run, which)
+    told = {table.name: list(read_rows(shelf.read_dump(write_dump()), table.name)) for table in TABLES}
+    assert run.public_id not in json.dumps(told)
+    assert run.submission.log.sha256 not in json.dumps(told)
+    assert [row["public_id"] for row in told["runs"]] == [shown.public_id]  # what it superseded has no successor there
+    assert {row["run"] for row in told["slices"]} == {shown.public_id}
+
+
+def test_what_is_sequestered_later_leaves_every_dump_that_stands(make_log_run):
     run = make_log_run()
-    run.submission.log.sequestered = True
-    run.submission.log.save()
-    assert list(read_rows(shelf.read_dump(write_dump()), "evidence")) == []
+    today = write_due()
+    for day in ("2026-01-01", "2026-01-02"):
+        shutil.copytree(today, today.with_name(day))
+    sequester(run)
+    assert write_due() == today
+    (dump,) = shelf.dumps()
+    assert (list(read_rows(dump, "runs")), dump.withheld) == ([], [run.public_id])
+    assert {path.name for path in shelf.shelf().iterdir()} == {today.name, "lock"}
+    assert write_due() is None
 
 
 def test_many_rows_come_in_several_batches(make_log_run, monkeypatch):

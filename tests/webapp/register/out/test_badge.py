@@ -5,6 +5,7 @@ from django.utils import timezone
 
 from results import life
 from results.models import Certificate, CertificateRun, Profile, Visibility
+from tests.webapp.register.conftest import SLOW_DISK_VERDICT
 from tests.webapp.register.out.answers import read_xml
 
 pytestmark = pytest.mark.django_db
@@ -60,6 +61,30 @@ def test_a_failing_run_says_so(client, make_log_run):
     _, (first, second) = read_badge(client, make_log_run(tier="reviewed").product)
     assert first == "Drivecert: fails at 900 tps, no certificate"
     assert "rule version 1" in second
+
+
+PASSING = SLOW_DISK_VERDICT | {"outcome": "pass", "headline": "passes", "shares": [], "violations": []}
+
+
+def test_a_run_that_states_no_speed_does_not_speak_for_one_that_does(client, make_log_run):
+    stated = make_log_run(document=PASSING)
+    make_log_run(product=stated.product, document=PASSING, tps=None)
+    _, (first, _) = read_badge(client, stated.product)
+    assert first == "Drivecert: passes at 900 tps, no certificate"
+
+
+def test_a_faster_run_that_fails_does_not_speak_for_one_that_passes(client, make_log_run):
+    passing = make_log_run(document=PASSING)
+    make_log_run(product=passing.product, tps=1800)
+    _, (first, _) = read_badge(client, passing.product)
+    assert first == "Drivecert: passes at 900 tps, no certificate"
+
+
+def test_a_published_speed_is_not_held_against_one_of_a_log(client, make_log_run, make_published_run):
+    run = make_log_run(document=PASSING)
+    make_published_run(product=run.product, tps=300_000)
+    _, (first, _) = read_badge(client, run.product)
+    assert first == "Drivecert: passes at 900 tps, no certificate"
 
 
 def test_the_title_names_the_product_for_who_cannot_see_the_badge(client, make_published_run, make_product):

@@ -6,7 +6,8 @@ import pytest
 import zstandard
 
 from results import life
-from results.models import Product, Run, Visibility
+from results.models import Companion, Evidence, Product, PublishedFigure, Run, Visibility
+from results.published_figures import import_figures
 from webapp.register.public_addresses import public_addresses, read_subjects
 from webapp.register.snapshots import keeper, rendering, stamps, store
 
@@ -81,6 +82,78 @@ def test_a_withdrawal_is_purged_before_anything_is_made_anew(root, snapshot_of, 
     life.withdraw(snapshot_of, staff, "A mistake.")
     keeper.glance(root)
     assert store.purged_of(store.standing_directory(root)) == {"*", snapshot_of.product.slug}
+
+
+@pytest.fixture
+def two_capacities(make_product, make_published_run):
+    """A run of each of one model's two capacities."""
+    products = [make_product(model="EX77", slug=f"ex77-{size}", capacity_gb=size) for size in (3200, 6400)]
+    return [make_published_run(product=product) for product in products]
+
+
+def test_a_withdrawal_is_purged_from_the_pages_of_the_model_s_other_capacities(root, two_capacities, staff):
+    keeper.look()
+    life.withdraw(two_capacities[0], staff, "A mistake.")
+    keeper.glance(root)
+    assert store.purged_of(store.standing_directory(root)) == {"*", "ex77-3200", "ex77-6400"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_event_itself_purges_the_other_capacities_too(root, two_capacities, staff):
+    keeper.look()
+    life.withdraw(two_capacities[0], staff, "A mistake.")
+    assert store.purged_of(store.standing_directory(root)) == {"*", "ex77-3200", "ex77-6400"}
+
+
+def make_evidence(run):
+    return Evidence.objects.create(
+        organisation=run.submission.organisation, sha256="f" * 64, size_bytes=1, filename="stderr"
+    )
+
+
+def sequester_side_file(run):
+    run.submission.side_file = make_evidence(run)
+    run.submission.save()
+    before = stamps.current_stamps()
+    Evidence.objects.filter(pk=run.submission.side_file.pk).update(sequestered=True)
+    return before
+
+
+def sequester_companion(run):
+    evidence = make_evidence(run)
+    Companion.objects.create(submission=run.submission, evidence=evidence, filename="stderr")
+    before = stamps.current_stamps()
+    Evidence.objects.filter(pk=evidence.pk).update(sequestered=True)
+    return before
+
+
+def change_product(run):
+    before = stamps.current_stamps()
+    Product.objects.filter(pk=run.product.pk).update(endurance_dwpd=3)
+    return before
+
+
+def change_run(run):
+    before = stamps.current_stamps()
+    Run.objects.filter(pk=run.pk).update(notes="changed")
+    return before
+
+
+@pytest.mark.parametrize("change", [sequester_side_file, sequester_companion, change_product, change_run])
+def test_what_has_no_event_changes_the_stamp_of_its_product_alone(make_log_run, change):
+    run, other = make_log_run(), make_log_run()
+    before, after = change(run), stamps.current_stamps()
+    assert {group for group in before if before[group] != after[group]} == {"*", run.product.slug}
+    assert other.product.slug in after
+
+
+def test_a_figure_that_changes_in_its_place_changes_the_stamp_of_all(db):
+    import_figures()
+    before = stamps.current_stamps()
+    import_figures()
+    assert stamps.current_stamps() == before
+    PublishedFigure.objects.filter(pk=PublishedFigure.objects.first().pk).update(value=1)
+    assert stamps.current_stamps() != before
 
 
 def test_the_minute_at_which_something_becomes_public_needs_no_event(root, make_published_run):
