@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import F, Prefetch
+from django.db.models import F, Prefetch, Window
+from django.db.models.functions import RowNumber
 from django.http import Http404
 
-from results.models import Histogram, Product, Run, Statistic, Verdict, YcsbOperation
+from results.models import Histogram, Product, Run, Verdict, YcsbOperation
 from results.querysets import RunQuerySet
 from results.rules.limits import Limit
 from webapp.register.columns import product_of
@@ -66,8 +67,10 @@ def _runs(names: Sequence[str]) -> Choice:
 
 
 def _candidates(runs: RunQuerySet) -> list[Run]:
-    standing = runs_to_compare(runs.standing()).order_by(F("tps").desc(nulls_last=True), "pk")
-    return list(standing[: CANDIDATES_MAX * len(Statistic) * MOST])
+    fastest_first = (F("tps").desc(nulls_last=True), F("pk").asc())
+    of_a_drive = Window(RowNumber(), partition_by=[F("product_id"), F("statistic")], order_by=fastest_first)
+    fastest = runs.standing().annotate(place=of_a_drive).filter(place__lte=CANDIDATES_MAX)
+    return list(runs_to_compare(Run.objects.filter(pk__in=fastest.values("pk"))).order_by(*fastest_first))
 
 
 def _of_drives(names: Sequence[str], limits: Sequence[Limit]) -> Choice:
