@@ -44,12 +44,14 @@ def choose(chosen: Chosen, limits: Sequence[Limit]) -> Choice:
 
 
 def runs_to_compare(runs: RunQuerySet) -> RunQuerySet:
-    """With all that is compared, in a fixed number of queries."""
-    return runs.select_related("product", "ycsb", "reading__evidence", "series").prefetch_related(
+    """With all that is compared, in a fixed number of queries; of the verdicts the newest, which stands."""
+    order = (F("created_at").desc(), F("id").desc())
+    newest = Window(RowNumber(), partition_by=F("run_id"), order_by=order)
+    return runs.select_related("product", "ycsb", "reading__evidence").prefetch_related(
         "shares",
         "drives",
         Prefetch("histograms", Histogram.objects.defer("counts")),
-        Prefetch("verdicts", Verdict.objects.select_related("profile").order_by("-created_at", "-id")),
+        Prefetch("verdicts", Verdict.objects.select_related("profile").annotate(place=newest).filter(place=1)),
         Prefetch("ycsb__operations", YcsbOperation.objects.defer("percentiles", "returns")),
     )
 
