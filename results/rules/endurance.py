@@ -12,7 +12,7 @@ GB_PER_TB = 1000
 DIGITS = 3
 
 
-def written_gb_per_day(tps: Decimal | int) -> Fraction:
+def written_gb_per_day(tps: Fraction | Decimal | int) -> Fraction:
     """Return what ACT writes in a day at a speed, GB: 266 for each 1x (3000 tps of one device).
 
     Source: aerospike/act README.md and its derived configuration: 23.53 large blocks of 128 KiB a second at 1x.
@@ -31,15 +31,15 @@ def sustained_tps(endurance_dwpd: Decimal | None, capacity_gb: int | None) -> Fr
     return Fraction(endurance_dwpd) * capacity_gb / written_gb_per_day(1)
 
 
-def needed_dwpd(tps: Decimal | None, capacity_gb: int | None) -> Fraction | None:
-    """Return the drive writes per day that a speed asks of a drive; None where a fact is not stated, or no capacity."""
+def needed_dwpd(tps: Fraction | Decimal | None, capacity_gb: int | None) -> Fraction | None:
+    """Return the drive writes per day that a speed asks of one drive; None where a fact is missing, or capacity is."""
     if tps is None or not capacity_gb:
         return None
     return written_gb_per_day(tps) / capacity_gb
 
 
-def tps_per_tb(tps: Decimal | None, capacity_gb: int | None) -> Fraction | None:
-    """Return speed for capacity, tps per TB (10^12 bytes); None where a fact is not stated or there is no room."""
+def tps_per_tb(tps: Fraction | Decimal | None, capacity_gb: int | None) -> Fraction | None:
+    """Return speed of one drive for its capacity, tps per TB (10^12 bytes); None where a fact is missing, or room."""
     if tps is None or not capacity_gb:
         return None
     return Fraction(tps) * GB_PER_TB / capacity_gb

@@ -44,4 +44,6 @@ def _fastest(runs: Iterable[Run]) -> dict[int, Run]:
 
 def _capacity(product: Product, fastest: Run | None, *, is_this: bool) -> Capacity:
     speed, how = (units.decimal(fastest.tps), HOW[fastest.statistic]) if fastest else ("", "")  # type: ignore[index]
+    if fastest and (fastest.device_count or 1) > 1:
+        how += f", {fastest.device_count} devices together"
     return Capacity(product, is_this, speed, how)

@@ -24,8 +24,9 @@ STATES_NOTE = (
 )
 COMPUTED_NOTE = (
     "Computed: the speed at which ACT's own writes (266 GB a day at 1x, 3,000 tps of one device) use up the endurance "
-    "rating, DWPD x capacity; and tps for each TB of capacity. Both have three significant digits. A larger drive is "
-    "not always faster."
+    "rating, DWPD x capacity; and tps for each TB of capacity. Both are of one device, and a published result that "
+    "states no number of devices is taken as one device. Both have three significant digits. A larger drive is not "
+    "always faster."
 )
 COMMON_NOTES = (MARKS_NOTE, OVER_NOTE, SOURCE_NOTE)
 DRIVE_NOTES = (*COMMON_NOTES, ENDURANCE_NOTE, COMPUTED_NOTE, STATES_NOTE)

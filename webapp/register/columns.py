@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from results.models import Product, Run, Share
+from results.models import Product, Run, Share, Statistic
 from results.rules.endurance import needed_dwpd, sustained_tps, three_digits, tps_per_tb
 from webapp.templatetags import units
 
@@ -63,6 +63,15 @@ def drive_order(run: Run) -> tuple[str, str, int]:
     return product.vendor.casefold(), product.model.casefold(), product.capacity_gb or 0
 
 
+def device_tps(run: Run) -> Fraction | None:
+    """Return the speed of one device, tps: what may be held against the capacity and the rating of one drive.
+
+    A published result that states no number of devices is taken as one drive; a log that states none tells nothing.
+    """
+    devices = run.device_count or (1 if run.statistic == Statistic.STEADY_AS_PUBLISHED else None)
+    return None if run.tps is None or devices is None else Fraction(run.tps) / devices
+
+
 def version_order(run: Run) -> tuple[int, ...] | None:
     """Sort 6.10 behind 6.9."""
     parts = run.tool_version.split(".")
@@ -84,6 +93,7 @@ def sole_tenant_text(run: Run) -> str:
 def notes_of(run: Run) -> list[str]:
     """Return what a reader of the row's numbers must know besides: state of the drive, data, length of the run."""
     notes = (
+        f"{run.device_count} devices together" if (run.device_count or 1) > 1 and not run.device_gb else "",
         f"firmware {run.firmware}" if run.firmware else "",
         f"OP {units.decimal(run.over_provisioning_pct)} %" if run.over_provisioning_pct else "",
         f"OP to {units.capacity(run.over_provisioned_to_gb)}" if run.over_provisioned_to_gb else "",
@@ -172,10 +182,10 @@ SUSTAINED = computed_column(
     "end",
 )
 NEEDED_DWPD = computed_column(
-    "needed_dwpd", "Speed needs", lambda run: needed_dwpd(run.tps, product_of(run).capacity_gb), "DWPD", "end"
+    "needed_dwpd", "Speed needs", lambda run: needed_dwpd(device_tps(run), product_of(run).capacity_gb), "DWPD", "end"
 )
 PER_TB = computed_column(
-    "tps_per_tb", "Per TB", lambda run: tps_per_tb(run.tps, product_of(run).capacity_gb), "tps", "size"
+    "tps_per_tb", "Per TB", lambda run: tps_per_tb(device_tps(run), product_of(run).capacity_gb), "tps", "size"
 )
 PCIE_GEN = Column(
     "pcie_gen",

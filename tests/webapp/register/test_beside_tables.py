@@ -81,3 +81,46 @@ def test_what_some_runs_state_is_counted(client, make_product, make_published_ru
     make_published_run(product=product, firmware="FW7")
     make_published_run(product=product)
     assert "<dt>firmware observed</dt><dd>stated by 1 of 2</dd>" in client.get("/drives/cloud/").text
+
+
+def test_a_run_that_fails_is_never_the_fastest_of_a_capacity(client, make_product, make_published_run):
+    small, large = (make_product(model="EX", capacity_gb=size) for size in (1600, 3200))
+    make_published_run(product=small, tps=300_000)
+    make_published_run(product=large, tps=400_000)
+    make_published_run({1000: "90.00"}, product=small, tps=500_000)
+    text = section(client.get("/drives/nvme-flash/").text, "One model, several capacities")
+    assert "300,000" in text
+    assert "500,000" not in text
+    assert "slower than" not in text
+
+
+def test_capacities_with_other_numbers_of_devices_do_not_stand_together(client, make_product, make_published_run):
+    small, large = (make_product(model="EX", capacity_gb=size) for size in (1600, 3200))
+    make_published_run(product=small, device_count=4)
+    make_published_run(product=large, device_count=1)
+    assert "One model, several capacities" not in client.get("/drives/nvme-flash/").text
+    make_published_run(product=large, device_count=4, tps=200_000)
+    text = section(client.get("/drives/nvme-flash/").text, "One model, several capacities")
+    assert "EX, 4 devices together" in text
+    assert "slower than" in text
+
+
+def test_runs_of_a_log_repeat_only_at_one_asked_speed(client, make_product, make_log_run):
+    product = make_product(category="cloud", vendor="AWS", model="i9", capacity_gb=None)
+    stated = {"product": product, "device_count": 1, "device_gb": 900}
+    make_log_run(tps=100_000, **stated)
+    make_log_run(tps=200_000, **stated)
+    assert 'aria-label="Repeated runs"' not in client.get("/drives/cloud/").text
+    make_log_run(tps=200_000, **stated)
+    text = section(client.get("/drives/cloud/").text, "Repeated runs")
+    cells = [cell.split("<")[0] for cell in text.split('<td class="n')[1:]]
+    assert [cell.split(">")[1] for cell in cells] == ["2", "200,000", "200,000", "200,000", "asked"]
+
+
+def test_devices_are_held_against_each_other_by_their_fastest_passing_runs(client, make_product, make_published_run):
+    product = make_product(category="cloud", vendor="AWS", model="i9", capacity_gb=None)
+    for devices, tps in ((1, 50_000), (1, 100_000), (2, 200_000)):
+        make_published_run(product=product, tps=tps, device_count=devices, device_gb=900)
+    make_published_run({1000: "90.00"}, product=product, tps=900_000, device_count=2, device_gb=900)
+    text = section(client.get("/drives/cloud/").text, "Speed by number of devices")
+    assert [tps in text for tps in ("50,000<", "100,000<", "200,000<", "900,000<")] == [False, True, True, False]

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from decimal import Decimal
 
 import pytest
 
@@ -61,3 +62,24 @@ def test_files_have_their_type_and_name(client, catalogue):
     assert response.headers["Content-Type"] == "text/csv; charset=utf-8"
     assert response.headers["Content-Disposition"] == 'attachment; filename="cloud.csv"'
     assert client.get("/drives/cloud/?format=json").headers["Content-Type"] == "application/json"
+
+
+@pytest.mark.parametrize(
+    ("devices", "told", "note"),
+    [(1, ("55.5", "625000"), ""), (4, ("13.9", "156000"), "4 devices together"), (None, (None, None), "")],
+)
+def test_speed_is_held_against_a_drive_for_each_device(client, make_product, make_log_run, devices, told, note):
+    product = make_product(capacity_gb=1600)
+    make_log_run(product=product, tps=Decimal(1_000_000), device_count=devices)
+    row = client.get("/drives/nvme-flash/?format=json").json()["rows"][0]
+    assert (row["tps"], row["needed_dwpd"], row["tps_per_tb"]) == ("1000000", *told)
+    columns = client.get("/drives/rows.json").json()["columns"]
+    assert columns["tps_per_tb"]["words"] == ([f"{int(told[1]):,}"] if told[1] else [])
+    assert note in " ".join(columns["notes"]["words"])
+
+
+def test_a_published_result_without_a_number_of_devices_is_taken_as_one(client, make_product, make_published_run):
+    make_published_run(product=make_product(capacity_gb=1600), tps=1_000_000)
+    row = client.get("/drives/nvme-flash/?format=json").json()["rows"][0]
+    assert (row["device_count"], row["needed_dwpd"], row["tps_per_tb"]) == (None, "55.5", "625000")
+    assert "is taken as one device" in client.get("/drives/nvme-flash/").text

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.results.rows import make_judged_run
 from tests.webapp.register.pages import read_rows
 from webapp.register.drives.search import is_one_error_away, names_of, search
 
@@ -106,3 +107,36 @@ def test_markup_that_is_searched_for_stays_text(client, catalogue):
 def test_an_unreviewed_product_is_not_found(client, make_product, make_log_run):
     make_log_run(product=make_product(model="SECRET9"), visibility="unreviewed")
     assert "SECRET9" not in client.get("/search/?q=secret9").text.replace('value="secret9"', "")
+
+
+@pytest.mark.django_db
+def test_a_product_is_told_by_results_that_stand_and_keep_the_profile(
+    client, make_product, make_published_run, make_log_run
+):
+    product = make_product(model="EX9", capacity_gb=1600)
+    best = make_published_run(product=product, tps=300_000)
+    make_published_run(product=product, tps=600_000, visibility="withdrawn")
+    make_published_run(product=product, tps=700_000, visibility="superseded", superseded_by=best)
+    make_published_run({1000: "90.00"}, product=product, tps=800_000)
+    make_log_run(product=product, tps=900_000)
+    _, _, speed, results, _ = read_rows(client.get("/search/?q=ex9"))[0]
+    assert (speed, results) == ("300,000 as published", "3")
+
+
+@pytest.mark.django_db
+def test_a_speed_is_told_for_each_statistic(client, make_product, make_published_run):
+    product = make_product(model="EX9", capacity_gb=1600)
+    make_published_run(product=product, tps=300_000)
+    make_judged_run(product, nx=50)
+    _, _, speed, results, _ = read_rows(client.get("/search/?q=ex9"))[0]
+    assert (" ".join(speed.split()), results) == (
+        "300,000 as published 150,000 in every slice of a stored log",
+        "2",
+    )
+
+
+@pytest.mark.django_db
+def test_a_product_whose_results_are_all_withdrawn_is_found_without_a_speed(client, make_product, make_published_run):
+    make_published_run(product=make_product(model="EX9"), visibility="withdrawn")
+    _, _, speed, results, _ = read_rows(client.get("/search/?q=ex9"))[0]
+    assert (speed, results) == ("none", "0")

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import F, Prefetch
+from django.db.models import F, Prefetch, Window
+from django.db.models.functions import RowNumber
 from django.http import Http404
 
-from results.models import Histogram, Product, Run, Statistic, Verdict, YcsbOperation
+from results.models import Histogram, Product, Run, Verdict, YcsbOperation
 from results.querysets import RunQuerySet
 from results.rules.limits import Limit
 from webapp.register.columns import product_of
@@ -43,12 +44,14 @@ def choose(chosen: Chosen, limits: Sequence[Limit]) -> Choice:
 
 
 def runs_to_compare(runs: RunQuerySet) -> RunQuerySet:
-    """With all that is compared, in a fixed number of queries."""
-    return runs.select_related("product", "ycsb", "reading__evidence", "series").prefetch_related(
+    """With all that is compared, in a fixed number of queries; of the verdicts the newest, which stands."""
+    order = (F("created_at").desc(), F("id").desc())
+    newest = Window(RowNumber(), partition_by=F("run_id"), order_by=order)
+    return runs.select_related("product", "ycsb", "reading__evidence").prefetch_related(
         "shares",
         "drives",
         Prefetch("histograms", Histogram.objects.defer("counts")),
-        Prefetch("verdicts", Verdict.objects.select_related("profile").order_by("-created_at", "-id")),
+        Prefetch("verdicts", Verdict.objects.select_related("profile").annotate(place=newest).filter(place=1)),
         Prefetch("ycsb__operations", YcsbOperation.objects.defer("percentiles", "returns")),
     )
 
@@ -66,8 +69,10 @@ def _runs(names: Sequence[str]) -> Choice:
 
 
 def _candidates(runs: RunQuerySet) -> list[Run]:
-    standing = runs_to_compare(runs.standing()).order_by(F("tps").desc(nulls_last=True), "pk")
-    return list(standing[: CANDIDATES_MAX * len(Statistic) * MOST])
+    fastest_first = (F("tps").desc(nulls_last=True), F("pk").asc())
+    of_a_drive = Window(RowNumber(), partition_by=[F("product_id"), F("statistic")], order_by=fastest_first)
+    fastest = runs.standing().annotate(place=of_a_drive).filter(place__lte=CANDIDATES_MAX)
+    return list(runs_to_compare(Run.objects.filter(pk__in=fastest.values("pk"))).order_by(*fastest_first))
 
 
 def _of_drives(names: Sequence[str], limits: Sequence[Limit]) -> Choice:

@@ -29,14 +29,15 @@ def beside(page: DrivesPage) -> Beside:
 def _read(page: DrivesPage) -> Beside:
     current = _current(page)
     stand = rows_of(current & standing(page.shelf))
+    passing = rows_of(current & standing(page.shelf) & page.judge.passes_profile)
     spec = page.room.specs[0]
-    models, count = ([], 0) if page.room.is_historical else capacities_of(page.shelf, stand)
+    models, count = ([], 0) if page.room.is_historical else capacities_of(page.shelf, passing)
     is_cloud = page.room.name == Category.CLOUD
     return Beside(
         sentence=table_sentence(page.shelf, current, page.judge),
         models=models,
         models_count=count,
-        cloud=cloud_view(page.shelf, stand) if is_cloud else None,
+        cloud=cloud_view(page.shelf, stand, passing) if is_cloud else None,
         footnotes=spec.reading_notes if is_cloud else spec.footnotes,
     )
 

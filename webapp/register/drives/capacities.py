@@ -12,7 +12,7 @@ SHOWN = ("capacity_gb", "tps", "tps_per_tb", "endurance_dwpd", "sustained_tps")
 
 @dataclass(frozen=True)
 class CapacityLine:
-    """One capacity of a model: its fastest result, as words."""
+    """One capacity of a model: its fastest result within the limits, as words."""
 
     slug: str
     words: dict[str, str]
@@ -28,13 +28,17 @@ class ModelCapacities:
 
 
 def capacities_of(shelf: Shelf, rows: Iterable[int]) -> tuple[list[ModelCapacities], int]:
-    """Return the models with results of several capacities, fastest first, twenty at most, and how many there are."""
+    """Return the models with results of several capacities, fastest first, twenty at most, and how many there are.
+
+    The rows are those within the limits. Speeds of one statistic and one number of devices alone stand together.
+    """
     vendor, model, tps = (shelf.columns[code] for code in ("vendor", "model", "tps"))
     statistic, capacity = shelf.columns["statistic"], shelf.columns["capacity_gb"]
-    found: dict[tuple[int, int, int], dict[int, int]] = {}
+    devices = shelf.columns["device_count"]
+    found: dict[tuple[int, ...], dict[int, int]] = {}
     for row in rows:
         if capacity.codes[row] >= 0 and tps.codes[row] >= 0:
-            key = (vendor.codes[row], model.codes[row], statistic.codes[row])
+            key = (vendor.codes[row], model.codes[row], statistic.codes[row], devices.codes[row])
             known = found.setdefault(key, {})
             before = known.get(capacity.codes[row])
             if before is None or tps.codes[row] > tps.codes[before]:
@@ -48,6 +52,8 @@ def _model(shelf: Shelf, rows: Sequence[int]) -> ModelCapacities:
     words = [{code: shelf.columns[code].word(row) for code in SHOWN} for row in rows]
     lines = [CapacityLine(shelf.slugs[row], each) for row, each in zip(rows, words, strict=True)]
     name = f"{shelf.columns['vendor'].word(rows[0])} {shelf.columns['model'].word(rows[0])}"
+    devices = shelf.columns["device_count"].word(rows[0])
+    name += f", {devices} devices together" if devices not in {"", "1"} else ""
     return ModelCapacities(name, lines, _sentence(shelf, rows))
 
 

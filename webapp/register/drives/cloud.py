@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from results.models import Statistic
 from results.rules.endurance import three_digits
 from results.rules.linearity import linearity
 from results.rules.repeats import summarise
-from webapp.register.drives.coded import Shelf
+from webapp.register.drives.coded import NOT_STATED, Shelf
 from webapp.register.drives.judged import HOW, name_of
 from webapp.templatetags import units
 
@@ -71,15 +72,15 @@ class CloudView:
     by_devices: list[InstanceDevices]
 
 
-def cloud_view(shelf: Shelf, rows: Sequence[int]) -> CloudView:
-    """Return what stands beside the table; the rows are those that stand."""
+def cloud_view(shelf: Shelf, rows: Sequence[int], passing: Sequence[int]) -> CloudView:
+    """Return what stands beside the table; the rows are those that stand, the passing ones also keep the profile."""
     repeats = _repeats(shelf, rows)
     return CloudView(
         results_count=len(rows),
         stated=_stated(shelf, rows),
         repeats=repeats,
         repeats_sentence="" if repeats else _single_runs(len(rows)),
-        by_devices=_by_devices(shelf, rows),
+        by_devices=_by_devices(shelf, passing),
     )
 
 
@@ -100,14 +101,23 @@ def _single_runs(count: int) -> str:
 
 
 def _repeats(shelf: Shelf, rows: Sequence[int]) -> list[RepeatsLine]:
-    """Return the instances that were run more than once: same type, storage and tenancy, shares of one statistic."""
+    """Return the instances that were run more than once: same type, storage and tenancy, shares of one statistic.
+
+    A published speed is what a run came to. A log's is what was asked of it, so only runs of one speed repeat.
+    """
     tps = shelf.columns["tps"]
     groups: dict[tuple[int, ...], list[int]] = defaultdict(list)
     for row in rows:
         if tps.codes[row] >= 0:
             codes = ("vendor", "model", "storage", "sole_tenant", "statistic")
-            groups[tuple(shelf.columns[code].codes[row] for code in codes)].append(row)
+            asked = NOT_STATED if _is_found(shelf, row) else tps.codes[row]
+            groups[(*(shelf.columns[code].codes[row] for code in codes), asked)].append(row)
     return [_repeats_line(shelf, same) for same in groups.values() if len(same) > 1]
+
+
+def _is_found(shelf: Shelf, row: int) -> bool:
+    """The speed is a result; else it was asked of the run."""
+    return shelf.columns["statistic"].word(row) == Statistic.STEADY_AS_PUBLISHED
 
 
 def _repeats_line(shelf: Shelf, rows: Sequence[int]) -> RepeatsLine:
@@ -122,20 +132,29 @@ def _repeats_line(shelf: Shelf, rows: Sequence[int]) -> RepeatsLine:
         median=units.decimal(three_digits(found.median)),
         least=units.decimal(three_digits(found.least)),
         greatest=units.decimal(three_digits(found.greatest)),
-        spread=f"{units.decimal(three_digits(100 * found.spread_ratio))} %",
+        spread=f"{units.decimal(three_digits(100 * found.spread_ratio))} %" if _is_found(shelf, rows[0]) else "asked",
     )
 
 
 def _by_devices(shelf: Shelf, rows: Sequence[int]) -> list[InstanceDevices]:
-    """Return the instance types with results of several numbers of equal devices."""
+    """Return the instance types with results of several numbers of devices, the fastest of each number and tenancy."""
     count, size, tps = (shelf.columns[code] for code in ("device_count", "device_gb", "tps"))
     groups: dict[tuple[int, ...], list[int]] = defaultdict(list)
-    for row in rows:
+    for row in _fastest_of_each(shelf, rows):
         if min(count.codes[row], size.codes[row], tps.codes[row]) >= 0 and tps.value(row):
             codes = ("vendor", "model", "device_gb", "statistic")
             groups[tuple(shelf.columns[code].codes[row] for code in codes)].append(row)
     several = [same for same in groups.values() if len({count.codes[row] for row in same}) > 1]
     return [_instance(shelf, same) for same in several]
+
+
+def _fastest_of_each(shelf: Shelf, rows: Sequence[int]) -> list[int]:
+    """Return the fastest row of each instance, storage and tenancy: slower ones are rungs on the way to it."""
+    codes = ("vendor", "model", "device_gb", "statistic", "device_count", "sole_tenant")
+    fastest: dict[tuple[int, ...], int] = {}
+    for row in sorted(rows, key=lambda each: -(shelf.columns["tps"].value(each) or 0)):
+        fastest.setdefault(tuple(shelf.columns[code].codes[row] for code in codes), row)
+    return sorted(fastest.values())
 
 
 def _instance(shelf: Shelf, rows: Sequence[int]) -> InstanceDevices:

@@ -1,11 +1,15 @@
 """The products that a search over all of them finds."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from results.models import Category
+from results.rules.limits import Limit
 from webapp.register.categories import SPECS
-from webapp.register.drives.coded import Shelf
+from webapp.register.drives.coded import Rows, Shelf
+from webapp.register.drives.judged import HOW, Judge, standing
 from webapp.register.drives.search import Found
+from webapp.register.your_limits import read_limits
 from webapp.templatetags import units
 
 SHOWN_AT_MOST = 100
@@ -22,22 +26,27 @@ class FoundProduct:
     capacity: str
     category: str
     is_historical: bool
-    speed: str
+    speeds: list[tuple[str, str]]
     results: int
 
 
-def found_products(shelf: Shelf, found: Found) -> tuple[list[FoundProduct], int]:
-    """Return the products whose names hold what was asked, in the order of names, and how many there are in all."""
+def found_products(shelf: Shelf, found: Found, profile: Iterable[Limit]) -> tuple[list[FoundProduct], int]:
+    """Return the products whose names hold what was asked, in the order of names, and how many there are in all.
+
+    Results are those that stand; the fastest within the profile is told for each statistic, as they do not compare.
+    """
+    stand = standing(shelf)
+    passing = stand & Judge(shelf, read_limits({}, profile)).passes_profile
     rows_of: dict[str, list[int]] = {}
     for row, text in enumerate(shelf.names.texts):
         if found.holds(text):
             rows_of.setdefault(shelf.slugs[row], []).append(row)
     shown = list(rows_of.values())[:SHOWN_AT_MOST]
-    return [_product(shelf, rows) for rows in shown], len(rows_of)
+    return [_product(shelf, rows, stand, passing) for rows in shown], len(rows_of)
 
 
-def _product(shelf: Shelf, rows: list[int]) -> FoundProduct:
-    columns, tps, first = shelf.columns, shelf.columns["tps"], rows[0]
+def _product(shelf: Shelf, rows: list[int], stand: Rows, passing: Rows) -> FoundProduct:
+    columns, first = shelf.columns, rows[0]
     return FoundProduct(
         slug=shelf.slugs[first],
         vendor=columns["vendor"].word(first),
@@ -46,9 +55,20 @@ def _product(shelf: Shelf, rows: list[int]) -> FoundProduct:
         capacity=columns["capacity_gb"].word(first),
         category=SPECS[Category(columns["category"].word(first))].title,
         is_historical=columns["historical"].word(first) == "yes",
-        speed=tps.word(max(rows, key=lambda row: tps.value(row) or 0)),
-        results=len(rows),
+        speeds=_speeds(shelf, [row for row in rows if passing >> row & 1]),
+        results=sum(stand >> row & 1 for row in rows),
     )
+
+
+def _speeds(shelf: Shelf, rows: list[int]) -> list[tuple[str, str]]:
+    """Return the greatest stated speed of each statistic, and how it was taken."""
+    tps, statistic = shelf.columns["tps"], shelf.columns["statistic"]
+    stated = [row for row in rows if tps.value(row)]
+    best = [
+        max((row for row in stated if statistic.word(row) == kind), key=tps.codes.__getitem__, default=None)
+        for kind in HOW
+    ]
+    return [(tps.word(row), how) for row, how in zip(best, HOW.values(), strict=True) if row is not None]
 
 
 def found_sentence(query: str, count: int, shown: int) -> str:

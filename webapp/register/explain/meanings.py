@@ -65,9 +65,17 @@ TOLD = (
         "computed: the speed at which ACT's own writes (1x: 23.53 x 128 KiB/s, 266 GB a day of one device) use up the "
         "writes of a day that the drive is rated for",
     ),
-    Meaning("needed_dwpd", "Speed needs", "computed: the rating that ACT's own writes at the tested speed would need"),
     Meaning(
-        "tps_per_tb", "Speed per TB", "computed: speed over capacity; a larger drive of one model need not be faster"
+        "needed_dwpd",
+        "Speed needs",
+        "computed: the rating that ACT's own writes at the tested speed of one device would need; a published result "
+        "that states no number of devices is taken as one device",
+    ),
+    Meaning(
+        "tps_per_tb",
+        "Speed per TB",
+        "computed: speed of one device over its capacity, taken as for Speed needs; a larger drive of one model need "
+        "not be faster",
     ),
     Meaning(
         "verdict", "Verdict", "what the profile says of a log: passes, fails, undecided, void; a published row has none"

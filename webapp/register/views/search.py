@@ -8,6 +8,7 @@ from webapp.register.drives.question import read_query
 from webapp.register.drives.search import search
 from webapp.register.drives.shelf import current_shelf
 from webapp.register.parameters import refuse_unknown, single
+from webapp.register.profile import current_limits
 from webapp.register.public_page import public_page
 
 
@@ -17,7 +18,7 @@ def search_drives(request: HttpRequest) -> HttpResponse:
     query = read_query({name: single(request.GET, name) for name in request.GET})
     shelf = current_shelf()
     found = search(shelf.names, query)
-    products, count = found_products(shelf, found) if query else ([], 0)
+    products, count = found_products(shelf, found, current_limits()) if query else ([], 0)
     context = {
         "section": "drives",
         "query": query,

@@ -6,9 +6,13 @@ import io
 from decimal import Decimal
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
-from results.models import Product, Slice, Visibility
+from results.models import Product, Run, Slice, Statistic, Visibility
+from tests.results.rows import judge
 from tests.webapp.register.conftest import SLOW_DISK_FACTS, SLOW_DISK_VERDICT
+from webapp.register.compare import choice
 
 pytestmark = pytest.mark.django_db
 
@@ -264,3 +268,26 @@ def test_a_right_to_left_mark_turns_nothing_around_it(client, make_run, make_pro
     for path in (asked(run, make_run()), f"/runs/{run.public_id}/", f"/drive/{run.product.slug}/"):
         named = client.get(path).text.split("</h1>")[1 if "compare" in path else 0]
         assert "<bdi>Exemplar \u202eEX" in named
+
+
+def test_a_slow_drive_beside_many_faster_runs_of_others_is_still_looked_at(
+    client, make_product, make_published_run, monkeypatch
+):
+    monkeypatch.setattr(choice, "CANDIDATES_MAX", 1)
+    slow, fast = make_product(), make_product()
+    make_published_run(product=slow, tps=Decimal(1000))
+    for place in range(choice.MOST * len(Statistic) + 1):
+        make_published_run(product=fast, tps=Decimal(300_000 + place))
+    assert client.get(f"/compare/?drive={slow.slug}&drive={fast.slug}").status_code == 200
+
+
+def test_neither_minutes_nor_older_verdicts_are_read(client, make_run):
+    first, second = make_run(), make_run()
+    for outcome in ("fail", "void"):
+        judge(first, outcome)
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(asked(first, second)).status_code == 200
+    statements = [query["sql"] for query in queries if "results_series" in query["sql"]]
+    assert statements == []
+    [run] = choice.runs_to_compare(Run.objects.filter(pk=first.pk))
+    assert [verdict.outcome for verdict in run.verdicts.all()] == ["void"]
