@@ -46,6 +46,8 @@ def _upsert(
     manager = model._default_manager
     count_before = manager.count()
     told = [{"catalogue_key": _key(name, row)} | columns(row) for row in rows]
+    if not told:
+        return 0
     manager.bulk_create(
         [model(**each) for each in told],
         update_conflicts=True,

@@ -42,3 +42,10 @@ def test_the_command_imports_results_figures_and_claims(capsys):
     call_command("import_catalogue")
     assert "YCSB briefs: 196 figures and 62 claims added." in capsys.readouterr().out
     assert (Run.objects.count(), PublishedFigure.objects.count(), PublishedClaim.objects.count()) == (103, 196, 62)
+
+
+def test_a_file_with_a_head_alone_adds_nothing(tmp_path):
+    for path in PUBLISHED.glob("*.csv"):
+        head, _, _ = path.read_text(encoding="utf-8").partition("\n")
+        (tmp_path / path.name).write_text(f"{head}\n", encoding="utf-8")
+    assert (import_figures(tmp_path), import_claims(tmp_path)) == (0, 0)

@@ -1,4 +1,4 @@
-"""What list pages have in common: the rows asked for, what is hidden and why, and the three forms of an answer."""
+"""What list pages have in common: the rows asked for, and the three forms of an answer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,37 +13,18 @@ from webapp.register.tables import Table
 
 
 @dataclass(frozen=True)
-class Hidden:
-    """Rows that a page leaves out: how many, why, and where they are."""
-
-    number: int
-    reason: str
-    address: str
-
-
-@dataclass(frozen=True)
 class Listing:
     """A list page, ready for its three forms."""
 
     name: str
     tables: Sequence[Table]
-    hidden: Sequence[Hidden]
     question: Question
 
     @property
     def shown_sentence(self) -> str:
-        """How many rows are shown, of how many."""
+        """How many rows are shown: every one."""
         shown = sum(len(table.rows) for table in self.tables)
-        return f"{shown} of {shown + sum(hidden.number for hidden in self.hidden)} shown."
-
-    @property
-    def hidden_lines(self) -> list[tuple[str, str]]:
-        """Sentence and address for each reason that hides rows."""
-        return [
-            (f"Hidden: {hidden.number}, because {hidden.reason}.", hidden.address)
-            for hidden in self.hidden
-            if hidden.number
-        ]
+        return f"{shown} of {shown} shown."
 
     @property
     def csv_address(self) -> str:
@@ -54,16 +35,6 @@ class Listing:
     def json_address(self) -> str:
         """The same rows as JSON."""
         return self.question.address(form="json")
-
-    @property
-    def without_withdrawn_address(self) -> str:
-        """The same page without withdrawn rows; empty where they are left out already."""
-        return self.question.address(with_withdrawn=False) if self.question.with_withdrawn else ""
-
-    @property
-    def without_superseded_address(self) -> str:
-        """The same page without superseded rows; empty where they are left out already."""
-        return self.question.address(with_superseded=False) if self.question.with_superseded else ""
 
 
 def answer(request: HttpRequest, listing: Listing, template: str, context: dict[str, Any]) -> HttpResponse:

@@ -20,6 +20,7 @@ SCHEMA = "drivecert.over-time/1"
 COLUMNS_MAX = 288  # of a day, 5 minutes each
 SHARE_DIGITS = 3
 # What a header calls the reads that the generator was to make: clients' and those that update-pct adds.
+RATE_DIGITS_MAX = 15  # more is no rate of any device, and no number in JSON
 ASKED_NAMES = ("internal-read-reqs-per-sec", "internal read requests per sec")
 
 
@@ -92,7 +93,7 @@ def asked_reads_per_s(run: Run) -> Decimal | None:
         return None  # of an index load the histogram holds cache reads too, at a rate that no version prints alike
     derived = {str(name): str(value) for name, value in run.facts.get("derived", [])}
     printed = next((derived[name] for name in ASKED_NAMES if name in derived), "")
-    return Decimal(printed) if printed.isdecimal() else run.reads_per_s
+    return Decimal(printed) if printed.isdecimal() and len(printed) <= RATE_DIGITS_MAX else run.reads_per_s
 
 
 def as_document(run: Run, histogram: Histogram, told: OverTime, limits: Sequence[ReadLimit]) -> dict[str, Any]:

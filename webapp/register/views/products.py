@@ -39,7 +39,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     question = read_question(request.GET, spec.columns, can_hide=False, profile=current_limits())
     rows = list(Run.objects.filter(product=found).public().of_act().for_table())
     table = build_table(spec, rows, question, question.limits.by_threshold)
-    listing = Listing(slug, [table], [], question)
+    listing = Listing(slug, [table], question)
     return answer(request, listing, "register/product.html", _context(found, rows, table, question))
 
 

@@ -61,12 +61,12 @@ def _held_latency(figure: Figure) -> tuple[str, str, Fraction]:
 
 
 def _pairs(figures: Figures, stated: Sequence[Figure], level: Level) -> Iterator[Pair]:
-    """Yield two drives' figures on one level, the drive that the publication speaks for first."""
+    """Yield figures of two drives on one level: the drive that the publication speaks for, with each of the others."""
     for _, group in groupby(sorted(stated, key=level), key=level):
         by_drive = {each.row.model: each for each in group}
         if len(by_drive) > 1:
-            first, other = (by_drive[drive] for drive in figures.drives if drive in by_drive)
-            yield first, other
+            first, *others = (by_drive[drive] for drive in figures.drives if drive in by_drive)
+            yield from ((first, other) for other in others)
 
 
 def _throughput_row(pair: Pair) -> FixedRow:

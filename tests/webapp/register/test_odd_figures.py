@@ -1,0 +1,21 @@
+"""Figures from outside that are more, fewer or larger than usual leave the pages whole."""
+
+from decimal import Decimal
+from types import SimpleNamespace
+
+from results.models import Run
+from webapp.register.over_time import asked_reads_per_s
+from webapp.register.ycsb.fixed_points import _pairs
+
+
+def test_a_third_drive_on_one_level_is_set_beside_the_first_too():
+    stated = [SimpleNamespace(row=SimpleNamespace(model=model)) for model in "CAB"]
+    figures = SimpleNamespace(drives=["A", "B", "C"])
+    pairs = _pairs(figures, stated, lambda _: ("a", "avg", 1))
+    assert [(drive.row.model, base.row.model) for drive, base in pairs] == [("A", "B"), ("A", "C")]
+
+
+def test_a_rate_of_400_digits_in_a_header_is_no_rate():
+    facts = {"derived": [["internal-read-reqs-per-sec", "9" * 400]]}
+    run = Run(workload="act-storage", facts=facts, reads_per_s=Decimal(600))
+    assert asked_reads_per_s(run) == 600
