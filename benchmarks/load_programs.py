@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -63,7 +63,8 @@ class Load:
 class Ran:
     """What one run showed. Service times and lateness in us, None where the program does not tell.
 
-    `others_pct` is what programs that were not measured used of one processor meanwhile, in user mode.
+    `others_pct` is what others had of one processor meanwhile: programs that were not measured, and other machines of
+    the same host.
     """
 
     reads_per_s: float
@@ -85,12 +86,20 @@ class Ran:
 
 @dataclass(frozen=True)
 class Used:
-    """What a program used, and what it printed."""
+    """What a program used, what others had of one processor meanwhile, and what it printed.
+
+    `stolen_pct` is time in which the host ran other machines though this one had work: no share is told rightly then.
+    """
 
     cpu_s: float
     peak_kib: int
-    others_pct: float
+    programs_pct: float
+    stolen_pct: float
     output: str
+
+    @property
+    def others_pct(self) -> float:
+        return self.programs_pct + self.stolen_pct
 
 
 Program = Callable[[Load], Ran]
@@ -181,29 +190,57 @@ def is_missing(name: str) -> bool:
     return {"act_storage": "ACT_STORAGE" not in os.environ, "fio": shutil.which("fio") is None}.get(name, False)
 
 
-def timed(command: list[Any]) -> Used:
+def timed(command: list[Any], ours: Collection[int] = ()) -> Used:
     """Run a program. CPU is that of the process, with the kernel's on its behalf.
 
-    Threads of the kernel count for nobody.
+    Threads of the kernel count for nobody, nor do the processes `ours`, which belong to the measurement.
     """
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        before_s, begun = user_mode_s(), time.monotonic()
         child = subprocess.Popen([str(part) for part in command], stdout=out, stderr=err)
+        apart = {os.getpid(), child.pid, *ours}
+        programs_s, stolen_s, begun = processes_s(apart), processors_stolen_s(), time.monotonic()
         _, status, usage = os.wait4(child.pid, 0)
-        others_s, length_s = user_mode_s() - before_s - usage.ru_utime, time.monotonic() - begun
+        programs_s, stolen_s = processes_s(apart) - programs_s, processors_stolen_s() - stolen_s
+        length_s = time.monotonic() - begun
         child.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         err.seek(0)
         if child.returncode != 0:
             sys.exit(f"{command[0]} ended with status {child.returncode}:\n{out.read()[-500:]}{err.read()[-500:]}")
         cpu_s = usage.ru_utime + usage.ru_stime
-        return Used(cpu_s, usage.ru_maxrss, 100 * max(others_s, 0.0) / length_s, out.read())
+        programs_pct, stolen_pct = 100 * max(programs_s, 0.0) / length_s, 100 * stolen_s / length_s
+        return Used(cpu_s, usage.ru_maxrss, programs_pct, stolen_pct, out.read())
 
 
-def user_mode_s() -> float:
-    """Return what all programs together have used in user mode, where the kernel's own threads never are."""
-    user, nice = Path("/proc/stat").read_text().split()[1:3]
-    return (int(user) + int(nice)) / os.sysconf("SC_CLK_TCK")
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+KERNEL_THREAD = 0x0020_0000  # PF_KTHREAD of the flags in /proc/PID/stat
+SCHED_IDLE = 5
+
+
+def processors_stolen_s() -> float:
+    """Return the time of all processors in which the host ran other machines though this one had work."""
+    return int(Path("/proc/stat").read_text().split("\n")[0].split()[8]) / TICKS_PER_S
+
+
+def processes_s(apart: Collection[int]) -> float:
+    """Return what all other programs have used so far, with their children that ended.
+
+    Those of the idle policy count for nobody: they run when nothing else wants to (awake.py).
+
+    Summed by process: the processors' own counters are sampled by the clock's ticks, and gave up to 5 % of a processor
+    to programs that do not exist where requests come with the ticks.
+    """
+    total = 0
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            _, _, after_name = file.read_text().rpartition(")")
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it ended meanwhile: its parent has its time
+        words = after_name.split()
+        counts_for_nobody = int(words[6]) & KERNEL_THREAD or int(words[38]) == SCHED_IDLE
+        if not counts_for_nobody and int(file.parent.name) not in apart:
+            total += sum(int(word) for word in words[11:15])
+    return total / TICKS_PER_S
 
 
 def over_pct(counts: dict[int, int]) -> float:

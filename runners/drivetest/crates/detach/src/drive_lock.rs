@@ -94,6 +94,45 @@ pub(crate) fn newest(path: &Path) -> Result<Option<u64>, DetachError> {
     }
 }
 
+/// A record that stands in a drive's lock and may not be on the disk yet. Nobody waits for that: the lock is free.
+pub(crate) struct Retired {
+    path: PathBuf,
+    file: File,
+}
+
+impl Retired {
+    /// Waits until the disk has the record; a disk that stalls takes seconds.
+    pub fn keep(self) -> Result<(), DetachError> {
+        sync(&self.path, &self.file)
+    }
+}
+
+/// Lets nobody in any more with this generation, or an older one: it is given to `retired`, a name that no run directory has.
+/// None where somebody holds the drive; a later generation that was let in says as much already, and its record stays.
+///
+/// A start beside this must not be refused because a removal waits for its disk: the lock is held while the record is
+/// written, and let go before it is kept. Nothing may be removed before that.
+pub(crate) fn retire(path: &Path, generation: u64, retired: &Path) -> Result<Option<Retired>, DetachError> {
+    let file = open(path)?;
+    // Opened before anything is written, so that it is told of a failure to write; the lock ends with the other one.
+    let kept = open(path)?;
+    if !take_patiently(path, &file)? {
+        return Ok(None);
+    }
+    if recorded(path, &file)?.is_none_or(|newest| newest.generation <= generation) {
+        let wish = DriveRecord {
+            generation,
+            run_dir: retired.to_path_buf(),
+        };
+        write(path, &file, &wish)?;
+    }
+    drop(file);
+    Ok(Some(Retired {
+        path: path.to_path_buf(),
+        file: kept,
+    }))
+}
+
 fn open(path: &Path) -> Result<File, DetachError> {
     let open = OpenOptions::new()
         .read(true)
@@ -157,21 +196,32 @@ fn recorded(path: &Path, file: &File) -> Result<Option<DriveRecord>, DetachError
     records::parse(path, line).map(Some)
 }
 
-/// Writes the record in place, by one call: a new file under the old name would be a second lock.
+/// Writes the record in place and waits until the disk has it.
 fn record(path: &Path, file: &File, wish: &DriveRecord) -> Result<(), DetachError> {
+    write(path, file, wish)?;
+    sync(path, file)
+}
+
+/// Writes the record in place, by one call: a new file under the old name would be a second lock.
+fn write(path: &Path, file: &File, wish: &DriveRecord) -> Result<(), DetachError> {
     let write = || -> io::Result<()> {
         let mut line = serde_json::to_vec(wish)?;
         line.push(b'\n');
-        file.write_all_at(&line, 0)?;
-        file.sync_all()?;
-        File::open(
-            path.parent()
-                .filter(|parent| !parent.as_os_str().is_empty())
-                .unwrap_or(Path::new(".")),
-        )?
-        .sync_all()
+        file.write_all_at(&line, 0)
     };
-    write().map_err(|source| DetachError::file(path, "record the generation in", source))
+    write().map_err(|source| unrecorded(path, source))
+}
+
+fn sync(path: &Path, file: &File) -> Result<(), DetachError> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let synced = file
+        .sync_all()
+        .and_then(|()| File::open(parent.unwrap_or(Path::new(".")))?.sync_all());
+    synced.map_err(|source| unrecorded(path, source))
+}
+
+fn unrecorded(path: &Path, source: io::Error) -> DetachError {
+    DetachError::file(path, "record the generation in", source)
 }
 
 #[cfg(test)]
@@ -196,6 +246,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("drive");
         (folder, path)
+    }
+
+    /// Retires a generation as a removal does, to its end; tells whether the drive was free for that.
+    fn is_retired(path: &Path, generation: u64) -> bool {
+        let retired = retire(path, generation, Path::new("/runs/.removed-a")).unwrap();
+        retired.map(|retired| retired.keep().unwrap()).is_some()
     }
 
     #[test]
@@ -229,6 +285,48 @@ mod tests {
             Err(Refused::Taken { asked: 4, .. })
         ));
         assert!(asked(&path, 4, "/runs/b").is_ok());
+    }
+
+    #[test]
+    fn a_retired_generation_is_let_in_nowhere_and_the_next_one_is() {
+        let (_folder, path) = lock_file();
+        drop(asked(&path, 4, "/runs/a").unwrap());
+        assert!(is_retired(&path, 4));
+        assert!(matches!(asked(&path, 4, "/runs/a"), Err(Refused::Taken { .. })));
+        assert!(matches!(asked(&path, 3, "/runs/a"), Err(Refused::Older { .. })));
+        assert!(asked(&path, 5, "/runs/b").is_ok());
+    }
+
+    #[test]
+    fn a_start_is_let_in_while_a_removal_still_waits_for_its_disk() {
+        let (_folder, path) = lock_file();
+        drop(asked(&path, 4, "/runs/a").unwrap());
+        let waiting = retire(&path, 4, Path::new("/runs/.removed-a")).unwrap().unwrap();
+        assert!(matches!(asked(&path, 4, "/runs/a"), Err(Refused::Taken { .. })));
+        let started = asked(&path, 5, "/runs/b").unwrap();
+        waiting.keep().unwrap();
+        drop(started);
+        assert!(matches!(
+            asked(&path, 4, "/runs/a"),
+            Err(Refused::Older { newest: 5, .. })
+        ));
+    }
+
+    #[test]
+    fn a_drive_that_is_held_retires_nothing() {
+        let (_folder, path) = lock_file();
+        let held = asked(&path, 4, "/runs/a").unwrap();
+        assert!(!is_retired(&path, 4));
+        drop(held);
+        assert!(asked(&path, 4, "/runs/a").is_ok());
+    }
+
+    #[test]
+    fn a_later_generation_stays_recorded_where_an_older_one_is_retired() {
+        let (_folder, path) = lock_file();
+        drop(asked(&path, 5, "/runs/b").unwrap());
+        assert!(is_retired(&path, 4));
+        assert!(asked(&path, 5, "/runs/b").is_ok());
     }
 
     #[test]

@@ -23,28 +23,38 @@ pub struct Removal {
     pub reason: String,
 }
 
+impl Removal {
+    /// The answer where nothing of a directory is left, now or before.
+    pub const fn nothing_left() -> Self {
+        told(true, String::new())
+    }
+}
+
 /// Removes the directory of a run, or tells why it stays; asked again, it ends what a crash left half done.
 ///
-/// It stays while anything of the run lives, while a file system is mounted in it, and until a later generation than
-/// `generation` was let in on the drive: before that, a start of this very run that is still on its way would begin anew
-/// in an empty directory. Afterwards the lock of the drive refuses it.
+/// It stays while anything of the run lives, and while a file system is mounted in it. A start of this very run that is
+/// still on its way would begin anew in an empty directory: before anything is removed, the lock of the drive has let in a
+/// later generation than `generation`, or is made to refuse this one for good.
 ///
 /// # Errors
 /// When the directory or the lock of the drive cannot be read, or something in it cannot be removed: ask again.
 pub fn remove(run_dir: &Path, drive_lock: &Path, generation: u64) -> Result<Removal, DetachError> {
     let doomed = doomed(run_dir)?;
+    if !is_over(drive_lock, generation, &doomed)? {
+        return Ok(kept(run_dir, "its drive is held by a program of this generation"));
+    }
     match fs::symlink_metadata(run_dir) {
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(source) => return Err(DetachError::file(run_dir, "find", source)),
         Ok(found) if !found.is_dir() => return Ok(kept(run_dir, "is no directory")),
         Ok(_) => {
-            if let Some(removal) = put_aside(run_dir, &doomed, drive_lock, generation)? {
+            if let Some(removal) = put_aside(run_dir, &doomed)? {
                 return Ok(removal);
             }
         }
     }
     clear(&doomed)?;
-    Ok(told(true, String::new()))
+    Ok(Removal::nothing_left())
 }
 
 /// Returns the name under which a directory is cleared: no run has one with a leading dot.
@@ -57,17 +67,19 @@ fn doomed(run_dir: &Path) -> Result<PathBuf, DetachError> {
     Ok(run_dir.with_file_name(hidden))
 }
 
-/// Takes the directory out of the way in one step, so that no half of it is ever asked for; None when it is.
-fn put_aside(
-    run_dir: &Path,
-    doomed: &Path,
-    drive_lock: &Path,
-    generation: u64,
-) -> Result<Option<Removal>, DetachError> {
-    if drive_lock::newest(drive_lock)?.is_none_or(|newest| newest <= generation) {
-        let reason = format!("stays until a later generation than {generation} was let in on its drive");
-        return Ok(Some(kept(run_dir, &reason)));
+/// Tells whether no start of a generation can come any more; false while its drive is held.
+fn is_over(drive_lock: &Path, generation: u64, retired: &Path) -> Result<bool, DetachError> {
+    if drive_lock::newest(drive_lock)?.is_some_and(|newest| newest > generation) {
+        return Ok(true);
     }
+    match drive_lock::retire(drive_lock, generation, retired)? {
+        Some(retired) => retired.keep().map(|()| true),
+        None => Ok(false),
+    }
+}
+
+/// Takes the directory out of the way in one step, so that no half of it is ever asked for; None when it is.
+fn put_aside(run_dir: &Path, doomed: &Path) -> Result<Option<Removal>, DetachError> {
     let Some(found) = RunDir::find(run_dir)? else {
         return Ok(None);
     };
@@ -126,7 +138,7 @@ fn kept(run_dir: &Path, reason: &str) -> Removal {
     told(false, format!("{}: {reason}", run_dir.display()))
 }
 
-fn told(removed: bool, reason: String) -> Removal {
+const fn told(removed: bool, reason: String) -> Removal {
     Removal {
         schema: "drivecert.removal/1",
         removed,
@@ -137,6 +149,8 @@ fn told(removed: bool, reason: String) -> Removal {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drive_lock::Admission;
+    use crate::records::DriveRecord;
 
     /// A state directory with the run `d-a` and the lock of a drive that has let in a generation.
     struct State {
@@ -180,21 +194,50 @@ mod tests {
         assert_eq!(state.names(), ["drive"]);
     }
 
+    fn is_let_in(state: &State, generation: u64) -> bool {
+        let wish = DriveRecord {
+            generation,
+            run_dir: state.path("d-a"),
+        };
+        let admission = drive_lock::take(&state.path("drive"), &wish).unwrap();
+        matches!(admission, Admission::Granted(_))
+    }
+
     #[test]
-    fn the_newest_run_of_a_drive_stays() {
+    fn the_newest_run_of_a_drive_is_removed_and_no_late_start_of_it_is_let_in() {
         for newest in [6, 7] {
             let state = State::new(newest);
-            let removal = state.remove(7);
-            assert!(!removal.removed && removal.reason.contains("later generation than 7"));
-            assert!(state.path("d-a/out/log").exists());
+            assert!(state.remove(7).removed);
+            assert!(!is_let_in(&state, 7) && is_let_in(&state, 8));
         }
     }
 
     #[test]
-    fn a_run_on_a_drive_that_let_nobody_in_stays() {
+    fn a_late_start_of_a_run_that_left_nothing_is_not_let_in() {
+        let state = State::new(7);
+        fs::remove_dir_all(state.path("d-a")).unwrap();
+        assert!(state.remove(7).removed && !is_let_in(&state, 7));
+    }
+
+    #[test]
+    fn a_run_on_a_drive_that_let_nobody_in_is_removed_and_not_let_in_later() {
         let state = State::new(8);
         fs::remove_file(state.path("drive")).unwrap();
-        assert!(!state.remove(7).removed);
+        assert!(state.remove(7).removed && !is_let_in(&state, 7));
+    }
+
+    #[test]
+    fn a_run_whose_drive_is_held_stays() {
+        let state = State::new(7);
+        let wish = DriveRecord {
+            generation: 7,
+            run_dir: "/runs/d-b".into(),
+        };
+        let Admission::Granted(_held) = drive_lock::take(&state.path("drive"), &wish).unwrap() else {
+            panic!("not let in")
+        };
+        assert!(state.remove(7).reason.contains("its drive is held"));
+        assert!(state.path("d-a/out/log").exists());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::block::{Backing, Block};
 use crate::error::DeviceError;
 use crate::inventory::Inventory;
 use crate::node::FileId;
-use crate::system::{self, System};
+use crate::system::{self, MARK, MARK_DIGITS, System, is_lower_hex};
 
 /// Stacks of devices are a few layers deep; a longer chain is a circle.
 const DEEPEST_STACK: usize = 16;
@@ -41,23 +41,51 @@ pub(crate) struct Drive {
 }
 
 /// Returns the drive of a plain file, which is also that of every loop device over it. Machines that were cloned have files
-/// of the same numbers: the host's name tells them apart.
+/// of the same numbers: the host's name and a mark of its machine id tell them apart.
 pub(crate) fn of_file(system: &System, id: FileId) -> Result<Drive, DeviceError> {
-    let key = format!("file:{}:{}:{}", system.hostname()?, id.device, id.inode);
+    let key = format!("file:{}:{}:{}", system.place()?, id.device, id.inode);
     Ok(virtual_drive(key, None))
 }
 
-/// Tells whether a key that a drive was bound by is the one that it has now. In keys of files from before 0.3 no host was
-/// named (`file:DEVICE:INODE`); they stay good.
+/// Tells whether a key that a drive was bound by is the one that it has now. Keys without the mark of the machine
+/// (`file:HOST:DEVICE:INODE`), and of files without the host (`file:DEVICE:INODE`), are of earlier programs; they stay good.
+/// The grammar is that of docs/formats.md; the register's is runners/drive_keys.py, and tests/data/drive_keys.tsv holds for both.
 pub fn is_same_drive(bound: &str, now: &str) -> bool {
-    bound == now || file_id(now).is_some_and(|id| bound.strip_prefix("file:") == Some(id))
+    bound == now
+        || without_machine(now).as_deref() == Some(bound)
+        || file_id(now).is_some_and(|id| bound.strip_prefix("file:") == Some(id))
+}
+
+/// Keys that name a machine.
+const PLACED: [&str; 4] = ["file:", "loop:", "zram:", "block:"];
+
+/// Tells whether a key names the machine that the drive was seen on, by the host's name and its mark.
+pub(crate) fn names_machine(key: &str) -> bool {
+    PLACED.iter().any(|kind| key.starts_with(kind))
+}
+
+/// Returns a key without the mark of the machine; None where it has none.
+fn without_machine(key: &str) -> Option<String> {
+    if !names_machine(key) {
+        return None;
+    }
+    let (before, after) = key.split_once(MARK)?;
+    let (mark, rest) = after.split_once(':')?;
+    let is_mark = mark.len() == MARK_DIGITS && is_lower_hex(mark);
+    is_mark.then(|| format!("{before}:{rest}"))
 }
 
 /// Returns the numbers of the file in a key that names a host too.
 fn file_id(key: &str) -> Option<&str> {
     let named = key.strip_prefix("file:")?;
-    let (end_of_host, _) = named.rmatch_indices(':').nth(1)?;
-    named.get(end_of_host + 1..)
+    let (before, inode) = named.rsplit_once(':')?;
+    let (host, device) = before.rsplit_once(':')?;
+    let is_key = !host.is_empty() && [device, inode].into_iter().all(is_number);
+    named.get(host.len() + 1..).filter(|_| is_key)
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Returns the drive that a block device belongs to.
@@ -78,7 +106,7 @@ pub(crate) fn of_block(system: &System, inventory: &Inventory, block: &Block) ->
     }
     match bus(block).as_deref() {
         _ if block.name.starts_with("loop") => Ok(virtual_drive(
-            format!("loop:{}:{}", system.hostname()?, block.name),
+            format!("loop:{}:{}", system.place()?, block.name),
             None,
         )),
         _ if block.name.starts_with("zram") => zram(system, block),
@@ -109,7 +137,7 @@ fn virtual_drive(key: String, serial: Option<String>) -> Drive {
 fn zram(system: &System, block: &Block) -> Result<Drive, DeviceError> {
     let number = block.name.trim_start_matches("zram");
     Ok(virtual_drive(
-        format!("zram:{}:{number}:{}", system.hostname()?, block.size_bytes()?),
+        format!("zram:{}:{number}:{}", system.place()?, block.size_bytes()?),
         None,
     ))
 }
@@ -191,7 +219,7 @@ fn named(system: &System, block: &Block, key: Option<String>) -> Result<Drive, D
 fn place(system: &System, block: &Block) -> Result<String, DeviceError> {
     let root = std::fs::canonicalize(system.sys.join("devices")).unwrap_or_default();
     let place = block.directory.strip_prefix(root).unwrap_or(&block.directory);
-    Ok(format!("block:{}:{}", system.hostname()?, place.display()))
+    Ok(format!("block:{}:{}", system.place()?, place.display()))
 }
 
 #[cfg(test)]

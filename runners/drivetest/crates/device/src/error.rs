@@ -16,6 +16,17 @@ pub enum DeviceError {
         /// The system's answer.
         source: io::Error,
     },
+    /// What is named after its machine has no name while the machine has none.
+    #[error(
+        "{path}: cannot be read: {source}; expected a file that everybody may read, with 32 hexadecimal digits: it is part of \
+         the key of every device without a name of its own; `chmod 0444 {path}` as root"
+    )]
+    MachineUnknown {
+        /// `/etc/machine-id`.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
     /// The path leads to something that holds no data of its own.
     #[error("{path}: expected a block device or a regular file, got {got}; name the drive itself")]
     NotADrive {

@@ -195,6 +195,11 @@ impl InventedHost {
         self.write(path, content);
     }
 
+    /// A directory in the place of a file: it is there, and reading it fails for whoever reads.
+    pub fn unreadable(&self, path: &str) {
+        fs::create_dir_all(self.root(path)).unwrap();
+    }
+
     pub fn open(&self, process: u32, path: &Path) {
         self.write(&format!("proc/{process}/comm"), "exe\n");
         self.write(&format!("proc/{process}/cmdline"), "/bin/dd\0if=x\0");
@@ -216,6 +221,7 @@ impl InventedHost {
         System {
             sys: self.root("sys"),
             proc: self.root("proc"),
+            machine_id: self.root("etc/machine-id"),
             nodes: Box::new(nodes),
             passing: Duration::ZERO,
             watching: Duration::ZERO,

@@ -5,6 +5,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use sha2::{Digest, Sha256};
+
 use crate::error::DeviceError;
 use crate::node::{HostNodes, Nodes};
 
@@ -14,6 +16,8 @@ pub(crate) struct System {
     pub sys: PathBuf,
     /// `/proc`.
     pub proc: PathBuf,
+    /// `/etc/machine-id`; a container may have none.
+    pub machine_id: PathBuf,
     /// The file system.
     pub nodes: Box<dyn Nodes>,
     /// How long a program may have the device open before it counts as a user: udev looks at every device for a moment
@@ -29,6 +33,7 @@ impl System {
         Self {
             sys: "/sys".into(),
             proc: "/proc".into(),
+            machine_id: "/etc/machine-id".into(),
             nodes: Box::new(HostNodes),
             passing: Duration::from_millis(300),
             watching: Duration::from_secs(1),
@@ -40,6 +45,45 @@ impl System {
         let path = self.proc.join("sys/kernel/hostname");
         text(&path)?.ok_or_else(|| DeviceError::unexpected(&path, "the host's name", ""))
     }
+
+    /// Returns what names this machine in the keys of devices without a name of their own: the host's name, and a mark of its
+    /// id where it has one, for machines that were cloned may share the name. The id itself is told to nobody.
+    ///
+    /// Source: machine-id(5), which asks for a keyed hash.
+    pub fn place(&self) -> Result<String, DeviceError> {
+        let name = self.hostname()?;
+        let id = self.machine_id()?.filter(|id| is_machine_id(id));
+        Ok(id.map_or(name.clone(), |id| format!("{name}{MARK}{}", mark(&id))))
+    }
+
+    /// Without it a key would be one of another machine: an id that is there and cannot be read is an error.
+    fn machine_id(&self) -> Result<Option<String>, DeviceError> {
+        text(&self.machine_id).map_err(|error| match error {
+            DeviceError::Unreadable { path, source } => DeviceError::MachineUnknown { path, source },
+            other => other,
+        })
+    }
+}
+
+/// Stands between a host's name and the mark of its machine: no name of a host holds it.
+pub(crate) const MARK: char = '~';
+/// Hexadecimal digits of a mark.
+pub(crate) const MARK_DIGITS: usize = 12;
+
+/// In an image that was not started yet it is empty, or `uninitialized`. Source: machine-id(5).
+fn is_machine_id(text: &str) -> bool {
+    text.len() == 32 && is_lower_hex(text)
+}
+
+/// Tells whether a text is of hexadecimal digits as they are written here.
+pub(crate) fn is_lower_hex(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+fn mark(machine_id: &str) -> String {
+    let hash = Sha256::digest(format!("drivecert device {machine_id}"));
+    let digits: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    digits.chars().take(MARK_DIGITS).collect()
 }
 
 /// Reads a small file without the blanks around its text; None when it does not exist or holds nothing.

@@ -126,11 +126,20 @@ fn touched(
         names.insert(name.clone());
     }
     for block in inventory.blocks() {
-        if drive::of_block(system, inventory, block)?.key == drive.key {
+        if is_of(system, inventory, block, drive)? {
             names.insert(block.name.clone());
         }
     }
     Ok(inventory.with_all_above(names))
+}
+
+/// A drive with a name of its own is none of those that are named after their machine: where that cannot be told, it still can
+/// be loaded.
+fn is_of(system: &System, inventory: &Inventory, block: &Block, drive: &Drive) -> Result<bool, DeviceError> {
+    match drive::of_block(system, inventory, block) {
+        Err(DeviceError::MachineUnknown { .. }) if !drive::names_machine(&drive.key) => Ok(false),
+        found => Ok(found?.key == drive.key),
+    }
 }
 
 fn files(inventory: &Inventory, thing: &Thing, touched: &BTreeSet<String>) -> Vec<FileId> {

@@ -12,6 +12,7 @@ mod error;
 mod health;
 mod name;
 mod place;
+mod removal;
 mod request;
 mod scope;
 mod serve;

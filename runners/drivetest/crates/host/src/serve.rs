@@ -1,6 +1,7 @@
 //! The conversation: one answer for each request, in their order, until there are no more.
 
 use std::io::{self, BufRead, Read, Write};
+use std::time::{Duration, Instant};
 
 use drivetest_detach::DetachError;
 use serde::Serialize;
@@ -10,6 +11,7 @@ use crate::device;
 use crate::error::{HostError, Kind};
 use crate::health::Health;
 use crate::place::Place;
+use crate::removal::{self, Asked};
 use crate::request::{self, Request};
 use crate::settings::Settings;
 use crate::start;
@@ -23,8 +25,9 @@ struct Told {
     bytes: Vec<u8>,
 }
 
-/// Answers every request of `input` on `output`: a line `{"ok": ..., "bytes": N}` with N bytes after it, or
-/// `{"error": {"kind", "sentence"}, "bytes": 0}`.
+/// Answers every request of `input` on `output`: a line `{"ok": ..., "bytes": N, "worked_ms": M}` with N bytes after it, or
+/// `{"error": {"kind", "sentence"}, "bytes": 0, "worked_ms": M}`. M is how long the answer took here: the register tells a
+/// host that was at work (a drive is watched for a second, a run settles) from a link that was cut.
 ///
 /// # Errors
 /// When the conversation breaks off: a line without end, a file cut short, nobody who listens.
@@ -35,23 +38,34 @@ pub fn serve(settings: &Settings, mut input: impl BufRead, mut output: impl Writ
             _ => 0,
         };
         let mut content = input.by_ref().take(sent_bytes);
+        let begun = Instant::now();
         let answer = asked.and_then(|request| carry_out(settings, request, &mut content));
+        // A file that comes meanwhile is waited for: that is the link's time.
+        let worked = if sent_bytes == 0 {
+            begun.elapsed()
+        } else {
+            Duration::ZERO
+        };
         // What a refused request has sent is passed over, so that the next line is the next request.
         io::copy(&mut content, &mut io::sink())?;
-        write(&mut output, answer)?;
+        write(&mut output, answer, worked)?;
     }
     Ok(())
 }
 
-fn write(output: &mut impl Write, answer: Result<Told, HostError>) -> io::Result<()> {
+fn write(output: &mut impl Write, answer: Result<Told, HostError>, worked: Duration) -> io::Result<()> {
+    let worked_ms = u64::try_from(worked.as_millis()).unwrap_or(u64::MAX);
     let (line, bytes) = match answer {
         Ok(told) => (
-            json!({"ok": told.document, "bytes": told.bytes.len()}),
+            json!({"ok": told.document, "bytes": told.bytes.len(), "worked_ms": worked_ms}),
             told.bytes,
         ),
         Err(error) => {
             let told = json!({"kind": error.kind, "sentence": error.sentence});
-            (json!({"error": told, "bytes": 0}), Vec::new())
+            (
+                json!({"error": told, "bytes": 0, "worked_ms": worked_ms}),
+                Vec::new(),
+            )
         }
     };
     writeln!(output, "{line}")?;
@@ -80,12 +94,13 @@ fn carry_out(settings: &Settings, request: Request, content: &mut impl Read) -> 
             drive_key,
             generation,
         } => {
-            let (run_dir, drive_lock) = (place.run_dir(&run)?, place.drive_lock(&drive_key)?);
-            document(&known(drivetest_detach::remove(
-                &run_dir,
-                &drive_lock,
+            let (run, drive_key) = (&*run, &*drive_key);
+            let asked = Asked {
+                run,
+                drive_key,
                 generation,
-            ))?)
+            };
+            document(&removal::remove(settings, &place, &asked)?)
         }
         Request::Read {
             run,
@@ -111,7 +126,8 @@ fn document(answer: &impl Serialize) -> Result<Told, HostError> {
     })
 }
 
-fn known<Status>(answer: Result<Status, DetachError>) -> Result<Status, HostError> {
+/// What the run directories cannot tell now may be asked again.
+pub(crate) fn known<Status>(answer: Result<Status, DetachError>) -> Result<Status, HostError> {
     answer.map_err(|error| HostError::new(Kind::Unanswered, error.to_string()))
 }
 
@@ -137,8 +153,11 @@ mod tests {
             {\"verb\":\"read\",\"run\":\"d-a\",\"file\":\"config\",\"offset\":1,\"limit\":9}\n\
             {\"verb\":\"status\",\"run\":\"d-a\"}\n";
         let (lines, _folder) = conversation(asked);
-        assert_eq!(lines[0], "{\"bytes\":0,\"ok\":null}");
-        assert_eq!(lines[1], "{\"bytes\":2,\"ok\":null}");
+        for (line, bytes) in lines.iter().zip([0, 2]) {
+            let told: Value = serde_json::from_str(line).unwrap();
+            assert_eq!((&told["bytes"], &told["ok"]), (&json!(bytes), &Value::Null));
+            assert!(told["worked_ms"].is_u64(), "{line}");
+        }
         assert!(
             lines[2].starts_with("bc{") && lines[2].contains("\"absent\""),
             "{lines:?}"
@@ -166,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_removed_after_a_later_one_of_its_drive_and_nothing_else_is() {
+    fn a_run_is_removed_and_nothing_else_is() {
         let (_, folder) =
             conversation(b"{\"verb\":\"put\",\"run\":\"d-a\",\"file\":\"config\",\"bytes\":1}\nx");
         let settings = Settings {
@@ -179,12 +198,6 @@ mod tests {
             serve(&settings, format!("{asked}\n").as_bytes(), &mut output).unwrap();
             String::from_utf8(output).unwrap()
         };
-        assert!(asked("d-a").contains("\"removed\":false"));
-        let lock = Place::at(&settings.state_dir)
-            .unwrap()
-            .drive_lock("nvme:M:S1")
-            .unwrap();
-        std::fs::write(lock, "{\"generation\": 8, \"run_dir\": \"d-b\"}").unwrap();
         assert!(asked("locks").contains("\"kind\":\"usage\""));
         assert!(asked("d-a").contains("\"removed\":true"));
         assert!(!settings.state_dir.join("d-a").exists() && settings.state_dir.join("locks").exists());

@@ -141,6 +141,7 @@ mod tests {
         }
         let settings = parsed(&format!("drives = [\"{now}\"]")).unwrap();
         assert!(settings.check_listed("file:lab2:8:5").is_err());
+        assert!(settings.check_listed("file:lab1~0123456789ab:8:5").is_ok());
     }
 
     #[test]

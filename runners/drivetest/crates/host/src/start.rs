@@ -46,7 +46,7 @@ pub(crate) fn start(settings: &Settings, place: &Place<'_>, asked: &Start) -> Re
     }
 }
 
-fn check_generation(asked: u64) -> Result<(), HostError> {
+pub(crate) fn check_generation(asked: u64) -> Result<(), HostError> {
     if asked <= GENERATION_MAX {
         return Ok(());
     }

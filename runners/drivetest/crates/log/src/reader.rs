@@ -100,6 +100,7 @@ pub struct LogReader {
     act: Option<act::reader::LogReader>,
     ycsb: Option<ycsb::reader::Reader>,
     side_file: act::side_file::SideFile,
+    beside: ycsb::beside::Beside,
     role: Role,
 }
 
@@ -115,6 +116,7 @@ impl LogReader {
             act: Some(act::reader::LogReader::with_share(options, logs_count)),
             ycsb: Some(ycsb::reader::Reader::with_share(logs_count)),
             side_file: act::side_file::SideFile::default(),
+            beside: ycsb::beside::Beside::default(),
             role: Role::Log,
         }
     }
@@ -154,6 +156,7 @@ impl LogReader {
     /// Begins a file: the log first, then what belongs to it. Bytes that come before any beginning are the log's.
     pub fn begin(&mut self, part: Part<'_>) {
         self.role = part.role;
+        self.beside.begin(part);
         if let Some(ycsb) = &mut self.ycsb {
             ycsb.begin(part);
         }
@@ -167,8 +170,11 @@ impl LogReader {
         if let Some(ycsb) = &mut self.ycsb {
             ycsb.push(bytes);
         }
-        if self.role == Role::SideFile {
+        if self.role == Role::SideFile && self.act.is_some() {
             self.side_file.push(bytes);
+        }
+        if self.role == Role::SideFile && self.ycsb.is_some() {
+            self.beside.push(bytes);
         }
         self.settle();
     }
@@ -217,14 +223,19 @@ impl LogReader {
 
     fn reading(self, ycsb: Option<ycsb::reader::Read>) -> Reading {
         match (self.act, ycsb) {
-            (_, Some(ycsb)) if !ycsb.runs.is_empty() => Reading {
-                error: None,
-                findings: ycsb.findings,
-                runs: Vec::new(),
-                ycsb_runs: ycsb.runs,
-                lines_count: ycsb.lines_count,
-                encoding: ycsb.encoding,
-            },
+            (_, Some(mut ycsb)) if !ycsb.runs.is_empty() => {
+                let (telemetry, left_out) = self.beside.telemetry();
+                let unused = ycsb::run::give_telemetry(&mut ycsb.runs, telemetry);
+                ycsb.findings.extend(left_out.or(unused));
+                Reading {
+                    error: None,
+                    findings: ycsb.findings,
+                    runs: Vec::new(),
+                    ycsb_runs: ycsb.runs,
+                    lines_count: ycsb.lines_count,
+                    encoding: ycsb.encoding,
+                }
+            }
             (act, _) => {
                 let mut reading = of_act(act.map(act::reader::LogReader::finish));
                 reading.findings.extend(self.side_file.join(&mut reading.runs));

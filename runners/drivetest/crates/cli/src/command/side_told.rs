@@ -1,7 +1,7 @@
 //! What a side file tells, as people read it at a terminal.
 
 use drivetest_log::act::run::Run;
-use drivetest_log::act::side_file::telemetry::{Disk, Span, Telemetry};
+use drivetest_log::act::side_file::telemetry::{Disk, Power, Span, Telemetry};
 use drivetest_log::act::side_file::told::{Drive, Operation, Over, Times, Told};
 use drivetest_log::counted::counted;
 use drivetest_log::judge::verdict::time;
@@ -82,6 +82,7 @@ fn drive(drive: &Drive) -> String {
         of("firmware", &drive.firmware),
         of("key", &drive.drive_key),
         drive.size_bytes.map(|size| format!(", {size} bytes")),
+        of("link", &drive.pcie_link),
     ];
     let parts: String = parts.into_iter().flatten().collect();
     format!("device {}: {kind}{parts}", or_unknown(&drive.name))
@@ -152,6 +153,12 @@ fn exact(over: &[Over]) -> Option<String> {
     ))
 }
 
+/// What the host told, in lines of a run's summary; none where it told nothing.
+pub fn telemetry_told(told: Option<&Telemetry>) -> String {
+    let lines = told.into_iter().flat_map(telemetry);
+    lines.map(|line| format!("  {line}\n")).collect()
+}
+
 fn telemetry(telemetry: &Telemetry) -> Vec<String> {
     let mean_max = |what: &str, span: &Option<Span>| {
         let span = span.as_ref()?;
@@ -169,6 +176,16 @@ fn telemetry(telemetry: &Telemetry) -> Vec<String> {
         lines.push(format!("processors in {intervals}: {}", parts.join(", ")));
     }
     lines.extend(telemetry.disks.iter().take(SHOWN_MAX).filter_map(disk));
+    let power = |power: &Power| {
+        format!(
+            "{} {} W (at most {})",
+            power.boundary, power.watts.mean, power.watts.max
+        )
+    };
+    let power: Vec<String> = telemetry.power.iter().map(power).collect();
+    if !power.is_empty() {
+        lines.push(format!("power: {}", power.join(", ")));
+    }
     lines
 }
 

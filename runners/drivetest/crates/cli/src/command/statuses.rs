@@ -56,10 +56,7 @@ pub const STATUSES: &[(&[&str], &[Status])] = &[
         &["remove"],
         &[
             (0, "nothing of it is left"),
-            (
-                2,
-                "it stays: something of it runs, or no later generation was let in on its drive",
-            ),
+            (2, "it stays: something of it runs, or its drive is held"),
             (3, "cannot be removed"),
         ],
     ),

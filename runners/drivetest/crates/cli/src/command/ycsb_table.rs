@@ -6,6 +6,7 @@ use drivetest_log::counted::counted;
 use drivetest_log::ycsb::run::{Operation, Outcome, Run};
 
 use super::log_file::finding_line;
+use super::side_told;
 
 /// Percentiles that have a column; the document holds all.
 const SHARES: [&str; 5] = ["50", "95", "99", "99.9", "99.99"];
@@ -14,6 +15,7 @@ const SHARES: [&str; 5] = ["50", "95", "99", "99.9", "99.99"];
 pub fn summary(run: &Run) -> String {
     let mut text = head(run);
     text.push_str(&table(run));
+    text.push_str(&side_told::telemetry_told(run.telemetry.as_deref()));
     text.push_str(&validity(run));
     text
 }

@@ -13,6 +13,7 @@ mod series;
 mod side_file;
 #[path = "../support/mod.rs"]
 mod support;
+mod sweep_archive;
 mod told;
 mod verdicts;
 mod ycsb;

@@ -38,6 +38,26 @@ fn the_document_holds_the_side_file_in_short() {
 }
 
 #[test]
+fn the_link_of_a_drive_is_told_where_its_speed_and_its_lanes_are() {
+    for (pcie, link) in [
+        (
+            r#"{"speed":"16.0 GT/s PCIe","width":4,"max_width":8}"#,
+            "16.0 GT/s PCIe x4".into(),
+        ),
+        (
+            r#"{"speed":"16.0 GT/s PCIe","width":null}"#,
+            serde_json::Value::Null,
+        ),
+        ("null", serde_json::Value::Null),
+    ] {
+        let start = START.replace(r#""size_bytes":"#, &format!(r#""pcie":{pcie},"size_bytes":"#));
+        let (log, side) = pair(&[&start, BUSY, END]);
+        let (document, _) = read(log.arg(), &["--with", side.arg()]);
+        assert_eq!(document["runs"][0]["side_file"]["drives"][0]["pcie_link"], link);
+    }
+}
+
+#[test]
 fn a_run_without_a_side_file_has_none_and_is_told_by_its_names() {
     let (document, _) = read(logs().join("6.6/four-us.log").to_str().unwrap(), &[]);
     let run = &document["runs"][0];

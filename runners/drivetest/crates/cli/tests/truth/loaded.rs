@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use drivetest_testdrive::{DriveError, Operation, Shape, TestDrive};
 use serde_json::Value;
 
+use crate::awake::Awake;
 use crate::bench::{Bench, Run, skip};
 
 const SIZE_MIB: u64 = 64;
@@ -22,6 +23,7 @@ pub struct Loaded {
     attached: Option<Attached>,
     pub drive: TestDrive,
     pub bench: Bench,
+    _awake: Awake,
     _alone: MutexGuard<'static, ()>,
 }
 
@@ -50,6 +52,7 @@ impl Loaded {
             attached: None,
             drive,
             bench,
+            _awake: Awake::begin(),
             _alone: alone,
         })
     }

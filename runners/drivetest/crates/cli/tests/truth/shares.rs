@@ -104,15 +104,19 @@ fn shares_of_a_block_device_are_those_that_were_injected() {
 
 #[test]
 fn a_load_that_the_drive_does_not_slow_has_no_time_over_8_ms() {
-    let Some(loaded) = Loaded::file() else { return };
-    loaded.drive.hold(Operation::Read, Duration::from_micros(100));
-    let end = loaded.run("test-duration-sec: 3\nread-reqs-per-sec: 2000\n");
-    let truth = loaded.drive.truth().read;
-    // The drive itself says what it held longer, where the host took the processor away from it.
-    let more = end["over"]["8000"].as_u64().unwrap() - truth.over[&8_000];
-    assert!(
-        more <= 6,
-        "{more} of 6000 reads over 8 ms, held less by the drive"
-    );
-    assert!(end["service"]["p50_ns"].as_u64() >= Some(100_000), "{end}");
+    // As in check(): the host may stand still for a moment, but hardly in each of five runs.
+    let mut told = Vec::new();
+    for _ in 0..5 {
+        let Some(loaded) = Loaded::file() else { return };
+        loaded.drive.hold(Operation::Read, Duration::from_micros(100));
+        let end = loaded.run("test-duration-sec: 3\nread-reqs-per-sec: 2000\n");
+        assert!(end["service"]["p50_ns"].as_u64() >= Some(100_000), "{end}");
+        // The drive itself says what it held longer, where the host took the processor away from it.
+        let more = end["over"]["8000"].as_u64().unwrap() - loaded.drive.truth().read.over[&8_000];
+        if more <= 6 {
+            return;
+        }
+        told.push(more);
+    }
+    panic!("of 6000 reads over 8 ms, held less by the drive, in each run: {told:?}");
 }

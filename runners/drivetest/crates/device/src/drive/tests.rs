@@ -165,6 +165,116 @@ fn the_host_is_told() {
 }
 
 #[test]
+fn machines_of_one_name_have_files_of_other_keys() {
+    let (mut one, mut other) = (InventedHost::new(), InventedHost::new());
+    let (path, of_other) = (one.file("/srv/drive.img"), other.file("/srv/drive.img"));
+    one.tell("etc/machine-id", "0123456789abcdef0123456789abcdef\n");
+    other.tell("etc/machine-id", "0123456789abcdef0123456789abcdee\n");
+    let (first, second) = (key(&one, &path), key(&other, &of_other));
+    assert!(
+        first.starts_with("file:lab1~") && first.ends_with(":64768:1000"),
+        "{first}"
+    );
+    assert!(!first.contains("0123456789ab"), "the id itself is told to nobody");
+    assert_ne!(first, second);
+    assert!(!is_same_drive(&first, &second) && !is_same_drive(&second, &first));
+}
+
+#[test]
+fn a_machine_that_was_not_given_an_id_yet_has_keys_without_one() {
+    let capital = format!("{}\n", "0123456789ABCDEF".repeat(2));
+    for told in [
+        "",
+        "uninitialized\n",
+        &capital,
+        "0123456789abcdef0123456789abcde\n",
+    ] {
+        let mut host = InventedHost::new();
+        host.tell("etc/machine-id", told);
+        let path = host.file("/srv/drive.img");
+        assert_eq!(key(&host, &path), "file:lab1:64768:1000");
+    }
+}
+
+/// What the register's runners/drive_keys.py has to hold to too.
+#[test]
+fn both_programs_know_a_drive_by_the_same_keys() {
+    let table = include_str!("../../../../../../tests/data/drive_keys.tsv");
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| line.split('\t').collect())
+        .collect();
+    assert!(rows.iter().any(|row| row[2] == "yes") && rows.iter().any(|row| row[2] == "no"));
+    for row in rows {
+        let &[bound, now, is_same, why] = row.as_slice() else {
+            panic!("{row:?}")
+        };
+        assert_eq!(
+            is_same_drive(bound, now),
+            is_same == "yes",
+            "{bound} {now}: {why}"
+        );
+    }
+}
+
+#[test]
+fn a_machine_id_that_cannot_be_read_names_its_file_and_the_remedy() {
+    let mut host = InventedHost::new();
+    host.unreadable("etc/machine-id");
+    let path = host.file("/srv/drive.img");
+    let error = identify_on(&host.system(), &path).unwrap_err().to_string();
+    for word in ["etc/machine-id: cannot be read: ", "expected", "chmod 0444 "] {
+        assert!(error.contains(word), "{error}");
+    }
+}
+
+#[test]
+fn a_drive_with_a_name_of_its_own_needs_no_machine_id() {
+    let mut host = InventedHost::new();
+    host.unreadable("etc/machine-id");
+    host.file("/srv/drive.img");
+    let shown = host.loop_over("loop0", "/srv/drive.img");
+    host.disk("vda", "virtio", &[]);
+    let (first, second) = (host.nvme("nvme0n1", "S1"), host.nvme("nvme0n2", "S1"));
+    assert_eq!(key(&host, &first), "nvme:PM_9A3:S1");
+    assert_eq!(identity(&host, &first).same_drive, [second]);
+    assert!(identify_on(&host.system(), &shown).is_err());
+}
+
+#[test]
+fn a_drive_without_a_name_of_its_own_needs_one() {
+    let mut host = InventedHost::new();
+    let path = host.disk("nvme0n1", "nvme", &[("device/model", "X")]);
+    assert!(identify_on(&host.system(), &path).is_ok());
+    host.unreadable("etc/machine-id");
+    assert!(identify_on(&host.system(), &path).is_err());
+}
+
+#[test]
+fn a_key_without_the_mark_of_its_machine_stays_good() {
+    for (now, bound) in [
+        ("file:lab1~0123456789ab:64768:1000", "file:lab1:64768:1000"),
+        ("file:lab1~0123456789ab:64768:1000", "file:64768:1000"),
+        ("zram:lab1~0123456789ab:3:1073741824", "zram:lab1:3:1073741824"),
+        ("block:lab1~0123456789ab:pci0/a:b", "block:lab1:pci0/a:b"),
+    ] {
+        assert!(is_same_drive(bound, now) && !is_same_drive(now, bound), "{now}");
+    }
+    for (now, other) in [
+        ("file:lab1~0123456789ab:64768:1000", "file:lab2:64768:1000"),
+        (
+            "file:lab1~0123456789ab:64768:1000",
+            "file:lab1~0123456789ac:64768:1000",
+        ),
+        ("file:lab1~0123456789:64768:1000", "file:lab1:64768:1000"),
+        ("nvme:M~0123456789ab:S1", "nvme:M:S1"),
+    ] {
+        assert!(!is_same_drive(other, now), "{now}");
+    }
+}
+
+#[test]
 fn a_key_of_a_file_without_its_host_stays_good_and_no_other_key_is_taken_for_it() {
     let now = "file:lab1:64768:1000";
     assert!(is_same_drive(now, now) && is_same_drive("file:64768:1000", now));

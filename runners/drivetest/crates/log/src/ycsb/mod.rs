@@ -5,6 +5,7 @@
 //! (`checks`), which decides whether it is valid. Runs of go-ycsb have readers of their own (`go`).
 
 mod assemble;
+pub mod beside;
 mod checks;
 mod command;
 mod go;

@@ -3,7 +3,8 @@
 use serde::ser::{SerializeSeq, Serializer};
 use serde::{Deserialize, Serialize};
 
-use crate::finding::{Effect, Finding, Severity};
+use crate::act::side_file::telemetry::Telemetry;
+use crate::finding::{Effect, Finding, Severity, rule};
 use crate::ycsb::command::Phase;
 use crate::ycsb::go::interval;
 use crate::ycsb::piece::StatusText;
@@ -201,6 +202,8 @@ pub struct Run {
     /// The status lines.
     #[serde(serialize_with = "written_intervals")]
     pub intervals: Vec<StatusText>,
+    /// What the host with the drive told from the client's start to its end, where a side file of drivetest came with it.
+    pub telemetry: Option<Box<Telemetry>>,
     /// How it ended.
     pub stop: Stop,
     /// Whether it is valid.
@@ -224,6 +227,21 @@ fn statuses(texts: &[StatusText]) -> Box<dyn Iterator<Item = Status> + '_> {
         return Box::new(texts.filter_map(status::parse));
     }
     Box::new(interval::with_rates(texts))
+}
+
+/// Gives telemetry to the run that it was taken beside: a side file is of one execution. Of several runs in one log nobody
+/// can tell which it is of.
+pub fn give_telemetry(runs: &mut [Run], telemetry: Option<Telemetry>) -> Option<Finding> {
+    let telemetry = telemetry?;
+    if let [run] = runs {
+        run.telemetry = Some(Box::new(telemetry));
+        return None;
+    }
+    let sentence = format!(
+        "the side file is of one run, and the log holds {}: its telemetry is of none of them",
+        runs.len()
+    );
+    Some(rule::SIDE_FILE_DIFFERS.at(None, sentence))
 }
 
 impl Run {

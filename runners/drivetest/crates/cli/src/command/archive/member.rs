@@ -78,6 +78,7 @@ pub fn role_of(name: &str, head: &[u8]) -> Role {
         None | Some(Role::Export) if looks_like_log(head) => Role::Log,
         None if file.ends_with("percentiles.txt") => Role::Export,
         None if head.starts_with(SIDE_FILE_HEAD) => Role::SideFile,
+        None if is_workload_file(file, ending.is_some(), head) => Role::Config,
         None => Role::Other,
         Some(role) => role,
     }
@@ -90,6 +91,15 @@ fn looks_like_log(head: &[u8]) -> bool {
     let no_log = [EMPTY.id, BINARY.id, NOT_AN_ACT_LOG.id];
     let error = reader.finish().error;
     error.is_none_or(|error| !no_log.contains(&error.id))
+}
+
+/// Whether a file is one of those that YCSB is given by `-P`: upstream's are named `workloada` to `workloadf`, without an
+/// ending, and all of them say which class makes the load. A name with an ending that is not known (`workload.txt`) says
+/// nothing; such a file is one by what it holds.
+fn is_workload_file(file: &str, has_ending: bool, head: &[u8]) -> bool {
+    let says_class = |line: &[u8]| line.trim_ascii_start().starts_with(b"workload=");
+    let is_named = !has_ending && file.starts_with("workload");
+    is_named || head.split(|&byte| byte == b'\n').any(says_class)
 }
 
 fn without_compression(name: &str) -> &str {
@@ -157,6 +167,10 @@ mod tests {
             ("hdrfiles/READ.hdr", Role::Hdr),
             ("a.csv", Role::Export),
             ("a-READ-percentiles.txt", Role::Export),
+            ("run-a-t004/workloada", Role::Config),
+            ("workload_mine.gz", Role::Config),
+            ("workload.txt", Role::Other),
+            ("workloads.tar.old", Role::Other),
             ("README", Role::Other),
             ("._a.log", Role::Other),
             ("__MACOSX/a.log", Role::Other),
@@ -171,6 +185,11 @@ mod tests {
         assert_eq!(role_of("act_results", log), Role::Log);
         assert_eq!(role_of("a.txt", log), Role::Log);
         assert_eq!(role_of("a.txt", b"a.log is ACT version 6.6\n\n"), Role::Other);
+        let workload =
+            b"# Yahoo! Cloud System Benchmark\nrecordcount=1000\nworkload=site.ycsb.workloads.CoreWorkload\n";
+        assert_eq!(role_of("tuned", workload), Role::Config);
+        assert_eq!(role_of("workload.txt", workload), Role::Config);
+        assert_eq!(role_of("tuned", b"the workload=a of last week\n"), Role::Other);
         assert_eq!(
             role_of("a.conf", log),
             Role::Config,

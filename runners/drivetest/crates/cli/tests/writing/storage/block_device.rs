@@ -116,10 +116,20 @@ fn a_loop_device_over_another_file_is_another_drive() {
     let Some(_other_device) = Loop::over(&other, &[]) else {
         return skip("no second loop device can be made here");
     };
-    let hostname = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
     let key = |file: &Path| {
         let found = file.metadata().unwrap();
-        format!("file:{}:{}:{}", hostname.trim(), found.dev(), found.ino())
+        let identify = ["identify", "--json", file.to_str().unwrap()];
+        let output = Command::new(env!("CARGO_BIN_EXE_drivetest"))
+            .args(identify)
+            .output()
+            .unwrap();
+        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let key = told["drive_key"].as_str().unwrap().to_owned();
+        assert!(
+            key.ends_with(&format!(":{}:{}", found.dev(), found.ino())),
+            "{key}"
+        );
+        key
     };
     let (got, expected) = (key(&bench.path("disk")), key(&other));
     let run = |key: &str| {

@@ -14,7 +14,7 @@ use crate::act::run::Run;
 use crate::finding::{Finding, rule};
 use crate::judge::exact::ExactCounts;
 use fields::{text, whole};
-use telemetry::SoFar;
+use telemetry::{SoFar, Telemetry};
 use told::{Over, Told};
 
 /// Bytes of a line that are kept; an end record tells of 128 devices and a thousand kinds of errors at most.
@@ -27,6 +27,8 @@ pub struct SideFile {
     counts: Option<ExactCounts>,
     end: Option<Value>,
     told: Told,
+    /// The program that `drivetest watch` ran beside, as its operator named it; None of a load, and where none ran.
+    watched: Option<String>,
     telemetry: SoFar,
     /// Reads so far as the last record tells; None before any record did.
     reads_count: Option<u64>,
@@ -63,6 +65,19 @@ impl SideFile {
         }
     }
 
+    /// What the host told that has the drive; None where the file is of a host without it, or tells no interval.
+    pub fn telemetry(mut self) -> Option<Telemetry> {
+        self.end_line();
+        let has_drive = self.told.drives_count > 0;
+        self.telemetry.told().filter(|_| has_drive)
+    }
+
+    /// The program that ran while `drivetest watch` wrote the file; None of a load's own file, and where none ran.
+    pub fn watched(&mut self) -> Option<&str> {
+        self.end_line();
+        self.watched.as_deref()
+    }
+
     fn give(mut self, run: &mut Run) {
         self.told.telemetry = self.telemetry.told();
         self.told.over = self.counts.as_ref().map(over).unwrap_or_default();
@@ -89,7 +104,10 @@ impl SideFile {
 
     fn take(&mut self, record: Value) {
         match text(&record, "record").as_deref() {
-            Some("start") => records::start(&record, &mut self.told),
+            Some("start") => {
+                records::start(&record, &mut self.told);
+                self.watched = record.get("watch").and_then(|watch| text(watch, "program"));
+            }
             Some("interval") => {
                 self.reads_count = whole(&record, "reads_count").or(self.reads_count);
                 if let Some(telemetry) = record.get("telemetry") {
@@ -189,6 +207,33 @@ mod tests {
             ("10.0", "15.0", "20.0")
         );
         assert_eq!((told.intervals_count, told.cpu_iowait_pct), (2, None));
+    }
+
+    fn powered(sensors: &str) -> String {
+        format!(
+            r#"{{"record": "interval", "telemetry": {{"cpu": null, "disks": [], "power": [{sensors}]}}}}"#
+        )
+    }
+
+    #[test]
+    fn power_of_one_kind_adds_up_and_an_interval_in_which_one_is_silent_is_not_told() {
+        let package = |watts: &str| format!(r#"{{"sensor": "p", "boundary": "package", "watts": {watts}}}"#);
+        let drive = r#"{"sensor": "d", "boundary": "drive", "watts": "7.50"}"#;
+        let both = format!("{}, {}, {drive}", package("\"10.00\""), package("\"5.25\""));
+        let half = format!("{}, {}, {drive}", package("\"10.00\""), package("null"));
+        let told = side(&[&powered(&both), &powered(&half)]).told.telemetry.unwrap();
+        let told: Vec<_> = told
+            .power
+            .iter()
+            .map(|power| (&power.boundary[..], &power.watts.mean[..]))
+            .collect();
+        assert_eq!(told, [("package", "15.25"), ("drive", "7.50")]);
+    }
+
+    #[test]
+    fn power_that_no_sensor_tells_is_not_there() {
+        let silent = r#"{"sensor": "d", "boundary": "drive", "watts": null}"#;
+        assert!(side(&[&powered(silent)]).told.telemetry.unwrap().power.is_empty());
     }
 
     #[test]

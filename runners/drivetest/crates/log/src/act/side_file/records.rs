@@ -76,7 +76,12 @@ fn drive(record: &Value) -> Drive {
         serial: text(record, "serial"),
         firmware: text(record, "firmware"),
         size_bytes: whole(record, "size_bytes"),
+        pcie_link: record.get("pcie").and_then(pcie_link),
     }
+}
+
+fn pcie_link(record: &Value) -> Option<String> {
+    Some(format!("{} x{}", text(record, "speed")?, whole(record, "width")?))
 }
 
 fn warning(record: &Value) -> Warning {

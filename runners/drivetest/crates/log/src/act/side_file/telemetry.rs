@@ -9,6 +9,8 @@ use super::fields::{decimal, list, text};
 const DISKS_MAX: usize = 64;
 /// Devices of a disk that are kept.
 const DEVICES_MAX: usize = 16;
+/// Kinds of power that are kept; there are five.
+const BOUNDARIES_MAX: usize = 16;
 /// Processors so busy are said to be busy, as the summary of a run says.
 const BUSY_PCT: f64 = 90.0;
 /// What a hypervisor may give to others without a word.
@@ -77,6 +79,15 @@ pub struct Disk {
     pub write_bytes_per_s: Option<Span>,
 }
 
+/// The power of one kind of thing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Power {
+    /// What is within: `drive`, `package` (processors), `memory`, `platform`, or a chip by its name.
+    pub boundary: String,
+    /// Of all its sensors together.
+    pub watts: Span,
+}
+
 /// What was told, in short.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Telemetry {
@@ -98,6 +109,8 @@ pub struct Telemetry {
     pub disks_count: u64,
     /// The first of them.
     pub disks: Vec<Disk>,
+    /// Power, where the machine measures any.
+    pub power: Vec<Power>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -123,6 +136,7 @@ pub struct SoFar {
     generator: Gathered,
     disks_count: u64,
     disks: Vec<DiskSoFar>,
+    power: Vec<(String, Gathered)>,
 }
 
 impl SoFar {
@@ -144,6 +158,34 @@ impl SoFar {
         let disks = list(record, "disks");
         self.disks_count = self.disks_count.max(disks.len() as u64);
         disks.iter().for_each(|disk| self.take_disk(disk));
+        self.take_power(list(record, "power"));
+    }
+
+    /// Sensors of one kind add up; where one of them is silent, the sum of that interval is not known.
+    fn take_power(&mut self, sensors: &[Value]) {
+        let mut sums: Vec<(String, Option<f64>)> = Vec::new();
+        for sensor in sensors {
+            let Some(boundary) = text(sensor, "boundary") else {
+                continue;
+            };
+            let watts = decimal(sensor, "watts");
+            let Some(place) = place_of(&sums, &boundary) else {
+                continue;
+            };
+            match sums.get_mut(place) {
+                Some((_, sum)) => *sum = sum.zip(watts).map(|(sum, watts)| sum + watts),
+                None => sums.push((boundary, watts)),
+            }
+        }
+        for (boundary, sum) in sums {
+            let Some(place) = place_of(&self.power, &boundary) else {
+                continue;
+            };
+            if place == self.power.len() {
+                self.power.push((boundary, Gathered::default()));
+            }
+            self.power[place].1.add(sum);
+        }
     }
 
     fn take_disk(&mut self, record: &Value) {
@@ -171,6 +213,7 @@ impl SoFar {
             generator_cpu_pct: self.generator.span(1),
             disks_count: self.disks_count,
             disks: self.disks.iter().map(DiskSoFar::told).collect(),
+            power: self.power.iter().filter_map(power).collect(),
         })
     }
 
@@ -182,6 +225,17 @@ impl SoFar {
             is_hot.then_some((disk.disk.as_str(), disk.temperature.greatest, limit))
         })
     }
+}
+
+/// Where a kind of power is kept, or will be; None where there are too many of them.
+fn place_of<T>(kept: &[(String, T)], boundary: &str) -> Option<usize> {
+    let place = kept.iter().position(|(known, _)| known == boundary);
+    place.or((kept.len() < BOUNDARIES_MAX).then_some(kept.len()))
+}
+
+fn power((boundary, gathered): &(String, Gathered)) -> Option<Power> {
+    let (boundary, watts) = (boundary.clone(), gathered.span(2)?);
+    Some(Power { boundary, watts })
 }
 
 impl DiskSoFar {

@@ -49,6 +49,8 @@ pub struct Drive {
     pub firmware: Option<String>,
     /// Of the device that was named.
     pub size_bytes: Option<u64>,
+    /// Speed and lanes as the link of an NVMe drive ran, in the kernel's words: `16.0 GT/s PCIe x4`.
+    pub pcie_link: Option<String>,
 }
 
 /// What was told before the run.

@@ -182,6 +182,7 @@ fn asked(settings: &Settings, piece: &Piece) -> Run {
         collections: None,
         operations: Vec::new(),
         intervals: Vec::new(),
+        telemetry: None,
         stop: ended(StopKind::Finished, None),
         validity: Validity {
             outcome: Outcome::Undecided,
