@@ -16,7 +16,7 @@ from results.models import Event, Run
 from results.refused import ReviewRefusedError
 
 CORRECTED, TAKEN_BACK = "run-corrected", "correction-taken-back"
-CORRECTABLE = ("firmware", "over_provisioning_pct", "over_provisioned_to_gb", "notes")
+CORRECTABLE = ("firmware", "over_provisioning_pct", "over_provisioned_to_gb", "region", "zone", "notes")
 Values = dict[str, Any]
 
 

@@ -2,6 +2,8 @@
 
 WORDS = {
     "run-published": "published",
+    "run-embargoed": "reviewed, under embargo",
+    "run-recalled": "taken back into review",
     "run-superseded": "superseded by another run",
     "run-unsuperseded": "no longer superseded",
     "run-withdrawn": "withdrawn",

@@ -1,11 +1,21 @@
 """The slices of one histogram, as pages and tables take them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+
+from django.db import connection
 
 from results.models import Slice
 from results.querysets import SliceQuerySet
 from results.rules.latency_table import SliceCounts
+
+AT_ONCE = 1_000  # slices that are held while very many are read
+COUNTED_BEFORE = """
+SELECT coalesce(sum(bucket.counted), 0)::bigint
+FROM results_slice slice, unnest(slice.counts[%(row)s:%(row)s]) WITH ORDINALITY AS bucket (counted, place)
+WHERE slice.run_id = %(run)s AND slice.number < %(number)s
+GROUP BY bucket.place ORDER BY bucket.place
+"""
 
 
 @dataclass(frozen=True)
@@ -21,6 +31,18 @@ class HistogramSlice(SliceCounts):
 def histogram_slices(slices: SliceQuerySet | Iterable[Slice]) -> list[HistogramSlice]:
     """Return slices that were asked for one histogram (SliceQuerySet.of_histogram), with its counts."""
     return [_of_histogram(each) for each in slices]
+
+
+def each_slice(slices: SliceQuerySet) -> Iterator[HistogramSlice]:
+    """Yield the same one by one: a day in slices of a second has 86,400, which are not held at once."""
+    return map(_of_histogram, slices.iterator(chunk_size=AT_ONCE))
+
+
+def counted_before(run_pk: int, ordinal: int, number: int) -> list[int]:
+    """Return by bucket what came to a histogram in the slices before one; added up where they are stored."""
+    with connection.cursor() as cursor:
+        cursor.execute(COUNTED_BEFORE, {"run": run_pk, "row": ordinal + 1, "number": number})
+        return [counted for (counted,) in cursor.fetchall()]
 
 
 def _of_histogram(each: Slice) -> HistogramSlice:

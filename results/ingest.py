@@ -30,6 +30,7 @@ SLICE_COLUMNS = ["run", "number", "start_s", "end_s", "first_line", "last_line",
 MEMBER_CHARS = 500
 NAME_CHARS = 160
 YCSB = "ycsb"
+YCSB_FACTS = ("first_line", "last_line", "stop", "telemetry")
 VIRTUAL = "virtual"  # the kind of a device that is no drive, in identities and side files
 FACTS = [
     "config", "derived", "devices", "stop", "unit", "reached_s", "report_interval_s", "generator", "io_errors_count",
@@ -85,6 +86,8 @@ def _new_run(reading: Reading, ordinal: int, columns: Document, read: Document) 
         "tool_version": (read["tool_version"] or "")[:20],
         "firmware": submission.firmware,
         "over_provisioning_pct": submission.over_provisioning_pct,
+        "region": submission.region,
+        "zone": submission.zone,
     }
     shared["started_at"] = started_at(submission.lab_record)
     run, is_new = Run.objects.get_or_create(reading=reading, ordinal=ordinal, defaults=shared | columns)
@@ -121,7 +124,7 @@ def _ycsb_columns(read: Document) -> Document:
         "statistic": Statistic.OVERALL,
         "workload": YCSB,
         "duration_s": duration_s(read),
-        "facts": {name: read[name] for name in ("first_line", "last_line", "stop")},
+        "facts": {name: read[name] for name in YCSB_FACTS if read.get(name) is not None},
     }
 
 

@@ -6,15 +6,18 @@ is woken after the commit.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 
+from results.embargo import move_end
 from results.evidence_store import ByteStream, Stored, store
 from results.models import Companion, Event, Evidence, Organisation, Reading, Submission
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
+from results.refused import ReviewRefusedError
 from results.requeue import read_again, wake_reader
 
 FILENAME_CHARS = 255
@@ -30,6 +33,7 @@ class TooManyCompanionsError(Exception):
 class Facts:
     """What the sender states about the product and wishes for the reading; capacity in GB of 10^9 bytes.
 
+    `embargo_until` is a wish that results/embargo.py has no complaint about.
     `is_virtual` is no statement of a sender: only the lab knows that it ran on a device that is no drive. Nor is
     `lab_record`, what the lab recorded of the drives (results/lab_record.py).
     """
@@ -41,8 +45,11 @@ class Facts:
     firmware: str = ""
     category: str = ""
     over_provisioning_pct: Decimal | None = None
+    region: str = ""
+    zone: str = ""
     slice_length_s: int = SLICE_LENGTH_DEFAULT_S
     notes: str = ""
+    embargo_until: datetime | None = None
     is_virtual: bool = False
     lab_record: dict[str, Any] = field(default_factory=dict)
 
@@ -59,13 +66,15 @@ class Beside:
 class Receipt:
     """The submission that the bytes belong to, whether they came for the first time, or are read once more.
 
-    `left_out` names the companions that came too late: the log was read without them.
+    `left_out` names the companions that came too late: the log was read without them. `is_embargo_moved` where bytes
+    that were known came with another end of their embargo, which holds now.
     """
 
     submission: Submission
     is_new: bool
     is_read_again: bool = False
     left_out: tuple[str, ...] = ()
+    is_embargo_moved: bool = False
 
 
 def receive(  # noqa: PLR0913, PLR0917 - what the three senders know, and no more
@@ -97,7 +106,8 @@ def take_in(  # noqa: PLR0913, PLR0917 - as receive()
     """Do what receive() does with a log and the files beside it, and tell also whether the bytes are new.
 
     Where their reading failed, and other slices are asked for or files beside the log are new, they are read again,
-    with the facts as stated now. Raises TooManyCompanionsError before anything is kept.
+    with the facts as stated now. An embargo that is stated holds for known bytes, too. Raises TooManyCompanionsError
+    before anything is kept, and ReviewRefusedError where an embargo is stated of what has been public.
     """
     if len(companions) > COMPANIONS_MAX:
         raise TooManyCompanionsError(f"expected at most {COMPANIONS_MAX} files beside the log, got {len(companions)}")
@@ -144,13 +154,30 @@ def _receive_again(
     submission: Submission, facts: Facts, beside: list[tuple[Stored, str]], actor: AbstractBaseUser | None
 ) -> Receipt:
     """Take what is new about bytes that are known: a log that was read keeps the companions that it was read with."""
+    is_moved = _take_embargo(submission, facts.embargo_until, actor)
     reading = Reading.objects.select_for_update().filter(evidence=submission.log_id).order_by("-created_at").first()
     missing = [(stored, name) for stored, name in beside if not _has_companion(submission, stored)]
     if missing and reading is not None and reading.state in {Reading.State.READING, Reading.State.DONE}:
-        return Receipt(submission, is_new=False, left_out=tuple(name for _, name in missing))
+        left_out = tuple(name for _, name in missing)
+        return Receipt(submission, is_new=False, left_out=left_out, is_embargo_moved=is_moved)
     added = _add_companions(submission, missing)
     is_read_again = _read_again_otherwise(submission, facts, added, actor)
-    return Receipt(submission, is_new=False, is_read_again=is_read_again)
+    return Receipt(submission, is_new=False, is_read_again=is_read_again, is_embargo_moved=is_moved)
+
+
+def _take_embargo(submission: Submission, until: datetime | None, actor: AbstractBaseUser | None) -> bool:
+    """Let an embargo that comes with known bytes hold, and tell whether it is another one.
+
+    One that is not stated ends none: a script that sends once more may have forgotten it.
+    """
+    if until is None:
+        return False
+    try:
+        is_moved = move_end(submission, until, actor)
+    except ReviewRefusedError as refusal:
+        raise ReviewRefusedError(f"These bytes are submission {submission.public_id} already. {refusal}") from refusal
+    submission.embargo_until = until
+    return is_moved
 
 
 def _has_companion(submission: Submission, stored: Stored) -> bool:
@@ -191,6 +218,7 @@ def _read_again_otherwise(
         return False
     stated = asdict(facts).items()
     changes = {name: [getattr(submission, name), value] for name, value in stated if value != getattr(submission, name)}
+    changes.pop("embargo_until", None)  # it has an event of its own (_take_embargo)
     told = {name: [str(before), str(after)] for name, (before, after) in changes.items()}
     if not read_again(submission, actor, {"facts": told, "companions": added}):
         return False

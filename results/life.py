@@ -1,7 +1,7 @@
 """The life of a result: the one place that changes who sees a run, by a table of the moves that are allowed.
 
 Each move is one transaction: a conditional update that only one of two reviewers can win, and one event. Nothing is
-deleted, and every move but the first has one that takes it back.
+deleted, and every move of what everyone sees has one that takes it back.
 """
 
 from __future__ import annotations
@@ -13,11 +13,15 @@ from django.db import transaction
 from django.utils import timezone
 
 from results.certificates import refresh_certificates
-from results.history import about, tell
+from results.history import about, history_of, tell
 from results.models import Run, Tier, Verdict, Visibility, YcsbRun
+from results.public_history import accepted_warnings
 from results.refused import ReviewRefusedError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
     from django.contrib.auth.models import AbstractBaseUser
 
 
@@ -45,6 +49,30 @@ MOVES = {
     move.name: move
     for move in (
         _move("publish", "unreviewed", "public", "run-published", is_approval=True, meaning="everyone sees it"),
+        _move(
+            "embargo",
+            "unreviewed",
+            "embargoed",
+            "run-embargoed",
+            is_approval=True,
+            meaning="publish, where its submission is under embargo: reviewed, and seen as before until the moment",
+        ),
+        _move(
+            "disclose",
+            "embargoed",
+            "public",
+            "run-published",
+            is_approval=False,
+            meaning="the register itself does it when the embargo ends: everyone sees it",
+        ),
+        _move(
+            "recall",
+            "embargoed",
+            "unreviewed",
+            "run-recalled",
+            is_approval=False,
+            meaning="back to review before anybody saw it",
+        ),
         _move(
             "supersede",
             "public",
@@ -81,6 +109,9 @@ MOVES = {
 }
 
 
+WITHOUT_REASON = frozenset({"publish", "embargo", "disclose"})
+
+
 @dataclass(frozen=True)
 class _Change:
     """What a move writes besides the state."""
@@ -89,16 +120,54 @@ class _Change:
     details: dict[str, Any] = field(default_factory=dict)
 
 
-def publish(run: Run, actor: AbstractBaseUser) -> None:
+def publish(run: Run, actor: AbstractBaseUser, in_spite_of: Sequence[str] = ()) -> None:
     """Show an unreviewed run to everyone, as reviewed or, from a lab of the register, as lab-verified.
 
-    Raises ReviewRefusedError where it is the actor's own, has no product, ran on a virtual device, or is void.
+    Under embargo it is reviewed now and shown when that ends. `in_spite_of` are warnings that the actor saw and
+    accepted: the event keeps them. Raises ReviewRefusedError where it is the actor's own, has no product, ran on a
+    virtual device, or is void.
     """
     with transaction.atomic():
         held = _hold(run)
         _refuse_unpublishable(held)
         tier = held.tier if held.tier == Tier.LAB_VERIFIED else Tier.REVIEWED
-        _carry_out("publish", held, actor, "", _Change({"tier": tier, "published_at": timezone.now()}))
+        details = {"in_spite_of": list(in_spite_of)} if in_spite_of else {}
+        if ends_at := embargo_of(held):
+            told = details | {"until": ends_at.isoformat()}
+            _carry_out("embargo", held, actor, "", _Change({"tier": tier}, told))
+        else:
+            _carry_out("publish", held, actor, "", _Change({"tier": tier, "published_at": timezone.now()}, details))
+
+
+def disclose(run: Run) -> None:
+    """Show a run whose embargo has ended to everyone: the register does it, nobody else.
+
+    The warnings that its reviewer accepted go with it: everyone may read them from here on.
+    Raises ReviewRefusedError while the embargo lasts, and where the run could not be published now: it may have been
+    judged anew since.
+    """
+    with transaction.atomic():
+        held = _hold(run)
+        if ends_at := embargo_of(held):
+            raise ReviewRefusedError(f"{held.public_id} is under embargo until {ends_at:%Y-%m-%d %H:%M} UTC.")
+        _refuse_unpublishable(held)
+        in_spite_of = accepted_warnings(history_of(held).filter(subject_type="run"))
+        details = {"in_spite_of": in_spite_of} if in_spite_of else {}
+        _carry_out("disclose", held, None, "", _Change({"published_at": timezone.now()}, details))
+
+
+def recall(run: Run, actor: AbstractBaseUser | None, reason: str) -> None:
+    """Take a run that waits for the end of its embargo back into review: nobody has approved it then."""
+    with transaction.atomic():
+        held = _hold(run)
+        tier = held.tier if held.tier == Tier.LAB_VERIFIED else Tier.VENDOR_REPORTED
+        _carry_out("recall", held, actor, reason, _Change({"tier": tier}))
+
+
+def embargo_of(run: Run) -> datetime | None:
+    """Return when the embargo of a run's submission ends; None where it has none, or no longer."""
+    ends_at = run.submission.embargo_until if run.submission else None
+    return ends_at if ends_at is not None and ends_at > timezone.now() else None
 
 
 def withdraw(run: Run, actor: AbstractBaseUser, reason: str) -> None:
@@ -157,11 +226,11 @@ def _hold(run: Run) -> Run:
     return Run.objects.select_for_update(of=("self",)).select_related("submission", "superseded_by").get(pk=run.pk)
 
 
-def _carry_out(name: str, held: Run, actor: AbstractBaseUser, reason: str, change: _Change) -> None:
+def _carry_out(name: str, held: Run, actor: AbstractBaseUser | None, reason: str, change: _Change) -> None:
     move = MOVES[name]
-    if move.is_approval:
+    if move.is_approval and actor is not None:
         refuse_own(held, actor, move.name)
-    if name != "publish" and not reason.strip():
+    if name not in WITHOUT_REASON and not reason.strip():
         raise ReviewRefusedError(f"A reason is needed to {name} a run: it is shown with it.")
     after = _after(move, held)
     standing = Run.objects.filter(pk=held.pk, visibility__in=move.before)

@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
-from results.published_figures import CLAIM_FILE, FIGURE_FILES, PUBLISHED
+from results.published_figures import CLAIM_FILE, FIGURE_FILES, PUBLISHED, STATED
 from results.rules.claims import Claim, ClaimCheck, Figure, check_claim
 from results.rules.littles_claims import FigureFlight, flights
 
@@ -33,8 +33,8 @@ class CheckedRow:
 
     @property
     def is_exactly_another(self) -> bool:
-        """Whether the exact value gets another status than the one that was rounded before."""
-        return self.check.status != self.check.printed_status
+        """Whether the exact value gets another status than the one rounded before; not told of what was read off."""
+        return self.check.span is None and self.check.status != self.check.printed_status
 
 
 def read_published_figures(folder: Path = PUBLISHED) -> list[Figure]:
@@ -76,4 +76,5 @@ def _figure(row: dict[str, str]) -> Figure:
         unit=row["unit"],
         threads=int(row["threads"]) if row["threads"] else None,
         at_ops_per_s=Fraction(at_ops_per_s) if at_ops_per_s else None,
+        is_read_off=not row.get("exactness", STATED).startswith(STATED),
     )

@@ -96,17 +96,31 @@ class RunQuerySet(models.QuerySet["Run"]):
         )
 
     def withheld(self) -> RunQuerySet:
-        """Runs of a log or side file that is sequestered: what was read out of it is shown to nobody."""
+        """Runs of a log, side file or companion that is sequestered: what was read out of it is shown to nobody."""
         sequestered = apps.get_model("results", "Evidence").objects.filter(sequestered=True).values("pk")
+        beside = apps.get_model("results", "Companion").objects.filter(evidence__in=sequestered)
         return self.filter(
             Q(reading__evidence__in=sequestered)
             | Q(submission__log__in=sequestered)
             | Q(submission__side_file__in=sequestered)
+            | Q(submission__in=beside.values("submission"))
         )
+
+    def knowing_withheld(self) -> RunQuerySet:
+        """With `has_withheld_beside`: whether a file that came with the log is sequestered."""
+        evidence = apps.get_model("results", "Evidence").objects.filter(sequestered=True)
+        companions = apps.get_model("results", "Companion").objects.filter(evidence__sequestered=True)
+        of_lab = Exists(evidence.filter(pk=OuterRef("submission__side_file")))
+        of_sender = Exists(companions.filter(submission=OuterRef("submission")))
+        return self.annotate(has_withheld_beside=of_lab | of_sender)
 
     def standing(self) -> RunQuerySet:
         """Published, and neither superseded nor withdrawn."""
         return self.public().filter(visibility="public")
+
+    def embargoed(self) -> RunQuerySet:
+        """Reviewed, and public to nobody before the embargo of their submission ends."""
+        return self.filter(visibility="embargoed")
 
     def withdrawn(self) -> RunQuerySet:
         """Published and withdrawn since."""
@@ -126,7 +140,7 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     def of_ycsb(self) -> RunQuerySet:
         """Runs of YCSB through a database, with what only those have."""
-        return self.filter(workload="ycsb").select_related("ycsb")
+        return self.filter(workload="ycsb").select_related("ycsb").knowing_withheld()
 
     def current(self) -> RunQuerySet:
         """Runs of products that are not historical."""
@@ -140,13 +154,19 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Runs of the products of one table."""
         return self.filter(product__category=category)
 
-    def within(self, limits: Iterable[Limit]) -> RunQuerySet:
-        """Runs whose own statistic keeps within every limit; one judged from its log must have passed."""
+    def within(self, limits: Iterable[Limit], *, profile: Iterable[Limit] = ()) -> RunQuerySet:
+        """Runs whose own statistic keeps within every limit; one judged from its log must have passed.
+
+        Where `profile`, the limits that logs were judged by, are given beside a reader's own, a log also counts that
+        fails by shares over the profile's alone: webapp/register/your_limits.py, keeps().
+        """
         verdicts = (
             apps.get_model("results", "Verdict").objects.filter(run=OuterRef("pk")).order_by("-created_at", "-id")
         )
         latest = self.annotate(latest_outcome=Subquery(verdicts.values("outcome")[:1]))
         judged = Q(statistic="steady-as-published", latest_outcome__isnull=True) | Q(latest_outcome="pass")
+        if profile := tuple(profile):
+            judged |= Q(Exists(_shares_over(profile)), latest_outcome="fail")
         return latest.filter(judged).exclude(Exists(_shares_over(limits)))
 
     def holding(self, threshold_us: int, at_most_pct: Decimal, statistic: str = "worst-slice") -> RunQuerySet:
@@ -154,6 +174,16 @@ class RunQuerySet(models.QuerySet["Run"]):
         shares = apps.get_model("results", "Share").objects
         held = shares.filter(statistic=statistic, threshold_us=threshold_us, share_pct__lte=at_most_pct)
         return self.filter(pk__in=held.values("run"))
+
+    def with_ranked_tps(self) -> RunQuerySet:
+        """With the speed that runs are ranked by: of one device, of a cloud instance as a whole; null where unknown.
+
+        A published result that states no number of devices is taken as one drive; a log that states none tells nothing.
+        """
+        is_of_a_drive = Q(device_count__gte=1) | Q(device_count=None, statistic="steady-as-published")
+        by_device = F("tps") / Coalesce(F("device_count"), 1)
+        ranked = Case(When(product__category="cloud", then=F("tps")), When(is_of_a_drive, then=by_device))
+        return self.annotate(ranked_tps=ranked)
 
     def for_table(self) -> RunQuerySet:
         """With everything that a row shows, in a fixed number of queries."""

@@ -1,5 +1,6 @@
 """What a reviewer decides about a submission: each decision is one transaction and one event, and deletes nothing."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from django.contrib.auth.models import AbstractBaseUser
@@ -17,8 +18,10 @@ from results.submission_states import DECLINED_KIND
 REQUIRED_IDENTITY: tuple[Literal["category", "vendor", "model"], ...] = ("category", "vendor", "model")
 
 
-def publish(submission: Submission, reviewer: AbstractBaseUser) -> None:
-    """Show the submission's runs to everyone: all that wait, or none.
+def publish(submission: Submission, reviewer: AbstractBaseUser, in_spite_of: Sequence[str] = ()) -> None:
+    """Show the submission's runs to everyone, or let them wait for the end of its embargo: all that wait, or none.
+
+    `in_spite_of` are the warnings that the reviewer saw and accepted; the event of each run keeps them.
 
     Raises ReviewRefusedError where nothing waits, and where a run may not be published (results.life.publish).
     """
@@ -30,15 +33,20 @@ def publish(submission: Submission, reviewer: AbstractBaseUser) -> None:
         if not waiting:
             raise ReviewRefusedError("No run of this submission waits for review.")
         for run in waiting:
-            life.publish(run, reviewer)
+            life.publish(run, reviewer, in_spite_of)
 
 
 def decline(submission: Submission, reviewer: AbstractBaseUser, reason: str) -> None:
-    """Take the submission out of the queue; its runs stay with their owners. The reason is shown to them."""
+    """Take the submission out of the queue; its runs stay with their owners. The reason is shown to them.
+
+    Of a submission with runs past review those that wait for one are meant: the others stay what they are.
+    """
     with transaction.atomic():
         held = Submission.objects.select_for_update().get(pk=submission.pk)
-        if held.runs.exclude(visibility=Visibility.UNREVIEWED).exists():
-            raise ReviewRefusedError("It is published already; withdraw its runs instead.")
+        if held.runs.exists() and not held.runs.filter(visibility=Visibility.UNREVIEWED).exists():
+            raise ReviewRefusedError(
+                "It is published already, or waits for the end of its embargo; withdraw or recall its runs instead."
+            )
         tell(reviewer, DECLINED_KIND, ("submission", held.public_id), reason)
 
 

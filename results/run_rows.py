@@ -24,7 +24,8 @@ Document = dict[str, Any]
 KEPT_COLUMNS = frozenset({
     "id", "public_id", "product", "submission", "reading", "ordinal", "catalogue_key", "source", "source_row", "tier",
     "visibility", "firmware", "over_provisioned_to_gb", "over_provisioning_pct", "device_gb", "backing_device",
-    "protocol", "sole_tenant", "notes", "is_virtual", "started_at", "created_at", "published_at", "superseded_by",
+    "protocol", "sole_tenant", "region", "zone", "notes", "is_virtual", "started_at", "created_at", "published_at",
+    "superseded_by",
 })  # fmt: skip
 
 

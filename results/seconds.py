@@ -57,7 +57,7 @@ def seconds_of(run: Run, from_s: int, to_s: int) -> Packed:
     if run.reading is None:
         raise NoIntervalsError(f"Run {run.public_id} has no log: it is known from a publication only.")
     refuse_withheld(run)
-    with _slot():
+    with reading_slot():
         document = _read_again(run, from_s, to_s)
     told = next((each.get("series") for each in document["runs"] if _is_of(run, each)), None)
     if told is None:
@@ -83,8 +83,8 @@ def _is_of(run: Run, told: Document) -> bool:
 
 
 @contextmanager
-def _slot() -> Iterator[None]:
-    """Hold one of the slots, whichever is free."""
+def reading_slot() -> Iterator[None]:
+    """Hold one of the slots in which stored files are read for onlookers. Raises BusyError where none is free."""
     for slot in range(SLOTS):
         with locks.try_lock(locks.SECONDS, slot) as is_ours:
             if is_ours:

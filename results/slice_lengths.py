@@ -18,13 +18,16 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser
 
 CHANGED = "submission-slices-changed"
-PUBLISHED = "Its figures were published: they stay in the slices that they were reviewed in."
+PUBLISHED = (
+    "Its figures were published, or are reviewed and wait for the end of an embargo: they stay in the slices that they "
+    "were reviewed in."
+)
 UNFINISHED = "The log is still to be read; ask again when it is."
 BUSY = "The log is being read anew just now; ask again."
 
 
 def may_change_slices(submission: Submission) -> bool:
-    """Tell whether nothing of a submission was ever shown to everyone, so that its slices may still be others."""
+    """Tell whether nothing of a submission was reviewed to be shown to everyone: its slices may still be others."""
     return not submission.runs.exclude(visibility=Visibility.UNREVIEWED).exists()
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypedDict
 
 from django.db import models
-from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models.functions import Coalesce
 
 from results.models import Event, Reading, Run, Submission, Visibility
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
 
 DECLINED_KIND = "submission-declined"
+RECALLED_KIND = "run-recalled"
 
 
 class SubmissionState(models.TextChoices):
@@ -24,6 +26,7 @@ class SubmissionState(models.TextChoices):
     AWAITING_IDENTITY = "awaiting-identity", "awaiting identity"
     IN_REVIEW = "in-review", "in review"
     DECLINED = "declined", "declined"
+    EMBARGOED = "embargoed", "under embargo"
     PUBLISHED = "published", "published"
     WITHDRAWN = "withdrawn", "withdrawn"
 
@@ -33,9 +36,11 @@ REVIEWABLE = frozenset({SubmissionState.AWAITING_IDENTITY, SubmissionState.IN_RE
 
 
 class StateColumn(TypedDict):
-    """What with_state() adds to a row."""
+    """What with_state() adds to a row: `has_unreviewed` tells of runs that no reviewer has let through, or no more."""
 
     state: str
+    is_published: bool
+    has_unreviewed: bool
 
 
 if TYPE_CHECKING:
@@ -49,23 +54,40 @@ def with_state(submissions: QuerySet[Submission]) -> QuerySet[StatedSubmission]:
     readings = Reading.objects.filter(evidence=OuterRef("log")).order_by("-created_at", "-pk")
     runs = Run.objects.filter(submission=OuterRef("pk"))
     declined = Event.objects.filter(subject_type="submission", subject_id=OuterRef("public_id"), kind=DECLINED_KIND)
+    unreviewed = Run.objects.filter(visibility=Visibility.UNREVIEWED)
     return submissions.annotate(
         reading_state=Subquery(readings.values("state")[:1]),
         is_published=Exists(runs.filter(visibility__in=[Visibility.PUBLIC, Visibility.SUPERSEDED])),
         is_withdrawn=Exists(runs.filter(visibility=Visibility.WITHDRAWN)),
-        is_declined=Exists(declined),
+        is_embargoed=Exists(runs.filter(visibility=Visibility.EMBARGOED)),
+        has_unreviewed=Exists(unreviewed.filter(submission=OuterRef("pk"))),
+        declined_by=Subquery(declined.order_by("-pk").values("pk")[:1]),
+        recalled_by=Subquery(_recalls(unreviewed).order_by("-pk").values("pk")[:1]),
     ).annotate(state=_state())
 
 
+def _recalls(runs: QuerySet[Run]) -> QuerySet[Event]:
+    """Return the events that took runs of the outer submission back into review."""
+    of_submission = runs.filter(submission=OuterRef(OuterRef("pk"))).values("public_id")
+    return Event.objects.filter(subject_type="run", kind=RECALLED_KIND, subject_id__in=of_submission)
+
+
 def _state() -> Case:
-    """The first that holds; a run that is public outweighs that an earlier look declined it."""
+    """The first that holds. A run that waits for a reviewer outweighs what became of others beside it.
+
+    It waits no more where it was declined; it does again where it was recalled after that.
+    """
+    is_declined = Q(declined_by__isnull=False) & Q(declined_by__gt=Coalesce(F("recalled_by"), 0))
+    is_past_review = Q(is_published=True) | Q(is_withdrawn=True) | Q(is_embargoed=True)
     return Case(
         When(reading_state=Reading.State.PENDING, then=Value(SubmissionState.RECEIVED)),
         When(reading_state=Reading.State.READING, then=Value(SubmissionState.READING)),
         When(reading_state=Reading.State.FAILED, then=Value(SubmissionState.FAILED)),
+        When(is_past_review & Q(has_unreviewed=True) & ~is_declined, then=Value(SubmissionState.IN_REVIEW)),
         When(Q(is_published=True), then=Value(SubmissionState.PUBLISHED)),
         When(Q(is_withdrawn=True), then=Value(SubmissionState.WITHDRAWN)),
-        When(Q(is_declined=True), then=Value(SubmissionState.DECLINED)),
+        When(Q(is_embargoed=True), then=Value(SubmissionState.EMBARGOED)),
+        When(is_declined, then=Value(SubmissionState.DECLINED)),
         When(product__isnull=True, then=Value(SubmissionState.AWAITING_IDENTITY)),
         default=Value(SubmissionState.IN_REVIEW),
         output_field=models.CharField(),

@@ -10,6 +10,7 @@ from results.public_ids import new_link_key, new_submission_id
 
 SHA256_HEX_CHARS = 64
 SLICE_LENGTH_DEFAULT_S = 3600
+PLACE_CHARS = 60  # of a region or zone, as "northamerica-northeast1-a"
 
 
 class Evidence(models.Model):
@@ -50,6 +51,7 @@ class Submission(models.Model):
 
     `is_virtual`: the lab ran it on a device that is no drive (Device.IdentityKind.VIRTUAL); such a run never certifies.
     `lab_record` is what the lab recorded of the drives (results/lab_record.py), empty of what others send.
+    `embargo_until` is a whole minute: none of its runs is public before it (results/embargo.py).
     """
 
     class Origin(models.TextChoices):
@@ -73,12 +75,15 @@ class Submission(models.Model):
     firmware = models.CharField(max_length=100, blank=True)
     category = models.CharField(max_length=20, choices=Category, blank=True)
     over_provisioning_pct = models.DecimalField(max_digits=6, decimal_places=2, null=True)
+    region = models.CharField(max_length=PLACE_CHARS, blank=True, default="", db_default="")
+    zone = models.CharField(max_length=PLACE_CHARS, blank=True, default="", db_default="")
     slice_length_s = models.PositiveIntegerField(default=SLICE_LENGTH_DEFAULT_S)
     notes = models.TextField(blank=True)
     is_virtual = models.BooleanField(default=False)
     lab_record = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
     product = models.ForeignKey(Product, models.PROTECT, null=True, related_name="submissions")
     received_at = models.DateTimeField(auto_now_add=True)
+    embargo_until = models.DateTimeField(null=True)
 
     class Meta:
         """A slice has a length."""

@@ -4,7 +4,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 
-from results.models.evidence import Submission
+from results.models.evidence import PLACE_CHARS, Submission
 from results.models.product import Product
 from results.models.profile import Profile
 from results.models.reading import Reading
@@ -24,10 +24,12 @@ class Tier(models.TextChoices):
 class Visibility(models.TextChoices):
     """Who sees a run: owners and holders of its link, everyone, or everyone with a notice.
 
-    Only results/life.py moves a run from one to another, by its table of moves.
+    Only results/life.py moves a run from one to another, by its table of moves. An embargoed run is reviewed, and until
+    the moment of its submission seen by those who see an unreviewed one.
     """
 
     UNREVIEWED = "unreviewed"
+    EMBARGOED = "embargoed"
     PUBLIC = "public"
     SUPERSEDED = "superseded"
     WITHDRAWN = "withdrawn"
@@ -42,7 +44,10 @@ class Statistic(models.TextChoices):
 
 
 class Run(models.Model):
-    """One execution of one workload on one set of devices; rates are for all devices together."""
+    """One execution of one workload on one set of devices; rates are for all devices together.
+
+    `region` and `zone` are a provider's names of where a cloud instance ran, empty where nobody states them.
+    """
 
     public_id = models.CharField(max_length=20, unique=True, default=new_run_id)
     product = models.ForeignKey(Product, models.PROTECT, null=True, related_name="runs")
@@ -74,6 +79,8 @@ class Run(models.Model):
     backing_device = models.CharField(max_length=200, blank=True)
     protocol = models.CharField(max_length=40, blank=True)
     sole_tenant = models.BooleanField(null=True)
+    region = models.CharField(max_length=PLACE_CHARS, blank=True, default="", db_default="")
+    zone = models.CharField(max_length=PLACE_CHARS, blank=True, default="", db_default="")
     notes = models.TextField(blank=True)
     is_virtual = models.BooleanField(default=False)
     started_at = models.DateTimeField(null=True)
@@ -92,7 +99,10 @@ class Run(models.Model):
             models.CheckConstraint(
                 condition=Q(visibility=Visibility.WITHDRAWN)
                 | Q(visibility=Visibility.SUPERSEDED, superseded_by__isnull=False)
-                | Q(visibility__in=[Visibility.UNREVIEWED, Visibility.PUBLIC], superseded_by__isnull=True),
+                | Q(
+                    visibility__in=[Visibility.UNREVIEWED, Visibility.EMBARGOED, Visibility.PUBLIC],
+                    superseded_by__isnull=True,
+                ),
                 name="superseded_names_its_successor",
             ),
             models.CheckConstraint(condition=~Q(superseded_by=F("id")), name="run_supersedes_another"),

@@ -7,6 +7,7 @@ follows from the claim's words: a metric, and where it says so a fixed throughpu
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 
 from results.rules import claim_words, statements
 from results.rules.claim_words import Condition
@@ -20,7 +21,10 @@ AT_A_FIXED = " at a fixed "
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure of a publication; `threads` and `at_ops_per_s` are None where it does not state them."""
+    """One figure of a publication; `threads` and `at_ops_per_s` are None where it does not state them.
+
+    `is_read_off`: nobody printed it, neither the value nor what it is held at.
+    """
 
     publication: str
     model: str
@@ -30,6 +34,7 @@ class Figure:
     unit: str
     threads: int | None = None
     at_ops_per_s: Fraction | None = None
+    is_read_off: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,8 @@ class ClaimCheck:
     """What the figures give for a claim: exact values (one for each workload), as printed, status, and why if none.
 
     `printed_status` is the status that the printed value would get, rounded once more; where it differs from `status`
-    the second rounding made the difference.
+    the second rounding made the difference. `span` is between what the value lies where figures were read off, and the
+    status then is of that; None where all were printed.
     """
 
     claim: Claim
@@ -60,6 +66,7 @@ class ClaimCheck:
     status: Status
     printed_status: Status
     reason: str
+    span: tuple[Fraction, Fraction] | None = None
 
 
 class _MissingError(Exception):
@@ -69,19 +76,27 @@ class _MissingError(Exception):
 def check_claim(claim: Claim, figures: Sequence[Figure]) -> ClaimCheck:
     """Return what a claim's own publication gives for it. Whatever lacks is told in `reason`, never filled in."""
     try:
-        values = tuple(_value(claim, workload, figures) for workload in claim_words.workloads(claim.workload))
+        results = [_result(claim, workload, figures) for workload in claim_words.workloads(claim.workload)]
     except _MissingError as missing:
         lacking = Status.CANNOT_BE_CHECKED
         return ClaimCheck(claim, (), "", lacking, lacking, str(missing))
+    values, span = tuple(result.value for result in results), _span(results)
     shown = sorted({printed_value(claim.stated_value, value) for value in values}, key=Fraction)
     return ClaimCheck(
         claim,
         values,
         " to ".join(dict.fromkeys((shown[0], shown[-1]))),
-        statements.judge_all(claim.stated_value, values),
+        _status(claim.stated_value, values, span),
         statements.judge_all(claim.stated_value, [Fraction(text) for text in shown]),
         "",
+        span,
     )
+
+
+def _status(stated: str, values: Sequence[Fraction], span: tuple[Fraction, Fraction] | None) -> Status:
+    if span is None or statements.places_of(stated) is None:
+        return statements.judge_all(stated, values)
+    return statements.judge_read_off(stated, *span)
 
 
 def printed_value(stated: str, value: Fraction) -> str:
@@ -111,18 +126,46 @@ class _Question:
         return metric
 
 
-def _value(claim: Claim, workload: str, figures: Sequence[Figure]) -> Fraction:
-    """Compute one value in the claim's unit."""
+@dataclass(frozen=True)
+class _Taken:
+    """A number that a computation takes, and between what it lies where it was read off."""
+
+    value: Fraction
+    is_read_off: bool = False
+
+    @property
+    def ends(self) -> tuple[Fraction, ...]:
+        return statements.read_off_span(self.value) if self.is_read_off else (self.value,)
+
+
+@dataclass(frozen=True)
+class _Result:
+    """One value in the claim's unit, with the least and the greatest that its figures allow."""
+
+    value: Fraction
+    ends: tuple[Fraction, ...] = ()
+
+
+def _span(results: Sequence[_Result]) -> tuple[Fraction, Fraction] | None:
+    ends = [end for result in results for end in result.ends]
+    return (min(ends), max(ends)) if ends else None
+
+
+def _result(claim: Claim, workload: str, figures: Sequence[Figure]) -> _Result:
+    """Compute one value in the claim's unit; each formula of two rises or falls with each, so ends give the ends."""
     if not claim.computation:
         raise _MissingError("no figures are stated that it could be computed from")
     question = _Question(claim, workload, figures)
     formula, _, fixed = claim.computation.partition(AT_A_FIXED)
     if formula in OVER_THREADS and not fixed:
-        return _scaled(claim, _over_threads(question, formula), PERCENT)
+        return _Result(_scaled(claim, _over_threads(question, formula), PERCENT))
     if formula not in OF_TWO:
         raise _MissingError(f"the computation is not known: {claim.computation}")
     compute, unit = OF_TWO[formula]
-    return _scaled(claim, compute(*_pair(question, fixed)), unit)
+    a, b = _pair(question, fixed)
+    ends = [_scaled(claim, compute(*pair), unit) for pair in product(a.ends, b.ends)]
+    value = _scaled(claim, compute(a.value, b.value), unit)
+    return _Result(value, tuple(ends) if a.is_read_off or b.is_read_off else ())
 
 
 def _scaled(claim: Claim, value: Fraction | None, unit: str) -> Fraction:
@@ -170,34 +213,38 @@ def _sweep(question: _Question, model: str, metric: str) -> _Sweep:
     return sweep
 
 
-def _pair(question: _Question, fixed: str) -> tuple[Fraction, Fraction]:
+def _pair(question: _Question, fixed: str) -> tuple[_Taken, _Taken]:
     select = {"": _only, "throughput": _at_throughput, "latency": _at_latency}.get(fixed)
     if select is None:
         raise _MissingError(f"the computation is not known: {question.claim.computation}")
     return select(question, question.claim.device), select(question, question.claim.against)
 
 
-def _only(question: _Question, model: str) -> Fraction:
-    return _one(question.of(model, question.metric()), model).value
+def _only(question: _Question, model: str) -> _Taken:
+    return _value(_one(question.of(model, question.metric()), model))
 
 
-def _at_throughput(question: _Question, model: str) -> Fraction:
+def _value(figure: Figure) -> _Taken:
+    return _Taken(figure.value, figure.is_read_off)
+
+
+def _at_throughput(question: _Question, model: str) -> _Taken:
     wanted = _condition(question, claim_words.THROUGHPUT)
     found = [figure for figure in question.of(model, question.metric()) if figure.at_ops_per_s == wanted.value]
-    return _one(found, model).value
+    return _value(_one(found, model))
 
 
-def _at_latency(question: _Question, model: str) -> Fraction:
+def _at_latency(question: _Question, model: str) -> _Taken:
     wanted = _condition(question, claim_words.LATENCY)
     found = [
         figure
         for figure in question.of(model, _latency_metric(question))
         if claim_words.in_us(figure.value, figure.unit) == wanted.value
     ]
-    throughput = _one(found, model).at_ops_per_s
-    if throughput is None:
+    figure = _one(found, model)
+    if figure.at_ops_per_s is None:
         raise _MissingError(f"the figure of {model} states no throughput")
-    return throughput
+    return _Taken(figure.at_ops_per_s, figure.is_read_off)
 
 
 def _latency_metric(question: _Question) -> str:

@@ -27,7 +27,8 @@ class ActConditions:
     `time` is what the compared histogram holds (`service`, `queue-and-service`), `read_at_us` the edges at which the
     profile's thresholds are read, `devices_per_drive` how many device names stand for one drive. None is unknown; a
     setting that a version lacks has the value that the version works with (`compress_pct` 100, no `tomb_raider`).
-    `pcie_link` is the link as it ran, in the kernel's words ("16.0 GT/s PCIe x4").
+    `pcie_link` is the link as it ran, in the kernel's words ("16.0 GT/s PCIe x4"). `over_provisioned_to_pct` is what
+    part of the drive's capacity was left to use, where that size is stated.
     """
 
     workload: str | None = field(default=None, metadata={WHY: "storage and index loads are different I/O"})
@@ -67,6 +68,9 @@ class ActConditions:
         default=None, metadata={WHY: "the load is for each device name, not for each drive"}
     )
     over_provisioning_pct: Decimal | None = field(
+        default=None, metadata={WHY: "spare room lets a drive write with less delay"}
+    )
+    over_provisioned_to_pct: Fraction | None = field(
         default=None, metadata={WHY: "spare room lets a drive write with less delay"}
     )
     pcie_link: str | None = field(default=None, metadata={WHY: "a narrower or older link carries less"})
@@ -112,6 +116,9 @@ class SweepConditions:
         default=None, metadata={WHY: "a drive in partitions is asked by more threads"}
     )
     over_provisioning_pct: Decimal | None = field(
+        default=None, metadata={WHY: "spare room lets a drive write with less delay"}
+    )
+    over_provisioned_to_pct: Fraction | None = field(
         default=None, metadata={WHY: "spare room lets a drive write with less delay"}
     )
     pcie_link: str | None = field(default=None, metadata={WHY: "a narrower or older link carries less"})

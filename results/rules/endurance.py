@@ -3,9 +3,10 @@
 from decimal import Decimal
 from fractions import Fraction
 
+from results.rules.loads import TPS
+
 LARGE_BLOCK_WRITES_PER_S = Fraction("23.53")  # per device at 1x, defragmentation included: ACT's derived configuration
 LARGE_BLOCK_BYTES = 128 * 1024
-TPS_AT_1X = 3000  # 2000 reads/s and 1000 writes/s
 SECONDS_PER_DAY = 86_400
 BYTES_PER_GB = 10**9
 GB_PER_TB = 1000
@@ -18,7 +19,7 @@ def written_gb_per_day(tps: Fraction | Decimal | int) -> Fraction:
     Source: aerospike/act README.md and its derived configuration: 23.53 large blocks of 128 KiB a second at 1x.
     """
     at_1x = LARGE_BLOCK_WRITES_PER_S * LARGE_BLOCK_BYTES * SECONDS_PER_DAY / BYTES_PER_GB
-    return at_1x * Fraction(tps) / TPS_AT_1X
+    return at_1x * Fraction(tps) / TPS
 
 
 def sustained_tps(endurance_dwpd: Decimal | None, capacity_gb: int | None) -> Fraction | None:
@@ -53,12 +54,12 @@ def three_digits(number: Fraction | None) -> Decimal | None:
     """
     if number is None:
         return None
-    places = 0
-    while number and number * Fraction(10) ** places < 10 ** (DIGITS - 1):
-        places += 1
-    while number * Fraction(10) ** places >= 10**DIGITS:
-        places -= 1
-    digits = round(number * Fraction(10) ** places)  # of Fractions: half to even, exactly
+    over, under, places = number.numerator, number.denominator, 0  # a tenth of what Fractions take, at each step
+    while over and over < under * 10 ** (DIGITS - 1):
+        over, places = over * 10, places + 1
+    while over >= under * 10**DIGITS:
+        under, places = under * 10, places - 1
+    digits = round(Fraction(over, under))  # of Fractions: half to even, exactly
     if digits == 10**DIGITS:
         digits, places = digits // 10, places - 1
     return Decimal(digits).scaleb(-places) if places > 0 else Decimal(digits * 10**-places)

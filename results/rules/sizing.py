@@ -7,8 +7,9 @@ untested, and no answer is scaled from one that was tested otherwise.
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from math import ceil
+from math import ceil, floor, log10
 
+SECTOR_BYTES = 512  # Source: ACT's logs: "minimum IO size = 512 bytes"; a read is of whole ones
 RECORD_STEP_BYTES = 16  # Source: aerospike/act src/storage/cfg_storage.c, RBLOCK_SIZE: records are rounded up to it
 SECONDS_PER_DAY = 86_400
 THROUGHPUT, CAPACITY, ENDURANCE, COPIES = "throughput", "capacity", "endurance", "copies"
@@ -60,10 +61,20 @@ class Needs:
 
 
 @dataclass(frozen=True)
+class Least:
+    """What capacity and endurance ask for alone, whatever the load: the drives and nodes there must be at least."""
+
+    binding: str
+    nodes: int
+    drives: int
+
+
+@dataclass(frozen=True)
 class Size:
     """One answer. `working_drives` do the work with the spare nodes gone; `binding` names what asked for most.
 
-    `drives` is None where the load is untested; `dwpd` is what the working drives must then be rated for, at least.
+    `drives` is None where the load is untested, and `least` then is what is known all the same; `dwpd` is what the
+    working drives must be rated for, at least.
     """
 
     needs: Needs
@@ -73,6 +84,7 @@ class Size:
     drives: int | None
     dwpd: Fraction | None
     price: Fraction | None
+    least: Least | None = None
 
 
 def stored_bytes(object_bytes: int) -> int:
@@ -82,6 +94,15 @@ def stored_bytes(object_bytes: int) -> int:
     (1536, 1552)
     """
     return -(-object_bytes // RECORD_STEP_BYTES) * RECORD_STEP_BYTES
+
+
+def read_sectors(object_bytes: int) -> int:
+    """Return the sectors of 512 bytes that an object is read as.
+
+    >>> [read_sectors(object_bytes) for object_bytes in (1024, 1025, 1500, 1536, 1537)]
+    [2, 3, 3, 3, 4]
+    """
+    return -(-stored_bytes(object_bytes) // SECTOR_BYTES)
 
 
 def drive_writes_per_s(demand: Demand) -> Fraction:
@@ -103,7 +124,7 @@ def reads_pct(demand: Demand) -> Fraction | None:
 def untested(demand: Demand, tested: Tested) -> tuple[str, ...]:
     """Return in sentences why no tested figure answers for the load; none where one does."""
     reasons = []
-    if demand.object_bytes != tested.object_bytes:
+    if read_sectors(demand.object_bytes) != read_sectors(tested.object_bytes):
         reasons.append(f"objects of {demand.object_bytes:,} bytes; tested with {tested.object_bytes:,}")
     share = reads_pct(demand)
     if share is not None and abs(share - Fraction(tested.reads_pct)) > Fraction(tested.tolerance_points):
@@ -112,6 +133,37 @@ def untested(demand: Demand, tested: Tested) -> tuple[str, ...]:
             f"{tested.tolerance_points}"
         )
     return tuple(reasons)
+
+
+def read_alike(demand: Demand, tested: Tested) -> str:
+    """Say that objects of another size are read as the tested ones; empty where they are of the tested size, or not."""
+    sectors = read_sectors(demand.object_bytes)
+    if demand.object_bytes == tested.object_bytes or sectors != read_sectors(tested.object_bytes):
+        return ""
+    return (
+        f"objects of {demand.object_bytes:,} bytes are read as {sectors} sectors of {SECTOR_BYTES} bytes, as the "
+        f"tested ones of {tested.object_bytes:,} are"
+    )
+
+
+def writes_as_tested(demand: Demand, tested: Tested) -> Fraction:
+    """Return the clients' writes a second that make the tested workload of the reads asked for, three digits."""
+    reads_ratio = Fraction(tested.reads_pct) / 100
+    return _three_digits(demand.reads_per_s * (1 - reads_ratio) / reads_ratio / demand.replication_factor)
+
+
+def reads_as_tested(demand: Demand, tested: Tested) -> Fraction:
+    """Return the clients' reads a second that make the tested workload of the writes asked for, three digits."""
+    reads_ratio = Fraction(tested.reads_pct) / 100
+    return _three_digits(drive_writes_per_s(demand) * reads_ratio / (1 - reads_ratio))
+
+
+def _three_digits(rate: Fraction) -> Fraction:
+    """Round to three digits, but never below a millionth: so finely may a load be asked for."""
+    if rate == 0:
+        return rate
+    step = max(Fraction(10) ** (floor(log10(rate)) - 2), Fraction(1, 10**6))
+    return round(rate / step) * step
 
 
 def capacity_bytes(demand: Demand) -> Fraction:
@@ -143,13 +195,21 @@ def size(demand: Demand, offer: Offer, tested: Tested) -> Size:
         endurance=_endurance_drives(demand, offer),
     )
     if needs.throughput is None:
-        return Size(needs, "", None, None, None, None, None)
-    asked = {THROUGHPUT: needs.throughput, CAPACITY: needs.capacity, ENDURANCE: needs.endurance or 0}
+        binding, working_nodes = _bound(demand, needs)
+        nodes = working_nodes + demand.spare_nodes
+        least = Least(binding, nodes, nodes * demand.drives_per_node)
+        return Size(needs, "", None, None, None, None, None, least)
+    return _sized(demand, offer, needs, _bound(demand, needs))
+
+
+def _bound(demand: Demand, needs: Needs) -> tuple[str, int]:
+    """Return what asks for most, as far as it can be told, and the working nodes that it asks for."""
+    asked = {THROUGHPUT: needs.throughput or 0, CAPACITY: needs.capacity, ENDURANCE: needs.endurance or 0}
     binding = max(asked, key=lambda name: asked[name])
     working_nodes = max(ceil(Fraction(asked[binding], demand.drives_per_node)), 1)
     if working_nodes < demand.replication_factor:  # each copy stands on a node of its own
-        binding, working_nodes = COPIES, demand.replication_factor
-    return _sized(demand, offer, needs, (binding, working_nodes))
+        return COPIES, demand.replication_factor
+    return binding, working_nodes
 
 
 def _endurance_drives(demand: Demand, offer: Offer) -> int | None:

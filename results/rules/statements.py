@@ -13,6 +13,7 @@ class Status(StrEnum):
     REPRODUCES = "reproduces"
     TRUNCATED = "truncated"
     ROUNDED_UP = "rounded up"
+    AS_READ = "agrees as far as it was read off"
     CONTRADICTS = "contradicts itself"
     CANNOT_BE_CHECKED = "cannot be checked from published figures"
 
@@ -73,3 +74,30 @@ def judge_all(stated: str, values: Sequence[Fraction]) -> Status:
         return Status.CANNOT_BE_CHECKED if any(value > 0 for value in values) else Status.CONTRADICTS
     found = {judge(stated, value) for value in values}
     return found.pop() if len(found) == 1 else Status.CONTRADICTS
+
+
+def read_off_span(value: Fraction) -> tuple[Fraction, Fraction]:
+    """Return between what a value lies that was read off a figure: half a unit of its first digit either way.
+
+    >>> [str(end) for end in read_off_span(Fraction(290))], [str(end) for end in read_off_span(Fraction(23))]
+    (['240', '340'], ['18', '28'])
+    """
+    if value == 0:
+        return value, value
+    unit = Fraction(10) ** (len(str(int(abs(value)))) - 1)
+    while abs(value) < unit:
+        unit /= 10
+    return value - unit / 2, value + unit / 2
+
+
+def judge_read_off(stated: str, low: Fraction, high: Fraction) -> Status:
+    """Return whether a stated number, as it may have been rounded, lies where figures that were read off allow.
+
+    Neither rounding nor cutting can be told apart there. Raises ValueError where `stated` is no number.
+    """
+    places = places_of(stated)
+    if places is None:
+        raise ValueError(f"stated value: expected a number, got {stated!r}")
+    half = Fraction(1, 2 * 10**places)
+    said = Fraction(stated)
+    return Status.AS_READ if said - half <= high and low <= said + half else Status.CONTRADICTS

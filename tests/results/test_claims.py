@@ -34,7 +34,16 @@ def test_a_claim_has_the_value_that_its_figures_give(place):
 def test_a_claim_has_the_status_that_its_value_gives(place):
     row, check = ROWS[place], CHECKED[place].check
     assert check.printed_status == row["status"]
-    assert check.status == JUDGED_AFTER_ROUNDING.get((row["claim"], row["workload"]), row["status"])
+    expected = JUDGED_AFTER_ROUNDING.get((row["claim"], row["workload"]), row["status"])
+    assert check.status == ("agrees as far as it was read off" if check.span else expected)
+
+
+def test_the_claims_of_points_that_were_read_off_are_four_and_each_lies_in_its_span():
+    read_off = [row.check for row in CHECKED if row.check.span]
+    assert [check.claim.stated_value for check in read_off] == ["2.3", "95", "5", "14"]
+    # 23 and 10 ms: 18/15 to 28/5; 45,000 and 23,000 ops/s: 40/28 - 1 to 50/18 - 1.
+    assert read_off[0].span == (Fraction(18, 15), Fraction(28, 5))
+    assert read_off[1].span == (100 * (Fraction(40, 28) - 1), 100 * (Fraction(50, 18) - 1))
 
 
 def test_a_claim_that_cannot_be_checked_says_what_is_lacking():
@@ -87,6 +96,23 @@ def test_what_is_lacking_is_told_and_never_filled_in(changes, figures, reason):
     check = check_claim(replace(CLAIM, **changes), figures)
     assert check.status is Status.CANNOT_BE_CHECKED
     assert reason in check.reason
+
+
+@pytest.mark.parametrize(
+    ("stated", "status"),
+    [("10.2", Status.CONTRADICTS), ("10.3", Status.AS_READ), ("18.8", Status.AS_READ), ("18.9", Status.CONTRADICTS)],
+)
+def test_a_claim_of_points_that_were_read_off_is_judged_by_what_they_allow(stated, status):
+    claim = replace(CLAIM, stated_value=stated, unit="x", computation="b / a")
+    figures = [figure("new", 290, is_read_off=True), figure("old", 4000, is_read_off=True)]
+    check = check_claim(claim, figures)
+    assert (check.status, check.printed_status) == (status, Status.CONTRADICTS)
+
+
+def test_one_point_that_was_read_off_is_enough_and_a_printed_one_has_no_span():
+    figures = [figure("new", 75), figure("old", 100, is_read_off=True)]
+    assert check_claim(CLAIM, figures).span == (-50, 50)
+    assert check_claim(CLAIM, PAIR).span is None
 
 
 def test_a_fixed_throughput_picks_the_figures_at_it():

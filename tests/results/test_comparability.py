@@ -15,7 +15,7 @@ ACT = ActConditions(
     large_block_bytes=131_072, compress_pct=100, generator="act", arrivals="lockstep", requests_together=10,
     engine="threads", defrag_lwm_pct=50, defrag_reads=True, update_pct=Decimal(0), replication_factor=1,
     disable_odsync=False, commit_to_device=False, tomb_raider=False, device_count=1, devices_per_drive=Fraction(1),
-    over_provisioning_pct=Decimal("7"), pcie_link="16.0 GT/s PCIe x4",
+    over_provisioning_pct=Decimal("7"), over_provisioned_to_pct=Fraction(80), pcie_link="16.0 GT/s PCIe x4",
 )  # fmt: skip
 SWEEP = SweepConditions(
     tool="ycsb", tool_version="0.17.0", binding="rocksdb", options_sha256="ab", phase="run",
@@ -23,7 +23,8 @@ SWEEP = SweepConditions(
     record_bytes=4096, operation_count=200_000_000, time_limit_s=0, target_ops_per_s=0, time="service",
     statistic="read p99.99", threads_counts=(4, 8), host="lab1",
     is_defrag_active=True, fill_pct=Decimal(50), index_placement="memory", pending_limit=100,
-    devices_per_drive=Fraction(16), over_provisioning_pct=Decimal("7"), pcie_link="16.0 GT/s PCIe x4",
+    devices_per_drive=Fraction(16), over_provisioning_pct=Decimal("7"), over_provisioned_to_pct=Fraction(80),
+    pcie_link="16.0 GT/s PCIe x4",
 )  # fmt: skip
 EACH = [(known, field.name) for known in (ACT, SWEEP) for field in fields(known)]
 

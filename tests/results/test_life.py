@@ -1,13 +1,15 @@
 import threading
+from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from results import life
-from results.models import Event, Run, Visibility
+from results.models import Event, Run, Submission, Visibility
 from results.refused import ReviewRefusedError
 from tests.results.builders import log_bytes, make_organisation, make_user, send
-from tests.results.rows import make_product, make_run
+from tests.results.rows import from_a_log, make_product, make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -31,6 +33,12 @@ def run_in(state, product):
 def make_move(name, run, actor):
     if name == "publish":
         life.publish(run, actor)
+    elif name == "embargo":
+        Run.objects.filter(pk=run.pk).update(submission=from_a_log()["submission"])
+        Submission.objects.update(embargo_until=timezone.now() + timedelta(days=1))
+        life.publish(run, actor)
+    elif name == "disclose":
+        life.disclose(run)
     elif name == "supersede":
         life.supersede(run, make_run(run.product), actor, "a longer run")
     else:
@@ -46,7 +54,8 @@ def test_a_move_is_made_from_its_states_and_from_no_other(name, state, product, 
         run.refresh_from_db()
         assert run.visibility in move.after
         event = Event.objects.get(subject_id=run.public_id)
-        assert (event.kind, event.actor, event.details["before"]) == (move.event_kind, rita, state)
+        actor = None if name == "disclose" else rita
+        assert (event.kind, event.actor, event.details["before"]) == (move.event_kind, actor, state)
         assert event.details["after"] == run.visibility
     else:
         with pytest.raises(ReviewRefusedError, match=f"is {state}; only"):
@@ -56,7 +65,7 @@ def test_a_move_is_made_from_its_states_and_from_no_other(name, state, product, 
 
 def test_every_move_can_be_taken_back_and_every_state_is_left():
     ways = {(before, after) for move in life.MOVES.values() for before in move.before for after in move.after}
-    public = {way for way in ways if "unreviewed" not in way}
+    public = {way for way in ways if not {"unreviewed", "embargoed"} & set(way)}
     assert all((after, before) in public for before, after in public)
     assert {before for before, _ in ways} == set(Visibility.values)
 
@@ -81,7 +90,7 @@ def test_a_run_links_to_its_successor_and_back(product, rita):
     assert list(successor.supersedes.all()) == [run]
 
 
-@pytest.mark.parametrize("visibility", ["unreviewed", "withdrawn"])
+@pytest.mark.parametrize("visibility", ["unreviewed", "embargoed", "withdrawn"])
 def test_only_a_public_run_supersedes(product, rita, visibility):
     with pytest.raises(ReviewRefusedError, match=f"is {visibility}; only a public run"):
         life.supersede(make_run(product), make_run(product, visibility=visibility), rita, "newer")
@@ -95,7 +104,7 @@ def test_no_run_supersedes_itself_or_one_of_another_product(product, rita):
         life.supersede(run, make_run(make_product(model="Other")), rita, "newer")
 
 
-@pytest.mark.parametrize("name", ["withdraw", "reinstate", "unsupersede"])
+@pytest.mark.parametrize("name", ["withdraw", "reinstate", "unsupersede", "recall"])
 def test_a_move_needs_a_reason(name, product, rita):
     run = run_in(next(iter(life.MOVES[name].before)), product)
     with pytest.raises(ReviewRefusedError, match="A reason is needed"):

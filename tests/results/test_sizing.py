@@ -98,7 +98,15 @@ def test_spare_nodes_come_on_top_of_what_does_the_work(per_node, spare, nodes, d
     assert (found.nodes, found.drives, found.working_drives) == (nodes, drives, drives - spare * per_node)
 
 
-@pytest.mark.parametrize("object_bytes", [1535, 1537, 4096])
+@pytest.mark.parametrize(("object_bytes", "is_tested"), [(1025, True), (1500, True), (1535, True), (1024, False)])
+def test_an_object_that_is_read_as_the_same_sectors_counts_as_tested_and_is_said(object_bytes, is_tested):
+    demand = replace(DEMAND, object_bytes=object_bytes)
+    assert (sized(object_bytes=object_bytes).drives is not None) == is_tested
+    assert bool(sizing.read_alike(demand, PROFILE)) == is_tested
+    assert sizing.read_alike(DEMAND, PROFILE) == ""
+
+
+@pytest.mark.parametrize("object_bytes", [1024, 1537, 4096])
 def test_another_object_is_untested_and_gets_no_answer(object_bytes):
     found = sized(object_bytes=object_bytes)
     assert (found.drives, found.needs.throughput, found.needs.capacity) == (None, None, 1)
@@ -164,3 +172,41 @@ def test_what_does_the_work_suffices_and_a_node_less_would_not(offer):
         assert suffices(demand, offer, found.working_drives)
         assert fewer == 0 or not suffices(demand, offer, fewer)
         assert found.drives == found.working_drives + spare * per_node
+
+
+# 40 TB in drives of 1 TB, four of them a node, one node spare: 10 working nodes, whatever the load.
+@pytest.mark.parametrize(
+    ("capacity_bytes", "dwpd", "binding", "nodes"),
+    [
+        (TB, Fraction(1000), "capacity", 11),
+        (100 * TB, Fraction(1, 100), "endurance", 15),
+        (100 * TB, None, "copies", 3),
+    ],
+)
+def test_an_untested_load_still_needs_what_capacity_and_endurance_ask_for(capacity_bytes, dwpd, binding, nodes):
+    demand = replace(DEMAND, replication_factor=2, reads_per_s=Fraction(1), drives_per_node=4, spare_nodes=1)
+    found = sizing.size(demand, Offer(Fraction(1), capacity_bytes, dwpd), PROFILE)
+    assert (found.drives, found.nodes, found.price) == (None, None, None)
+    assert found.least == sizing.Least(binding, nodes, 4 * nodes)
+
+
+def test_a_tested_load_has_no_bound_beside_its_answer():
+    assert sized().least is None
+
+
+@pytest.mark.parametrize("copies", [1, 2, 3])
+@pytest.mark.parametrize("rate", ["0.001", "7", "123456", "300000", "999999999"])
+def test_a_mix_that_is_offered_as_tested_is_tested(copies, rate):
+    demand = replace(DEMAND, replication_factor=copies, reads_per_s=Fraction(rate), writes_per_s=Fraction(rate))
+    for changed in (
+        replace(demand, writes_per_s=sizing.writes_as_tested(demand, PROFILE)),
+        replace(demand, reads_per_s=sizing.reads_as_tested(demand, PROFILE)),
+    ):
+        assert sizing.untested(changed, PROFILE) == ()
+
+
+def test_the_tested_mix_by_hand():
+    # 300,000 / 0.67 x 0.33 / 2 copies = 73,881; 75,000 x 2 / 0.33 x 0.67 = 304,545
+    demand = replace(DEMAND, reads_per_s=Fraction(300_000), writes_per_s=Fraction(75_000))
+    assert sizing.writes_as_tested(demand, PROFILE) == 73_900
+    assert sizing.reads_as_tested(demand, PROFILE) == 305_000

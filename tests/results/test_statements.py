@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from results.rules.statements import Status, judge, judge_all, places_of, printed
+from results.rules.statements import Status, judge, judge_all, judge_read_off, places_of, printed, read_off_span
 
 
 @pytest.mark.parametrize(
@@ -70,3 +70,26 @@ def test_a_statement_about_several_values_must_hold_for_each(stated, values, sta
 )
 def test_values_print_half_to_even(value, places, text):
     assert printed(Fraction(value), places) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high"),
+    [("290", "240", "340"), ("4000", "3500", "4500"), ("10", "5", "15"), ("9.9", "9.4", "10.4"), ("0.25", "0.2", "0.3"),
+     ("0", "0", "0"), ("100", "50", "150"), ("99", "94", "104")],
+)  # fmt: skip
+def test_a_point_that_was_read_off_is_good_to_half_a_unit_of_its_first_digit(value, low, high):
+    assert read_off_span(Fraction(value)) == (Fraction(low), Fraction(high))
+
+
+@pytest.mark.parametrize(
+    ("stated", "status"),
+    [("8", Status.CONTRADICTS), ("9", Status.AS_READ), ("10", Status.AS_READ), ("20", Status.AS_READ),
+     ("21", Status.CONTRADICTS), ("9.4", Status.CONTRADICTS), ("9.5", Status.AS_READ)],
+)  # fmt: skip
+def test_a_statement_about_points_that_were_read_off_may_have_been_rounded(stated, status):
+    assert judge_read_off(stated, Fraction("9.5"), Fraction("20.4")) is status
+
+
+def test_words_cannot_be_judged_by_points():
+    with pytest.raises(ValueError, match="expected a number, got 'small'"):
+        judge_read_off("small", Fraction(1), Fraction(2))

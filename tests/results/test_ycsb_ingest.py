@@ -91,3 +91,13 @@ def test_reading_once_more_changes_nothing(read_in):
     public_id = submission.runs.get().public_id
     assert not read_one(submission.log.readings.get().pk)
     assert (Run.objects.get().public_id, YcsbRun.objects.count()) == (public_id, 1)
+
+
+def test_what_the_host_told_stands_with_the_facts_of_the_run(read_in):
+    told = {"cpu_busy_pct": {"min": "1.0", "mean": "2.0", "max": "3.0"}, "disks": [], "power": []}
+    assert read_in(changed(telemetry=told)).runs.get().facts["telemetry"] == told
+
+
+@pytest.mark.parametrize("columns", [{}, {"telemetry": None}])
+def test_a_run_without_telemetry_has_none(read_in, columns):
+    assert "telemetry" not in read_in(changed(**columns)).runs.get().facts

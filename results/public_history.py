@@ -1,0 +1,48 @@
+"""What of the histories of public results everyone is told: not that something was kept back, nor since when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Exists, OuterRef, Q
+from django.db.models.fields.json import KeyTextTransform
+
+from results.models import Event, Submission, Visibility
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+EMBARGO_CHANGED = "submission-embargo-changed"
+KEPT_BACK = ("run-embargoed", "run-recalled")
+OPENED = "product-created"
+
+
+def for_everyone(events: QuerySet[Event]) -> QuerySet[Event]:
+    """Leave out of the events of public results what happened while they waited for the end of an embargo."""
+    told = events.exclude(kind__in=KEPT_BACK).alias(entered_for=KeyTextTransform("from", "details"))
+    return told.exclude(Q(kind=OPENED) & Exists(_embargoed_senders()))
+
+
+def _embargoed_senders() -> QuerySet[Submission]:
+    """Return the submission that a product was entered for, where that is or was under embargo."""
+    changed = Event.objects.filter(subject_type="submission", subject_id=OuterRef("public_id"), kind=EMBARGO_CHANGED)
+    senders = Submission.objects.filter(public_id=OuterRef("entered_for"))
+    return senders.filter(Q(embargo_until__isnull=False) | Exists(changed))
+
+
+def details_for_everyone(details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an event changed: a run that is published was not public before, whatever it waited for."""
+    told = dict(details)
+    return told | {"before": Visibility.UNREVIEWED.value} if told.get("before") == Visibility.EMBARGOED else told
+
+
+def is_by_reviewer(event: Event) -> bool:
+    """Tell whether a person decided it; what the register discloses, a reviewer had let through before."""
+    return event.actor_id is not None or event.details.get("before") == Visibility.EMBARGOED
+
+
+def accepted_warnings(events: Iterable[Event]) -> list[str]:
+    """Return the warnings in spite of which a run was let through, by the newest event that did."""
+    let_through = [event for event in events if event.kind in {"run-embargoed", "run-published"}]
+    return list(let_through[-1].details.get("in_spite_of", [])) if let_through else []

@@ -1,0 +1,40 @@
+"""Region and zone of a cloud instance: stated with a log or of a lab's host, kept, corrected."""
+
+from dataclasses import replace
+
+import pytest
+
+from results.corrections import correct, take_back
+from results.ingest import record_runs
+from results.models import Profile, Run
+from results.readings import sweep
+from tests.results.builders import FACTS, log_bytes, make_organisation, make_user, recorded_reading, send
+
+pytestmark = pytest.mark.django_db
+PLACED = replace(FACTS, region="us-east-1", zone="us-east-1a")
+
+
+@pytest.mark.parametrize(("facts", "place"), [(PLACED, ("us-east-1", "us-east-1a")), (FACTS, ("", ""))])
+def test_a_run_is_where_its_sender_states(evidence_dir, stand_in, facts, place):
+    submission = send(make_organisation(), log_bytes("slow-disk-ms"), facts=facts)
+    sweep()
+    run = submission.runs.get()
+    assert (run.region, run.zone) == place
+
+
+def test_a_log_read_again_does_not_move_a_run(evidence_dir, stand_in):
+    submission = send(make_organisation(), log_bytes("slow-disk-ms"), facts=PLACED)
+    sweep()
+    submission.runs.update(zone="us-east-1b")
+    record_runs(submission.log.readings.get(), recorded_reading("slow-disk-ms"), Profile.objects.get())
+    assert submission.runs.get().zone == "us-east-1b"
+
+
+def test_a_place_is_corrected_and_the_correction_taken_back(evidence_dir, stand_in):
+    submission = send(make_organisation(), log_bytes("slow-disk-ms"), facts=PLACED)
+    sweep()
+    rita = make_user("rita", is_staff=True)
+    event = correct(submission.runs.get(), {"zone": "us-east-1f"}, rita, "The sender mistook it.")
+    assert (Run.objects.get().zone, event.details["changes"]) == ("us-east-1f", {"zone": ["us-east-1a", "us-east-1f"]})
+    take_back(event, rita, "It was right.")
+    assert Run.objects.get().zone == "us-east-1a"
