@@ -16,9 +16,9 @@ from runners.hosts import Connect
 from runners.hosts.protocol import Detached, LabHost, ProgramStatus
 from runners.locks import hold_drive
 from runners.models import UNCONFIRMED, Dispatch
-from runners.moves import WORKER, move, note, put_off
-from runners.stages import current, current_run, is_last, lab_host, pass_on
-from runners.states import LIVE, State
+from runners.moves import move, note, put_off
+from runners.stages import current, current_run, is_last, lab_host, machines_count, pass_on
+from runners.states import LIVE, WORKER, State
 
 log = logging.getLogger(__name__)
 
@@ -145,8 +145,9 @@ def _how_it_stands(lost: Dispatch, host: LabHost) -> ProgramStatus:
 
 
 def _were_restarted(lost: Dispatch, host: LabHost) -> bool:
-    now = set(host.boot_ids())
-    return bool(lost.boot_ids) and bool(now) and not now & set(lost.boot_ids)
+    """Tell whether every machine of a lost run was started anew since; of none whose earlier start nobody knows."""
+    known, now = set(lost.boot_ids), set(host.boot_ids())
+    return len(lost.boot_ids) >= machines_count(lost) and bool(now) and not now & known
 
 
 def _holder(dispatch: Dispatch) -> str:

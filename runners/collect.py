@@ -9,12 +9,12 @@ from results.evidence_store import TooLargeError
 from runners import drive_states, exits
 from runners.hosts.protocol import LabHost
 from runners.models import Dispatch, DriveState
-from runners.moves import WORKER, move
+from runners.moves import move
 from runners.overdue import overdue_words
 from runners.progress import last_words
 from runners.recipes import RECIPES
 from runners.stages import current_run, stages_of, was_refused, why_it_ended_badly
-from runners.states import State
+from runners.states import WORKER, State
 
 
 def collect(dispatch: Dispatch, host: LabHost) -> bool:

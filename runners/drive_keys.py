@@ -1,14 +1,28 @@
-"""The keys of drives: what binds a device, and what its drive was called by earlier versions of drivetest."""
+"""The keys of drives: what binds a device, and what its drive was called by earlier versions of drivetest.
 
-FILE = "file:"
-NUMBERS_COUNT = 2  # of the file system's device, and of the inode
+The grammar is that of docs/formats.md, and crates/device/src/drive.rs holds to the same (tests/data/drive_keys.tsv).
+"""
+
+import re
+
+# What has no name of its own is named after its machine: the host's name, and a mark of the machine's id.
+# Source: runners/drivetest/crates/device/src/system.rs, place().
+MARKED = re.compile(r"((?:file|loop|zram|block):[^~]*)~[0-9a-f]{12}(:.*)", re.DOTALL)
+# The host's name, then the numbers of the file system's device and of the inode.
+FILE = re.compile(r"file:.+:([0-9]+:[0-9]+)", re.DOTALL)
 
 
 def keys_of(now: str) -> frozenset[str]:
     """Return every key that a drive may have been bound by, of the one that it has now.
 
-    Keys of files named no host once (file:DEVICE:INODE): machines that were cloned shared them.
+    Keys had no mark of the machine once (file:HOST:DEVICE:INODE), and keys of files before that no host
+    (file:DEVICE:INODE): machines that were cloned shared them.
     """
-    parts = now.removeprefix(FILE).rsplit(":", NUMBERS_COUNT)
-    names_host = now.startswith(FILE) and len(parts) > NUMBERS_COUNT
-    return frozenset({now, FILE + ":".join(parts[1:])} if names_host else {now})
+    file = FILE.fullmatch(now)
+    return frozenset({now, unmarked(now)} | ({f"file:{file[1]}"} if file else set()))
+
+
+def unmarked(now: str) -> str:
+    """Return the key without the mark of the machine."""
+    marked = MARKED.fullmatch(now)
+    return marked[1] + marked[2] if marked else now

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
-from runners.machine import machine_id
+from runners.machine import own_names
 from runners.models import UNCONFIRMED, Dispatch, Host
 from runners.states import FINAL, State
 
@@ -52,7 +52,7 @@ def take_due(is_silent: bool, limit: int, busy_hosts: frozenset[int] = frozenset
 
 def within_reach() -> "QuerySet[Dispatch]":
     """Return the dispatches that are due and whose hosts this machine can ask."""
-    elsewhere = Q(device__host__kind=Host.Kind.LOCAL) & ~Q(device__host__machine_id__in=["", machine_id()])
+    elsewhere = Q(device__host__kind=Host.Kind.LOCAL) & ~Q(device__host__machine_id__in=own_names())
     unfinished = Dispatch.objects.filter(MAY_BE_DUE, ~Q(state=State.LOST) | LEFT_BEHIND)
     return unfinished.filter(next_look_at__lte=Now()).exclude(elsewhere)
 

@@ -20,6 +20,10 @@ class HostElsewhereError(HostError):
     """The host is another machine than this one; only a process that runs there can ask it."""
 
 
+class MachineUnknownError(HostError):
+    """This machine cannot be told from others, so nobody knows whether it is the host; its operator has to mend it."""
+
+
 class ProgramMissingError(HostError):
     """The host has no `drivetest`; the operator has to build or install it."""
 

@@ -2,11 +2,10 @@
 
 import io
 import shlex
-import shutil
 import tarfile
 import tempfile
-from collections.abc import Iterable
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from decimal import Decimal
 from typing import IO, BinaryIO
 
@@ -20,6 +19,7 @@ from runners.safety import may_certify
 from runners.scratch import check_size, scratch_dir
 
 LOG_FILE, SIDE_FILE = "log", "side.jsonl"
+PIECE_BYTES = 1024 * 1024
 
 
 def hand_in_log(dispatch: Dispatch, host: LabHost) -> Submission:
@@ -34,13 +34,26 @@ def hand_in_log(dispatch: Dispatch, host: LabHost) -> Submission:
 
 def hand_in_archive(dispatch: Dispatch, members: Iterable[tuple[str, IO[bytes]]]) -> Submission:
     """Hand in many files as one archive; the same files make the same bytes, so that a repeat is recognised."""
+    with archived(dispatch, members) as archive:
+        return _through_the_door(dispatch, archive, f"{dispatch.public_id}.tar", None)
+
+
+@contextmanager
+def archived(dispatch: Dispatch, members: Iterable[tuple[str, IO[bytes]]]) -> Iterator[IO[bytes]]:
+    """Give many files as one archive. Raises TooLargeError beyond what the one door takes."""
     with tempfile.TemporaryFile(dir=scratch_dir()) as archive:
         with tarfile.open(fileobj=archive, mode="w") as tar:
             for name, stream in members:
                 _add(tar, name, stream)
                 check_size(f"{dispatch.public_id}.tar", archive.tell())
         archive.seek(0)
-        return _through_the_door(dispatch, archive, f"{dispatch.public_id}.tar", None)
+        yield archive
+
+
+def keep_archive(dispatch: Dispatch, archive: IO[bytes]) -> Evidence:
+    """Keep an archive of files that are no run: nothing reads it for runs."""
+    subject, name = ("dispatch", dispatch.public_id), f"{dispatch.public_id}-left.tar"
+    return keep(dispatch.organisation, archive, name, Evidence.Kind.RUN, subject, dispatch.ordered_by)
 
 
 def keep_record(dispatch: Dispatch, host: LabHost, file: str, kind: Evidence.Kind) -> Evidence:
@@ -66,10 +79,11 @@ def command_text(argv: Iterable[str], exit_status: int | None) -> bytes:
 
 def _add(tar: tarfile.TarFile, name: str, stream: IO[bytes]) -> None:
     """Add a file under a name alone: its time and owner on the host are no part of what was measured."""
-    with tempfile.TemporaryFile(
-        dir=scratch_dir()
-    ) as whole:  # a tar names the length first, and a host's file may still be a pipe to us
-        shutil.copyfileobj(stream, whole)
+    # A tar names the length first, and a host's file may still be a pipe to us.
+    with tempfile.TemporaryFile(dir=scratch_dir()) as whole:
+        while piece := stream.read(PIECE_BYTES):
+            whole.write(piece)
+            check_size(name, whole.tell())
         member = tarfile.TarInfo(name)
         member.size = whole.tell()
         whole.seek(0)
@@ -87,12 +101,14 @@ def _through_the_door(dispatch: Dispatch, log: BinaryIO | IO[bytes], name: str, 
 
 
 def facts_of(dispatch: Dispatch) -> Facts:
-    """Return what the order states about the product and the lab recorded of the drive, as the one door wants it."""
+    """Return what the order states about the product, and the lab of drive and host, as the one door wants it."""
     stated = dict(dispatch.facts)
     if stated.get("over_provisioning_pct") is not None:
         stated["over_provisioning_pct"] = Decimal(stated["over_provisioning_pct"])
     return Facts(
         **stated,
+        region=dispatch.device.host.region,
+        zone=dispatch.device.host.zone,
         slice_length_s=dispatch.slice_length_s,
         is_virtual=not may_certify(dispatch.device),
         lab_record=drive_states.lab_record(dispatch).as_json(),

@@ -14,7 +14,7 @@ from django.utils import timezone
 from runners.drive_keys import keys_of
 from runners.errors import HostError
 from runners.hosts.ssh import SshHost
-from runners.machine import machine_id
+from runners.machine import NOBODY, is_here, why_unknown
 from runners.models import Device, Host
 
 # So many periods may pass without a check; one may fall out when a worker is restarted.
@@ -39,14 +39,20 @@ def reasons_for_no_work(host: Host) -> list[str]:
     This machine needs no check on a schedule: its room is looked at here. Another machine looks at its own.
     """
     if host.kind == Host.Kind.LOCAL:
-        return list(_room(_own_room())) if host.machine_id in {"", machine_id()} else []
+        return _against_own(host)
     if host.objections:
         return list(host.objections)
     if host.checked_at is None:
         return ["it has not been checked yet"]
     if host.checked_at < timezone.now() - PERIODS_WITHOUT * _period():
-        return [f"its last check is overdue: it was at {host.checked_at:%Y-%m-%d %H:%M} UTC"]
+        return [f"its last check is overdue: it was on {host.checked_at:%-d %B %Y, %H:%M} UTC"]
     return []
+
+
+def _against_own(host: Host) -> list[str]:
+    if host.machine_id != NOBODY and (unknown := why_unknown()):
+        return [unknown]
+    return list(_room(_own_room())) if is_here(host.machine_id) else []
 
 
 def take_due(limit: int) -> list[Host]:
@@ -110,7 +116,7 @@ def _program(host: Host, told: dict[str, Any]) -> Iterable[str]:
     if found != host.program_sha256:
         yield (
             f"its drivetest has SHA-256 {found[:16]}..., expected {host.program_sha256[:16]}... as it was pinned; "
-            "install that program, or pin the new one with `manage.py add_host`"
+            "install that program, or pin the new one with `manage.py add_host --replace`"
         )
 
 

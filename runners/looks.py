@@ -2,6 +2,7 @@
 
 import logging
 
+from runners.hearing import Hearing
 from runners.hosts import Connect, connect, is_within_reach
 from runners.locks import stepping
 from runners.models import Dispatch, Host
@@ -31,8 +32,9 @@ def look_within_reach(dispatch_id: int, connect_host: Connect) -> bool:
 
 def _advance_until_it_waits(dispatch_id: int, connect_host: Connect) -> bool:
     dispatch = Dispatch.objects.select_related("device__host", "organisation", "ordered_by").get(pk=dispatch_id)
+    hearing = Hearing(dispatch, connect_host)
     try:
-        while advance(dispatch, connect_host):
+        while advance(dispatch, hearing.connect):
             log.info("%s: %s %s", dispatch.public_id, dispatch.state, dispatch.reason)
     except Exception as error:
         log.exception("%s: stumbled in %s", dispatch.public_id, dispatch.state)

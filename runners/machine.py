@@ -7,31 +7,64 @@ from pathlib import Path
 
 from django.conf import settings
 
+from runners.errors import MachineUnknownError
 from runners.made_once import make_once
 
 MACHINE_ID = Path("/etc/machine-id")
-WELL_FORMED = re.compile(r"[0-9a-f]{32}\n?")
+WELL_FORMED = re.compile(rb"[0-9a-f]{32}\n?")
+NOBODY = ""  # the machine of a host `local` that no worker has looked at yet: whoever comes first
 
 
 def machine_id() -> str:
     """Return what tells this machine from others, the same after a restart; hashed, as machine-id(5) asks for.
 
-    A container mostly has no machine id: there the data directory is the machine.
+    A container mostly has no machine id: there the data directory is the machine. Raises MachineUnknownError where an
+    id is there and cannot be read: with another one in its place the runs of this machine would be left to a stranger.
     """
     return hashlib.sha256(f"drivecert host {_given() or _own()}".encode()).hexdigest()
 
 
+def own_names() -> list[str]:
+    """Return what `Host.machine_id` may be of a host that this machine is; NOBODY alone where that cannot be told."""
+    return [NOBODY] if why_unknown() else [NOBODY, machine_id()]
+
+
+def is_here(told: str) -> bool:
+    """Tell whether a host whose `machine_id` is `told` is this machine, or nobody's yet."""
+    return told == NOBODY or told in own_names()
+
+
+def why_unknown() -> str:
+    """Say why this machine cannot be told from others; empty where it can."""
+    try:
+        machine_id()
+    except MachineUnknownError as error:
+        return str(error)
+    return ""
+
+
 def _given() -> str:
     try:
-        given = MACHINE_ID.read_text()
+        given = MACHINE_ID.read_bytes()
     except FileNotFoundError:
         return ""
-    return given.strip() if WELL_FORMED.fullmatch(given) else ""  # "uninitialized", or empty in an image
+    except OSError as error:
+        raise MachineUnknownError(
+            f"{MACHINE_ID}: cannot be read ({error.strerror}): expected a file that everybody may read, with 32 "
+            f"hexadecimal digits, by which this machine is told from others; `chmod 0444 {MACHINE_ID}` as root"
+        ) from error
+    return given.decode().strip() if WELL_FORMED.fullmatch(given) else ""  # "uninitialized", or empty in an image
 
 
 def _own() -> str:
     """Return the id kept in the data directory, made by whoever asks first."""
     path = Path(settings.LAB_DIR) / "host-id"
-    if not path.exists():
-        make_once(path, f"{uuid.uuid4().hex}\n".encode())
-    return path.read_text().strip()
+    try:
+        if not path.exists():
+            make_once(path, f"{uuid.uuid4().hex}\n".encode())
+        return path.read_text().strip()
+    except OSError as error:
+        raise MachineUnknownError(
+            f"{path}: cannot be read or made ({error.strerror}): expected the id of this machine, which has none of "
+            "its own; let the register's account read and write there"
+        ) from error

@@ -6,6 +6,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from results.models import Organisation, Preparation, Submission
+from results.models.evidence import PLACE_CHARS
 from results.public_ids import new_public_id
 from runners.campaigns.models import Campaign
 from runners.states import FINAL, LIVE, State
@@ -25,6 +26,7 @@ class Host(models.Model):
     A host over SSH is known by its pinned key and runs the program with the pinned SHA-256. `health` is what it told at
     the last check, `objections` why it gets no work since then; whether that is too long ago is for runners/health.py.
     `silent_checks` counts the last checks in a row that got no answer; `next_check_at` is by the database's clock.
+    `region` and `zone` are where a cloud instance is, in its provider's words; what is run there says so.
     """
 
     class Kind(models.TextChoices):
@@ -46,6 +48,8 @@ class Host(models.Model):
     checked_at = models.DateTimeField(null=True)
     next_check_at = models.DateTimeField(db_default=Now())
     silent_checks = models.PositiveSmallIntegerField(default=0, db_default=0)
+    region = models.CharField(max_length=PLACE_CHARS, blank=True, default="", db_default="")
+    zone = models.CharField(max_length=PLACE_CHARS, blank=True, default="", db_default="")
     added_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -101,9 +105,12 @@ class Dispatch(models.Model):
     when its hosts said that nothing of these directories is left.
     `end_asked_at` is when its program was first asked to end for having run beyond its limit.
     `is_never_started`: the host has closed its run directory before anything was started there.
-    `silent_since` is when the host stopped answering. `ended_at` of a lost dispatch is set once the host has said that
-    nothing of it runs; until then the drive is not given to another. `load_host` is where the requests come from, None
-    where that is the drive's own host. `stage` is the ordinal of the recipe's stage that runs, or ran last.
+    `silent_since` is when a look failed for want of an answer; `silences` since when each machine that is silent has
+    given none, by its name. `gaps_count` and `gaps_ms` are how often and for how long machines gave no answer while
+    something of the dispatch was there (runners/gaps.py).
+    `ended_at` of a lost dispatch is set once the host has said that nothing of it runs; until then the drive is not
+    given to another. `load_host` is where the requests come from, None where that is the drive's own host.
+    `stage` is the ordinal of the recipe's stage that runs, or ran last.
     `resets_drive_at` is when a stage was begun that formats or trims the drive. `next_look_at` is when a
     worker looks at it next, by the database's clock: those of workers on several machines differ.
     `purpose` is what a dispatch of a campaign is for, `campaign_step` its number there; `retry_of` is the one that this
@@ -137,6 +144,9 @@ class Dispatch(models.Model):
     exit_status = models.SmallIntegerField(null=True)
     heartbeat_at = models.DateTimeField(null=True)
     silent_since = models.DateTimeField(null=True)
+    gaps_count = models.PositiveIntegerField(default=0, db_default=0)
+    gaps_ms = models.BigIntegerField(default=0, db_default=0)
+    silences = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
     next_look_at = models.DateTimeField(db_default=Now())
     submission = models.ForeignKey(Submission, models.PROTECT, null=True, related_name="dispatches")
     preparation = models.ForeignKey(Preparation, models.PROTECT, null=True, related_name="dispatches")

@@ -1,6 +1,6 @@
 """The one way a dispatch changes state: a conditional UPDATE checked against the table, with its step beside it."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -8,13 +8,11 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from runners.gaps import enter_all
 from runners.locks import hold_drive
 from runners.models import Dispatch, Step
 from runners.states import FINAL, ON_HOST, TRANSITIONS, State
 from runners.storable import storable
-
-# Who moved it, where no person did.
-WORKER = "worker"
 
 
 def move(dispatch: Dispatch, from_state: State, to_state: State, actor: str, reason: str, **columns: Any) -> bool:
@@ -31,35 +29,30 @@ def move(dispatch: Dispatch, from_state: State, to_state: State, actor: str, rea
             state=to_state, reason=reason, silent_since=None, **_stamp(from_state, to_state), **columns
         )
         if moved:
-            if to_state is not State.LOST:  # which says itself since when nobody answered
-                enter_gap(dispatch)
+            if from_state in ON_HOST and to_state in FINAL:
+                _end_gaps(dispatch, to_state)
             Step.objects.create(dispatch=dispatch, from_state=from_state, to_state=to_state, actor=actor, reason=reason)
             _wake_who_waits(dispatch.drive_key, to_state)
     dispatch.refresh_from_db()
     return bool(moved)
 
 
-def enter_gap(dispatch: Dispatch) -> None:
-    """Keep in the history that the host gave no answer, once it answers again: one entry for each gap."""
-    if dispatch.silent_since is None or dispatch.state not in ON_HOST:
-        return
-    since = last_answer(dispatch, dispatch.silent_since)
-    seconds = round((timezone.now() - since).total_seconds())
-    said = f"no answer from {dispatch.device.host} for {seconds:,} s, since {since.astimezone(UTC):%H:%M:%S} UTC"
-    here = {"from_state": dispatch.state, "to_state": dispatch.state}
-    Step.objects.create(dispatch=dispatch, **here, actor=WORKER, reason=f"{said}; it answers again")
-
-
-def last_answer(dispatch: Dispatch, silent_since: datetime) -> datetime:
-    """Return when a silent host answered last: before the look that waited in vain was begun."""
-    return min(dispatch.heartbeat_at or silent_since, silent_since)
+def _end_gaps(dispatch: Dispatch, to_state: State) -> None:
+    """A lost one says itself since when nobody answered; else a machine that is silent at the end is told."""
+    if to_state is State.LOST:
+        dispatch.silences = {}
+    enter_all(dispatch)
+    Dispatch.objects.filter(pk=dispatch.pk).update(silences={})
 
 
 def put_off(dispatch: Dispatch) -> None:
     """The host gave no answer: ask it again later, the later the longer it has been silent."""
     silent_since = dispatch.silent_since or timezone.now()
     again = Now() + _patience(silent_since)
-    Dispatch.objects.filter(pk=dispatch.pk, state=dispatch.state).update(silent_since=silent_since, next_look_at=again)
+    here = Dispatch.objects.filter(pk=dispatch.pk, state=dispatch.state)
+    here.update(silent_since=silent_since)
+    # Who asked for a cancel while the answer was waited for is not put off: another machine of it may answer.
+    here.filter(cancel_requested_at=dispatch.cancel_requested_at).update(next_look_at=again)
     dispatch.silent_since = silent_since
 
 

@@ -15,7 +15,7 @@ from results.models import Event, Organisation
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
 from runners import alarms
 from runners.campaigns.models import Campaign
-from runners.drive_keys import keys_of
+from runners.drive_keys import keys_of, unmarked
 from runners.hosts.protocol import Identity
 from runners.machine import machine_id
 from runners.models import UNCONFIRMED, Device, Dispatch, Host, Step
@@ -24,6 +24,9 @@ from runners.storable import storable
 from runners.ycsb_hosts import objection_to_hosts
 
 YCSB = "ycsb"
+CANCEL_ASKED = "a cancel was asked for"
+REASON_AT_MOST = 500
+DECLARED = "nothing of it runs: "
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,8 @@ def bind(host: Host, identity: Identity, label: str, actor: AbstractBaseUser) ->
     }
     with transaction.atomic():
         known = host.devices.filter(drive_key__in=keys_of(identity.drive_key)).order_by("pk").first()
+        # A machine that is two hosts here: claims hold by the key, so the drive keeps the one it was bound by before.
+        known = known or Device.objects.filter(drive_key=unmarked(identity.drive_key)).order_by("pk").first()
         key = known.drive_key if known else identity.drive_key
         device, _ = Device.objects.update_or_create(host=host, drive_key=key, defaults=seen)
         _record(
@@ -137,10 +142,11 @@ def retry(dispatch: Dispatch, actor: AbstractBaseUser) -> Dispatch | None:
         raise
 
 
-def cancel(dispatch: Dispatch, actor: AbstractBaseUser) -> bool:
+def cancel(dispatch: Dispatch, actor: AbstractBaseUser, reason: str = "") -> bool:
     """Ask for a dispatch to be cancelled and return whether that can still be: the next look acts on it.
 
     A lost dispatch whose program may still run can be cancelled too: it stays lost, and its program is ended.
+    Who asked stands in the history at once; that nothing of it runs is told there later, by the worker.
     """
     with transaction.atomic():
         open_ones = Dispatch.objects.filter(~Q(state__in=FINAL) | UNCONFIRMED)
@@ -148,7 +154,9 @@ def cancel(dispatch: Dispatch, actor: AbstractBaseUser) -> bool:
             cancel_requested_at=timezone.now(), next_look_at=Now()
         )
         if asked:
-            _record(actor, "dispatch-cancel-asked", "dispatch", dispatch.public_id, {})
+            why = storable(reason.strip())[:REASON_AT_MOST]
+            _enter(dispatch, actor, f"{CANCEL_ASKED}: {why}" if why else CANCEL_ASKED)
+            _record(actor, "dispatch-cancel-asked", "dispatch", dispatch.public_id, {"reason": why} if why else {})
             transaction.on_commit(partial(alarms.wake_the_dispatcher, dispatch.pk))
     return bool(asked)
 
@@ -164,11 +172,17 @@ def declare_ended(dispatch: Dispatch, actor: AbstractBaseUser, reason: str) -> b
         lost = Dispatch.objects.filter(UNCONFIRMED, pk=dispatch.pk)
         if not lost.update(ended_at=timezone.now()):
             return False
-        said = f"nothing of it runs: {storable(reason.strip())}"
-        move = {"from_state": State.LOST, "to_state": State.LOST}
-        Step.objects.create(dispatch=dispatch, actor=actor.get_username()[:100], reason=said, **move)
+        said = f"{DECLARED}{storable(reason.strip())}"
+        _enter(dispatch, actor, said)
         _record(actor, "dispatch-declared-ended", "dispatch", dispatch.public_id, {"reason": said})
     return True
+
+
+def _enter(dispatch: Dispatch, actor: AbstractBaseUser, reason: str) -> None:
+    """Write into the history what a person asked or said of a dispatch, in the state in which it stands by now."""
+    state = Dispatch.objects.values_list("state", flat=True).get(pk=dispatch.pk)
+    here = {"from_state": state, "to_state": state}
+    Step.objects.create(dispatch=dispatch, actor=actor.get_username()[:100], reason=reason, **here)
 
 
 def _record(actor: AbstractBaseUser, kind: str, subject_type: str, subject_id: str, details: dict[str, Any]) -> None:

@@ -1,28 +1,34 @@
 """Removing run directories from hosts: when what they hold is stored here, and nobody needs to look at them any more.
 
-The host has the last word: it keeps a directory under which anything runs, and that of the newest run of a drive.
+The host has the last word: it keeps a directory under which anything runs. Before it removes that of the newest run of
+a drive it lets no start of that run in any more.
 """
 
 import logging
 from datetime import timedelta
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from runners.errors import HostError
+from results.evidence_store import EvidenceDamagedError, StoreError
+from runners.errors import HostError, HostSilentError
 from runners.hosts import Connect, connect, is_within_reach
+from runners.left_behind import is_too_large, keep_what_is_left, nothing_runs
 from runners.models import Dispatch, Host
 from runners.recipes.stage import run_of
 from runners.stages import lab_host, stages_of
-from runners.states import FINAL
+from runners.states import FINAL, State
 
 log = logging.getLogger(__name__)
 
 # A turn is short: a host is asked for others again in the next one.
 TURN_COUNT = 20
-# Handed in by versions that did not write down when, or never begun: nothing there is missing here.
+# Handed in, also by versions that did not write down when, or never begun: nothing there is missing here.
 STORED = Q(taken_in_at__isnull=False) | Q(submission__isnull=False) | Q(preparation__isnull=False)
+IS_STORED = STORED | Q(is_never_started=True)
+# Whatever they left is no run, and was not handed in: it is kept as it is before it is removed.
+LEFT_BEHIND = Q(state__in=[State.CANCELLED, State.LOST])
 
 
 def remove_old(host: Host, connect_host: Connect = connect) -> None:
@@ -30,9 +36,13 @@ def remove_old(host: Host, connect_host: Connect = connect) -> None:
     for dispatch in removable(host).order_by("?")[:TURN_COUNT]:  # what stays must not stand before the others
         try:
             _remove(dispatch, connect_host)
-        except HostError as error:
-            log.warning("%s: its run directories stay on %s: %s", dispatch, host, error)
+        except StoreError as error:
+            log.warning("%s: its run directories stay on %s, what is left cannot be kept: %s", dispatch, host, error)
+        except HostSilentError as error:
+            log.warning("%s: its run directories stay on %s, nothing more is asked of it: %s", dispatch, host, error)
             return
+        except (HostError, EvidenceDamagedError, OSError) as error:  # of this one; the next may be well
+            log.warning("%s: its run directories stay on %s: %s", dispatch, host, error)
 
 
 def remove_old_here() -> None:
@@ -43,20 +53,29 @@ def remove_old_here() -> None:
 
 
 def removable(host: Host) -> QuerySet[Dispatch]:
-    """Return the dispatches that have ended for certain, are stored, were followed by others, and are old enough."""
+    """Return the dispatches that have ended for certain, are old enough, and are stored or may be kept as they are."""
     if not settings.RUN_DIR_RETENTION_S:
         return Dispatch.objects.none()
     before = timezone.now() - timedelta(seconds=settings.RUN_DIR_RETENTION_S)
-    later = Dispatch.objects.filter(drive_key=OuterRef("drive_key"), generation__gt=OuterRef("generation"))
     ended = Dispatch.objects.filter(state__in=FINAL, ended_at__lte=before, generation__gt=0)
-    due = ended.filter(STORED | Q(is_never_started=True), Exists(later), run_dirs_removed_at=None, device__host=host)
-    return due.select_related("device__host", "load_host")
+    due = ended.filter(IS_STORED | (LEFT_BEHIND & ~is_too_large()), run_dirs_removed_at=None, device__host=host)
+    return due.select_related("device__host", "load_host", "organisation", "ordered_by")
+
+
+def _is_stored(dispatch: Dispatch) -> bool:
+    """Tell what IS_STORED asks for, of a row."""
+    return Dispatch.objects.filter(IS_STORED, pk=dispatch.pk).exists()
 
 
 def _remove(dispatch: Dispatch, connect_host: Connect) -> None:
     host = lab_host(dispatch, connect_host)
-    for stage in stages_of(dispatch):
-        run = run_of(dispatch.public_id, stage)
+    runs = [run_of(dispatch.public_id, stage) for stage in stages_of(dispatch)]
+    if not _is_stored(dispatch):
+        if not nothing_runs(dispatch, host):
+            log.warning("%s is %s, and its program runs on %s", dispatch, dispatch.state, dispatch.device.host)
+            return
+        keep_what_is_left(dispatch, host)
+    for run in runs:
         if why_it_stays := host.remove(run, dispatch.drive_key, dispatch.generation):
             log.info("%s stays on %s: %s", run, dispatch.device.host, why_it_stays)
             return

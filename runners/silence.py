@@ -1,12 +1,12 @@
 """For how long a host has given no answer about a dispatch: what its page and its campaign's say."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.utils import timezone
 
+from runners.gaps import silences_of
 from runners.models import Dispatch
-from runners.moves import last_answer
 from runners.states import ON_HOST, State
 
 # A heartbeat is kept every few seconds only: it is one of four statements of a look.
@@ -22,20 +22,31 @@ def silent_for_s(dispatch: Dispatch) -> int | None:
     """
     if dispatch.state not in ON_HOST:
         return None
-    now = timezone.now()
-    if dispatch.silent_since:
-        return _seconds(now - last_answer(dispatch, dispatch.silent_since))
+    if silent := _silent_s(dispatch):
+        return max(silent.values())
     if dispatch.state != State.RUNNING or dispatch.heartbeat_at is None:
         return None
-    age_s = _seconds(now - dispatch.heartbeat_at)
+    age_s = _seconds(dispatch.heartbeat_at)
     return age_s if age_s >= HEARTBEAT_S + MISSED_LOOKS * settings.WATCH_PERIOD_S else None
 
 
 def silence_words(dispatch: Dispatch) -> str:
-    """Say that the host gives no answer: no answer from lab-1 for 12 s; empty while it answers."""
+    """Say which machine gives no answer: no answer from lab-1 for 12 s; empty while all answer.
+
+    While only the heartbeat tells it, it is not known yet which of two machines is waited for.
+    """
     seconds = silent_for_s(dispatch)
-    return "" if seconds is None else f"no answer from {dispatch.device.host} for {seconds:,} s"
+    if seconds is None:
+        return ""
+    machines = " or ".join(str(host) for host in [dispatch.device.host, dispatch.load_host] if host)
+    silent = _silent_s(dispatch) or {machines: seconds}
+    return "no answer from " + ", ".join(f"{machine} for {silent_s:,} s" for machine, silent_s in silent.items())
 
 
-def _seconds(passed: timedelta) -> int:
-    return max(0, round(passed.total_seconds()))
+def _silent_s(dispatch: Dispatch) -> dict[str, int]:
+    """Return for how many seconds each machine that gives no answer has given none."""
+    return {machine: _seconds(datetime.fromisoformat(since)) for machine, since in silences_of(dispatch).items()}
+
+
+def _seconds(since: datetime) -> int:
+    return max(0, round((timezone.now() - since) / timedelta(seconds=1)))

@@ -1,20 +1,17 @@
 """The stages of a dispatch: which one runs, what follows it, and on which host each is."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import BinaryIO
-
 from django.db import transaction
 from django.db.models import F
 
 from runners import exits
 from runners.hosts import Connect
-from runners.hosts.protocol import Detached, Identity, LabHost, ProgramStatus
+from runners.hosts.protocol import LabHost, ProgramStatus
 from runners.models import Dispatch, StageEnd
 from runners.recipes import RECIPES, ycsb
-from runners.recipes.stage import Role, Stage, beside_run, run_of
+from runners.recipes.stage import Role, Stage, run_of
 from runners.states import State
 from runners.storable import storable
+from runners.two_hosts import TwoHosts
 
 # A lost one goes on to what cleans up, once its host speaks again.
 PASSING_ON = (State.RUNNING, State.LOST)
@@ -96,73 +93,16 @@ def was_refused(dispatch: Dispatch, exit_status: int | None) -> bool:
     return exit_status == exits.REFUSED and not has_run
 
 
+def machines_count(dispatch: Dispatch) -> int:
+    """Return on how many machines something of the current stage runs."""
+    return 2 if current(dispatch).role is Role.LOAD else 1
+
+
 def lab_host(dispatch: Dispatch, connect: Connect) -> LabHost:
     """Return the host of a dispatch; where requests come from a second one, both as if they were one."""
     database = connect(dispatch.device.host)
     if dispatch.load_host is None:
         return database
-    return TwoHosts(dispatch, database, connect(dispatch.load_host))
-
-
-class TwoHosts:
-    """Two hosts of one dispatch as a LabHost: the drive is the database's, each run is where its stage's role is."""
-
-    def __init__(self, dispatch: Dispatch, database: LabHost, load: LabHost) -> None:
-        self.database, self.load, self.beside = database, load, ycsb.beside(dispatch)
-        roles = {run_of(dispatch.public_id, stage): stage.role for stage in stages_of(dispatch)}
-        self.elsewhere = {run for run, role in roles.items() if role is Role.LOAD}
-
-    def _at(self, run: str) -> LabHost:
-        return self.load if run in self.elsewhere else self.database
-
-    def identify(self, path: str) -> Identity:
-        return self.database.identify(path)
-
-    def find(self, drive_key: str, size_bytes: int) -> list[str]:
-        return self.database.find(drive_key, size_bytes)
-
-    def first_bytes(self, path: str, limit: int) -> bytes:
-        return self.database.first_bytes(path, limit)
-
-    def create_file(self, path: str, size_bytes: int) -> None:
-        self.database.create_file(path, size_bytes)
-
-    def put(self, run: str, files: Mapping[str, bytes]) -> None:
-        if run in self.elsewhere:
-            self.database.put(beside_run(run), {})
-        self._at(run).put(run, files)
-
-    def start(self, run: str, drive_key: str, generation: int, argv: Sequence[str]) -> ProgramStatus:
-        """Telemetry of the drive begins before the requests and holds the drive on its own host meanwhile."""
-        if run not in self.elsewhere:
-            return self.database.start(run, drive_key, generation, argv)
-        beside = self.database.start(beside_run(run), drive_key, generation, self.beside)
-        started = self.load.start(run, drive_key, generation, argv)
-        return replace(started, boot_ids=(*beside.boot_ids, *started.boot_ids))
-
-    def status(self, run: str) -> ProgramStatus:
-        return self._with_beside(run, self._at(run).status(run))
-
-    def _with_beside(self, run: str, status: ProgramStatus) -> ProgramStatus:
-        """A stage on the load's host has ended when the telemetry beside it has ended too."""
-        if run not in self.elsewhere or status.state is not Detached.ENDED:
-            return status
-        is_held = self.database.stop(beside_run(run)).state is Detached.RUNNING
-        return replace(status, state=Detached.RUNNING) if is_held else status
-
-    def remove(self, run: str, drive_key: str, generation: int) -> str:
-        beside = self.database.remove(beside_run(run), drive_key, generation) if run in self.elsewhere else ""
-        return self._at(run).remove(run, drive_key, generation) or beside
-
-    def read(self, run: str, file: str, offset: int, limit: int) -> bytes:
-        return self._at(run).read(run, file, offset, limit)
-
-    def fetch(self, run: str, file: str) -> BinaryIO:
-        return self._at(run).fetch(run, file)
-
-    def boot_ids(self) -> tuple[str, ...]:
-        both = self.database.boot_ids(), self.load.boot_ids()
-        return (*both[0], *both[1]) if all(both) else ()
-
-    def stop(self, run: str) -> ProgramStatus:
-        return self._with_beside(run, self._at(run).stop(run))
+    stages = stages_of(dispatch)
+    elsewhere = frozenset(run_of(dispatch.public_id, stage) for stage in stages if stage.role is Role.LOAD)
+    return TwoHosts(database, connect(dispatch.load_host), elsewhere, ycsb.beside(dispatch))

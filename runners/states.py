@@ -5,6 +5,9 @@ The table is data: the state machine checks every step against it, the tests wal
 
 from django.db import models
 
+# Who moves a dispatch, where no person does.
+WORKER = "worker"
+
 
 class State(models.TextChoices):
     """Where a dispatch stands; the last five are final."""

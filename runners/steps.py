@@ -11,6 +11,7 @@ from dataclasses import replace
 from django.utils import timezone
 
 from runners import drive_states, exits, safety
+from runners.beside import look_beside, words_beside
 from runners.claim import claim, settle_lost
 from runners.closing import close, was_never_started
 from runners.collect import collect, why_it_ended
@@ -18,11 +19,20 @@ from runners.errors import HostError, HostSilentError
 from runners.hosts import Connect
 from runners.hosts.protocol import Detached, LabHost, ProgramStatus
 from runners.models import Dispatch, DriveState
-from runners.moves import WORKER, move, put_off
+from runners.moves import move, put_off
 from runners.overdue import asked_to_end_since, overdue_since, overdue_words, will_not_end
 from runners.recipes import RECIPES
-from runners.stages import current, current_run, lab_host, pass_on, stages_of, was_refused, why_it_ended_badly
-from runners.states import FINAL, State
+from runners.stages import (
+    current,
+    current_run,
+    lab_host,
+    machines_count,
+    pass_on,
+    stages_of,
+    was_refused,
+    why_it_ended_badly,
+)
+from runners.states import FINAL, WORKER, State
 from runners.troubles import beat, failed_at_host
 from runners.whereabouts import look_up
 
@@ -147,8 +157,7 @@ def _watch(dispatch: Dispatch, host: LabHost) -> bool:
     """Running: ask, count, and leave it alone; stop it where somebody asked for that."""
     run = current_run(dispatch)
     status = host.status(run)
-    if status.state is Detached.RUNNING and (dispatch.pid is None or (status.boot_ids and not dispatch.boot_ids)):
-        _keep_sight(dispatch, status)
+    _see(dispatch, status)
     if status.state is Detached.RUNNING and asked_to_end_since(dispatch):
         _note_end_asked(dispatch)
         status = host.stop(run)
@@ -161,7 +170,10 @@ def _watch(dispatch: Dispatch, host: LabHost) -> bool:
         lost = f"{dispatch.device.host} has no run directory of pid {dispatch.pid} any more"
         return move(dispatch, State.RUNNING, State.LOST, WORKER, lost)
     moved = status.state is Detached.ENDED and _ended(dispatch, host, status)
-    _count(dispatch, host, run, status)  # last: what is only shown must not hold up what is done
+    # Last: what is only shown must not hold up what is done, nor must a second machine that gives no answer.
+    _count(dispatch, host, run, status)
+    if status.state is Detached.RUNNING:
+        _see(dispatch, look_beside(dispatch, host, status))
     return moved
 
 
@@ -201,7 +213,7 @@ def _leave_out(dispatch: Dispatch, host: LabHost, reason: str) -> bool:
 def _stage_ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
     """YCSB ends with 0 whatever happened: without a line of output nothing that follows would measure anything."""
     reason = why_it_ended(host, current_run(dispatch), status.exit_status, status.reason)
-    reason += overdue_words(dispatch, status.exit_status)
+    reason += overdue_words(dispatch, status.exit_status) + words_beside(dispatch, host)
     if status.exit_status == exits.FINISHED and current(dispatch).is_measured and not status.log_bytes:
         status, reason = replace(status, exit_status=exits.PROGRAM_FAILED), f"{reason}; it wrote no log"
     return pass_on(dispatch, status, reason) or _last_stage_ended(dispatch)
@@ -238,6 +250,14 @@ def _ended_without_log(dispatch: Dispatch, exit_status: int | None, reason: str)
         return move(dispatch, State.RUNNING, State.REFUSED, WORKER, reason, **told)
     seen = f"its log is empty now, {dispatch.log_bytes} bytes were seen" if dispatch.log_bytes else "it wrote no log"
     return move(dispatch, State.RUNNING, State.FAILED, WORKER, f"{reason}; {seen}", **told)
+
+
+def _see(dispatch: Dispatch, status: ProgramStatus) -> None:
+    """Keep of a program that runs what is not known of it yet: the row may come from a start by an earlier version."""
+    is_whole = len(status.boot_ids) >= machines_count(dispatch)
+    is_new = dispatch.pid is None or (is_whole and len(dispatch.boot_ids) < machines_count(dispatch))
+    if status.state is Detached.RUNNING and is_new:
+        _keep_sight(dispatch, status if is_whole else replace(status, boot_ids=()))
 
 
 def _keep_sight(dispatch: Dispatch, status: ProgramStatus) -> None:

@@ -8,9 +8,9 @@ from django.utils import timezone
 
 from runners.errors import HostError
 from runners.models import Dispatch
-from runners.moves import WORKER, enter_gap, move, note, put_off
+from runners.moves import move, note, put_off
 from runners.silence import HEARTBEAT_S
-from runners.states import State
+from runners.states import WORKER, State
 
 log = logging.getLogger(__name__)
 
@@ -25,8 +25,7 @@ def beat(dispatch: Dispatch) -> None:
     if is_said and dispatch.silent_since is None and not dispatch.reason:
         return
     well = {"heartbeat_at": now, "silent_since": None, "reason": ""}
-    if Dispatch.objects.filter(pk=dispatch.pk, state=dispatch.state).update(**well):
-        enter_gap(dispatch)
+    Dispatch.objects.filter(pk=dispatch.pk, state=dispatch.state).update(**well)
     dispatch.heartbeat_at, dispatch.silent_since, dispatch.reason = now, None, ""
 
 

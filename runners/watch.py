@@ -13,9 +13,10 @@ from django.conf import settings
 from django.db import close_old_connections
 
 from runners.due import Visit, take_due
+from runners.errors import MachineUnknownError
 from runners.hosts import Connect, connect
 from runners.looks import look_within_reach
-from runners.machine import machine_id
+from runners.machine import NOBODY, machine_id
 from runners.models import Host
 
 log = logging.getLogger(__name__)
@@ -63,7 +64,7 @@ def lanes() -> tuple[Lane, Lane]:
 
 def look_at_due(connect_host: Connect = connect) -> None:
     """Look at what is due and what becomes due meanwhile, until nothing is, for ROUND_S at most."""
-    Host.objects.filter(kind=Host.Kind.LOCAL, machine_id="").update(machine_id=machine_id())
+    _take_own()
     answering, silent = lanes()
     end = time.monotonic() + ROUND_S
     while time.monotonic() < end:
@@ -72,6 +73,14 @@ def look_at_due(connect_host: Connect = connect) -> None:
         if not answering.busy_hosts():
             return
         time.sleep(PAUSE_S)
+
+
+def _take_own() -> None:
+    """A host `local` that is nobody's yet is this machine. Of a machine that cannot be told, the other hosts go on."""
+    try:
+        Host.objects.filter(kind=Host.Kind.LOCAL, machine_id=NOBODY).update(machine_id=machine_id())
+    except MachineUnknownError:
+        log.exception("what runs on this machine is not looked at")
 
 
 def ask(visit: Visit, connect_host: Connect) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from runners.machine import machine_id
+from runners.machine import is_here
 from runners.models import Host
 
 # Where drivetest looks for the operator's list. Source: runners/drivetest/crates/watch/src/programs.rs, DEFAULT_FILE.
@@ -27,6 +27,6 @@ def objection_to_hosts(drive_host: Host, load_host: Host | None) -> str:
 def missing_programs(host: Host) -> str:
     """Say that a host has no list of programs that a sweep may run; empty where it has, or where that is not known."""
     path = Path(settings.LAB_PROGRAMS or PROGRAMS_FILE)
-    if host.kind != Host.Kind.LOCAL or host.machine_id not in {"", machine_id()} or path.exists():
+    if host.kind != Host.Kind.LOCAL or not is_here(host.machine_id) or path.exists():
         return ""
     return f"{path} is not there: the operator of {host} lists in it which programs a sweep may run (docs/lab.md)"

@@ -9,26 +9,48 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.db import Error, connection
 from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
 from kombu.exceptions import KombuError
 from redis import RedisError
 
+from runners import health
+from runners.machine import is_here, machine_id, why_unknown
+from runners.models import Host
 from webapp.celery import app, is_worker_heard, redis_of
+from webapp.templatetags import units
 
 # The variables of docs/operations.md whose setting has another name.
 ATTRIBUTES = {"DRIVECERT_DATA": "DATA_DIR"}
 SECRETS = {"SECRET_KEY"}
 PASSWORD_IN_URL = re.compile(r"(?<=:)[^:@/]+(?=@)")
 VARIABLE = re.compile(r"env\.read_\w+\(\s*\"(\w+)\"")
+MINUTE_S = 60
 LEAST_FREE_BYTES = 5 * 1024**3  # two of the largest uploads, and PostgreSQL needs room to work
 
 
 @dataclass(frozen=True)
 class Check:
-    """One part: what was found, and the remedy where it is not well (empty where it is)."""
+    """One part: what was found, and the remedy where it is not well (empty where it is).
+
+    `is_host`: it is a lab host and no part of the register, which is well also where a host is not.
+    """
 
     part: str
     found: str
     remedy: str = ""
+    is_host: bool = False
+
+    @property
+    def word(self) -> str:
+        """Return how it is: well, ill, or warn of a lab host that gets no work."""
+        if not self.remedy:
+            return "well"
+        return "warn" if self.is_host else "ill"
+
+    @property
+    def is_ill(self) -> bool:
+        """Tell whether a part of the register itself is not well."""
+        return self.word == "ill"
 
 
 def effective_settings() -> Iterator[tuple[str, str]]:
@@ -49,9 +71,13 @@ def mask(name: str, value: object) -> str:
 def examine() -> Iterator[Check]:
     """Yield every check, in the order in which the parts need each other."""
     yield examine_data_dir()
+    yield examine_machine()
     yield examine_drivetest()
-    yield from examine_database()
+    database = list(examine_database())
+    yield from database
     yield from examine_broker()
+    if not any(check.remedy for check in database):
+        yield from examine_hosts()
 
 
 def examine_data_dir() -> Check:
@@ -66,13 +92,21 @@ def examine_data_dir() -> Check:
     )
 
 
+def examine_machine() -> Check:
+    """This machine can be told from others: runs of the host `local` are looked at on theirs alone."""
+    if unknown := why_unknown():
+        return Check("machine", "cannot be told from others", unknown)
+    return Check("machine", f"{machine_id()[:12]} as the lab knows it")
+
+
 def examine_drivetest() -> Check:
     """The native program runs."""
     remedy = "run `make drivetest`, or set DRIVETEST to the program"
     try:
         told = subprocess.run([settings.DRIVETEST, "--version"], capture_output=True, text=True, check=True, timeout=10)
     except (OSError, subprocess.SubprocessError) as error:
-        return Check("drivetest", f"does not run: {error}", remedy)
+        told_why = error.strerror if isinstance(error, OSError) else None
+        return Check("drivetest", f"{settings.DRIVETEST} does not run: {told_why or error}", remedy)
     return Check("drivetest", told.stdout.strip())
 
 
@@ -89,6 +123,28 @@ def examine_database() -> Iterator[Check]:
     executor = MigrationExecutor(connection)
     pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
     yield Check("migrations", f"{len(pending)} pending", "run `manage.py prepare`" if pending else "")
+
+
+def examine_hosts() -> Iterator[Check]:
+    """Each lab host takes work, or tells why it does not."""
+    for host in Host.objects.order_by("name"):
+        reasons = health.reasons_for_no_work(host)
+        work = "gets no work" if reasons else "takes work"
+        yield Check(f"lab host {host}", f"{_last_check(host)}; {work}", "; ".join(reasons), is_host=True)
+
+
+def _last_check(host: Host) -> str:
+    if host.kind == Host.Kind.LOCAL:
+        return (
+            "this machine, looked at now"
+            if is_here(host.machine_id)
+            else "another machine, which its own worker looks at"
+        )
+    if host.checked_at is None:
+        return f"not checked yet: `manage.py check_host {host}`"
+    age_s = max(0, int((timezone.now() - host.checked_at).total_seconds()))
+    age = units.duration(age_s if age_s < MINUTE_S else age_s // MINUTE_S * MINUTE_S)
+    return f"last check {age} ago, on {units.moment(host.checked_at)}"
 
 
 def examine_broker() -> Iterator[Check]:

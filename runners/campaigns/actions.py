@@ -121,7 +121,7 @@ def cancel(campaign: Campaign, actor: AbstractBaseUser) -> bool:
         ]
         if any(asked):
             for dispatch in campaign.dispatches.filter(ended_at__isnull=True):
-                cancel_dispatch(dispatch, actor)
+                cancel_dispatch(dispatch, actor, f"of its campaign {campaign}")
     return any(asked)
 
 

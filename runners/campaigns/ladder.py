@@ -56,18 +56,23 @@ def rungs_before(campaign: Campaign, since: datetime) -> list[Rung]:
 
 def _read(campaign: Campaign, dispatches: QuerySet[Dispatch]) -> list[Rung]:
     limits = parse_limits(campaign.profile.document)
+    return [rung_of(dispatch, limits, campaign.resumed_at) for dispatch in with_what_was_read(dispatches)]
+
+
+def with_what_was_read(dispatches: QuerySet[Dispatch]) -> QuerySet[Dispatch]:
+    """Have what `rung_of` needs fetched for all rows at once."""
     related = dispatches.select_related("device__host", "submission__log", "retry_of")
-    read = related.prefetch_related(
+    return related.prefetch_related(
         "submission__log__readings",
         "submission__runs__shares",
         "submission__runs__verdicts",
         "submission__runs__findings",
         "drive_states__dispatch",
     )
-    return [_rung(dispatch, limits, campaign.resumed_at) for dispatch in read]
 
 
-def _rung(dispatch: Dispatch, limits: Sequence[Limit], resumed_at: datetime | None) -> Rung:
+def rung_of(dispatch: Dispatch, limits: Sequence[Limit], resumed_at: datetime | None = None) -> Rung:
+    """Return what became of a dispatch by these limits."""
     run = _run_of(dispatch)
     shares = tuple(share for share in run.shares.all() if share.statistic == Statistic.WORST_SLICE) if run else ()
     judged = _judge(dispatch, run, shares, limits)

@@ -18,11 +18,10 @@ from runners.campaigns.terms import terms_of
 from runners.campaigns.words import named
 from runners.locks import climbing
 from runners.models import UNCONFIRMED, Dispatch
-from runners.moves import WORKER
 from runners.orders import Order, Place, order
 from runners.recipes import RECIPES
 from runners.recipes.act_config import DESTROY
-from runners.states import FINAL
+from runners.states import FINAL, WORKER
 from runners.storable import storable
 
 log = logging.getLogger(__name__)

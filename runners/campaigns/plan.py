@@ -13,7 +13,7 @@ from runners.campaigns import search, words
 from runners.campaigns.outcome import Outcome, Purpose, Result
 from runners.campaigns.rest import rest_until
 from runners.campaigns.terms import STRESS_FACTOR, Terms
-from runners.campaigns.votes import judged
+from runners.campaigns.votes import doubted_at, judged
 
 Outcomes = Sequence[Outcome]
 
@@ -134,9 +134,12 @@ def _confirm(terms: Terms, outcomes: Outcomes, screened: search.Bracket) -> Run 
     decided_count = sum(passes is not None for passes in confirmed.values())
     if units not in loads and decided_count >= terms.confirmations_max:
         return _spent(terms, best, decided_count)
-    if loads.get(units):
-        return _run(terms, Purpose.STRESS, units, words.why_stress(terms.nx(units)))
-    return _run(terms, Purpose.LOAD, units, words.why_load(units, confirmed, terms))
+    purpose = Purpose.STRESS if loads.get(units) else Purpose.LOAD
+    if doubted := doubted_at(outcomes, purpose, units, terms):
+        return _run(terms, purpose, units, words.why_again(doubted))
+    if purpose is Purpose.STRESS:
+        return _run(terms, purpose, units, words.why_stress(terms.nx(units)))
+    return _run(terms, purpose, units, words.why_load(units, confirmed, terms))
 
 
 def _is_confirmed(load_passes: bool | None, stress_passes: bool | None) -> bool | None:

@@ -1,18 +1,21 @@
-"""Whether a drive passes at a load, from all runs there: a result near a limit counts for less than a clear one."""
+"""Whether a drive passes at a load, from all runs there: a result that may be another next time counts for less.
 
-from collections.abc import Iterable
+That is one near a limit, and a failed load or stress test of which the host may be the cause.
+"""
+
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
 from runners.campaigns.outcome import LEARNT, Outcome, Purpose, Result
 from runners.campaigns.terms import STRESS_FACTOR, Terms
 
-CLEAR, NEAR = 2, 1  # votes; two decide, so a near result needs a second one that says the same, of at most three
+CLEAR, NEAR = 2, 1  # votes; two decide, so a near or doubted one needs a second that says the same
 DECIDED = 2
 
 
 def judged(outcomes: Iterable[Outcome], purpose: Purpose, terms: Terms) -> dict[int, bool | None]:
-    """Return for each load N tried for a purpose, in steps, whether it passes; None: near a limit, to be repeated.
+    """Return for each load N tried for a purpose, in steps, whether it passes; None: to be repeated.
 
     Of a stress test the key is the N that it stands for, not the load of its run.
     """
@@ -35,7 +38,20 @@ def _units(outcome: Outcome, terms: Terms) -> int:
 
 
 def _vote(outcome: Outcome, terms: Terms) -> tuple[bool, int]:
-    return outcome.result is Result.PASSED, NEAR if is_near(outcome, terms) else CLEAR
+    return outcome.result is Result.PASSED, NEAR if is_near(outcome, terms) or is_doubted(outcome) else CLEAR
+
+
+def is_doubted(outcome: Outcome) -> bool:
+    """Tell whether a load or stress test failed and its host may be the cause; a screening run shows the way only."""
+    is_test = outcome.purpose in {Purpose.LOAD, Purpose.STRESS}
+    return is_test and outcome.result in {Result.FAILED, Result.OVERLOADED} and bool(outcome.host_doubts)
+
+
+def doubted_at(outcomes: Sequence[Outcome], purpose: Purpose, units: int, terms: Terms) -> Outcome | None:
+    """Return the last test of a load for a purpose where it is a doubted one."""
+    learnt = (each for each in reversed(outcomes) if each.purpose is purpose and each.result in LEARNT)
+    last = next((each for each in learnt if each.nx is not None and _units(each, terms) == units), None)
+    return last if last is not None and is_doubted(last) else None
 
 
 def is_near(outcome: Outcome, terms: Terms) -> bool:

@@ -62,6 +62,12 @@ def why_load(units: int, confirmed: Judged, terms: Terms) -> str:
     return f"between {nx(terms.nx(passing))}, confirmed, and {nx(terms.nx(failing))}, not confirmed"
 
 
+def why_again(doubted: Outcome) -> str:
+    """Say why a test that failed comes again before it is believed."""
+    doubts = ", ".join(doubted.host_doubts)
+    return f"again: {doubted.id} failed, and the host may be the cause ({doubts}); it counts once a second run agrees"
+
+
 def why_stress(load: Decimal) -> str:
     """Say why a stress test comes."""
     return f"the load test at {nx(load)} passed; a certificate there asks for a stress test at twice that"

@@ -6,7 +6,7 @@ from runners.errors import HostElsewhereError
 from runners.hosts.local import LocalHost
 from runners.hosts.protocol import LabHost
 from runners.hosts.ssh import SshHost
-from runners.machine import machine_id
+from runners.machine import is_here, machine_id
 from runners.models import Host
 
 Connect = Callable[[Host], LabHost]
@@ -16,11 +16,14 @@ WAYS: dict[str, Callable[[Host], LabHost]] = {Host.Kind.LOCAL: lambda host: Loca
 
 def is_within_reach(host: Host) -> bool:
     """Tell whether this machine can ask a host; one that nobody has named the machine of is anybody's."""
-    return host.kind != Host.Kind.LOCAL or host.machine_id in {"", machine_id()}
+    return host.kind != Host.Kind.LOCAL or is_here(host.machine_id)
 
 
 def connect(host: Host) -> LabHost:
-    """Return the way to a host. Raises HostElsewhereError: here a run of another machine would look as if absent."""
+    """Return the way to a host. Raises HostElsewhereError: here a run of another machine would look as if absent.
+
+    Raises MachineUnknownError where this machine cannot be told from others, for the same reason.
+    """
     if not is_within_reach(host):
         raise HostElsewhereError(
             f"{host} is the machine {host.machine_id[:12]}, this is {machine_id()[:12]}; "

@@ -5,6 +5,7 @@ Everything asynchronous runs on one thread of the process, so that callers stay 
 
 import asyncio
 import os
+import re
 import threading
 from concurrent.futures import TimeoutError as NoAnswerInTimeError
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any
 import asyncssh
 
 from runners.errors import HostSilentError
+from runners.hosts.ear import Ear
 from runners.hosts.keys import private_key
 
 # The one command that the key may run and that sudo lets through; requests go through its standard input.
@@ -22,6 +24,8 @@ ANSWER_BYTES_MAX = 16 * 1024 * 1024
 COMPLAINT_BYTES_MAX = 64 * 1024
 # A link that was cut is noticed after three of these, also when nobody asks.
 KEEPALIVE_S = 5
+# How Python begins an error of the system in the text of another.
+ERRNO = re.compile(r"\[Errno -?\d+\] ")
 
 
 @dataclass(frozen=True)
@@ -48,9 +52,10 @@ class Connections:
         self._open: dict[Address, asyncssh.SSHClientConnection] = {}
         self._opening: dict[Address, asyncio.Lock] = {}
 
-    def exchange(self, address: Address, said: bytes, within_s: float) -> bytes:
-        """Return what the host answers. Raises HostSilentError where it does not within so many seconds."""
-        future = asyncio.run_coroutine_threadsafe(self._timed(address, said, within_s), self._running_loop())
+    def exchange(self, address: Address, said: bytes, within_s: float, ear: Ear) -> bytes:
+        """Return what the host answers, as `ear` hears it. Raises HostSilentError where it does not within the time."""
+        ear.asked()
+        future = asyncio.run_coroutine_threadsafe(self._timed(address, said, within_s, ear), self._running_loop())
         try:
             return future.result(within_s + 1)  # a second for the loop itself: the limit is kept there
         except NoAnswerInTimeError as error:
@@ -70,34 +75,34 @@ class Connections:
                 threading.Thread(target=self._loop.run_forever, name="lab-hosts", daemon=True).start()
             return self._loop
 
-    async def _timed(self, address: Address, said: bytes, within_s: float) -> bytes:
+    async def _timed(self, address: Address, said: bytes, within_s: float, ear: Ear) -> bytes:
         try:
             async with asyncio.timeout(within_s):
-                return await self._exchanged(address, said)
+                return await self._exchanged(address, said, ear)
         except TimeoutError as error:
             self._drop(address)
             raise HostSilentError(f"{address.name}: no answer within {within_s} s") from error
 
-    async def _exchanged(self, address: Address, said: bytes) -> bytes:
+    async def _exchanged(self, address: Address, said: bytes, ear: Ear) -> bytes:
         """Ask over the warm connection; when that turns out to be lost, once more over a new one."""
         is_warm = address in self._open
         try:
-            return await self._asked(address, said)
+            return await self._asked(address, said, ear)
         except (asyncssh.Error, OSError) as error:
             self._drop(address)
             if not is_warm:
                 raise _silent(address, error) from error
         try:
-            return await self._asked(address, said)
+            return await self._asked(address, said, ear)
         except (asyncssh.Error, OSError) as error:
             self._drop(address)
             raise _silent(address, error) from error
 
-    async def _asked(self, address: Address, said: bytes) -> bytes:
-        connection = await self._connected(address)
+    async def _asked(self, address: Address, said: bytes, ear: Ear) -> bytes:
+        connection = await self._connected(address, ear)
         process: Any = await connection.create_process(COMMAND, encoding=None)
         try:
-            answer, complaint = await _talk(process, said)
+            answer, complaint = await _talk(process, said, ear)
             await process.wait_closed()
         finally:
             process.close()
@@ -105,11 +110,12 @@ class Connections:
             raise HostSilentError(f"{address.name}: {_refusal(process.exit_status, complaint)}")
         return answer
 
-    async def _connected(self, address: Address) -> asyncssh.SSHClientConnection:
+    async def _connected(self, address: Address, ear: Ear) -> asyncssh.SSHClientConnection:
         async with self._opening.setdefault(address, asyncio.Lock()):
             connection = self._open.get(address)
             if connection is None or connection.is_closed():
-                connection = self._open[address] = await _connect(address)
+                connection = self._open[address] = await _connect(address, ear)
+                ear.signed_in()
             return connection
 
     def _drop(self, address: Address) -> None:
@@ -123,7 +129,17 @@ class Connections:
         self._open.clear()
 
 
-async def _connect(address: Address) -> asyncssh.SSHClientConnection:
+class Door(asyncssh.SSHClient):
+    """Hears that a machine takes a connection, before it lets anybody in."""
+
+    def __init__(self, ear: Ear) -> None:
+        self._ear = ear
+
+    def connection_made(self, conn: asyncssh.SSHClientConnection) -> None:
+        self._ear.heard()
+
+
+async def _connect(address: Address, ear: Ear) -> asyncssh.SSHClientConnection:
     """Sign in with the register's key, on a host that has the pinned key, and with nothing else of this machine's."""
     return await asyncssh.connect(
         address.host,
@@ -136,24 +152,26 @@ async def _connect(address: Address) -> asyncssh.SSHClientConnection:
         preferred_auth="publickey",
         keepalive_interval=KEEPALIVE_S,
         compression_algs=None,
+        client_factory=lambda: Door(ear),
     )
 
 
-async def _talk(process: Any, said: bytes) -> tuple[bytes, bytes]:
+async def _talk(process: Any, said: bytes, ear: Ear) -> tuple[bytes, bytes]:
     """Say everything, and take what comes meanwhile: the answers may be longer than what fits on the way."""
     process.stdin.write(said)
     process.stdin.write_eof()
     return await asyncio.gather(
-        _taken(process.stdout, ANSWER_BYTES_MAX),
-        _taken(process.stderr, COMPLAINT_BYTES_MAX),
+        _taken(process.stdout, ANSWER_BYTES_MAX, ear),
+        _taken(process.stderr, COMPLAINT_BYTES_MAX, ear),
     )
 
 
-async def _taken(stream: Any, most_bytes: int) -> bytes:
+async def _taken(stream: Any, most_bytes: int, ear: Ear) -> bytes:
     """Return what a stream gives to its end. Raises HostSilentError when that is more than any answer."""
     pieces: list[bytes] = []
     length = 0
     while piece := await stream.read(1 << 16):
+        ear.heard()
         pieces.append(piece)
         length += len(piece)
         if length > most_bytes:
@@ -167,7 +185,17 @@ def _silent(address: Address, error: Exception) -> HostSilentError:
             f"{address.name}: {address.host} shows another host key than the one pinned at enrolment; "
             "nothing was sent; find out why, and enrol the host again if it is the right machine"
         )
-    return HostSilentError(f"{address.name}: {address.host}: {type(error).__name__}: {error}")
+    return HostSilentError(f"{address.name}: {address.host} port {address.port}: {_words(error)}")
+
+
+def _words(error: Exception) -> str:
+    """Return what went wrong as a person reads it, with what to look at."""
+    if not isinstance(error, OSError):
+        return f"no session: {error}; see the host's set-up"
+    # asyncio puts the address it tried in place of the system's words; a name that leads nowhere has a number below 0.
+    number = error.errno or 0
+    said = os.strerror(number) if number > 0 else error.strerror or ERRNO.sub("", str(error))
+    return f"no connection: {said}; see that the host is up, that its address is right, and that sshd answers there"
 
 
 def _refusal(exit_status: int | None, complaint: bytes) -> str:

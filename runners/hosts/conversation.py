@@ -34,11 +34,15 @@ class Request:
 
 @dataclass(frozen=True)
 class Told:
-    """One answer: a document, and the bytes that came with it. `error` is raised by whoever needs the answer."""
+    """One answer: a document, and the bytes that came with it. `error` is raised by whoever needs the answer.
+
+    `worked_ms` is how long the host worked at it; None where its program is too old to tell.
+    """
 
     document: Any = None
     content: bytes = b""
     error: HostError | None = None
+    worked_ms: int | None = None
 
 
 def request(verb: str, content: bytes = b"", **fields: Any) -> Request:
@@ -68,12 +72,13 @@ def _parse_one(name: str, line: bytes, rest: bytes) -> tuple[Told, bytes]:
     try:
         header = json.loads(line)
         bytes_count = int(header["bytes"])
+        worked_ms = int(header["worked_ms"]) if "worked_ms" in header else None
         error = _error(header["error"]) if "error" in header else None
     except (ValueError, TypeError, KeyError) as reason:
         raise HostSilentError(f"{name}: expected an answer of drivetest host, got {line[:200]!r}") from reason
     if not 0 <= bytes_count <= len(rest):
         raise HostSilentError(f"{name}: expected {bytes_count} bytes of a file, got {len(rest)}")
-    return Told(header.get("ok"), rest[:bytes_count], error), rest[bytes_count:]
+    return Told(header.get("ok"), rest[:bytes_count], error, worked_ms), rest[bytes_count:]
 
 
 def _error(told: dict[str, str]) -> HostError:

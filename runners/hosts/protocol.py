@@ -96,7 +96,8 @@ class LabHost(Protocol):
     def remove(self, run: str, drive_key: str, generation: int) -> str:
         """Remove a run directory and return why it stays, empty where nothing of it is left; `generation` is its last.
 
-        It stays while anything of the run lives, and until a later generation was let in on the drive.
+        It stays while anything of the run lives. Once it is gone no start of that generation, or of an older one, is
+        let in on the drive any more.
         """
         ...
 

@@ -9,6 +9,7 @@ from django.conf import settings
 from runners.errors import DeviceUnknownError
 from runners.hosts.connections import CONNECTIONS, Address, Connections
 from runners.hosts.conversation import Request, Told, parse_answers, request, said
+from runners.hosts.ear import Ear
 from runners.hosts.local import parse_identity, parse_removal, parse_status
 from runners.hosts.protocol import Detached, Identity, ProgramStatus
 from runners.models import Host
@@ -28,12 +29,16 @@ _log_ends: dict[tuple[int, str], int] = {}
 
 
 class SshHost:
-    """One host, for one look: what came with the status of a run is kept as long as the look lasts."""
+    """One host, for one look: what came with the status of a run is kept as long as the look lasts.
+
+    `ear` has heard how the host answered what it was asked since somebody began to listen (runners/hearing.py).
+    """
 
     def __init__(self, host: Host, connections: Connections = CONNECTIONS) -> None:
         self.host = host
         self.address = Address(host.name, host.address, host.port, host.user, host.host_key)
         self.connections = connections
+        self.ear = Ear()
         self._pieces: dict[str, tuple[int, bytes]] = {}
 
     def health(self) -> dict[str, Any]:
@@ -128,8 +133,11 @@ class SshHost:
         return _checked(told)
 
     def _trip(self, requests: Sequence[Request]) -> list[Told]:
-        answer = self.connections.exchange(self.address, said(requests), settings.HOST_ANSWER_TIMEOUT_S)
-        return parse_answers(self.host.name, answer, len(requests))
+        answer = self.connections.exchange(self.address, said(requests), settings.HOST_ANSWER_TIMEOUT_S, self.ear)
+        answers = parse_answers(self.host.name, answer, len(requests))
+        for told in answers:
+            self.ear.has_worked(told.worked_ms)
+        return answers
 
 
 def _checked(told: Told) -> Told:

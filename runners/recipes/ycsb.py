@@ -156,7 +156,7 @@ def _members(dispatch: Dispatch, host: LabHost, ended: list[tuple[Stage, StageEn
     for stage, end in ended:
         run = run_of(dispatch.public_id, stage)
         yield f"{stage.name}.cmd", member(command_text(_argv_run(host, run), end.exit_status))
-        for file, name in _outputs(stage):
+        for file, name in outputs(stage):
             stream = fetch_if_there(host, run, file)
             if stream is not None:
                 with stream:
@@ -165,7 +165,7 @@ def _members(dispatch: Dispatch, host: LabHost, ended: list[tuple[Stage, StageEn
             yield from _database_telemetry(host, run, stage)
 
 
-def _outputs(stage: Stage) -> Iterator[tuple[str, str]]:
+def outputs(stage: Stage) -> Iterator[tuple[str, str]]:
     """Yield the files that a stage may have left, and what follows its name in the archive."""
     yield LOG_FILE, ".log" if stage.is_measured else ".txt"
     yield "stderr", ".stderr" if stage.is_measured else "-stderr.txt"

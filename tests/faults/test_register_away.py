@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from kombu import Connection
 
-from tests.register import PATIENCE_S, Register, wait_for
+from tests.register import PATIENCE_S, WITHOUT_SNAPSHOTS, Register, wait_for
 from webapp.celery import redis_of
 from webapp.supervisor.processes import target_of
 
 pytestmark = pytest.mark.faults
 RUN_S = 1800  # longer than the test: it is cancelled at the end
+# Scripts are put together and run in one: each start of Django takes a second or two of a processor.
 ORDER = """
 from decimal import Decimal
 from uuid import uuid4
@@ -27,15 +28,16 @@ path = str(settings.DATA_DIR.parent / f"drive-{{uuid4()}}.img")
 host.create_file(path, 64 * 1024 * 1024)
 device = bind(add_local_host(admin), host.identify(path), "a file", admin)
 lab = Organisation.objects.get(slug="this-lab")
-print(order(device, lab, Order(Decimal("0.1"), {run_s}, 5), admin).public_id)
+public_id = order(device, lab, Order(Decimal("0.1"), {run_s}, 5), admin).public_id
 """
-# Looks until it is so, or for as long as the tests have patience: to start Django for each look would take a second.
+OF_BEFORE = "public_id = {public_id!r}\n"
+# Looks until it is so, or for as long as the tests have patience.
 LOOK = """
 import json, time
 from runners.models import Dispatch
 until = time.monotonic() + {patience_s}
 while True:
-    found = Dispatch.objects.values("state", "pid", "log_bytes", "reason").get(public_id="{public_id}")
+    found = Dispatch.objects.values("public_id", "state", "pid", "log_bytes", "reason").get(public_id=public_id)
     if ({is_so}) or time.monotonic() > until:
         break
     time.sleep(0.1)
@@ -45,7 +47,7 @@ CANCEL = """
 from runners.models import Dispatch
 from runners.orders import cancel
 from webapp.accounts.models import User
-print(cancel(Dispatch.objects.get(public_id="{public_id}"), User.objects.get(username="admin")))
+cancel(Dispatch.objects.get(public_id=public_id), User.objects.get(username="admin"))
 """
 RUNS = "found['state'] == 'running' and found['log_bytes'] > {more_than}"
 IS_CANCELLED = "found['state'] == 'cancelled'"
@@ -53,7 +55,7 @@ IS_CANCELLED = "found['state'] == 'cancelled'"
 
 @pytest.fixture(scope="module")
 def register(tmp_path_factory):
-    register = Register(tmp_path_factory.mktemp("away") / "var")
+    register = Register(tmp_path_factory.mktemp("away") / "var", **WITHOUT_SNAPSHOTS)
     register.start_and_wait()
     yield register
     for pid in run_processes(register):
@@ -73,32 +75,40 @@ def run_script(register, script):
     return done.stdout.strip().splitlines()[-1]
 
 
-def wait_for_dispatch(register, public_id, is_so):
-    script = LOOK.format(public_id=public_id, is_so=is_so, patience_s=PATIENCE_S / 2)
-    has_come, found = json.loads(run_script(register, script))
+def wait_for_dispatch(register, script, is_so):
+    """Run a script that names a dispatch; return the dispatch once it is so."""
+    look = LOOK.format(is_so=is_so, patience_s=PATIENCE_S / 2)
+    has_come, found = json.loads(run_script(register, script + look))
     assert has_come, found
     return found
 
 
+def order_and_wait(register):
+    return wait_for_dispatch(register, ORDER.format(run_s=RUN_S), RUNS.format(more_than=0))
+
+
+def wait_for_more_of(register, before):
+    return wait_for_dispatch(register, OF_BEFORE.format(**before), RUNS.format(more_than=before["log_bytes"]))
+
+
 @pytest.mark.parametrize("goes", ["stop", "kill"])
 def test_a_run_goes_on_while_the_register_is_away_and_is_taken_up_again(register, goes):
-    public_id = run_script(register, ORDER.format(run_s=RUN_S))
-    before = wait_for_dispatch(register, public_id, RUNS.format(more_than=0))
+    before = order_and_wait(register)
     getattr(register, goes)()
     wait_for(lambda: register.processes() == run_processes(register), lambda: str(register.processes()))
     assert before["pid"] in run_processes(register)
-    told = f"these lab runs go on, and are picked up at the next start: {public_id}"
+    told = f"these lab runs go on, and are picked up at the next start: {before['public_id']}"
     assert (told in register.tell_output()) == (goes == "stop")
     register.start_and_wait()
-    wait_for_dispatch(register, public_id, RUNS.format(more_than=before["log_bytes"]))
-    check_it_can_be_cancelled(register, public_id, before["pid"])
+    wait_for_more_of(register, before)
+    check_it_can_be_cancelled(register, before)
 
 
-def check_it_can_be_cancelled(register, public_id, pid):
+def check_it_can_be_cancelled(register, before):
     """The same process runs, and ends when it is told to."""
-    run_script(register, CANCEL.format(public_id=public_id))
-    assert wait_for_dispatch(register, public_id, IS_CANCELLED)["pid"] == pid
-    wait_for(lambda: not Path(f"/proc/{pid}").exists())
+    cancelled = wait_for_dispatch(register, OF_BEFORE.format(**before) + CANCEL, IS_CANCELLED)
+    assert cancelled["pid"] == before["pid"]
+    wait_for(lambda: not Path(f"/proc/{before['pid']}").exists())
 
 
 def kill_all(register, *names):
@@ -118,12 +128,11 @@ def flush_redis(register):
 
 
 def test_a_run_goes_on_while_every_process_of_the_register_is_killed(register):
-    public_id = run_script(register, ORDER.format(run_s=RUN_S))
-    before = wait_for_dispatch(register, public_id, RUNS.format(more_than=0))
+    before = order_and_wait(register)
     flush_redis(register)
     kill_all(register, "redis", "lab", "beat", "web", "worker")
     kill_all(register, "postgres")
-    after = wait_for_dispatch(register, public_id, RUNS.format(more_than=before["log_bytes"]))
+    after = wait_for_more_of(register, before)
     assert (after["pid"], after["reason"]) == (before["pid"], "")
     assert before["pid"] in run_processes(register)
-    check_it_can_be_cancelled(register, public_id, before["pid"])
+    check_it_can_be_cancelled(register, before)

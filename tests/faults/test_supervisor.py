@@ -10,7 +10,7 @@ import psycopg
 import pytest
 import redis
 
-from tests.register import Register, wait_for
+from tests.register import WITHOUT_SNAPSHOTS, Register, wait_for
 
 pytestmark = pytest.mark.faults
 NOBODY = 65534
@@ -20,7 +20,7 @@ def register_under(directory):
     # Longer than a socket's path may be, and closed to everybody else.
     parent = directory / ("long" * 25)
     parent.mkdir(mode=0o700)
-    return Register(parent / "var")
+    return Register(parent / "var", **WITHOUT_SNAPSHOTS)
 
 
 @pytest.fixture
@@ -42,6 +42,16 @@ def survivor(tmp_path_factory):
 def running(survivor):
     if survivor.supervisor is None or survivor.supervisor.poll() is not None:
         survivor.start_and_wait()
+    return survivor
+
+
+@pytest.fixture
+def stopped(survivor):
+    """One that has run, and does not now; a start only to be stopped takes as long as any."""
+    if survivor.supervisor is None:
+        survivor.start_and_wait()
+    if survivor.supervisor.poll() is None:
+        survivor.stop()
     return survivor
 
 
@@ -93,13 +103,12 @@ def test_stale_lock_files_that_name_a_living_stranger_do_not_stop_a_start(runnin
     assert stranger.poll() is None
 
 
-def test_a_server_that_is_not_ours_in_the_cluster_stops_a_start(running):
+def test_a_server_that_is_not_ours_in_the_cluster_stops_a_start(stopped):
     """An operator may have started PostgreSQL on the cluster by hand: two on one cluster would destroy it."""
-    cluster = running.data_dir / "postgres"
-    running.stop()
-    foreign = subprocess.Popen([sleep_named_postgres(running), "600"], cwd=cluster)
+    cluster = stopped.data_dir / "postgres"
+    foreign = subprocess.Popen([sleep_named_postgres(stopped), "600"], cwd=cluster)
     try:
-        done = running.run_command("up")
+        done = stopped.run_command("up")
         assert done.returncode == 1
         assert f"already served by process {foreign.pid}, not ours" in done.stderr
     finally:

@@ -133,7 +133,9 @@ class SimulatedHost:
         if run in [program.run for program in self.running()]:
             return f"{run}: its program still runs"
         if self.newest.get(drive_key, 0) <= generation:
-            return f"{run}: stays until a later generation than {generation}"
+            if any(program.drive.key == drive_key for program in self.running()):
+                return f"{run}: its drive is held"
+            self.newest[drive_key] = generation
         self.programs.pop(run, None)
         self.files.pop(run, None)
         return ""

@@ -16,11 +16,13 @@ from tests.runners.lab import (
     other_drive,
     running,
 )
+from tests.runners.sweeps import connect_both, loading, sender, sweep_of_two
 from webapp.celery import app
 
 __all__ = [
     "a_lab",
     "connect",
+    "connect_both",
     "device",
     "dispatch",
     "drivetest",
@@ -28,6 +30,7 @@ __all__ = [
     "evidence_of_its_own",
     "fake",
     "in_state",
+    "loading",
     "loop_drives",
     "new_dispatch",
     "new_enrolled",
@@ -36,7 +39,9 @@ __all__ = [
     "program",
     "real_reader",
     "running",
+    "sender",
     "stand_in",
+    "sweep_of_two",
     "undisturbed_host",
     "warm_connections_closed",
 ]

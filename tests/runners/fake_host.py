@@ -60,7 +60,7 @@ class FakeHost:
     def add_drive(
         self, path="/dev/fake0", drive_key="loop:1:2", size_bytes=DRIVE_BYTES, refusals=(), kind="virtual", **told
     ):
-        document = {"path": path} | told
+        document = {"path": path, "signature": None} | told
         self.drives[path] = Identity(path, kind, drive_key, size_bytes, tuple(refusals), document)
         return self.drives[path]
 
@@ -121,7 +121,9 @@ class FakeHost:
         if run in self._running_on(drive_key):
             return f"{run}: its program still runs"
         if self.newest.get(drive_key, 0) <= generation:
-            return f"{run}: stays until a later generation than {generation}"
+            if self._running_on(drive_key):
+                return f"{run}: its drive is held"
+            self.newest[drive_key] = generation
         self.lose(run)
         return self._done("remove", "")
 

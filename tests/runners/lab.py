@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.db import transaction
 from django.db.models.functions import Now
 
 from results.models import Organisation
@@ -28,11 +29,18 @@ def evidence_of_its_own(settings, tmp_path):
 def look_at_all(connect):
     """One round in this thread, as if everything had become due just now."""
     Host.objects.filter(kind=Host.Kind.LOCAL, machine_id="").update(machine_id=machine_id())
-    Dispatch.objects.update(next_look_at=Now())
+    _make_due()
     for is_silent in (False, True):
         while visits := take_due(is_silent, LIMIT):
             for visit in visits:
                 ask(visit, connect)
+
+
+def _make_due():
+    """All dispatches at once, locked in one order: threads that lock rows in any order may wait for each other."""
+    with transaction.atomic():
+        everyone = list(Dispatch.objects.order_by("pk").select_for_update().values_list("pk", flat=True))
+        Dispatch.objects.filter(pk__in=everyone).update(next_look_at=Now())
 
 
 LIMIT = 3  # rows at once: several batches where a test has several dispatches

@@ -117,3 +117,21 @@ def test_a_program_left_behind_is_asked_to_end_until_it_has(left_behind, connect
     look_at_all(connect)
     left_behind.refresh_from_db()
     assert (left_behind.state, left_behind.ended_at is None) == (State.LOST, False)
+
+
+@pytest.mark.parametrize("state", [State.QUEUED, State.RUNNING, State.LOST])
+def test_the_history_names_who_asked_for_a_cancel_at_once(in_state, staff, state):
+    dispatch = in_state(state)
+    cancel(dispatch, staff, "wrong drive")
+    cancel(dispatch, staff)
+    (step,) = dispatch.steps.all()
+    assert (step.from_state, step.to_state, step.actor) == (state, state, staff.get_username())
+    assert step.reason == "a cancel was asked for: wrong drive"
+
+
+def test_the_worker_s_confirmation_is_another_entry(running, connect, staff):
+    cancel(running, staff)
+    see(running, connect)
+    asked, confirmed = list(running.steps.all())[-2:]
+    assert (asked.actor, asked.to_state) == (staff.get_username(), State.RUNNING)
+    assert (confirmed.actor, confirmed.to_state) == ("worker", State.CANCELLED)

@@ -77,6 +77,13 @@ def test_a_silent_host_is_left_alone_the_longer_the_longer_it_is_silent(in_state
     assert waits_s - 2 < waits.total_seconds() <= waits_s + 1
 
 
+def test_a_cancel_that_came_while_an_answer_was_waited_for_is_not_put_off(in_state, staff):
+    dispatch = in_state(State.RUNNING)
+    cancel(dispatch, staff)  # the look that waits has read the row before
+    put_off(dispatch)
+    assert taken(is_silent=True) == [dispatch.pk]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_workers_that_take_at_the_same_time_share(new_dispatch):
     ours = new_dispatch()

@@ -47,6 +47,21 @@ def test_a_daemon_that_runs_is_told_to_read_the_new_rule():
     assert told.index("sshd -t") < told.index("systemctl reload ssh") < told.index('kill -HUP "$(cat /run/sshd.pid)"')
 
 
+def test_a_name_that_is_enrolled_is_pinned_anew_only_where_that_is_said(capsys):
+    old, other = ssh_host(), "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI" + "B" * 43
+    asked = ("add_host", "lab-1", "--address", "192.0.2.2", "--host-key", other, "--sha256", SHA256)
+    with pytest.raises(CommandError, match="give --replace") as refused:
+        call_command(*asked)
+    for shown in (fingerprint(KEY), fingerprint(other), "192.0.2.1", "192.0.2.2"):
+        assert shown in str(refused.value)
+    old.refresh_from_db()
+    assert (old.address, old.host_key) == ("192.0.2.1", KEY)
+    call_command(*asked, "--replace")
+    old.refresh_from_db()
+    assert (old.address, old.host_key) == ("192.0.2.2", other)
+    assert fingerprint(other) in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("option", "value"), [("--user", "root"), ("--host-key", "rubbish"), ("--sha256", "abc"), ("--address", "a b")]
 )

@@ -3,13 +3,16 @@ import threading
 import pytest
 
 from runners import machine
-from runners.errors import HostElsewhereError
+from runners.due import take_due
+from runners.errors import HostElsewhereError, MachineUnknownError
+from runners.health import why_no_work
 from runners.hosts import connect as connect_really
 from runners.looks import look
 from runners.machine import machine_id
 from runners.models import Host
 from runners.orders import add_local_host
 from runners.states import State
+from runners.watch import look_at_due
 from tests.runners.lab import look_at_all
 
 GIVEN = "0123456789abcdef0123456789abcdef\n"
@@ -54,6 +57,63 @@ def test_of_many_that_make_the_id_at_once_all_tell_the_same(named):
         thread.join()
     assert len(told) == 8
     assert len(set(told)) == 1
+
+
+@pytest.fixture
+def unreadable(monkeypatch, tmp_path):
+    """The machine has an id, and whoever reads it fails."""
+    path = tmp_path / "machine-id"
+    path.mkdir()
+    monkeypatch.setattr(machine, "MACHINE_ID", path)
+    return path
+
+
+def test_an_id_that_cannot_be_read_is_not_replaced_by_another(unreadable, tmp_path):
+    with pytest.raises(MachineUnknownError, match=r"machine-id: cannot be read .*expected a file .*chmod 0444"):
+        machine_id()
+    assert not (tmp_path / "lab" / "host-id").exists()
+    assert "cannot be read" in machine.why_unknown()
+
+
+def test_a_data_directory_in_which_no_id_can_be_made_says_so(named, settings, tmp_path):
+    named("")
+    settings.LAB_DIR = tmp_path / "a-file"
+    settings.LAB_DIR.write_text("")
+    with pytest.raises(MachineUnknownError, match="host-id: cannot be read or made"):
+        machine_id()
+
+
+def test_bytes_that_are_no_text_are_no_id_of_a_machine(named, tmp_path):
+    named("")
+    machine.MACHINE_ID.write_bytes(b"\xff" * 32)
+    machine_id()
+    assert (tmp_path / "lab" / "host-id").exists()
+
+
+def test_a_machine_that_cannot_be_told_is_nobody_in_particular(unreadable):
+    assert machine.own_names() == [machine.NOBODY]
+    assert machine.is_here(machine.NOBODY)
+    assert not machine.is_here("of-another")
+
+
+@pytest.mark.django_db
+def test_hosts_over_ssh_are_looked_at_by_a_machine_that_cannot_be_told(in_state, connect, unreadable):
+    dispatch = in_state(State.RUNNING)
+    Host.objects.update(machine_id="this-one")
+    look_at_due(connect)
+    assert take_due(is_silent=False, limit=9) == []
+    pins = {"address": "lab", "user": "drivecert", "host_key": "k", "program_sha256": "5e" * 32}
+    Host.objects.update(kind="ssh", machine_id="", **pins)
+    (visit,) = take_due(is_silent=False, limit=9)
+    assert visit.dispatch_ids == (dispatch.pk,)
+
+
+@pytest.mark.django_db
+def test_the_host_that_this_machine_may_be_gets_no_work_and_says_why(device, unreadable):
+    device.host.machine_id = "this-one"
+    assert "machine-id: cannot be read" in why_no_work(device.host)
+    with pytest.raises(MachineUnknownError, match="chmod"):
+        connect_really(device.host)
 
 
 @pytest.mark.django_db

@@ -1,14 +1,17 @@
+import tarfile
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
-from runners.errors import HostSilentError
+from results.evidence_store import EvidenceDamagedError, open_evidence
+from results.models import Event, Evidence
+from runners.errors import HostSilentError, StartRefusedError
 from runners.models import Dispatch
 from runners.orders import Order, cancel, order
 from runners.run_dirs import remove_old
 from runners.states import State
-from tests.runners.fake_host import WorkerKilledError
+from tests.runners.fake_host import REAL_LOG, Program, WorkerKilledError
 from tests.runners.lab import see
 
 pytestmark = pytest.mark.django_db
@@ -52,7 +55,16 @@ def test_the_directory_of_a_run_that_is_stored_and_old_is_removed_and_its_eviden
     assert followed.submission.log.size_bytes > 0
 
 
-def test_the_newest_run_of_a_drive_stays(done, connect, fake):
+def test_the_newest_run_of_a_drive_is_removed_and_a_late_start_of_it_begins_nothing(done, connect, fake):
+    assert remove(done, connect)
+    assert done.public_id not in fake.files
+    with pytest.raises(StartRefusedError):
+        fake.start(done.public_id, done.drive_key, done.generation, [])
+    assert fake.starts_count == 1
+
+
+def test_a_run_stays_while_its_drive_is_held(done, connect, fake):
+    fake.programs["another"] = Program(9, done.drive_key, done.generation)
     assert not remove(done, connect)
     assert done.public_id in fake.files
 
@@ -67,10 +79,61 @@ def test_nothing_is_removed_where_all_shall_stay(followed, connect, settings):
     assert not remove(followed, connect)
 
 
-def test_a_log_that_was_never_taken_in_stays(running, connect, new_dispatch, staff, fake):
+def left_of(dispatch):
+    """Return the files that were kept of a dispatch that ended as no run, by name."""
+    evidence = Evidence.objects.get(filename=f"{dispatch.public_id}-left.tar")
+    assert not evidence.readings.exists()
+    with open_evidence(evidence) as stream, tarfile.open(fileobj=stream) as tar:
+        return {member.name: tar.extractfile(member).read() for member in tar}
+
+
+def test_what_a_cancelled_run_left_is_kept_before_it_is_removed(running, connect, staff, fake):
     cancel(running, staff)
     assert see(running, connect) == State.CANCELLED
-    see(new_dispatch(), connect)
+    assert remove(age(running), connect)
+    assert running.public_id not in fake.files
+    assert left_of(running)[f"{running.public_id}/log"] == REAL_LOG
+    assert running.submission is None
+
+
+def test_what_a_lost_run_left_is_kept_once_its_end_is_known(running, connect, fake):
+    Dispatch.objects.filter(pk=running.pk).update(state=State.LOST)
+    assert not remove(running, connect)
+    fake.end(running.public_id, None)
+    assert remove(age(running), connect)
+    assert f"{running.public_id}/log" in left_of(running)
+
+
+def test_a_lost_run_that_a_person_has_freed_stays_while_its_program_runs(running, connect, fake):
+    Dispatch.objects.filter(pk=running.pk).update(state=State.LOST)
+    assert not remove(age(running), connect)
+    assert running.public_id in fake.files
+    assert not Evidence.objects.exists()  # its log still grows
+
+
+def test_what_is_left_is_kept_once_whenever_the_worker_is_killed(running, connect, staff, fake):
+    cancel(running, staff)
+    see(running, connect)
+    age(running)
+    fake.dies_after = "remove"
+    with pytest.raises(WorkerKilledError):
+        remove_old(running.device.host, connect)
+    assert remove(running, connect)
+    assert Event.objects.filter(kind="evidence-kept", subject_id=running.public_id).count() == 1
+
+
+def test_a_cancelled_run_that_left_nothing_leaves_no_evidence(running, connect, staff, fake):
+    cancel(running, staff)
+    see(running, connect)
+    fake.files[running.public_id] = {}
+    assert remove(age(running), connect)
+    assert not Evidence.objects.exists()
+
+
+def test_what_is_too_large_to_be_kept_stays(running, connect, staff, fake, settings):
+    settings.UPLOAD_MAX_BYTES = 10
+    cancel(running, staff)
+    see(running, connect)
     assert not remove(age(running), connect)
     assert running.public_id in fake.files
 
@@ -97,9 +160,9 @@ def test_a_lost_run_that_nobody_has_confirmed_stays(followed, connect):
 
 
 def test_what_the_host_keeps_is_asked_for_again(followed, connect, fake):
-    fake.newest[followed.drive_key] = followed.generation
+    fake.programs[followed.public_id].is_running = True
     assert not remove(followed, connect)
-    fake.newest[followed.drive_key] = followed.generation + 1
+    fake.end(followed.public_id, 0)
     assert remove(followed, connect)
 
 
@@ -137,3 +200,27 @@ def test_every_stage_of_a_sweep_is_removed(device, a_lab, staff, connect, fake, 
     see(new_dispatch(), connect)
     assert remove(age(sweep), connect)
     assert not [run for run in fake.files if run.startswith(sweep.public_id)]
+
+
+@pytest.fixture
+def cancelled_and_done(running, connect, staff, fake, new_dispatch):
+    """What one of two dispatches left is to be kept, that of the other is stored."""
+    cancel(running, staff)
+    assert see(running, connect) == State.CANCELLED
+    second = new_dispatch()
+    see(second, connect)
+    fake.write_log(second.public_id)
+    fake.end(second.public_id, 0)
+    assert see(second, connect) == State.DONE
+    return age(running), age(second)
+
+
+@pytest.mark.parametrize("error", [OSError("no room"), EvidenceDamagedError("not what was stored")])
+def test_one_that_cannot_be_kept_is_named_and_stops_no_other(cancelled_and_done, connect, monkeypatch, caplog, error):
+    def fail(*told):
+        raise error
+
+    monkeypatch.setattr("runners.run_dirs.keep_what_is_left", fail)
+    cancelled, done = cancelled_and_done
+    assert remove(done, connect)
+    assert f"{cancelled.public_id}: its run directories stay on local: {error}" in caplog.text

@@ -19,7 +19,7 @@ class EndlessHost:
 
     pieces_count = 0
 
-    def exchange(self, address, said, within_s):
+    def exchange(self, address, said, within_s, ear):
         self.pieces_count += 1
         return json.dumps({"ok": None, "bytes": len(PIECE)}).encode() + b"\n" + PIECE
 

@@ -10,35 +10,17 @@ from runners.models import Host, StageEnd
 from runners.moves import move
 from runners.orders import Order, cancel, order
 from runners.states import State
-from tests.runners.fake_host import FakeHost, WorkerKilledError
+from tests.runners.fake_host import WorkerKilledError
 from tests.runners.lab import see
 from tests.runners.ssh_host import ssh_host
+from tests.runners.sweeps import ALL, OPTIONS, finish, go_through
 
 pytestmark = pytest.mark.django_db
-
-OPTIONS = {"preset": "micron-7450-rocksdb", "record_count": 10, "operation_count": 20, "threads": [1, 2]}
-ALL = ["format", "mount", "load", "settle", "run-a-t001", "run-a-t002", "unmount"]
 
 
 @pytest.fixture
 def sweep(device, a_lab, staff):
     return order(device, a_lab, Order(recipe="ycsb", options=OPTIONS), staff)
-
-
-def finish(dispatch, fake, exit_status=0, output=b"[OVERALL], RunTime(ms), 10\n"):
-    """End the program that runs, and return the name of its stage."""
-    (run,) = [name for name, program in fake.programs.items() if program.is_running]
-    fake.files[run] |= {"log": output, "stderr": b"Command line: -t\n", "side.jsonl": b'{"record": "start"}\n'}
-    fake.end(run, exit_status)
-    return run.removeprefix(f"{dispatch.public_id}.")
-
-
-def go_through(dispatch, connect, fake, failing="", exit_status=1):
-    ended = []
-    while see(dispatch, connect) == State.RUNNING:
-        name = next(run for run, program in fake.programs.items() if program.is_running).partition(".")[2]
-        ended.append(finish(dispatch, fake, exit_status if name == failing else 0))
-    return ended
 
 
 def members(dispatch):
@@ -157,14 +139,6 @@ def test_a_clean_up_that_is_refused_ends_the_sweep_by_name(sweep, connect, fake)
     assert (sweep.state, sweep.reason) == (State.FAILED, f"unmount: {sweep.public_id}.unmount: refused")
 
 
-def test_telemetry_beside_a_load_that_was_refused_gives_the_drive_to_what_cleans_up(device, a_lab, staff, fake):
-    second = Host.objects.create(name="sender", kind="local")
-    hosts = {device.host.name: fake, "sender": FakeHost(refused_stages=("load",))}
-    sweep = order(device, a_lab, Order(recipe="ycsb", options=OPTIONS, load_host=second), staff)
-    assert go_through(sweep, lambda host: hosts[host.name], fake) == ["format", "mount", "unmount"]
-    assert not fake.programs[f"{sweep.public_id}.load-database"].is_running
-
-
 @pytest.mark.parametrize("role", ["drive", "load"])
 def test_a_sweep_over_ssh_is_refused_before_anything_is_formatted(device, a_lab, staff, role):
     lab_1 = ssh_host()
@@ -256,24 +230,6 @@ def test_a_sweep_waits_for_its_hosts_and_keeps_others_from_them(sweep, connect, 
 def test_act_loads_share_a_host(dispatch, connect, other_drive, a_lab, staff):
     beside = order(other_drive, a_lab, Order(1, 60, 10), staff)
     assert {see(dispatch, connect), see(beside, connect)} == {State.RUNNING}
-
-
-def test_requests_of_a_second_host_run_there_beside_telemetry_of_the_drive(device, a_lab, staff, fake):
-    second = Host.objects.create(name="sender", kind="local")
-    hosts = {device.host.name: fake, "sender": FakeHost()}
-    sweep = order(device, a_lab, Order(recipe="ycsb", options=OPTIONS, load_host=second), staff)
-
-    def connect(host):
-        return hosts[host.name]
-
-    while see(sweep, connect) == State.RUNNING and sweep.stage < ALL.index("load"):
-        finish(sweep, fake)
-    assert list(hosts["sender"].programs) == [f"{sweep.public_id}.load"]
-    assert fake.programs[f"{sweep.public_id}.load-database"].is_running
-    finish(sweep, hosts["sender"])
-    see(sweep, connect)
-    assert not fake.programs[f"{sweep.public_id}.load-database"].is_running
-    assert fake.programs[f"{sweep.public_id}.settle"].is_running
 
 
 def test_a_stage_end_is_never_changed(sweep, connect, fake):

@@ -112,6 +112,15 @@ def test_a_sweep_ends_as_comparable_runs(sweep, real_reader):
     assert {run.run.is_virtual for run in (load, one, four)} == {True}
 
 
+def test_a_run_has_the_workload_file_and_the_telemetry_that_were_collected_with_it(sweep, real_reader):
+    wait(sweep(), has_ended)
+    readings.sweep()
+    for each in YcsbRun.objects.select_related("run"):
+        assert "workload-file-missing" not in each.run.findings.values_list("rule_id", flat=True)
+        assert ["readproportion", "0.5"] in each.properties
+        assert each.run.facts["telemetry"]["cpu_busy_pct"]
+
+
 def is_measuring(stage="load", elapsed_s=0, **_):
     return stage != "load" and elapsed_s > 0
 

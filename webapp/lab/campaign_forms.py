@@ -12,7 +12,7 @@ from runners.models import Device
 from runners.recipes import RECIPES
 from runners.recipes.act_config import DESTROY
 from runners.safety import may_be_told_to_destroy
-from webapp.lab.forms import DAY_S, LEAST_LOAD, LONGEST_RUN_S, SLICES_MAX, FactsForm
+from webapp.lab.forms import DAY_S, LEAST_LOAD, LONGEST_RUN_S, MOST_LOAD, SLICES_MAX, TOO_MUCH, FactsForm
 
 DEFAULTS = Terms()
 LONGEST_REST_S = 7 * DAY_S
@@ -21,7 +21,14 @@ LONGEST_REST_S = 7 * DAY_S
 def load_field(label: str, default: Decimal, help_text: str = "") -> forms.DecimalField:
     """Return a field for a load. Three decimals: N x 1000 writes a second is then a whole number."""
     return forms.DecimalField(
-        label=label, min_value=LEAST_LOAD, max_digits=9, decimal_places=3, initial=default, help_text=help_text
+        label=label,
+        min_value=LEAST_LOAD,
+        max_value=MOST_LOAD,
+        max_digits=9,
+        decimal_places=3,
+        initial=default,
+        help_text=help_text,
+        error_messages=TOO_MUCH,
     )
 
 

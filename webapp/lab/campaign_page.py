@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+from django.db.models import Q
 from django.utils import timezone
 
 from results.models import Share
@@ -12,17 +13,18 @@ from results.rules.limits import Limit, is_count_within, parse_limits
 from runners.campaigns.forecast import Forecast, forecast
 from runners.campaigns.ladder import Rung, rungs_of
 from runners.campaigns.missing import has_shortened_runs
-from runners.campaigns.models import Campaign, CampaignEntry
+from runners.campaigns.models import Campaign
 from runners.campaigns.outcome import Outcome, Purpose, Result
 from runners.campaigns.terms import Terms, terms_of
 from runners.campaigns.votes import is_near
 from runners.campaigns.words import NAMES
+from runners.gaps import seconds_of
 from runners.models import Dispatch
 from runners.safety import may_certify
 from runners.silence import silence_words, silent_for_s
-from runners.states import FINAL
+from runners.states import FINAL, ON_HOST
 from webapp.lab.campaign_chart import is_failed, panels_of
-from webapp.lab.campaign_forms import CampaignForm
+from webapp.lab.campaign_history import history_of, label_of
 from webapp.lab.renewal import version_of
 from webapp.register.marks import NearnessMark, nearness_mark
 
@@ -69,6 +71,7 @@ class Row:
     is_near: bool
     is_open: bool
     reason: str
+    gaps_s: str
 
 
 @dataclass(frozen=True)
@@ -84,9 +87,9 @@ def describe_campaign(campaign: Campaign, rungs: list[Rung]) -> dict[str, Any]:
     """Return the context of the page and of its live part."""
     terms, limits = terms_of(campaign.terms), parse_limits(campaign.profile.document)
     state = State(campaign.state)
-    under_way = _under_way(rungs)
+    under_way, others = _under_way(rungs), alongside(campaign)
     return {
-        "version": version_of_campaign(campaign, rungs),
+        "version": version_of_campaign(campaign, rungs, others),
         "campaign": campaign,
         "meaning": MEANINGS[state],
         "is_settled": state in SETTLED,
@@ -100,22 +103,37 @@ def describe_campaign(campaign: Campaign, rungs: list[Rung]) -> dict[str, Any]:
         "under_way": under_way,
         "silence": silence_words(under_way) if under_way else "",
         "estimate": None if state in SETTLED else estimate(terms, rungs, timezone.now()),
-        "entries": [(entry, changed_words(entry)) for entry in campaign.entries.select_related("dispatch")],
+        "history": history_of(campaign),
+        "alongside": [] if state in SETTLED else others,
         "may_certify": may_certify(campaign.device),
         "is_shortened": has_shortened_runs(campaign),
         "terms": term_words(terms),
     }
 
 
-def version_of_campaign(campaign: Campaign, rungs: list[Rung]) -> str:
+def version_of_campaign(campaign: Campaign, rungs: list[Rung], others: list[Dispatch]) -> str:
     """Return the version of its live part; the estimate is told anew with whatever else changes."""
     shown = [campaign.state, campaign.reason, campaign.next_at, campaign.terms, campaign.steps_count]
     climbed = [
-        [rung.dispatch.state, rung.dispatch.last_label_s, rung.outcome.result, rung.run and rung.run.public_id]
+        [
+            rung.dispatch.state,
+            rung.dispatch.last_label_s,
+            rung.dispatch.gaps_count,
+            rung.outcome.result,
+            rung.run and rung.run.public_id,
+        ]
         for rung in rungs
     ]
+    others_ids = [dispatch.public_id for dispatch in others]
     under_way = _under_way(rungs)
-    return version_of([shown, climbed, under_way and silent_for_s(under_way)])
+    return version_of([shown, climbed, others_ids, under_way and silent_for_s(under_way)])
+
+
+def alongside(campaign: Campaign) -> list[Dispatch]:
+    """Return what else of the register may run on the campaign's host: it takes from the machine that is measured."""
+    host = campaign.device.host
+    there = Dispatch.objects.filter(Q(device__host=host) | Q(load_host=host), state__in=ON_HOST)
+    return list(there.exclude(campaign=campaign).order_by("pk"))
 
 
 def _under_way(rungs: list[Rung]) -> Dispatch | None:
@@ -136,6 +154,7 @@ def _row(rung: Rung, limits: tuple[Limit, ...], terms: Terms) -> Row:
         is_near=result in {Result.PASSED, Result.FAILED} and is_near(rung.outcome, terms),
         is_open=result is Result.OPEN,
         reason="" if result in {Result.PASSED, Result.OPEN} else rung.outcome.reason,
+        gaps_s=seconds_of(rung.dispatch.gaps_ms) if rung.dispatch.gaps_count else "",
     )
 
 
@@ -173,22 +192,11 @@ def _expected(rung: Rung) -> Outcome:
 
 def term_words(terms: Terms) -> list[tuple[str, Any]]:
     """Return the terms in the words of the form."""
-    return [(_label(name), _plain(value)) for name, value in terms.as_json().items()]
-
-
-def _label(name: str) -> str:
-    return str(CampaignForm.base_fields[name].label)
+    return [(label_of(name), _plain(value)) for name, value in terms.as_json().items()]
 
 
 def _plain(value: Any) -> Any:
     return ("yes" if value else "no") if isinstance(value, bool) else value
-
-
-def changed_words(entry: CampaignEntry) -> str:
-    """Return what a change changed: Highest load, Nx from 400 to 12."""
-    if entry.kind != CampaignEntry.Kind.CHANGED:
-        return ""
-    return "; ".join(f"{_label(name)} from {was} to {is_now}" for name, (was, is_now) in entry.details.items())
 
 
 def ladder_document(campaign: Campaign) -> dict[str, Any]:

@@ -19,7 +19,8 @@ from runners.safety import may_certify
 from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.campaign_forms import CampaignForm, EditableTermsForm
-from webapp.lab.campaign_page import describe_campaign, ladder_document, version_of_campaign
+from webapp.lab.campaign_page import alongside, describe_campaign, ladder_document, version_of_campaign
+from webapp.lab.cautions import LABEL_FIELD, cautions_of, must_type_label, objection_to_label
 from webapp.lab.dispatches import NO_LAB, lab_of
 from webapp.lab.renewal import is_known, renewed, unchanged
 
@@ -33,8 +34,11 @@ def order_campaign(request: UserRequest, device_id: int) -> HttpResponse:
     device = get_object_or_404(Device.objects.select_related("host"), pk=device_id)
     organisation = lab_of(request.user)
     form = CampaignForm(request.POST or None, device=device, initial={"with_prep": PREP in RECIPES})
-    if request.method == "POST" and organisation is None:
-        form.add_error(None, NO_LAB)
+    typed = request.POST.get(LABEL_FIELD, "")
+    if request.method == "POST" and (
+        objection := objection_to_label(device, typed) if organisation is not None else NO_LAB
+    ):
+        form.add_error(None, objection)
     if request.method == "POST" and organisation is not None and form.is_valid():
         try:
             campaign = actions.start(device, organisation, form.wanted(), request.user)
@@ -42,6 +46,7 @@ def order_campaign(request: UserRequest, device_id: int) -> HttpResponse:
         except actions.DriveTakenError as error:
             form.add_error(None, str(error))
     context = {"device": device, "form": form, "organisation": organisation, "may_certify": may_certify(device)}
+    context |= {"cautions": cautions_of(device), "must_type_label": must_type_label(device)}
     return render(request, "lab/campaign_order.html", context | {"section": "lab"})
 
 
@@ -70,7 +75,7 @@ def live(request: UserRequest, public_id: str) -> HttpResponse:
     """Answer with the part of the page that changes, and with 204 while it has not."""
     campaign = _find(public_id)
     rungs = rungs_of(campaign)
-    if is_known(request, version_of_campaign(campaign, rungs)):
+    if is_known(request, version_of_campaign(campaign, rungs, alongside(campaign))):
         return unchanged()
     return renewed(request, "lab/campaign_live.html", describe_campaign(campaign, rungs))
 

@@ -14,7 +14,8 @@ from runners.recipes.ycsb_setup import SetupError, parse_setup
 from runners.safety import may_be_told_to_destroy, may_certify
 from runners.ycsb_hosts import missing_programs
 from webapp.accounts.requests import UserRequest, staff_only
-from webapp.lab.dispatches import lab_of, objection_to_order
+from webapp.lab.cautions import cautions_of, must_type_label
+from webapp.lab.dispatches import lab_of, objection_to_ask
 from webapp.lab.ycsb_form import YcsbForm, lines_of_presets
 
 STATES_SHOWN = 100
@@ -32,6 +33,8 @@ def detail(request: UserRequest, device_id: int) -> HttpResponse:
         "preparations": Preparation.objects.filter(drive_key=device.drive_key).order_by("-finished_at"),
         "may_certify": may_certify(device),
         "may_be_told_to_destroy": may_be_told_to_destroy(device),
+        "cautions": cautions_of(device),
+        "must_type_label": must_type_label(device),
         "may_be_swept": device.host.kind == Host.Kind.LOCAL,
         "section": "lab",
     }
@@ -43,7 +46,7 @@ def detail(request: UserRequest, device_id: int) -> HttpResponse:
 def prepare(request: UserRequest, device_id: int) -> HttpResponse:
     """Order a preparation; data that is recognised on the drive is written over only where the person says so."""
     device, organisation = _find(device_id), lab_of(request.user)
-    objection = objection_to_order(device, organisation)
+    objection = objection_to_ask(request, device, organisation)
     if organisation is None or objection:
         messages.error(request, objection)
         return redirect("lab-device", device_id)
@@ -60,7 +63,7 @@ def order_ycsb(request: UserRequest, device_id: int) -> HttpResponse:
     device, organisation = _find(device_id), lab_of(request.user)
     form = YcsbForm(request.POST or None)
     if request.method == "POST" and (
-        objection := _objection_to_sweep(device) or objection_to_order(device, organisation)
+        objection := _objection_to_sweep(device) or objection_to_ask(request, device, organisation)
     ):
         form.add_error(None, objection)
     if request.method == "POST" and organisation is not None and form.is_valid():
@@ -75,6 +78,7 @@ def order_ycsb(request: UserRequest, device_id: int) -> HttpResponse:
             return redirect("dispatch-detail", dispatch.public_id)
     context = {"device": device, "form": form, "presets": lines_of_presets(), "organisation": organisation}
     context |= {"missing_programs": missing_programs(device.host)}
+    context |= {"cautions": cautions_of(device), "must_type_label": must_type_label(device)}
     return render(request, "lab/ycsb_order.html", context | {"section": "lab"})
 
 

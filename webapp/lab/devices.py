@@ -3,8 +3,11 @@
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST
 
+from runners.drive_keys import keys_of
 from runners.errors import HostError
 from runners.hosts import connect
 from runners.hosts.protocol import Identity
@@ -13,6 +16,7 @@ from runners.orders import bind
 from runners.plain_files import MIB_BYTES
 from runners.safety import objections_to_binding
 from webapp.accounts.requests import UserRequest, staff_only
+from webapp.lab.cautions import cautions_at_binding
 from webapp.lab.forms import BindForm, DeviceForm
 
 
@@ -21,7 +25,7 @@ from webapp.lab.forms import BindForm, DeviceForm
 def find(request: UserRequest, name: str) -> HttpResponse:
     """Ask for a path, and show what the host finds there."""
     host = get_object_or_404(Host, name=name)
-    form = DeviceForm(request.POST or None)
+    form = DeviceForm(request.POST or None, host=host)
     if request.method == "POST" and form.is_valid():
         try:
             return _show(request, host, form, _identify(host, form))
@@ -31,7 +35,7 @@ def find(request: UserRequest, name: str) -> HttpResponse:
 
 
 def _identify(host: Host, form: DeviceForm) -> Identity:
-    path, create_mib = form.cleaned_data["path"], form.cleaned_data["create_mib"]
+    path, create_mib = form.cleaned_data["path"], form.cleaned_data.get("create_mib")
     lab_host = connect(host)
     if create_mib:
         lab_host.create_file(path, create_mib * MIB_BYTES)
@@ -39,17 +43,30 @@ def _identify(host: Host, form: DeviceForm) -> Identity:
 
 
 def _show(request: UserRequest, host: Host, form: DeviceForm, identity: Identity) -> HttpResponse:
-    label = form.cleaned_data["label"] or identity.document.get("model") or identity.path.rsplit("/", 1)[-1]
+    known = bound_as(host, identity)
+    label = form.cleaned_data["label"] or (known.label if known else _label_of(identity))
     asked = {"path": identity.path, "drive_key": identity.drive_key, "label": label}
     context = {
         "host": host,
         "identity": identity,
         "is_virtual": identity.kind == Device.IdentityKind.VIRTUAL,
         "objections": objections_to_binding(host, connect(host), identity),
+        "cautions": cautions_at_binding(host, identity.path, identity.drive_key, identity.document),
+        "known": known,
+        "is_renaming": known is not None and known.label != label,
         "form": BindForm(initial=asked),
         "section": "lab",
     }
     return render(request, "lab/device_confirm.html", context)
+
+
+def _label_of(identity: Identity) -> str:
+    return str(identity.document.get("model") or identity.path.rsplit("/", 1)[-1])
+
+
+def bound_as(host: Host, identity: Identity) -> Device | None:
+    """Return the device as which a drive is bound to this host already."""
+    return host.devices.filter(drive_key__in=keys_of(identity.drive_key)).order_by("pk").first()
 
 
 @require_POST
@@ -82,5 +99,14 @@ def _bind_same(request: UserRequest, host: Host, form: BindForm) -> None:
     if objections := objections_to_binding(host, lab_host, identity):
         messages.error(request, f"Nothing was added: {'; '.join(objections)}")
         return
+    known = bound_as(host, identity)
+    if known is not None and known.label != shown["label"]:
+        messages.error(request, _already_bound(known))
+        return
     device = bind(host, identity, shown["label"], request.user)
     messages.success(request, f"{device} is added.")
+
+
+def _already_bound(known: Device) -> str:
+    link = format_html('<a href="{}">{}</a>', reverse("lab-device", args=[known.pk]), known.label)
+    return format_html("Nothing was added: the drive is already bound as {}. Its page has a form to rename it.", link)

@@ -12,6 +12,7 @@ from runners.models import Device, Dispatch
 from runners.safety import may_certify
 from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, staff_only
+from webapp.lab.cautions import LABEL_FIELD, cautions_of, must_type_label, objection_to_label
 from webapp.lab.forms import OrderForm
 from webapp.lab.live import describe, version_of_dispatch
 from webapp.lab.renewal import is_known, renewed, unchanged
@@ -26,13 +27,19 @@ def order_run(request: UserRequest, device_id: int) -> HttpResponse:
     device = get_object_or_404(Device.objects.select_related("host"), pk=device_id)
     organisation = lab_of(request.user)
     form = OrderForm(request.POST or None)
-    if request.method == "POST" and (objection := objection_to_order(device, organisation)):
+    if request.method == "POST" and (objection := objection_to_ask(request, device, organisation)):
         form.add_error(None, objection)
     if request.method == "POST" and organisation is not None and form.is_valid():
         dispatch = orders.order(device, organisation, form.order(), request.user)
         return redirect("dispatch-detail", dispatch.public_id)
     context = {"device": device, "form": form, "organisation": organisation, "may_certify": may_certify(device)}
+    context |= {"cautions": cautions_of(device), "must_type_label": must_type_label(device)}
     return render(request, "lab/order.html", context | {"section": "lab"})
+
+
+def objection_to_ask(request: UserRequest, device: Device, organisation: Organisation | None) -> str:
+    """Say why what a person asks for on a page is not ordered; empty where it is."""
+    return objection_to_order(device, organisation) or objection_to_label(device, request.POST.get(LABEL_FIELD, ""))
 
 
 def objection_to_order(device: Device, organisation: Organisation | None) -> str:
@@ -71,11 +78,18 @@ def live(request: UserRequest, public_id: str) -> HttpResponse:
 @staff_only
 def cancel_dispatch(request: UserRequest, public_id: str) -> HttpResponse:
     """Ask for a dispatch to be cancelled."""
-    if orders.cancel(_find(public_id), request.user):
+    if orders.cancel(_find(public_id), request.user, request.POST.get("reason", "")):
         messages.success(request, "Cancel asked for. The worker ends the program and says here when it has ended.")
     else:
         messages.error(request, "Nothing to cancel: it has ended, or a cancel was asked for before.")
     return redirect("dispatch-detail", public_id)
+
+
+@require_safe
+@staff_only
+def confirm_cancel(request: UserRequest, public_id: str) -> HttpResponse:
+    """Ask once, on a page that does not renew itself."""
+    return render(request, "lab/cancel_confirm.html", {"dispatch": _find(public_id), "section": "lab"})
 
 
 @require_POST

@@ -9,6 +9,7 @@ from django.core.validators import RegexValidator
 from results.drivetest import ROWS_MAX
 from results.models import Category
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
+from runners.models import Host
 from runners.orders import Order
 from runners.plain_files import MIB_BYTES
 from runners.recipes import RECIPES
@@ -32,6 +33,9 @@ ROWS_PER_SLICE = 4 + 3
 SLICES_MAX = (ROWS_MAX - 100) // ROWS_PER_SLICE
 # Three decimals: N x 1000 writes a second is then a whole number, which ACT's configuration needs.
 LEAST_LOAD = Decimal("0.001")
+# 20 million reads a second: ten times what the fastest drive of today is sold with. More is a slip of the finger.
+MOST_LOAD = Decimal(10_000)
+TOO_MUCH = {"max_value": f"Expected at most {MOST_LOAD:,}x, which is {MOST_LOAD * 2000:,} reads/s on one drive."}
 
 FACT_FIELDS = (
     "vendor",
@@ -66,6 +70,13 @@ class DeviceForm(forms.Form):
         max_length=100, required=False, help_text="What you call it. Empty: its model or file name."
     )
 
+    def __init__(self, *args: Any, host: Host | None = None, **more: Any) -> None:
+        """Offer no plain file on a host over SSH: it refuses them (docs/lab.md)."""
+        super().__init__(*args, **more)
+        if host is not None and host.kind == Host.Kind.SSH:
+            del self.fields["create_mib"]
+            self.fields["path"].help_text = "As the host sees it: a block device under /dev."
+
     def clean(self) -> dict[str, Any]:
         """Refuse to make files where the kernel keeps its own."""
         cleaned = super().clean() or {}
@@ -79,6 +90,12 @@ class BindForm(forms.Form):
 
     path = forms.CharField(max_length=PATH_CHARS_MAX, validators=[ABSOLUTE_PATH], widget=forms.HiddenInput)
     drive_key = forms.CharField(max_length=255, widget=forms.HiddenInput)
+    label = forms.CharField(max_length=100)
+
+
+class LabelForm(forms.Form):
+    """What a device is called."""
+
     label = forms.CharField(max_length=100)
 
 
@@ -114,10 +131,12 @@ class OrderForm(FactsForm):
     nx_load = forms.DecimalField(
         label="Load, Nx",
         min_value=LEAST_LOAD,
+        max_value=MOST_LOAD,
         max_digits=9,
         decimal_places=3,
         initial=1,
         help_text="1x is 2,000 reads/s and 1,000 writes/s on the device.",
+        error_messages=TOO_MUCH,
     )
     duration_s = forms.IntegerField(
         label="Duration, s",

@@ -1,9 +1,10 @@
-"""The form that enrols a host over SSH."""
+"""The forms that enrol a host over SSH, and that state where a host is."""
 
 from typing import Any
 
 from django import forms
 
+from results.models.evidence import PLACE_CHARS
 from runners.enrolment import Pins
 from runners.models import Host
 
@@ -29,7 +30,7 @@ class HostForm(forms.Form):
         """Refuse a name that is taken; a host is pinned anew by `manage.py add_host`, not by a slip on a page."""
         name: str = self.cleaned_data["name"]
         if Host.objects.filter(name=name).exists():
-            raise forms.ValidationError(f"There is a host {name}. To pin it anew use manage.py add_host.")
+            raise forms.ValidationError(f"There is a host {name}. To pin it anew use manage.py add_host --replace.")
         return name
 
     def clean(self) -> dict[str, Any]:
@@ -44,3 +45,10 @@ class HostForm(forms.Form):
         """Return what was given."""
         names = ("address", "port", "user", "host_key", "program_sha256")
         return Pins(**{name: self.cleaned_data[name] for name in names})
+
+
+class PlaceForm(forms.Form):
+    """Where a host is, in its provider's words."""
+
+    region = forms.CharField(max_length=PLACE_CHARS, required=False, help_text="Such as us-east-1. Empty: not stated.")
+    zone = forms.CharField(max_length=PLACE_CHARS, required=False, help_text="Such as us-east-1a.")

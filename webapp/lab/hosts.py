@@ -1,4 +1,4 @@
-"""Enrolling a host over SSH, its page with its health, and a check on demand."""
+"""Enrolling a host over SSH, its page with its health, a check on demand, and where it is."""
 
 from typing import Any
 
@@ -9,10 +9,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from runners import health
 from runners.enrolment import enrol, own_program_sha256, set_up
+from runners.host_place import state_place
 from runners.hosts.keys import fingerprint
 from runners.models import Host
 from webapp.accounts.requests import UserRequest, staff_only
-from webapp.lab.host_form import HostForm
+from webapp.lab.host_form import HostForm, PlaceForm
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -32,12 +33,30 @@ def add(request: UserRequest) -> HttpResponse:
 def detail(request: UserRequest, name: str) -> HttpResponse:
     """Show how a host is, why it gets no work where that is so, and what its operator does on it."""
     host = get_object_or_404(Host, name=name)
+    return _page(request, host, PlaceForm(initial={"region": host.region, "zone": host.zone}))
+
+
+@require_POST
+@staff_only
+def place(request: UserRequest, name: str) -> HttpResponse:
+    """Keep what is stated of where a host is."""
+    host = get_object_or_404(Host, name=name)
+    form = PlaceForm(request.POST)
+    if not form.is_valid():
+        return _page(request, host, form)
+    if state_place(host, form.cleaned_data["region"], form.cleaned_data["zone"], request.user):
+        messages.success(request, f"Runs that {host} hands in from now on say where it is.")
+    return redirect("lab-host", host.name)
+
+
+def _page(request: UserRequest, host: Host, place_form: PlaceForm) -> HttpResponse:
     context: dict[str, Any] = {
         "host": host,
         "is_ssh": host.kind == Host.Kind.SSH,
         "no_work": health.reasons_for_no_work(host),
         "told_at": health.told_at(host.health),
         "devices": host.devices.order_by("pk"),
+        "place_form": place_form,
         "section": "lab",
     }
     if context["is_ssh"]:

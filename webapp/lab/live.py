@@ -7,8 +7,10 @@ from results.rules.limits import parse_limits
 from results.rules.loads import READS_PER_S
 from runners.campaigns.outcome import Purpose
 from runners.campaigns.words import named
+from runners.gaps import seconds_of
+from runners.left_behind import what_was_kept, what_was_too_large
 from runners.models import Dispatch
-from runners.orders import may_be_retried
+from runners.orders import DECLARED, may_be_retried
 from runners.recipes import RECIPES
 from runners.safety import may_certify
 from runners.silence import silence_words, silent_for_s
@@ -29,6 +31,12 @@ MEANINGS = {
     State.REFUSED: "nothing was written to the drive",
     State.LOST: "the register no longer knows what became of it",
     State.CANCELLED: "it was stopped as asked, or never started",
+}
+# What a silence means for one that may be on its host.
+SILENT = {
+    State.PREPARING: "the same start is asked for again",
+    State.RUNNING: "its program may run on",
+    State.COLLECTING: "its log is taken in once there is an answer",
 }
 BAD_ENDS = frozenset({State.FAILED, State.REFUSED, State.LOST})
 
@@ -59,6 +67,9 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
         "may_certify": may_certify(dispatch.device),
         "shares": _shares_with_limits(dispatch.progress.get("shares", [])),
         "options": _worded(dispatch),
+        "gaps_s": seconds_of(dispatch.gaps_ms),
+        "kept": what_was_kept(dispatch) if dispatch.run_dirs_removed_at else None,
+        "too_large": None if dispatch.run_dirs_removed_at else what_was_too_large(dispatch),
         "steps": list(dispatch.steps.all()),
         "stage_ends": list(dispatch.stage_ends.all()),
         "states": list(dispatch.drive_states.select_related("dispatch")),
@@ -68,8 +79,8 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
 
 def _meaning(dispatch: Dispatch, state: State) -> str:
     """Return what the state means now: of a silent host nobody knows what it does."""
-    if state is State.RUNNING and (silence := silence_words(dispatch)):
-        return f"{silence}; its program may run on"
+    if state in SILENT and (silence := silence_words(dispatch)):
+        return f"{silence}; {SILENT[state]}"
     if state is State.QUEUED and " gets no work: " in dispatch.reason:
         return "it waits for the host"
     return MEANINGS[state]
@@ -82,6 +93,8 @@ def version_of_dispatch(dispatch: Dispatch) -> str:
         "reason",
         "cancel_requested_at",
         "silent_since",
+        "silences",
+        "gaps_count",
         "ended_at",
         "last_label_s",
         "log_bytes",
@@ -137,7 +150,7 @@ def _word(value: Any) -> Any:
 
 def _declared_by(dispatch: Dispatch) -> str:
     """Return the person who said that nothing of a lost dispatch runs; empty where its host did."""
-    step = dispatch.steps.filter(from_state=State.LOST).last()
+    step = dispatch.steps.filter(from_state=State.LOST, reason__startswith=DECLARED).last()
     return step.actor if step else ""
 
 

@@ -7,11 +7,14 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from runners.campaigns.actions import OPEN
+from runners.campaigns.ladder import with_what_was_read
 from runners.campaigns.models import Campaign
+from runners.errors import MachineUnknownError
 from runners.health import reasons_for_no_work
 from runners.models import Dispatch, Host
 from runners.orders import add_local_host
 from webapp.accounts.requests import UserRequest, staff_only
+from webapp.lab.found import found_by
 
 PAGE_ROWS = 50
 
@@ -22,9 +25,10 @@ def lab(request: UserRequest) -> HttpResponse:
     """List hosts with their devices, and the dispatches, newest first."""
     rows = Host.objects.order_by("name").prefetch_related("devices")
     hosts = [(host, reasons_for_no_work(host)) for host in rows]
-    dispatches = Dispatch.objects.select_related("device__host").order_by("-ordered_at", "-pk")
+    dispatches = with_what_was_read(Dispatch.objects.order_by("-ordered_at", "-pk"))
     page = Paginator(dispatches, PAGE_ROWS).get_page(request.GET.get("page"))
     context = {"hosts": hosts, "has_local": Host.objects.filter(kind=Host.Kind.LOCAL).exists(), "page": page}
+    context["dispatches"] = found_by(page.object_list)
     context["open_campaigns"] = Campaign.objects.filter(state__in=OPEN)
     return render(request, "lab/lab.html", context | {"section": "lab"})
 
@@ -33,6 +37,10 @@ def lab(request: UserRequest) -> HttpResponse:
 @staff_only
 def add_this_machine(request: UserRequest) -> HttpResponse:
     """Add the machine that the register runs on as a host."""
-    host = add_local_host(request.user)
+    try:
+        host = add_local_host(request.user)
+    except MachineUnknownError as error:
+        messages.error(request, str(error))
+        return redirect("lab")
     messages.success(request, f"This machine is the host {host}. Add a device to it.")
     return redirect("lab")

@@ -7,10 +7,11 @@ from django.core.management.base import BaseCommand, CommandError
 
 from runners.enrolment import Pins, enrol, own_program_sha256, set_up
 from runners.hosts.keys import fingerprint
+from runners.models import Host
 
 
 class Command(BaseCommand):
-    """Enrolling again under the same name pins anew."""
+    """Enrolling again under the same name pins anew, where `--replace` says that this is meant."""
 
     help = "Enrol a lab host over SSH: pin its host key and its drivetest, and print what to install there."
 
@@ -25,6 +26,7 @@ class Command(BaseCommand):
             required=True,
             help="as `cat /etc/ssh/ssh_host_ed25519_key.pub` prints it on the host itself, not over the network",
         )
+        parser.add_argument("--replace", action="store_true", help="pin a host anew that is enrolled already")
         parser.add_argument("--sha256", default="", help="of the host's drivetest; that of this machine where left out")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -32,6 +34,8 @@ class Command(BaseCommand):
         given = {name: options[name] for name in ("address", "port", "user", "host_key")}
         pins = Pins(**given, program_sha256=options["sha256"] or own_program_sha256())
         try:
+            if not options["replace"]:
+                _refuse_to_replace(options["name"], pins)
             host = enrol(options["name"], pins, None)
         except ValueError as error:
             raise CommandError(str(error)) from error
@@ -43,3 +47,18 @@ class Command(BaseCommand):
             # Not indented: the END of a here-document that is pasted stands at the beginning of its line.
             self.stdout.write(f"{commands}\n")
         self.stdout.write(f"\nThen: manage.py check_host {host}")
+
+
+def _refuse_to_replace(name: str, pins: Pins) -> None:
+    """A key pinned anew is trust in another machine: raises CommandError, with both, where a host has the name."""
+    host = Host.objects.filter(name=name, kind=Host.Kind.SSH).first()
+    if host is None or pins.objections():
+        return
+    raise CommandError(
+        f"{name}: is enrolled already; nothing was changed\n"
+        f"  pinned: {host.user}@{host.address} port {host.port}, host key {fingerprint(host.host_key)}, "
+        f"drivetest {host.program_sha256}\n"
+        f"  given:  {pins.user}@{pins.address} port {pins.port}, host key {fingerprint(pins.host_key)}, "
+        f"drivetest {pins.program_sha256}\n"
+        "compare the key with what the host itself prints; to pin it anew give --replace"
+    )

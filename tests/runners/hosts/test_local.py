@@ -275,11 +275,14 @@ def test_this_machine_is_added_once(staff):
     assert add_local_host(staff) == add_local_host(staff) == Host.objects.get()
 
 
-def test_what_is_removed_was_followed_by_a_later_generation_and_nothing_of_it_runs(drivetest):
+def test_what_is_removed_begins_nowhere_anew(drivetest):
     local = LocalHost()
     lock = local._drive_lock("file:1:2")
     local.put("d-one", {"log": b"a line"})
-    assert "later generation than 1" in local.remove("d-one", "file:1:2", 1)
-    lock.write_text('{"generation": 2, "run_dir": "/lab/d-two"}')
     assert local.remove("d-one", "file:1:2", 1) == local.remove("d-one", "file:1:2", 1) == ""
+    local.put("d-one", {})
+    with pytest.raises(StartRefusedError, match="generation 1 was already given"):
+        local.start("d-one", "file:1:2", 1, ["storage", "config"])
+    assert local.remove("d-one", "file:1:2", 1) == ""
+    assert json.loads(lock.read_text().splitlines()[0])["generation"] == 1
     assert not local._run_dir("d-one").exists()

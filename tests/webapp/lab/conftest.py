@@ -13,6 +13,7 @@ from tests.runners.lab import (  # noqa: F401 - fixtures shared with the dispatc
     fake,
     in_state,
     new_dispatch,
+    running,
 )
 from webapp.accounts.models import Membership
 

@@ -8,10 +8,12 @@ pytestmark = pytest.mark.django_db
 
 PAGES = ["/lab/", "/lab/hosts/add/", "/lab/hosts/local/", "/lab/hosts/local/devices/add/",
          "/lab/devices/{device}/order/", "/lab/dispatches/{dispatch}/",
-         "/lab/dispatches/{dispatch}/live/", "/lab/devices/{device}/campaign/", "/lab/campaigns/",
+         "/lab/dispatches/{dispatch}/live/", "/lab/dispatches/{dispatch}/cancel/confirm/", "/lab/devices/{device}/",
+         "/lab/devices/{device}/campaign/", "/lab/campaigns/",
          "/lab/campaigns/{campaign}/", "/lab/campaigns/{campaign}/live/", "/lab/campaigns/{campaign}/ladder.json",
          ]  # fmt: skip
-DEEDS = ["/lab/hosts/local/add/", "/lab/hosts/local/devices/bind/", "/lab/dispatches/{dispatch}/cancel/",
+DEEDS = ["/lab/hosts/local/add/", "/lab/devices/{device}/label/", "/lab/hosts/local/devices/bind/",
+         "/lab/dispatches/{dispatch}/cancel/",
          "/lab/dispatches/{dispatch}/retry/", "/lab/campaigns/{campaign}/pause/", "/lab/campaigns/{campaign}/resume/",
          "/lab/campaigns/{campaign}/cancel/", "/lab/campaigns/{campaign}/terms/"]  # fmt: skip
 

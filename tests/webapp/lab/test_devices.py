@@ -4,6 +4,7 @@ import pytest
 
 from results.models import Event
 from runners.models import Device, Host
+from tests.runners.ssh_host import ssh_host
 from webapp.lab.forms import DeviceForm
 
 pytestmark = pytest.mark.django_db
@@ -86,6 +87,50 @@ def test_the_register_s_own_files_are_no_devices(host, lab_client, settings, tmp
     (tmp_path / "link").symlink_to(settings.DATA_DIR)
     for named in (path, tmp_path / "link" / "log.gz"):
         assert "data directory" in lab_client.post(FIND, {"path": named}).text
+
+
+def test_a_drive_that_is_bound_is_not_renamed_by_adding_it_again(found, lab_client):
+    _, shown = found
+    lab_client.post(BIND, shown)
+    device = Device.objects.get()
+    told = f'already bound as <a href="/lab/devices/{device.pk}/">drive.img</a>'
+    looked_at = lab_client.post(FIND, {"path": shown["path"], "label": "another"}).text
+    assert told in looked_at
+    assert "Add this device" not in looked_at
+    assert told in lab_client.post(BIND, shown | {"label": "another"}, follow=True).text
+    assert Device.objects.get().label == "drive.img"
+
+
+def test_a_drive_that_is_bound_keeps_its_label_when_its_path_is_taken_anew(found, lab_client):
+    _, shown = found
+    lab_client.post(BIND, shown | {"label": "bench 3"})
+    again = lab_client.post(FIND, {"path": shown["path"]})
+    assert again.context["form"].initial["label"] == "bench 3"
+    assert "Adding it again takes its path and size anew" in again.text
+    assert "is added" in lab_client.post(BIND, dict(again.context["form"].initial), follow=True).text
+
+
+def test_data_that_is_recognised_is_told_before_the_device_is_added(found, lab_client):
+    """The magic number of ext2, ext3 and ext4 at its place: Linux, fs/ext4/ext4.h."""
+    _, shown = found
+    with Path(shown["path"]).open("r+b") as stream:
+        stream.truncate(0)
+        stream.truncate(64 * 1024 * 1024)
+        stream.seek(0x438)
+        stream.write(b"\x53\xef")
+    Device.objects.create(host=Host.objects.get(), label="drive.img", identity_kind="virtual", identity={},
+                          drive_key=shown["drive_key"], path=shown["path"], size_bytes=1)  # fmt: skip
+    text = lab_client.post(FIND, {"path": shown["path"]}).text
+    assert "It may be written to" not in text
+    assert text.index("ext2, ext3 or ext4 file system") < text.index("Add this device")
+
+
+@pytest.mark.parametrize("kind", ["local", "ssh"])
+def test_a_plain_file_is_offered_only_where_the_host_takes_one(lab_client, kind):
+    Host.objects.create(name="local", kind="local")
+    ssh_host("over-ssh")
+    text = lab_client.get(f"/lab/hosts/{'local' if kind == 'local' else 'over-ssh'}/devices/add/").text
+    assert ("plain file" in text, 'name="create_mib"' in text) == (kind == "local", kind == "local")
 
 
 def test_a_path_that_leads_nowhere_is_told_at_the_field(host, lab_client, tmp_path):

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from results.drivetest import ROWS_MAX
 from results.models import Profile
+from runners import orders
 from runners.handing_in import facts_of
 from runners.looks import look
 from runners.models import Dispatch
@@ -88,6 +89,8 @@ def test_staff_of_no_lab_are_told_what_is_missing(device, staff):
         ("nx_load", "0.0005", False),
         ("nx_load", "0", False),
         ("nx_load", "466.67", True),
+        ("nx_load", "10000", True),
+        ("nx_load", "10000.001", False),
         ("nx_load", "1.0001", False),
         ("duration_s", "0", False),
         ("slice_length_s", "60", True),
@@ -289,3 +292,40 @@ def test_a_visitor_frees_no_drive(visitor, in_state):
     visitor.post(f"/lab/dispatches/{lost.public_id}/ended/", {"reason": "I say so"})
     lost.refresh_from_db()
     assert lost.ended_at is None
+
+
+def test_an_absurd_load_is_refused_in_words():
+    assert OrderForm(ASKED | {"nx_load": "100000"}).errors["nx_load"] == [
+        "Expected at most 10,000x, which is 20,000,000 reads/s on one drive."
+    ]
+
+
+def test_a_cancel_is_asked_once_on_a_page_of_its_own(lab_client, dispatch):
+    address = f"/lab/dispatches/{dispatch.public_id}/cancel/"
+    shown = page(lab_client, dispatch).text
+    assert f'href="{address}confirm/"' in shown
+    assert f'action="{address}"' not in shown
+    assert f'action="{address}"' in lab_client.get(f"{address}confirm/").text
+    dispatch.refresh_from_db()
+    assert dispatch.cancel_requested_at is None
+
+
+def test_the_reason_of_a_cancel_stands_in_the_history_with_who_asked(lab_client, dispatch, staff):
+    lab_client.post(f"/lab/dispatches/{dispatch.public_id}/cancel/", {"reason": " wrong\0 drive " + "x" * 600})
+    text = page(lab_client, dispatch).text
+    assert "a cancel was asked for: wrong" in text
+    assert "x" * 500 not in text
+
+
+def test_the_history_begins_with_who_ordered(lab_client, dispatch, staff):
+    queued = page(lab_client, dispatch).text.partition("<b>queued</b>")[2].partition("</time>")[0]
+    assert queued.endswith(f"UTC, {staff.get_username()}")
+
+
+def test_the_person_who_asked_for_a_cancel_is_not_taken_for_who_freed_the_drive(lab_client, in_state, staff):
+    lost = in_state(State.LOST)
+    orders.cancel(lost, staff)
+    Dispatch.objects.update(ended_at=timezone.now())
+    text = page(lab_client, lost).text
+    assert "a cancel was asked for" in text
+    assert "Its host said at" in text

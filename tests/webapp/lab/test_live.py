@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from runners.moves import WORKER, move
+from results.models import Event
+from runners.hearing import Hearing
 from runners.states import State
-from runners.troubles import beat
+from tests.runners.lab import see
 
 pytestmark = pytest.mark.django_db
 
@@ -21,6 +22,20 @@ def test_a_run_whose_host_is_silent_is_not_said_to_run(lab_client, in_state):
     assert "its program runs on the host" not in text
 
 
+@pytest.mark.parametrize(
+    ("state", "meaning"),
+    [
+        (State.PREPARING, "the same start is asked for again"),
+        (State.COLLECTING, "its log is taken in once there is an answer"),
+    ],
+)
+def test_a_silence_is_said_also_before_and_after_the_program(lab_client, in_state, state, meaning):
+    last = timezone.now() - timedelta(seconds=12)
+    dispatch = in_state(state, silent_since=timezone.now(), silences={"local": last.isoformat()})
+    text = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
+    assert re.search(rf"no answer from local for 1[2-6] s; {meaning}", text)
+
+
 @pytest.mark.parametrize(("age_s", "is_said"), [(8, False), (12, True)])
 def test_a_silence_is_said_from_the_second_missed_look_on(lab_client, in_state, age_s, is_said):
     dispatch = in_state(State.RUNNING, heartbeat_at=timezone.now() - timedelta(seconds=age_s))
@@ -28,21 +43,22 @@ def test_a_silence_is_said_from_the_second_missed_look_on(lab_client, in_state, 
     assert (f"no answer from local for {age_s} s" in text) is is_said
 
 
-def test_the_history_keeps_one_entry_of_a_gap(lab_client, in_state):
+def test_the_history_keeps_one_entry_of_a_gap(lab_client, in_state, connect):
     last = timezone.now() - timedelta(seconds=31)
-    dispatch = in_state(State.RUNNING, silent_since=last + timedelta(seconds=20), heartbeat_at=last)
-    beat(dispatch)
-    beat(dispatch)
+    dispatch = in_state(State.RUNNING, silences={"local": last.isoformat()})
+    for _ in range(2):
+        Hearing(dispatch, connect).connect(dispatch.device.host).status(dispatch.public_id)
     (step,) = dispatch.steps.filter(from_state=State.RUNNING)
     assert "no answer from local for 31 s, since " in step.reason
     assert step.reason in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
 
 
-def test_a_gap_in_which_the_program_ended_is_kept_too(in_state):
+def test_a_gap_in_which_the_program_ended_stands_before_its_end(running, connect, fake):
     last = timezone.now() - timedelta(seconds=31)
-    dispatch = in_state(State.RUNNING, silent_since=last + timedelta(seconds=20), heartbeat_at=last)
-    move(dispatch, State.RUNNING, State.COLLECTING, WORKER, "")
-    gap, moved = dispatch.steps.all()
+    type(running).objects.filter(pk=running.pk).update(silences={"local": last.isoformat()})
+    fake.end(running.public_id, 0)
+    see(running, connect)
+    gap, moved = list(running.steps.all())[3:5]
     assert gap.reason.startswith("no answer from local for 31 s")
     assert moved.to_state == State.COLLECTING
 
@@ -58,3 +74,17 @@ def test_a_dispatch_says_when_its_files_were_removed_from_its_host(lab_client, i
     removed_at = datetime(2026, 11, 21, 22, 15, 52, tzinfo=UTC)
     dispatch = in_state(State.DONE, run_dirs_removed_at=removed_at)
     assert "removed from its host on 21 November 2026" in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
+
+
+def test_a_dispatch_says_that_what_it_left_was_too_large_to_be_kept(lab_client, in_state):
+    dispatch = in_state(State.CANCELLED)
+    about = {"subject_type": "dispatch", "subject_id": dispatch.public_id}
+    Event.objects.create(kind="evidence-too-large", reason="d-x.tar: expected at most 10 bytes, found more", **about)
+    text = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
+    said = "What this run left on local was too large to be kept (d-x.tar: expected at most 10 bytes, found more)"
+    assert text.count(said) == 1
+
+
+def test_the_page_tells_how_often_its_host_was_silent(lab_client, in_state):
+    dispatch = in_state(State.RUNNING, gaps_count=3, gaps_ms=12_600)
+    assert "3 times, 13 s in all" in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text

@@ -4,6 +4,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from results.models import Event
+from runners import machine
 from runners.models import Host
 from tests.runners.ssh_host import ssh_host
 
@@ -15,6 +16,13 @@ def test_this_machine_is_added_with_one_button(lab_client):
     answer = lab_client.post("/lab/hosts/local/add/", follow=True)
     assert "Add this machine" not in answer.text
     assert (Host.objects.get().name, Event.objects.get().kind) == ("local", "host-added")
+
+
+def test_a_machine_that_cannot_be_told_from_others_is_not_added(lab_client, monkeypatch, tmp_path):
+    monkeypatch.setattr(machine, "MACHINE_ID", tmp_path)
+    answer = lab_client.post("/lab/hosts/local/add/", follow=True)
+    assert f"{tmp_path}: cannot be read" in answer.text
+    assert not Host.objects.exists()
 
 
 def test_the_overview_lists_devices_and_dispatches(lab_client, dispatch):

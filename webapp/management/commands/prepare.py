@@ -15,7 +15,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("migrate", interactive=False, verbosity=1)
-        if not Product.objects.exists():
+        if settings.PUBLISHED_CATALOGUE and not Product.objects.exists():
             call_command("import_catalogue")
         if not settings.PRODUCTION:
             settings.DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)

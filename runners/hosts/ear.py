@@ -1,0 +1,60 @@
+"""Listening to one machine while it is asked: when it gave its first and its last byte, and how long it gave none."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from time import monotonic
+
+from django.utils import timezone
+
+
+@dataclass(frozen=True)
+class Silence:
+    """A time in which a machine was asked and gave nothing, between two moments at which it did."""
+
+    since: datetime
+    length_s: float
+
+    @property
+    def until(self) -> datetime:
+        return self.since + timedelta(seconds=self.length_s)
+
+
+class Ear:
+    """What was heard of a machine since the last `begin`. Bytes are heard on the thread of the connections.
+
+    `worked_s` is how long the machine worked at its answers, as it tells itself: that it said nothing meanwhile is no
+    silence. `tells_work` is False of a machine whose program is too old to tell.
+    """
+
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget what was heard before: the next question is about to be put."""
+        self.first_at: datetime | None = None
+        self.last_at: datetime | None = None
+        self.longest: Silence | None = None
+        self.worked_s = 0.0
+        self.tells_work = True
+        self.asked()
+
+    def asked(self) -> None:
+        """A question goes out now: until it is answered the machine is waited for."""
+        self._since_s = monotonic()
+
+    def heard(self) -> None:
+        """Something came from the machine now."""
+        now_s, now = monotonic(), timezone.now()
+        length_s = now_s - self._since_s
+        if self.longest is None or length_s > self.longest.length_s:
+            self.longest = Silence(now - timedelta(seconds=length_s), length_s)
+        self.first_at, self.last_at, self._since_s = self.first_at or now, now, now_s
+
+    def signed_in(self) -> None:
+        """The machine has let us in: it was there all the time that took, however long that was."""
+        self.last_at, self._since_s = timezone.now(), monotonic()
+
+    def has_worked(self, worked_ms: int | None) -> None:
+        """The machine says how long it worked at an answer; None where its program does not tell."""
+        self.tells_work = self.tells_work and worked_ms is not None
+        self.worked_s += (worked_ms or 0) / 1000

@@ -1,0 +1,54 @@
+"""A failed load or stress test of which the host may be the cause is repeated before it is believed."""
+
+import pytest
+
+from runners.campaigns.outcome import Purpose
+from runners.campaigns.plan import Run, next_step
+from runners.campaigns.votes import judged
+from tests.runners.campaigns.drives import SMALL, outcome
+
+LATER_S = 10**9
+BUSY = {"host_doubts": ("host-busy",)}
+SCREENED = (outcome("screening", 10, "passed", 1), outcome("screening", 11, "failed", 2))
+
+
+def asked(*past):
+    run = next_step(SMALL, [*SCREENED, *past], LATER_S)
+    assert isinstance(run, Run), run
+    return run.purpose, run.nx, run.reason
+
+
+@pytest.mark.parametrize("result", ["failed", "overloaded"])
+def test_a_doubted_load_test_is_repeated_at_its_load(result):
+    purpose, nx, reason = asked(outcome("load", 10, result, 3, **BUSY))
+    assert (purpose, nx) == (Purpose.LOAD, 10)
+    assert "d-3 failed, and the host may be the cause (host-busy)" in reason
+
+
+def test_a_load_test_that_fails_undoubted_leads_down_at_once():
+    assert asked(outcome("load", 10, "failed", 3))[:2] == (Purpose.LOAD, 9)
+
+
+def test_a_second_fail_is_believed_doubted_or_not():
+    first = outcome("load", 10, "failed", 3, **BUSY)
+    for second in (outcome("load", 10, "failed", 4, **BUSY), outcome("load", 10, "failed", 4)):
+        assert asked(first, second)[:2] == (Purpose.LOAD, 9)
+
+
+def test_a_pass_after_a_doubted_fail_decides():
+    past = outcome("load", 10, "failed", 3, **BUSY), outcome("load", 10, "passed", 4)
+    assert asked(*past)[:2] == (Purpose.STRESS, 20)
+
+
+def test_a_doubted_stress_test_is_repeated_and_a_second_fail_leads_down():
+    load = outcome("load", 10, "passed", 3)
+    first, second = (outcome("stress", 20, "overloaded", number, **BUSY) for number in (4, 5))
+    purpose, nx, reason = asked(load, first)
+    assert (purpose, nx) == (Purpose.STRESS, 20)
+    assert "d-4 failed" in reason
+    assert asked(load, first, second)[:2] == (Purpose.LOAD, 9)
+
+
+def test_a_doubted_screening_run_shows_the_way_and_a_pass_is_never_doubted():
+    assert judged([outcome("screening", 10, "failed", **BUSY)], Purpose.SCREENING, SMALL) == {10: False}
+    assert judged([outcome("load", 10, "passed", **BUSY)], Purpose.LOAD, SMALL) == {10: True}

@@ -1,0 +1,102 @@
+"""What a campaign's page tells of its host: gaps in its history, and what else runs there."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from runners.campaigns import actions
+from runners.gaps import answers_again, enter_late_answer, fell_silent
+from runners.hosts.ear import Ear, Silence
+from runners.models import Dispatch
+from runners.orders import Order, bind, order
+from runners.states import State
+from tests.runners.campaigns.lab import (  # noqa: F401 - fixtures
+    campaign,
+    fake_prep,
+    look_at,
+    new_campaign,
+    newest,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def page(client, campaign, part=""):  # noqa: F811
+    return client.get(f"/lab/campaigns/{campaign.public_id}/{part}")
+
+
+@pytest.fixture
+def running_rung(campaign):  # noqa: F811
+    look_at(campaign)
+    Dispatch.objects.update(state=State.RUNNING)
+    return newest(campaign)
+
+
+@pytest.fixture
+def beside(running_rung, device, a_lab, staff, fake):
+    """A dispatch on another drive of the same host."""
+    other = bind(device.host, fake.add_drive("/dev/fake1", "loop:1:3"), "other drive", staff)
+    return order(other, a_lab, Order(recipe="prep"), staff)
+
+
+def test_a_gap_of_a_run_stands_in_the_campaign_s_history_and_beside_the_run(lab_client, campaign, running_rung):  # noqa: F811
+    now = timezone.now()
+    fell_silent(running_rung, "lab-1", now - timedelta(seconds=31))
+    version = page(lab_client, campaign).context["version"]
+    answers_again(running_rung, "lab-1", now)
+    shown = page(lab_client, campaign, f"live/?version={version}")
+    assert "no answer from lab-1 for 31 s, since " in shown.text
+    assert "host silent 1 time, 31 s in all" in shown.text
+    told = [(line.word, line.dispatch) for line in shown.context["history"]]
+    assert told[-1] == ("silence", running_rung)
+
+
+def test_the_page_renews_itself_for_a_gap_that_no_look_failed_for(lab_client, campaign, running_rung):  # noqa: F811
+    version = page(lab_client, campaign).context["version"]
+    ear = Ear()
+    ear.longest = Silence(timezone.now(), 12)
+    enter_late_answer(running_rung, "lab-1", ear)
+    assert "no answer from lab-1 for 12 s" in page(lab_client, campaign, f"live/?version={version}").text
+
+
+def test_what_a_person_asks_of_a_campaign_names_them(lab_client, campaign, staff):  # noqa: F811
+    actions.change(campaign, {"max_nx": campaign.device.pk + 20}, staff)
+    for deed in (actions.pause, actions.resume, actions.cancel):
+        assert deed(campaign, staff)
+    history = page(lab_client, campaign).context["history"]
+    assert [line.word for line in history] == ["started", "changed", "paused", "resumed", "cancel asked for"]
+    assert {line.actor for line in history} == {staff.get_username()}
+
+
+def test_a_campaign_s_cancel_is_told_by_its_run(campaign, running_rung, staff):  # noqa: F811
+    actions.cancel(campaign, staff)
+    step = running_rung.steps.get()
+    assert (step.actor, step.reason) == (staff.get_username(), f"a cancel was asked for: of its campaign {campaign}")
+
+
+@pytest.mark.parametrize(
+    ("state", "is_told"), [("queued", False), ("preparing", True), ("running", True), ("done", False)]
+)
+def test_another_run_on_the_host_is_warned_of_while_it_runs(lab_client, campaign, beside, state, is_told):  # noqa: F811
+    Dispatch.objects.filter(pk=beside.pk).update(state=state)
+    text = page(lab_client, campaign).text
+    assert ("On the same host, local, there is also" in text) is is_told
+    assert (beside.public_id in text) is is_told
+
+
+def test_the_page_renews_itself_when_another_run_begins_on_the_host(lab_client, campaign, beside):  # noqa: F811
+    version = page(lab_client, campaign).context["version"]
+    Dispatch.objects.filter(pk=beside.pk).update(state=State.RUNNING)
+    assert page(lab_client, campaign, f"live/?version={version}").status_code == 200
+
+
+def test_a_run_on_another_host_is_not_warned_of(lab_client, campaign, beside):  # noqa: F811
+    Dispatch.objects.filter(pk=beside.pk).update(state=State.RUNNING)
+    assert len(page(lab_client, campaign).context["alongside"]) == 1
+    host = campaign.device.host
+    host.pk, host.name = None, "another"
+    host.save()
+    beside.device.host = host
+    beside.device.save()
+    assert page(lab_client, campaign).context["alongside"] == []

@@ -1,0 +1,116 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from results.models import Event
+from runners.campaigns.models import Campaign
+from runners.models import Device, Dispatch, DriveState, Host
+from tests.runners.ssh_host import HEALTH, PINNED
+from tests.webapp.lab.test_dispatches import ASKED
+from webapp.lab.cautions import LABEL_FIELD, cautions_at_binding, cautions_of, must_type_label
+
+pytestmark = pytest.mark.django_db
+
+EXT4 = "an ext2, ext3 or ext4 file system"
+DATA = {"signature": EXT4}
+PAGES = ["", "order/", "campaign/", "ycsb/"]
+SWEEP = {"preset": "micron-7450-rocksdb", "client": "java"}
+
+
+def holding(device, **identity):
+    Device.objects.filter(pk=device.pk).update(identity=identity)
+    device.refresh_from_db()
+    return device
+
+
+def over_ssh(device, **columns):
+    Host.objects.filter(pk=device.host_id).update(kind="ssh", **PINNED, **columns)
+    return Device.objects.select_related("host").get(pk=device.pk)
+
+
+def words(cautions):
+    return [caution.words for caution in cautions]
+
+
+def ask(client, device, part, label=None):
+    """Order by a page, with the label typed where one is given."""
+    asked = {"prepare/": {}, "order/": ASKED, "ycsb/": SWEEP}[part]
+    typed = {} if label is None else {LABEL_FIELD: label}
+    return client.post(f"/lab/devices/{device.pk}/{part}", asked | typed, follow=True).text
+
+
+@pytest.mark.parametrize(
+    ("identity", "told"), [({"signature": None}, []), (DATA, ["holds data"]), ({}, ["data unknown"])]
+)
+def test_data_on_a_drive_is_told_and_so_is_that_nobody_knows(device, identity, told):
+    assert words(cautions_of(holding(device, **identity))) == told
+    assert must_type_label(device) is bool(told)
+
+
+def test_what_was_told_last_counts_with_its_time(device, dispatch):
+    holding(device, **DATA)
+    bound = Event.objects.get(kind="device-bound")
+    assert f"{bound.at:%-d %B %Y, %H:%M} UTC" in cautions_of(device)[0].sentence
+    DriveState.objects.create(dispatch=dispatch, moment="before", drive_key=device.drive_key, reason="away")
+    assert words(cautions_of(device)) == ["holds data"]
+    DriveState.objects.create(
+        dispatch=dispatch, moment="after", drive_key=device.drive_key, document={"signature": None}
+    )
+    assert cautions_of(device) == []
+
+
+@pytest.mark.parametrize(
+    ("health", "told"),
+    [({}, ["list unknown"]), (HEALTH, ["not listed"]), (HEALTH | {"drives": ["loop:1:2"]}, [])],
+)
+def test_a_drive_that_its_host_s_operator_has_not_listed_is_told(device, health, told):
+    device = over_ssh(device, health=health)
+    assert words(cautions_of(device)) == told
+    clean = {"signature": None}
+    assert words(cautions_at_binding(device.host, device.path, device.drive_key, clean)) == told
+
+
+def test_the_time_of_the_list_is_that_of_the_last_check(device):
+    (caution,) = cautions_of(over_ssh(device, health=HEALTH))
+    assert datetime.fromtimestamp(1_800_000_000, UTC).strftime("%-d %B %Y, %H:%M UTC") in caution.sentence
+
+
+@pytest.mark.parametrize("part", PAGES)
+def test_cautions_stand_before_the_buttons_of_every_page_that_orders(lab_client, device, part):
+    holding(device, **DATA)
+    text = lab_client.get(f"/lab/devices/{device.pk}/{part}").text
+    assert text.index(EXT4) < text.index(f'name="{LABEL_FIELD}"') < text.index('<button class="do">')
+    holding(device, signature=None)
+    text = lab_client.get(f"/lab/devices/{device.pk}/{part}").text
+    assert EXT4 not in text
+    assert LABEL_FIELD not in text
+
+
+@pytest.mark.parametrize("part", ["prepare/", "order/", "ycsb/"])
+def test_a_drive_that_holds_data_is_written_over_only_with_its_label_typed(lab_client, device, part):
+    holding(device, **DATA)
+    for label in (None, "fake"):
+        assert "expected the device&#x27;s label, fake drive" in ask(lab_client, device, part, label)
+        assert not Dispatch.objects.exists()
+    ask(lab_client, device, part, "fake drive")
+    assert Dispatch.objects.count() == 1
+
+
+def test_a_campaign_asks_for_the_label_too(lab_client, device):
+    holding(device, **DATA)
+    address = f"/lab/devices/{device.pk}/campaign/"
+    form = lab_client.get(address).context["form"]
+    terms = {field.html_name: field.value() for field in form if field.value() is not None}
+    assert "label, fake drive" in lab_client.post(address, terms).text
+    assert not Campaign.objects.exists()
+    lab_client.post(address, terms | {LABEL_FIELD: "fake drive"})
+    assert Campaign.objects.count() == 1
+
+
+def test_a_device_is_renamed_by_its_own_form_and_the_history_keeps_both(lab_client, device):
+    address = f"/lab/devices/{device.pk}/label/"
+    assert "Nothing was changed" in lab_client.post(address, {"label": " "}, follow=True).text
+    assert "fake drive is called bench 3 now" in lab_client.post(address, {"label": "bench 3"}, follow=True).text
+    device.refresh_from_db()
+    assert device.label == "bench 3"
+    assert Event.objects.get(kind="device-renamed").details == {"label": "bench 3", "before": "fake drive"}

@@ -1,0 +1,59 @@
+"""What the lab's list says beside done."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from runners.models import Dispatch
+from tests.runners.campaigns.lab import end, read_as
+
+pytestmark = pytest.mark.django_db
+
+
+def found(client):
+    return [(word, is_fail) for _, word, is_fail in client.get("/lab/").context["dispatches"]]
+
+
+@pytest.mark.parametrize(
+    ("over_ratio", "outcome", "word", "is_fail"),
+    [
+        ("2", "fail", "fail", True),
+        ("0.5", "pass", "pass", False),
+        ("2", "undecided", "over a limit", True),
+        ("1", "undecided", "within the limits", False),
+        ("0.5", "void", "void", False),
+    ],
+)
+def test_a_run_that_was_read_says_what_it_found(lab_client, dispatch, over_ratio, outcome, word, is_fail):
+    read_as(dispatch, over_ratio, outcome)
+    assert found(lab_client) == [(word, is_fail)]
+    mark = f'done: <span class="fail">{word}</span>' if is_fail else f"done: <span>{word}</span>"
+    assert mark in lab_client.get("/lab/").text
+
+
+def test_a_drive_that_could_not_keep_up_is_told_without_a_run(lab_client, dispatch):
+    end(dispatch, exit_status=4)
+    assert found(lab_client) == [("cannot keep up", True)]
+
+
+@pytest.mark.parametrize("state", ["queued", "running", "failed", "cancelled"])
+def test_nothing_is_said_of_what_was_not_read(lab_client, dispatch, state):
+    end(dispatch, state)
+    assert found(lab_client) == [("", False)]
+
+
+def test_a_stress_test_is_held_against_no_limit(lab_client, dispatch):
+    read_as(dispatch, "2", "fail")
+    Dispatch.objects.update(purpose="stress")
+    assert found(lab_client) == [("ran to completion", False)]
+
+
+def test_the_list_asks_as_often_for_many_read_runs_as_for_one(lab_client, new_dispatch):
+    read_as(new_dispatch(), "2", "fail")
+    with CaptureQueriesContext(connection) as one:
+        lab_client.get("/lab/")
+    for _ in range(9):
+        read_as(new_dispatch(), "2", "fail")
+    with CaptureQueriesContext(connection) as ten:
+        lab_client.get("/lab/")
+    assert len(ten) == len(one)

@@ -1,0 +1,45 @@
+"""Where a lab's host is: stated on its page, and by what is run there from then on."""
+
+import pytest
+from django.test import Client
+
+from results.models import Event
+from runners.handing_in import facts_of
+from runners.models import Dispatch, Host
+
+pytestmark = pytest.mark.django_db
+PLACE = {"region": "eu-west-3", "zone": "eu-west-3b"}
+
+
+def test_a_run_on_a_host_is_where_its_host_is(lab_client, dispatch):
+    assert (facts_of(dispatch).region, facts_of(dispatch).zone) == ("", "")
+    answer = lab_client.post("/lab/hosts/local/place/", PLACE, follow=True)
+    assert 'value="eu-west-3b"' in answer.text
+    facts = facts_of(Dispatch.objects.get(pk=dispatch.pk))
+    assert (facts.region, facts.zone) == ("eu-west-3", "eu-west-3b")
+
+
+def test_the_history_tells_both_places_and_a_repeat_tells_nothing(lab_client, device):
+    for _ in range(2):
+        lab_client.post("/lab/hosts/local/place/", PLACE)
+    event = Event.objects.get(kind="host-place-stated")
+    assert event.details == {"changes": {"region": ["", "eu-west-3"], "zone": ["", "eu-west-3b"]}}
+
+
+def test_a_place_that_is_too_long_is_refused_at_its_field(lab_client, device):
+    answer = lab_client.post("/lab/hosts/local/place/", PLACE | {"region": "r" * 61})
+    assert "at most 60 characters" in answer.text
+    assert Host.objects.get().region == ""
+    lab_client.post("/lab/hosts/local/place/", PLACE | {"region": "r" * 60})
+    assert Host.objects.get().region == "r" * 60
+
+
+def test_only_staff_state_where_a_host_is(visitor, device):
+    for client in (visitor, Client()):
+        assert client.post("/lab/hosts/local/place/", PLACE).status_code in {302, 403}
+    assert Host.objects.get().region == ""
+
+
+def test_a_host_that_is_not_there_has_no_place(lab_client, device):
+    assert lab_client.post("/lab/hosts/nowhere/place/", PLACE).status_code == 404
+    assert lab_client.get("/lab/hosts/local/place/").status_code == 405
