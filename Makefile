@@ -91,8 +91,11 @@ rust-tests:
 rust-docs:
 	cd $(WORKSPACE) && RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --quiet
 
+# One more than there are processors, as tests of whole registers wait for pages, loads and restarts; and no more than
+# one Redis has databases for.
+WORKERS ?= $(shell expr \( $$(nproc) + 1 \& $$(nproc) \< 15 \) \| 15)
 tests: $(VENV)/test.stamp drivetest ## pytest: units, faults, browser
-	$(HEEDING) $(BIN)/python -m pytest -n auto --dist loadgroup
+	$(HEEDING) $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
 bench: $(VENV)/test.stamp drivetest ## measure; BENCH_DEVICE=/dev/X, which is overwritten, for the load
 	$(BIN)/python benchmarks/log_reading.py

@@ -28,10 +28,10 @@ SEED = 6
 OPERATIONS = 172_800_000
 
 
-def generate(count: int) -> None:
-    """Store as many flash drives, each with one result."""
-    draw = random.Random(SEED)  # noqa: S311 - drives to measure with, no secret
-    taken: set[str] = set()
+def generate(count: int, seed: int = SEED) -> None:
+    """Store as many flash drives, each with one result, beside those that are there."""
+    draw = random.Random(seed)  # noqa: S311 - drives to measure with, no secret
+    taken = set(Product.objects.values_list("slug", flat=True))
     products = Product.objects.bulk_create(_product(draw, taken) for _ in range(count))
     runs = Run.objects.bulk_create(_run(draw, product, number) for number, product in enumerate(products))
     Share.objects.bulk_create((share for run in runs for share in _shares(draw, run)), batch_size=5000)

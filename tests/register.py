@@ -17,14 +17,17 @@ from webapp.supervisor.sockets import remove_socket_dir
 
 ROOT = Path(__file__).parent.parent
 PATIENCE_S = 90  # a first start takes 3 s here; two busy cores may take long
+# Seven hundred pages, made a quarter of a minute after every first start and every change: no test but those of
+# snapshots depends on them, and all wait for the processors that they take.
+WITHOUT_SNAPSHOTS = {"SNAPSHOT_PERIOD_S": "86400"}
 GIVEN_BY_THE_SESSION = ("DATABASE_URL", "REDIS_URL", "DRIVECERT_TEST_REDIS_URL", "SECRET_KEY", "HOST", "ALLOWED_HOSTS")
 
 
 class Register:
     """One data directory and the supervisor on it, if it runs."""
 
-    def __init__(self, data_dir):
-        self.data_dir = data_dir
+    def __init__(self, data_dir, **settings):
+        self.data_dir, self.settings = data_dir, settings
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.output = data_dir.parent / f"{data_dir.name}.output"
@@ -47,9 +50,9 @@ class Register:
         wait_for(self._has_come_up, self.tell_output)
 
     def environment(self):
-        """What a new user's shell would hold, besides port and data directory."""
+        """What a new user's shell would hold, besides port, data directory and the settings of this test."""
         kept = {name: value for name, value in os.environ.items() if name not in GIVEN_BY_THE_SESSION}
-        own = {"PORT": str(self.port), "DRIVECERT_DATA": str(self.data_dir)}
+        own = {"PORT": str(self.port), "DRIVECERT_DATA": str(self.data_dir)} | self.settings
         return kept | own | {"DJANGO_SETTINGS_MODULE": "webapp.settings"}
 
     def run_command(self, *words, **environment):

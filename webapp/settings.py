@@ -63,6 +63,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "webapp.security.ContentSecurityPolicyMiddleware",
+    "webapp.tracking.TrackingMarksMiddleware",
     "webapp.register.snapshots.away.DatabaseAwayMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -85,7 +86,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
-            "builtins": ["webapp.templatetags.units"],
+            "builtins": ["webapp.templatetags.units", "webapp.templatetags.meanings"],
         },
     }
 ]
@@ -176,6 +177,8 @@ SNAPSHOT_AGE_MAX_S = env.read_int("SNAPSHOT_AGE_MAX_S", default=6 * 3600)
 
 # The nightly dump of the public register: how many days it is kept, and under which licence its data may be used.
 DUMP_KEPT_DAYS = env.read_int("DUMP_KEPT_DAYS", default=14)
+# A register that takes in a dump of another one starts without products.
+PUBLISHED_CATALOGUE = env.read_bool("PUBLISHED_CATALOGUE", default=True)
 DATA_LICENCE = env.read_text("DATA_LICENCE", "CC-BY-4.0")
 
 CELERY_BROKER_URL = REDIS_URL

@@ -1,5 +1,5 @@
 // The curves of a comparison: one panel for each figure, one line for each column of the table, named by its letter.
-import {axis, drawIn, limitLine, plain, titled, token, whenSeen} from './chart.js';
+import {axis, drawIn, limitLine, limitOf, plain, titled, token, whenSeen} from './chart.js';
 
 const STYLES = [
   {colour: 'accent', dash: 'solid', symbol: 'circle'}, {colour: 'ink', dash: '6px,3px', symbol: 'diamond'},
@@ -8,14 +8,17 @@ const STYLES = [
 ];
 const DOTS_MAX = 40; // of a line: more would be a band
 
-function trace(line, number) {
-  const style = STYLES[number % STYLES.length];
+// By the counts, as the server compared them, unless the reader types a limit: that is held against the share drawn.
+const overs = (line, chart, limit) => limit === chart.limit ? line.over : line.y.map(share => share > limit);
+
+function trace(line, number, chart, limit) {
+  const style = STYLES[number % STYLES.length], over = overs(line, chart, limit);
   return {
     mode: line.x.length > DOTS_MAX ? 'lines' : 'lines+markers', cliponaxis: false, x: line.x, y: line.y, customdata: line.text.map(plain),
     line: {color: token(style.colour), width: 2, dash: style.dash},
     marker: {
-      size: 8, symbol: line.over.map(over => over ? 'square-open' : style.symbol),
-      color: line.over.map(over => token(over ? 'over' : style.colour)), line: {width: 2},
+      size: 8, symbol: over.map(each => each ? 'square-open' : style.symbol),
+      color: over.map(each => token(each ? 'over' : style.colour)), line: {width: 2},
     },
     hovertemplate: `<b>${plain(line.name)}</b> %{customdata}<extra></extra>`,
   };
@@ -30,13 +33,16 @@ const nameOf = line => ({
 function drawChart(plot, chart) {
   const lines = chart.lines.filter(line => line.x.length);
   const most = Math.max(0, ...lines.flatMap(line => line.y));
-  const limit = chart.limit === undefined ? {shapes: [], annotations: []} : limitLine(chart.limit, chart.limitText);
+  const [limit, limitText] = chart.limit === undefined ? [] : limitOf(chart);
+  const said = plot.closest('figure').querySelector('[data-limit]');
+  if (said) said.textContent = limitText;
+  const drawn = limit === undefined ? {shapes: [], annotations: []} : limitLine(limit, limitText);
   const points = lines.flatMap((line, curve) => line.text.map((text, place) => [curve, place, `${line.name}, ${text}`]));
-  drawIn(plot, lines.map(trace), {
+  drawIn(plot, lines.map((line, number) => trace(line, number, chart, limit)), {
     margin: {l: 52, r: 24, t: 20, b: 40},
     xaxis: {...axis(), showgrid: false, nticks: 6, rangemode: 'tozero', title: titled(chart.xTitle)},
-    yaxis: {...axis(), showline: false, nticks: 4, range: [0, Math.max(1.2 * (chart.limit ?? 0), 1.05 * most)]},
-    shapes: limit.shapes, annotations: [...limit.annotations, ...lines.map(nameOf)],
+    yaxis: {...axis(), showline: false, nticks: 4, range: [0, Math.max(1.2 * (limit ?? 0), 1.05 * most)]},
+    shapes: drawn.shapes, annotations: [...drawn.annotations, ...lines.map(nameOf)],
   }, `${chart.title}, ${chart.unit}`, points);
 }
 

@@ -1,4 +1,5 @@
 // A run over its time: the heat map of where its reads fell, and how many there were a second. Both from one answer.
+import {reducedSentence, tableBehind} from './chart-table.js';
 import {axis, drawIn, fetched, isNarrow, titled, token, unitOf, whenSeen} from './chart.js';
 
 const SHADES = 8; // q0 is nothing, q1 what is below 0.0001 %, each next one ten times as much, q7 from 10 %
@@ -89,8 +90,29 @@ function rates(plot, told) {
   drawIn(plot, traces, parts, asked ? 'Achieved rate of reads, percent of what was asked' : 'Achieved rate of reads, a second', points);
 }
 
+// Every line of the table is a column of the chart, with the rates that its band reaches to.
+function rateTable(told) {
+  const part = rate => rate === null ? 'not known' : `${counted.format(rate * 100 / told.asked_per_s)} %`;
+  const rate = value => value === null ? 'not known' : counted.format(value);
+  const heads = [
+    {text: 'From', unit: 's', meaning: 'elapsed'}, {text: 'To', unit: 's', meaning: 'elapsed'},
+    {text: 'Least', unit: 'reads/s', meaning: 'rate'}, {text: 'Greatest', unit: 'reads/s', meaning: 'rate'},
+  ];
+  const shares = [{text: 'Least', unit: 'of what was asked', meaning: 'rate_asked'}, {text: 'Greatest', unit: 'of what was asked', meaning: 'rate_asked'}];
+  const rows = told.columns.map(([start, end], place) => {
+    const ends = [told.least_per_s[place], told.greatest_per_s[place]];
+    return [counted.format(start), counted.format(end), ...ends.map(rate), ...(told.asked_per_s ? ends.map(part) : [])];
+  });
+  return {
+    name: 'Achieved rate', heads: told.asked_per_s ? [...heads, ...shares] : heads, rows,
+    sentence: reducedSentence(told.columns.length, told.pieces_count, told.pieces),
+  };
+}
+
 let asked;
 for (const [name, draw] of [['heat-map', heat], ['rate', rates]]) {
   const box = document.querySelector(`[data-over-time=${name}]`);
   if (box) whenSeen(box, () => asked ??= fetched(box.dataset.source), ([plot], told) => draw(plot, told));
 }
+const fold = document.getElementById('rate-table');
+if (fold) tableBehind(fold, fold.dataset.meanings, async () => rateTable(await (asked ??= fetched(fold.dataset.source))));

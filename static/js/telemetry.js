@@ -1,15 +1,34 @@
 // What the machine did while a run was made: a panel for each quantity that its side file tells.
+import {reducedSentence, tableBehind} from './chart-table.js';
 import {axis, drawIn, fetched, plain, titled, token, unitOf, whenSeen} from './chart.js';
 
 const counted = new Intl.NumberFormat('en-US', {maximumFractionDigits: 1});
 
-function panel(box, series) {
+// The points of a panel as a table: every line is a column of the chart.
+function pointsOf(told, series) {
+  const value = number => number === null ? 'not told' : counted.format(number);
+  return {
+    name: series.name,
+    heads: [
+      {text: 'From', unit: 's', meaning: 'elapsed'}, {text: 'To', unit: 's', meaning: 'elapsed'},
+      {text: 'Least', unit: series.unit, meaning: 'telemetry'}, {text: 'Greatest', unit: series.unit, meaning: 'telemetry'},
+    ],
+    rows: told.columns.map(([start, end], place) => [start, end, series.least[place], series.greatest[place]].map(value)),
+    sentence: reducedSentence(told.columns.length, told.intervals_count, 'intervals'),
+  };
+}
+
+function panel(box, told, series) {
   const figure = document.createElement('figure'), caption = document.createElement('figcaption');
   const name = document.createElement('b'), unit = document.createElement('span'), plot = document.createElement('div');
   [name.textContent, unit.textContent, plot.className] = [series.name, series.unit, 'plot'];
   caption.append(name, ' ', unit);
-  figure.append(caption, plot);
+  const fold = document.createElement('details'), summary = document.createElement('summary');
+  summary.textContent = `Table: ${series.name}`;
+  fold.append(summary);
+  figure.append(caption, plot, fold);
   box.append(figure);
+  tableBehind(fold, box.dataset.meanings, () => pointsOf(told, series));
   return plot;
 }
 
@@ -35,6 +54,6 @@ if (box) {
   whenSeen(box, async () => {
     const told = await fetched(box.dataset.source);
     box.replaceChildren();
-    return {told, plots: told.series.map(series => panel(box, series))};
+    return {told, plots: told.series.map(series => panel(box, told, series))};
   }, (_, {told, plots}) => plots.forEach((plot, place) => draw(plot, told, told.series[place])));
 }

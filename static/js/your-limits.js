@@ -26,6 +26,17 @@ export function limitParameters(form) {
     .filter(([, text, profile]) => text !== profile).map(([name, text]) => [name, text]);
 }
 
+/** Let the links that the limits go along by, home and up, ask for those of the form: as webapp/templatetags/carried.py. */
+export function carryLimits(form) {
+  const names = [...form.querySelectorAll('input[data-threshold]')].map(({name}) => name), own = limitParameters(form);
+  for (const link of document.querySelectorAll('a[data-carries]')) {
+    const {pathname, searchParams, hash} = new URL(link.href);
+    names.forEach(name => searchParams.delete(name));
+    own.forEach(([name, text]) => searchParams.set(name, text));
+    link.setAttribute('href', `${pathname}${searchParams.size ? `?${searchParams}` : ''}${hash}`);
+  }
+}
+
 /** Whether a share is over a limit: by its counts where the log is known, else by the digits. */
 export const isOver = ({share, over, ops}, limit) =>
   over !== undefined && ops !== undefined ? !isCountWithin(over, ops, limit) : billionths(share) > billionths(limit);
@@ -79,6 +90,7 @@ export function markAll(root, limits) {
 
 /** Improve a form on a page whose shares are all in its rows: marks at once, the address kept, the sentence counted again. */
 function improve(form) {
+  if (form.dataset.answers) return; // the server answers it: answering-form.js
   const apply = () => {
     const {limits, wrong} = readLimits(form);
     if (wrong.length) return;
@@ -87,6 +99,8 @@ function improve(form) {
     for (const field of form.querySelectorAll('input[data-threshold]')) kept.delete(field.name);
     for (const [name, text] of limitParameters(form)) kept.set(name, text);
     history.replaceState(null, '', `${location.pathname}${kept.size ? `?${kept}` : ''}${location.hash}`);
+    document.querySelectorAll('[data-profile-limits]').forEach(line => { line.hidden = !limitParameters(form).length; });
+    carryLimits(form);
     const rows = [...document.querySelectorAll('tr:has([data-share])')];
     const within = rows.filter(row => !row.querySelector('.over')).length;
     for (const line of form.querySelectorAll('[data-changes]')) {

@@ -3,11 +3,11 @@
 import os
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
+from tests.browser.looks import DESKTOP, PHONE
 from tests.chromium import CHROMIUM
-from tests.register import Register
+from tests.register import WITHOUT_SNAPSHOTS, Register
 
 QUIET_FLAGS = [
     "--disable-gpu",
@@ -23,8 +23,12 @@ QUIET_FLAGS = [
 
 @pytest.fixture(scope="package")
 def site(tmp_path_factory):
-    """A register as `make run` starts it."""
-    register = Register(tmp_path_factory.mktemp("site") / "var")
+    """A register as `make run` starts it, whose pages are always answered as of now.
+
+    With snapshots its worker makes hundreds of pages anew after each log and each mark that a test leaves, and whether
+    a test sees a page or its snapshot is chance. That both are the same bytes is shown elsewhere.
+    """
+    register = Register(tmp_path_factory.mktemp("site") / "var", **WITHOUT_SNAPSHOTS)
     register.start_and_wait()
     yield register
     register.end()
@@ -68,33 +72,38 @@ def new_page(browser, site):
 @pytest.fixture
 def page(new_page):
     """A desktop browser with JavaScript, signed in nowhere."""
-    return new_page(viewport={"width": 1280, "height": 900})
+    return new_page(viewport=DESKTOP)
 
 
 @pytest.fixture
+def phone_page(new_page):
+    """The narrowest browser that a page has to fit, signed in nowhere."""
+    return new_page(viewport=PHONE)
+
+
+@pytest.fixture(scope="package")
 def credentials(site):
     """Login and password of the first staff user."""
     lines = (site.data_dir / "first-login.txt").read_text().splitlines()
     return dict(line.split(": ") for line in lines)
 
 
-@pytest.fixture
-def staff_page(page, credentials):
-    """A desktop browser, signed in as the first staff user."""
-    page.goto("/accounts/login/")
+@pytest.fixture(scope="package")
+def signed_in(browser, site, credentials):
+    """What a browser keeps that has signed in as the first staff user: each test may go on from there."""
+    context = browser.new_context(base_url=site.url)
+    page = context.new_page()
+    page.goto("/accounts/login/?next=/lab/")
     page.get_by_label("Username").fill(credentials["login"])
     page.get_by_label("Password").fill(credentials["password"])
     page.get_by_role("main").get_by_role("button", name="Sign in").click()
-    page.wait_for_load_state()
-    return page
+    page.wait_for_url("**/lab/")
+    kept = context.storage_state()
+    context.close()
+    return kept
 
 
 @pytest.fixture
-def assert_accessible():
-    """Fail on any rule of axe that a page breaks, naming rule and element."""
-
-    def check(page):
-        found = Axe().run(page).response["violations"]
-        assert [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in found] == []
-
-    return check
+def staff_page(new_page, signed_in):
+    """A desktop browser, signed in as the first staff user."""
+    return new_page(viewport=DESKTOP, storage_state=signed_in)

@@ -2,11 +2,12 @@
 
 import pytest
 
+from tests.browser.looks import faults_of
+
 pytestmark = pytest.mark.browser
 
 CATEGORIES = ["nvme-3dxpoint", "nvme-flash", "sata-sas-flash", "m2-flash", "networked", "cloud", "historical"]
 PAGES = ["/", *(f"/drives/{slug}/" for slug in CATEGORIES)]
-PHONE = {"width": 320, "height": 640}
 
 
 def test_the_home_page_leads_to_every_category(page):
@@ -30,18 +31,9 @@ def test_the_fastest_nvme_drive_comes_first(page):
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_a_page_fits_a_phone(new_page, path):
-    page = new_page(viewport=PHONE)
-    page.goto(path)
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-
-
-@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
-@pytest.mark.parametrize("path", PAGES)
-def test_a_page_breaks_no_rule_of_accessibility(new_page, assert_accessible, path, colour_scheme):
-    page = new_page(color_scheme=colour_scheme)
-    page.goto(path)
-    assert_accessible(page)
+def test_a_page_fits_a_phone_and_breaks_no_rule_of_accessibility(phone_page, path):
+    phone_page.goto(path)
+    assert faults_of(phone_page, fits=(320,), accessible=(1280,)) == {}
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -3,6 +3,7 @@
 import pytest
 from django.conf import settings
 
+from tests.browser.looks import faults_of
 from tests.browser.test_submit_a_log import READ_WITHIN_MS, shown_rows, upload
 
 pytestmark = pytest.mark.browser
@@ -11,32 +12,27 @@ OLD_LOG = settings.BASE_DIR / "tests/data/act/5.3/commit-us.log"
 TWO_SLICES = settings.BASE_DIR / "tests/data/act/6.5/commit-us.log"
 
 
-def assert_fits(page, assert_accessible):
-    for colour_scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=colour_scheme)
-        for width in (1280, 390, 320):
-            page.set_viewport_size({"width": width, "height": 800})
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert_accessible(page)
+def assert_fits(page):
+    assert faults_of(page, fits=(320, 390, 1280), accessible=(320,)) == {}
 
 
-def test_a_log_shorter_than_a_slice_is_read_in_others_from_its_page(staff_page, assert_accessible):
+def test_a_log_shorter_than_a_slice_is_read_in_others_from_its_page(staff_page):
     upload(staff_page, OLD_LOG, slice_length_s="3600")
     staff_page.get_by_text("No slice is whole").wait_for(timeout=READ_WITHIN_MS)
-    assert_fits(staff_page, assert_accessible)
+    assert_fits(staff_page)
     staff_page.get_by_label("Slices of, s").fill("10")
     staff_page.get_by_role("button", name="Read it in these slices").click()
     staff_page.get_by_text("It is read in slices of 10").wait_for()
-    assert_fits(staff_page, assert_accessible)
+    assert_fits(staff_page)
 
 
-def test_the_page_of_an_old_run_says_what_its_times_are_in_every_width(staff_page, assert_accessible):
+def test_the_page_of_an_old_run_says_what_its_times_are_in_every_width(staff_page):
     upload(staff_page, OLD_LOG, slice_length_s="3600")
     link = staff_page.locator("a[href^='/runs/']").first
     link.wait_for(timeout=READ_WITHIN_MS)
     link.click()
     assert staff_page.get_by_text("time in queue and service").count() > 1
-    assert_fits(staff_page, assert_accessible)
+    assert_fits(staff_page)
 
 
 def test_the_chart_of_few_slices_numbers_each_once(staff_page):

@@ -23,26 +23,35 @@ def migrate(state):
 
 
 def old_rows(apps):
-    fields = ("histogram__ordinal", "number", "counts", "ops_count", "start_s", "end_s", "first_line", "last_line")
+    place = ("start_s", "end_s", "first_line", "last_line")
+    fields = ("histogram__run", "histogram__ordinal", "number", "counts", "ops_count", *place)
     return sorted(apps.get_model("results", "Slice").objects.values_list(*fields))
 
 
-@pytest.mark.long
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("ordinals", [(0, 2), (0, 1, 2)])
-def test_rows_of_histograms_become_rows_of_their_run_and_can_be_had_back(ordinals):
-    # Of all: what goes back takes with it whatever rests on it.
-    newest = MigrationExecutor(connection).loader.graph.leaf_nodes()
-    apps = migrate(BEFORE)
+def add_old_run(apps, ordinals):
+    """A run as it was stored before, with these of its histograms."""
     run = apps.get_model("results", "Run").objects.create(tier="reviewed", statistic="worst-slice")
     by_ordinal = {place: run.histograms.create(ordinal=place, name="h", ops_count=0, counts=[]) for place in ordinals}
     for (ordinal, number), counts in OLD.items():
         place = {"start_s": number, "end_s": number + 1, "first_line": 2 * number, "last_line": 2 * number + 1}
         by_ordinal[ordinal].slices.create(number=number, counts=counts, ops_count=sum(counts), **place)
+
+
+@pytest.mark.long
+@pytest.mark.django_db(transaction=True)
+def test_rows_of_histograms_become_rows_of_their_run_and_can_be_had_back():
+    # Of all: what goes back takes with it whatever rests on it.
+    newest = MigrationExecutor(connection).loader.graph.leaf_nodes()
+    apps = migrate(BEFORE)
+    for ordinals in ((0, 2), (0, 1, 2)):
+        add_old_run(apps, ordinals)
     before = old_rows(apps)
     migrate(newest)
-    assert {each.number: each.counts for each in Run.objects.get().slices.all()} == NEW
-    assert [(each.start_s, each.last_line) for each in Slice.objects.all()] == [(1, 3), (2, 5), (4, 9)]
+    assert Run.objects.count() == 2
+    for run in Run.objects.all():
+        assert {each.number: each.counts for each in run.slices.all()} == NEW
+        told = run.slices.order_by("number").values_list("start_s", "last_line")
+        assert list(told) == [(1, 3), (2, 5), (4, 9)]
     assert old_rows(migrate(BEFORE)) == before
     migrate(newest)
-    assert Slice.objects.get(number=4).counts == NEW[4]
+    assert [each.counts for each in Slice.objects.filter(number=4)] == [NEW[4]] * 2

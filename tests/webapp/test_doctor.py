@@ -1,10 +1,17 @@
+from datetime import timedelta
 from io import StringIO
 
 import pytest
 from django.core.management import call_command
 from django.test import override_settings
+from django.utils import timezone
 
+from runners import machine
+from runners.models import Host
+from tests.runners.ssh_host import ssh_host
 from webapp import doctor
+from webapp.doctor import Check
+from webapp.management.commands import doctor as command
 
 
 def told():
@@ -36,7 +43,7 @@ def test_no_secret_is_shown(settings):
 def test_a_missing_program_is_ill(tmp_path):
     with override_settings(DRIVETEST=tmp_path / "drivetest"):
         check = doctor.examine_drivetest()
-    assert "does not run" in check.found
+    assert check.found == f"{tmp_path / 'drivetest'} does not run: No such file or directory"
     assert "make drivetest" in check.remedy
 
 
@@ -45,3 +52,60 @@ def test_a_missing_data_directory_is_ill(tmp_path):
         assert doctor.examine_data_dir().remedy
     with override_settings(DATA_DIR=tmp_path):
         assert not doctor.examine_data_dir().remedy
+
+
+def hosts_told():
+    """Return what is found of each lab host, and the remedy, by part."""
+    return {check.part: (check.found, check.remedy) for check in doctor.examine_hosts()}
+
+
+@pytest.mark.django_db
+def test_a_host_that_takes_work_is_told_with_the_age_of_its_last_check():
+    host = ssh_host(checked_at=timezone.now() - timedelta(seconds=200))
+    (found, remedy) = hosts_told()["lab host lab-1"]
+    assert found == f"last check 3\N{NO-BREAK SPACE}min ago, on {host.checked_at:%-d %B %Y, %H:%M} UTC; takes work"
+    assert not remedy
+
+
+@pytest.mark.django_db
+def test_a_host_that_gets_no_work_says_why():
+    ssh_host(objections=["its clock is +700 s from the register's"])
+    found, remedy = hosts_told()["lab host lab-1"]
+    assert found.endswith("; gets no work")
+    assert remedy == "its clock is +700 s from the register's"
+
+
+@pytest.mark.django_db
+def test_a_host_that_was_never_checked_and_one_that_is_overdue_are_ill(settings):
+    ssh_host(checked_at=None)
+    assert hosts_told()["lab host lab-1"][0].startswith("not checked yet: `manage.py check_host lab-1`")
+    Host.objects.update(checked_at=timezone.now() - timedelta(seconds=4 * settings.HOST_CHECK_PERIOD_S))
+    assert "its last check is overdue" in hosts_told()["lab host lab-1"][1]
+
+
+@pytest.mark.django_db
+def test_doctor_names_the_hosts():
+    ssh_host(checked_at=None)
+    assert "\nwarn lab host lab-1: not checked yet" in told()[1]
+
+
+@pytest.mark.parametrize(
+    ("checks", "status", "words"),
+    [
+        ([Check("Redis", "8.0")], 0, ["well Redis: 8.0"]),
+        ([Check("Redis", "8.0"), Check("lab host a", "gets no work", "it is off", is_host=True)], 0, ["well", "warn"]),
+        ([Check("Redis", "does not answer", "start it"), Check("lab host a", "takes work", is_host=True)], 1, ["ill "]),
+    ],
+)
+def test_the_exit_status_is_about_the_register_alone(monkeypatch, checks, status, words):
+    monkeypatch.setattr(command, "examine", lambda: iter(checks))
+    found, text = told()
+    assert found == status
+    assert all(f"\n{word}" in text for word in words)
+
+
+def test_a_machine_that_cannot_be_told_from_others_is_ill(monkeypatch, tmp_path):
+    monkeypatch.setattr(machine, "MACHINE_ID", tmp_path)
+    check = doctor.examine_machine()
+    assert check.is_ill
+    assert f"{tmp_path}: cannot be read" in check.remedy

@@ -18,7 +18,8 @@ from webapp.api.throttles import ReadThrottle
 
 PUBLIC_RUNS = (
     Run.objects.public()
-    .select_related("product", "superseded_by")
+    .knowing_withheld()
+    .select_related("product", "superseded_by", "reading__evidence")
     .prefetch_related("shares", "verdicts", "ycsb__operations")
 )
 

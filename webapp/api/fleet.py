@@ -43,7 +43,8 @@ class FleetCheck(APIView):
     @extend_schema(
         summary="Check a list of drives",
         description="The body is what `nvme list -o json`, `lsblk -O -J` or `smartctl -j` print, or CSV with a column "
-        "model. States: certified, other-firmware, tested, published, withdrawn, unknown. Nothing is stored.",
+        "model; a column count tells of how many drives a row is. States: certified, other-firmware, tested, "
+        "published, withdrawn, unknown. Nothing is stored.",
         request={"application/json": OpenApiTypes.STR, "text/csv": OpenApiTypes.STR},
         responses={200: OpenApiTypes.OBJECT},
     )

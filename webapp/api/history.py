@@ -8,6 +8,7 @@ from rest_framework import serializers
 from results.event_words import words_of
 from results.history import displaced_by, history_of
 from results.models import Annotation, Certificate, Event, Run, Verdict
+from results.public_history import details_for_everyone, for_everyone, is_by_reviewer
 from webapp.api.serializers import RunSerializer
 
 
@@ -16,6 +17,7 @@ class EventSerializer(serializers.ModelSerializer[Event]):
 
     what = serializers.SerializerMethodField()
     by = serializers.SerializerMethodField()
+    details = serializers.SerializerMethodField()
 
     class Meta:
         """No names of people."""
@@ -27,7 +29,10 @@ class EventSerializer(serializers.ModelSerializer[Event]):
         return words_of(event.kind)
 
     def get_by(self, event: Event) -> str:
-        return "reviewer" if event.actor_id else "register"
+        return "reviewer" if is_by_reviewer(event) else "register"
+
+    def get_details(self, event: Event) -> dict[str, Any]:
+        return details_for_everyone(event.details)
 
 
 class AnnotationSerializer(serializers.ModelSerializer[Annotation]):
@@ -88,4 +93,4 @@ class RunDetailSerializer(RunSerializer):
 
     @extend_schema_field(EventSerializer(many=True))
     def get_history(self, run: Run) -> Any:
-        return EventSerializer(history_of(run).filter(subject_type="run"), many=True).data
+        return EventSerializer(for_everyone(history_of(run).filter(subject_type="run")), many=True).data

@@ -23,6 +23,7 @@ from results.ingest import YCSB
 from results.models import Histogram, Run
 from results.seconds import BusyError, NoIntervalsError, WithheldError, refuse_withheld
 from results.series import Packed, SeriesDamagedError, intervals
+from results.withheld_beside import refuse_withheld_beside
 from webapp.accounts.models import APIToken
 from webapp.api.authentication import token_of
 from webapp.api.problems import ReaderProblem, SlotsProblem, WithheldProblem
@@ -83,7 +84,8 @@ class RunIntervals(APIView):
     def get(self, request: Request, public_id: str) -> HttpResponseBase:
         """Answer 304 without reading where the asker has it already."""
         run = find_run(request, public_id)
-        _refusing(lambda: refuse_withheld(run))  # before anything is said of what the asker has already
+        # Before anything is said of what the asker has already. Status lines may come from beside the log.
+        _refusing(lambda: refuse_withheld_beside(run) if run.workload == YCSB else refuse_withheld(run))
         asked = WindowSerializer(data=request.query_params)
         asked.is_valid(raise_exception=True)
         window = Window(**asked.validated_data)

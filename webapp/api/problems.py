@@ -32,11 +32,18 @@ class CompanionsLateProblem(APIException):
 
     status_code = status.HTTP_409_CONFLICT
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], *, is_embargo_moved: bool = False) -> None:
+        moved = " The embargo holds as it is stated now." if is_embargo_moved else ""
         super().__init__(
             f"Not taken: {', '.join(names)}. The log is being read, or was read, without them. Put log and files into "
-            "one tar or zip and send that: it is a submission of its own."
+            f"one tar or zip and send that: it is a submission of its own.{moved}"
         )
+
+
+class RefusedProblem(APIException):
+    """What was asked for is not to be done as things stand."""
+
+    status_code = status.HTTP_409_CONFLICT
 
 
 class StoreFullProblem(APIException):

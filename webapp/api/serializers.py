@@ -1,10 +1,12 @@
 """The shapes of the API, version 1: fields are added, never renamed or removed."""
 
+from datetime import datetime
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from results.embargo import complaint_about
 from results.intake import COMPANIONS_MAX, Beside, Facts
 from results.models import (
     Category,
@@ -19,8 +21,9 @@ from results.models import (
     YcsbOperation,
     YcsbRun,
 )
-from results.models.evidence import SLICE_LENGTH_DEFAULT_S
+from results.models.evidence import PLACE_CHARS, SLICE_LENGTH_DEFAULT_S
 from results.submission_states import SubmissionState
+from results.withheld_beside import is_beside_withheld
 from webapp.submissions.forms import EMPTY, FACT_FIELDS, SLICE_LENGTH_MAX_S
 
 VERDICT_FIELDS = ["headline", "profile", "histogram", "shares", "violations", "reasons"]
@@ -41,6 +44,19 @@ class LogSerializer(serializers.Serializer[Any]):
     )
 
 
+def refuse_moment(until: datetime | None) -> None:
+    """Raise ValidationError where the end of an embargo is no minute to wait for."""
+    if until is not None and (complaint := complaint_about(until)):
+        raise serializers.ValidationError(complaint)
+
+
+class EmbargoField(serializers.DateTimeField):
+    """A minute that is still to come, with its zone or in UTC; null for no embargo."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(allow_null=True, validators=[refuse_moment], **kwargs)
+
+
 class UploadSerializer(LogSerializer):
     """A log and what its sender states about the drive; what is not stated waits for a reviewer."""
 
@@ -55,7 +71,10 @@ class UploadSerializer(LogSerializer):
     over_provisioning_pct = serializers.DecimalField(
         max_digits=6, decimal_places=2, min_value=0, required=False, default=None, allow_null=True
     )
+    region = serializers.CharField(max_length=PLACE_CHARS, required=False, default="", allow_blank=True)
+    zone = serializers.CharField(max_length=PLACE_CHARS, required=False, default="", allow_blank=True)
     notes = serializers.CharField(max_length=5000, required=False, default="", allow_blank=True)
+    embargo_until = EmbargoField(required=False, default=None)
 
     def facts(self) -> Facts:
         """Return what the sender states."""
@@ -184,7 +203,8 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "id", "url", "product", "tier", "visibility", "statistic", "source", "workload", "tool", "tool_version",
             "reads_per_s", "writes_per_s", "tps", "nx_load", "duration_s", "slice_length_s", "firmware",
             "over_provisioned_to_gb", "over_provisioning_pct", "compress_pct", "device_count", "device_gb",
-            "backing_device", "protocol", "sole_tenant", "notes", "published_at", "member", "superseded_by",
+            "backing_device", "protocol", "sole_tenant", "region", "zone", "started_at", "notes", "published_at",
+            "member", "superseded_by",
             "shares", "verdict", "ycsb",
         ]  # fmt: skip
 
@@ -194,7 +214,10 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     @extend_schema_field(YcsbRunSerializer(allow_null=True))
     def get_ycsb(self, run: Run) -> Any:
         ycsb = getattr(run, "ycsb", None)
-        return None if ycsb is None else YcsbRunSerializer(ycsb).data
+        if ycsb is None:
+            return None
+        withheld = {"command_line": "", "properties": []} if is_beside_withheld(run) else {}
+        return YcsbRunSerializer(ycsb).data | withheld
 
     @extend_schema_field(VerdictSerializer(allow_null=True))
     def get_verdict(self, run: Run) -> Any:

@@ -1,7 +1,7 @@
 """Submitting logs and following them: what the form does, for scripts."""
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import status
 from rest_framework.exceptions import ValidationError
@@ -15,10 +15,17 @@ from rest_framework.throttling import BaseThrottle
 
 from results.evidence_store import StoreFullError
 from results.intake import Receipt, take_in
-from results.models import Submission, SubmissionKey
+from results.models import Run, Submission, SubmissionKey
+from results.refused import ReviewRefusedError
 from results.submission_states import StatedSubmission, with_state
 from webapp.api.authentication import token_of
-from webapp.api.problems import CompanionsLateProblem, KeyReusedProblem, StoreFullProblem, TooLargeProblem
+from webapp.api.problems import (
+    CompanionsLateProblem,
+    KeyReusedProblem,
+    RefusedProblem,
+    StoreFullProblem,
+    TooLargeProblem,
+)
 from webapp.api.serializers import SubmissionSerializer, UploadSerializer
 from webapp.api.throttles import ReadThrottle, SubmitThrottle
 from webapp.submissions.uploads import files_complaint, is_too_large, size_complaint
@@ -40,11 +47,13 @@ def of_sender(request: Request) -> QuerySet[StatedSubmission]:
     return with_state(related).prefetch_related(
         "log__readings",
         "companions__evidence",
+        Prefetch("runs", Run.objects.knowing_withheld()),
         "runs__shares",
         "runs__verdicts",
         "runs__product",
         "runs__ycsb__operations",
         "runs__superseded_by",
+        "runs__reading__evidence",
     )
 
 
@@ -68,7 +77,8 @@ class SubmissionList(ListAPIView[Submission]):
             "The same bytes from the same organisation are the same submission: 201 the first time, 200 again, with "
             "the facts as first stated. Where their reading failed and slice_length_s is another one, or companions "
             "(stderr, command line, configuration, HDR files) are new, they are read again, with the facts as stated "
-            "now. A log that was read keeps the companions it was read with: others answer 409. A key names one "
+            "now. A log that was read keeps the companions it was read with: others answer 409. An embargo_until "
+            "that comes with known bytes holds from now on; of what has been public it answers 409. A key names one "
             "submission: with other bytes it answers 409."
         ),
         parameters=[OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER)],
@@ -82,7 +92,7 @@ class SubmissionList(ListAPIView[Submission]):
         upload.is_valid(raise_exception=True)
         receipt = _take_in(request, upload)
         if receipt.left_out:
-            raise CompanionsLateProblem(receipt.left_out)
+            raise CompanionsLateProblem(receipt.left_out, is_embargo_moved=receipt.is_embargo_moved)
         shown = SubmissionSerializer(of_sender(request).get(pk=receipt.submission.pk)).data
         answer_status = status.HTTP_201_CREATED if receipt.is_new else status.HTTP_200_OK
         return Response(shown, answer_status, headers={"Location": f"/api/v1/submissions/{shown['id']}/"})
@@ -121,6 +131,8 @@ def _take_in(request: Request, upload: UploadSerializer) -> Receipt:
             _bind_key(receipt.submission, key)
     except StoreFullError as error:
         raise StoreFullProblem from error
+    except ReviewRefusedError as refusal:
+        raise RefusedProblem(str(refusal)) from refusal
     return receipt
 
 

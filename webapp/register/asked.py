@@ -1,11 +1,12 @@
 """Parameters of an address, read strictly: each once, none unknown, words from a list, numbers in a range."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 
 from django.http import HttpRequest, QueryDict
 
+from webapp.register.digits import ungrouped
 from webapp.register.not_understood import ParameterError
 
 SHOWN_CHARACTERS = 60  # of what was given, in the sentence that refuses it
@@ -18,13 +19,24 @@ Given = Mapping[str, str]
 
 def given_of(query: QueryDict, names: Collection[str]) -> dict[str, str]:
     """Return the parameters by name. Raises ParameterError for an unknown one and for one that is given twice."""
-    for name in query:
+    refuse_unknown(query, names)
+    return {name: single(query, name) for name in query}
+
+
+def refuse_unknown(given: Iterable[str], names: Collection[str]) -> None:
+    """Refuse parameters that a page does not have."""
+    for name in given:
         if name not in names:
             known = f"one of the parameters {', '.join(names)}" if names else "no parameter"
             raise ParameterError(f"{name[:SHOWN_CHARACTERS]}: expected {known}")
-        if len(query.getlist(name)) != 1:
-            raise ParameterError(f"{name}: expected once, got {len(query.getlist(name))} times")
-    return {name: str(query[name]) for name in query}
+
+
+def single(query: QueryDict, name: str) -> str:
+    """Return the one text of a parameter."""
+    texts = query.getlist(name)
+    if len(texts) != 1:
+        raise ParameterError(f"{name[:SHOWN_CHARACTERS]}: expected once, got {len(texts)} times")
+    return str(texts[0])
 
 
 def one_of(given: Given, name: str, words: Collection[str]) -> str:
@@ -38,11 +50,11 @@ def one_of(given: Given, name: str, words: Collection[str]) -> str:
 
 
 def number_of(given: Given, name: str, least: str, most: str) -> Decimal | None:
-    """Return a decimal from `least` to `most`, None where not given; commas between thousands are read as such."""
+    """Return a decimal from `least` to `most`, None where not given; thousands may be grouped."""
     text = given.get(name, "").strip()
     if not text:
         return None
-    plain = text.replace(",", "")
+    plain = ungrouped(text)
     if not PLAIN.fullmatch(plain) or not Decimal(least) <= Decimal(plain) <= Decimal(most):
         expected = f"a number from {least} to {most} in digits, with at most {PLACES} decimals"
         raise ParameterError(f"{name}={text[:SHOWN_CHARACTERS]}: expected {expected}")

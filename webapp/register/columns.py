@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from results.models import Product, Run, Share, Statistic
+from results.models import Category, Product, Run, Share, Statistic
 from results.rules.endurance import needed_dwpd, sustained_tps, three_digits, tps_per_tb
 from webapp.templatetags import units
 
@@ -70,6 +70,12 @@ def device_tps(run: Run) -> Fraction | None:
     """
     devices = run.device_count or (1 if run.statistic == Statistic.STEADY_AS_PUBLISHED else None)
     return None if run.tps is None or devices is None else Fraction(run.tps) / devices
+
+
+def ranked_tps(run: Run) -> Fraction:
+    """Return the speed that runs are ranked by: of one device, but of a cloud instance as a whole; 0 where unknown."""
+    is_whole = product_of(run).category == Category.CLOUD
+    return Fraction(run.tps or 0) if is_whole else device_tps(run) or Fraction(0)
 
 
 def version_order(run: Run) -> tuple[int, ...] | None:
@@ -164,6 +170,15 @@ CAPACITY = Column(
     lambda run: units.capacity(product_of(run).capacity_gb),
     group="size",
 )
+CATEGORY = Column(
+    "category",
+    "Category",
+    "category",
+    lambda run: product_of(run).category,
+    lambda run: product_of(run).get_category_display(),
+    group="size",
+    is_sortable=False,
+)
 ENDURANCE = Column(
     "endurance_dwpd",
     "Endurance",
@@ -213,6 +228,8 @@ SOLE_TENANT = Column(
     "sole_tenant", "Sole tenant", "text", lambda run: run.sole_tenant, sole_tenant_text, group="size", falls_first=True
 )
 OBSERVED = text_column("backing_device", "Device observed", "backing_device", "ev")
+REGION = text_column("region", "Region", "region", "ev")
+ZONE = text_column("zone", "Zone", "zone", "ev")
 FIRMWARE = text_column("firmware", "Firmware", "firmware", "ev")
 STARTED = Column(
     "started_at", "Started", "text", lambda run: run.started_at, lambda run: units.moment(run.started_at), group="ev"

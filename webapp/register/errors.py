@@ -3,7 +3,9 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from webapp.register.asked_again import typed_fields
 from webapp.register.drives.search import LONGEST_QUERY, words_of
+from webapp.register.not_understood import ParameterError
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -29,3 +31,9 @@ def asked_words(path: str) -> str:
 def not_understood(request: HttpRequest, sentence: str, path: str = "") -> HttpResponse:
     """Name what was not understood, and offer the page without it; `path` where that is another one."""
     return render(request, "400.html", {"sentence": sentence, "path": path or request.path}, status=400)
+
+
+def ask_again(request: HttpRequest, refused: ParameterError) -> HttpResponse:
+    """Name the parameter that was not understood, and give all that was asked back to be corrected."""
+    context = {"sentence": str(refused), "path": request.path, "typed": typed_fields(request, refused)}
+    return render(request, "400.html", context, status=400)

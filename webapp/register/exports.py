@@ -1,6 +1,7 @@
 """The rows of a list page as CSV and JSON: the same rows in the same order, with stable names (docs/exports.md)."""
 
 import csv
+import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 
@@ -14,6 +15,7 @@ from webapp.register.tables import Row, Table
 
 SCHEMA = "drivecert.runs/1"
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets take for a formula
+PLAIN_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 Value = str | int | bool | None
 
@@ -55,6 +57,8 @@ FIELDS: dict[str, Callable[[Run], Value]] = {
     "device_gb": lambda run: run.device_gb,
     "backing_device": lambda run: run.backing_device,
     "protocol": lambda run: run.protocol,
+    "region": lambda run: run.region or None,
+    "zone": lambda run: run.zone or None,
     "tps": lambda run: plain(run.tps),
     "statistic": lambda run: run.statistic,
     **{share_code(threshold_us): printed_share(threshold_us) for threshold_us in SHARE_THRESHOLDS_US},
@@ -84,11 +88,15 @@ def row_values(row: Row) -> dict[str, Value]:
 
 
 def csv_cell(value: Value) -> str:
-    """Return a cell as text; text that a spreadsheet would run as a formula gets an apostrophe before it."""
+    """Return a cell as text; text that a spreadsheet would run as a formula gets an apostrophe before it.
+
+    A plain number is none, also where it is negative.
+    """
     if isinstance(value, bool):
         return "yes" if value else "no"
     text = "" if value is None else str(value)
-    return f"'{text}" if isinstance(value, str) and text.startswith(FORMULA_STARTS) else text
+    is_formula = isinstance(value, str) and text.startswith(FORMULA_STARTS) and not PLAIN_NUMBER.fullmatch(text)
+    return f"'{text}" if is_formula else text
 
 
 def csv_response(filename: str, header: Iterable[str], rows: Iterable[Iterable[Value]]) -> HttpResponse:

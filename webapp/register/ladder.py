@@ -41,6 +41,11 @@ class Ladders:
     limits: tuple[Limit, ...]
     ladders: list[Ladder]
 
+    @property
+    def has_several(self) -> bool:
+        """There are runs to choose from: one alone compares with none here."""
+        return sum(len(ladder.rungs) for ladder in self.ladders) > 1
+
 
 def ladders_of(runs: Iterable[Run], limits: tuple[Limit, ...]) -> Ladders:
     """Return the ladders of runs that stand and were fetched for a table; those without any run are left out."""

@@ -32,6 +32,7 @@ class LogView:
     sentence: str
     earlier: int | None
     later: int | None
+    is_missing: bool = False  # the log was looked through, and has no such line
 
 
 def has_lines(run: Run) -> bool:
@@ -48,10 +49,10 @@ def log_view(run: Run, evidence: Evidence, first: int, last: int) -> LogView:
     try:
         found = list(numbered_lines(evidence, start, end, run.member))
     except NOT_LOOKED_UP:
-        found = []
+        return LogView([], NOT_HERE, None, None)
     lines = [LogLine(number, _printable(text), first <= number <= last) for number, text in found]
     if not any(line.is_asked for line in lines):
-        return LogView([], NOT_HERE, None, None)
+        return LogView([], NOT_HERE, None, None, is_missing=True)
     earlier = max(start - SHOWN_LINES + BEFORE_LINES, 1) if start > 1 else None
     return LogView(lines, "", earlier, end + 1 if len(lines) == SHOWN_LINES else None)
 

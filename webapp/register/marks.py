@@ -60,9 +60,12 @@ def tier_mark(tier: str, word: str | None = None) -> TierMark:
 
 def run_tier_mark(run: Run) -> TierMark:
     """Return the mark of a run's tier; for published runs the word says by whom, as the published page does."""
-    if run.tier != Tier.PUBLISHED:
-        return tier_mark(run.tier)
-    return tier_mark(run.tier, f"published, {tested_by(run.source)}")
+    return tier_mark(run.tier, run_tier_word(run))
+
+
+def run_tier_word(run: Run) -> str:
+    """Return the word of a run's tier alone."""
+    return f"published, {tested_by(run.source)}" if run.tier == Tier.PUBLISHED else str(Tier(run.tier).label)
 
 
 def tested_by(source: str) -> str:

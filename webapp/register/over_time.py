@@ -4,7 +4,7 @@ A column may stand for many minutes. Each cell is then the largest share that an
 its least and its greatest, so that one bad minute of a week is seen (results/rules/reduction.py).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -152,6 +152,18 @@ def csv_lines(histogram: Histogram, told: OverTime) -> tuple[list[str], list[lis
     return header, [
         [str(value) if isinstance(value, float) else value for value in _line(each)] for each in told.columns
     ]
+
+
+def rate_lines(pieces: Iterable[Counted]) -> tuple[list[str], list[list[Any]]]:
+    """Return header and lines of every piece of a run: its reads, and how many there were a second."""
+    return ["start_s", "end_s", "reads", "reads_per_s"], [_rate_line(piece) for piece in pieces]
+
+
+def _rate_line(piece: Counted) -> list[Any]:
+    span = [piece.start_s, piece.end_s]
+    if piece.counts is None:
+        return [*span, None, None]
+    return [*span, piece.ops_count, str(_rounded(piece.ops_count / (piece.end_s - piece.start_s), 6))]
 
 
 def _line(column: Column) -> list[int | float | None]:

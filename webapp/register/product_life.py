@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from django.db.models import Q
 
 from results.models import Event, Product
-from webapp.register.run_life import HistoryLine, line_of
+from results.public_history import for_everyone
+from webapp.register.run_life import HistoryLine, told_line
 
 SHOWN_EVENTS = 50
-OPENED = "product-created"
 
 
 @dataclass(frozen=True)
@@ -32,15 +32,16 @@ class ProductHistory:
 def history_of(product: Product, run_ids: Collection[str]) -> ProductHistory:
     """Return what was done to a product and to the runs of it that everyone may see."""
     certificates = list(product.certificates.values_list("public_id", flat=True))
-    found = Event.objects.filter(
+    of_product = Event.objects.filter(
         Q(subject_type="product", subject_id=product.slug)
         | Q(subject_type="certificate", subject_id__in=certificates)
         | Q(subject_type="run", subject_id__in=run_ids)
     )
+    found = for_everyone(of_product)
     newest = list(found.order_by("-at", "-id")[:SHOWN_EVENTS])
     return ProductHistory([_told(event) for event in newest], found.count())
 
 
 def _told(event: Event) -> ProductEvent:
     is_run, is_certificate = event.subject_type == "run", event.subject_type == "certificate"
-    return ProductEvent(line_of(event), event.subject_id * is_run, event.subject_id * is_certificate)
+    return ProductEvent(told_line(event), event.subject_id * is_run, event.subject_id * is_certificate)

@@ -45,6 +45,7 @@ class PublicRun:
     has_status_lines: bool
     has_reads: bool
     is_withheld: bool | None
+    is_beside_withheld: bool
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,8 @@ def read_subjects() -> Subjects:
     slices = Slice.objects.filter(run=OuterRef("pk"))
     intervals = YcsbInterval.objects.filter(ycsb_run__run=OuterRef("pk"))
     has = {"has_slices": Exists(slices), "has_lines": Exists(intervals), "has_reads": Exists(reads)}
-    runs = Run.objects.public().annotate(**has).order_by("pk")
-    columns = ("public_id", "product__slug", *has, "reading__evidence__sequestered")
+    runs = Run.objects.public().knowing_withheld().annotate(**has).order_by("pk")
+    columns = ("public_id", "product__slug", *has, "reading__evidence__sequestered", "has_withheld_beside")
     return Subjects(
         products=list(Product.objects.public().order_by("slug").values_list("slug", "vendor")),
         runs=[PublicRun(*row) for row in runs.values_list(*columns)],
@@ -163,7 +164,7 @@ EACH: dict[str, Addresses] = {
     "run-over-time-csv": _of_runs(_is_open),
     "run-slice-chart": _of_runs(lambda run: run.has_reads),
     "run-slices": _of_runs(lambda run: run.has_slices),
-    "run-status-lines": _of_runs(lambda run: run.has_status_lines),
+    "run-status-lines": _of_runs(lambda run: run.has_status_lines and not (run.is_withheld or run.is_beside_withheld)),
     "vendor-feed": _of_vendors,
     "ycsb-load": _of_loads,
     "ycsb-publication": _of_publications,
@@ -175,7 +176,9 @@ LEFT_OUT = {
     "run-companion": "evidence",
     "run-line": "any line of any log",
     "run-lines": "any lines of any log",
+    "run-slice": "any slice of any run: its counts are in the run's CSV",
     "run-telemetry": "read out of a stored file when it is asked for",
+    "run-rates-csv": "a line for every minute of a run, which few ask for; what the chart shows of it is kept",
     "run-configuration": "not every log prints what it is made of",
     "run-earlier": "a download that few ask for",
     "permanent-id": "leads to a page that is in the sitemap itself",

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import conditional_page, require_safe
 
-from webapp.register.errors import not_understood
+from webapp.register.errors import ask_again
 from webapp.register.not_understood import ParameterError
 
 P = ParamSpec("P")
@@ -26,7 +26,7 @@ def public_page(view: View[P]) -> View[P]:
         try:
             response = view(request, *args, **kwargs)
         except ParameterError as error:
-            return not_understood(request, str(error))
+            return ask_again(request, error)
         response.headers.setdefault("Cache-Control", PUBLIC)
         return response
 

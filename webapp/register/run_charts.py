@@ -33,6 +33,8 @@ def _over_time(run: Run, table: SliceTable, query: str) -> dict[str, Any]:
     return {
         "over_time_address": reverse("run-over-time", args=[run.public_id]) + query,
         "over_time_csv_address": reverse("run-over-time-csv", args=[run.public_id]) + query,
+        "rates_csv_address": reverse("run-rates-csv", args=[run.public_id]) + query,
+        "piece": "minute" if has_minutes(run) else "slice",
         "bucket_rows": bucket_rows(table.histogram, table.rows, table.limits),
         "pieces_sentence": _pieces_sentence(run, table),
         "asked_rate": units.decimal(asked),

@@ -1,10 +1,12 @@
 """What became of a run since it was published: marks, annotations, history, earlier verdicts, certificates."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from results.event_words import words_of
 from results.history import displaced_by, history_of
 from results.models import Certificate, Event, Run, Verdict, Visibility
+from results.public_history import for_everyone, is_by_reviewer
+from webapp.register.access import is_public
 from webapp.register.run_page import OUTCOME_WORDS
 from webapp.templatetags import units
 
@@ -44,22 +46,28 @@ class Supersession:
 
 
 def life_of(run: Run) -> dict[str, object]:
-    """Return what the run's page shows of its life."""
-    events = list(history_of(run).filter(subject_type="run"))
+    """Return what the run's page shows of its life: of a run that is not public all, to those who may see it."""
+    history = history_of(run).filter(subject_type="run")
+    events = list(for_everyone(history) if is_public(run) else history)
     return {
         "supersession": _supersession(run, events),
         "supersedes": list(displaced_by(run)),
         "annotations": list(run.annotations.standing()),
-        "history": [line_of(event) for event in events],
+        "history": [told_line(event) for event in events],
         "earlier_verdicts": earlier_verdicts(run),
         "certificates": list(Certificate.objects.filter(runs=run)),
     }
 
 
 def line_of(event: Event) -> HistoryLine:
-    """Return an event as its subject's history shows it."""
+    """Return an event as it was: by a person, or by the register itself."""
     by = "a reviewer" if event.actor_id else "the register"
     return HistoryLine(units.moment(event.at), words_of(event.kind), by, event.reason, _details(event))
+
+
+def told_line(event: Event) -> HistoryLine:
+    """Return an event as everyone reads it, in its subject's history."""
+    return replace(line_of(event), by="a reviewer") if is_by_reviewer(event) else line_of(event)
 
 
 def _details(event: Event) -> str:

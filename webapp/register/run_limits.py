@@ -1,15 +1,20 @@
 """A reader's own limits on the page of a run: its slices and devices are held against them; its verdict stays."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qsl
 
 from django.http import QueryDict
 
+from results.models import Run
 from results.rules.limits import Limit
+from webapp.register.columns import share_of
 from webapp.register.not_understood import ParameterError
 from webapp.register.slices import SliceTable
+from webapp.register.tables import is_over
 from webapp.register.your_limits import PREFIX, YourLimits, limit_names, read_limits
+from webapp.templatetags import units
 
 
 def own_limits(query: QueryDict, profile: Iterable[Limit]) -> YourLimits:
@@ -38,3 +43,38 @@ def limits_context(own: YourLimits, table: SliceTable | None, query: str) -> dic
         "kept_parameters": parse_qsl(query.removeprefix("?")),
         "profile_address": query or "?",
     }
+
+
+def published_limits_context(run: Run, own: YourLimits, query: str) -> dict[str, Any]:
+    """Return what the form of a published result shows; nothing where it states no share that a limit is of."""
+    if not any(share_of(run, threshold_us) for threshold_us in own.by_threshold):
+        return {}
+    return {
+        "limits": own,
+        "limits_sentence": _published_sentence(run, own),
+        "kept_parameters": parse_qsl(query.removeprefix("?")),
+        "profile_address": query or "?",
+    }
+
+
+def _published_sentence(run: Run, own: YourLimits) -> str:
+    """Say which shares are over the limits, and under a reader's own what is otherwise than under the profile."""
+    yours, profile = _over(run, own.by_threshold), _over(run, own.profile_by_threshold)
+    if not own.is_own:
+        return f"{_said(profile).capitalize()}."
+    beside = "as under the profile" if yours == profile else f"under the profile {_said(profile)}"
+    return f"With your limits {_said(yours)}; {beside}."
+
+
+def _over(run: Run, limits: Mapping[int, Decimal]) -> list[int]:
+    found = ((threshold_us, share_of(run, threshold_us), limit_pct) for threshold_us, limit_pct in limits.items())
+    return [threshold_us for threshold_us, share, limit_pct in found if share and is_over(share, limit_pct)]
+
+
+def _said(over_us: list[int]) -> str:
+    if not over_us:
+        return "every share keeps within them"
+    shares = "the share" if len(over_us) == 1 else "the shares"
+    return (
+        f"{shares} over {' and '.join(map(units.threshold, over_us))} {'is' if len(over_us) == 1 else 'are'} too large"
+    )

@@ -7,12 +7,14 @@ from typing import Any
 
 from django.urls import reverse
 
-from results.models import Event, Evidence, Run, Statistic, Tier, Verdict, Visibility
+from results.models import Category, Event, Evidence, Run, Statistic, Tier, Verdict, Visibility
 from results.rules.limits import Limit
+from results.seconds import is_withheld
 from webapp.register.columns import SHARE_THRESHOLDS_US
 from webapp.register.marks import NearnessMark, nearness_mark
 from webapp.register.sentences import product_name
 from webapp.register.tables import is_over
+from webapp.register.verdict_sentence import Part, parts_of
 from webapp.templatetags import units
 
 OUTCOME_WORDS = {
@@ -44,7 +46,7 @@ class VerdictView:
 
     outcome: str
     word: str
-    rest: str
+    rest: list[Part]
     reasons: list[str]
     violations: list["Violation"]
     violations_count: int
@@ -72,13 +74,14 @@ class Violation:
 
 @dataclass(frozen=True)
 class Figure:
-    """One share of the run, beside its limit."""
+    """One share of the run, beside its limit; `slice_number` is that of the slice it is of, if it is one's."""
 
     text: str
     threshold: str
     statistic: str
     limit: str
     nearness: NearnessMark | None
+    slice_number: int | None = None
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,8 @@ def verdict_view(verdict: Verdict) -> VerdictView:
     violations = verdict.document["violations"]
     reasons = [reason for reason in verdict.document["reasons"] if reason not in rest]
     shown = [_violation(each) for each in violations[:SHOWN_VIOLATIONS]]
-    return VerdictView(verdict.outcome, word.capitalize(), rest, reasons, shown, len(violations))
+    parts = parts_of(rest, verdict.document)
+    return VerdictView(verdict.outcome, word.capitalize(), parts, reasons, shown, len(violations))
 
 
 def _violation(each: dict[str, Any]) -> Violation:
@@ -133,6 +137,7 @@ def figures(run: Run, limits: Sequence[Limit]) -> list[Figure]:
             nearness=nearness_mark(share.share_pct, limit.limit_pct, is_over=is_over(share, limit.limit_pct))
             if limit
             else None,
+            slice_number=share.slice_number,
         )
         for share in shares
         for limit in [limit_by_threshold.get(share.threshold_us)]
@@ -197,6 +202,8 @@ def setup_pairs(run: Run) -> list[Pair]:
         ("Backing device", run.backing_device),
         ("Protocol", run.protocol),
         ("Sole tenant", {True: "yes", False: "no", None: ""}[run.sole_tenant]),
+        *_place(run),
+        ("Started", units.moment(run.started_at)),
         ("Firmware", run.firmware),
         ("Over-provisioned", _unit(units.decimal(run.over_provisioning_pct), "%")),
         ("Over-provisioned to", units.capacity(run.over_provisioned_to_gb)),
@@ -204,10 +211,17 @@ def setup_pairs(run: Run) -> list[Pair]:
         ("Tool", f"{run.tool} {run.tool_version}".strip()),
         ("Generator", facts.get("generator", "")),
         ("Histogram unit", facts.get("unit", "")),
-        ("Stopped", _stop(facts)),
+        ("Stopped", _stop(facts, is_kept_back=is_withheld(run))),
         ("I/O errors", units.count(facts.get("io_errors_count"))),
     ]
     return [pair for pair in pairs if pair[1]]
+
+
+def _place(run: Run) -> list[Pair]:
+    """Return where a run was made; of a cloud instance also that nobody states it, a drive in a lab needs no word."""
+    is_cloud = run.product is not None and run.product.category == Category.CLOUD
+    unknown = "not stated" if is_cloud else ""
+    return [("Region", run.region or unknown), ("Zone", run.zone or unknown)]
 
 
 def _unit(number: str, unit: str) -> str:
@@ -233,8 +247,10 @@ def _duration(run: Run) -> str:
     return lasted if asked_s == run.duration_s else f"{lasted} of {units.duration(asked_s)} asked"
 
 
-def _stop(facts: dict[str, Any]) -> str:
+def _stop(facts: dict[str, Any], *, is_kept_back: bool) -> str:
     stop = facts.get("stop") or {}
+    if is_kept_back:  # how it ended is a finding, its last words are the log
+        return str(stop.get("kind", ""))
     line = f" (line {units.count(stop['line'])})" if stop.get("line") else ""
     return f"{stop.get('kind', '')}{': ' if stop.get('text') else ''}{stop.get('text') or ''}{line}"
 

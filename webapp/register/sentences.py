@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from results.models import Product, Run, Statistic
-from webapp.register.columns import product_of
+from webapp.register.columns import product_of, ranked_tps
 from webapp.register.tables import Row, Table
 from webapp.templatetags import units
 
@@ -25,6 +25,16 @@ def run_name(run: Run) -> str:
     return product_name(product_of(run)) + (f" ({storage})" if storage else "")
 
 
+def together(run: Run) -> str:
+    """Say how many devices a run's speed is of."""
+    return devices_words(units.storage(run.device_count, run.device_gb), run.device_count or 1)
+
+
+def devices_words(storage: str, devices: int) -> str:
+    """Say how many devices a speed is of; nothing of one, or where the name tells the storage of an instance."""
+    return "" if storage or devices == 1 else f", {devices} devices together"
+
+
 def number_of(number: int, one: str, more: str) -> str:
     """Return a number with its noun.
 
@@ -37,7 +47,11 @@ def number_of(number: int, one: str, more: str) -> str:
 def results_sentence(rows: Sequence[Row]) -> str:
     """Say how many results there are, and from where."""
     published = sum(row.run.statistic == Statistic.STEADY_AS_PUBLISHED for row in rows)
-    stored = len(rows) - published
+    return results_words(published, len(rows) - published)
+
+
+def results_words(published: int, stored: int) -> str:
+    """Say how many results are published ones and how many are from stored logs."""
     parts = [
         number_of(published, "published result", "published results") if published or not stored else "",
         number_of(stored, "result from a stored log", "results from stored logs") if stored else "",
@@ -48,15 +62,19 @@ def results_sentence(rows: Sequence[Row]) -> str:
 def fastest_sentences(rows: Sequence[Row]) -> list[str]:
     """Name the fastest run within the limits, one for each statistic: they do not compare."""
     return [
-        f"Fastest within the limits {HOW[statistic]}: {run_name(row.run)} at {units.decimal(row.run.tps)} tps."
+        f"Fastest within the limits {HOW[statistic]}: {run_name(row.run)} at {_speed(row.run)}."
         for statistic in HOW
         if (row := _fastest(row for row in rows if row.run.statistic == statistic))
     ]
 
 
+def _speed(run: Run) -> str:
+    return f"{units.decimal(run.tps)} tps{together(run)}"
+
+
 def _fastest(rows: Iterable[Row]) -> Row | None:
     within = [row for row in rows if row.is_within and row.run.tps]
-    return max(within, key=lambda row: row.run.tps or 0, default=None)
+    return max(within, key=lambda row: ranked_tps(row.run), default=None)
 
 
 def over_sentence(rows: Sequence[Row]) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from results.models import Run
+from results.withheld_beside import told_beside
 from webapp.register.run_page import Pair
 from webapp.templatetags import units
 
@@ -51,8 +52,8 @@ class SideFileView:
 
 
 def side_file_view(run: Run) -> SideFileView | None:
-    """Return what is shown of a run's side file; None where it has none."""
-    told = run.facts.get("side_file")
+    """Return what is shown of a run's side file; None where it has none, or it is withheld."""
+    told = told_beside(run, "side_file")
     if not told:
         return None
     return SideFileView(
@@ -62,7 +63,7 @@ def side_file_view(run: Run) -> SideFileView | None:
         times=[row for each in told["operations"] for row in _times_rows(each)],
         exact=[_exact(each) for each in told["over"]],
         setup=_filled([*_generator(told), *_host(told["host"] or {}), *_drives(told)]),
-        telemetry=_telemetry(told["telemetry"] or {}),
+        telemetry=telemetry_pairs(told["telemetry"] or {}),
         warnings=[each["sentence"] for each in told["warnings"]],
     )
 
@@ -120,11 +121,12 @@ def _drives(told: Told) -> list[Pair]:
 def _drive(drive: Told) -> str:
     firmware = f"firmware {drive['firmware']}" if drive["firmware"] else ""
     size = units.size(drive["size_bytes"])
-    parts = [drive["kind"], drive["model"], drive["serial"], firmware, size]
+    parts = [drive["kind"], drive["model"], drive["serial"], firmware, size, drive.get("pcie_link")]
     return ", ".join(part for part in parts if part)
 
 
-def _telemetry(told: Told) -> list[Pair]:
+def telemetry_pairs(told: Told) -> list[Pair]:
+    """Return what the host and its drives told over a run; none where they told nothing."""
     if not told:
         return []
     pairs = [
@@ -141,6 +143,8 @@ def _telemetry(told: Told) -> list[Pair]:
             (f"{disk['disk']}: await of reads", _span(disk["read_await_us"], "us")),
             (f"{disk['disk']}: await of writes", _span(disk["write_await_us"], "us")),
         ]
+    # Readings of before tell no power.
+    pairs += [(f"Power, {each['boundary']}", _span(each["watts"], "W")) for each in told.get("power", [])]
     return _filled(pairs)
 
 

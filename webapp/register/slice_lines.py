@@ -1,8 +1,8 @@
 """The slices of a run as a CSV has them: all, with counts and shares by edge, without what a page draws beside."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from results.histogram_slices import HistogramSlice, histogram_slices
+from results.histogram_slices import HistogramSlice, each_slice
 from results.models import Run, Verdict
 from results.rules.limits import act_share_pct, over_count
 from webapp.register.exports import Value
@@ -11,15 +11,15 @@ from webapp.register.slices import ReadLimit, read_limits
 PLACE = ["histogram", "slice", "start_s", "end_s", "first_line", "last_line", "ops_count"]
 
 
-def slice_lines(run: Run, verdict: Verdict | None) -> tuple[list[str], list[list[Value]]] | None:
-    """Return header and lines; None of a run without the histogram that verdicts are about."""
+def slice_lines(run: Run, verdict: Verdict | None) -> tuple[list[str], Iterator[list[Value]]] | None:
+    """Return header and lines, read as they are taken; None of a run without the histogram that verdicts are about."""
     histogram = run.histograms.judged().first()
     if histogram is None:
         return None
     limits = read_limits(histogram, verdict)
     header = PLACE + [f"{kind}_at_{limit.read_at_us}us" for limit in limits for kind in ("over_count", "over_pct")]
-    slices = histogram_slices(run.slices.of_histogram(histogram.ordinal))
-    return header, [_line(histogram.name, each, limits) for each in slices]
+    slices = each_slice(run.slices.of_histogram(histogram.ordinal))
+    return header, (_line(histogram.name, each, limits) for each in slices)
 
 
 def _line(name: str, each: HistogramSlice, limits: Sequence[ReadLimit]) -> list[Value]:

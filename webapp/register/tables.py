@@ -133,6 +133,11 @@ class Table:
         return [row for group in self.groups for row in group.rows]
 
     @property
+    def has_several(self) -> bool:
+        """There are runs to choose from: one alone compares with none here."""
+        return len(self.rows) > 1
+
+    @property
     def column_groups(self) -> list[tuple[str, str]]:
         """Code and label of the column groups that a narrow screen chooses from."""
         used = {head.column.group for head in self.heads}

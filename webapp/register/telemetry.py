@@ -5,9 +5,10 @@ is shown. Disks are taken together: their rates add up, of awaits and temperatur
 """
 
 import json
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, isnan, nan
 from typing import Any, BinaryIO
 
 from results.evidence_store import open_evidence
@@ -51,25 +52,67 @@ class Telemetry:
 
     columns: list[tuple[float, float]]
     drawn: list[Drawn]
+    intervals_count: int
+
+
+class Intervals:
+    """The intervals of a side file as columns of doubles: 72 bytes for each, so that INTERVALS_MAX take 15 MB."""
+
+    def __init__(self, told: "Iterable[tuple[float, Sequence[float | None]]]") -> None:
+        self.ends = array("d")
+        self._columns = [array("d") for _ in QUANTITIES]
+        for end, row in told:
+            self.ends.append(end)
+            for column, value in zip(self._columns, row, strict=True):
+                column.append(nan if value is None else value)  # what a file tells is finite
+
+    def values(self, place: int) -> list[float | None]:
+        """Return the values of one of QUANTITIES, None where it is not told."""
+        return [None if isnan(value) else value for value in self._columns[place]]
+
+    def told(self) -> list[int]:
+        """Return the places of the quantities that any interval tells."""
+        return [place for place, column in enumerate(self._columns) if not all(map(isnan, column))]
+
+    def row(self, number: int, places: Iterable[int]) -> Iterator[float | None]:
+        """Yield some values of an interval."""
+        for place in places:
+            value = self._columns[place][number]
+            yield None if isnan(value) else value
 
 
 def telemetry_of(evidence: Evidence) -> Telemetry:
     """Return what a stored side file tells. Raises ValueError where it is too large to be read for an onlooker."""
+    return reduced(_read(evidence))
+
+
+def _read(evidence: Evidence) -> Intervals:
     if evidence.size_bytes > LARGEST_BYTES:
         raise ValueError(TOO_LARGE)
     with open_evidence(evidence) as file:
-        return reduced(list(_intervals(file)))
+        return Intervals(_intervals(file))
 
 
-def reduced(intervals: Sequence[tuple[float, list[float | None]]]) -> Telemetry:
-    """Return labelled intervals, seconds at their end and a value for each of QUANTITIES, in few columns."""
-    ends = [end for end, _ in intervals]
-    groups = spans(len(intervals), COLUMNS_MAX)
+def every_line(evidence: Evidence) -> tuple[list[str], Iterator[list[str | None]]]:
+    """Return header and lines of every interval, for each quantity that any of them tells. Raises as telemetry_of()."""
+    intervals = _read(evidence)
+    told = intervals.told()
+    lines = ([_digits(end), *map(_digits, intervals.row(number, told))] for number, end in enumerate(intervals.ends))
+    return ["end_s", *(QUANTITIES[place].code for place in told)], lines
+
+
+def _digits(value: float | None) -> str | None:
+    """Return a number with all digits of the second of a month, and of a rate of millions."""
+    return None if value is None else f"{value:.12g}"
+
+
+def reduced(intervals: Intervals) -> Telemetry:
+    """Return intervals in few columns."""
+    ends = intervals.ends
+    groups = spans(len(ends), COLUMNS_MAX)
     columns = [(ends[group[0] - 1] if group[0] else 0.0, ends[group[-1]]) for group in groups]
-    drawn = [
-        _drawn(quantity, [row[place] for _, row in intervals], groups) for place, quantity in enumerate(QUANTITIES)
-    ]
-    return Telemetry(columns, [each for each in drawn if any(value is not None for value in each.greatest)])
+    drawn = [_drawn(QUANTITIES[place], intervals.values(place), groups) for place in intervals.told()]
+    return Telemetry(columns, drawn, len(ends))
 
 
 def _drawn(quantity: Quantity, values: Sequence[float | None], groups: Iterable[range]) -> Drawn:
@@ -177,6 +220,7 @@ def as_document(run_id: str, told: Telemetry) -> dict[str, Any]:
         "schema": SCHEMA,
         "run": run_id,
         "columns": told.columns,
+        "intervals_count": told.intervals_count,
         "series": [
             {"name": each.quantity.label, "unit": each.quantity.unit, "least": each.least, "greatest": each.greatest}
             for each in told.drawn
@@ -189,4 +233,4 @@ def csv_lines(told: Telemetry) -> tuple[list[str], list[list[Any]]]:
     names = [f"{side}_{each.quantity.code}" for each in told.drawn for side in ("least", "greatest")]
     values = [column for each in told.drawn for column in (each.least, each.greatest)]
     rows = [[*column, *(each[place] for each in values)] for place, column in enumerate(told.columns)]
-    return ["start_s", "end_s", *names], [[None if cell is None else f"{cell:g}" for cell in row] for row in rows]
+    return ["start_s", "end_s", *names], [[_digits(cell) for cell in row] for row in rows]

@@ -1,7 +1,6 @@
 """Addresses of the public pages; they never change, links to them must not die."""
 
 from django.urls import URLPattern, URLResolver, include, path
-from django.views.generic import RedirectView
 
 from webapp.register.compare.views import compare
 from webapp.register.dumps import page
@@ -18,6 +17,7 @@ from webapp.register.views import (
     runs,
     search,
     sizing,
+    slice_counts,
     ycsb,
 )
 
@@ -26,7 +26,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("data/", page.data, name="data"),
     path("data/<str:day>/<str:name>", page.dump_file, name="dump-file"),
     path("", home.home, name="home"),
-    path("drives/", RedirectView.as_view(pattern_name="home")),
+    path("drives/", drives.every, name="drives"),
     path("drives/historical/", drives.historical, name="historical"),
     path("drives/rows.json", drives.data, name="drives-data"),
     path("drives/<str:category>/", drives.category, name="category"),
@@ -41,9 +41,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<str:public_id>/companions/<str:sha256>", runs.companion, name="run-companion"),
     path("runs/<str:public_id>/earlier/<int:number>.json", runs.earlier, name="run-earlier"),
     path("runs/<str:public_id>/slices.csv", runs.slices_csv, name="run-slices"),
+    path("runs/<str:public_id>/slices/<int:number>/", slice_counts.slice_counts, name="run-slice"),
     path("runs/<str:public_id>/slice-chart.json", run_charts.slice_chart_json, name="run-slice-chart"),
     path("runs/<str:public_id>/over-time.json", run_charts.over_time_json, name="run-over-time"),
     path("runs/<str:public_id>/over-time.csv", run_charts.over_time_csv, name="run-over-time-csv"),
+    path("runs/<str:public_id>/rates.csv", run_charts.rates_csv, name="run-rates-csv"),
     path("runs/<str:public_id>/telemetry.<str:form>", run_charts.telemetry, name="run-telemetry"),
     path("runs/<str:public_id>/histograms.<str:form>", run_files.histograms, name="run-histograms"),
     path("runs/<str:public_id>/again.conf", run_files.configuration, name="run-configuration"),

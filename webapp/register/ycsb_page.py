@@ -6,13 +6,15 @@ from decimal import Decimal
 from typing import Any
 
 from results.models import Run, YcsbInterval, YcsbOperation, YcsbRun
-from results.seconds import is_withheld
+from results.withheld_beside import is_beside_withheld, told_beside
 from webapp.register.run_page import Pair
+from webapp.register.side_file import telemetry_pairs
 from webapp.templatetags import units
 
 SHOWN_INTERVALS = 500  # of a page: a day of status lines every 10 s has 8,640; the CSV has them all
 NO_LINES = "The output has no status lines: it was made without -s, or its standard error was not sent."
-WITHHELD_LINES = "Withheld with the log, for legal reasons."
+WITHHELD_LINES = "Withheld for legal reasons, with the log or with a file that came beside it."
+NO_PROPERTIES = "The output tells none."
 PHASES = {"load": "load phase", "run": "run phase", "": "phase not stated"}
 TIME_WORDS = {"service": "service", "response": "response"}
 PERCENTILES = ("p50_us", "p95_us", "p99_us", "p999_us", "p9999_us")
@@ -52,10 +54,13 @@ class YcsbView:
     sentence: str
     reasons: list[str]
     setup: list[Pair]
+    properties: list[Pair]
+    no_properties_sentence: str
     operations: list[OperationRow]
     intervals: list[IntervalRow]
     intervals_count: int
     no_intervals_sentence: str
+    telemetry: list[Pair]
 
     @property
     def cut_sentence(self) -> str:
@@ -68,17 +73,20 @@ class YcsbView:
 
 def ycsb_view(run: Run) -> YcsbView:
     """Return what is shown of a run of YCSB."""
-    facts, withheld = run.ycsb, is_withheld(run)
+    facts, withheld = run.ycsb, is_beside_withheld(run)
     return YcsbView(
         facts=facts,
         word=facts.validity.capitalize(),
         sentence=_sentence(facts),
         reasons=list(facts.reasons),
-        setup=_setup(run, facts),
+        setup=_setup(run, "" if withheld else facts.command_line),
+        properties=[] if withheld else facts.properties,
+        no_properties_sentence=WITHHELD_LINES if withheld else NO_PROPERTIES,
         operations=[operation_row(each) for each in facts.operations.all()],
         intervals=[] if withheld else [interval_row(each) for each in facts.intervals.all()[:SHOWN_INTERVALS]],
         intervals_count=0 if withheld else facts.intervals.count(),
         no_intervals_sentence=WITHHELD_LINES if withheld else NO_LINES,
+        telemetry=telemetry_pairs(told_beside(run, "telemetry")),
     )
 
 
@@ -117,7 +125,8 @@ def _sentence(facts: YcsbRun) -> str:
     return f"{PHASES[facts.phase]} of {named}{threads}{rate}{failed}."
 
 
-def _setup(run: Run, facts: YcsbRun) -> list[Pair]:
+def _setup(run: Run, command_line: str) -> list[Pair]:
+    facts = run.ycsb
     pairs = [
         ("Tool", f"{run.tool} {run.tool_version}".strip()),
         ("Phase", facts.phase),
@@ -136,7 +145,7 @@ def _setup(run: Run, facts: YcsbRun) -> list[Pair]:
         ("Times", {"service": "service time", "response": "response time"}.get(facts.times, facts.times)),
         ("Firmware", run.firmware),
         ("Stopped", (run.facts.get("stop") or {}).get("kind", "")),
-        ("Command line", facts.command_line),
+        ("Command line", command_line),
     ]
     return [pair for pair in pairs if pair[1]]
 

@@ -1,5 +1,6 @@
 """The upload form and the reviewer's forms."""
 
+from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -7,17 +8,19 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Case, When
 
 from results.corrections import CORRECTABLE
+from results.embargo import complaint_about
 from results.identity import Identity
 from results.intake import COMPANIONS_MAX, Beside, Facts
 from results.models import Category, Organisation, Product, Submission
-from results.models.evidence import SLICE_LENGTH_DEFAULT_S
+from results.models.evidence import PLACE_CHARS, SLICE_LENGTH_DEFAULT_S
 from webapp.submissions.uploads import files_complaint, size_complaint
 
 FACT_FIELDS = [
-    "vendor", "model", "part_number", "capacity_gb", "firmware", "category", "over_provisioning_pct", "slice_length_s",
-    "notes",
+    "vendor", "model", "part_number", "capacity_gb", "firmware", "category", "over_provisioning_pct", "region",
+    "zone", "slice_length_s", "notes", "embargo_until",
 ]  # fmt: skip
 SLICE_LENGTH_MAX_S = 86_400
+MINUTE_FORMATS = ("%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M")  # as browsers send it, and as it is shown elsewhere
 EMPTY = (
     "The file is empty. Expected the standard output of act_storage or drivetest; a load that crashed before its first "
     "report leaves an empty file: run it again."
@@ -42,6 +45,19 @@ class SeveralFilesField(forms.FileField):
                 f"Expected at most {COMPANIONS_MAX} files, got {len(several)}. Put log and files into one tar or zip."
             )
         return [super(SeveralFilesField, self).clean(each, initial) for each in several]
+
+
+class EmbargoField(forms.DateTimeField):
+    """A minute, in UTC as the register's clock is, that is still to come."""
+
+    widget = forms.DateTimeInput(format=MINUTE_FORMATS[0], attrs={"type": "datetime-local"})
+    input_formats = MINUTE_FORMATS
+
+    def clean(self, value: Any) -> datetime | None:
+        until: datetime | None = super().clean(value)
+        if until is not None and (complaint := complaint_about(until)):
+            raise forms.ValidationError(complaint)
+        return until
 
 
 class SubmissionForm(forms.Form):
@@ -85,6 +101,12 @@ class SubmissionForm(forms.Form):
         decimal_places=2,
         help_text="(physical - user) / user capacity. Empty if unknown, 0 for none.",
     )
+    region = forms.CharField(
+        max_length=PLACE_CHARS,
+        required=False,
+        help_text="Of a cloud instance, in its provider's words, such as us-east-1. Empty: not stated.",
+    )
+    zone = forms.CharField(max_length=PLACE_CHARS, required=False, help_text="Such as us-east-1a.")
     slice_length_s = forms.IntegerField(
         label="Slice length, s",
         min_value=1,
@@ -93,6 +115,11 @@ class SubmissionForm(forms.Form):
         help_text="The profile judges slices of 3600 s. In shorter ones a run can fail, but never pass.",
     )
     notes = forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), required=False, max_length=5000)
+    embargo_until = EmbargoField(
+        label="Not public before, UTC",
+        required=False,
+        help_text="An embargo: it is reviewed meanwhile, and public at that minute. Empty for none.",
+    )
 
     def __init__(self, organisations: list[Organisation], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -127,6 +154,12 @@ class SubmissionForm(forms.Form):
     def beside(self) -> list[Beside]:
         """Return the files that belong to the log."""
         return [Beside(each, each.name or "") for each in self.cleaned_data["companions"]]
+
+
+class EmbargoForm(forms.Form):
+    """Another end of a submission's embargo; an empty one ends it now."""
+
+    embargo_until = EmbargoField(label="Not public before, UTC", required=False, help_text="Empty ends it at once.")
 
 
 class SlicesForm(forms.Form):
@@ -211,6 +244,8 @@ class CorrectionForm(ReasonForm):
     over_provisioned_to_gb = forms.IntegerField(
         label="Over-provisioned to, GB", required=False, min_value=1, max_value=2**31 - 1
     )
+    region = forms.CharField(max_length=PLACE_CHARS, required=False)
+    zone = forms.CharField(max_length=PLACE_CHARS, required=False)
     notes = forms.CharField(max_length=5000, required=False, widget=forms.Textarea(attrs={"rows": 2}))
     field_order = [*CORRECTABLE, "reason"]
 

@@ -12,9 +12,11 @@ from results import life, review
 from results.models import Submission
 from results.refused import ReviewRefusedError
 from results.requeue import read_again
-from results.submission_states import REVIEWABLE, with_state
+from results.submission_states import REVIEWABLE, SubmissionState, with_state
 from webapp.accounts.requests import UserRequest, staff_only
+from webapp.submissions.embargo import embargo_sentence
 from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm
+from webapp.submissions.grave import grave_sentences
 
 PAGE_ROWS = 50
 Decision = Callable[[UserRequest, Submission], str]
@@ -23,11 +25,12 @@ Decision = Callable[[UserRequest, Submission], str]
 @require_safe
 @staff_only
 def review_list(request: UserRequest) -> HttpResponse:
-    """List what waits for a reviewer, oldest first."""
-    waiting = with_state(Submission.objects.all()).filter(state__in=REVIEWABLE)
-    rows = waiting.select_related("organisation", "log", "product").order_by("received_at", "pk")
+    """List what waits for a reviewer, oldest first, and what waits for the end of its embargo, the next first."""
+    stated = with_state(Submission.objects.select_related("organisation", "log", "product"))
+    rows = stated.filter(state__in=REVIEWABLE).order_by("received_at", "pk")
+    embargoed = stated.filter(state=SubmissionState.EMBARGOED).order_by("embargo_until", "pk")[:PAGE_ROWS]
     page = Paginator(rows, PAGE_ROWS).get_page(request.GET.get("page"))
-    return render(request, "submissions/review.html", {"page": page, "section": "submit"})
+    return render(request, "submissions/review.html", {"page": page, "embargoed": embargoed, "section": "submit"})
 
 
 @require_POST
@@ -64,8 +67,13 @@ def _create_product(request: UserRequest, submission: Submission) -> str:
 
 
 def _publish(request: UserRequest, submission: Submission) -> str:
-    review.publish(submission, request.user)
-    return "Published."
+    warnings = grave_sentences(submission, submission.runs.all())
+    unticked = [sentence for sentence in warnings if sentence not in request.POST.getlist("in_spite_of")]
+    if unticked and submission.submitted_by_id != request.user.pk and not submission.is_virtual:
+        raise ReviewRefusedError(f"Not published. Tick each warning to publish in spite of it: {' '.join(unticked)}")
+    review.publish(submission, request.user, warnings)
+    is_waiting = submission.runs.embargoed().exists()
+    return f"Reviewed; {embargo_sentence(submission)}" if is_waiting else "Published."
 
 
 def _decline(request: UserRequest, submission: Submission) -> str:

@@ -36,7 +36,7 @@ def run_review(request: UserRequest, public_id: str) -> HttpResponse:
     context = {
         "section": "submit",
         "run": run,
-        "moves": [life.MOVES[name] for name in ("withdraw", "reinstate", "unsupersede") if name in moves],
+        "moves": [life.MOVES[name] for name in ("withdraw", "reinstate", "unsupersede", "recall") if name in moves],
         "may_supersede": "supersede" in moves,
         "is_own": life.is_own(run, request.user),
         "annotations": list(run.annotations.standing().select_related("author")),
@@ -100,6 +100,11 @@ def _reinstate(request: UserRequest, run: Run) -> str:
     return "Reinstated."
 
 
+def _recall(request: UserRequest, run: Run) -> str:
+    life.recall(run, request.user, _reason(request))
+    return "Back in review."
+
+
 def _unsupersede(request: UserRequest, run: Run) -> str:
     life.unsupersede(run, request.user, _reason(request))
     return "It stands again."
@@ -143,6 +148,7 @@ ACTS: dict[str, Act] = {
     "reinstate": _reinstate,
     "supersede": _supersede,
     "unsupersede": _unsupersede,
+    "recall": _recall,
     "annotate": _annotate,
     "retract": _retract,
     "correct": _correct,

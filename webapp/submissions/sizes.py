@@ -1,17 +1,18 @@
 """Whether the devices of a log can be the drive that a submission states."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from results.models import Run, Submission
 from webapp.templatetags import units
 
 GB_BYTES = 10**9
+NAMED_AT_MOST = 8  # devices in one sentence
 LEAST_PART, MOST_PART = Decimal("0.9"), Decimal("1.1")  # a drive sold as 960 GB holds 960.2; TiB against TB is 1.0995
 
 
 def size_sentences(submission: Submission, runs: Iterable[Run]) -> list[str]:
-    """Return a sentence for each device of the logs that is no drive of the capacity stated; partitions are told too.
+    """Return a sentence for each size of the logs' devices that is not the capacity stated; partitions are told too.
 
     A smaller device may be over-provisioned: what the submission says of that is taken off the capacity.
     """
@@ -21,9 +22,29 @@ def size_sentences(submission: Submission, runs: Iterable[Run]) -> list[str]:
     most = capacity_gb * GB_BYTES * MOST_PART
     part = 1 - (submission.over_provisioning_pct or Decimal(0)) / 100
     least = capacity_gb * GB_BYTES * LEAST_PART * part
-    sizes = {(each["name"], each["size_bytes"]) for run in runs for each in run.facts.get("devices", [])}
     return [
-        f"{name} holds {units.size(size_bytes)}; the drive stated holds {units.capacity(capacity_gb)}."
-        for name, size_bytes in sorted(sizes, key=str)
-        if size_bytes and not least <= size_bytes <= most
+        f"{_each_holds(names, size_bytes)}; the drive stated holds {units.capacity(capacity_gb)}."
+        for size_bytes, names in _names_by_size(runs).items()
+        if not least <= size_bytes <= most
     ]
+
+
+def _names_by_size(runs: Iterable[Run]) -> dict[int, list[str]]:
+    """Return the devices of all runs by their size, each once, where it is told."""
+    devices = {(each["name"], each["size_bytes"]) for run in runs for each in run.facts.get("devices", [])}
+    found: dict[int, list[str]] = {}
+    for name, size_bytes in sorted(devices, key=str):
+        if size_bytes:
+            found.setdefault(size_bytes, []).append(str(name))
+    return found
+
+
+def _each_holds(names: Sequence[str], size_bytes: int) -> str:
+    size = units.size(size_bytes)
+    return f"{names[0]} holds {size}" if len(names) == 1 else f"{first_names(names)} hold {size} each"
+
+
+def first_names(names: Sequence[str]) -> str:
+    """Return the first devices by name, and how many more there are."""
+    more = f" and {units.count(len(names) - NAMED_AT_MOST)} more" if len(names) > NAMED_AT_MOST else ""
+    return f"{', '.join(names[:NAMED_AT_MOST])}{more}"

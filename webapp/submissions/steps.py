@@ -25,7 +25,7 @@ def steps_of(submission: StatedSubmission, reading: Reading | None, events: list
         _reading_step(state, reading),
         _identity_step(state, submission),
         _review_step(state, events),
-        _publication_step(state, events),
+        _publication_step(state, submission, events),
     ]
 
 
@@ -64,16 +64,21 @@ def _review_step(state: SubmissionState, events: list[Event]) -> Step:
     if state == SubmissionState.DECLINED:
         declined = next(event for event in reversed(events) if event.kind == DECLINED_KIND)
         return Step("Declined", "now", declined.reason, declined.at)
-    if state in {SubmissionState.PUBLISHED, SubmissionState.WITHDRAWN}:
+    if state in {SubmissionState.EMBARGOED, SubmissionState.PUBLISHED, SubmissionState.WITHDRAWN}:
         return Step("Reviewed", "done")
     return Step("Review by staff of the register", "now" if state == SubmissionState.IN_REVIEW else "")
 
 
-def _publication_step(state: SubmissionState, events: list[Event]) -> Step:
+def _publication_step(state: SubmissionState, submission: StatedSubmission, events: list[Event]) -> Step:
+    until = submission.embargo_until
+    if state == SubmissionState.EMBARGOED:
+        return Step("Waits for the end of its embargo", "now", "public then, at a permanent address", until)
     if state == SubmissionState.WITHDRAWN:
         withdrawn = next(event for event in reversed(events) if event.kind == "run-withdrawn")
         return Step("Withdrawn", "now", withdrawn.reason, withdrawn.at)
     if state == SubmissionState.PUBLISHED:
         published = next((event for event in events if event.kind == "run-published"), None)
         return Step("Published", "done", "at a permanent address", published.at if published else None)
-    return Step("Published at a permanent address", "")
+    if submission.is_published:
+        return Step("Published at a permanent address", "", "others of its runs are public already")
+    return Step("Published at a permanent address", "", "not before" if until else "", until)

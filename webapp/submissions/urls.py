@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from webapp.submissions import other_slices, review, run_review, views
+from webapp.submissions import embargo, other_slices, review, run_review, views
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("submit/", views.submit, name="submit"),
@@ -12,5 +12,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("review/runs/<slug:public_id>/<slug:act>/", run_review.act_on_run, name="run-act"),
     path("submissions/<slug:public_id>/", views.submission_detail, name="submission-detail"),
     path("submissions/<slug:public_id>/slices/", other_slices.change_slices, name="submission-slices"),
+    path("submissions/<slug:public_id>/embargo/", embargo.move_embargo, name="submission-embargo"),
     path("submissions/<slug:public_id>/<slug:decision>/", review.decide, name="submission-decide"),
 ]

@@ -15,13 +15,17 @@ from results.identity import identity_of
 from results.ingest import YCSB
 from results.intake import take_in
 from results.models import Event, Submission
+from results.refused import ReviewRefusedError
 from results.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, SubmissionState, with_state
 from webapp.accounts.organisations import organisations_of
 from webapp.accounts.requests import UserRequest, mark_private, members_only
 from webapp.register.access import is_public
 from webapp.submissions.access import find_submission, is_owner_or_staff, may_open
 from webapp.submissions.attempts import attempts_sentences
+from webapp.submissions.embargo import embargo_form, embargo_sentence
 from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm, SubmissionForm
+from webapp.submissions.grave import grave_sentences
+from webapp.submissions.history import entries_of
 from webapp.submissions.other_slices import slices_form
 from webapp.submissions.pages import members_of, run_parts
 from webapp.submissions.sizes import size_sentences
@@ -37,6 +41,7 @@ READ_AGAIN = (
     "These bytes were submitted before and could not be read. They are read again, in the slices asked for now and "
     "with the files sent beside them."
 )
+MOVED = "The embargo is as stated now."
 LEFT_OUT = (
     "Not taken: {names}. The log is being read, or was read, without them. Put log and files into one tar or zip and "
     "send that: it is a submission of its own."
@@ -74,8 +79,12 @@ def _take_in(request: UserRequest, form: SubmissionForm) -> HttpResponse:
     except StoreFullError:
         form.add_error("log", "The register has no room for the log now; nothing was kept. Try again later.")
         return _show_form(request, form, 507)
+    except ReviewRefusedError as refusal:
+        form.add_error("embargo_until", str(refusal))
+        return _show_form(request, form, 409)
     if not receipt.is_new:
-        messages.info(request, READ_AGAIN if receipt.is_read_again else KNOWN_BYTES)
+        known = READ_AGAIN if receipt.is_read_again else KNOWN_BYTES
+        messages.info(request, f"{known} {MOVED}" if receipt.is_embargo_moved else known)
     if receipt.left_out:
         messages.warning(request, LEFT_OUT.format(names=", ".join(receipt.left_out)))
     return redirect("submission-detail", receipt.submission.public_id)
@@ -107,6 +116,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
     runs = run_parts(submission)
     all_runs = [part.run for part in runs]
     events = _events_of(submission, [part.run.public_id for part in runs])
+    is_own = is_owner_or_staff(request, submission)
     return {
         "section": "submit",
         "submission": submission,
@@ -117,18 +127,22 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "runs": runs,
         "sweep": sweep_rows(all_runs),
         "shared_findings": shared_findings(all_runs).shared,
+        "grave": grave_sentences(submission, all_runs),
         "size_sentences": size_sentences(submission, all_runs),
         "is_virtual": submission.is_virtual or any(run.is_virtual for run in all_runs),
         "public_runs": [run for run in all_runs if is_public(run)],
         "members": members_of(reading),
         "steps": steps_of(submission, reading, events),
-        "may_share_link": is_owner_or_staff(request, submission),
+        "may_share_link": is_own,
+        "history": entries_of(events) if is_own else [],
         "has_slices": any(part.run.workload != YCSB for part in runs) or not runs,
         "product_sentence": product_sentence(submission),
+        "embargo_form": embargo_form(request, submission),
+        "embargo_sentence": embargo_sentence(submission),
         "slices_form": slices_form(request, submission),
         "is_reviewer": bool(getattr(request.user, "is_staff", False)),
-        "is_reviewable": submission.state in REVIEWABLE or submission.state == SubmissionState.DECLINED,
-        "is_declined": submission.state == SubmissionState.DECLINED,
+        "is_reviewable": submission.state in REVIEWABLE or _is_declined(submission),
+        "is_declined": _is_declined(submission),
         "is_own": submission.submitted_by_id == request.user.pk,
         "product_form": ProductForm(submission, initial={"product": submission.product_id}),
         "identity_form": IdentityForm(initial=dict(identity_of(submission))),
@@ -136,6 +150,14 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
     }
 
 
+def _is_declined(submission: StatedSubmission) -> bool:
+    """Tell whether a reviewer declined what of it waited, the whole or some runs beside others."""
+    past_review = {SubmissionState.EMBARGOED, SubmissionState.PUBLISHED, SubmissionState.WITHDRAWN}
+    is_beside_others = submission.state in past_review and submission.has_unreviewed
+    return submission.state == SubmissionState.DECLINED or is_beside_others
+
+
 def _events_of(submission: Submission, run_ids: list[str]) -> list[Event]:
     about = Q(subject_type="submission", subject_id=submission.public_id)
-    return list(Event.objects.filter(about | Q(subject_type="run", subject_id__in=run_ids)).order_by("at", "id"))
+    found = Event.objects.filter(about | Q(subject_type="run", subject_id__in=run_ids)).select_related("actor")
+    return list(found.order_by("at", "id"))

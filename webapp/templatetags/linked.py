@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from results.models import Product, Run
 from webapp.register.access import is_public
+from webapp.register.out.bibtex import bibtex_entry
 from webapp.register.out.permanent import product_id
 from webapp.register.out.site import plain_text, site_address
 from webapp.register.sentences import product_name, run_name
@@ -81,19 +82,26 @@ def head_of_run(run: Run) -> dict[str, Any]:
 def citation_of_product(product: Product) -> dict[str, Any]:
     """Say how a product's page is cited."""
     own = {"badge": reverse("product-badge", args=[product.slug]), "feed": reverse("product-feed", args=[product.slug])}
-    return _citation(plain_text(product_name(product)), "", product_id(product.slug)) | own
+    own |= {"badge_address": site_address(own["badge"])}
+    return _citation(plain_text(product_name(product)), product_id(product.slug)) | own
 
 
 @register.inclusion_tag("register/out/citation.html")
 def citation_of_run(run: Run) -> dict[str, Any]:
-    """Say how a public run is cited: always with its tier, and what its shares are."""
+    """Say how a public run is cited: always with its tier, what its shares are, and since which year it stands here."""
     if run.product is None or not is_public(run):
         return {}
-    return _citation(f"{plain_text(run_name(run))}, run {run.public_id}", plain_text(_run_words(run)), run.public_id)
+    year = str((run.published_at or run.created_at).year)  # what others published stands here since it was taken over
+    name = f"{plain_text(run_name(run))}, run {run.public_id}"
+    return _citation(name, run.public_id, plain_text(_run_words(run)), year)
 
 
-def _citation(name: str, words: str, public_id: str) -> dict[str, Any]:
-    return {"name": name, "words": words, "site": SITE, "address": site_address(f"/id/{public_id}"), "id": public_id}
+def _citation(name: str, public_id: str, words: str = "", year: str = "") -> dict[str, Any]:
+    address = site_address(f"/id/{public_id}")
+    entry = {"title": name, "howpublished": SITE, "year": year, "note": words, "url": address}
+    bibtex = bibtex_entry(public_id, {field: text for field, text in entry.items() if text})
+    told = {"name": name, "words": words, "site": SITE, "year": year, "address": address, "id": public_id}
+    return told | {"bibtex": bibtex}
 
 
 def _run_words(run: Run) -> str:

@@ -1,5 +1,6 @@
 // What a question gets: the rows of each table, what is hidden and why, and what the limits change. No page is touched here.
 import {choiceTest, keep, leftOut, numberTest} from './filters.js';
+import {headline} from './headline.js';
 import {judge, limitsSentence} from './judged.js';
 import {grouped, inOrder, pageOf, pagesCount} from './order.js';
 import {search} from './search.js';
@@ -34,6 +35,13 @@ function mergedReasons(kept) {
   return [...merged.values()].filter(({hidden}) => hidden);
 }
 
+// What the limits change is told of the rows that they alone hide, too.
+function judgedRows(all, tests, kept) {
+  const others = tests.filter(({name}) => name !== 'within');
+  const judged = others.length < tests.length ? all.map(universe => keep(universe, others)) : kept;
+  return judged.flatMap(({rows}) => rows).sort((a, b) => a - b);
+}
+
 /** The answer to a question; `profile` is threshold in us -> the profile's limit as text. */
 export function answerTo(shelf, told, question, profile) {
   const judged = judge(shelf, question.limits, profile);
@@ -41,16 +49,19 @@ export function answerTo(shelf, told, question, profile) {
   const tests = testsOf(shelf, told, question, judged, found);
   const all = universes(shelf, told);
   const kept = all.map(universe => keep(universe, tests));
-  const hasPages = told.sections.length === 1;
-  const pages = hasPages ? pagesCount(kept[0].rows.length) : 1;
+  const shown = kept.reduce((sum, each) => sum + each.rows.length, 0), hidden = kept.reduce((sum, each) => sum + each.hidden, 0);
+  const pages = pagesCount(shown);
   const page = Math.min(question.page, pages);
+  let before = 0;
   const sections = told.sections.map(({code, isByVendor}, place) => {
     const groups = grouped(shelf, inOrder(shelf, kept[place].rows, question.sort), isByVendor);
-    return {code, groups: hasPages ? pageOf(groups, page) : groups, isEmpty: kept[place].rows.length === 0};
+    const onPage = pageOf(groups, page, before);
+    before += kept[place].rows.length;
+    return {code, groups: onPage, isEmpty: onPage.length === 0};
   });
-  const rows = kept.flatMap(each => each.rows).sort((a, b) => a - b), hidden = kept.reduce((sum, each) => sum + each.hidden, 0);
   return {
-    sections, pages, page, hidden, shown: rows.length, reasons: mergedReasons(kept), readSentence: found.sentence,
-    limitsSentence: limitsSentence(shelf, rows, judged),
+    sections, pages, page, hidden, shown, reasons: mergedReasons(kept), readSentence: found.sentence,
+    limitsSentence: limitsSentence(shelf, judgedRows(all, tests, kept), judged),
+    headline: headline(shelf, told.isHistorical, all.flat(), judged, question.limits),
   };
 }

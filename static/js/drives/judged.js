@@ -20,6 +20,7 @@ export function judge(shelf, limits, profile) {
   const isOver = (columns, row) => columns.some(({codes, flags}) => codes[row] >= 0 && flags[codes[row]]);
   const outcome = row => shelf.columns.outcome.word(row);
   return {
+    isOver: row => isOver(over, row),
     isOwn: [...limits].some(([thresholdUs, limit]) => billionths(limit) !== billionths(profile.get(thresholdUs))),
     passes(row) {
       if (isOver(over, row) || ['undecided', 'void'].includes(outcome(row))) return false;

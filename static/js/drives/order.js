@@ -56,10 +56,10 @@ export function grouped(shelf, ordered, isByVendor) {
 
 export const pagesCount = rowsCount => Math.max(1, Math.ceil(rowsCount / ROWS_A_PAGE));
 
-/** The groups of one page, cut where it begins and ends. */
-export function pageOf(groups, page) {
+/** The groups of one page, cut where it begins and ends; `earlier` are the rows of the tables before. */
+export function pageOf(groups, page, earlier) {
   const first = (page - 1) * ROWS_A_PAGE, shown = [];
-  let before = 0;
+  let before = earlier;
   for (const {titles, rows} of groups) {
     const cut = rows.slice(Math.max(first - before, 0), Math.max(first + ROWS_A_PAGE - before, 0));
     if (cut.length) shown.push({titles, rows: cut});

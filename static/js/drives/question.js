@@ -5,6 +5,9 @@ import {wordsOf} from './search.js';
 const SEPARATOR = '~';
 const PLAIN = /^\d{1,13}(\.\d{1,4})?$/, PERCENTAGE = /^\d{1,3}(\.\d{1,9})?$/;
 
+const GROUPED = /^\d{1,3}(?:,\d{3})+(?:\.\d+)?$|^\d{1,3}(?:\s\d{3})+(?:\.\d+)?$/;
+const ungrouped = text => GROUPED.test(text) ? text.replace(/[,\s]/g, '') : text;
+
 const shortest = text => {
   const [whole, places = ''] = text.split('.');
   const kept = places.replace(/0+$/, '');
@@ -14,16 +17,28 @@ const shortest = text => {
 function numbersOf(form, filters) {
   return filters.filter(({kind}) => kind !== 'choice').flatMap(({name, kind}) => {
     const field = form.elements[name];
-    const text = field.value.trim().replaceAll(',', '');
+    const text = ungrouped(field.value.trim());
     const isRight = !text || (kind === 'most' ? PERCENTAGE.test(text) && Number(text) <= 100 : PLAIN.test(text));
     field.setAttribute('aria-invalid', String(!isRight));
     return text && isRight ? [[name, shortest(text)]] : [];
   });
 }
 
-const ticked = (form, name) => [...form.querySelectorAll(`input[type=checkbox][name="${name}"]:checked`)].map(({value}) => value);
+/** The values of a name that are ticked in the form. */
+export const ticked = (form, name) => [...form.querySelectorAll(`input[type=checkbox][name="${name}"]:checked`)].map(({value}) => value);
 
-/** What the form asks. `view` holds what it has no fields for: sort, page, and the columns that are shown. */
+/** Tick these columns and no other. */
+export function tickColumns(form, codes) {
+  for (const field of form.querySelectorAll('input[name=columns]')) field.checked = codes.includes(field.value);
+}
+
+// The columns that are ticked; none where they are the usual ones, which an address does not name.
+function columnsOf(form, usual) {
+  const chosen = ticked(form, 'columns');
+  return chosen.join() === usual.join() ? [] : chosen;
+}
+
+/** What the form asks. `view` holds what it has no fields for: sort and page. */
 export function readForm(form, told, view) {
   const {limits, wrong} = readLimits(form);
   const query = form.elements.q.value.trim().split(/\s+/).join(' ');
@@ -34,6 +49,7 @@ export function readForm(form, told, view) {
     query: wordsOf(query).length ? query : '',
     onlyWithin: ticked(form, 'within').length > 0,
     included: told.included.filter(name => ticked(form, name).length),
+    columns: columnsOf(form, told.usual),
     ...view,
   };
 }
@@ -57,12 +73,13 @@ export function viewOf(parameters) {
   return {
     sort: {code: sort.replace(/^-/, ''), falls: sort.startsWith('-')},
     page: Number(parameters.get('page') || 1),
-    columns: (parameters.get('columns') ?? '').split(SEPARATOR).filter(Boolean),
   };
 }
 
-/** Set the form to what an address asks. */
-export function fillForm(form, parameters) {
+/** Set the form to what an address asks; `usual` are the columns of one that names none. */
+export function fillForm(form, parameters, usual) {
+  const columns = parameters.getAll('columns').flatMap(text => text.split(SEPARATOR)).filter(Boolean);
+  tickColumns(form, columns.length ? columns : usual);
   for (const field of form.elements) {
     const asked = parameters.getAll(field.name).flatMap(text => text.split(SEPARATOR));
     if (field.type === 'checkbox' && field.name && field.name !== 'columns') field.checked = asked.includes(field.value);

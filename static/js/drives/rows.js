@@ -1,5 +1,6 @@
 // The rows of a table as HTML: what webapp/register/drives/cells.py writes, of the same columns. Every text is escaped.
 import {billionths} from '../limits.js';
+import {struckClass, withdrawnMark} from './withdrawn.js';
 
 const ESCAPED = {'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#x27;'};
 export const escape = text => text.replace(/[&<>"']/g, found => ESCAPED[found]);
@@ -51,18 +52,19 @@ function tierCell(word, group, run) {
 function driveCell(shelf, row, tagsHistorical) {
   const word = code => shelf.columns[code].word(row);
   const capacity = word('capacity_gb'), visibility = word('visibility'), outcome = word('outcome');
-  let marks = visibility === 'withdrawn' ? ' <span class="fail">withdrawn</span>' : '';
+  let marks = withdrawnMark(visibility);
   if (visibility === 'superseded') marks += ' <span class="tag">superseded</span>';
   if (outcome && outcome !== 'pass') marks += outcome === 'fail' ? ' <span class="fail">fails</span>' : ` <span class="tag">${escape(outcome)}</span>`;
   if (tagsHistorical && word('historical') === 'yes') marks += ' <span class="tag">historical</span>';
-  return `<th scope="row"><span class="vendor">${escape(word('vendor'))}<span class="only-phone">${capacity ? `, ${capacity}` : ''}</span> </span><a href="/drive/${shelf.product[row]}/">${escape(word('model'))}</a>${marks}</th>`;
+  const run = shelf.run[row], box = `<input type="checkbox" name="run" value="${run}" form="compare-runs" aria-label="Compare ${escape(word('model'))}, run ${run}">`;
+  return `<th scope="row">${box}<span class="vendor">${escape(word('vendor'))}<span class="only-phone">${capacity ? `, ${capacity}` : ''}</span> </span><a href="/drive/${shelf.product[row]}/">${escape(word('model'))}</a>${marks}</th>`;
 }
 
 const remarks = (shelf, row, across) => (shelf.remarks[row] ?? []).map(([word, text, successor]) =>
   `<tr class="remark"><td colspan="${across}"><b>${escape(word)}</b>${successor ? ` by <a href="/runs/${successor}/">run ${successor}</a>` : ''}${text ? `: ${escape(text)}` : ''}</td></tr>`).join('\n');
 
-/** The bodies of a table: `limits` is threshold in us -> limit as text. */
-export function bodies(shelf, columns, groups, limits, tagsHistorical) {
+/** The bodies of a table, each a list of its lines: titles, then rows. `limits` is threshold in us -> limit as text. */
+export function linesOf(shelf, columns, groups, limits, tagsHistorical) {
   const shown = groups.flatMap(({rows}) => rows);
   const writers = columns.map(({code, kind, group: name, threshold_us: thresholdUs}) => {
     const group = name ? ` g-${name}` : '';
@@ -75,8 +77,27 @@ export function bodies(shelf, columns, groups, limits, tagsHistorical) {
     }
     return row => WRITERS[kind](column.word(row), group);
   });
-  const written = row => `<tr${shelf.columns.visibility.word(row) === 'withdrawn' ? ' class="withdrawn"' : ''}>${writers.map(write => write(row)).join('')}</tr>\n${remarks(shelf, row, columns.length)}`;
+  const written = row => `<tr${struckClass(shelf.columns.visibility.word(row))}>${writers.map(write => write(row)).join('')}</tr>\n${remarks(shelf, row, columns.length)}`;
   const title = ([name, note]) => `<tr class="group"><th colspan="${columns.length}" scope="colgroup"><b>${escape(name)}</b> ${escape(note)}</th></tr>`;
-  return groups.map(({titles, rows}) => `<tbody>\n${titles.map(title).join('')}${rows.map(written).join('')}</tbody>\n`).join('');
+  return groups.map(({titles, rows}) => [...titles.map(title), ...rows.map(written)]);
+}
+
+const asBody = body => `<tbody>\n${body.join('')}</tbody>\n`;
+
+/** The same as HTML. */
+export const bodies = (...told) => linesOf(...told).map(asBody).join('');
+
+/** Put the bodies into a table: at most `most` lines now; returns what puts in the others, null where that was all. */
+export function fill(table, whole, most) {
+  const rest = [];
+  let left = most;
+  for (const body of whole) {
+    if (left > 0) table.insertAdjacentHTML('beforeend', asBody(body.slice(0, left)));
+    const into = left > 0 ? table.lastElementChild : null;
+    if (left < body.length) rest.push([into, body.slice(Math.max(left, 0))]);
+    left -= body.length;
+  }
+  if (!rest.length) return null;
+  return () => rest.forEach(([into, body]) => into ? into.insertAdjacentHTML('beforeend', body.join('')) : table.insertAdjacentHTML('beforeend', asBody(body)));
 }
 

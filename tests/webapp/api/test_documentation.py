@@ -28,4 +28,4 @@ def test_the_page_lists_every_address_and_needs_no_script(client):
 
 def test_the_page_says_what_needs_a_token(client):
     page = client.get("/api/v1/docs/").content.decode()
-    assert page.count("needs a token") == 4
+    assert page.count("needs a token") == 5

@@ -154,3 +154,17 @@ def test_files_beside_a_log_that_was_read_answer_409_and_the_same_ones_200(scrip
 @pytest.mark.parametrize(("number", "status"), [(COMPANIONS_MAX, 201), (COMPANIONS_MAX + 1, 400)])
 def test_a_log_takes_so_many_files_beside_it_and_no_more(script, evidence_dir, number, status):
     assert post_with(script, *[(f"{each}.hdr", b"%d" % each) for each in range(number)]).status_code == status
+
+
+def test_region_and_zone_are_stated_and_told_with_the_run(script, stand_in, evidence_dir):
+    created = post(script, log_bytes("slow-disk-ms"), region="us-east-1", zone="us-east-1a")
+    assert (created.json()["region"], created.json()["zone"]) == ("us-east-1", "us-east-1a")
+    sweep()
+    (run,) = script.get(created.headers["Location"]).json()["runs"]
+    assert (run["region"], run["zone"], run["started_at"]) == ("us-east-1", "us-east-1a", None)
+
+
+def test_a_region_that_is_not_stated_is_empty_and_one_too_long_is_refused(script, evidence_dir):
+    assert post(script).json()["region"] == ""
+    answer = post(script, b"other", region="r" * 61)
+    assert (answer.status_code, "region" in answer.text) == (400, True)

@@ -1,10 +1,12 @@
 """Rows for the pages' tests: published ones from the catalogue, and a run with the counts of a real log."""
 
+from datetime import timedelta
 from decimal import Decimal
 from itertools import count
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from results.catalogue import import_catalogue
 from results.models import (
@@ -151,6 +153,19 @@ def make_log_run(make_product, organisation):
         run = Run.objects.create(**stated | product | fields)
         add_slices(run, slices, unit, slice_length_s)
         add_verdict(run, document)
+        return run
+
+    return make
+
+
+@pytest.fixture
+def make_embargoed_run(make_log_run):
+    """Return a function that makes a reviewed run whose embargo ends tomorrow."""
+
+    def make(**fields):
+        run = make_log_run(visibility=Visibility.EMBARGOED, **fields)
+        run.submission.embargo_until = timezone.now().replace(second=0, microsecond=0) + timedelta(days=1)
+        run.submission.save()
         return run
 
     return make

@@ -31,13 +31,22 @@ def test_a_word_is_one_of_its_list_and_the_first_where_none_is_given():
 
 @pytest.mark.parametrize(
     ("text", "number"),
-    [("1", 1), ("1,728,000", 1_728_000), (" 0.5 ", 0.5), ("0.000001", Decimal("0.000001")), ("", None)],
+    [
+        ("1", 1),
+        ("1,728,000", 1_728_000),
+        ("1 728 000", 1_728_000),
+        (" 0.5 ", 0.5),
+        ("0.000001", Decimal("0.000001")),
+        ("", None),
+    ],
 )
 def test_a_number_may_have_commas_and_may_be_absent(text, number):
     assert number_of({"a": text}, "a", "0", "1728000") == number
 
 
-@pytest.mark.parametrize("text", ["0.4", "1001", "-1", "nan", "Infinity", "1e999999999", "ten", "1;2", "<b>"])
+@pytest.mark.parametrize(
+    "text", ["0.4", "1001", "-1", "nan", "Infinity", "1e999999999", "ten", "1;2", "<b>", "1,5", "1,7280", "10 0"]
+)
 def test_a_number_outside_its_range_is_named(text):
     said = f"a={text}: expected a number from 0.5 to 1000"
     assert refusal(lambda: number_of({"a": text}, "a", "0.5", "1000")).startswith(said)
@@ -49,6 +58,11 @@ def test_a_number_outside_its_range_is_named(text):
 def test_a_number_is_plain_digits_with_a_bounded_number_of_places(text):
     said = f"a={text}: expected a number from 0 to 1000000000000 in digits, with at most 6 decimals"
     assert refusal(lambda: number_of({"a": text}, "a", "0", "1000000000000")) == said
+
+
+@pytest.mark.parametrize("blank", ["\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}", "\N{THIN SPACE}"])
+def test_a_figure_pasted_from_a_page_is_read(blank):
+    assert number_of({"a": f"100{blank}000.5"}, "a", "0", "1000000") == Decimal("100000.5")
 
 
 def test_a_whole_number_has_no_decimals():

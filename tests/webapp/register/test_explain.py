@@ -7,7 +7,7 @@ from django.conf import settings
 
 from webapp.register import categories, columns
 from webapp.register.explain.glossary_text import glossary_sections, marked
-from webapp.register.explain.meanings import TOLD, meaning_address
+from webapp.register.explain.meanings import EVERY, meaning_address
 
 PAGES = ["", "rules/", "tools/", "submit/", "glossary/"]
 
@@ -29,7 +29,7 @@ def test_a_column_without_a_meaning_leads_to_all_of_them(client, db):
 
 
 def test_no_meaning_is_told_twice():
-    codes = [meaning.code for meaning in TOLD]
+    codes = [meaning.code for meaning in EVERY]
     assert len(codes) == len(set(codes))
 
 

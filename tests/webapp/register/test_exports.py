@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 
 from tests.webapp.register.pages import read_rows
+from webapp.register.exports import csv_cell
 
 pytestmark = pytest.mark.django_db
 
@@ -83,3 +84,13 @@ def test_a_published_result_without_a_number_of_devices_is_taken_as_one(client, 
     row = client.get("/drives/nvme-flash/?format=json").json()["rows"][0]
     assert (row["device_count"], row["needed_dwpd"], row["tps_per_tb"]) == (None, "55.5", "625000")
     assert "is taken as one device" in client.get("/drives/nvme-flash/").text
+
+
+@pytest.mark.parametrize("number", ["-0.4", "-12", "-0", "0.5", "7"])
+def test_a_plain_number_is_no_formula_also_where_it_is_negative(number):
+    assert csv_cell(number) == number
+
+
+@pytest.mark.parametrize("text", ["-1+1", "-", "--1", "-1.", "-.5", "=1", "+1", "@x", "-1e5", "-\u0661", "-1\n"])
+def test_what_is_no_plain_number_is_kept_from_spreadsheets(text):
+    assert csv_cell(text) == f"'{text}"

@@ -227,6 +227,14 @@ def test_what_is_no_list_is_answered_with_a_sentence(client, text):
     assert "expected the JSON of nvme list" in response.text or "nested too deeply" in response.text
 
 
+def test_what_was_pasted_comes_back_with_what_is_wrong_beside_it(client):
+    response = client.post("/check/answer/", {"list": "<b>prose</b> without end"})
+    assert "&lt;b&gt;prose&lt;/b&gt; without end</textarea>" in response.text
+    assert 'id="list-error"' in response.text
+    assert 'aria-invalid="true"' in response.text
+    assert 'id="list-error"' not in client.get("/check/").text
+
+
 @pytest.mark.parametrize("sent", ["list", "file"])
 def test_a_list_that_is_too_large_is_refused_with_a_sentence(client, sent):
     content = "model\n" + "x" * (LIST_BYTES_MAX + 1)
@@ -281,11 +289,11 @@ def test_the_number_of_queries_is_one_whatever_the_fleet_and_the_register(
 ):
     for _ in range(3):
         make_published_run(product=make_product())
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         ask(client, ("EX1", "", ""))
     for _ in range(20):
         make_published_run(product=make_product())
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         ask(client, *[(f"EX{number}", "", "3200") for number in range(500)])
 
 

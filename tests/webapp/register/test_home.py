@@ -44,6 +44,32 @@ def test_a_run_from_a_log_must_have_passed(client, make_log_run, outcome, speed)
     assert next(row[3] for row in read_rows(client.get("/")) if row[0] == "NVMe flash") == speed
 
 
+def test_a_readers_limits_choose_the_fastest_and_go_along(client, make_published_run):
+    run = make_published_run({1000: "6.00"}, tps=200)
+    make_published_run({1000: "4.00"}, tps=100)
+    response = client.get("/?limit_1ms=7")
+    assert [row[3] for row in read_rows(response) if row[0] == "NVMe flash"] == ["200"]
+    assert 'href="/drives/nvme-flash/?limit_1ms=7"' in response.text
+    assert f'href="/drive/{run.product.slug}/?limit_1ms=7"' in response.text
+    assert 'name="limit_1ms" value="7"' in response.text
+    assert "at most 7 % of reads over 1" in " ".join(response.text.split())
+    assert "Back to the profile" in response.text
+    assert "limit_" not in client.get("/").text.replace('name="limit_', "")
+
+
+@pytest.mark.parametrize(("limit", "speed"), [("5", ""), ("5.83", "900"), ("5.82", "")])
+def test_a_log_that_fails_by_its_shares_alone_passes_wider_limits(client, make_log_run, limit, speed):
+    make_log_run()
+    rows = read_rows(client.get(f"/?limit_1ms={limit}&limit_8ms=2&limit_64ms=1"))
+    assert [row[3] for row in rows if row[0] == "NVMe flash"] == [speed]
+
+
+@pytest.mark.parametrize("query", ["limit_1ms=x", "limit_2ms=5", "limit_1ms=1&limit_1ms=2"])
+def test_what_is_no_limit_is_named(client, query):
+    response = client.get(f"/?{query}")
+    assert (response.status_code, "limit_" in response.text) == (400, True)
+
+
 def test_what_is_not_public_is_not_counted(client, make_published_run):
     make_published_run(visibility=Visibility.UNREVIEWED)
     make_published_run(visibility=Visibility.WITHDRAWN)

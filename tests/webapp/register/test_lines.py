@@ -44,13 +44,20 @@ def test_the_lines_asked_for_are_marked_among_their_neighbours(client, keep):
 
 @pytest.mark.parametrize(("place", "is_there"), [("100", True), ("101", False)])
 def test_a_line_beyond_the_last_is_told(client, keep, place, is_there):
-    text = shown(client, keep(HUNDRED), place).text
-    assert (lines.NOT_HERE in text) is not is_there
+    answer = shown(client, keep(HUNDRED), place)
+    assert (lines.NOT_HERE in answer.text) is not is_there
+    assert answer.status_code == (200 if is_there else 404)
 
 
 @pytest.mark.parametrize("place", ["0", "7-6", "1000000000001"])
 def test_what_is_no_line_has_no_page(client, keep, place):
     assert shown(client, keep(HUNDRED), place).status_code == 404
+
+
+def test_what_is_marked_is_told_once_and_not_on_every_line(client, keep):
+    text = shown(client, keep(HUNDRED), "50-51").text
+    assert text.count("Lines 50 to 51 are marked") == 1
+    assert "asked," not in text
 
 
 def test_at_most_a_page_of_lines_is_shown_and_the_next_are_linked(client, keep, monkeypatch):

@@ -15,7 +15,7 @@ def read(query):
 
 def test_nothing_asked_is_fastest_first_as_a_page():
     question = read("")
-    assert (question.sort, question.form, question.with_withdrawn) == (FASTEST_FIRST, "html", False)
+    assert (question.sort, question.form) == (FASTEST_FIRST, "html")
 
 
 @pytest.mark.parametrize(("query", "sort"), [("sort=-tps", Sort("tps", True)), ("sort=drive", Sort("drive", False))])
@@ -31,9 +31,9 @@ def test_a_minus_before_the_column_falls(query, sort):
         ("sort=--tps", "sort=--tps: expected one of"),
         ("sort=notes", "sort=notes: expected one of"),
         ("format=xml", "format=xml: expected one of html, csv, json"),
-        ("withdrawn=1", "withdrawn=1: expected one of leave-out, include"),
+        ("withdrawn=include", "withdrawn: expected one of the parameters sort, format"),
         ("sort=tps&sort=drive", "sort: expected once, got 2 times"),
-        ("colour=red", "colour: expected one of the parameters sort, format, withdrawn"),
+        ("colour=red", "colour: expected one of the parameters sort, format"),
     ],
 )
 def test_what_is_not_understood_is_named(query, complaint):
@@ -43,7 +43,7 @@ def test_what_is_not_understood_is_named(query, complaint):
 
 def test_an_address_holds_only_what_differs_from_the_default():
     assert read("").address() == "?"
-    assert read("sort=drive&withdrawn=include").address(form="csv") == "?sort=drive&withdrawn=include&format=csv"
+    assert read("sort=drive").address(form="csv") == "?sort=drive&format=csv"
 
 
 def test_an_unknown_parameter_answers_a_page_that_names_it(client, db):

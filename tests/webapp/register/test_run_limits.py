@@ -45,3 +45,31 @@ def test_a_reader_by_link_keeps_the_key_in_the_form(client, make_log_run):
 
 def test_a_run_without_slices_has_no_form(client, make_log_run):
     assert "data-your-limits" not in client.get(f"/runs/{make_log_run(slices=[]).public_id}/").text
+
+
+def test_a_published_result_is_held_against_a_readers_limits(client, make_published_run):
+    run = make_published_run({1000: "4.00", 8000: "0.10"})
+    text = client.get(f"/runs/{run.public_id}/").text
+    assert "Every share keeps within them." in text
+    text = client.get(f"/runs/{run.public_id}/?limit_1ms=3.99").text
+    assert "With your limits the share over 1\N{NO-BREAK SPACE}ms is too large; under the profile every share" in text
+    assert text.count('<span class="over">') == 1
+    assert "over a limit</span>" in text
+
+
+def test_a_limit_equal_to_a_published_share_is_kept(client, make_published_run):
+    run = make_published_run({1000: "5.60", 8000: "1.10"})
+    text = client.get(f"/runs/{run.public_id}/?limit_1ms=5.6&limit_8ms=1.1").text
+    assert "With your limits every share keeps within them; under the profile the shares over 1" in text
+    assert '<span class="over">' not in text
+
+
+def test_a_published_result_that_states_no_share_has_no_form(client, make_published_run):
+    run = make_published_run()
+    run.shares.all().delete()
+    assert "data-your-limits" not in client.get(f"/runs/{run.public_id}/").text
+
+
+def test_a_limit_that_a_published_result_has_not_is_named(client, make_published_run):
+    response = client.get(f"/runs/{make_published_run().public_id}/?limit_2ms=5")
+    assert (response.status_code, "limit_2ms" in response.text) == (400, True)

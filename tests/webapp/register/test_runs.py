@@ -30,7 +30,8 @@ def keep_log(run):
 
 def test_a_verdict_is_the_first_sentence_and_gives_its_reasons(client, make_log_run):
     text = client.get(f"/runs/{make_log_run().public_id}/").text
-    assert '<span class="fail">Fails</span>: slice 2 (10-20 s), reads over 64 ms: 0.33 % &gt; 0.1 %' in text
+    assert '<span class="fail">Fails</span>: slice 2 (10-20 s), reads over 64 ms: <a href=' in text
+    assert "0.33 %</a> &gt; 0.1 %; also over 1 ms and 8 ms</p>" in text
     assert SLOW_DISK_VERDICT["reasons"][0] in text
 
 

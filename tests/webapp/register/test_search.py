@@ -4,7 +4,8 @@ import pytest
 
 from tests.results.rows import make_judged_run
 from tests.webapp.register.pages import read_rows
-from webapp.register.drives.search import is_one_error_away, names_of, search
+from webapp.register.drives.near_words import is_one_error_away
+from webapp.register.drives.search import Names, names_text, search
 
 ROWS = [
     ("Intel", "P4610", "SSDPE2KE016T8", "1.6 TB"),
@@ -12,7 +13,7 @@ ROWS = [
     ("Western Digital", "Ultrastar DC SN840", "", "3.2 TB"),
     ("SanDisk", "DC SN861", "", "6.4 TB"),
 ]
-NAMES = names_of(ROWS)
+NAMES = Names(tuple(map(names_text, ROWS)), tuple({name for row in ROWS for name in row}))
 
 
 def found(query):

@@ -1,5 +1,7 @@
 """Sizing as a page: the register's drives, the reader's limits and prices, every step, and what is untested."""
 
+import html
+import re
 from decimal import Decimal
 
 import pytest
@@ -175,6 +177,72 @@ def test_another_workload_is_untested_and_never_scaled(client, drive, changed):
     assert "Untested at this workload" in client.get(f"/sizing/?{query}").text
 
 
+UNTESTED = "reads=300000&writes=100000&object=1500&data=40&copies=2&per_node=1&spare=0"
+
+
+def test_an_untested_load_is_ordered_by_what_must_be_there_at_least(client, drive):
+    quick = drive(tps=2_000_000, capacity_gb=1_600)
+    large = drive(tps=1_000_000, capacity_gb=12_800)
+    found = answer(client, UNTESTED)
+    # 40 TB x 2 / 50 % = 160 TB
+    assert [(slug, row["at_least_drives"], row["drives"]) for slug, row in found.items()] == [
+        (large.slug, 13, None),
+        (quick.slug, 100, None),
+    ]
+    text = client.get(f"/sizing/?{UNTESTED}").text
+    assert "By capacity and endurance alone at least 13 x" in text
+    assert "Every step: Exemplar" in text
+    assert text.index("12.8\N{NO-BREAK SPACE}TB") < text.index("1.6\N{NO-BREAK SPACE}TB")
+    assert "13 nodes, 0 of them spare" in text
+
+
+def test_a_tested_load_has_no_at_least(client, drive):
+    product = drive()
+    assert answer(client)[product.slug]["at_least_drives"] is None
+    text = client.get(f"/sizing/?{ASKED}").text
+    assert "at least <b>" not in text
+    assert "Tested: " not in text
+
+
+def links(text):
+    (told,) = re.findall(r"<p>Tested: (.*?)</p>", text)
+    return [html.unescape(found) for found in re.findall(r'<a href="(\?[^"]*)"', told)]
+
+
+@pytest.mark.parametrize("query", [UNTESTED, "reads=300000&object=4096", "reads=0&writes=50000&copies=3&limit_1ms=7"])
+def test_the_tested_mixes_are_offered_as_links_that_are_tested(client, drive, query):
+    product = drive(capacity_gb=20_000)
+    offered = links(client.get(f"/sizing/?{query}").text)
+    assert offered
+    for address in offered:
+        found = client.get(f"/sizing/{address}&format=json").json()["rows"]
+        assert [(row["product"], row["drives"] is not None) for row in found] == [(product.slug, True)]
+        assert "price-" not in address
+
+
+def test_a_tested_mix_keeps_what_was_asked_and_leaves_out_what_was_left_empty(client, drive):
+    drive()
+    (address, _) = links(client.get("/sizing/?reads=300000&writes=100000&life=3&copies=").text)
+    assert address == "?reads=300000&writes=73900&life=3&object=1536"
+
+
+def test_a_tested_mix_is_told_in_numbers(client, drive):
+    drive()
+    text = client.get(f"/sizing/?{UNTESTED}").text
+    assert "300,000 reads with 73,900 writes a second at 2 copies, objects of 1,500 bytes</a>" in text
+
+
+@pytest.mark.parametrize(("size", "is_said"), [("1024", False), ("1025", True), ("1500", True), ("1536", False)])
+def test_an_object_read_as_the_tested_one_is_answered_and_said(client, drive, size, is_said):
+    product = drive()
+    assert (answer(client, f"{ASKED}&object={size}")[product.slug]["drives"] is None) == (size == "1024")
+    said = (
+        "are read as 3 sectors of 512 bytes, as the tested ones of 1,536 are"
+        in client.get(f"/sizing/?{ASKED}&object={size}").text
+    )
+    assert said == is_said
+
+
 def test_every_step_stands_with_its_source(client, drive):
     product = drive(capacity_gb=6400)
     text = client.get(f"/sizing/?{ASKED}&drive={product.slug}").text
@@ -213,6 +281,51 @@ def test_a_question_that_is_not_understood_is_named(client, query):
     response = client.get(f"/sizing/?{query}")
     assert response.status_code == 400
     assert query.partition("=")[0] in response.text
+
+
+def test_a_slip_in_one_field_loses_nothing_that_was_typed(client, drive):
+    product = drive()
+    query = f"reads=100;000&writes=7000&limit_1ms=3&price-{product.slug}=1200&sort=cheapest"
+    response = client.get(f"/sizing/?{query}")
+    assert response.status_code == 400
+    assert response.text.count('aria-invalid="true"') == 1
+    assert 'name="reads" value="100;000" aria-invalid="true"><span class="wrong">expected a number' in response.text
+    for kept in ('name="writes" value="7000"', 'name="limit_1ms" value="3"', 'value="1200"', 'cheapest" selected'):
+        assert kept in response.text, kept
+
+
+def test_typed_prices_and_the_drive_of_the_steps_stand_where_the_answer_takes_their_place(client, drive):
+    product = drive()
+    text = client.get(f"/sizing/?reads=x&price-{product.slug}=1200&drive={product.slug}").text
+    before, answer = text.split('<div id="answer">')
+    assert f'name="price-{product.slug}"' not in before
+    assert answer.count(f'name="price-{product.slug}" value="1200"') == 1
+    assert f'<input form="sizing" type="hidden" name="drive" value="{product.slug}">' in answer
+
+
+@pytest.mark.parametrize(("name", "text"), [("limit_8ms", "200"), ("price-x", "-1"), ("copies", "0")])
+def test_the_field_that_is_wrong_is_marked_whichever_it_is(client, name, text):
+    shown = client.get(f"/sizing/?{name}={text}").text
+    assert f'name="{name}" value="{text}" aria-invalid="true"' in shown
+    assert shown.count("aria-invalid") == 1
+
+
+def test_a_file_is_not_answered_with_a_form(client):
+    answer = client.get("/sizing/?reads=lots&format=csv")
+    assert (answer.status_code, 'id="sizing"' in answer.text) == (400, False)
+
+
+def test_prices_that_nobody_gave_do_not_stay_in_the_address(client, drive):
+    one, two = drive(), drive()
+    answer = client.get(f"/sizing/?reads=1000&price-{one.slug}=&price-{two.slug}=5")
+    assert (answer.status_code, answer["Location"]) == (302, f"?reads=1000&price-{two.slug}=5")
+    assert client.get(f"/sizing/{answer['Location']}").status_code == 200
+
+
+def test_blanks_part_thousands(client, drive):
+    product = drive(tps=100_000, capacity_gb=100_000)
+    spaced = ASKED.replace("400000", "400%20000").replace("100000", "100%C2%A0000")
+    assert answer(client, spaced)[product.slug]["drives"] == 6
 
 
 def test_the_least_load_that_can_be_asked_is_answered(client, drive):

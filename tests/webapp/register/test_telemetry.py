@@ -5,11 +5,13 @@ import json
 
 import pytest
 
+from results import locks, seconds
 from results.evidence_store import store
 from results.models import Evidence, Submission
+from tests.results.builders import other_session
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
 from tests.webapp.register.test_side_file import TOLD
-from webapp.register.telemetry import QUANTITIES, reduced
+from webapp.register.telemetry import QUANTITIES, Intervals, reduced
 
 pytestmark = pytest.mark.django_db
 
@@ -57,7 +59,7 @@ def test_quantities_are_read_and_those_that_are_not_told_have_no_chart(client, m
 def test_one_hot_second_of_a_day_is_drawn_as_hot_as_it_was():
     busy = [[5.0] + [None] * (len(QUANTITIES) - 1) for _ in range(86_400)]
     busy[40_000][0] = 99.0
-    told = reduced([(float(place + 1), row) for place, row in enumerate(busy)])
+    told = reduced(Intervals((float(place + 1), row) for place, row in enumerate(busy)))
     assert (len(told.columns), max(told.drawn[0].greatest), told.drawn[0].greatest.count(99.0)) == (288, 99.0, 1)
 
 
@@ -102,3 +104,19 @@ def test_of_a_withheld_side_file_nothing_is_told(client, make_run):
 def test_a_side_file_too_large_to_be_read_for_a_page_says_so(client, make_run, monkeypatch):
     monkeypatch.setattr("webapp.register.telemetry.LARGEST_BYTES", 10)
     assert client.get(f"/runs/{make_run(interval(1)).public_id}/telemetry.json").status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+def test_while_others_are_read_it_says_when_to_ask_again(client, make_run):
+    run = make_run(interval(1))
+    with other_session() as other:
+        for slot in range(seconds.SLOTS):
+            other.execute("SELECT pg_advisory_lock(%s, %s)", [locks.SECONDS, slot])
+        answer = client.get(f"/runs/{run.public_id}/telemetry.json")
+    assert (answer.status_code, answer.headers["Retry-After"], answer.headers["Cache-Control"]) == (
+        503,
+        "5",
+        "no-store",
+    )
+    assert "Ask again in some seconds" in answer.text
+    assert client.get(f"/runs/{run.public_id}/telemetry.json").status_code == 200

@@ -209,3 +209,17 @@ def test_a_slice_length_is_shown_of_act_and_not_of_ycsb(as_user, vera, exemplar,
     sweep()
     assert "Slice length asked" in as_user(vera).get(address(submission)).text
     assert "Slice length asked" not in as_user(vera).get(address(of_ycsb)).text
+
+
+def test_several_devices_of_another_size_are_told_in_one_box(as_user, vera, submission):
+    run = submission.runs.get()
+    run.facts["devices"] = [
+        {"name": f"/dev/sd{name}", "size_bytes": size} for name, size in zip("abc", (1, 1, 2), strict=True)
+    ]
+    run.save()
+    submission.capacity_gb = 3_200
+    submission.save()
+    page = as_user(vera).get(address(submission)).content.decode()
+    assert page.count("<b>Another size than stated.</b>") == 1
+    assert "/dev/sda, /dev/sdb hold " in page
+    assert "/dev/sdc holds " in page

@@ -34,3 +34,19 @@ def test_stated_over_provisioning_makes_a_drive_smaller(size_bytes, is_told):
 @pytest.mark.parametrize("unknown", [{"capacity_gb": None}, {"size_bytes": None}])
 def test_nothing_is_said_of_what_is_not_known(unknown):
     assert sentences(**{"size_bytes": GB} | unknown) == []
+
+
+def test_devices_of_one_size_are_told_in_one_sentence():
+    devices = [{"name": f"/dev/zram{number}", "size_bytes": GB, "minimum_io_bytes": 512} for number in range(1, 5)]
+    other = {"name": "/dev/sda", "size_bytes": 2 * GB, "minimum_io_bytes": 512}
+    told = size_sentences(Submission(capacity_gb=1000), [Run(facts={"devices": [*devices, other]})])
+    assert len(told) == 2
+    assert any(each.startswith("/dev/zram1, /dev/zram2, /dev/zram3, /dev/zram4 hold ") for each in told)
+    assert any(each.startswith("/dev/sda holds ") for each in told)
+
+
+@pytest.mark.parametrize(("count", "ending"), [(8, "/dev/x7 hold "), (9, "/dev/x7 and 1 more hold ")])
+def test_of_very_many_devices_the_first_are_named(count, ending):
+    devices = [{"name": f"/dev/x{number}", "size_bytes": GB, "minimum_io_bytes": 512} for number in range(count)]
+    (told,) = size_sentences(Submission(capacity_gb=1000), [Run(facts={"devices": devices})])
+    assert ending in told

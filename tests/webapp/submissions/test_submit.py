@@ -144,3 +144,19 @@ def test_the_files_of_an_archive_are_listed_with_role_and_hash(
     sweep()
     page = as_user(vera).get(f"/submissions/{submission.public_id}/").text
     assert (page.count("<td>log</td>"), "The first 200 of 201" in page, sha256(b"a") in page) == (200, True, True)
+
+
+def test_where_a_cloud_instance_is_may_be_stated(as_user, vera, evidence_dir):
+    client = as_user(vera)
+    page = client.get("/submit/").text
+    assert 'name="region"' in page
+    assert 'name="zone"' in page
+    address = upload(client, region="us-east-1", zone=" us-east-1a ").headers["Location"]
+    submission = Submission.objects.get()
+    assert (submission.region, submission.zone) == ("us-east-1", "us-east-1a")
+    assert "<dd>us-east-1a</dd>" in client.get(address).text
+
+
+def test_a_region_may_have_60_characters_and_no_more(as_user, vera, evidence_dir):
+    assert upload(as_user(vera), region="r" * 61).status_code == 400
+    assert upload(as_user(vera), region="r" * 60).status_code == 302

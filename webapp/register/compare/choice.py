@@ -1,6 +1,6 @@
 """Which runs stand for what was asked: the runs themselves, or of each drive the fastest that compares."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from django.db.models import F, Prefetch, Window
@@ -47,25 +47,34 @@ def runs_to_compare(runs: RunQuerySet) -> RunQuerySet:
     """With all that is compared, in a fixed number of queries; of the verdicts the newest, which stands."""
     order = (F("created_at").desc(), F("id").desc())
     newest = Window(RowNumber(), partition_by=F("run_id"), order_by=order)
-    return runs.select_related("product", "ycsb", "reading__evidence").prefetch_related(
-        "shares",
-        "drives",
-        Prefetch("histograms", Histogram.objects.defer("counts")),
-        Prefetch("verdicts", Verdict.objects.select_related("profile").annotate(place=newest).filter(place=1)),
-        Prefetch("ycsb__operations", YcsbOperation.objects.defer("percentiles", "returns")),
+    return (
+        runs.knowing_withheld()
+        .select_related("product", "ycsb", "reading__evidence")
+        .prefetch_related(
+            "shares",
+            "drives",
+            Prefetch("histograms", Histogram.objects.defer("counts")),
+            Prefetch("verdicts", Verdict.objects.select_related("profile").annotate(place=newest).filter(place=1)),
+            Prefetch("ycsb__operations", YcsbOperation.objects.defer("percentiles", "returns")),
+        )
     )
 
 
 def _runs(names: Sequence[str]) -> Choice:
     found = {run.public_id: run for run in runs_to_compare(Run.objects.public().filter(public_id__in=names))}
-    missing = [name for name in names if name not in found]
-    if missing:
-        raise Http404(f"No run is named {missing[0]}.")
+    refuse_missing(names, found)
     runs = conditioned(found[name] for name in names)
     if all_compare(runs):
         return Choice(runs)
     products = {run.product_id for run in found.values()}
     return Choice(runs, conditioned(_candidates(Run.objects.filter(product__in=products))))
+
+
+def refuse_missing(names: Iterable[str], found: Container[str]) -> None:
+    """Raise Http404 with the first run that is not there for everyone to see, as what to search for."""
+    for name in names:
+        if name not in found:
+            raise Http404(f"No run is named {name}.", name)
 
 
 def _candidates(runs: RunQuerySet) -> list[Run]:

@@ -10,6 +10,7 @@ from results.models import Run
 from results.rules.differences import WHY, Difference, differences
 from results.rules.loads import printed_decimal
 from webapp.register.compare.conditions import Conditions, conditions_of
+from webapp.register.compare.published import taken_note
 from webapp.templatetags import units
 
 NAMES = {
@@ -21,7 +22,8 @@ NAMES = {
     "defrag_reads": "Defragmentation reads", "update_pct": "Updates", "replication_factor": "Replication factor",
     "disable_odsync": "Writes without O_DSYNC", "commit_to_device": "Commit to device", "tomb_raider": "Tomb raider",
     "device_count": "Devices", "devices_per_drive": "Device names for each drive",
-    "over_provisioning_pct": "Over-provisioned", "pcie_link": "PCIe link", "tool": "Tool", "tool_version": "Version",
+    "over_provisioning_pct": "Over-provisioned", "over_provisioned_to_pct": "Over-provisioned to",
+    "pcie_link": "PCIe link", "tool": "Tool", "tool_version": "Version",
     "binding": "Binding", "options_sha256": "Other options", "phase": "Phase", "mix": "Mix of operations",
     "distribution": "Distribution of keys", "record_count": "Records", "operation_count": "Operations asked",
     "time_limit_s": "Time limit", "target_ops_per_s": "Target rate", "threads_counts": "Thread counts",
@@ -85,7 +87,7 @@ def _row(name: str, why: str, runs: Sequence[Conditioned]) -> Condition:
     values = [getattr(each.conditions, name) for each in runs]
     known = [value for value in values if value is not None]
     differs = any(value != known[0] for value in known)
-    texts = [value_text(name, value) for value in values]
+    texts = [value_text(name, value) + taken_note(name, each.run) for each, value in zip(runs, values, strict=True)]
     return Condition(name, NAMES[name], texts, differs, len(known) < len(values), why)
 
 

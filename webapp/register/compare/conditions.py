@@ -11,12 +11,20 @@ from results.ingest import YCSB
 from results.models import Run, Tier
 from results.rules.comparability import ActConditions, SweepConditions, requests_together
 from results.sweep_key import is_of_the_load
+from results.withheld_beside import told_beside
+from webapp.register.compare.published import as_one_drive, time_of_version
 
 Conditions = ActConditions | SweepConditions
 SWITCH = {"yes": True, "no": False}
 # Told by conditions of their own; the hash is over all other properties.
 TOLD_APART = frozenset({"requestdistribution", "fieldcount", "fieldlength"})
 PROPORTION = "proportion"
+# Conditions that the key of a load does not hold: outputs of YCSB tell nothing of them.
+BESIDE_THE_LOAD = (
+    "host", "is_defrag_active", "fill_pct", "index_placement", "pending_limit", "devices_per_drive",
+    "over_provisioning_pct", "over_provisioned_to_pct", "pcie_link",
+)  # fmt: skip
+Setup = tuple[object, ...]  # firmware, then BESIDE_THE_LOAD; None is unknown
 
 
 def conditions_of(run: Run) -> Conditions:
@@ -27,7 +35,8 @@ def conditions_of(run: Run) -> Conditions:
 def act_conditions(run: Run) -> ActConditions:
     """Return the conditions of an ACT run. Of a published one most are unknown."""
     if run.tier == Tier.PUBLISHED:
-        return ActConditions(**_of_any(run), asked_duration_s=run.duration_s, compress_pct=run.compress_pct)
+        asked: dict[str, Any] = {"asked_duration_s": run.duration_s, "compress_pct": run.compress_pct}
+        return ActConditions(**_of_any(run) | as_one_drive(run), **asked, time=time_of_version(run.tool_version))
     facts, config = run.facts, {str(name): str(value) for name, value in run.facts.get("config", [])}
     has_config = bool(config)
     arrivals = facts.get("arrivals")
@@ -43,7 +52,7 @@ def act_conditions(run: Run) -> ActConditions:
         generator=facts.get("generator"),
         arrivals=arrivals,
         requests_together=requests_together(arrivals, facts.get("service_threads")),
-        engine=_engine(facts),
+        engine=_engine(run),
         defrag_lwm_pct=_whole(config.get("defrag-lwm-pct")),
         defrag_reads=not SWITCH.get(config.get("no-defrag-reads", "no"), False) if has_config else None,
         update_pct=_decimal(config.get("update-pct", "0" if has_config else None)),
@@ -65,6 +74,8 @@ def _of_any(run: Run) -> dict[str, Any]:
         "device_count": run.device_count,
         "devices_per_drive": _devices_per_drive(run),
         "over_provisioning_pct": run.over_provisioning_pct,
+        "over_provisioned_to_pct": _over_provisioned_to_pct(run),
+        "pcie_link": _pcie_link(run),
     }
 
 
@@ -102,18 +113,34 @@ def compared_shares(run: Run) -> list[Mapping[str, Any]]:
     return [share for share in compared.get("shares", []) if share["statistic"] == run.statistic]
 
 
-def _engine(facts: Mapping[str, Any]) -> str | None:
-    told = (facts.get("side_file") or {}).get("engine")
-    return told or ("threads" if facts.get("generator") == "act" else None)
+def _engine(run: Run) -> str | None:
+    told: str | None = told_beside(run, "side_file").get("engine")
+    return told or ("threads" if run.facts.get("generator") == "act" else None)
 
 
 def _devices_per_drive(run: Run) -> Fraction | None:
     """Return how many device names stood for one drive; known where the drives were identified."""
-    told = (run.facts.get("side_file") or {}).get("drives", [])
+    told = told_beside(run, "side_file").get("drives", [])
     keys = {drive.key for drive in run.drives.all()} or {drive.get("drive_key") for drive in told}
     if not run.device_count or not keys or None in keys:
         return None
     return Fraction(run.device_count, len(keys))
+
+
+def _over_provisioned_to_pct(run: Run) -> Fraction | None:
+    """Return how much of the capacity was left to use: sizes of two capacities do not compare, their parts do."""
+    capacity_gb = run.product.capacity_gb if run.product else None
+    if not capacity_gb or run.over_provisioned_to_gb is None:
+        return None
+    return Fraction(100 * run.over_provisioned_to_gb, capacity_gb)
+
+
+def _pcie_link(run: Run) -> str | None:
+    """Return the links of the drives as they ran, each once; None where the side file does not tell that of all."""
+    side_file = told_beside(run, "side_file")
+    links = [drive.get("pcie_link") for drive in side_file.get("drives", [])]
+    is_cut = len(links) < (side_file.get("drives_count") or 0)
+    return None if is_cut or not links or None in links else ", ".join(sorted(set(links)))
 
 
 def _whole(text: str | None) -> int | None:
@@ -154,7 +181,15 @@ def sweep_conditions(run: Run) -> SweepConditions:
         statistic="whole run",
         devices_per_drive=_devices_per_drive(run),
         over_provisioning_pct=run.over_provisioning_pct,
+        over_provisioned_to_pct=_over_provisioned_to_pct(run),
+        pcie_link=_pcie_link(run),
     )
+
+
+def setup_of(run: Run) -> Setup:
+    """Return what is known of the set-up of a YCSB run beside its load (`sweep_key`): only runs alike in it repeat."""
+    conditions = sweep_conditions(run)
+    return (run.firmware or None, *(getattr(conditions, name) for name in BESIDE_THE_LOAD))
 
 
 def _options_sha256(properties: Mapping[str, str]) -> str | None:

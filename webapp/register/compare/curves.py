@@ -65,20 +65,20 @@ def _load_line(shown: Conditioned, others: Sequence[Conditioned], limit: Limit) 
 
 def _by_time(runs: Sequence[Run], limits: Sequence[Limit]) -> list[Chart | None]:
     """Draw the slices of runs that have any, each line reduced to the worst of neighbours."""
-    told = [_slices_of(run) for run in runs]
+    told = [_slices_of(run, limits) for run in runs]
     if not all(told):
         return []
     return [_time_chart(runs, told, place, limit) for place, limit in enumerate(limits)]
 
 
-def _slices_of(run: Run) -> Timed:
+def _slices_of(run: Run, limits: Sequence[Limit]) -> Timed:
     """Return for each slice its middle in hours and its shares over the limits, of the histogram that compares."""
     ordinals = run.facts.get("compared_ordinal"), run.facts.get("judged_ordinal"), 0
     ordinal = next(ordinal for ordinal in ordinals if ordinal is not None)
     histogram = next((each for each in run.histograms.all() if each.ordinal == ordinal), None)
     if histogram is None or run.slices.count() > SLICES_MAX:
         return []
-    read = read_limits(histogram, next(iter(run.verdicts.all()), None))
+    read = read_limits(histogram, next(iter(run.verdicts.all()), None), limits)
     return [
         ((each.start_s + each.end_s) / 7200, [_timed(each.counts, each.ops_count, limit) for limit in read])
         for each in histogram_slices(_owned(run, histogram.ordinal))
@@ -118,5 +118,8 @@ def _lettered(lines: Sequence[Chart]) -> list[Chart]:
 
 
 def _chart(title: str, unit: str, limit: Limit | None, x_title: str, lines: list[Chart]) -> Chart:
-    told = {"limit": float(limit.limit_pct), "limitText": units.decimal(limit.limit_pct)} if limit else {}
+    told: Chart = {}
+    if limit:
+        told = {"limit": float(limit.limit_pct), "limitText": units.decimal(limit.limit_pct)}
+        told["thresholdUs"] = limit.threshold_us
     return {"title": title, "unit": unit, "xTitle": x_title, "lines": lines} | told

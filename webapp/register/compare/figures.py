@@ -11,10 +11,13 @@ from results.models import Run, Statistic, Verdict
 from results.rules.limits import Limit, is_count_within
 from webapp.register.columns import notes_of, product_of, share_of
 from webapp.register.compare.conditions import compared_shares, newest_verdict
+from webapp.register.explain.meanings import BY_CODE
 from webapp.register.marks import NearnessMark, nearness_mark, run_tier_mark
+from webapp.register.run_limits import as_limits
 from webapp.register.run_page import OUTCOME_WORDS
 from webapp.register.tables import is_over
 from webapp.register.ycsb_page import ops_rate
+from webapp.register.your_limits import Held, YourLimits
 from webapp.templatetags import units
 
 NOT_STATED = "not stated"
@@ -47,6 +50,11 @@ class Line:
     is_number: bool = False
 
     @property
+    def meaning(self) -> str:
+        """The code of what the row means: that of a column of the tables where it is one."""
+        return self.code if self.code in BY_CODE else "share" if self.code.startswith("pct_over_") else "latency"
+
+    @property
     def differs(self) -> bool:
         """Two of its values are not the same; one that is not stated differs from none."""
         return len({value.text for value in self.values if value.text != NOT_STATED}) > 1
@@ -73,25 +81,46 @@ def lines_of_drives(runs: Sequence[Run]) -> list[Line]:
             "DWPD",
             is_number=True,
         ),
+        _texts("tool_version", "Version of ACT or YCSB", [run.tool_version for run in runs], is_number=True),
         _texts("firmware", "Firmware", [run.firmware for run in runs]),
+        _texts("region", "Region", [run.region for run in runs]),
+        _texts("zone", "Zone", [run.zone for run in runs]),
         _texts("storage", "Storage", [units.storage(run.device_count, run.device_gb) for run in runs], is_number=True),
         _texts("notes", "Notes", [", ".join(notes_of(run)) or "none" for run in runs]),
         _texts("tier", "Tier", [run_tier_mark(run).word for run in runs]),
     ]
 
 
-def lines_of_runs(runs: Sequence[Run], limits: Sequence[Limit]) -> list[Line]:
-    """Return what the runs found; the runs are of one kind."""
-    return _ycsb_lines(runs) if runs[0].workload == YCSB else _act_lines(runs, limits)
+def lines_of_runs(runs: Sequence[Run], own: YourLimits, results: Sequence[Held]) -> list[Line]:
+    """Return what the runs found; the runs are of one kind. `results` are the runs held against the limits."""
+    return _ycsb_lines(runs) if runs[0].workload == YCSB else _act_lines(runs, own, results)
 
 
-def _act_lines(runs: Sequence[Run], limits: Sequence[Limit]) -> list[Line]:
+def _act_lines(runs: Sequence[Run], own: YourLimits, results: Sequence[Held]) -> list[Line]:
+    yours = [_by_yours(run, result, own) for run, result in zip(runs, results, strict=True)]
     return [
         _texts("verdict", "Verdict", [_outcome(run) for run in runs]),
+        *([_texts("with_your_limits", "With your limits", yours)] if own.is_own else []),
         _texts("tps", "Speed", [units.decimal(run.tps) for run in runs], "tps", is_number=True),
         _texts("nx_load", "Load of each device", [units.nx(run.nx_load) for run in runs], is_number=True),
-        *(_share_line(runs, limit) for limit in limits),
+        *(_share_line(runs, limit) for limit in as_limits(own)),
     ]
+
+
+def outcome_of(run: Run) -> str:
+    """Return the outcome of the verdict that stands; empty where there is no log."""
+    verdict = newest_verdict(run)
+    return verdict.outcome if verdict else ""
+
+
+def _by_yours(run: Run, result: Held, own: YourLimits) -> str:
+    """Return passes or fails; what the log cannot tell stays so under all limits, and without a share none is kept."""
+    outcome = outcome_of(run)
+    if outcome in {Verdict.Outcome.UNDECIDED, Verdict.Outcome.VOID}:
+        return OUTCOME_WORDS[Verdict.Outcome(outcome)]
+    if not any(share_of(run, threshold_us) for threshold_us in own.by_threshold):
+        return ""
+    return OUTCOME_WORDS[Verdict.Outcome.PASS if result.by_yours else Verdict.Outcome.FAIL]
 
 
 def _outcome(run: Run) -> str:

@@ -9,13 +9,14 @@ from django.utils.http import urlencode
 
 from results.ingest import YCSB
 from results.models import Run
-from results.rules.limits import Limit
 from webapp.register.compare.choice import Choice, Offer, offers_of
 from webapp.register.compare.comparable import Condition, condition_rows, unknown_labels
 from webapp.register.compare.curves import Chart, charts_of
-from webapp.register.compare.figures import Line, lines_of_drives, lines_of_runs, told_by_any
+from webapp.register.compare.figures import Line, lines_of_drives, lines_of_runs, outcome_of, told_by_any
+from webapp.register.held import held
+from webapp.register.run_limits import as_limits
 from webapp.register.sentences import run_name
-from webapp.templatetags import units
+from webapp.register.your_limits import YourLimits, changes_sentence
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class Comparison:
     figures: list[Line]
     charts: list[Chart]
     offers: list[OfferLine]
+    limits_sentence: str = ""
 
     @property
     def curves_sentence(self) -> str:
@@ -64,30 +66,35 @@ class Comparison:
         """The answer, to be quoted alone."""
         names = _listed(_told_apart(self.heads))
         if self.is_comparable and self.unknown:
-            unknown = units.counted(len(self.unknown), "condition")
-            verb = "is" if len(self.unknown) == 1 else "are"
-            known = "compare as far as they tell: no condition is known to differ"
-            return f"{names} {known}, {unknown} {verb} not known to agree."
+            return f"{names} compare as far as they tell: no condition is known to differ, and not every one is stated."
         if self.is_comparable:
             return f"{names} compare: no condition differs."
         labels = _listed([condition.label.lower() for condition in self.differing])
         return f"{names} do not compare: {labels} {'differs' if len(self.differing) == 1 else 'differ'}."
 
 
-def comparison_of(choice: Choice, limits: Sequence[Limit]) -> Comparison:
-    """Return what is shown of runs that were chosen."""
+def comparison_of(choice: Choice, own: YourLimits) -> Comparison:
+    """Return what is shown of runs that were chosen, held against a reader's limits or, where these are none, theirs.
+
+    `limits_sentence` says how many runs pass; it is empty where the runs have nothing that limits are of.
+    """
     runs = [each.run for each in choice.runs]
     conditions = condition_rows(choice.runs)
+    heads = [Head(letter, run_name(run), run) for letter, run in zip(ascii_uppercase, runs, strict=False)]
+    limits = as_limits(own)
+    results = [held(f"{head.name} ({head.letter})", head.run, outcome_of(head.run), own) for head in heads]
+    is_judged = choice.is_comparable and runs[0].workload != YCSB
     return Comparison(
-        heads=[Head(letter, run_name(run), run) for letter, run in zip(ascii_uppercase, runs, strict=False)],
+        heads=heads,
         is_comparable=choice.is_comparable,
         differing=[condition for condition in conditions if condition.differs],
         conditions=conditions,
         unknown=unknown_labels(choice.runs),
         drives=told_by_any(lines_of_drives(runs)),
-        figures=told_by_any(lines_of_runs(runs, limits)) if choice.is_comparable else [],
+        figures=told_by_any(lines_of_runs(runs, own, results)) if choice.is_comparable else [],
         charts=charts_of(choice.runs, choice.others, limits) if choice.is_comparable else [],
         offers=[_offer(offer) for offer in offers_of(choice)],
+        limits_sentence=changes_sentence(own, results) if is_judged else "",
     )
 
 

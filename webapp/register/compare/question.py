@@ -1,12 +1,15 @@
 """What is to be compared, read strictly from the address: 2 to 6 drives, or 2 to 6 runs."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from django.http import QueryDict
 from django.utils.http import urlencode
 
+from results.rules.limits import Limit
+from webapp.register.asked import FORMS, single
 from webapp.register.not_understood import ParameterError
-from webapp.register.parameters import FORMS
+from webapp.register.your_limits import YourLimits, limit_names, read_limits
 
 FEWEST, MOST = 2, 6
 KINDS = ("drive", "run")
@@ -15,33 +18,50 @@ NAME_CHARS = 120  # of the longest slug
 
 @dataclass(frozen=True)
 class Chosen:
-    """Names of one kind in the order of the address; fewer than two where the reader has still to choose."""
+    """Names of one kind in the order of the address; fewer than two where the reader has still to choose.
+
+    `limits` are what shares are held against. They choose nothing: the same runs stand there under all limits.
+    """
 
     kind: str
     names: tuple[str, ...]
     form: str = "html"
+    limits: YourLimits = field(default_factory=YourLimits)
 
     @property
     def is_enough(self) -> bool:
         """There are two to set side by side."""
         return len(self.names) >= FEWEST
 
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """What an address holds of the names."""
+        return [(self.kind, name) for name in self.names]
+
+    @property
+    def profile_address(self) -> str:
+        """Return the query that asks for the same under the profile's limits."""
+        return "?" + urlencode(self.pairs)
+
     def address(self, form: str = "html") -> str:
         """Return the query that asks for the same in another form."""
-        pairs = [(self.kind, name) for name in self.names]
-        return "?" + urlencode(pairs + ([("format", form)] if form != "html" else []))
+        more = self.limits.parameters | ({"format": form} if form != "html" else {})
+        return "?" + urlencode([*self.pairs, *more.items()])
 
 
-def read_chosen(query: QueryDict) -> Chosen:
+def read_chosen(query: QueryDict, profile: Iterable[Limit]) -> Chosen:
     """Return what was asked; an empty field of the form is none. Raises ParameterError, naming the parameter."""
+    limits = tuple(profile)
+    names = limit_names(limits)
     for name in query:
-        if name not in {*KINDS, "format"}:
-            raise ParameterError(f"{name}: expected one of the parameters drive, run, format")
+        if name not in {*KINDS, "format", *names}:
+            raise ParameterError(f"{name}: expected one of the parameters drive, run, format, {', '.join(names)}")
     given = {kind: [name for name in query.getlist(kind) if name] for kind in KINDS}
     if all(given.values()):
         raise ParameterError("drive, run: expected one of the two kinds; a drive is compared by runs of its own")
     kind = "run" if given["run"] else "drive"
-    return Chosen(kind, _names(kind, given[kind]), _form(query))
+    own = {name: single(query, name) for name in names if name in query}
+    return Chosen(kind, _names(kind, given[kind]), _form(query), read_limits(own, limits))
 
 
 def _names(kind: str, names: list[str]) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from results.models import Run
+from webapp.register.compare.conditions import setup_of
 from webapp.templatetags import units
 
 COLUMN, LABEL = "p99_us", "p99"
@@ -28,7 +29,9 @@ def _sweep_of(run: Run) -> Iterable[Run]:
     if not run.ycsb.sweep_key:
         return [run]
     same = Run.objects.standing().of_ycsb().filter(product=run.product_id, ycsb__sweep_key=run.ycsb.sweep_key)
-    return same.prefetch_related("ycsb__operations")
+    found = same.select_related("product", "reading__evidence").prefetch_related("ycsb__operations", "drives")
+    own = setup_of(run)
+    return [each for each in found if setup_of(each) == own]
 
 
 def _points(runs: Iterable[Run]) -> Iterable[Point]:

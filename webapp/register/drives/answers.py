@@ -9,6 +9,7 @@ from results.models import Run
 from webapp.register.columns import Column
 from webapp.register.drives.beside import beside
 from webapp.register.drives.form import DrivesForm
+from webapp.register.drives.headline import headline_of
 from webapp.register.drives.page import DrivesPage, Room, context_of
 from webapp.register.drives.question import read_drives_question
 from webapp.register.drives.shelf import current_shelf
@@ -26,7 +27,8 @@ def answer_drives(request: HttpRequest, room: Room, template: str) -> HttpRespon
         return rows_as_csv(room.name, rows_of(page))
     if question.form == "json":
         return rows_as_json(room.name, question.sort.parameter, rows_of(page))
-    return render(request, template, {**context_of(page), "form": DrivesForm(page), "beside": beside(page)})
+    told = {"form": DrivesForm(page), "headline": headline_of(page), "beside": beside(page)}
+    return render(request, template, {**context_of(page), **told})
 
 
 def rows_of(page: DrivesPage) -> Iterable[Row]:

@@ -1,4 +1,4 @@
-"""What stands beside a category's table whatever is asked of it: read once for each state of the register."""
+"""What stands below a category's table whatever is asked of it: read once for each state of the register."""
 
 from dataclasses import dataclass
 
@@ -6,15 +6,14 @@ from results.models import Category
 from webapp.register.drives.capacities import ModelCapacities, capacities_of
 from webapp.register.drives.cloud import CloudView, cloud_view
 from webapp.register.drives.coded import Rows, rows_of
-from webapp.register.drives.judged import standing, table_sentence
+from webapp.register.drives.judged import standing
 from webapp.register.drives.page import DrivesPage
 
 
 @dataclass(frozen=True)
 class Beside:
-    """The sentence above a page's tables, and what stands below them."""
+    """What stands below a page's tables."""
 
-    sentence: str
     models: list[ModelCapacities]
     models_count: int
     cloud: CloudView | None
@@ -27,14 +26,13 @@ def beside(page: DrivesPage) -> Beside:
 
 
 def _read(page: DrivesPage) -> Beside:
-    current = _current(page)
+    current = current_rows(page)
     stand = rows_of(current & standing(page.shelf))
     passing = rows_of(current & standing(page.shelf) & page.judge.passes_profile)
     spec = page.room.specs[0]
     models, count = ([], 0) if page.room.is_historical else capacities_of(page.shelf, passing)
     is_cloud = page.room.name == Category.CLOUD
     return Beside(
-        sentence=table_sentence(page.shelf, current, page.judge),
         models=models,
         models_count=count,
         cloud=cloud_view(page.shelf, stand, passing) if is_cloud else None,
@@ -42,7 +40,8 @@ def _read(page: DrivesPage) -> Beside:
     )
 
 
-def _current(page: DrivesPage) -> Rows:
+def current_rows(page: DrivesPage) -> Rows:
+    """Return the rows that a page is of by itself: without those of the past, unless it is theirs."""
     historical = page.shelf.columns["historical"]
     current = historical.having([word != "yes" for word in historical.words] + [False])
     return page.universe if page.room.is_historical else page.universe & current

@@ -9,12 +9,13 @@ from html import escape
 
 from django.utils.safestring import SafeString, mark_safe
 
-from results.models import Verdict
+from results.models import Category, Verdict
 from webapp.register.columns import Column
 from webapp.register.drives.coded import Coded, Shelf
 from webapp.register.drives.judged import over_flags
 from webapp.register.drives.order import RowGroup
 from webapp.register.drives.shelf import BILLIONTHS, tier_code
+from webapp.register.drives.withdrawn import struck_class, withdrawn_mark
 from webapp.register.marks import STRONG_FROM, TIERS_RISING, TRACK_UNITS, tier_mark
 from webapp.templatetags import units
 
@@ -22,7 +23,7 @@ NOT_STATED = '<span class="dim" aria-hidden="true">-</span><span class="vh">not 
 TRACK = '<svg class="near" viewBox="0 0 52 10" aria-hidden="true"><rect class="track" y="3" width="44" height="4"/>'
 BEYOND = '<rect class="beyond" x="45" y="2" width="6" height="6"/>'
 LINE = '<rect class="line" x="43.5" width="1.5" height="10"/></svg>'
-STRUCK = "withdrawn"
+CATEGORY_LABELS = dict(Category.choices)
 
 
 class RowWriter:
@@ -52,7 +53,7 @@ class RowWriter:
         return f"<tbody>\n{''.join(titles)}{''.join(self._row(row) for row in group.rows)}</tbody>\n"
 
     def _row(self, row: int) -> str:
-        struck = ' class="withdrawn"' if self.shelf.columns["visibility"].word(row) == STRUCK else ""
+        struck = struck_class(self.shelf.columns["visibility"].word(row))
         cells = "".join(self._cell(column, row) for column in self.columns)
         return f"<tr{struck}>{cells}</tr>\n{self._remarks(row)}"
 
@@ -68,12 +69,18 @@ class RowWriter:
         beside = f'<span class="only-phone">, {capacity}</span>' if capacity else '<span class="only-phone"></span>'
         vendor, model = escape(columns["vendor"].word(row)), escape(columns["model"].word(row))
         link = f'<a href="/drive/{self.shelf.slugs[row]}/">{model}</a>'
-        return f'<th scope="row"><span class="vendor">{vendor}{beside} </span>{link}{self._marks(row)}</th>'
+        named = f'<span class="vendor">{vendor}{beside} </span>{link}{self._marks(row)}'
+        return f'<th scope="row">{self._box(row, model)}{named}</th>'
+
+    def _box(self, row: int, model: str) -> str:
+        run = self.shelf.runs[row]
+        label = f"Compare {model}, run {run}"
+        return f'<input type="checkbox" name="run" value="{run}" form="compare-runs" aria-label="{label}">'
 
     def _marks(self, row: int) -> str:
         columns = self.shelf.columns
         visibility, outcome = columns["visibility"].word(row), columns["outcome"].word(row)
-        marks = ' <span class="fail">withdrawn</span>' if visibility == STRUCK else ""
+        marks = withdrawn_mark(visibility)
         marks += ' <span class="tag">superseded</span>' if visibility == "superseded" else ""
         if outcome and outcome != Verdict.Outcome.PASS:
             is_fail = outcome == Verdict.Outcome.FAIL
@@ -124,6 +131,10 @@ def _nearness(value: float, limit_pct: Decimal, is_over: bool) -> str:
     return f"{TRACK}{fill}{BEYOND if is_over else ''}{LINE}"
 
 
+def _category_cell(word: str, group: str) -> str:
+    return _text_cell(CATEGORY_LABELS.get(word, word), group)
+
+
 def _text_cell(word: str, group: str) -> str:
     return f'<td class="{group.strip()}">{escape(word) or NOT_STATED}</td>'
 
@@ -165,4 +176,5 @@ WRITERS = {
     "notes": _notes_cell,
     "tier": _tier_cell,
     "text": _text_cell,
+    "category": _category_cell,
 }

@@ -5,20 +5,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from results.models import Statistic
+from results.models import Category, Statistic
 from results.rules.endurance import three_digits
 from results.rules.linearity import linearity
 from results.rules.repeats import summarise
+from webapp.register.categories import SPECS
 from webapp.register.drives.coded import NOT_STATED, Shelf
-from webapp.register.drives.judged import HOW, name_of
+from webapp.register.drives.judged import name_of
+from webapp.register.drives.question import ALWAYS_SHOWN, SEPARATOR
+from webapp.register.sentences import HOW
 from webapp.templatetags import units
 
 STATED = (
+    ("region", "region"),
+    ("zone", "zone"),
     ("started_at", "start time"),
     ("backing_device", "device model observed"),
     ("firmware", "firmware observed"),
 )
-NEVER_STATED = ("region", "zone")  # no run has a place for them yet
+PLACED_MAX = 50  # runs that are listed with where and on what; the table above has all
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,15 @@ class StatedFact:
 
     name: str
     text: str
+
+
+@dataclass(frozen=True)
+class PlacedRun:
+    """A run that states where or on what it was made; `facts` are in the order of STATED, empty where not stated."""
+
+    name: str
+    public_id: str
+    facts: list[str]
 
 
 @dataclass(frozen=True)
@@ -51,6 +65,7 @@ class DevicesLine:
     tps: str
     per_device: str
     of_linear: str
+    against: str
 
 
 @dataclass(frozen=True)
@@ -67,6 +82,9 @@ class CloudView:
 
     results_count: int
     stated: list[StatedFact]
+    placed: list[PlacedRun]
+    placed_count: int
+    placed_columns: str
     repeats: list[RepeatsLine]
     repeats_sentence: str
     by_devices: list[InstanceDevices]
@@ -74,10 +92,13 @@ class CloudView:
 
 def cloud_view(shelf: Shelf, rows: Sequence[int], passing: Sequence[int]) -> CloudView:
     """Return what stands beside the table; the rows are those that stand, the passing ones also keep the profile."""
-    repeats = _repeats(shelf, rows)
+    repeats, placed = _repeats(shelf, rows), _placed(shelf, rows)
     return CloudView(
         results_count=len(rows),
         stated=_stated(shelf, rows),
+        placed=[_placed_run(shelf, row) for row in placed[:PLACED_MAX]],
+        placed_count=len(placed),
+        placed_columns=SEPARATOR.join(_columns_with_places()),
         repeats=repeats,
         repeats_sentence="" if repeats else _single_runs(len(rows)),
         by_devices=_by_devices(shelf, passing),
@@ -86,11 +107,26 @@ def cloud_view(shelf: Shelf, rows: Sequence[int], passing: Sequence[int]) -> Clo
 
 def _stated(shelf: Shelf, rows: Sequence[int]) -> list[StatedFact]:
     counts = [(name, sum(shelf.columns[code].codes[row] >= 0 for row in rows)) for code, name in STATED]
-    counts += [(name, 0) for name in NEVER_STATED]
     return [
         StatedFact(name, f"stated by {number} of {len(rows)}" if number else "not stated by any")
         for name, number in counts
     ]
+
+
+def _placed(shelf: Shelf, rows: Sequence[int]) -> list[int]:
+    """Return the rows that state any of where and on what."""
+    return [row for row in rows if any(shelf.columns[code].codes[row] >= 0 for code, _ in STATED)]
+
+
+def _placed_run(shelf: Shelf, row: int) -> PlacedRun:
+    return PlacedRun(name_of(shelf, row), shelf.runs[row], [shelf.columns[code].word(row) for code, _ in STATED])
+
+
+def _columns_with_places() -> list[str]:
+    """Return the codes of the table's usual columns and of those that state where and on what, in their order."""
+    spec, places = SPECS[Category.CLOUD], {code for code, _ in STATED}
+    shown = (column for column in spec.columns if column in spec.usual or column.code in places)
+    return [column.code for column in shown if column.code != ALWAYS_SHOWN]
 
 
 def _single_runs(count: int) -> str:
@@ -101,7 +137,7 @@ def _single_runs(count: int) -> str:
 
 
 def _repeats(shelf: Shelf, rows: Sequence[int]) -> list[RepeatsLine]:
-    """Return the instances that were run more than once: same type, storage and tenancy, shares of one statistic.
+    """Return the instances that were run more than once: same type, storage, tenancy, region and zone, one statistic.
 
     A published speed is what a run came to. A log's is what was asked of it, so only runs of one speed repeat.
     """
@@ -109,7 +145,7 @@ def _repeats(shelf: Shelf, rows: Sequence[int]) -> list[RepeatsLine]:
     groups: dict[tuple[int, ...], list[int]] = defaultdict(list)
     for row in rows:
         if tps.codes[row] >= 0:
-            codes = ("vendor", "model", "storage", "sole_tenant", "statistic")
+            codes = ("vendor", "model", "storage", "sole_tenant", "statistic", "region", "zone")
             asked = NOT_STATED if _is_found(shelf, row) else tps.codes[row]
             groups[(*(shelf.columns[code].codes[row] for code in codes), asked)].append(row)
     return [_repeats_line(shelf, same) for same in groups.values() if len(same) > 1]
@@ -134,6 +170,11 @@ def _repeats_line(shelf: Shelf, rows: Sequence[int]) -> RepeatsLine:
         greatest=units.decimal(three_digits(found.greatest)),
         spread=f"{units.decimal(three_digits(100 * found.spread_ratio))} %" if _is_found(shelf, rows[0]) else "asked",
     )
+
+
+def _against(tenancy: str, first: str) -> str:
+    """Say what a result is held against where that has another tenancy: it is no growth by devices alone."""
+    return "" if tenancy == first else f"against {first}"
 
 
 def _by_devices(shelf: Shelf, rows: Sequence[int]) -> list[InstanceDevices]:
@@ -171,6 +212,7 @@ def _instance(shelf: Shelf, rows: Sequence[int]) -> InstanceDevices:
             tps=columns["tps"].word(row),
             per_device=units.decimal(three_digits(point.per_device)),
             of_linear=f"{units.decimal(three_digits(100 * point.of_linear))} %",
+            against=_against(*(tenancy[columns["sole_tenant"].word(each)] for each in (row, ordered[0]))),
         )
         for row, point in zip(ordered, points, strict=True)
     ]

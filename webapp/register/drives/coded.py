@@ -14,6 +14,7 @@ NOT_STATED = -1
 UNSTATED = "unstated"  # the option of a filter that means: not stated
 
 Keyed = tuple[Any, str]  # what a text sorts by, and the text
+BITS = bytes.maketrans(b"01", bytes([0, 1]))
 Rows = int  # a set of rows: bit n stands for row n, so that sets of thousands are joined and counted in microseconds
 T = TypeVar("T")
 
@@ -25,6 +26,15 @@ def rows_of(rows: Rows) -> list[int]:
     ([0, 2, 3], [])
     """
     return [row for row, bit in enumerate(reversed(f"{rows:b}")) if bit == "1"]
+
+
+def flags_of(rows: Rows, count: int) -> bytes:
+    """Return for each of `count` rows 1 where it is in the set, else 0.
+
+    >>> list(flags_of(0b1101, 5)), flags_of(0, 0)
+    ([1, 0, 1, 1, 0], b'')
+    """
+    return f"{rows:0{count}b}".encode().translate(BITS)[::-1][:count]
 
 
 def set_of(flags: Iterable[object]) -> Rows:
@@ -78,30 +88,32 @@ class Coded:
 
 @dataclass(frozen=True)
 class Coding:
-    """How a column is made: what each row sorts by, its text (the same, where there is no other), and the rest."""
+    """How a column is made: what each row sorts by, its text (the same, where there is no other), and the rest.
+
+    `text_of_key` where what a row sorts by tells its text; `pair` where both are found in one place.
+    """
 
     key: Callable[[Any], Any]
     text: Callable[[Any], str] | None = None
+    text_of_key: Callable[[Any], str] = str
+    pair: Callable[[Any], Keyed | None] | None = None
     value: Callable[[Any], int | float] | None = None
     option: Callable[[str], str] | None = None
     option_of_key: Callable[[Any], str] | None = None
 
-    def code(self, rows: Iterable[Any]) -> Coded:
-        """Return the column of these rows."""
-        keyed = [self._keyed(row) for row in rows]
-        ordered = sorted({each for each in keyed if each is not None})
-        places = {each: place for place, each in enumerate(ordered)}
-        codes = tuple(NOT_STATED if each is None else places[each] for each in keyed)
-        return Coded(tuple(text for _, text in ordered), codes, self._values(ordered), self._options(ordered))
-
-    def _keyed(self, row: Any) -> Keyed | None:
+    def keyed(self, row: Any) -> Keyed | None:
+        """Return what a row sorts by, with its text; None where it is not stated."""
+        if self.pair:
+            return self.pair(row)
         key = self.key(row)
-        return None if key is None else (key, self.text(row) if self.text else str(key))
+        return None if key is None else (key, self.text(row) if self.text else self.text_of_key(key))
 
-    def _values(self, ordered: Sequence[Keyed]) -> tuple[int | float, ...]:
+    def values(self, ordered: Sequence[Keyed]) -> tuple[int | float, ...]:
+        """Return the number of each word; nothing where the column is not compared with numbers."""
         return tuple(self.value(key) for key, _ in ordered) if self.value else ()
 
-    def _options(self, ordered: Sequence[Keyed]) -> tuple[str, ...]:
+    def options(self, ordered: Sequence[Keyed]) -> tuple[str, ...]:
+        """Return the short code of each word; nothing where the column is not filtered by."""
         if self.option_of_key:
             return tuple(self.option_of_key(key) for key, _ in ordered)
         return tuple(self.option(text) for _, text in ordered) if self.option else ()

@@ -10,8 +10,8 @@ from typing import Any
 
 from results.slugs import product_stem
 from webapp.register.drives.coded import Coded, Shelf
-from webapp.register.drives.search import OTHER_NAMES
 from webapp.register.drives.shelf import BILLIONTHS, current_shelf
+from webapp.register.makers import OTHER_NAMES
 
 SCHEMA = "drivecert.drives/1"
 

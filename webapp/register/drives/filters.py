@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from results.models import Category
 from webapp.register.columns import share_code
 from webapp.register.drives.coded import UNSTATED, Coded, Rows, Shelf
 from webapp.templatetags import units
@@ -61,6 +62,7 @@ def _share_filter(threshold_us: int) -> Filter:
     return Filter(name, share_code(threshold_us), MOST, f"Over {threshold}, at most", subject, "%", 10**9)
 
 
+CATEGORY = Filter("category", "category", CHOICE, "Category", "category", labels=dict(Category.choices))
 VENDOR = Filter("vendor", "vendor", CHOICE, "Vendor", "vendor")
 PROVIDER = Filter("provider", "vendor", CHOICE, "Provider", "provider")
 CAPACITY = Filter("capacity", "capacity_gb", CHOICE, "Capacity", "capacity", labels=BAND_LABELS)
@@ -80,7 +82,7 @@ OVER_PROVISIONED = Filter(
     "over_provisioned", "over_provisioned", CHOICE, "Over-provisioned", "over-provisioning", labels=YES_NO
 )
 EVERY = (
-    *(VENDOR, PROVIDER, CAPACITY, TPS, *SHARES, DWPD, PCIE, PROTOCOL, TENANCY, DEVICES, ACT, TIER),
+    *(CATEGORY, VENDOR, PROVIDER, CAPACITY, TPS, *SHARES, DWPD, PCIE, PROTOCOL, TENANCY, DEVICES, ACT, TIER),
     *(COMPRESSIBLE, OVER_PROVISIONED),
 )
 BY_NAME = {each.name: each for each in EVERY}

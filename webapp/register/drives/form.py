@@ -6,9 +6,10 @@ from typing import Any
 
 from webapp.register.columns import Column
 from webapp.register.drives.filters import CHOICE, Filter
-from webapp.register.drives.page import DrivesPage
+from webapp.register.drives.page import COLUMNS_SIDE_BY_SIDE, DrivesPage
 from webapp.register.drives.question import ALWAYS_SHOWN, named_filters
-from webapp.register.tables import TableSpec
+from webapp.register.explain.meanings import meaning_address
+from webapp.register.tables import GROUP_LABELS, TableSpec
 
 INCLUDE_LABELS = {"historical": "historical", "withdrawn": "withdrawn", "superseded": "superseded"}
 
@@ -97,6 +98,9 @@ class DrivesForm:
             "included": list(room.included),
             "filters": [_told_filter(each) for each in room.filters],
             "sections": [_told_section(spec) for spec in room.specs],
+            "usual": room.askable(self.page.profile).usual,
+            "groupLabels": GROUP_LABELS,
+            "columnsSideBySide": COLUMNS_SIDE_BY_SIDE,
         }
 
 
@@ -113,6 +117,9 @@ def _told_filter(each: Filter) -> dict[str, Any]:
 def _told_section(spec: TableSpec) -> dict[str, Any]:
     names = ("code", "head", "kind", "unit", "group", "threshold_us", "falls_first", "is_sortable", "is_number")
     columns = [
-        {name: getattr(column, name) for name in names} | {"is_usual": column in spec.usual} for column in spec.columns
+        {name: getattr(column, name) for name in names}
+        | {"is_usual": column in spec.usual, "meaning": meaning_address(column.code)}
+        for column in spec.columns
     ]
-    return {"code": spec.code, "title": spec.title, "isByVendor": spec.is_by_vendor, "columns": columns}
+    told = {"code": spec.code, "title": spec.title, "isByVendor": spec.is_by_vendor, "sizeLabel": spec.size_label}
+    return told | {"columns": columns}

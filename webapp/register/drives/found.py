@@ -7,8 +7,9 @@ from results.models import Category
 from results.rules.limits import Limit
 from webapp.register.categories import SPECS
 from webapp.register.drives.coded import Rows, Shelf
-from webapp.register.drives.judged import HOW, Judge, standing
-from webapp.register.drives.search import Found
+from webapp.register.drives.judged import Judge, ranked_tps, standing
+from webapp.register.drives.lookup import Lookup
+from webapp.register.sentences import HOW
 from webapp.register.your_limits import read_limits
 from webapp.templatetags import units
 
@@ -30,7 +31,7 @@ class FoundProduct:
     results: int
 
 
-def found_products(shelf: Shelf, found: Found, profile: Iterable[Limit]) -> tuple[list[FoundProduct], int]:
+def found_products(shelf: Shelf, asked: Lookup, profile: Iterable[Limit]) -> tuple[list[FoundProduct], int]:
     """Return the products whose names hold what was asked, in the order of names, and how many there are in all.
 
     Results are those that stand; the fastest within the profile is told for each statistic, as they do not compare.
@@ -38,8 +39,8 @@ def found_products(shelf: Shelf, found: Found, profile: Iterable[Limit]) -> tupl
     stand = standing(shelf)
     passing = stand & Judge(shelf, read_limits({}, profile)).passes_profile
     rows_of: dict[str, list[int]] = {}
-    for row, text in enumerate(shelf.names.texts):
-        if found.holds(text):
+    for row in range(shelf.count):
+        if asked.holds(shelf, row):
             rows_of.setdefault(shelf.slugs[row], []).append(row)
     shown = list(rows_of.values())[:SHOWN_AT_MOST]
     return [_product(shelf, rows, stand, passing) for rows in shown], len(rows_of)
@@ -61,11 +62,13 @@ def _product(shelf: Shelf, rows: list[int], stand: Rows, passing: Rows) -> Found
 
 
 def _speeds(shelf: Shelf, rows: list[int]) -> list[tuple[str, str]]:
-    """Return the greatest stated speed of each statistic, and how it was taken."""
+    """Return the stated speed of the fastest row of each statistic, and how it was taken."""
     tps, statistic = shelf.columns["tps"], shelf.columns["statistic"]
     stated = [row for row in rows if tps.value(row)]
     best = [
-        max((row for row in stated if statistic.word(row) == kind), key=tps.codes.__getitem__, default=None)
+        max(
+            (row for row in stated if statistic.word(row) == kind), key=lambda row: ranked_tps(shelf, row), default=None
+        )
         for kind in HOW
     ]
     return [(tps.word(row), how) for row, how in zip(best, HOW.values(), strict=True) if row is not None]

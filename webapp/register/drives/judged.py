@@ -1,20 +1,13 @@
 """Which rows keep within limits: one comparison everywhere, on shares that are kept rounded up to nine places."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 
-from results.models import Statistic, Verdict, Visibility
+from results.models import Category, Statistic, Verdict, Visibility
 from webapp.register.columns import share_code
 from webapp.register.drives.coded import Coded, Rows, Shelf, rows_of
 from webapp.register.drives.shelf import BILLIONTHS
 from webapp.register.your_limits import Changed, YourLimits, changed_sentence
-from webapp.templatetags import units
-
-HOW = {
-    Statistic.STEADY_AS_PUBLISHED: "as published",
-    Statistic.WORST_SLICE: "in every slice of a stored log",
-    Statistic.OVERALL: "over a whole run",
-}
 
 
 def over_flags(coded: Coded, limit_pct: Decimal) -> list[bool]:
@@ -34,12 +27,15 @@ class Judge:
             return outcome.having([word in words for word in outcome.words] + [False])
 
         every = (1 << shelf.count) - 1
-        self.over_profile = _over(shelf, limits.profile_by_threshold)
-        over = _over(shelf, limits.by_threshold) if limits.is_own else self.over_profile
+        profile = limits.profile_by_threshold
+        self.over_profile: Rows = shelf.remember(("over", *profile.items()), lambda: _over(shelf, profile))
+        self.over: Rows = _over(shelf, limits.by_threshold) if limits.is_own else self.over_profile
         failed, untold = having(Verdict.Outcome.FAIL), having(Verdict.Outcome.UNDECIDED, Verdict.Outcome.VOID)
         self.passes_profile = every & ~(self.over_profile | failed | untold)
         # As your_limits.keeps: a log that fails passes only where it fails by shares over the profile's limits.
-        self.passes = every & ~(over | untold | (failed & ~self.over_profile)) if limits.is_own else self.passes_profile
+        self.passes = (
+            every & ~(self.over | untold | (failed & ~self.over_profile)) if limits.is_own else self.passes_profile
+        )
 
 
 def _over(shelf: Shelf, limits: Mapping[int, Decimal]) -> Rows:
@@ -73,45 +69,19 @@ def _named(shelf: Shelf, rows: Rows) -> list[str]:
     return [name_of(shelf, row) for row in rows_of(rows)]
 
 
+def ranked_tps(shelf: Shelf, row: int) -> float:
+    """Return the speed that a row is ranked by, as columns.ranked_tps does for a run; 0 where none is known."""
+    columns = shelf.columns
+    tps, devices = columns["tps"].value(row) or 0, columns["device_count"].word(row)
+    if columns["category"].word(row) == Category.CLOUD:
+        return tps
+    if not devices and columns["statistic"].word(row) != Statistic.STEADY_AS_PUBLISHED:
+        return 0
+    return tps / int(devices or 1)
+
+
 def name_of(shelf: Shelf, row: int) -> str:
     """Return what a row is called: maker, model, capacity or storage."""
     parts = [shelf.columns[code].word(row) for code in ("vendor", "model", "capacity_gb")]
     storage = shelf.columns["storage"].word(row)
     return " ".join(part for part in parts if part) + (f" ({storage})" if storage else "")
-
-
-def table_sentence(shelf: Shelf, rows: Rows, judge: Judge) -> str:
-    """Say what a table holds under the profile's limits: how many results, the fastest, and how many are over."""
-    stand = rows & standing(shelf)
-    published, over = stand & _of_statistic(shelf, Statistic.STEADY_AS_PUBLISHED), stand & judge.over_profile
-    sentences = [_results(published.bit_count(), (stand & ~published).bit_count()), *_fastest(shelf, stand, judge)]
-    verb = "is" if over.bit_count() == 1 else "are"
-    sentences += (
-        [f"{units.count(over.bit_count())} of {units.count(stand.bit_count())} {verb} over a limit."] if over else []
-    )
-    return " ".join(sentences)
-
-
-def _of_statistic(shelf: Shelf, statistic: str) -> Rows:
-    coded = shelf.columns["statistic"]
-    return coded.having([word == statistic for word in coded.words] + [False])
-
-
-def _results(published: int, stored: int) -> str:
-    parts = [_number_of(published, "published result", "published results")] if published or not stored else []
-    parts += [_number_of(stored, "result from a stored log", "results from stored logs")] if stored else []
-    return " and ".join(parts) + "."
-
-
-def _number_of(number: int, one: str, more: str) -> str:
-    return f"{units.count(number)} {one if number == 1 else more}"
-
-
-def _fastest(shelf: Shelf, rows: Rows, judge: Judge) -> Iterable[str]:
-    """Name the fastest row within the limits, one for each statistic: they do not compare."""
-    tps = shelf.columns["tps"]
-    for kind, how in HOW.items():
-        same = rows_of(rows & judge.passes_profile & _of_statistic(shelf, kind))
-        row = max(same, key=lambda each: tps.value(each) or 0, default=None)
-        if row is not None and tps.value(row):
-            yield f"Fastest within the limits {how}: {name_of(shelf, row)} at {tps.word(row)} tps."

@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
-from webapp.register.drives.coded import Coded, Rows, Shelf, rows_of
+from webapp.register.drives.coded import Coded, Rows, Shelf, flags_of
 from webapp.register.parameters import FASTEST_FIRST, Sort
 from webapp.register.tables import STATISTIC_TITLES
 
@@ -21,8 +22,9 @@ class RowGroup:
 
 def in_order(shelf: Shelf, rows: Rows, sort: Sort) -> list[int]:
     """Return the rows sorted; what is not stated comes last either way, ties stand fastest first, then by name."""
-    kept = set(rows_of(rows))
-    return [row for row in shelf.remember(sort, lambda: _every_row(shelf, sort)) if row in kept]
+    every = shelf.remember(sort, lambda: _every_row(shelf, sort))
+    flags = flags_of(rows, shelf.count)
+    return list(compress(every, map(flags.__getitem__, every)))
 
 
 def _every_row(shelf: Shelf, sort: Sort) -> list[int]:
@@ -45,10 +47,12 @@ def _by_column(rows: Iterable[int], coded: Coded, *, falls: bool) -> list[int]:
 def grouped(shelf: Shelf, ordered: Sequence[int], *, by_vendor: bool) -> list[RowGroup]:
     """Divide rows by statistic, so that figures of two statistics never sort into each other."""
     statistic = shelf.columns["statistic"]
+    by_code: dict[int, list[int]] = {code: [] for code in range(len(statistic.words))}
+    for row in ordered:
+        by_code[statistic.codes[row]].append(row)
     groups: list[RowGroup] = []
     for kind, title in STATISTIC_TITLES.items():
-        code = statistic.words.index(kind) if kind in statistic.words else None
-        same = [row for row in ordered if statistic.codes[row] == code]
+        same = by_code[statistic.words.index(kind)] if kind in statistic.words else []
         if same and by_vendor:
             groups += _by_vendor(shelf, title, same)
         elif same:
@@ -70,9 +74,9 @@ def pages_count(rows_count: int) -> int:
     return max(1, -(-rows_count // ROWS_A_PAGE))
 
 
-def page_of(groups: Iterable[RowGroup], page: int) -> list[RowGroup]:
-    """Return the groups of one page, cut where it begins and ends."""
-    first, shown, before = (page - 1) * ROWS_A_PAGE, [], 0
+def page_of(groups: Iterable[RowGroup], page: int, before: int = 0) -> list[RowGroup]:
+    """Return the groups of one page, cut where it begins and ends; `before` are the rows of the tables before."""
+    first, shown = (page - 1) * ROWS_A_PAGE, []
     for group in groups:
         start, end = max(first - before, 0), max(first + ROWS_A_PAGE - before, 0)
         if cut := group.rows[start:end]:

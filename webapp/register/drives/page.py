@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from operator import or_
+from operator import and_, or_
 from typing import Any
 
 from django.utils.http import urlencode
@@ -43,6 +43,7 @@ class Room:
     filters: tuple[Filter, ...]
     included: tuple[str, ...] = INCLUDED
     is_historical: bool = False
+    categories: tuple[str, ...] = ()  # those of its one table, where it is of several
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -120,8 +121,8 @@ class DrivesPage:
         """The rows of each table, whatever is asked."""
         category, historical = self.shelf.columns["category"], self.shelf.columns["historical"]
         every = historical.having([word == "yes" or not self.room.is_historical for word in historical.words] + [False])
-        codes = [spec.code for spec in self.room.specs]
-        return [every & category.having([word == code for word in category.words] + [False]) for code in codes]
+        codes = [self.room.categories or (spec.code,) for spec in self.room.specs]
+        return [every & category.having([word in held for word in category.words] + [False]) for held in codes]
 
     @cached_property
     def universe(self) -> Rows:
@@ -150,11 +151,13 @@ class DrivesPage:
     @cached_property
     def sections(self) -> list[Section]:
         """The tables that have rows, whatever is asked; on a page of one table that one."""
-        pages = pages_count(self.kept_rows.bit_count()) if self.has_pages else 1
+        pages = pages_count(self.kept_rows.bit_count())
         if self.question.page > pages:
             raise ParameterError(f"page={self.question.page}: expected 1 to {pages}")
-        parts = zip(self.room.specs, self.kept, self.universes, strict=True)
-        return [self._section(spec, kept) for spec, kept, universe in parts if universe or self.has_pages]
+        counts = [kept.rows.bit_count() for kept in self.kept]
+        before = [sum(counts[:place]) for place in range(len(counts))]
+        parts = zip(self.room.specs, self.kept, self.universes, before, strict=True)
+        return [self._section(spec, kept, rows) for spec, kept, every, rows in parts if every or self.is_alone]
 
     @cached_property
     def kept(self) -> list[Kept]:
@@ -167,18 +170,18 @@ class DrivesPage:
         return reduce(or_, (kept.rows for kept in self.kept))
 
     @property
-    def has_pages(self) -> bool:
-        """Only a page of one table is cut into pages."""
+    def is_alone(self) -> bool:
+        """The page has one table, which stands there also where it is empty."""
         return len(self.room.specs) == 1
 
-    def _section(self, spec: TableSpec, kept: Kept) -> Section:
+    def _section(self, spec: TableSpec, kept: Kept, before: int) -> Section:
         chosen = self.question.columns
         columns = (
             tuple(column for column in spec.columns if column.code in (*chosen, ALWAYS_SHOWN)) if chosen else spec.usual
         )
         ordered = in_order(self.shelf, kept.rows, self.question.sort)
         groups = grouped(self.shelf, ordered, by_vendor=spec.is_by_vendor)
-        shown = page_of(groups, self.question.page) if self.has_pages else groups
+        shown = page_of(groups, self.question.page, before)
         rows = [row for group in shown for row in group.rows]
         writer = RowWriter(self.shelf, columns, self.limits.by_threshold, rows)
         writer.tags_historical = not self.room.is_historical
@@ -249,14 +252,21 @@ class DrivesPage:
         return "Show them" if alone else f"show {units.count(back)}"
 
     @property
+    def overlap_words(self) -> str:
+        """That a row may have several reasons, where they sum to more than is hidden."""
+        is_more = sum(reason.hidden for reason in self.reasons) > sum(each.hidden for each in self.kept)
+        return "; a row may have more than one reason" if is_more else ""
+
+    @property
     def everything_address(self) -> str:
         """The question that hides nothing; empty where one reason alone hides rows, or none."""
         return self.question.with_everything().address if len(self.reasons) > 1 else ""
 
     @property
     def limits_sentence(self) -> str:
-        """How many rows pass under the limits, and what changed by them."""
-        return limits_sentence(self.shelf, self.kept_rows, self.judge, self.limits)
+        """How many rows pass under the limits, and what changed by them: also of those that only limits hide."""
+        judged = reduce(and_, (test.kept for test in self.tests if test.name != "within"), self.universe)
+        return limits_sentence(self.shelf, judged, self.judge, self.limits)
 
     def as_form(self, form: str) -> str:
         """Return the address of the same rows in another form."""
@@ -265,7 +275,7 @@ class DrivesPage:
     @property
     def pages(self) -> list[tuple[int, str]]:
         """Number and address of each page; empty where one holds all."""
-        count = pages_count(self.kept_rows.bit_count()) if self.has_pages else 1
+        count = pages_count(self.kept_rows.bit_count())
         numbers = range(1, count + 1) if count > 1 else ()
         return [(number, replace(self.question, page=number).address) for number in numbers]
 

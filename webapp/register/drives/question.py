@@ -9,21 +9,14 @@ from django.http import QueryDict
 from django.utils.http import urlencode
 
 from results.rules.limits import Limit
+from webapp.register.asked import FORMS, one_of, refuse_unknown, single
 from webapp.register.columns import Column
+from webapp.register.digits import ungrouped
 from webapp.register.drives.coded import Shelf
 from webapp.register.drives.filters import BY_NAME, CHOICE, MOST, Filter
 from webapp.register.drives.search import LONGEST_QUERY, words_of
 from webapp.register.not_understood import ParameterError
-from webapp.register.parameters import (
-    FASTEST_FIRST,
-    FORMS,
-    Sort,
-    is_included,
-    one_of,
-    read_sort,
-    refuse_unknown,
-    single,
-)
+from webapp.register.parameters import FASTEST_FIRST, Sort, is_included, read_sort
 from webapp.register.your_limits import YourLimits, limit_names, read_limits, read_percentage
 
 SEPARATOR = "~"  # stands in an address as it is; codes have none
@@ -155,7 +148,7 @@ def refuse_codes(name: str, asked: Iterable[str], known: Collection[str]) -> Non
 
 def _numbers(given: Mapping[str, str], filters: Iterable[Filter]) -> Iterable[tuple[str, str]]:
     for each in filters:
-        if each.kind != CHOICE and (text := given.get(each.name, "").strip().replace(",", "")):
+        if each.kind != CHOICE and (text := ungrouped(given.get(each.name, ""))):
             yield each.name, _number(each, text)
 
 

@@ -6,22 +6,17 @@ never finds a P4510.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+
+from webapp.register.drives.near_words import NearWords
+from webapp.register.makers import OTHER_NAMES
 
 WORDS = re.compile(r"[^\W_]+")
 SHORTEST_FORGIVEN = 4  # a word of three letters is one error away from too many
 LONGEST_QUERY = 100
 SEARCHED = ("vendor", "model", "part_number", "capacity_gb")
-OTHER_NAMES = {
-    "western digital": ("wd", "wdc"),
-    "kioxia": ("toshibamemory",),
-    "smart iops": ("smartiops",),
-    "sk hynix": ("hynix", "skhynix"),
-    "aws": ("amazon", "ec2"),
-    "gcp": ("google",),
-    "azure": ("microsoft",),
-}  # by the maker's name in lower case; docs/exports.md names them
 
 
 def words_of(text: str) -> list[str]:
@@ -38,43 +33,29 @@ def searched_text(parts: Iterable[str], other_names: Iterable[str] = ()) -> str:
     return " ".join(["".join(words_of(part)) for part in parts if part] + list(other_names))
 
 
-def is_one_error_away(word: str, other: str) -> bool:
-    """Tell whether one letter added, left out, replaced, or two neighbours swapped make one word of the other.
-
-    >>> [is_one_error_away("p4610", other) for other in ("p461", "p46l0", "p4160", "p46100", "p4610", "p5510")]
-    [True, True, True, True, False, False]
-    """
-    if abs(len(word) - len(other)) > 1 or word == other:
-        return False
-    start = next((place for place, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), None)
-    if start is None:
-        return True  # one is the beginning of the other, with a letter more
-    rest, other_rest = word[start:], other[start:]
-    swapped = rest[:2] == other_rest[1::-1] and len(other_rest) > 1 and rest[2:] == other_rest[2:]
-    return swapped or rest[1:] == other_rest[1:] or rest[1:] == other_rest or rest == other_rest[1:]
+def names_text(names: Sequence[str]) -> str:
+    """Return what a drive is found by: its names, the maker's first, and the maker's other names."""
+    return searched_text(names, OTHER_NAMES.get(names[0].lower(), ()))
 
 
 @dataclass(frozen=True)
 class Names:
-    """What the rows of a shelf are found by."""
+    """What the rows of a shelf are found by: a text for each row, and each of their names once."""
 
     texts: tuple[str, ...]
-    words: tuple[str, ...]
+    parts: tuple[str, ...]
+
+    @cached_property
+    def words(self) -> NearWords:
+        """The words that a typing error may stand for; wanted only where a word asked for is in no name."""
+        known = {word for part in self.parts for word in [*words_of(part), "".join(words_of(part))] if word}
+        return NearWords(known.union(*OTHER_NAMES.values()))
 
     def meant(self, word: str) -> tuple[str, ...]:
         """Return the words that a word asked for stands for: itself, or those that are one typing error away."""
         if any(word in text for text in self.texts) or len(word) < SHORTEST_FORGIVEN:
             return (word,)
-        return tuple(other for other in self.words if is_one_error_away(word, other)) or (word,)
-
-
-def names_of(rows: Iterable[tuple[str, ...]]) -> Names:
-    """Return what rows are found by; a row is its maker first, then its other names."""
-    parted = list(rows)
-    texts = tuple(searched_text(parts, OTHER_NAMES.get(parts[0].lower(), ())) for parts in parted)
-    told = {part for parts in parted for part in parts}
-    known = {word for part in told for word in [*words_of(part), "".join(words_of(part))] if word}
-    return Names(texts, tuple(sorted(known.union(*OTHER_NAMES.values()))))
+        return self.words.near(word) or (word,)
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,11 @@
 """Every public result of the register as columns, read once for each state that the register is in.
 
-A page asks the database one question: has anything changed? Where nothing has, what was read before is what it shows.
-The answer is exact: each row's place and the transaction that wrote it are in it, so no change is missed or late.
+A page asks the database one question: has anything changed? Where nothing has, what was read before is what it shows;
+where something has, the rows that changed are read again and no other. The answer is exact: each row's place and the
+transaction that wrote it are in it, so no change is missed or late. Where no transaction ended since it was last
+worked out, it is what it was, and the tables are not looked at.
 """
 
-from collections.abc import Iterable
 from threading import Lock
 from typing import Any
 
@@ -13,21 +14,22 @@ from django.utils.text import slugify
 
 from results.models import Run
 from webapp.register import categories
-from webapp.register.columns import Column, drive_order, notes_of, product_of, share_of
-from webapp.register.drives.coded import Coding, Shelf
-from webapp.register.drives.search import SEARCHED, names_of
-from webapp.register.marks import TIERS_RISING, run_tier_mark
-from webapp.register.tables import remarks_of
+from webapp.register.columns import Column, notes_of, product_of, share_of
+from webapp.register.drives.coded import Coding, Keyed, Shelf
+from webapp.register.drives.row_reader import STANDS_IN_TABLES, RowReader, rows_state
+from webapp.register.marks import TIERS_RISING, run_tier_word
 from webapp.templatetags import units
 
-ROWS_STATE = "hashtidextended(ctid, hashint8extended(id, xmin::text::bigint))"
 STATE_OF_REGISTER = f"""
-SELECT md5(concat_ws(' ',
-  (SELECT count(*) || ' ' || bit_xor({ROWS_STATE}) FROM results_run WHERE visibility <> 'unreviewed'),
-  (SELECT count(*) || ' ' || bit_xor({ROWS_STATE}) FROM results_product),
-  (SELECT count(*) || ' ' || bit_xor({ROWS_STATE}) FROM results_annotation),
-  (SELECT max(id) FROM results_share),
-  (SELECT max(id) FROM results_verdict)))
+SELECT pg_current_snapshot()::text, pg_current_xact_id_if_assigned() IS NULL, CASE
+  WHEN pg_current_snapshot()::text = %s AND pg_current_xact_id_if_assigned() IS NULL THEN NULL
+  ELSE md5(concat_ws(' ',
+    (SELECT {rows_state("run")} FROM results_run run WHERE {STANDS_IN_TABLES}),
+    (SELECT {rows_state("product")} FROM results_product product),
+    (SELECT {rows_state("note")} FROM results_annotation note),
+    (SELECT {rows_state("share")} FROM results_share share),
+    (SELECT {rows_state("verdict")} FROM results_verdict verdict)))
+END
 """  # noqa: S608 - of constants
 BANDS_TB = ((1, "to-1tb"), (2, "1-to-2tb"), (4, "2-to-4tb"), (8, "4-to-8tb"))  # a band holds its upper end
 LARGEST_BAND = "over-8tb"
@@ -65,11 +67,16 @@ def _outcome(run: Run) -> str | None:
 
 
 def _share(column: Column) -> Coding:
-    def printed(run: Run) -> str:
+    def pair(run: Run) -> Keyed | None:
         share = share_of(run, column.threshold_us or 0)
-        return share.printed if share else ""
+        return (share.share_pct, share.printed) if share else None
 
-    return Coding(column.order, printed, value=lambda share_pct: int(share_pct * BILLIONTHS))
+    return Coding(column.order, pair=pair, value=lambda share_pct: int(share_pct * BILLIONTHS))
+
+
+def _tier(run: Run) -> Keyed:
+    word = run_tier_word(run)
+    return (TIERS_RISING.index(run.tier), word), word
 
 
 def _of(field: str) -> Coding:
@@ -88,10 +95,7 @@ OWN = {
     "model": Coding(lambda run: product_of(run).model.casefold(), lambda run: product_of(run).model),
     "part_number": Coding(lambda run: product_of(run).part_number or None),
     "notes": Coding(lambda run: "\n".join(notes_of(run)) or None),
-    "tier": Coding(
-        lambda run: (TIERS_RISING.index(run.tier), run_tier_mark(run).word), lambda run: run_tier_mark(run).word,
-        option=tier_code,
-    ),
+    "tier": Coding(lambda run: _tier(run)[0], pair=_tier, option=tier_code),
     "device_count": Coding(lambda run: run.device_count, option=str),
     "device_gb": Coding(lambda run: run.device_gb, lambda run: units.count(run.device_gb)),
     "compressible": Coding(_compressible, option=str),
@@ -118,45 +122,40 @@ def codings() -> dict[str, Coding]:
 def _coding(column: Column) -> Coding:
     if column.threshold_us is not None:
         return _share(column)
+    if column.kind == "computed":
+        return Coding(column.order, text_of_key=units.decimal)
     return Coding(column.order, column.text, **BESIDE.get(column.code, {}))
 
 
-def fill(version: str, runs: Iterable[Run]) -> Shelf:
-    """Return the columns of these runs."""
-    rows = sorted(runs, key=lambda run: (drive_order(run), run.pk))
-    remarks = {place: remarks_of(run) for place, run in enumerate(rows)}
-    coded = {code: coding.code(rows) for code, coding in codings().items()}
-    return Shelf(
-        version=version,
-        count=len(rows),
-        runs=tuple(run.public_id for run in rows),
-        slugs=tuple(product_of(run).slug for run in rows),
-        columns=coded,
-        names=names_of(tuple(coded[code].word(row) for code in SEARCHED) for row in range(len(rows))),
-        remarks={
-            place: [(remark.word, remark.text, remark.successor) for remark in said]
-            for place, said in remarks.items()
-            if said
-        },
-    )
-
-
 _building = Lock()
+_reader = RowReader(codings())
 _kept: list[Shelf] = []
+_known: list[tuple[str, str]] = [("", "")]  # what was visible to whoever asked last, and the version it is
 
 
 def current_version() -> str:
     """Return what names the state that the register is in."""
+    seen, version = _known[0]
     with connection.cursor() as cursor:
-        cursor.execute(STATE_OF_REGISTER)
-        return str(cursor.fetchone()[0])
+        cursor.execute(STATE_OF_REGISTER, [seen])
+        now_seen, is_seen_by_all, changed = cursor.fetchone()
+    if changed is None:
+        return version
+    if is_seen_by_all:  # what a transaction wrote itself may be rolled back, and its snapshot would not tell
+        _known[0] = (str(now_seen), str(changed))
+    return str(changed)
 
 
 def current_shelf() -> Shelf:
-    """Return every public result as the register holds it now."""
-    version = current_version()
+    """Return every public result as the register holds it now.
+
+    Who has to wait for another that reads it asks once more in which state the register is: it may have moved on.
+    """
+    kept, version = _kept[:1], current_version()
+    if kept and kept[0].version == version:
+        return kept[0]
     with _building:
+        version = current_version()
         if not _kept or _kept[0].version != version:
-            runs = Run.objects.public().rated().for_table().defer("facts", "source_row", "notes")
-            _kept[:] = [fill(version, runs)]
+            _kept[:] = [_reader.shelf(version)]
         return _kept[0]

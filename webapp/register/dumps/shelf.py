@@ -90,6 +90,14 @@ def remove_dumps(told: Iterable[Dump]) -> None:
         shutil.rmtree(gone, ignore_errors=True)
 
 
+def _day_of(name: str) -> date | None:
+    """Return the day that a directory is named after; None of any other, also of one like 2026-13-45."""
+    try:
+        return date.fromisoformat(name) if DAY.fullmatch(name) else None
+    except ValueError:
+        return None
+
+
 def put_away(written: Path, day: date) -> Path:
     """Give a dump its place, instead of an earlier one of the same day, and remove those that are too old."""
     place = shelf() / day.isoformat()
@@ -99,7 +107,8 @@ def put_away(written: Path, day: date) -> Path:
         place.rename(earlier)
     written.rename(place)
     for path in shelf().iterdir():
-        is_old = DAY.fullmatch(path.name) and (day - date.fromisoformat(path.name)).days >= settings.DUMP_KEPT_DAYS
+        written_on = _day_of(path.name)
+        is_old = written_on is not None and (day - written_on).days >= settings.DUMP_KEPT_DAYS
         if is_old or (path.name.startswith(".") and path.is_dir()):
             shutil.rmtree(path, ignore_errors=True)
     return place

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Model, Q, QuerySet
 
 from results import models as register
+from results.public_history import details_for_everyone, for_everyone
 from webapp.register.dumps.told import told_of_facts, told_of_text
 
 SCHEMA = "drivecert.dump/1"
@@ -91,7 +92,7 @@ def _certificate_runs() -> QuerySet[register.CertificateRun]:
 def _events() -> QuerySet[register.Event]:
     of_runs = Q(subject_type="run", subject_id__in=_public_runs().values("public_id"))
     of_certificates = Q(subject_type="certificate", subject_id__in=_certificates().values("public_id"))
-    return register.Event.objects.filter(of_runs | of_certificates).order_by("at", "pk")
+    return for_everyone(register.Event.objects.filter(of_runs | of_certificates)).order_by("at", "pk")
 
 
 TABLES = (
@@ -116,7 +117,7 @@ TABLES = (
             "public_id product member catalogue_key source source_row tier visibility statistic workload tool "
             "tool_version reads_per_s writes_per_s tps nx_load duration_s slice_length_s firmware "
             "over_provisioned_to_gb over_provisioning_pct compress_pct device_count device_gb backing_device protocol "
-            "sole_tenant notes started_at facts created_at published_at"
+            "sole_tenant region zone notes started_at facts created_at published_at"
         )
         | {"superseded_by": "superseded_by__public_id"},
         lambda: _public_runs().order_by("public_id"),
@@ -186,7 +187,13 @@ TABLES = (
         _certificates,
     ),
     Table("certificate_runs", register.CertificateRun, _columns("certificate run"), _certificate_runs),
-    Table("events", register.Event, _columns("at kind subject_type subject_id reason details"), _events),
+    Table(
+        "events",
+        register.Event,
+        _columns("at kind subject_type subject_id reason details"),
+        _events,
+        told={"details": details_for_everyone},
+    ),
     Table(
         "ycsb_runs",
         register.YcsbRun,

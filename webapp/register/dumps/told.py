@@ -11,7 +11,7 @@ OF_A_RUN = frozenset({
     "config", "derived", "devices", "stop", "unit", "reached_s", "report_interval_s", "generator", "io_errors_count",
     "first_line", "last_line", "device_count", "asked_duration_s", "intervals_count", "record_bytes",
     "record_bytes_max", "trailing_partial_s", "arrivals", "family", "service_threads", "requests_queued_count",
-    "judged_ordinal", "compared_ordinal", "is_virtual_device", "side_file",
+    "judged_ordinal", "compared_ordinal", "is_virtual_device", "side_file", "telemetry",
 })  # fmt: skip
 OF_A_SIDE_FILE = frozenset({
     "program", "engine", "engine_reason", "workers", "service_threads", "arrivals", "seed", "started_at", "host",
@@ -19,7 +19,7 @@ OF_A_SIDE_FILE = frozenset({
     "telemetry", "end_reason", "end_text",
 })  # fmt: skip
 OF_A_HOST = frozenset({"kernel", "cpu_model", "cpus_count", "memory_bytes", "virtual_machine"})
-OF_A_DRIVE = frozenset({"name", "kind", "model", "firmware", "size_bytes"})
+OF_A_DRIVE = frozenset({"name", "kind", "model", "firmware", "size_bytes", "pcie_link"})
 BY_ID = re.compile(r"/by-id/[^\s,;:\"']+")  # such a name of a device holds its serial number
 UNTOLD = "..."
 

@@ -1,18 +1,16 @@
 """What every column of the tables means: the head of a column leads to it."""
 
-from dataclasses import dataclass
-
 from django.urls import reverse
 
-
-@dataclass(frozen=True)
-class Meaning:
-    """One column: its code, which is its anchor, its head, and what stands in it."""
-
-    code: str
-    head: str
-    text: str
-
+from webapp.register.explain.meaning import Meaning
+from webapp.register.explain.meanings_of_rooms import (
+    OF_COMPARISONS,
+    OF_FILES,
+    OF_LISTS,
+    OF_RUNS,
+    OF_SIZING,
+    OF_YCSB,
+)
 
 SHARES = (
     "of all reads, the percentage that took longer, taken as the row's statistic says; beside it how near it is to its "
@@ -52,6 +50,8 @@ TOLD = (
     Meaning("protocol", "Protocol", "how a networked system was reached"),
     Meaning("sole_tenant", "Sole tenant", "whether nobody else ran on the machine; blank where it is not stated"),
     Meaning("act_version", "ACT", "version of the test program; up to 5.3 its reads hold the time in queue"),
+    Meaning("region", "Region", "where a cloud instance ran, in its provider's words; blank where nobody states it"),
+    Meaning("zone", "Zone", "the zone of that region; blank where nobody states it"),
     Meaning("started_at", "Started", "when the run began, as far as it is stated"),
     Meaning("source", "Source", "who ran a published test, or whose log it is"),
     Meaning(
@@ -81,7 +81,17 @@ TOLD = (
         "verdict", "Verdict", "what the profile says of a log: passes, fails, undecided, void; a published row has none"
     ),
 )
-BY_CODE = {meaning.code: meaning for meaning in TOLD}
+SECTIONS = (
+    ("Tables of drives", TOLD),
+    ("Other lists of drives", OF_LISTS),
+    ("Pages of products and runs", OF_RUNS),
+    ("Comparisons", OF_COMPARISONS),
+    ("YCSB", OF_YCSB),
+    ("Sizing and nines", OF_SIZING),
+    ("Fleet check and dumps", OF_FILES),
+)
+EVERY = tuple(meaning for _, meanings in SECTIONS for meaning in meanings)
+BY_CODE = {meaning.code: meaning for meaning in EVERY}
 
 
 def meaning_address(code: str) -> str:

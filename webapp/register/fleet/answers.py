@@ -2,13 +2,16 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from results.models import Certificate, Product
 from results.rules.words import counted
 from webapp.register.fleet.drives import ListedDrive
+from webapp.register.fleet.figured import publications_of
+from webapp.register.fleet.matching import Match, Matcher, matched_sentence, unknown_sentence
 from webapp.register.fleet.register_index import Listed, RegisterIndex
+from webapp.register.fleet.sizes import named_size_gb
 from webapp.register.sentences import product_name
 from webapp.templatetags import units
 
@@ -41,19 +44,23 @@ MEANINGS = {
     State.TESTED: "runs with logs stand, and no certificate",
     State.PUBLISHED: "only figures of a publication stand for it, without a log: no certificate",
     State.WITHDRAWN: "what stood for it was withdrawn",
-    State.UNKNOWN: "no product of the register has this model and capacity",
+    State.UNKNOWN: "not recognised: the register knows no product by this name or part number, or none of this "
+    "capacity; that says nothing of the drive",
 }
 
 
 @dataclass(frozen=True)
 class FleetAnswer:
-    """The answer for one drive; `products` are slugs."""
+    """The answer for one row of a list; `products`, `nearest` and `publications` (of YCSB figures) are slugs."""
 
     drive: ListedDrive
     state: State
     sentence: str
     products: Sequence[str]
     is_historical: bool = False
+    matched_by: str = ""
+    nearest: Sequence[str] = ()
+    publications: Sequence[str] = ()
 
     @property
     def word(self) -> str:
@@ -62,44 +69,50 @@ class FleetAnswer:
 
     @property
     def capacity(self) -> str:
-        """The capacity that the list tells."""
+        """The capacity that the list tells, or the model's name."""
         return "" if self.drive.capacity_gb is None else units.capacity(round(self.drive.capacity_gb))
 
 
 def answers(drives: Iterable[ListedDrive], index: RegisterIndex) -> list[FleetAnswer]:
     """Return an answer for every drive, in the list's order."""
-    return [_answer(drive, index) for drive in drives]
+    matcher = Matcher(index)
+    sized = [_with_named_size(drive) for drive in drives]
+    return [_answer(drive, matcher.match(drive)) for drive in sized]
+
+
+def _with_named_size(drive: ListedDrive) -> ListedDrive:
+    """Return a drive with the capacity that its model's name tells, where the list has none of its own."""
+    return drive if drive.capacity_gb is not None else replace(drive, capacity_gb=named_size_gb(drive.model))
 
 
 def counts(found: Sequence[FleetAnswer]) -> list[tuple[State, str, int, str]]:
     """Return how many drives are in each state, all states told."""
-    counted_states = Counter(each.state for each in found)
+    counted_states: Counter[State] = Counter()
+    for each in found:
+        counted_states[each.state] += each.drive.count
     return [(state, WORDS[state], counted_states[state], MEANINGS[state]) for state in State]
 
 
-def _answer(drive: ListedDrive, index: RegisterIndex) -> FleetAnswer:
-    found = index.find(drive.vendor, drive.model, drive.capacity_gb, is_rounded=drive.capacity_is_rounded)
+def _answer(drive: ListedDrive, match: Match) -> FleetAnswer:
+    found = match.found
     if not found:
-        return FleetAnswer(drive, State.UNKNOWN, _unknown(drive), ())
+        nearest = [each.product.slug for each in match.nearest]
+        publications = publications_of(match.figured)
+        sentence = unknown_sentence(drive, match)
+        return FleetAnswer(drive, State.UNKNOWN, sentence, (), nearest=nearest, publications=publications)
     sizes = {each.product.capacity_gb for each in found}
     if len(sizes) > 1:
         return _several(drive, found)
     state, sentence = _state(drive, found)
     slugs = [each.product.slug for each in found]
-    sentence += _capacity_taken(drive, found[0].product)
-    return FleetAnswer(drive, state, sentence, slugs, any(each.product.historical for each in found))
+    sentence += matched_sentence(match) if match.part else _capacity_taken(drive, found[0].product)
+    return FleetAnswer(drive, state, sentence, slugs, any(each.product.historical for each in found), match.by)
 
 
 def _capacity_taken(drive: ListedDrive, product: Product) -> str:
     if drive.capacity_gb is not None or product.capacity_gb is None:
         return ""
     return f" Capacity not told: the only one here, {units.capacity(product.capacity_gb)}, is taken for it."
-
-
-def _unknown(drive: ListedDrive) -> str:
-    if not drive.model:
-        return "The list does not tell its model."
-    return "No product of the register has this model and capacity."
 
 
 def _several(drive: ListedDrive, found: Sequence[Listed]) -> FleetAnswer:

@@ -11,6 +11,8 @@ from webapp.register.fleet.sizes import size_gb
 
 DRIVES_AT_MOST = 5_000
 ROWS_AT_MOST = 20_000  # read, whether they name a drive or not: loop devices, empty lines
+COUNT_AT_MOST = 1_000_000  # drives of one row: more than anybody has of one model
+COUNT_DIGITS = 7
 TEXT_AT_MOST = 200  # of one cell: a model number has 40
 EXPECTED = "expected the JSON of nvme list -o json, lsblk -O -J or smartctl -j, or CSV with a column model"
 COLUMNS = {
@@ -19,6 +21,7 @@ COLUMNS = {
     "vendor": ("vendor", "maker", "manufacturer"),
     "device": ("device", "devicepath", "path", "name", "node"),
     "capacity": ("capacity_gb", "capacity", "size", "physicalsize", "user_capacity"),
+    "count": ("count", "quantity", "qty"),
 }
 Json = Mapping[str, Any]
 Rows = Iterator["ListedDrive | None"]  # None is a row that names no drive: it was read all the same, and counts
@@ -30,7 +33,10 @@ class FleetError(Exception):
 
 @dataclass(frozen=True)
 class ListedDrive:
-    """One drive as a list names it; "" and None are not told. `capacity_is_rounded`: as lsblk prints it."""
+    """One drive as a list names it; "" and None are not told. `capacity_is_rounded`: as lsblk prints it.
+
+    `count`: of how many drives its row is, 0 to COUNT_AT_MOST; of one where the list does not tell.
+    """
 
     device: str
     model: str
@@ -38,6 +44,7 @@ class ListedDrive:
     vendor: str = ""
     capacity_gb: float | None = None
     capacity_is_rounded: bool = False
+    count: int = 1
 
 
 def read_drives(text: str) -> list[ListedDrive]:
@@ -179,7 +186,7 @@ def _of_csv(content: str) -> Rows:
             drive = _plain(dict(zip(names, row, strict=False)))  # a row ends where it ends, whatever the head is long
             yield drive if drive.model else None
     except csv.Error as error:
-        raise FleetError(f"It is no CSV: {error}.") from error
+        raise FleetError(f"It is no CSV that can be read: {EXPECTED}.") from error
 
 
 def _plain(row: Json) -> ListedDrive:
@@ -187,7 +194,22 @@ def _plain(row: Json) -> ListedDrive:
     told = next((row[name] for name in COLUMNS["capacity"] if row.get(name)), None)
     gigabytes, is_rounded = size_gb(told, bare_is_gb=True)
     texts = {name: _text(row, *COLUMNS[name]) for name in ("device", "model", "firmware", "vendor")}
-    return ListedDrive(**texts, capacity_gb=gigabytes, capacity_is_rounded=is_rounded)
+    count = _count(row, texts["model"]) if texts["model"] else 1
+    return ListedDrive(**texts, capacity_gb=gigabytes, capacity_is_rounded=is_rounded, count=count)
+
+
+def _count(row: Json, model: str) -> int:
+    """Return of how many drives a row is; one where it does not tell. Raises FleetError for what is no such number."""
+    told = next((row[name] for name in COLUMNS["count"] if row.get(name) is not None), "")
+    text = str(told).strip() if isinstance(told, str | int) else type(told).__name__
+    if not text:
+        return 1
+    if text.isascii() and text.isdigit() and len(text) <= COUNT_DIGITS and int(text) <= COUNT_AT_MOST:
+        return int(text)
+    raise FleetError(
+        f"The count of {model[:40]!r} is {text[:40]!r}: expected a whole number from 0 to {COUNT_AT_MOST:,}, "
+        "in digits alone."
+    )
 
 
 def _objects(value: Any) -> Sequence[Json]:

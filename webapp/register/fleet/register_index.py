@@ -1,14 +1,16 @@
 """The register's products as a fleet check asks for them: by the words of a model number, with what stands for each."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from results.models import Certificate, Product, Run, Tier
+from webapp.register.drives import search
+from webapp.register.drives.near_words import NearWords
+from webapp.register.fleet.figured import Figured, figured_drives
+from webapp.register.makers import OWN_NAMES
 
-WORD = re.compile(r"[a-z0-9]+")
-# Words of a model number that name the maker: they tell nothing of the model.
-MAKERS = {"wd": "western digital", "wdc": "western digital", "hgst": "western digital", "sk": "sk hynix"}
+WORDS_AT_MOST = 24  # of a model string; the longest model numbers have eight
 CAPACITY_OFF_PCT = 3  # makers round: 3,200 GB are sold as 3.2 TB
 ROUNDED_OFF_PCT = 8  # lsblk prints two digits
 SHORTEST_NAME = 3  # a model of two letters is found in anything
@@ -29,43 +31,94 @@ class Listed:
         return self.tiers == {Tier.PUBLISHED}
 
 
-def words_of(text: str) -> tuple[str, ...]:
-    """Return the words of a name, in lower case.
+def name_words(text: str) -> tuple[str, ...]:
+    """Return the words of a name, in lower case: the first of very many, which are no name.
 
-    >>> words_of("INTEL SSDPE2KE016T8"), words_of("DC SN861")
+    >>> name_words("INTEL SSDPE2KE016T8"), name_words("DC SN861")
     (('intel', 'ssdpe2ke016t8'), ('dc', 'sn861'))
     """
-    return tuple(WORD.findall(text.casefold()))
+    return tuple(search.words_of(text)[:WORDS_AT_MOST])
+
+
+def is_telling(word: str) -> bool:
+    """Tell whether a word names a model: long enough to be misspelt, and with a digit."""
+    return len(word) >= search.SHORTEST_FORGIVEN and _has_digit(word)
 
 
 class RegisterIndex:
-    """Public products by part number and by the words of their model."""
+    """Public products by part number and by the words of their model, and the drives of published YCSB figures."""
 
-    def __init__(self, listed: Iterable[Listed]) -> None:
+    def __init__(self, listed: Iterable[Listed], figured: Iterable[Figured] = ()) -> None:
+        self.listed = list(listed)
+        self.figured = [(_makers(name_words(each.vendor)), _numbers(name_words(each.model)), each) for each in figured]
         self.by_part: dict[tuple[str, ...], list[Listed]] = {}
         self.by_model: dict[tuple[str, ...], list[Listed]] = {}
-        for each in listed:
-            if part := words_of(each.product.part_number):
+        for each in self.listed:
+            if part := name_words(each.product.part_number):
                 self.by_part.setdefault(part, []).append(each)
-            for name in {words_of(each.product.model), _without_family(words_of(each.product.model))}:
+            for name in {name_words(each.product.model), _without_family(name_words(each.product.model))}:
                 if sum(map(len, name)) >= SHORTEST_NAME and any(map(_has_digit, name)):
                     self.by_model.setdefault(name, []).append(each)
-        self.makers = {
-            word for same in self.by_model.values() for each in same for word in _makers(words_of(each.product.vendor))
-        }
+        vendors = {each.product.vendor for same in self.by_model.values() for each in same}
+        self.makers = {word for vendor in vendors for word in _makers(name_words(vendor))}
         self.longest = max((len(name) for name in (*self.by_part, *self.by_model)), default=0)
+
+    @cached_property
+    def by_vendor(self) -> dict[str, list[Listed]]:
+        """The products of each maker, by its name in lower case."""
+        found: dict[str, list[Listed]] = {}
+        for each in self.listed:
+            found.setdefault(each.product.vendor.casefold(), []).append(each)
+        return found
+
+    @cached_property
+    def vendors(self) -> list[tuple[str, set[str]]]:
+        """The makers as `by_vendor` has them, each with the words of its name."""
+        named = [(vendor, _makers(name_words(vendor))) for vendor in self.by_vendor]
+        return [(vendor, words) for vendor, words in named if words]
+
+    @cached_property
+    def by_word(self) -> dict[str, list[tuple[str, ...]]]:
+        """The names of models that have a telling word, by that word."""
+        found: dict[str, list[tuple[str, ...]]] = {}
+        for name in self.by_model:
+            for word in filter(is_telling, name):
+                found.setdefault(word, []).append(name)
+        return found
+
+    @cached_property
+    def telling_words(self) -> NearWords:
+        """The telling words of all models, to be found by misspelt ones."""
+        return NearWords(self.by_word)
 
     def find(self, vendor: str, model: str, capacity_gb: float | None, *, is_rounded: bool) -> list[Listed]:
         """Return the products that a model number can mean: by part number, else by the longest run of model words.
 
         With a capacity only those of that size; without, all of the model.
         """
-        words = words_of(model)
-        fitting = [each for each in self._named(words) if _is_size(each.product, capacity_gb, is_rounded=is_rounded)]
+        words = name_words(model)
+        fitting = [each for each in self._named(words) if is_near(each.product, capacity_gb, is_rounded=is_rounded)]
         by_size = _nearest(fitting, capacity_gb)
-        makers = _makers(words_of(vendor) + words)
-        same_maker = [each for each in by_size if _makers(words_of(each.product.vendor)) & makers]
+        makers = _makers(name_words(vendor) + words)
+        same_maker = [each for each in by_size if _makers(name_words(each.product.vendor)) & makers]
         return same_maker or ([] if _names_a_maker(makers, self) else by_size)
+
+    def named_vendors(self, vendor: str, model: str) -> list[str]:
+        """Return the makers that a list names, as `by_vendor` has them, each by the whole of its name."""
+        told = _makers(name_words(vendor) + name_words(model))
+        return [maker for maker, words in self.vendors if words <= told]
+
+    def figured_as(self, vendor: str, model: str) -> list[Figured]:
+        """Return the drives of YCSB figures whose maker and number a list names: a 7450 MAX is near a 7450 PRO."""
+        words = name_words(vendor) + name_words(model)
+        told = _makers(words)
+        return [each for maker, numbers, each in self.figured if maker <= told and not numbers.isdisjoint(words)]
+
+    def knows_part(self, model: str) -> bool:
+        """Whether a model string holds a part number that a product of the register states."""
+        words = name_words(model)
+        ends = range(1, len(words) + 1)
+        return any(words[start:end] in self.by_part for end in ends for start in range(max(0, end - self.longest), end))
 
     def _named(self, words: tuple[str, ...]) -> list[Listed]:
         for length in range(min(self.longest, len(words)), 0, -1):
@@ -82,7 +135,12 @@ def _names_a_maker(makers: set[str], index: RegisterIndex) -> bool:
 
 
 def _makers(words: tuple[str, ...]) -> set[str]:
-    return {part for word in words for part in MAKERS.get(word, word).split()}
+    return {part for word in words for part in OWN_NAMES.get(word, word).split()}
+
+
+def _numbers(words: tuple[str, ...]) -> set[str]:
+    """Return the words that number a model: 7450, X100, FL6."""
+    return {word for word in words if len(word) >= SHORTEST_NAME and _has_digit(word)}
 
 
 def _without_family(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -95,7 +153,8 @@ def _has_digit(word: str) -> bool:
     return any(letter.isdigit() for letter in word)
 
 
-def _is_size(product: Product, capacity_gb: float | None, *, is_rounded: bool) -> bool:
+def is_near(product: Product, capacity_gb: float | None, *, is_rounded: bool) -> bool:
+    """Whether a product has a capacity, within what makers and lsblk round; so where either is not told."""
     if capacity_gb is None or product.capacity_gb is None:
         return True
     allowed = ROUNDED_OFF_PCT if is_rounded else CAPACITY_OFF_PCT
@@ -112,7 +171,7 @@ def _nearest(found: list[Listed], capacity_gb: float | None) -> list[Listed]:
 
 
 def register_index() -> RegisterIndex:
-    """Return the index, in three queries whatever the number of products."""
+    """Return the index, in four queries whatever the number of products."""
     listed = {product.pk: Listed(product) for product in Product.objects.public().order_by("pk")}
     for certificate in Certificate.objects.order_by("-nx_load", "pk").defer("document"):
         if certificate.product_id in listed:
@@ -122,4 +181,4 @@ def register_index() -> RegisterIndex:
         if each := listed.get(product_id or 0):
             each.standing_runs += 1
             each.tiers.add(tier)
-    return RegisterIndex(listed.values())
+    return RegisterIndex(listed.values(), figured_drives())

@@ -6,6 +6,8 @@ from typing import Any
 
 BINARY = {"": 0, "B": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 PRINTED = re.compile(r"([0-9]{1,20}(?:[.,][0-9]{1,6})?) ?([KMGTP]?)(i?B)?", re.IGNORECASE)
+NAMED = re.compile(r"(?<![0-9A-Za-z.,])([0-9]{1,5}(?:[.,][0-9]{1,3})?) ?(TB|GB|tb|gb)(?![0-9A-Za-z/])")
+NAMED_FROM_GB = 32  # below it a name tells the speed of its port, or writes thousands with a comma
 BYTES_FROM = 10**9  # a bare number from here on can only be of bytes
 
 
@@ -32,3 +34,14 @@ def size_gb(value: Any, *, bare_is_gb: bool = False) -> tuple[float | None, bool
     if unit == "B" and letter:
         return number * 1000 ** BINARY[letter] / 1e9, False
     return number * 1024 ** BINARY[letter] / 1e9, bool(letter)
+
+
+def named_size_gb(name: str) -> float | None:
+    """Return the capacity that a model's name tells, GB; None where it tells none, or several.
+
+    >>> named_size_gb("Micron 7450 MAX 3.2TB"), named_size_gb("SSDPF21Q800GB"), named_size_gb("P1 1.6TB or 3.2TB")
+    (3200.0, None, None)
+    """
+    sizes = {size_gb(number + unit)[0] for number, unit in NAMED.findall(name)}
+    told = sizes.pop() if len(sizes) == 1 else None
+    return told if told is not None and told >= NAMED_FROM_GB else None

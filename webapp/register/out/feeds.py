@@ -10,6 +10,7 @@ from django.utils.feedgenerator import Atom1Feed
 
 from results.event_words import words_of
 from results.models import Category, Certificate, Event, Product, Run
+from results.public_history import for_everyone
 from results.querysets import RunQuerySet
 from webapp.register.out.badge import public_product
 from webapp.register.out.site import plain_text, site_address
@@ -88,7 +89,8 @@ def _entries(runs: RunQuerySet) -> Iterable[tuple[Event, str, str]]:
     of_runs = Q(subject_type="run", subject_id__in=runs.values("public_id"))
     certificates = Certificate.objects.filter(product__in=runs.values("product"))
     of_certificates = Q(subject_type="certificate", subject_id__in=certificates.values("public_id"))
-    events = list(Event.objects.filter(of_runs | of_certificates).order_by("-at", "-pk")[:ENTRIES_MAX])
+    told = for_everyone(Event.objects.filter(of_runs | of_certificates))
+    events = list(told.order_by("-at", "-pk")[:ENTRIES_MAX])
     ids = [event.subject_id for event in events]
     named = {run.public_id: run.product for run in runs.filter(public_id__in=ids).select_related("product")}
     named |= {each.public_id: each.product for each in certificates.filter(public_id__in=ids).select_related("product")}

@@ -1,6 +1,7 @@
 """`/id/<id>`: the short address of a run, a certificate or a product, which never changes."""
 
 import hashlib
+from functools import lru_cache
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.urls import reverse
@@ -12,6 +13,7 @@ from webapp.register.public_page import public_page
 ID_CHARS = 8
 
 
+@lru_cache(maxsize=65_536)
 def product_id(slug: str) -> str:
     """Return the short id of a product: as long as that of a run, made of its slug, which never changes.
 

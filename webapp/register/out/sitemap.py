@@ -15,8 +15,10 @@ NOT_FOR_ROBOTS = ("/accounts/", "/submit/", "/submissions/", "/review/", "/lab/"
 
 
 def sitemap_pages() -> list[str]:
-    """Return the path of every page, the site's own order."""
-    return [address.path for address in public_addresses(read_subjects()) if address.is_page]
+    """Return the path of every page that robots may keep, the site's own order."""
+    left_out = reverse("search")  # it answers questions, and says noindex
+    addresses = public_addresses(read_subjects())
+    return [address.path for address in addresses if address.is_page and address.path != left_out]
 
 
 @public_page

@@ -2,9 +2,10 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from webapp.register.out import badge, feeds, permanent, picture, sitemap
+from webapp.register.out import badge, feeds, icon, permanent, picture, sitemap
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("favicon.ico", icon.favicon, name="favicon"),
     path("robots.txt", sitemap.robots, name="robots"),
     path("sitemap.xml", sitemap.sitemap, name="sitemap"),
     path("sitemap-<int:number>.xml", sitemap.sitemap_part, name="sitemap-part"),

@@ -41,15 +41,16 @@ def candidates(limits: Iterable[Limit], prices: Mapping[str, Fraction]) -> list[
     """Return the current drives that hold some load within the limits, each once, in a fixed number of queries.
 
     A standing certificate goes before a run: it rests on more; but only where its load test is within the limits, since
-    it says nothing of stricter ones. Of runs the fastest within the limits counts; a log that does not tell how many
-    devices it loaded tells nothing of one of them.
+    it says nothing of stricter ones. Of runs the one whose single devices were fastest within the limits counts; a log
+    that does not tell how many devices it loaded tells nothing of one of them.
     """
     limits = list(limits)
     certified = _certified(limits)
     runs = Run.objects.standing().rated().current().within(limits).filter(tps__gt=0, product__category__in=DRIVES)
     runs = runs.filter(Q(device_count__gte=1) | Q(device_count=None, tier=Tier.PUBLISHED))
     found: dict[int, Candidate] = {}
-    for run in runs.select_related("product").defer("facts", "source_row").order_by("-tps", "pk"):
+    fastest_first = runs.with_ranked_tps().order_by(F("ranked_tps").desc(nulls_last=True), "pk")
+    for run in fastest_first.select_related("product").defer("facts", "source_row"):
         product = product_of(run)
         if product.pk not in found and product.capacity_gb:
             found[product.pk] = _candidate(run, certified.get(product.pk), prices.get(product.slug))

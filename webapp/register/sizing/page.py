@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from results.rules.loads import printed_decimal
-from results.rules.sizing import Size, Tested, size, untested
+from results.rules.sizing import Size, Tested, read_alike, size, untested
 from results.rules.words import counted
 from webapp.register.exports import Value
 from webapp.register.sentences import product_name
@@ -17,6 +17,7 @@ from webapp.templatetags import units
 FIELDS = (
     *("product", "name", "drives", "nodes", "working_drives", "binding", "by_throughput", "by_capacity"),
     *("by_endurance", "needed_dwpd", "rated_dwpd", "tested_tps", "capacity_gb", "basis", "tier", "statistic", "price"),
+    *("at_least_drives", "at_least_nodes"),
 )
 UNTESTED = "untested at this workload"
 SHOWN_ROWS = 100
@@ -48,6 +49,7 @@ class SizingRow:
     price: str
     asked_price: str
     is_over_rating: bool
+    at_least: str
 
     @property
     def slug(self) -> str:
@@ -66,6 +68,7 @@ class SizingPage:
     shown: SizingRow | None
     steps: Sequence[Step]
     sentence: str
+    read_alike: str
 
     @property
     def count_sentence(self) -> str:
@@ -80,10 +83,10 @@ def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Te
     """Return the answer: of very many drives the first ones as rows, of a file all of them."""
     sizes = _sorted([Sized(each, size(question.demand, each.offer, tested)) for each in found], question.sort)
     rows = [_row(each) for each in (sizes[:SHOWN_ROWS] if question.form == "html" else sizes)]
-    fewest = min((each for each in sizes if each.size.drives is not None), key=_by_drives, default=None)
+    fewest = min(sizes, key=_by_drives, default=None)
     cheapest = min((each for each in sizes if each.size.price is not None), key=_by_price, default=None)
     asked = next((each for each in sizes if each.candidate.product.slug == question.drive), None)
-    shown = asked or fewest or next(iter(sizes), None)
+    shown = asked or fewest
     reasons = untested(question.demand, tested)
     return SizingPage(
         question,
@@ -93,6 +96,7 @@ def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Te
         _row(shown) if shown else None,
         steps(question.demand, shown.candidate, shown.size, tested) if shown else [],
         _sentence(_row(fewest) if fewest else None, _row(cheapest) if cheapest else None, reasons),
+        read_alike(question.demand, tested),
     )
 
 
@@ -114,6 +118,7 @@ def _row(sized: Sized) -> SizingRow:
         "" if found.price is None else f"{round(found.price):,d}",
         "" if offer.price is None else printed_decimal(offer.price, 2),
         is_over_rating=found.dwpd is not None and offer.dwpd is not None and found.dwpd > offer.dwpd,
+        at_least=units.count(found.least.drives) if found.least else "",
     )
 
 
@@ -123,7 +128,9 @@ def _dwpd(dwpd: Fraction | None) -> str:
 
 
 def _by_drives(sized: Sized) -> tuple[int, Fraction, str]:
-    return sized.size.drives or 0, -sized.candidate.offer.tps, sized.candidate.product.slug
+    """Order by the drives there must be, or must be at least; a load is tested with all drives or with none."""
+    drives = sized.size.least.drives if sized.size.least else sized.size.drives or 0
+    return drives, -sized.candidate.offer.tps, sized.candidate.product.slug
 
 
 def _by_price(sized: Sized) -> tuple[Fraction, int, str]:
@@ -135,13 +142,13 @@ def _sorted(sizes: Sequence[Sized], sort: str) -> list[Sized]:
     if sort == "name":
         return sorted(sizes, key=lambda each: product_name(each.candidate.product).casefold())
     if sort == "cheapest":
-        return sorted(sizes, key=lambda each: (each.size.price is None, *_by_price(each)))
-    return sorted(sizes, key=lambda each: (each.size.drives is None, *_by_drives(each)))
+        return sorted(sizes, key=lambda each: (each.size.price is None, *_by_price(each), *_by_drives(each)))
+    return sorted(sizes, key=_by_drives)
 
 
 def _sentence(fewest: SizingRow | None, cheapest: SizingRow | None, reasons: Sequence[str]) -> str:
     if reasons:
-        return f"Untested at this workload: {'; '.join(reasons)}. No answer is scaled from another."
+        return f"Untested at this workload: {'; '.join(reasons)}. No answer is scaled from another.{_least(fewest)}"
     if fewest is None:
         return "No current drive holds any load within these limits."
     told = f"{fewest.drives} x {fewest.name} in {fewest.nodes} nodes; {fewest.binding} binds."
@@ -149,6 +156,17 @@ def _sentence(fewest: SizingRow | None, cheapest: SizingRow | None, reasons: Seq
         return f"Fewest drives: {told}"
     return (
         f"Fewest drives: {told} Cheapest of those with a price: {cheapest.drives} x {cheapest.name}, {cheapest.price}."
+    )
+
+
+def _least(row: SizingRow | None) -> str:
+    """Say what is known all the same."""
+    least = row.size.least if row else None
+    if row is None or least is None:
+        return ""
+    return (
+        f" By capacity and endurance alone at least {row.at_least} x {row.name} in {units.count(least.nodes)} nodes; "
+        f"{least.binding} binds, and the load may ask for more."
     )
 
 
@@ -177,4 +195,6 @@ def _values(row: SizingRow) -> dict[str, Value]:
         "tier": candidate.tier.word if candidate.tier else "certified",
         "statistic": candidate.statistic,
         "price": row.price.replace(",", "") or None,
+        "at_least_drives": found.least.drives if found.least else None,
+        "at_least_nodes": found.least.nodes if found.least else None,
     }

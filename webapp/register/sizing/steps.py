@@ -10,7 +10,7 @@ from results.rules.sizing import Demand, Size, Tested
 from webapp.register.sizing.offers import Candidate
 from webapp.templatetags import units
 
-RULE = "the rule: docs/statistics.md, Sizing"
+RULE = "the rules below"
 ASKED = "asked"
 SHEET = "the maker's sheet, not verified"
 
@@ -23,6 +23,11 @@ class Step:
     how: str
     value: str
     source: str
+
+    @property
+    def is_rule(self) -> bool:
+        """Whether it comes from the register's own rules, which the page states."""
+        return self.source == RULE
 
 
 def number(value: Fraction) -> str:
@@ -60,7 +65,7 @@ def _throughput(demand: Demand, candidate: Candidate, found: Size, tested: Teste
             "Workload as tested?",
             f"{percent} reads on the drives, tested at {tested.reads_pct} ± {tested.tolerance_points}; objects of "
             f"{demand.object_bytes:,d} bytes, tested with {tested.object_bytes:,d}",
-            "; ".join(sizing.untested(demand, tested)) or "yes",
+            "; ".join(sizing.untested(demand, tested)) or sizing.read_alike(demand, tested) or "yes",
             "the profile",
         ),
         Step("Drives by throughput", f"{number(total)} tps / {number(tps)} tps, rounded up", answer, candidate.basis),
@@ -105,7 +110,8 @@ def _needed(found: Size, rating: Fraction) -> list[Step]:
 
 def _nodes(demand: Demand, found: Size) -> list[Step]:
     if found.nodes is None:
-        return [Step("Drives", "throughput is untested", "untested at this workload", RULE)]
+        untested = Step("Drives", "throughput is untested", "untested at this workload", RULE)
+        return [untested, *_least(demand, found)]
     working = found.nodes - demand.spare_nodes
     bound = "one node for each copy" if found.binding == sizing.COPIES else f"{found.binding} asks for most"
     how = f"{working:,d} working ({bound}) + {demand.spare_nodes:,d} spare, {demand.drives_per_node:,d} drives each"
@@ -113,6 +119,17 @@ def _nodes(demand: Demand, found: Size) -> list[Step]:
         Step("Nodes", how, units.count(found.nodes), ASKED),
         Step("Drives", f"{found.nodes:,d} nodes x {demand.drives_per_node:,d}", units.count(found.drives), ASKED),
     ]
+
+
+def _least(demand: Demand, found: Size) -> list[Step]:
+    """Return how many there must be whatever the load."""
+    if found.least is None:
+        return []
+    how = (
+        f"{found.least.binding} asks for most of what is known: {found.least.nodes:,d} nodes, {demand.spare_nodes:,d} "
+        f"of them spare, {demand.drives_per_node:,d} drives each"
+    )
+    return [Step("Drives, at least", how, units.count(found.least.drives), RULE)]
 
 
 def _tb(size_bytes: Fraction) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import transaction
 
+from results.embargo import disclose_due
 from results.models import Certificate, Event, Run
 from webapp.register.public_addresses import EVERYTHING, PublicAddress, public_addresses, read_subjects
 from webapp.register.snapshots import store
@@ -47,7 +48,11 @@ def look() -> Made | None:
 
 
 def glance(root: Path) -> dict[str, str]:
-    """Purge what the register no longer says so, and note that it was looked at; return the stamps of now."""
+    """Purge what the register no longer says so, and note that it was looked at; return the stamps of now.
+
+    What an embargo that has ended kept back is public from here on: a look is never a minute after another.
+    """
+    disclose_due()
     stamps, standing = current_stamps(), store.current(root)
     if standing is not None:
         store.purge(standing.directory, _changed(standing.entries, stamps))

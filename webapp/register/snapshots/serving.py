@@ -18,6 +18,7 @@ from django.http.request import validate_host
 from webapp.register.snapshots import store
 from webapp.register.snapshots.away import AWAY_HEADER
 from webapp.register.snapshots.store import Entry, Snapshot
+from webapp.tracking import without_marks
 
 TRUSTED_S = 60  # a withdrawal shows within a minute, whatever stands still
 POLL_S = 0.5
@@ -114,7 +115,7 @@ class SnapshotsFirst:
         """Return the page asked for, if the snapshot may answer; a path is looked up, and is never a path of a file."""
         if view.snapshot is None or environ["REQUEST_METHOD"] not in {"GET", "HEAD"}:
             return None
-        path, query = environ.get("PATH_INFO", ""), environ.get("QUERY_STRING", "")
+        path, query = environ.get("PATH_INFO", ""), without_marks(environ.get("QUERY_STRING", ""))
         entry = view.snapshot.entries.get(f"{path}?{query}" if query else path)
         if entry is None or entry.group in view.purged or not self._is_our_host(environ):
             return None

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Max, Q
+from django.db.models import Count, Max, Q
 from django.db.models.expressions import RawSQL
 
 from results.models import Certificate, Companion, Event, Product, Profile, Run
@@ -40,7 +40,7 @@ def current_stamps() -> dict[str, str]:
     """Return the stamp of every public product by its slug, and of all together; a fixed number of queries."""
     parts: dict[Model, list[object]] = defaultdict(list)
     model_of: dict[str, Model] = {}
-    events, companions = _newest_events(), _submissions_with_withheld_companions()
+    events, companions = _written_events(), _submissions_with_withheld_companions()
     runs = Run.objects.public().annotate(written_by=_written_by("run"), product_written_by=_written_by("product"))
     for row in runs.order_by("pk").values_list(*OF_A_PRODUCT, *OF_A_RUN):
         (slug, *model), (public_id, submission, *state) = row[:4], row[4:]
@@ -71,10 +71,11 @@ def _submissions_with_withheld_companions() -> set[int]:
     return set(Companion.objects.filter(evidence__sequestered=True).values_list("submission", flat=True))
 
 
-def _newest_events() -> dict[tuple[str, str], int]:
+def _written_events() -> dict[tuple[str, str], int]:
+    """Return how many events a subject has: none is ever removed, and of two the later may have the lower key."""
     kinds = Event.objects.filter(subject_type__in=("run", "certificate")).order_by()
-    rows = kinds.values_list("subject_type", "subject_id").annotate(newest=Max("pk"))
-    return {(kind, public_id): newest for kind, public_id, newest in rows}
+    rows = kinds.values_list("subject_type", "subject_id").annotate(written=Count("pk"))
+    return {(kind, public_id): written for kind, public_id, written in rows}
 
 
 def _shared() -> list[object]:

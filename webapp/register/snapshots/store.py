@@ -67,7 +67,7 @@ def read(directory: Path | None) -> Snapshot | None:
         told = json.loads((directory / INDEX).read_bytes())
     except (FileNotFoundError, json.JSONDecodeError):
         return None
-    if told["format"] != FORMAT:
+    if told.get("format") != FORMAT:
         return None
     headers = [tuple((name, value) for name, value in each) for each in told["headers"]]
     entries = {path: _entry(fields, headers) for path, fields in told["entries"].items()}

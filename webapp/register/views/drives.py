@@ -4,10 +4,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 
 from results.models import Category
 from webapp.register import categories
+from webapp.register.asked import refuse_unknown
 from webapp.register.drives.answers import answer_drives
 from webapp.register.drives.data_file import current_file
+from webapp.register.drives.every import every_room
 from webapp.register.drives.page import historical_room, room_of
-from webapp.register.parameters import refuse_unknown
 from webapp.register.public_page import public_page
 
 
@@ -16,6 +17,11 @@ def category(request: HttpRequest, category: str) -> HttpResponse:
     if category not in Category.values:
         raise Http404(f"No category of drives is named {category}.")
     return answer_drives(request, room_of(categories.SPECS[Category(category)]), "register/category.html")
+
+
+@public_page
+def every(request: HttpRequest) -> HttpResponse:
+    return answer_drives(request, every_room(), "register/drives/every.html")
 
 
 @public_page

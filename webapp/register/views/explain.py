@@ -8,7 +8,7 @@ from django.shortcuts import render
 
 from webapp.register.asked import given_of
 from webapp.register.explain.glossary_text import glossary_sections
-from webapp.register.explain.meanings import TOLD
+from webapp.register.explain.meanings import SECTIONS
 from webapp.register.profile import current_limits, current_profile
 from webapp.register.public_page import public_page
 from webapp.register.views.home import tier_meanings
@@ -17,7 +17,7 @@ from webapp.register.views.home import tier_meanings
 @public_page
 def reading(request: HttpRequest) -> HttpResponse:
     given_of(request.GET, ())
-    context = {"columns": TOLD, "limits": current_limits(), "tiers": tier_meanings()}
+    context = {"columns": SECTIONS, "limits": current_limits(), "tiers": tier_meanings()}
     return _page(request, "reading", context)
 
 

@@ -17,11 +17,14 @@ from webapp.register.exports import Value
 from webapp.register.fleet.answers import FleetAnswer, answers, counts
 from webapp.register.fleet.drives import FleetError, read_drives
 from webapp.register.fleet.register_index import register_index
-from webapp.register.fleet.uploads import TOO_LARGE, listed_text
+from webapp.register.fleet.uploads import CUT, TOO_LARGE, listed_text
 from webapp.register.public_page import public_page
 
 SCHEMA = "drivecert.fleet-check/1"
-FIELDS = ("device", "vendor", "model", "firmware", "capacity_gb", "state", "sentence", "products", "is_historical")
+FIELDS = (
+    *("device", "vendor", "model", "firmware", "capacity_gb", "state", "sentence", "products", "is_historical"),
+    *("matched_by", "nearest", "count", "publications"),
+)
 NO_STORE = "no-store"
 
 
@@ -48,14 +51,20 @@ def _answered(request: HttpRequest) -> HttpResponse:
     try:
         found = answers(read_drives(listed_text(request)), register_index())
     except FleetError as error:
-        refused = not_understood(request, str(error), reverse("check"))
-        refused.status_code = 413 if str(error) == TOO_LARGE else 400
-        return refused
+        return _form_again(request, str(error))
     wanted = request.POST.get("format", "html")
     if wanted in {"csv", "json"}:
         return answer_rows(wanted, "fleet-check", SCHEMA, FIELDS, [values_of(each) for each in found])
-    context = {"section": "check", "answers": found, "counts": counts(found), "total": len(found)}
+    total = sum(each.drive.count for each in found)
+    context = {"section": "check", "answers": found, "counts": counts(found), "total": total}
     return render(request, "register/check/answer.html", context)
+
+
+def _form_again(request: HttpRequest, sentence: str) -> HttpResponse:
+    """Return the form with what was pasted and what is wrong with it; nothing of a list that did not arrive."""
+    arrived = sentence not in {TOO_LARGE, CUT}
+    context = {"section": "check", "error": sentence, "typed": request.POST.get("list", "") if arrived else ""}
+    return render(request, "register/check/check.html", context, status=413 if sentence == TOO_LARGE else 400)
 
 
 def _too_many(request: HttpRequest, wait_s: int) -> HttpResponse:
@@ -78,4 +87,8 @@ def values_of(answer: FleetAnswer) -> dict[str, Value]:
         "sentence": answer.sentence,
         "products": " ".join(answer.products) or None,
         "is_historical": answer.is_historical,
+        "matched_by": answer.matched_by or None,
+        "nearest": " ".join(answer.nearest) or None,
+        "count": drive.count,
+        "publications": " ".join(answer.publications) or None,
     }

@@ -14,7 +14,8 @@ from webapp.register import categories, columns
 from webapp.register.marks import TierMark, tier_mark
 from webapp.register.profile import current_limits, limits_by_threshold
 from webapp.register.public_page import public_page
-from webapp.register.sentences import number_of, run_name
+from webapp.register.run_limits import as_limits, own_limits
+from webapp.register.sentences import number_of, run_name, together
 from webapp.register.tables import Row, build_row
 
 FASTEST_COLUMNS = (columns.SPEED, columns.OVER_1MS, columns.TIER)
@@ -39,15 +40,16 @@ class CategoryLine:
 
 @public_page
 def home(request: HttpRequest) -> HttpResponse:
-    numbers, limits = _numbers(), current_limits()
-    fastest = {row.product.category: row for row in _fastest_rows(limits)}
+    numbers, profile = _numbers(), current_limits()
+    own = own_limits(request.GET, profile)
+    fastest = {row.product.category: row for row in _fastest_rows(as_limits(own), profile if own.is_own else ())}
     lines = [_line(category, numbers, fastest.get(category)) for category in Category]
     context = {
         "section": "drives",
         "lines": lines,
         "historical_number": numbers.historical,
         "sentence": numbers.sentence,
-        "limits": limits,
+        "limits": own,
         "tiers": tier_meanings(),
     }
     return render(request, "register/home.html", context)
@@ -83,15 +85,15 @@ def _numbers() -> Numbers:
     return Numbers(current, historical, published)
 
 
-def _fastest_rows(limits: tuple[Limit, ...]) -> Iterable[Row]:
-    within = Run.objects.standing().rated().current().within(limits)
-    by_category = within.order_by("product__category", F("tps").desc(nulls_last=True), "pk")
+def _fastest_rows(limits: tuple[Limit, ...], profile: tuple[Limit, ...]) -> Iterable[Row]:
+    within = Run.objects.standing().rated().current().within(limits, profile=profile).with_ranked_tps()
+    by_category = within.order_by("product__category", F("ranked_tps").desc(nulls_last=True), "pk")
     runs = by_category.distinct("product__category").for_table()
     return [build_row(run, dict.fromkeys(FASTEST_COLUMNS, 2), limits_by_threshold(limits)) for run in runs]
 
 
 def _line(category: Category, numbers: Numbers, fastest: Row | None) -> CategoryLine:
-    name = run_name(fastest.run) if fastest else ""
+    name = f"{run_name(fastest.run)}{together(fastest.run)}" if fastest else ""
     address = reverse("category", args=[category.value])
     return CategoryLine(categories.SPECS[category].title, address, numbers.current[category], fastest, name)
 

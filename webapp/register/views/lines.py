@@ -26,6 +26,8 @@ def lines(request: HttpRequest, public_id: str, first: int, last: int | None = N
         return withheld(request, run, evidence.filename)
     if not 1 <= first <= last <= LARGEST_LINE:
         raise Http404(f"{first} to {last}: expected lines from 1 upwards, the first of them first.")
-    shown = {"view": log_view(run, evidence, first, last), "first": first, "last": last, "evidence": evidence}
+    view = log_view(run, evidence, first, last)
+    shown = {"view": view, "first": first, "last": last, "evidence": evidence}
     page = {"run": run, "title": run_page.title_of(run), "is_public": is_public(run), "section": "drives"}
-    return guarded(run, render(request, "register/lines.html", page | shown | {"query": link_query(request, run)}))
+    context = page | shown | {"query": link_query(request, run)}
+    return guarded(run, render(request, "register/lines.html", context, status=404 if view.is_missing else 200))

@@ -11,7 +11,7 @@ from results.rules.limits import Limit
 from webapp.register import categories, columns
 from webapp.register.capacities import capacities_of
 from webapp.register.certificates import attempts_of, certificates_of
-from webapp.register.columns import share_of
+from webapp.register.held import held
 from webapp.register.ladder import ladders_of
 from webapp.register.ladder_chart import chart_of
 from webapp.register.listing import Listing, answer
@@ -20,9 +20,9 @@ from webapp.register.product_life import history_of
 from webapp.register.profile import current_limits
 from webapp.register.public_page import public_page
 from webapp.register.sentences import product_name, table_sentence
-from webapp.register.tables import Table, TableSpec, build_table, is_over
+from webapp.register.tables import Table, TableSpec, build_table
 from webapp.register.ycsb_page import points_of
-from webapp.register.your_limits import Held, changes_sentence, keeps
+from webapp.register.your_limits import changes_sentence
 
 NOT_OF_A_RUN = {
     *(columns.DRIVE, columns.SYSTEM, columns.INSTANCE, columns.CAPACITY, columns.PCIE_GEN, columns.ENDURANCE),
@@ -36,7 +36,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     if found is None:
         raise Http404(f"No drive is named {slug}.")
     spec = _runs_spec(found)
-    question = read_question(request.GET, spec.columns, can_hide=False, profile=current_limits())
+    question = read_question(request.GET, spec.columns, profile=current_limits())
     rows = list(Run.objects.filter(product=found).public().of_act().for_table())
     table = build_table(spec, rows, question, question.limits.by_threshold)
     listing = Listing(slug, [table], question)
@@ -70,28 +70,13 @@ def _context(product: Product, rows: Sequence[Run], table: Table, question: Ques
 
 def _limits_context(table: Table, question: Question) -> dict[str, Any]:
     """Return what the form of a reader's own limits shows."""
-    held = [_held(run, outcome, question) for run, outcome in ((row.run, row.outcome) for row in table.rows)]
+    results = [held(f"run {row.run.public_id}", row.run, row.outcome, question.limits) for row in table.rows]
     return {
         "limits": question.limits,
-        "limits_sentence": changes_sentence(question.limits, held),
+        "limits_sentence": changes_sentence(question.limits, results),
         "kept_parameters": [("sort", question.sort.parameter)] if question.sort != FASTEST_FIRST else [],
         "profile_address": question.address(limits=PROFILE_ALONE),
     }
-
-
-def _held(run: Run, outcome: str, question: Question) -> Held:
-    by_profile = _is_over(run, question.limits.profile_by_threshold)
-    by_yours = _is_over(run, question.limits.by_threshold)
-    return Held(
-        f"run {run.public_id}",
-        keeps(outcome, is_over_profile=by_profile, is_over=by_profile),
-        keeps(outcome, is_over_profile=by_profile, is_over=by_yours),
-    )
-
-
-def _is_over(run: Run, limits: dict[int, Any]) -> bool:
-    found = ((share_of(run, threshold_us), limit_pct) for threshold_us, limit_pct in limits.items())
-    return any(share is not None and is_over(share, limit_pct) for share, limit_pct in found)
 
 
 def _runs_spec(product: Product) -> TableSpec:

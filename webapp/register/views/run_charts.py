@@ -7,31 +7,36 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 
 from results.models import Histogram, Run
-from results.seconds import is_withheld
+from results.seconds import BusyError, is_withheld, reading_slot
 from results.series import SeriesDamagedError
 from webapp.register.exports import csv_response
 from webapp.register.kept_answer import kept_answer
-from webapp.register.over_time import SCHEMA, OverTime, as_document, csv_lines, over_time
+from webapp.register.long_csv import long_csv_response
+from webapp.register.over_time import SCHEMA, as_document, csv_lines, over_time, rate_lines
 from webapp.register.profile import current_profile
 from webapp.register.public_page import public_page
+from webapp.register.run_intervals import pieces_of
 from webapp.register.slice_chart import chart_of_run
 from webapp.register.slices import read_limits
 from webapp.register.telemetry import SCHEMA as TELEMETRY
 from webapp.register.telemetry import as_document as telemetry_document
 from webapp.register.telemetry import csv_lines as telemetry_lines
-from webapp.register.telemetry import telemetry_of
+from webapp.register.telemetry import every_line, telemetry_of
 from webapp.register.views.runs import find_run, guarded, withheld
 
+TELEMETRY_FORMS = ("json", "csv", "every.csv")  # the last one is not reduced
 UNREADABLE, PLAIN_TEXT = 503, "text/plain; charset=utf-8"
+BUSY = "Other stored files are being read for their charts now. Ask again in some seconds, or download the side file."
+COME_AGAIN = {"Retry-After": "5", "Cache-Control": "no-store"}
 
 
 @public_page
 def over_time_json(request: HttpRequest, public_id: str) -> HttpResponseBase:
     """Send where the reads of a run fell over its time, and how many there were a second."""
 
-    def make(run: Run, histogram: Histogram, told: OverTime) -> HttpResponse:
+    def make(run: Run, histogram: Histogram) -> HttpResponse:
         limits = read_limits(histogram, run.verdicts.select_related("profile").first())
-        return JsonResponse(as_document(run, histogram, told, limits))
+        return JsonResponse(as_document(run, histogram, over_time(run, histogram), limits))
 
     return _over_time(request, public_id, "json", make)
 
@@ -39,12 +44,21 @@ def over_time_json(request: HttpRequest, public_id: str) -> HttpResponseBase:
 @public_page
 def over_time_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
     """Send the same as a table."""
-    return _over_time(
-        request,
-        public_id,
-        "csv",
-        lambda run, histogram, told: csv_response(f"{run.public_id}-over-time", *csv_lines(histogram, told)),
-    )
+
+    def make(run: Run, histogram: Histogram) -> HttpResponse:
+        return csv_response(f"{run.public_id}-over-time", *csv_lines(histogram, over_time(run, histogram)))
+
+    return _over_time(request, public_id, "csv", make)
+
+
+@public_page
+def rates_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """Send the reads of every minute, which the chart of the rate is reduced from."""
+
+    def make(run: Run, histogram: Histogram) -> HttpResponse:
+        return csv_response(f"{run.public_id}-rates", *rate_lines(pieces_of(run, histogram).pieces))
+
+    return _over_time(request, public_id, "rates", make)
 
 
 @public_page
@@ -68,7 +82,7 @@ def _judged(run: Run) -> Histogram:
 
 
 def _over_time(
-    request: HttpRequest, public_id: str, form: str, make: Callable[[Run, Histogram, OverTime], HttpResponse]
+    request: HttpRequest, public_id: str, form: str, make: Callable[[Run, Histogram], HttpResponse]
 ) -> HttpResponseBase:
     run = find_run(request, public_id)
     if is_withheld(run):
@@ -76,28 +90,34 @@ def _over_time(
     histogram = _judged(run)
     what: tuple[Any, ...] = (SCHEMA, form, current_profile().pk)
     try:
-        return guarded(run, kept_answer(request, run, what, lambda: make(run, histogram, over_time(run, histogram))))
+        return guarded(run, kept_answer(request, run, what, lambda: make(run, histogram)))
     except SeriesDamagedError as error:
         return HttpResponse(f"The minutes of run {public_id} cannot be read: {error}.", PLAIN_TEXT, UNREADABLE)
 
 
 @public_page
 def telemetry(request: HttpRequest, public_id: str, form: str) -> HttpResponseBase:
-    """Send what the machine did while a run was made; `form` is json or csv."""
+    """Send what the machine did while a run was made; `form` is one of TELEMETRY_FORMS."""
     run = find_run(request, public_id)
     evidence = run.submission.side_file if run.submission else None
-    if evidence is None or form not in {"json", "csv"}:
-        raise Http404(f"Run {public_id} has no telemetry as {form}: expected a run with a side file, and json or csv.")
+    if evidence is None or form not in TELEMETRY_FORMS:
+        expected = f"a run with a side file, and one of {', '.join(TELEMETRY_FORMS)}"
+        raise Http404(f"Run {public_id} has no telemetry as {form}: expected {expected}.")
     if evidence.sequestered or is_withheld(run):
         return withheld(request, run, "What the machine told")
 
-    def make() -> HttpResponse:
-        told = telemetry_of(evidence)
+    def make() -> HttpResponseBase:
+        with reading_slot():
+            if form == "every.csv":
+                return long_csv_response(f"{public_id}-telemetry-every", *every_line(evidence))
+            told = telemetry_of(evidence)
         if form == "csv":
             return csv_response(f"{public_id}-telemetry", *telemetry_lines(told))
         return JsonResponse(telemetry_document(public_id, told))
 
     try:
         return guarded(run, kept_answer(request, run, (TELEMETRY, form, evidence.sha256), make))
+    except BusyError:
+        return guarded(run, HttpResponse(BUSY, PLAIN_TEXT, UNREADABLE, headers=COME_AGAIN))
     except ValueError as error:
         raise Http404(str(error)) from error

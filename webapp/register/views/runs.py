@@ -1,5 +1,6 @@
 """A run's page and its downloads."""
 
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,15 +12,17 @@ from django.utils.cache import get_conditional_response
 
 from results.evidence_store import open_evidence
 from results.ingest import YCSB
-from results.models import Companion, Evidence, Run, Visibility
+from results.models import Companion, Evidence, Run, Verdict, Visibility
 from results.rules.limits import parse_limits
 from results.seconds import is_withheld
+from results.withheld_beside import is_beside_withheld
 from webapp.register import categories, run_page
 from webapp.register.access import holds_link, is_public, require_access
 from webapp.register.devices import devices_view
-from webapp.register.exports import csv_response, plain
+from webapp.register.exports import plain
 from webapp.register.findings import in_order
 from webapp.register.lines import has_lines
+from webapp.register.long_csv import long_csv_response
 from webapp.register.marks import run_tier_mark
 from webapp.register.minutes import minutes_of
 from webapp.register.profile import current_profile
@@ -27,15 +30,17 @@ from webapp.register.public_page import keep_private, public_page
 from webapp.register.reproduce import reproduction_of
 from webapp.register.run_charts import charts_of
 from webapp.register.run_life import life_of
-from webapp.register.run_limits import as_limits, limits_context, own_limits
+from webapp.register.run_limits import as_limits, limits_context, own_limits, published_limits_context
 from webapp.register.sentences import published_sentence
 from webapp.register.side_file import side_file_view
 from webapp.register.slice_lines import slice_lines
 from webapp.register.slices import slice_table
 from webapp.register.times import times_view
 from webapp.register.ycsb_page import ycsb_view
+from webapp.register.your_limits import YourLimits
 
 UNAVAILABLE_FOR_LEGAL_REASONS = 451
+ROWS_AT_ONCE = 2_000
 FORMS = ("csv", "json", "parquet")  # of the histograms
 
 
@@ -51,7 +56,8 @@ def find_run(request: HttpRequest, public_id: str) -> Run:
         "series",
         "superseded_by",
     )
-    return require_access(request, public_id, Run.objects.filter(public_id=public_id).select_related(*related).first())
+    found = Run.objects.filter(public_id=public_id).knowing_withheld().select_related(*related).first()
+    return require_access(request, public_id, found)
 
 
 def guarded(run: Run, response: HttpResponseBase) -> HttpResponseBase:
@@ -72,7 +78,7 @@ def _own_of(request: HttpRequest, run: Run, *, has_log: bool) -> tuple[str, dict
     """Return the template of a run's kind, and what only that kind shows."""
     query = link_query(request, run)
     if not has_log:
-        return "register/run_published.html", _published_context(run)
+        return "register/run_published.html", _published_context(request, run)
     if run.workload == YCSB:
         return "register/run_ycsb.html", _evidence_context(run, query) | {"ycsb": ycsb_view(run)}
     return "register/run.html", _evidence_context(run, query) | _log_context(request, run)
@@ -86,12 +92,18 @@ def page_context(run: Run) -> dict[str, Any]:
         "title": run_page.title_of(run),
         "category": categories.spec_of(run.product) if run.product else None,
         "is_public": is_public(run),
+        "embargo_until": _embargo_of(run),
         "withdrawal": run_page.withdrawal_of(run),
         "tier": run_tier_mark(run),
         "setup": run_page.setup_pairs(run),
         "product_pairs": run_page.product_pairs(run),
         "missing": run_page.missing_facts(run),
     }
+
+
+def _embargo_of(run: Run) -> datetime | None:
+    """Return the end of the embargo that a reviewed run waits for."""
+    return run.submission.embargo_until if run.submission and run.visibility == Visibility.EMBARGOED else None
 
 
 def link_query(request: HttpRequest, run: Run) -> str:
@@ -114,19 +126,20 @@ def addresses(request: HttpRequest, run: Run) -> dict[str, str]:
         },
         "telemetry_address": reverse("run-telemetry", args=[run.public_id, "json"]) + query,
         "telemetry_csv_address": reverse("run-telemetry", args=[run.public_id, "csv"]) + query,
+        "telemetry_every_csv_address": reverse("run-telemetry", args=[run.public_id, "every.csv"]) + query,
         "intervals_address": reverse("api-run-intervals", args=[run.public_id]) + query,
         "status_lines_address": reverse("run-status-lines", args=[run.public_id]) + query,
     }
 
 
-def _published_context(run: Run) -> dict[str, Any]:
-    limits = parse_limits(current_profile().document)
-    figures = run_page.figures(run, limits)
+def _published_context(request: HttpRequest, run: Run) -> dict[str, Any]:
+    own = own_limits(request.GET, parse_limits(current_profile().document))
+    figures = run_page.figures(run, as_limits(own))
     return {
         "sentence": published_sentence(run),
         "figures": figures,
         "is_over": any(figure.nearness and figure.nearness.is_over for figure in figures),
-    }
+    } | published_limits_context(run, own, link_query(request, run))
 
 
 def _evidence_context(run: Run, query: str) -> dict[str, Any]:
@@ -137,6 +150,7 @@ def _evidence_context(run: Run, query: str) -> dict[str, Any]:
         "evidence": run_page.evidence_of(run),
         "again": None if is_withheld(run) else reproduction_of(run, run_page.evidence_of(run)),
         "companions": run_page.companions_of(run, query),
+        "is_earlier_withheld": is_beside_withheld(run),
         "minutes": minutes_of(run, query),
         "other_slices_address": _other_slices(run),
     }
@@ -164,17 +178,21 @@ def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
             "figures": run_page.figures(run, limits),
             "slice_table": table,
             "times": times_view(run, verdict, limits),
-            "side_file_told": None if is_withheld(run) or _is_side_file_withheld(run) else side_file_view(run),
-            "devices": devices_view(run, verdict, as_limits(own)),
-            "log_config": run_page.log_config(run),
-            "log_devices": run_page.log_devices(run),
+            "side_file_told": side_file_view(run),
         }
+        | _told_by_the_log(run, verdict, own)
     )
 
 
-def _is_side_file_withheld(run: Run) -> bool:
-    side_file = run.submission.side_file if run.submission else None
-    return side_file is not None and side_file.sequestered
+def _told_by_the_log(run: Run, verdict: Verdict | None, own: YourLimits) -> dict[str, Any]:
+    """Return the log's own words, of which a withheld one has none here: its configuration and its devices."""
+    if is_withheld(run):
+        return {"devices": None, "log_config": [], "log_devices": [], "is_log_withheld": True}
+    return {
+        "devices": devices_view(run, verdict, as_limits(own)),
+        "log_config": run_page.log_config(run),
+        "log_devices": run_page.log_devices(run),
+    }
 
 
 @public_page
@@ -235,7 +253,7 @@ def _as_received(request: HttpRequest, run: Run, evidence: Evidence) -> HttpResp
 def earlier(request: HttpRequest, public_id: str, number: int) -> HttpResponseBase:
     """Send what an earlier reading found of the run, with the verdict of then (docs/decisions/0005)."""
     run = find_run(request, public_id)
-    if is_withheld(run):  # a result holds the run's minutes too
+    if is_beside_withheld(run):  # a result holds the run's minutes too, and what came from beside the log
         return withheld(request, run, "What was read earlier out of the log")
     kept = run.earlier_results.select_related("reading", "verdict").filter(number=number).first()
     if kept is None:
@@ -252,16 +270,17 @@ def slices_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
     lines = slice_lines(run, run.verdicts.select_related("profile").first())
     if lines is None:
         raise Http404(f"Run {public_id} has no slices: no histogram of its reads is known.")
-    return guarded(run, csv_response(f"{public_id}-slices", *lines))
+    return guarded(run, long_csv_response(f"{public_id}-slices", *lines))
 
 
 @public_page
 def status_lines_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
     run = find_run(request, public_id)
-    if is_withheld(run):
-        return withheld(request, run, "The log with its status lines")
+    if is_beside_withheld(run):
+        return withheld(request, run, "The output with its status lines")
     if run.workload != YCSB or not run.ycsb.intervals.exists():
         raise Http404(f"Run {public_id} has no status lines: only outputs of YCSB with -s have them.")
     header = ["elapsed_s", "done_ops_count", "ops_per_s"]
-    lines = [[each.elapsed_s, each.done_ops_count, plain(each.ops_per_s)] for each in run.ycsb.intervals.all()]
-    return guarded(run, csv_response(f"{public_id}-status-lines", header, lines))
+    intervals = run.ycsb.intervals.defer("operations").iterator(chunk_size=ROWS_AT_ONCE)
+    lines = ([each.elapsed_s, each.done_ops_count, plain(each.ops_per_s)] for each in intervals)
+    return guarded(run, long_csv_response(f"{public_id}-status-lines", header, lines))

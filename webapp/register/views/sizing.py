@@ -3,19 +3,22 @@
 import json
 from decimal import Decimal
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 
 from results.rules.limits import Limit, parse_limits
 from results.rules.sizing import Tested
 from webapp.register.answer_rows import answer_rows
 from webapp.register.asked import form_address
+from webapp.register.not_understood import ParameterError
 from webapp.register.profile import current_profile
 from webapp.register.public_page import public_page
 from webapp.register.sizing.offers import candidates
 from webapp.register.sizing.page import FIELDS, sizing_page, sizing_values
 from webapp.register.sizing.question import FIELDS as FORM_FIELDS
 from webapp.register.sizing.question import read_sizing_question
+from webapp.register.sizing.tested_mix import tested_mixes
+from webapp.register.sizing.typed import is_of_the_form, typed_form, without_empty_prices
 
 SCHEMA = "drivecert.sizing/1"
 
@@ -23,7 +26,12 @@ SCHEMA = "drivecert.sizing/1"
 @public_page
 def sizing(request: HttpRequest) -> HttpResponse:
     profile = current_profile().document
-    question = read_sizing_question(request.GET, parse_limits(profile))
+    if (shorter := without_empty_prices(request.GET)) is not None:
+        return HttpResponseRedirect(shorter)
+    try:
+        question = read_sizing_question(request.GET, parse_limits(profile))
+    except ParameterError as error:
+        return _again(request, error, parse_limits(profile))
     limits = [Limit(threshold_us, limit_pct) for threshold_us, limit_pct in question.limits.by_threshold.items()]
     page = sizing_page(question, candidates(limits, question.prices), _tested(profile))
     if question.form != "html":
@@ -31,12 +39,31 @@ def sizing(request: HttpRequest) -> HttpResponse:
     context = {
         "section": "sizing",
         "page": page,
-        "fields": [(field, question.given[field.name]) for field in FORM_FIELDS],
+        "mixes": tested_mixes(request.GET, question.demand, _tested(profile)),
+        "sort": question.sort,
+        "fields": [(field, question.given[field.name], "") for field in FORM_FIELDS],
         "limits": question.limits,
         "csv_address": form_address(request, "csv"),
         "json_address": form_address(request, "json"),
     }
     return render(request, "register/sizing/sizing.html", context)
+
+
+def _again(request: HttpRequest, refused: ParameterError, profile: tuple[Limit, ...]) -> HttpResponse:
+    """Return the form as it was typed, the field marked; what is no field of it is answered as elsewhere."""
+    if request.GET.get("format", "html") != "html" or not is_of_the_form(refused.parameter, profile):
+        raise refused
+    typed = typed_form(request, refused, profile)
+    context = {
+        "section": "sizing",
+        "refused": str(refused),
+        "fields": typed.fields,
+        "limits": {"fields": typed.limits},
+        "typed_prices": typed.prices,
+        "typed_drive": typed.drive,
+        "sort": typed.sort,
+    }
+    return render(request, "register/sizing/sizing.html", context, status=400)
 
 
 def _tested(profile: str) -> Tested:

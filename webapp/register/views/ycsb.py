@@ -9,6 +9,7 @@ from results.models import PublishedClaim
 from results.rules.loads import printed_decimal
 from webapp.register.answer_rows import answer_rows
 from webapp.register.asked import FORMS, given_of, one_of
+from webapp.register.public_addresses import LOAD_KEY_DIGITS
 from webapp.register.public_page import public_page
 from webapp.register.ycsb import claims_page as claims_of
 from webapp.register.ycsb.curves import documents
@@ -16,13 +17,13 @@ from webapp.register.ycsb.exported import FIGURE_FIELDS, POINT_FIELDS, figure_va
 from webapp.register.ycsb.figures import by_publication, figures_of
 from webapp.register.ycsb.load_page import load_page
 from webapp.register.ycsb.load_question import read_load_question
-from webapp.register.ycsb.loads import KEY_DIGITS, STATISTIC_WORDS, load_of
+from webapp.register.ycsb.loads import STATISTIC_WORDS, load_of
 from webapp.register.ycsb.overview import overview
 from webapp.register.ycsb.publication_page import publication_page
 
 FIGURES_SCHEMA = "drivecert.ycsb-figures/1"
 POINTS_SCHEMA = "drivecert.ycsb-points/1"
-CLAIMS_SCHEMA = "drivecert.claims/1"
+CLAIMS_SCHEMA = "drivecert.claims/2"
 
 
 @public_page
@@ -52,10 +53,10 @@ def publication(request: HttpRequest, publication: str) -> HttpResponse:
 
 @public_page
 def load(request: HttpRequest, key: str) -> HttpResponse:
-    found = load_of(key) if len(key) == KEY_DIGITS else None
+    found = load_of(key) if len(key) == LOAD_KEY_DIGITS else None
     if found is None:
         raise Http404(f"No public YCSB run has the load {key}.")
-    question = read_load_question(request.GET, found.operations, [drive.product.slug for drive in found.drives])
+    question = read_load_question(request.GET, found.operations, [drive.code for drive in found.drives])
     if question.form != "html":
         return answer_rows(question.form, f"ycsb-{key}", POINTS_SCHEMA, POINT_FIELDS, point_values(found))
     page = load_page(found, question)

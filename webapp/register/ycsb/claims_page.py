@@ -14,18 +14,23 @@ MEANINGS = {
     Status.REPRODUCES: "the stated number is what its figures give, rounded",
     Status.TRUNCATED: "its decimals were cut off: 29.9 printed as 29",
     Status.ROUNDED_UP: "it was rounded up, though nearer to the number below",
+    Status.AS_READ: "behind it are points read off a figure, good to about one digit: the stated number lies within "
+    "what they allow, and more cannot be told",
     Status.CONTRADICTS: "its own figures give another number",
     Status.CANNOT_BE_CHECKED: "the figures behind it are not printed",
 }
 FIELDS = (
     *("publication", "claim", "workload", "drive", "against", "stated", "unit", "computation", "recomputed"),
-    *("status", "exact_status", "reason"),
+    *("status", "recorded_status", "read_off", "reason"),
 )
 
 
 @dataclass(frozen=True)
 class ClaimRow:
-    """One claim; `exact_status` is told where the exact value gets another status than the printed one."""
+    """One claim; `status` is of the exact value. `recorded_status` is told where its rounded value gets another one.
+
+    `read_off` says how far its figures can be trusted, where they were read off a figure.
+    """
 
     claim: str
     workload: str
@@ -36,7 +41,8 @@ class ClaimRow:
     computation: str
     recomputed: str
     status: str
-    exact_status: str
+    recorded_status: str
+    read_off: str
     reason: str
 
     @property
@@ -69,7 +75,7 @@ def claims_page() -> ClaimsPage:
     """Return every claim of the file, recomputed."""
     rows = check_published_claims()
     slugs = dict.fromkeys(row.check.claim.publication for row in rows)
-    counts = Counter(row.check.printed_status for row in rows)
+    counts = Counter(row.check.status for row in rows)
     return ClaimsPage(
         [
             ClaimGroup(slug, publication_of(slug).title, [_row(row) for row in rows if _is_of(row, slug)])
@@ -97,18 +103,27 @@ def _row(row: CheckedRow) -> ClaimRow:
         claim.unit,
         claim.computation,
         check.printed,
-        check.printed_status.value,
-        _exact_status(row),
+        check.status.value,
+        _recorded_status(row),
+        _read_off(row),
         check.reason,
     )
 
 
-def _exact_status(row: CheckedRow) -> str:
-    """Say what the exact value gives where rounding it first made the difference."""
+def _recorded_status(row: CheckedRow) -> str:
+    """Say what the value gives that was rounded first, where that made the difference."""
     if not row.is_exactly_another:
         return ""
     exact = ", ".join(printed_decimal(value, 4) for value in row.check.values)
-    return f"exactly {exact}: {row.check.status}"
+    return f"exactly {exact}; rounded to {row.check.printed} first: {row.check.printed_status}"
+
+
+def _read_off(row: CheckedRow) -> str:
+    """Say between what the value lies where its figures were read off."""
+    if row.check.span is None:
+        return ""
+    low, high = (printed_decimal(end, 1) for end in row.check.span)
+    return f"read off a figure, good to 1 digit: {low} to {high} {row.check.claim.unit}".rstrip()
 
 
 def _impossible() -> Iterable[str]:
@@ -129,4 +144,4 @@ def claim_values(page: ClaimsPage) -> list[dict[str, Value]]:
 
 def _texts(row: ClaimRow) -> tuple[str | None, ...]:
     told = (row.claim, row.workload, row.drive, row.against, row.stated, row.unit, row.computation, row.recomputed)
-    return tuple(text or None for text in (*told, row.status, row.exact_status, row.reason))
+    return tuple(text or None for text in (*told, row.status, row.recorded_status, row.read_off, row.reason))

@@ -1,10 +1,14 @@
 """The figures and points of YCSB pages as CSV and JSON, exact as they were printed (docs/exports.md)."""
 
 from collections.abc import Iterable
+from fractions import Fraction
 
+from results.rules.loads import printed_decimal
+from webapp.register.compare.conditions import sweep_conditions
 from webapp.register.exports import Value, plain
 from webapp.register.ycsb.figures import Figures
 from webapp.register.ycsb.loads import STATISTICS, Load
+from webapp.register.ycsb.machine import BY_CODE, exported
 
 FIGURE_FIELDS = (
     *("publication", "database", "vendor", "model", "capacity_gb", "workload", "threads", "at_ops_per_s", "metric"),
@@ -12,7 +16,9 @@ FIGURE_FIELDS = (
 )
 POINT_FIELDS = (
     *("load", "workload", "phase", "product", "run", "threads", "ops_per_s", "operation", "time", "ops_count"),
-    *("avg_us", "p99_us", "p999_us", "p9999_us"),
+    *("avg_us", "p99_us", "p999_us", "p9999_us", "firmware", "over_provisioning_pct", "over_provisioned_to_gb"),
+    "devices_per_drive",
+    *BY_CODE,
 )
 
 
@@ -54,13 +60,23 @@ def point_values(load: Load) -> list[dict[str, Value]]:
             "time": operation.time or None,
             "ops_count": operation.ops_count,
             **{f"{code}_us": _text(getattr(operation, column)) for code, column in STATISTICS.items()},
+            "firmware": run.firmware or None,
+            "over_provisioning_pct": plain(run.over_provisioning_pct),
+            "over_provisioned_to_gb": run.over_provisioned_to_gb,
+            "devices_per_drive": _ratio(sweep_conditions(run).devices_per_drive),
+            **machine,
         }
         for drive in load.drives
         for point in drive.points
         for run in point.runs
+        for machine in [exported(run)]
         for operation in run.ycsb.operations.all()
         if operation.outcome == "ok" and operation.name != "CLEANUP"
     ]
+
+
+def _ratio(value: Fraction | None) -> str | None:
+    return None if value is None else printed_decimal(value, 3)
 
 
 def _text(value: float | None) -> str | None:

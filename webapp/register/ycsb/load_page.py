@@ -6,12 +6,13 @@ from fractions import Fraction
 
 from results.rules import crossings, ycsb
 from results.rules.crossings import Crossings
-from webapp.register.sentences import product_name
 from webapp.register.ycsb.curves import Curve, HeldLine, Panel
 from webapp.register.ycsb.improvement import ImprovementTable, Sides, improvement_table
 from webapp.register.ycsb.load_question import THROUGHPUT, LoadQuestion
 from webapp.register.ycsb.loads import STATISTIC_WORDS, Load, LoadDrive, Measured
+from webapp.register.ycsb.machine_tables import MachineTable, PeakSummary, machine_table, peak_summary
 from webapp.register.ycsb.numbers import rate, time_us
+from webapp.register.ycsb.setups import difference_of
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,9 @@ class LoadPage:
     points: Sequence[PointRow]
     panels: Sequence[Panel]
     tables: Sequence[ImprovementTable]
+    refusals: Sequence[str]
+    summaries: Sequence[PeakSummary]
+    machine: MachineTable
     held_title: str
     held: Sequence[HeldRow]
     sentence: str
@@ -62,7 +66,10 @@ def load_page(load: Load, question: LoadQuestion) -> LoadPage:
         title,
         [row for drive in load.drives for row in _rows(drive, question.operation)],
         [_throughput_panel(load), *_latency_panels(load, question)],
-        [_improvement(facts.workload, drive, base) for drive in others if base],
+        [_improvement(facts.workload, drive, base) for drive in others if base and not _difference(drive, base)],
+        [_refusal(drive, base) for drive in others if base and _difference(drive, base)],
+        [peak_summary(drive, base, question.operation) for drive in others if base and not _difference(drive, base)],
+        machine_table(load),
         _held_title(question),
         [_held(drive, question) for drive in load.drives] if question.at is not None else [],
         _sentence(load),
@@ -73,20 +80,28 @@ def _base(load: Load, question: LoadQuestion) -> LoadDrive | None:
     """Return the drive that others are held against: the one asked for, else the one with the lowest peak."""
     if len(load.drives) < 2:
         return None
-    asked = [drive for drive in load.drives if drive.product.slug == question.against]
+    asked = [drive for drive in load.drives if drive.code == question.against]
     return asked[0] if asked else min(load.drives, key=lambda drive: max(drive.sweep().values()))
 
 
 def _improvement(workload: str, drive: LoadDrive, base: LoadDrive) -> ImprovementTable:
-    sides = Sides(product_name(drive.product), product_name(base.product))
+    sides = Sides(drive.name, base.name)
     return improvement_table((workload, ""), sides, drive.sweep(), base.sweep())
+
+
+def _difference(drive: LoadDrive, base: LoadDrive) -> str:
+    return difference_of(drive.first_run, base.first_run)
+
+
+def _refusal(drive: LoadDrive, base: LoadDrive) -> str:
+    return f"{drive.name} is not held against {base.name}: they differ in {_difference(drive, base)}."
 
 
 def _rows(drive: LoadDrive, operation: str) -> list[PointRow]:
     peak = ycsb.peak([ycsb.Point(*point) for point in drive.sweep().items()])
     return [
         PointRow(
-            product_name(drive.product),
+            drive.name,
             f"{point.threads:,d}",
             [run.public_id for run in point.runs],
             rate(point.ops_per_s),
@@ -100,7 +115,7 @@ def _rows(drive: LoadDrive, operation: str) -> list[PointRow]:
 
 def _throughput_panel(load: Load) -> Panel:
     curves = [
-        Curve(product_name(drive.product), [(Fraction(point.threads), point.ops_per_s) for point in drive.points])
+        Curve(drive.name, [(Fraction(point.threads), point.ops_per_s) for point in drive.points])
         for drive in load.drives
     ]
     return Panel("Throughput by threads", "ops/s", "threads", "ops/s", curves, is_x_log=True)
@@ -115,7 +130,7 @@ def _latency_panel(load: Load, question: LoadQuestion, code: str) -> Panel:
     key = (question.operation, code)
     curves = [
         Curve(
-            product_name(drive.product),
+            drive.name,
             [(point.ops_per_s, point.latencies_us[key]) for point in drive.points if key in point.latencies_us],
             [_threads(point) for point in drive.points if key in point.latencies_us],
         )
@@ -158,7 +173,7 @@ def _held(drive: LoadDrive, question: LoadQuestion) -> HeldRow:
 
 def _held_row(drive: LoadDrive, found: Crossings, units_of: tuple[str, str]) -> HeldRow:
     unit, held_unit = units_of
-    name = product_name(drive.product)
+    name = drive.name
     if found.first is None:
         return HeldRow(name, "not measured there", _measured_span(found, held_unit), "")
     first = found.first
@@ -189,4 +204,4 @@ def _sentence(load: Load) -> str:
     peak = ycsb.peak([ycsb.Point(*point) for point in best.sweep().items()])
     if peak is None:
         return ""
-    return f"{product_name(best.product)} peaks at {rate(peak.ops_per_s)} ops/s with {peak.threads} threads."
+    return f"{best.name} peaks at {rate(peak.ops_per_s)} ops/s with {peak.threads} threads."

@@ -1,6 +1,6 @@
 """The register's own sweeps: drives under one load, that is runs of YCSB that differ in their threads alone."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
@@ -10,8 +10,12 @@ from django.db.models import Count, Max, Min
 from results.models import Product, Run, YcsbOperation, YcsbRun
 from results.rules.ycsb import Point
 from webapp.register.columns import product_of
+from webapp.register.compare.conditions import Setup, setup_of
+from webapp.register.public_addresses import LOAD_KEY_DIGITS
+from webapp.register.sentences import product_name
+from webapp.register.ycsb.machine import of_repeats
+from webapp.register.ycsb.setups import names_of_setups
 
-KEY_DIGITS = 16  # of the 64 of a sweep's key: enough for an address
 STATISTICS = {"avg": "mean_us", "p99": "p99_us", "p999": "p999_us", "p9999": "p9999_us"}
 STATISTIC_WORDS = {"avg": "average", "p99": "p99", "p999": "p99.9", "p9999": "p99.99"}
 LatencyKey = tuple[str, str]  # operation and time, as "read (service time)", and a statistic's code
@@ -25,14 +29,25 @@ class Measured:
     runs: Sequence[Run]
     ops_per_s: Fraction
     latencies_us: Mapping[LatencyKey, Fraction]
+    machine: Mapping[str, Fraction]
 
 
 @dataclass(frozen=True)
 class LoadDrive:
-    """One drive under the load, by rising thread count."""
+    """One drive in one set-up under the load, by rising thread count; `name` tells the set-up where there are several.
+
+    `code` names it in addresses: the product's slug, with its first run where the product stands here more than once.
+    """
 
     product: Product
     points: Sequence[Measured]
+    name: str
+    code: str
+
+    @property
+    def first_run(self) -> Run:
+        """A run of it: in firmware and conditions all are alike."""
+        return self.points[0].runs[0]
 
     def sweep(self) -> dict[int, Fraction]:
         """Return throughput by thread count."""
@@ -86,7 +101,7 @@ def load_lines() -> list[LoadLine]:
     )
     return [
         LoadLine(
-            row["ycsb__sweep_key"][:KEY_DIGITS],
+            row["ycsb__sweep_key"][:LOAD_KEY_DIGITS],
             row["ycsb__workload"],
             row["ycsb__phase"],
             row["ycsb__binding"].rsplit(".", 1)[-1],
@@ -101,15 +116,30 @@ def load_lines() -> list[LoadLine]:
 
 
 def load_of(key: str) -> Load | None:
-    """Return the drives under the load whose key begins so; None where no public run has it. Three queries."""
-    found = Run.objects.standing().of_ycsb().select_related("product").filter(ycsb__sweep_key__startswith=key)
-    runs = list(found.prefetch_related("ycsb__operations").order_by("pk"))
+    """Return the drives under the load whose key begins so; None where no public run has it. Four queries."""
+    found = (
+        Run.objects.standing()
+        .of_ycsb()
+        .select_related("product", "reading__evidence")
+        .filter(ycsb__sweep_key__startswith=key)
+    )
+    runs = list(found.prefetch_related("ycsb__operations", "drives").order_by("pk"))
     if not runs:
         return None
     usable = [run for run in runs if _is_usable(run.ycsb)]
-    products = {product_of(run).pk: product_of(run) for run in usable}
-    drives = [_drive(product, [run for run in usable if run.product_id == pk]) for pk, product in products.items()]
-    return Load(key, runs[0].ycsb, drives, len(runs) - len(usable))
+    return Load(key, runs[0].ycsb, list(_drives(usable)), len(runs) - len(usable))
+
+
+def _drives(runs: Iterable[Run]) -> Iterator[LoadDrive]:
+    """Yield the drives in the order of their first runs; other firmware or another set-up is a drive of its own."""
+    by_product: dict[Product, dict[Setup, list[Run]]] = {}
+    for run in runs:
+        by_product.setdefault(product_of(run), {}).setdefault(setup_of(run), []).append(run)
+    for product, by_setup in by_product.items():
+        apart = names_of_setups(list(by_setup))
+        for words, same in zip(apart, by_setup.values(), strict=True):
+            code = f"{product.slug}.{same[0].public_id}" if words else product.slug
+            yield _drive(product, same, ", ".join([product_name(product), *words]), code)
 
 
 def _is_usable(facts: YcsbRun) -> bool:
@@ -117,11 +147,12 @@ def _is_usable(facts: YcsbRun) -> bool:
     return is_told and facts.validity != YcsbRun.Validity.INVALID
 
 
-def _drive(product: Product, runs: Iterable[Run]) -> LoadDrive:
+def _drive(product: Product, runs: Iterable[Run], name: str, code: str) -> LoadDrive:
     by_threads: dict[int, list[Run]] = {}
     for run in runs:
         by_threads.setdefault(run.ycsb.threads_count or 0, []).append(run)
-    return LoadDrive(product, [_measured(threads, same) for threads, same in sorted(by_threads.items())])
+    points = [_measured(threads, same) for threads, same in sorted(by_threads.items())]
+    return LoadDrive(product, points, name, code)
 
 
 def _measured(threads: int, runs: Sequence[Run]) -> Measured:
@@ -133,7 +164,7 @@ def _measured(threads: int, runs: Sequence[Run]) -> Measured:
                 told.setdefault(key, []).append(value)
     # A latency that one of the repeats does not tell has no median of the repeats: it is not told.
     whole = {key: median(values) for key, values in told.items() if len(values) == len(runs)}
-    return Measured(threads, runs, median(throughputs), whole)
+    return Measured(threads, runs, median(throughputs), whole, of_repeats(runs))
 
 
 def _latencies(operation: YcsbOperation) -> Iterable[tuple[LatencyKey, Fraction]]:

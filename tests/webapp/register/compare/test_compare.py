@@ -116,7 +116,7 @@ def test_a_worst_slice_is_not_set_beside_a_steady_state(client, make_run, make_p
 def test_published_results_compare_and_what_they_leave_open_is_said(client, make_published_run):
     first, second = make_published_run(), make_published_run(tps=Decimal(600_000))
     text = client.get(asked(first, second)).text
-    assert "compare as far as they tell: no condition is known to differ, 2" in text
+    assert "compare as far as they tell: no condition is known to differ, and not every one is stated." in text
     assert "Not known to agree:" in text
     assert "600,000" in text
 
@@ -218,7 +218,8 @@ def test_an_unreviewed_run_is_not_compared(client, make_run):
 def test_a_drive_that_is_not_there_is_offered_to_be_searched_for(client, make_run):
     answer = client.get(f"/compare/?drive={make_run().product.slug}&drive=exemplar-p4611")
     assert answer.status_code == 404
-    assert 'value="exemplar p4611"' in answer.content.decode()
+    assert 'value="exemplar-p4611"' in answer.content.decode()
+    assert '/search/?q=exemplar-p4611"' in answer.content.decode()
 
 
 def test_a_withdrawn_run_is_compared_and_said_to_be(client, make_run):
@@ -291,3 +292,57 @@ def test_neither_minutes_nor_older_verdicts_are_read(client, make_run):
     assert statements == []
     [run] = choice.runs_to_compare(Run.objects.filter(pk=first.pk))
     assert [verdict.outcome for verdict in run.verdicts.all()] == ["void"]
+
+
+def row_of(told, name):
+    return next((row["values"] for row in told["rows"] if row["row"] == name), None)
+
+
+def test_the_profiles_limits_ask_for_no_row_of_their_own(client, make_published_run):
+    runs = make_published_run(), make_published_run({1000: "5.60"})
+    assert row_of(compared(client, *runs), "with_your_limits") is None
+    text = client.get(asked(*runs)).text
+    assert "1 of 2 keep within them." in text
+    assert text.count('class="over"') == 1
+
+
+def test_runs_are_held_against_a_readers_limits(client, make_published_run):
+    runs = make_published_run({1000: "3.00"}), make_published_run({1000: "3.01"})
+    told = client.get(asked(*runs, format="json", limit_1ms="3")).json()
+    assert row_of(told, "with_your_limits") == ["passes", "fails"]
+    page = client.get(asked(*runs, limit_1ms="3"))
+    assert "With your limits 1 of 2 pass; 1 that passes the profile fails: " in page.text
+    assert f"?run={runs[0].public_id}&amp;run={runs[1].public_id}&amp;limit_1ms=3&amp;format=csv" in page.text
+
+
+def test_a_log_that_fails_passes_under_limits_as_wide_as_its_shares(client, make_run):
+    runs = make_run(), make_run(tps=Decimal(1200))
+    wide = {"limit_1ms": "5.83", "limit_8ms": "1.34", "limit_64ms": "0.34"}
+    for limits, word in ((wide, "passes"), (wide | {"limit_8ms": "1.33"}, "fails")):
+        told = client.get(asked(*runs, format="json", **limits)).json()
+        assert (row_of(told, "verdict"), row_of(told, "with_your_limits")) == (["fails"] * 2, [word] * 2)
+
+
+def test_limits_choose_no_other_run_of_a_drive(client, make_product, make_published_run):
+    drives = make_product(), make_product()
+    for drive in drives:
+        make_published_run({1000: "4.00"}, product=drive, tps=Decimal(600_000))
+        make_published_run({1000: "1.00"}, product=drive, tps=Decimal(300_000))
+    address = f"/compare/?drive={drives[0].slug}&drive={drives[1].slug}&format=json"
+    assert client.get(address).json()["runs"] == client.get(f"{address}&limit_1ms=2").json()["runs"]
+
+
+def test_the_curves_are_held_against_a_readers_limits(client, make_product, make_published_run):
+    drives = make_product(), make_product()
+    for drive in drives:
+        for tps, share in ((300_000, "1.00"), (600_000, "4.00")):
+            make_published_run({1000: share}, product=drive, tps=Decimal(tps))
+    address = f"/compare/?drive={drives[0].slug}&drive={drives[1].slug}&limit_1ms=2"
+    chart = client.get(address).context["told"].charts[0]
+    assert (chart["limit"], [line["over"] for line in chart["lines"]]) == (2.0, [[False, True]] * 2)
+
+
+@pytest.mark.parametrize("query", ["limit_1ms=x", "limit_2ms=5", "limit_1ms=1&limit_1ms=2"])
+def test_what_is_no_limit_of_a_comparison_is_named(client, make_published_run, query):
+    response = client.get(asked(make_published_run(), make_published_run()) + "&" + query)
+    assert (response.status_code, query[:9] in response.text) == (400, True)

@@ -144,3 +144,31 @@ def test_the_checksums_are_those_of_the_files(make_published_run):
     for line in (directory / "SHA256SUMS").read_text().splitlines():
         digest, name = line.split("  ")
         assert hashlib.sha256((directory / name).read_bytes()).hexdigest() == digest
+
+
+def test_a_dump_from_before_regions_is_taken_in_without_them(make_published_run, data_dir):
+    make_published_run(region="us-east-1")
+    elsewhere = write_dump().rename(data_dir / "elsewhere")
+    path = elsewhere / "runs.json.gz"
+    lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+    row = json.loads(lines[1].rstrip(","))
+    assert row.pop("region") == "us-east-1"
+    del row["zone"]
+    path.write_bytes(gzip.compress("\n".join([lines[0], json.dumps(row), *lines[2:]]).encode()))
+    manifest = json.loads((elsewhere / MANIFEST).read_text())
+    (told,) = [file for file in manifest["files"] if file["name"] == "runs.json.gz"]
+    told |= {"sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "size_bytes": path.stat().st_size}
+    (elsewhere / MANIFEST).write_text(json.dumps(manifest))
+    call_command("flush", interactive=False)
+    assert import_dump(elsewhere).rows["runs"] == 1
+    assert (Run.objects.get().region, Run.objects.get().zone) == ("", "")
+
+
+def test_a_table_that_the_manifest_does_not_name_is_not_read_unchecked(make_published_run):
+    make_published_run()
+    directory = write_dump()
+    manifest = json.loads((directory / MANIFEST).read_text())
+    manifest["files"] = [each for each in manifest["files"] if each["name"] != "shares.json.gz"]
+    (directory / MANIFEST).write_text(json.dumps(manifest))
+    with pytest.raises(DumpError, match=r"names no shares\.json\.gz"):
+        import_dump(directory)

@@ -58,8 +58,9 @@ def test_a_json_file_is_json(make_log_run):
     assert (told["schema"], told["table"], len(told["rows"])) == ("drivecert.dump/1", "slices", 4)
 
 
-def test_what_is_not_public_is_in_no_file(make_log_run, make_user):
-    hidden, shown = make_log_run(visibility=Visibility.UNREVIEWED, notes="hidden"), make_log_run()
+@pytest.mark.parametrize("visibility", [Visibility.UNREVIEWED, Visibility.EMBARGOED])
+def test_what_is_not_public_is_in_no_file(make_log_run, make_user, visibility):
+    hidden, shown = make_log_run(visibility=visibility, notes="hidden"), make_log_run()
     dump = shelf.read_dump(write_dump())
     told = json.dumps({table.name: list(read_rows(dump, table.name)) for table in TABLES})
     assert shown.public_id in told
@@ -121,7 +122,8 @@ def test_a_run_whose_evidence_is_sequestered_is_in_no_table(make_log_run, staff,
     life.supersede(make_log_run(product=run.product, notes="earlier"), run, staff, "Newer firmware.")
     annotate(run, "Look at the firmware.", staff)
     sequester(run, which)
-    told = {table.name: list(read_rows(shelf.read_dump(write_dump()), table.name)) for table in TABLES}
+    dump = shelf.read_dump(write_dump())
+    told = {table.name: list(read_rows(dump, table.name)) for table in TABLES}
     assert run.public_id not in json.dumps(told)
     assert run.submission.log.sha256 not in json.dumps(told)
     assert [row["public_id"] for row in told["runs"]] == [shown.public_id]  # what it superseded has no successor there
@@ -192,3 +194,11 @@ def test_a_dump_leaves_out_no_column_of_a_run_by_mistake():
     left_out = {"id", "submission", "reading", "ordinal", "is_virtual"}
     runs = next(table for table in TABLES if table.name == "runs")
     assert {field.name for field in Run._meta.concrete_fields} - left_out == set(runs.columns)
+
+
+def test_a_directory_that_is_named_after_no_day_stops_nothing(make_published_run):
+    make_published_run()
+    strange = shelf.shelf() / "2026-13-45"
+    strange.mkdir(parents=True)
+    assert write_dump().is_dir()
+    assert strange.is_dir()

@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import UTC, datetime
 
 import pytest
 
@@ -46,6 +47,20 @@ def test_a_citation_carries_tier_and_statistic(client, make_published_run):
     told = client.get(f"/runs/{run.public_id}/").text
     assert "300,000 tps; steady state as published; tier: published." in told
     assert f"{SITE}/id/{run.public_id}" in told
+
+
+def test_a_citation_of_a_run_has_the_year_it_was_published_here_and_no_day_of_reading(client, make_published_run):
+    run = make_published_run(published_at=datetime(2021, 12, 31, 23, 0, tzinfo=UTC))
+    told = client.get(f"/runs/{run.public_id}/").text
+    assert f'. Drivecert, register of certified storage drives, 2021. <a href="{SITE}/id/{run.public_id}">' in told
+    assert f"run {run.public_id}</bdi>. " in told
+    assert "  year = {2021}," in told
+    assert "Add the date on which you read it." in told
+
+
+def test_a_figure_that_others_published_is_cited_by_the_year_it_was_taken_over(client, make_published_run):
+    run = make_published_run(published_at=None)
+    assert f" storage drives, {run.created_at.year}. <a" in client.get(f"/runs/{run.public_id}/").text
 
 
 def test_a_run_that_is_not_public_is_neither_described_nor_cited(staff_client, make_published_run):

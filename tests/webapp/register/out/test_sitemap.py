@@ -74,3 +74,8 @@ def test_files_of_a_run_are_addresses_only_where_there_are_some(make_published_r
 def test_robots_are_kept_from_parameters_and_sign_ins(client):
     told = client.get("/robots.txt").text.splitlines()
     assert {"Disallow: /*?", "Disallow: /accounts/", "Sitemap: http://127.0.0.1:8000/sitemap.xml"} <= set(told)
+
+
+def test_what_says_noindex_is_in_no_sitemap(client):
+    assert "noindex" in client.get("/search/").text + client.get("/search/").headers.get("X-Robots-Tag", "")
+    assert "/search/" not in client.get("/sitemap.xml").text

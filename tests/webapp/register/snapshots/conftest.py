@@ -5,9 +5,11 @@ import os
 import time
 
 import pytest
+from django.db import OperationalError
 from django.test.client import Client
 
-from webapp.register.snapshots import keeper, rendering, serving, store
+from webapp.register.public_addresses import EVERYTHING, public_addresses
+from webapp.register.snapshots import away, keeper, rendering, serving, store
 from webapp.register.snapshots.serving import SnapshotsFirst
 
 
@@ -81,3 +83,34 @@ def snapshot_of(make_published_run, root):
 def live():
     """Return a function that asks Django itself."""
     return lambda path: Client().get(path)
+
+
+FEW = {"/", "/robots.txt", "/drives/nvme-flash/"}
+
+
+@pytest.fixture
+def few_addresses(monkeypatch):
+    """Let snapshots hold the pages about products and three others: how they are kept depends on none of the rest."""
+
+    def of_products_and_few(subjects):
+        return (each for each in public_addresses(subjects) if each.group != EVERYTHING or each.path in FEW)
+
+    monkeypatch.setattr(keeper, "public_addresses", of_products_and_few)
+
+
+@pytest.fixture
+def database_away(monkeypatch):
+    """Every query fails from now on, as where the server is stopped."""
+
+    def fail(*_, **__):
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr("django.db.models.sql.compiler.SQLCompiler.execute_sql", fail)
+    monkeypatch.setattr(away, "ask_database", lambda: "does not answer")
+
+
+def entry_bytes(root, path, place=0):
+    snapshot = store.current(root)
+    entry = snapshot.entries[path]
+    start = sum(entry.sizes[:place])
+    return (snapshot.directory / entry.file).read_bytes()[start : start + entry.sizes[place]]

@@ -1,63 +1,25 @@
-"""The snapshot holds every public page as the site answers it, nothing else, and follows the register."""
+"""The snapshot follows the register: what changes is purged at once, and made anew."""
 
 import gzip
 
 import pytest
 import zstandard
+from django.utils import timezone
 
 from results import life
-from results.models import Companion, Evidence, Product, PublishedFigure, Run, Visibility
+from results.embargo import disclose_due
+from results.models import Companion, Evidence, Product, PublishedFigure, Run, Submission, Visibility
 from results.published_figures import import_figures
-from webapp.register.public_addresses import public_addresses, read_subjects
+from tests.webapp.register.snapshots.conftest import entry_bytes
 from webapp.register.snapshots import keeper, rendering, stamps, store
 
-pytestmark = pytest.mark.django_db
-
-
-def entry_bytes(root, path, place=0):
-    snapshot = store.current(root)
-    entry = snapshot.entries[path]
-    start = sum(entry.sizes[:place])
-    return (snapshot.directory / entry.file).read_bytes()[start : start + entry.sizes[place]]
-
-
-def content_of(answer):
-    return b"".join(answer)  # files are sent in pieces
-
-
-def test_every_public_address_is_in_it_with_the_bytes_of_the_live_page(root, live, make_log_run, make_published_run):
-    make_published_run()
-    make_log_run()
-    made = keeper.look()
-    paths = {address.path for address in public_addresses(read_subjects())}
-    assert set(store.current(root).entries) == paths
-    assert (made.rendered, made.left_out) == (len(paths), 0)
-    for path in paths:
-        assert entry_bytes(root, path) == content_of(live(path)), path
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("few_addresses")]
 
 
 def test_compressed_forms_are_the_same_page(root, snapshot_of):
     plain = entry_bytes(root, "/")
     assert gzip.decompress(entry_bytes(root, "/", 1)) == plain
     assert zstandard.ZstdDecompressor().decompress(entry_bytes(root, "/", 2)) == plain
-
-
-def test_who_is_signed_in_gets_the_same_page(root, staff_client, make_log_run):
-    make_log_run()
-    keeper.look()
-    for path in store.current(root).entries:
-        assert entry_bytes(root, path) == content_of(staff_client.get(path)), path
-
-
-def test_what_is_not_public_is_nowhere_in_it(root, make_published_run, make_log_run):
-    hidden, virtual = make_log_run(visibility=Visibility.UNREVIEWED), make_log_run(is_virtual=True)
-    make_published_run()
-    keeper.look()
-    directory = store.current(root).directory
-    written = b"".join(path.read_bytes() for path in directory.iterdir())
-    for run in (hidden, virtual):
-        assert run.public_id.encode() not in written
-        assert run.product.slug.encode() + b"/" not in written
 
 
 def test_a_look_at_a_register_that_has_not_changed_writes_nothing(root, snapshot_of):
@@ -164,6 +126,36 @@ def test_the_minute_at_which_something_becomes_public_needs_no_event(root, make_
     assert f"/runs/{run.public_id}/" in store.current(root).entries
 
 
+def test_a_look_before_the_minute_of_an_embargo_changes_nothing(root, make_published_run, make_embargoed_run):
+    make_embargoed_run(product=make_published_run().product)
+    keeper.look()
+    assert not keeper.look().is_new
+    assert store.purged_of(store.standing_directory(root)) == set()
+
+
+def test_the_minute_of_an_embargo_purges_at_the_next_glance_and_the_run_appears(root, ended_embargo):
+    keeper.glance(root)
+    assert {"*", ended_embargo.product.slug} <= store.purged_of(store.standing_directory(root))
+    keeper.look()
+    assert ended_embargo.public_id.encode() in entry_bytes(root, f"/drive/{ended_embargo.product.slug}/")
+    assert f"/runs/{ended_embargo.public_id}/" in store.current(root).entries
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_disclosure_itself_purges(root, ended_embargo):
+    assert disclose_due() == 1
+    assert store.purged_of(store.standing_directory(root)) == {"*", ended_embargo.product.slug}
+
+
+@pytest.fixture
+def ended_embargo(make_published_run, make_embargoed_run):
+    """A run of a public product, in whose snapshot it is not, and whose minute has come since."""
+    run = make_embargoed_run(product=make_published_run().product)
+    keeper.look()
+    Submission.objects.update(embargo_until=timezone.now())
+    return run
+
+
 def test_what_is_public_no_longer_leaves_the_snapshot(root, snapshot_of):
     Run.objects.filter(pk=snapshot_of.pk).update(visibility=Visibility.UNREVIEWED)
     keeper.glance(root)
@@ -249,9 +241,3 @@ def test_stamps_take_as_many_queries_for_one_run_as_for_fifty(make_published_run
         make_published_run()
     with django_assert_num_queries(6):
         stamps.current_stamps()
-
-
-def test_an_empty_register_has_a_snapshot_too(root, db):
-    assert not Product.objects.exists()
-    keeper.look()
-    assert "/sitemap.xml" in store.current(root).entries

@@ -4,25 +4,13 @@ import gzip
 
 import pytest
 import zstandard
-from django.db import OperationalError
 
 from results import life
 from webapp.health import OK
 from webapp.register.snapshots import away, keeper, rendering, serving, store
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("few_addresses")]
 SECURITY = ("content-security-policy", "x-content-type-options", "referrer-policy", "x-frame-options")
-
-
-@pytest.fixture
-def database_away(monkeypatch):
-    """Every query fails from now on, as where the server is stopped."""
-
-    def fail(*_, **__):
-        raise OperationalError("connection refused")
-
-    monkeypatch.setattr("django.db.models.sql.compiler.SQLCompiler.execute_sql", fail)
-    monkeypatch.setattr(away, "ask_database", lambda: "does not answer")
 
 
 def test_a_page_is_answered_with_the_headers_of_the_live_one(site, live, snapshot_of):
@@ -69,6 +57,11 @@ def test_two_forms_have_two_etags_and_each_is_known_again(site, snapshot_of):
 def test_head_has_the_headers_of_get_and_no_content(site, snapshot_of):
     got, head = site.get("/"), site.get("/", method="HEAD")
     assert (head.status, head.content, head.headers) == (200, b"", got.headers)
+
+
+def test_marks_on_a_link_are_no_other_page(site, snapshot_of):
+    assert site.get("/?utm_source=mail&fbclid=x").is_from_snapshot
+    assert not site.get("/?colour=red").is_from_snapshot
 
 
 def test_post_is_djangos(site, snapshot_of):
@@ -129,14 +122,6 @@ def test_a_snapshot_that_nobody_compares_any_more_is_not_believed(site, snapshot
     answer = site.get(f"/runs/{snapshot_of.public_id}/")
     assert not answer.is_from_snapshot
     assert b"A mistake in the set-up." in answer.content
-
-
-def test_without_a_database_an_old_snapshot_is_better_than_nothing(site, root, snapshot_of, make_old, database_away):
-    make_old()
-    for path in store.current(root).entries:
-        answer = site.get(path)
-        assert answer.status == 200, path
-        assert answer.is_from_snapshot or path == "/robots.txt", path  # which asks no database
 
 
 def test_without_a_database_pages_with_parameters_name_the_snapshot(site, snapshot_of, make_old, database_away):

@@ -78,7 +78,7 @@ def test_a_file_that_was_cut_is_not_taken_over(tmp_path, standing):
     assert not Writer(tmp_path).keep("/", standing.entries["/"], standing)
 
 
-@pytest.mark.parametrize("told", ["", "{", json.dumps({"format": 2})])
+@pytest.mark.parametrize("told", ["", "{", "{}", json.dumps({"format": 2})])
 def test_an_index_that_cannot_be_read_is_no_snapshot(tmp_path, standing, told):
     (standing.directory / store.INDEX).write_text(told)
     assert store.current(tmp_path) is None

@@ -1,0 +1,131 @@
+"""Limits that are typed go along, are taken back, and outlast what answers late or not at all."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+
+DRIVES = "/compare/?drive=sandisk-dc-sn861-6400gb&drive=intel-p5510-7680gb"
+
+
+@pytest.fixture
+def refused_page(browser, site):
+    """Open pages that the register answers 400, which a browser tells as an error of the page."""
+    contexts = []
+
+    def open_page(**properties):
+        contexts.append(browser.new_context(base_url=site.url, **properties))
+        return contexts[-1].new_page()
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+def published_run(page):
+    """The address of a result that is known from a publication."""
+    page.goto("/drives/nvme-flash/")
+    return page.locator("table.runs tbody .g-ev a").first.get_attribute("href")
+
+
+def type_limit(page, text):
+    page.wait_for_load_state("load")  # from then on the page's script answers
+    field = page.get_by_label("Percent over 1 ms").first
+    field.fill(text)
+    page.wait_for_url(re.compile(rf"limit_1ms={text}(&|$)"))
+
+
+@pytest.mark.parametrize("kind", ["compare", "published"])
+def test_the_way_back_to_the_profile_shows_as_soon_as_a_limit_is_changed(page, kind):
+    page.goto(DRIVES if kind == "compare" else published_run(page))
+    back = page.get_by_role("link", name="Back to the profile's")
+    assert back.count() == 0
+    type_limit(page, "0.1")
+    expect(back).to_be_visible()
+    back.click()
+    expect(page.get_by_label("Percent over 1 ms").first).to_have_value("5")
+    assert "limit_1ms" not in page.url
+
+
+@pytest.mark.parametrize("path", ["/drives/nvme-flash/", "/drive/gcp-n2-standard-80/", DRIVES, "/sizing/"])
+def test_limits_go_home_with_whoever_typed_them(page, path):
+    page.goto(path)
+    type_limit(page, "7")
+    home = page.get_by_role("link", name="Drivecert", exact=True)
+    expect(home).to_have_attribute("href", "/?limit_1ms=7")
+    home.click()
+    expect(page.get_by_label("Percent over 1 ms")).to_have_value("7")
+    page.get_by_role("table").get_by_role("link", name="Cloud instances").click()
+    expect(page.get_by_label("Percent over 1 ms")).to_have_value("7")
+    type_limit(page, "13")
+    page.get_by_label("Percent over 1 ms").fill("5")
+    expect(page.get_by_role("link", name="Drivecert", exact=True)).to_have_attribute("href", "/")
+
+
+def test_of_answers_that_wait_for_the_file_the_last_one_alone_is_drawn(page):
+    held = []
+
+    def hold(route):
+        held.append(route)
+
+    page.route("**/drives/rows.json*", hold)
+    page.goto("/drives/nvme-flash/")
+    page.evaluate("""() => {
+      window.drawn = 0;
+      new MutationObserver(changes => { window.drawn += changes.some(({removedNodes}) =>
+        [...removedNodes].some(({nodeName}) => nodeName === 'TBODY')); })
+        .observe(document.querySelector('table.runs'), {childList: true});
+    }""")
+    speed = page.get_by_label("Speed, at least")
+    for text in ("1", "10", "1000000"):
+        speed.fill(text)
+    page.wait_for_timeout(50)
+    assert (len(held), page.evaluate("window.drawn")) == (1, 0)
+    held[0].continue_()
+    page.wait_for_url("**/?min_tps=1000000")
+    expect(page.locator("[data-shown]")).to_contain_text("below 1,000,000")
+    assert page.evaluate("window.drawn") == 1
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_prices_outlast_a_slip_and_are_sent_once(refused_page, script):
+    page = refused_page(java_script_enabled=script)
+    price = "price-intel-p5510-7680gb=900"
+    page.goto(f"/sizing/?limit_8ms=200&{price}&drive=intel-p5510-7680gb", wait_until="load")
+    assert page.locator("[name=price-intel-p5510-7680gb]").input_value() == "900"
+    page.locator("[name=limit_8ms]").fill("2")
+    if not script:
+        page.get_by_role("button", name="Size it").click()
+    page.wait_for_url(re.compile(r"limit_8ms=2(&|$)"))
+    expect(page.locator("#said")).not_to_contain_text("not understood")
+    assert page.url.count(price) == 1
+    assert page.locator("[name=price-intel-p5510-7680gb]").input_value() == "900"
+    assert page.locator("select[name=drive]").input_value() == "intel-p5510-7680gb"
+    assert page.locator(".wrong").count() == 0
+    assert page.locator("#sizing [aria-invalid=true]").count() == 0
+
+
+def test_a_field_that_is_wrong_is_marked_while_it_is(refused_page):
+    page = refused_page()
+    page.goto("/sizing/")
+    copies = page.get_by_label("Copies")
+    copies.fill("0")
+    expect(copies).to_have_attribute("aria-invalid", "true")
+    copies.fill("3")
+    expect(copies).not_to_have_attribute("aria-invalid", "true")
+
+
+@pytest.mark.parametrize(
+    "path", ["/drives/", "/drives/networked/", "/drives/cloud/", "/drives/historical/", "/drive/gcp-n2-standard-80/"]
+)
+def test_two_ticked_runs_are_compared_from_every_page_with_boxes(page, path):
+    page.goto(path)
+    boxes = page.locator("table.runs tbody input[name=run]")
+    runs = [boxes.nth(place).get_attribute("value") for place in range(2)]
+    for place in range(2):
+        boxes.nth(place).check()
+    page.get_by_role("button", name="Compare 2").click()
+    page.wait_for_url("**/compare/?*")
+    assert re.findall(r"run=([\w-]+)", page.url) == runs

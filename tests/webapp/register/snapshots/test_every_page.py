@@ -1,0 +1,58 @@
+"""The snapshot holds every public page as the site answers it, for whoever asks, and nothing else."""
+
+import pytest
+
+from results.models import Product, Visibility
+from tests.webapp.register.snapshots.conftest import entry_bytes
+from webapp.register.public_addresses import public_addresses, read_subjects
+from webapp.register.snapshots import keeper, store
+
+pytestmark = pytest.mark.django_db
+
+
+def content_of(answer):
+    return b"".join(answer)  # files are sent in pieces
+
+
+def test_every_public_address_is_in_it_with_the_bytes_of_the_live_page(root, live, make_log_run, make_published_run):
+    make_published_run()
+    make_log_run()
+    made = keeper.look()
+    paths = {address.path for address in public_addresses(read_subjects())}
+    assert set(store.current(root).entries) == paths
+    assert (made.rendered, made.left_out) == (len(paths), 0)
+    for path in paths:
+        assert entry_bytes(root, path) == content_of(live(path)), path
+
+
+def test_who_is_signed_in_gets_the_same_page(root, staff_client, make_log_run):
+    make_log_run()
+    keeper.look()
+    for path in store.current(root).entries:
+        assert entry_bytes(root, path) == content_of(staff_client.get(path)), path
+
+
+def test_what_is_not_public_is_nowhere_in_it(root, make_published_run, make_log_run, make_embargoed_run):
+    hidden, virtual = make_log_run(visibility=Visibility.UNREVIEWED), make_log_run(is_virtual=True)
+    embargoed = make_embargoed_run()
+    make_published_run()
+    keeper.look()
+    directory = store.current(root).directory
+    written = b"".join(path.read_bytes() for path in directory.iterdir())
+    for run in (hidden, virtual, embargoed):
+        assert run.public_id.encode() not in written
+        assert run.product.slug.encode() + b"/" not in written
+
+
+def test_an_empty_register_has_a_snapshot_too(root, db):
+    assert not Product.objects.exists()
+    keeper.look()
+    assert "/sitemap.xml" in store.current(root).entries
+
+
+def test_without_a_database_an_old_snapshot_is_better_than_nothing(site, root, snapshot_of, make_old, database_away):
+    make_old()
+    for path in store.current(root).entries:
+        answer = site.get(path)
+        assert answer.status == 200, path
+        assert answer.is_from_snapshot or path == "/robots.txt", path  # which asks no database

@@ -1,0 +1,54 @@
+"""A reader's own limits go along from page to page: home, up, and on to drives."""
+
+import re
+
+import pytest
+
+pytestmark = pytest.mark.django_db
+
+OWN = "?limit_1ms=7&limit_8ms=0.5"
+KEPT = OWN.replace("&", "&amp;")
+
+
+def carrying(response):
+    """The addresses of the links that limits go along by, each once."""
+    return sorted(set(re.findall(r'href="([^"]*)" data-carries', response.text)))
+
+
+@pytest.mark.parametrize("path", ["/", "/drives/", "/drives/nvme-flash/", "/drives/historical/", "/sizing/"])
+def test_limits_go_home_from_every_page_that_has_them(client, path):
+    assert carrying(client.get(path + OWN)) == [f"/{KEPT}", f"/drives/historical/{KEPT}"]
+    assert carrying(client.get(path)) == ["/", "/drives/historical/"]
+
+
+def test_limits_go_up_from_a_drive_to_its_category(client, make_published_run):
+    product = make_published_run().product
+    assert f"/drives/nvme-flash/{KEPT}" in carrying(client.get(f"/drive/{product.slug}/{OWN}"))
+    product.historical = True
+    product.save()
+    assert f"/drives/historical/{KEPT}#nvme-flash" in carrying(client.get(f"/drive/{product.slug}/{OWN}"))
+
+
+@pytest.mark.parametrize("kind", ["log", "published"])
+def test_limits_go_up_from_a_run_to_its_drive(client, make_log_run, make_published_run, kind):
+    run = make_log_run() if kind == "log" else make_published_run()
+    assert f"/drive/{run.product.slug}/{KEPT}" in carrying(client.get(f"/runs/{run.public_id}/{OWN}"))
+    assert f"/drive/{run.product.slug}/" in carrying(client.get(f"/runs/{run.public_id}/"))
+
+
+def test_limits_go_home_from_a_comparison(client, make_published_run):
+    one, two = make_published_run(), make_published_run()
+    address = f"/compare/{OWN}&run={one.public_id}&run={two.public_id}"
+    assert f"/{KEPT}" in carrying(client.get(address))
+
+
+def test_every_address_that_is_led_to_is_answered(client, make_published_run):
+    run = make_published_run()
+    for path in (f"/drive/{run.product.slug}/", f"/runs/{run.public_id}/"):
+        for address in carrying(client.get(path + OWN)):
+            assert client.get(address.replace("&amp;", "&").partition("#")[0]).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/explain/", "/ycsb/", "/nines/", "/check/", "/data/", "/nowhere/", "/search/?q=x"])
+def test_pages_without_limits_lead_to_the_plain_ones(client, path):
+    assert carrying(client.get(path)) == ["/", "/drives/historical/"]

@@ -1,0 +1,51 @@
+"""Boxes to choose runs by stand where there are several, with the form that they belong to."""
+
+import re
+
+import pytest
+
+from webapp.register.compare.question import MOST
+
+pytestmark = pytest.mark.django_db
+
+
+def boxes_of(text):
+    """The boxes for runs of the table, and those of other forms of the page."""
+    boxes = re.findall(r'<input type="checkbox" name="run"[^>]*>', text)
+    in_table = [box for box in boxes if 'form="compare-runs"' in box]
+    return len(in_table), len(boxes) - len(in_table)
+
+
+def test_a_drive_with_one_run_offers_nothing_to_choose(client, make_product, make_log_run):
+    product = make_product()
+    make_log_run(product=product)
+    text = client.get(f"/drive/{product.slug}/").text
+    assert boxes_of(text) == (0, 0)
+    assert "Compare those chosen" not in text
+    assert f'<a href="/compare/?drive={product.slug}">with other drives</a>' in text
+    make_log_run(product=product)
+    text = client.get(f"/drive/{product.slug}/").text
+    assert boxes_of(text) == (2, 2)
+    assert (text.count("Compare those chosen"), text.count('id="compare-runs"')) == (2, 1)
+
+
+def test_runs_of_different_ladders_are_several(client, make_product, make_log_run, make_published_run):
+    product = make_product()
+    make_log_run(product=product)
+    make_published_run(product=product)
+    assert boxes_of(client.get(f"/drive/{product.slug}/").text) == (2, 2)
+
+
+@pytest.mark.parametrize("path", ["/drives/", "/drives/nvme-flash/", "/drives/cloud/", "/drives/historical/"])
+def test_a_page_with_boxes_has_the_one_form_that_they_belong_to(client, catalogue, path):
+    text = client.get(path).text
+    assert boxes_of(text)[0] > 0
+    assert text.count('<form class="chosen" id="compare-runs" action="/compare/"') == 1
+
+
+def test_the_bar_says_as_many_as_a_comparison_takes(client, catalogue, monkeypatch):
+    assert f"at most {MOST} are compared" in client.get("/drives/nvme-flash/").text
+    monkeypatch.setattr("webapp.templatetags.chosen.MOST", 4)
+    text = client.get("/drives/nvme-flash/").text
+    assert 'data-chosen="4"' in text
+    assert "Tick 2 to 4 runs in the table; at most 4 are compared." in text

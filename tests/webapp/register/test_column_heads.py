@@ -1,0 +1,126 @@
+"""The head of every column of every public table leads to its meaning."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from django.conf import settings
+
+from results.published_figures import import_claims, import_figures
+from tests.webapp.register.test_telemetry import interval, make_run
+
+__all__ = ["make_run"]
+pytestmark = pytest.mark.django_db
+TEMPLATES = settings.BASE_DIR / "webapp/templates/register"
+
+
+class HeadReader(HTMLParser):
+    """Collect the heads of columns: their text, and where the links to meanings in them lead."""
+
+    def __init__(self):
+        super().__init__()
+        self.heads, self._is_open = [], False
+
+    def handle_starttag(self, tag, attributes):
+        told = dict(attributes)
+        if tag == "th" and told.get("scope") == "col":
+            self.heads.append(["", []])
+            self._is_open = True
+        elif tag == "a" and self._is_open and "means" in (told.get("class") or "").split():
+            self.heads[-1][1].append((told["href"], told.get("aria-label")))
+
+    def handle_endtag(self, tag):
+        if tag == "th":
+            self._is_open = False
+
+    def handle_data(self, data):
+        if self._is_open:
+            self.heads[-1][0] += data
+
+
+def heads_of(client, address):
+    answer = client.get(address)
+    assert answer.status_code == 200, address
+    reader = HeadReader()
+    reader.feed(answer.text)
+    return reader.heads
+
+
+@pytest.fixture
+def anchors(client, db):
+    return set(re.findall(r'<dt id="(\w+)">', client.get("/explain/").text))
+
+
+def assert_all_lead_to_meanings(client, anchors, address, least):
+    heads = heads_of(client, address)
+    assert len(heads) >= least
+    for text, links in heads:
+        assert len(links) == 1, f"{address}: {text}"
+        page, _, anchor = links[0][0].partition("#")
+        assert (page, anchor in anchors) == ("/explain/", True), f"{address}: {text} {links}"
+
+
+@pytest.mark.parametrize(
+    ("address", "least"),
+    [
+        ("/", 6),
+        *((f"/drives/{name}/", 10) for name in ("nvme-flash", "nvme-3dxpoint", "networked", "cloud", "historical")),
+        ("/drives/cloud/?columns=region~zone~started_at~firmware~backing_device~source", 7),
+        ("/drives/nvme-flash/?columns=needed_dwpd~started_at~firmware~source~pcie_gen", 6),
+        ("/drive/intel-p5510-7680gb/", 8),
+        ("/search/?q=intel", 5),
+        ("/compare/?drive=intel-p5510-7680gb&drive=kioxia-cm6-v-3200gb", 9),
+        ("/sizing/?reads=100000&writes=50000&data=10", 15),
+        ("/nines/", 7),
+        ("/ycsb/", 4),
+        ("/explain/rules/", 2),
+    ],
+)
+def test_every_head_of_a_page_leads_to_its_meaning(client, catalogue, anchors, address, least):
+    assert_all_lead_to_meanings(client, anchors, address, least)
+
+
+def test_every_head_of_every_publication_leads_to_its_meaning(client, anchors):
+    import_figures()
+    import_claims()
+    addresses = set(re.findall(r'href="(/ycsb/[\w-]+/)"', client.get("/ycsb/").text)) - {"/ycsb/claims/"}
+    assert len(addresses) >= 2
+    for address in addresses:
+        assert_all_lead_to_meanings(client, anchors, address, 4)
+    assert_all_lead_to_meanings(client, anchors, "/ycsb/claims/", 6)
+
+
+def test_every_head_of_a_runs_page_leads_to_its_meaning(client, make_run, anchors):
+    run = make_run(interval(1), interval(2))
+    assert_all_lead_to_meanings(client, anchors, f"/runs/{run.public_id}/", 30)
+
+
+def test_every_head_of_a_fleets_answer_leads_to_its_meaning(client, catalogue, anchors):
+    answer = client.post("/check/answer/", {"list": "model\nP5510\n"})
+    reader = HeadReader()
+    reader.feed(answer.text)
+    assert [len(links) for _, links in reader.heads] == [1] * 6
+    assert {links[0][0].partition("#")[2] for _, links in reader.heads} <= anchors
+
+
+def test_a_head_that_sorts_keeps_its_link_and_names_the_other(client, catalogue):
+    text = client.get("/drives/nvme-flash/").text
+    head = text.split('data-column="tps_per_tb">')[1].split("</th>")[0]
+    assert head.startswith('<a href="?sort=-tps_per_tb">Per TB</a>')
+    assert head.endswith('<a class="means sign" href="/explain/#tps_per_tb" aria-label="What Per TB means">?</a>')
+
+
+def test_no_template_of_the_register_has_a_head_without_a_meaning():
+    found = []
+    for path in sorted(TEMPLATES.rglob("*.html")):
+        heads = re.findall(r'<th scope="col"(?:[^>]|%}[^>])*?>(?:(?!</th>).)*</th>', path.read_text())
+        found += [f"{path.name}: {head}" for head in heads if "{% meaning " not in head]
+    assert found == []
+
+
+def test_a_head_without_a_meaning_is_refused():
+    from webapp.templatetags.meanings import meaning  # noqa: PLC0415 - a tag of templates, tried as a function
+
+    with pytest.raises(ValueError, match="no-such-column"):
+        meaning("no-such-column")
+    assert meaning("tps") == "/explain/#tps"

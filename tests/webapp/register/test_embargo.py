@@ -1,0 +1,112 @@
+"""Until its minute an embargoed run is on no public page, in no file and in no answer; its owners see when it ends."""
+
+import pytest
+from django.utils import timezone
+
+from results.embargo import disclose_due
+from results.models import Run, Submission, Visibility
+from webapp.accounts.models import Membership
+from webapp.register.public_addresses import public_addresses, read_subjects
+from webapp.templatetags import units
+
+pytestmark = pytest.mark.django_db
+MODEL, VENDOR = "HUSH9000", "Hushmaker"
+FILES = ("log", "lines/1/", "telemetry.json", "again.conf", "earlier/1.json")  # the others are addresses of its own
+
+
+def addresses():
+    return {address.path for address in public_addresses(read_subjects())}
+
+
+def status_of(client, path):
+    answer = client.get(path)
+    assert not answer.streaming or answer.getvalue()  # read to its end, which closes the file
+    return answer.status_code
+
+
+def text_of(answer):
+    return b"".join(answer).decode("utf-8", "replace")
+
+
+@pytest.fixture
+def run(make_embargoed_run, make_product, make_published_run):
+    make_published_run()
+    return make_embargoed_run(product=make_product(model=MODEL, vendor=VENDOR, slug="hush-9000"))
+
+
+@pytest.fixture
+def own_addresses(run):
+    """What the register has of the run once it is public, and has not now."""
+    now = addresses()
+    Run.objects.filter(pk=run.pk).update(visibility=Visibility.PUBLIC)
+    own = addresses() - now
+    Run.objects.filter(pk=run.pk).update(visibility=Visibility.EMBARGOED)
+    return own
+
+
+def test_none_of_its_own_addresses_exists_before_the_minute_and_each_does_after(client, own_addresses):
+    assert any(path.startswith("/drive/hush-9000/") for path in own_addresses)
+    assert any(path.startswith("/vendors/hushmaker/") for path in own_addresses)
+    assert {status_of(client, path) for path in own_addresses} == {404}
+    Submission.objects.update(embargo_until=timezone.now())
+    assert disclose_due() == 1
+    assert {path: status_of(client, path) for path in own_addresses} == dict.fromkeys(own_addresses, 200)
+
+
+def test_no_public_page_or_file_speaks_of_it(client, run):
+    for path in addresses():
+        told = text_of(client.get(path))
+        assert run.public_id not in told, path
+        assert MODEL not in told, path
+        assert VENDOR not in told, path
+
+
+@pytest.mark.parametrize("path", ["/sizing/?reads=1000&writes=500", "/drives/nvme-flash/?withdrawn=1", "/api/v1/runs/"])
+def test_no_answer_to_a_question_holds_it(client, run, path):
+    told = text_of(client.get(path))
+    assert run.public_id not in told
+    assert MODEL not in told
+
+
+@pytest.mark.parametrize("path", ["/search/?q=hush9000", "/api/v1/products/", "/drives/nvme-flash/?q=hush9000"])
+def test_no_search_finds_it(client, run, path):
+    assert "hush-9000" not in text_of(client.get(path))
+
+
+@pytest.mark.parametrize("download", FILES)
+def test_its_files_do_not_exist_for_strangers(client, run, download):
+    assert client.get(f"/runs/{run.public_id}/{download}").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/api/v1/runs/{}/", "/api/v1/runs/{}/intervals/", "/id/{}"])
+def test_asked_for_by_its_id_it_is_not_there(client, run, path):
+    answer = client.get(path.format(run.public_id))
+    assert answer.status_code == 404
+    assert MODEL not in answer.text
+
+
+def test_it_is_not_compared(client, run):
+    shown = Run.objects.public().get()
+    assert client.get(f"/compare/?run={shown.public_id}&run={run.public_id}").status_code == 404
+
+
+def test_a_fleet_check_does_not_know_its_product(client, run):
+    answer = client.generic("POST", "/api/v1/check/", f"model,firmware\n{MODEL},F1\n", "text/csv")
+    assert answer.json()["rows"][0]["state"] == "unknown"
+
+
+def test_its_organisation_sees_it_and_when_the_embargo_ends(client, run, make_user):
+    member = make_user()
+    Membership.objects.create(user=member, organisation=run.submission.organisation)
+    client.force_login(member)
+    answer = client.get(f"/runs/{run.public_id}/")
+    assert f"It is under embargo until {units.moment(run.submission.embargo_until)}" in answer.text
+    assert "private" in answer.headers["Cache-Control"]
+
+
+def test_a_reviewer_sees_it(staff_client, run):
+    assert "It is under embargo until" in staff_client.get(f"/runs/{run.public_id}/").text
+
+
+def test_a_holder_of_the_link_sees_it(client, run):
+    assert client.get(f"/runs/{run.public_id}/?key={run.submission.link_key}").status_code == 200

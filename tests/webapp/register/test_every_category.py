@@ -1,0 +1,119 @@
+"""One list over all categories, and the form on the home page that asks for it."""
+
+from decimal import Decimal
+
+import pytest
+
+from tests.webapp.register.pages import read_rows
+
+pytestmark = pytest.mark.django_db
+
+
+def names(response):
+    return [row[0] for row in read_rows(response)]
+
+
+@pytest.fixture
+def fast_and_slow(make_product, make_published_run):
+    """A fast and a slow drive of two categories, a fast one over a limit, and a fast one of the past."""
+    for model, category, tps, over, historical in (
+        ("FASTNVME", "nvme-flash", 600_000, "1.00", False), ("SLOWSATA", "sata-sas-flash", 90_000, "1.00", False),
+        ("FASTCLOUD", "cloud", 900_000, "2.00", False), ("OVERNVME", "nvme-flash", 700_000, "7.00", False),
+        ("OLDNVME", "nvme-flash", 800_000, "1.00", True),
+    ):  # fmt: skip
+        product = make_product(model=model, category=category, historical=historical)
+        make_published_run({1000: over, 8000: "0.10", 64000: "0.00"}, product, tps=Decimal(tps))
+
+
+def test_drives_of_all_categories_stand_in_one_list_fastest_first(client, fast_and_slow):
+    shown = names(client.get("/drives/"))
+    assert [next(model for model in ("CLOUD", "OVER", "FASTNVME", "SATA") if model in name) for name in shown] == [
+        "CLOUD", "OVER", "FASTNVME", "SATA"
+    ]  # fmt: skip
+
+
+def test_a_load_and_limits_leave_those_that_hold_it(client, fast_and_slow):
+    asked = "/drives/?min_tps=500+000&within=only"
+    assert len(names(client.get(asked))) == 2
+    assert len(names(client.get(f"{asked}&limit_1ms=7"))) == 3
+    assert ["FASTNVME" in name for name in names(client.get(f"{asked}&limit_1ms=1"))] == [True]
+
+
+def test_what_the_home_page_asks_is_answered(client, fast_and_slow):
+    home = client.get("/").text
+    assert 'action="/drives/"' in home
+    for name in ("min_tps", "limit_1ms", "limit_8ms", "limit_64ms", "within"):
+        assert f'name="{name}"' in home
+    answer = client.get("/drives/?min_tps=&limit_1ms=5&limit_8ms=1&limit_64ms=0.1&within=only")
+    assert (answer.status_code, len(names(answer))) == (200, 3)
+
+
+def test_a_category_is_chosen_among_them(client, fast_and_slow):
+    assert len(names(client.get("/drives/?category=cloud~sata-sas-flash"))) == 2
+    assert client.get("/drives/?category=tape").status_code == 400
+
+
+def test_the_list_is_exported_as_shown(client, fast_and_slow):
+    rows = client.get("/drives/?format=json&category=cloud").json()["rows"]
+    assert len(rows) == 1
+    assert "Cloud instances" in client.get("/drives/?category=cloud").text
+
+
+def test_the_number_of_queries_does_not_grow_with_the_drives(count_queries, fast_and_slow, make_published_run):
+    few = count_queries("/drives/")
+    for _ in range(20):
+        make_published_run()
+    assert count_queries("/drives/") == few
+
+
+def lede(response):
+    return response.text.split("<span data-headline>")[1].split("</span>")[0].replace("\N{NO-BREAK SPACE}", " ")
+
+
+@pytest.mark.parametrize(
+    ("limit", "fastest", "over"),
+    [
+        ("7", "FASTCLOUD", "0 of 4 are over a limit of yours: at most 7 % over 1 ms, 1 % over 8 ms, 0.1 % over 64 ms."),
+        ("6.99", "FASTCLOUD", "1 of 4 is over a limit of yours: at most 6.99 % over 1 ms, 1 % over 8 ms, 0.1 % over"),
+        ("1", "FASTNVME", "2 of 4 are over a limit of yours: at most 1 % over 1 ms, 1 % over 8 ms, 0.1 % over 64 ms."),
+    ],
+)
+def test_the_headline_counts_against_the_limits_that_judge_and_names_them(client, fast_and_slow, limit, fastest, over):
+    said = lede(client.get(f"/drives/?limit_1ms={limit}"))
+    assert over in said
+    assert fastest in said.split("Fastest within your limits as published: ")[1].split(" at ")[0]
+
+
+def test_the_headline_of_the_profile_stays_whatever_was_asked_before(client, fast_and_slow):
+    client.get("/drives/?limit_1ms=1")
+    said = lede(client.get("/drives/"))
+    assert said.endswith("1 of 4 is over a limit of the profile.")
+    assert "Fastest within the limits as published: " in said
+
+
+@pytest.mark.parametrize(
+    ("query", "said", "kept_back"), [("", "marked", "hidden"), ("&within=only", "hidden", "marked")]
+)
+def test_what_limits_do_is_said_as_they_do_it(client, fast_and_slow, query, said, kept_back):
+    text = client.get(f"/drives/?limit_1ms=3{query}").text
+    assert f'<span data-over="{said}">judge' in text
+    assert f'<span data-over="{kept_back}" hidden>judge' in text
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ("7", "With your limits 3 of 3 pass; 1 that fails the profile passes: "),
+        ("1", "With your limits 1 of 3 pass; 1 that passes the profile fails: "),
+        ("6", "With your limits 2 of 3 pass; as under the profile."),
+        ("5", "2 of 3 keep within them."),
+    ],
+)
+def test_what_limits_change_is_told_of_what_they_hide_too(client, fast_and_slow, limit, said):
+    assert said in client.get(f"/drives/?min_tps=500000&within=only&limit_1ms={limit}").text
+
+
+@pytest.mark.parametrize(("least", "is_said"), [(850_000, True), (650_000, False)])
+def test_reasons_that_one_row_shares_are_said_to_overlap(client, fast_and_slow, least, is_said):
+    text = client.get(f"/drives/?min_tps={least}").text
+    assert ("; a row may have more than one reason." in text) is is_said

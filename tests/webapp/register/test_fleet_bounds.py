@@ -1,0 +1,58 @@
+"""How much work a fleet check takes: little for each drive, however many the list has and however many the register."""
+
+import pytest
+
+from results.models import Product
+from webapp.register.drives import near_words
+from webapp.register.fleet.answers import answers
+from webapp.register.fleet.drives import DRIVES_AT_MOST, ListedDrive
+from webapp.register.fleet.matching import GUESSED_AT_MOST, NOT_COMPARED
+from webapp.register.fleet.register_index import WORDS_AT_MOST, Listed, RegisterIndex, name_words
+
+
+def register(count=2_000):
+    """A register of so many models, which nothing stores."""
+    products = (
+        Product(pk=number, slug=f"ex{number}", vendor="Exemplar", model=f"EX{number:05d}", capacity_gb=960)
+        for number in range(count)
+    )
+    return RegisterIndex([Listed(product) for product in products])
+
+
+def misspelt(count):
+    """A list of so many drives of different models, each one letter off a model of the register."""
+    return [ListedDrive(f"nvme{number}", f"EX{number:05d}x") for number in range(count)]
+
+
+@pytest.fixture
+def comparisons(monkeypatch):
+    """Every pair of words that is held letter by letter against each other."""
+    found, original = [], near_words.is_one_error_away
+    monkeypatch.setattr(near_words, "is_one_error_away", lambda *pair: found.append(pair) or original(*pair))
+    return found
+
+
+def test_a_list_of_misspelt_models_is_compared_with_few_names_each(comparisons):
+    told = answers(misspelt(DRIVES_AT_MOST), register())
+    assert len(comparisons) <= GUESSED_AT_MOST * 200
+    assert {each.state for each in told} == {"unknown"}
+
+
+def test_models_beyond_the_most_are_told_as_not_compared():
+    told = answers(misspelt(GUESSED_AT_MOST + 2), register(GUESSED_AT_MOST + 2))
+    assert [NOT_COMPARED in each.sentence for each in told] == [False] * GUESSED_AT_MOST + [True] * 2
+    assert "Nearest: Exemplar EX00000" in told[0].sentence
+    assert "Nearest" not in told[-1].sentence
+
+
+def test_a_model_that_many_drives_have_is_compared_once(comparisons):
+    index = register()
+    answers(misspelt(1), index)
+    once = len(comparisons)
+    answers([*misspelt(1)] * 100, index)
+    assert len(comparisons) == 2 * once
+
+
+def test_of_a_name_of_very_many_words_the_first_are_taken():
+    assert len(name_words("x " * 10_000)) == WORDS_AT_MOST
+    assert name_words("Exemplar_EX-1") == ("exemplar", "ex", "1")

@@ -1,0 +1,71 @@
+"""Rows of several drives in a fleet check: a column says of how many, and the answer counts them."""
+
+import json
+
+import pytest
+
+from webapp.register.fleet.drives import COUNT_AT_MOST, FleetError, read_drives
+
+
+def counts_of(text):
+    return [each.count for each in read_drives(text)]
+
+
+@pytest.mark.parametrize("name", ["count", "Quantity", "QTY"])
+def test_a_column_tells_of_how_many_drives_a_row_is(name):
+    assert counts_of(f"model,{name}\nPM983,4\nPM983, 2 \nPM983,\nPM983\n") == [4, 2, 1, 1]
+
+
+def test_objects_tell_it_too_and_a_list_without_the_column_is_of_single_drives():
+    assert counts_of(json.dumps([{"model": "PM983", "count": 4}, {"model": "PM983", "count": "2"}])) == [4, 2]
+    assert counts_of("model\nPM983\nPM983\n") == [1, 1]
+
+
+@pytest.mark.parametrize("count", [0, 1, COUNT_AT_MOST])
+def test_a_count_in_digits_is_taken(count):
+    assert counts_of(f"model,count\nPM983,{count}\n") == [count]
+
+
+@pytest.mark.parametrize(
+    "count", [str(COUNT_AT_MOST + 1), "-1", "+1", "4.0", '"1,000"', "4x", "1e3", "\N{SUPERSCRIPT TWO}", "9" * 5_000]
+)
+def test_any_other_count_is_refused_with_its_row(count):
+    with pytest.raises(FleetError, match=r"The count of 'PM983' is .*: expected a whole number from 0 to 1,000,000"):
+        read_drives(f"model,count\nPM983,{count}\n")
+
+
+@pytest.mark.parametrize("count", [True, 1.5, [4], {"of": 4}])
+def test_a_count_of_another_kind_is_refused(count):
+    with pytest.raises(FleetError, match="The count of 'PM983' is"):
+        read_drives(json.dumps([{"model": "PM983", "count": count}]))
+
+
+def test_a_row_that_names_no_drive_is_not_judged_by_its_count():
+    assert counts_of("model,count\nPM983,4\n,four in all\n") == [4]
+
+
+LIST = "model,count\nDC EX4,4\nnobody's drive,2\nnobody's other drive,8\nDC EX4,1\n"
+
+
+@pytest.fixture
+def ex4(make_product, make_published_run):
+    product = make_product(vendor="Exemplar", model="DC EX4", capacity_gb=3200)
+    make_published_run(product=product)
+    return product
+
+
+@pytest.mark.django_db
+def test_the_page_adds_up_drives_and_not_rows(client, ex4):
+    text = client.post("/check/answer/", {"list": LIST}).text
+    assert "<h1>15 drives</h1>" in text
+    assert "5 as published, 0 withdrawn, 10 unknown." in text
+    assert text.count("8 drives</span>") == 1
+    assert "1 drive</span>" not in text
+
+
+@pytest.mark.django_db
+def test_exports_and_the_api_tell_the_count(client, ex4):
+    rows = client.post("/check/answer/", {"list": LIST, "format": "json"}).json()["rows"]
+    assert [row["count"] for row in rows] == [4, 2, 8, 1]
+    told = client.generic("POST", "/api/v1/check/", LIST, "text/csv").json()["counts"]
+    assert (told["published"], told["unknown"]) == (5, 10)

@@ -1,0 +1,123 @@
+"""Where cloud runs were made: on the cloud page, the run's page, in tables and exports."""
+
+import csv
+import io
+
+import pytest
+from django.utils.dateparse import parse_datetime
+
+from results.models import Run
+from webapp.register.drives import cloud
+
+pytestmark = pytest.mark.django_db
+COLUMNS = "region~zone~backing_device~started_at~firmware"
+
+
+@pytest.fixture
+def instance(make_product):
+    return make_product(category="cloud", vendor="AWS", model="i9", capacity_gb=None)
+
+
+@pytest.fixture
+def placed(instance, make_published_run):
+    at = parse_datetime("2026-11-20T09:12:00Z")
+    stated = {"region": "us-east-1", "zone": "us-east-1a", "started_at": at, "backing_device": "PM1733"}
+    return make_published_run(product=instance, firmware="FW7", **stated)
+
+
+def listed(client):
+    text = client.get("/drives/cloud/").text
+    part = text.split('aria-label="Where and on what runs were made"')[1].split("</table>")[0]
+    return " ".join(part.split())
+
+
+def test_the_cloud_page_lists_what_each_run_states_of_where_and_on_what(client, placed):
+    cells = listed(client)
+    for said in ("AWS i9", placed.public_id, "us-east-1", "us-east-1a", "20 November 2026, 09:12 UTC", "PM1733", "FW7"):
+        assert f">{said}<" in cells
+
+
+def test_a_run_that_states_nothing_is_not_listed_and_one_that_states_some_says_what_it_leaves_out(
+    client, instance, make_published_run
+):
+    silent = make_published_run(product=instance)
+    assert "Where and on what runs were made" not in client.get("/drives/cloud/").text
+    some = make_published_run(product=instance, zone="b")
+    cells = listed(client)
+    assert (some.public_id in cells, silent.public_id in cells, cells.count("not stated")) == (True, False, 4)
+
+
+def test_regions_and_zones_are_counted(client, placed, instance, make_published_run):
+    make_published_run(product=instance, region="us-west-2")
+    text = client.get("/drives/cloud/").text
+    assert "<dt>region</dt><dd>stated by 2 of 2</dd>" in text
+    assert "<dt>zone</dt><dd>stated by 1 of 2</dd>" in text
+
+
+def test_of_very_many_runs_the_first_are_listed_and_the_page_says_so(client, instance, make_published_run, monkeypatch):
+    monkeypatch.setattr(cloud, "PLACED_MAX", 2)
+    for region in ("a", "b", "c"):
+        make_published_run(product=instance, region=region)
+    assert "The first 2 of 3 runs that state any of it." in listed(client)
+
+
+def test_the_table_shows_them_by_choice_and_sorts_by_them(client, placed, instance, make_published_run):
+    make_published_run(product=instance, region="eu-west-3", tps=900_000)
+    assert "<td" in client.get("/drives/cloud/").text
+    assert 'data-column="region"' not in client.get("/drives/cloud/").text
+    text = client.get(f"/drives/cloud/?columns={COLUMNS}&sort=-region").text
+    rows = text.split('id="cloud-table"')[1].split("</table>")[0]
+    assert 'data-column="zone"' in rows
+    assert rows.index(">us-east-1<") < rows.index(">eu-west-3<")
+
+
+def test_the_page_links_to_the_table_with_these_columns(client, placed):
+    text = client.get("/drives/cloud/").text
+    address = text.split("The table above with these columns")[0].rsplit('href="', 1)[1].split('"')[0]
+    assert set(COLUMNS.split("~")) <= set(address.removeprefix("?columns=").split("~"))
+    shown = client.get(f"/drives/cloud/{address}").text
+    assert all(f'data-column="{code}"' in shown for code in [*COLUMNS.split("~"), "tps", "storage", "tier"])
+
+
+def test_a_cloud_runs_page_says_where_it_was_made(client, placed):
+    text = client.get(f"/runs/{placed.public_id}/").text
+    assert "<dt>Region</dt><dd>us-east-1</dd><dt>Zone</dt><dd>us-east-1a</dd>" in text
+    assert "<dt>Started</dt><dd>20 November 2026, 09:12 UTC</dd>" in text
+
+
+def test_a_cloud_run_of_which_nobody_says_where_says_that(client, instance, make_published_run):
+    text = client.get(f"/runs/{make_published_run(product=instance).public_id}/").text
+    assert "<dt>Region</dt><dd>not stated</dd><dt>Zone</dt><dd>not stated</dd>" in text
+
+
+def test_a_drive_on_a_bench_has_no_region_to_speak_of(client, make_published_run):
+    assert "<dt>Region</dt>" not in client.get(f"/runs/{make_published_run().public_id}/").text
+
+
+@pytest.mark.parametrize("hostile", ["<b>x</b>", '"><script>alert(1)</script>', "\u202eabc"])
+def test_a_place_is_never_markup(client, instance, make_published_run, hostile):
+    run = make_published_run(product=instance, region=hostile)
+    for path in ("/drives/cloud/", f"/drives/cloud/?columns={COLUMNS}", f"/runs/{run.public_id}/"):
+        text = client.get(path).text
+        assert "<b>x" not in text
+        assert "<script>alert" not in text
+
+
+def test_exports_say_where_and_null_where_nobody_states_it(client, placed, instance, make_published_run):
+    make_published_run(product=instance, tps=1)
+    first, second = client.get("/drives/cloud/?format=json").json()["rows"]
+    assert (first["region"], first["zone"], second["region"]) == ("us-east-1", "us-east-1a", None)
+    lines = list(csv.DictReader(io.StringIO(client.get("/drives/cloud/?format=csv").text, newline="")))
+    assert [line["zone"] for line in lines] == ["us-east-1a", ""]
+
+
+def test_comparisons_say_where_each_run_was_made(client, placed, instance, make_published_run):
+    other = make_published_run(product=instance, region="eu-west-3")
+    rows = client.get(f"/compare/?run={placed.public_id}&run={other.public_id}&format=json").json()["rows"]
+    (region,) = [row for row in rows if row["row"] == "region"]
+    assert (region["values"], region["differs"]) == (["us-east-1", "eu-west-3"], True)
+
+
+def test_the_longest_name_of_a_region_is_kept_whole(make_published_run, instance):
+    run = make_published_run(product=instance, region="r" * 60)
+    assert Run.objects.get(pk=run.pk).region == "r" * 60

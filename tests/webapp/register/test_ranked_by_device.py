@@ -1,0 +1,76 @@
+"""Drives are ranked by the speed of one device: four of them together are not faster than one. Instances stay whole."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from results.models import Run
+from tests.webapp.register.pages import read_rows
+from webapp.register.columns import ranked_tps
+from webapp.register.profile import current_limits
+from webapp.register.sizing.offers import candidates
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def four_and_one(make_product, make_published_run):
+    """A drive's run on four devices with the greater sum, and its run on one device that is faster."""
+    product = make_product(model="EX7", capacity_gb=1600)
+    four = make_published_run(product=product, tps=400_000, device_count=4)
+    return four, make_published_run(product=product, tps=150_000, device_count=1)
+
+
+def test_the_sentences_name_the_faster_device(client, four_and_one):
+    product = four_and_one[0].product
+    for path in ("/drives/nvme-flash/", f"/drive/{product.slug}/"):
+        text = client.get(path).text.replace("\N{NO-BREAK SPACE}", " ")
+        assert "Exemplar EX7 1.6 TB at 150,000 tps." in text, path
+    assert [row[3] for row in read_rows(client.get("/")) if row[0] == "NVMe flash"] == ["150,000"]
+    found = client.get("/search/?q=EX7").text
+    assert "150,000" in found
+    assert "400,000" not in found
+
+
+def test_a_speed_of_several_devices_says_so(client, make_product, make_published_run):
+    product = make_product(model="EX7", capacity_gb=1600)
+    make_published_run(product=product, tps=400_000, device_count=4)
+    for path in ("/drives/nvme-flash/", f"/drive/{product.slug}/"):
+        assert "at 400,000 tps, 4 devices together." in client.get(path).text, path
+    assert "4 devices together" in client.get("/").text
+
+
+def test_the_capacities_of_a_model_are_ranked_so_too(client, four_and_one, make_product, make_published_run):
+    make_published_run(product=make_product(model="EX7", capacity_gb=3200), tps=100_000)
+    page = client.get(f"/drive/{four_and_one[0].product.slug}/").text
+    table = page.split('id="capacities"')[1].split("</table>")[0]
+    assert "150,000" in table
+    assert "400,000" not in table
+
+
+def test_a_cluster_is_sized_with_the_faster_device(four_and_one):
+    (found,) = candidates(current_limits(), {})
+    assert (found.run, found.offer.tps) == (four_and_one[1], 150_000)
+
+
+def test_an_instance_counts_as_a_whole(client, make_product, make_published_run):
+    product = make_product(category="cloud", vendor="AWS", model="i9", capacity_gb=None)
+    make_published_run(product=product, tps=200_000, device_count=2, device_gb=900)
+    make_published_run(product=product, tps=150_000, device_count=1, device_gb=900)
+    for path in ("/drives/cloud/", f"/drive/{product.slug}/"):
+        assert "at 200,000 tps." in client.get(path).text, path
+
+
+@pytest.mark.parametrize(
+    ("stated", "ranked"),
+    [
+        ({"device_count": 4}, 100), ({"device_count": 1}, 400), ({"device_count": None}, 400),
+        ({"device_count": None, "statistic": "worst-slice"}, None), ({"device_count": 4, "category": "cloud"}, 400),
+    ],
+)  # fmt: skip
+def test_queries_and_rows_rank_alike(make_product, make_published_run, stated, ranked):
+    product = make_product(category=stated.pop("category", "nvme-flash"))
+    run = make_published_run(product=product, tps=Decimal(400), **stated)
+    assert Run.objects.with_ranked_tps().get(pk=run.pk).ranked_tps == ranked
+    assert ranked_tps(run) == Fraction(ranked or 0)

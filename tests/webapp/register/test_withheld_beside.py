@@ -1,0 +1,185 @@
+"""What came out of a sequestered file beside a log is nowhere: each way out of the register, one by one."""
+
+import copy
+import json
+
+import pytest
+from django.urls import reverse
+
+from results.models import Companion, EarlierResult, Evidence, Run, YcsbInterval, YcsbOperation, YcsbRun
+from tests.webapp.register.conftest import SLOW_DISK_FACTS
+from tests.webapp.register.test_side_file import TOLD
+from tests.webapp.register.test_ycsb_machine import telemetry
+from webapp.register.dumps import shelf
+from webapp.register.dumps.reading import read_rows
+from webapp.register.dumps.tables import TABLES
+from webapp.register.dumps.writing import write_dump
+from webapp.register.public_addresses import LOAD_KEY_DIGITS, public_addresses, read_subjects
+from webapp.register.ycsb.machine import machine_of
+
+pytestmark = pytest.mark.django_db
+LOAD = reverse("ycsb-load", args=["5" * LOAD_KEY_DIGITS])
+HOST, LINK, SECRET, BUSY = "lab-host-17", "8.0 GT/s PCIe x4", "-p password=4711", "40.5"
+
+
+def lay_beside(run, role="stderr"):
+    """Give a run's log a companion."""
+    organisation = run.submission.organisation
+    evidence = Evidence.objects.create(
+        organisation=organisation, sha256=f"{run.pk:x}".rjust(64, "c"), size_bytes=1, filename="load.err"
+    )
+    Companion.objects.create(submission=run.submission, evidence=evidence, filename="load.err", role=role)
+    return evidence
+
+
+def lay_side_file(run):
+    """Give a run's log the side file that a lab writes."""
+    run.submission.side_file = lay_beside(run)
+    run.submission.save()
+    Companion.objects.all().delete()
+    return run.submission.side_file
+
+
+def sequester(evidence):
+    Evidence.objects.filter(pk=evidence.pk).update(sequestered=True)
+
+
+BESIDE = pytest.mark.parametrize("lay", [lay_beside, lay_side_file])
+
+
+@pytest.fixture
+def make_told(make_log_run):
+    """Return a function that makes a run whose side file told its host and its drive's link."""
+
+    def make(**fields):
+        drives = [TOLD["drives"][0] | {"pcie_link": LINK}]
+        told = copy.deepcopy(TOLD) | {"host": TOLD["host"] | {"hostname": HOST}, "drives": drives}
+        return make_log_run(facts=SLOW_DISK_FACTS | {"side_file": told}, device_count=1, **fields)
+
+    return make
+
+
+@pytest.fixture
+def make_swept(make_log_run):
+    """Return a function that makes a run of YCSB, of which stderr told command line and status lines."""
+
+    def make(threads=4, **fields):
+        run = make_log_run(workload="ycsb", facts={"telemetry": telemetry(BUSY)}, **fields)
+        properties = [["recordcount", "471100"]]
+        facts = {"validity": "valid", "workload": "a", "command_line": SECRET, "properties": properties}
+        facts |= {"threads_count": threads, "throughput_ops_per_s": 1000, "sweep_key": "5" * 64}
+        ycsb = YcsbRun.objects.create(run=run, **facts)
+        YcsbOperation.objects.create(ycsb_run=ycsb, ordinal=0, name="READ", outcome="ok", ops_count=9, mean_us=100)
+        YcsbInterval.objects.create(
+            ycsb_run=ycsb, ordinal=0, elapsed_s=10, done_ops_count=4, ops_per_s="1234.5", operations=[]
+        )
+        return run
+
+    return make
+
+
+@BESIDE
+def test_the_page_of_a_run_tells_nothing_of_it_and_keeps_the_log_s_figures(client, make_told, lay):
+    run = make_told()
+    evidence, page = lay(run), f"/runs/{run.public_id}/"
+    assert HOST in client.get(page).text
+    sequester(evidence)
+    text = client.get(page).text
+    assert (HOST in text, "Beside the log" in text, "5.83" in text) == (False, False, True)
+
+
+@BESIDE
+@pytest.mark.parametrize("form", ["html", "csv", "json"])
+def test_a_comparison_tells_no_link_out_of_it(client, make_told, make_product, lay, form):
+    run, other = make_told(), make_told()
+    address = f"/compare/?run={run.public_id}&run={other.public_id}&format={form}"
+    evidence = lay(run)
+    assert client.get(address).text.count(LINK) == 2
+    sequester(evidence)
+    assert client.get(address).text.count(LINK) == 1
+
+
+@BESIDE
+def test_the_page_of_a_ycsb_run_tells_neither_words_nor_machine(client, make_swept, lay):
+    run = make_swept()
+    evidence, page = lay(run), f"/runs/{run.public_id}/"
+    words = (SECRET, "471100", "1,234.5", BUSY)
+    text = client.get(page).text
+    assert all(word in text for word in words)
+    sequester(evidence)
+    text = client.get(page).text
+    assert not any(word in text for word in words)
+    assert "Withheld for legal reasons" in text
+
+
+@BESIDE
+def test_the_api_tells_neither_command_line_nor_status_lines(client, make_swept, lay):
+    run = make_swept()
+    evidence, paths = lay(run), (f"/api/v1/runs/{run.public_id}/", "/api/v1/runs/")
+    for path in paths:
+        assert SECRET in client.get(path).text
+    sequester(evidence)
+    for path in paths:
+        assert SECRET not in client.get(path).text
+        assert "471100" not in client.get(path).text
+    assert client.get(f"/api/v1/runs/{run.public_id}/intervals/").status_code == 451
+
+
+@BESIDE
+def test_its_files_answer_451(client, make_swept, lay):
+    run = make_swept()
+    evidence = lay(run)
+    EarlierResult.objects.create(run=run, number=1, reading=run.reading, document={"below": {}})
+    for download in ("status-lines.csv", "earlier/1.json"):
+        assert client.get(f"/runs/{run.public_id}/{download}").status_code == 200
+    sequester(evidence)
+    for download in ("status-lines.csv", "earlier/1.json"):
+        assert client.get(f"/runs/{run.public_id}/{download}").status_code == 451
+
+
+def test_the_file_itself_answers_451_whoever_asks(client, make_told):
+    run = make_told()
+    evidence = lay_beside(run)
+    sequester(evidence)
+    for query in ("", f"?key={run.submission.link_key}"):
+        assert client.get(f"/runs/{run.public_id}/companions/{evidence.sha256}{query}").status_code == 451
+    assert '<span class="dim">withheld for legal reasons</span>' in client.get(f"/runs/{run.public_id}/").text
+
+
+@BESIDE
+def test_a_load_tells_of_the_others_machines_alone(client, make_swept, lay):
+    run, other = make_swept(4), make_swept(8)
+    evidence = lay(run)
+    assert client.get(f"{LOAD}?format=csv").text.count(",40.5") == 2
+    sequester(evidence)
+    assert client.get(f"{LOAD}?format=csv").text.count(",40.5") == 1
+    assert (machine_of(Run.objects.get(pk=run.pk)), bool(machine_of(other))) == ({}, True)
+
+
+@BESIDE
+def test_no_table_of_a_dump_has_a_run_of_it(make_told, lay):
+    run, shown = make_told(), make_told()
+    sequester(lay(run))
+    dump = shelf.read_dump(write_dump())
+    told = json.dumps({table.name: list(read_rows(dump, table.name)) for table in TABLES})
+    assert (run.public_id in told, shown.public_id in told) == (False, True)
+    assert dump.withheld == [run.public_id]
+
+
+@BESIDE
+def test_no_list_of_public_addresses_leads_to_what_is_withheld(make_swept, lay):
+    run = make_swept()
+    evidence, lines = lay(run), f"/runs/{run.public_id}/status-lines.csv"
+    assert lines in {each.path for each in public_addresses(read_subjects())}
+    sequester(evidence)
+    assert lines not in {each.path for each in public_addresses(read_subjects())}
+
+
+@pytest.mark.parametrize("path", ["/api/v1/runs/", LOAD])
+def test_a_list_asks_as_often_for_one_such_run_as_for_ten(make_swept, make_product, count_queries, path):
+    product = make_product()
+    sequester(lay_beside(make_swept(1, product=product)))
+    few = count_queries(path)
+    for threads in range(2, 11):
+        sequester(lay_beside(make_swept(threads, product=product)))
+    assert count_queries(path) == few

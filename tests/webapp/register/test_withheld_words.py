@@ -1,0 +1,54 @@
+"""Of a withheld log its own words are nowhere: configuration, devices, last line, properties, command line."""
+
+import pytest
+
+from results.models import Evidence, Run, YcsbRun
+from tests.webapp.register.conftest import SLOW_DISK_FACTS
+
+pytestmark = pytest.mark.django_db
+LAST_WORDS = "ERROR: lag is 47 sec"
+
+
+def withhold(run):
+    Evidence.objects.filter(pk=run.reading.evidence_id).update(sequestered=True)
+    return run
+
+
+@pytest.fixture
+def run(make_log_run):
+    return make_log_run(facts=SLOW_DISK_FACTS | {"stop": {"kind": "lag", "line": 9, "text": LAST_WORDS}})
+
+
+def test_a_run_shows_what_its_log_says_until_it_is_withheld(client, run):
+    words = ("/dev/loop4", "service-threads", "1536 ... 1536", LAST_WORDS)
+    shown = client.get(f"/runs/{run.public_id}/").text
+    withheld = client.get(f"/runs/{withhold(run).public_id}/").text
+    for word in words:
+        assert word in shown
+        assert word not in withheld
+    assert "Withheld with the log." in withheld
+    assert "5.83" in withheld  # the figures that were published stay
+
+
+def test_a_run_of_ycsb_shows_neither_its_properties_nor_its_command_line(client, make_log_run):
+    run = make_log_run(workload="ycsb")
+    YcsbRun.objects.create(
+        run=run, validity="valid", workload="a", command_line="-p secret=1", properties=[["recordcount", "4711"]]
+    )
+    shown = [client.get(path).text for path in (f"/runs/{run.public_id}/", f"/api/v1/runs/{run.public_id}/")]
+    withhold(run)
+    withheld = [client.get(path).text for path in (f"/runs/{run.public_id}/", f"/api/v1/runs/{run.public_id}/")]
+    for before, after in zip(shown, withheld, strict=True):
+        assert "-p secret=1" in before
+        assert "4711" in before
+        assert "-p secret=1" not in after
+        assert "4711" not in after
+
+
+def test_the_list_of_runs_asks_as_often_for_one_withheld_run_as_for_ten(make_log_run, count_queries):
+    withhold(make_log_run())
+    few = count_queries("/api/v1/runs/")
+    for _ in range(9):
+        withhold(make_log_run())
+    assert Run.objects.count() == 10
+    assert count_queries("/api/v1/runs/") == few

@@ -1,0 +1,141 @@
+"""The embargo in the form, on the submission's page, and in the review."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
+
+from results.models import Event, Submission
+from results.readings import sweep
+from tests.results.builders import log_bytes
+from webapp.templatetags import units
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("evidence_dir", "stand_in")]
+FACTS = {"vendor": "Exemplar", "model": "EX4", "capacity_gb": "3200", "category": "nvme-flash", "slice_length_s": "10"}
+
+
+def minute(**ahead):
+    return timezone.now().replace(second=0, microsecond=0) + timedelta(**ahead)
+
+
+def typed(moment):
+    """A moment as a browser sends it."""
+    return f"{moment:%Y-%m-%dT%H:%M}"
+
+
+def send(client, until):
+    log = SimpleUploadedFile("load.log", log_bytes("four-us"))
+    return client.post("/submit/", FACTS | {"log": log, "embargo_until": until}, follow=True)
+
+
+@pytest.fixture
+def submission(as_user, vera):
+    send(as_user(vera), typed(minute(days=1)))
+    sweep()
+    return Submission.objects.get()
+
+
+@pytest.fixture
+def reviewed(as_user, rita, submission):
+    client = as_user(rita)
+    client.post(f"/submissions/{submission.public_id}/new-product/", FACTS)
+    page = client.get(f"/submissions/{submission.public_id}/").text
+    ticks = re.findall(r'name="in_spite_of" value="([^"]+)" required', page)  # its device is no drive of 3.2 TB
+    client.post(f"/submissions/{submission.public_id}/publish/", {"in_spite_of": ticks})
+    return submission
+
+
+def move(client, submission, until):
+    return client.post(f"/submissions/{submission.public_id}/embargo/", {"embargo_until": until}, follow=True)
+
+
+def test_a_sender_states_it_with_the_log_and_sees_it_at_once(as_user, vera, submission):
+    assert submission.embargo_until == minute(days=1)
+    page = as_user(vera).get(f"/submissions/{submission.public_id}/").text
+    assert f"nothing of it is public before {units.moment(submission.embargo_until)}" in page
+    assert f'value="{typed(submission.embargo_until)}"' in page
+
+
+@pytest.mark.parametrize("until", ["soon", "2020-01-01T00:00", "9999-01-01T00:00"])
+def test_a_moment_that_is_none_keeps_the_form(as_user, vera, until):
+    answer = send(as_user(vera), until)
+    assert answer.status_code == 400
+    assert 'id="id_embargo_until_error"' in answer.text
+    assert not Submission.objects.exists()
+
+
+def test_a_reviewer_publishes_it_for_later_and_finds_it_in_a_list_of_its_own(as_user, rita, reviewed):
+    assert reviewed.runs.get().visibility == "embargoed"
+    page = as_user(rita).get("/submissions/review/").text
+    assert f"public at {units.moment(reviewed.embargo_until)}" in page
+    assert reviewed.public_id in page
+
+
+def test_its_page_says_what_it_waits_for(as_user, vera, reviewed):
+    page = as_user(vera).get(f"/submissions/{reviewed.public_id}/").text
+    assert "State: under embargo" in page
+    assert "<b>Waits for the end of its embargo</b>" in page
+
+
+def test_its_owner_moves_and_ends_it(as_user, vera, reviewed):
+    client = as_user(vera)
+    move(client, reviewed, typed(minute(days=3)))
+    reviewed.refresh_from_db()
+    assert reviewed.embargo_until == minute(days=3)
+    assert "It is under no embargo." in move(client, reviewed, "").text
+    assert reviewed.runs.get().visibility == "public"
+    assert "takes nothing back that everyone saw" in move(client, reviewed, typed(minute(days=3))).text
+
+
+def test_a_moment_that_has_passed_changes_nothing(as_user, vera, reviewed):
+    assert "Nothing was changed. Expected a moment after now" in move(as_user(vera), reviewed, "2020-01-01T00:00").text
+    reviewed.refresh_from_db()
+    assert reviewed.embargo_until == minute(days=1)
+
+
+def test_somebody_else_can_neither_see_nor_move_it(as_user, otto, reviewed):
+    assert move(as_user(otto), reviewed, "").status_code == 404
+    assert reviewed.runs.get().visibility == "embargoed"
+
+
+def test_a_holder_of_the_link_reads_when_it_ends_and_has_no_form(client, reviewed):
+    page = client.get(f"/submissions/{reviewed.public_id}/?key={reviewed.link_key}").text
+    assert "nothing of it is public before" in page
+    assert f"/submissions/{reviewed.public_id}/embargo/" not in page
+
+
+def test_the_same_log_sent_again_with_another_moment_moves_it_and_says_so(as_user, vera, submission):
+    answer = send(as_user(vera), typed(minute(days=2)))
+    submission.refresh_from_db()
+    assert submission.embargo_until == minute(days=2)
+    assert "The embargo is as stated now." in answer.text
+    assert "The embargo is as stated now." not in send(as_user(vera), typed(minute(days=2))).text
+
+
+def test_a_moment_for_a_log_that_was_public_keeps_the_form_and_says_why(as_user, vera, reviewed):
+    move(as_user(vera), reviewed, "")
+    answer = send(as_user(vera), typed(minute(days=2)))
+    assert answer.status_code == 409
+    assert f"These bytes are submission {reviewed.public_id} already. It has been public" in answer.text
+    reviewed.refresh_from_db()
+    assert reviewed.embargo_until is None
+
+
+def test_the_owners_read_every_moment_in_the_history_and_a_holder_of_the_link_has_none(as_user, client, vera, reviewed):
+    move(as_user(vera), reviewed, typed(minute(days=3)))
+    page = as_user(vera).get(f"/submissions/{reviewed.public_id}/").text
+    moved = f"{units.moment(reviewed.embargo_until)} -> {units.moment(minute(days=3))}"
+    changed = f"<b>Submission embargo changed</b> by its organisation, <bdi>{moved}</bdi>"
+    assert changed in page.replace("&gt;", ">")
+    assert f"Run {reviewed.runs.get().public_id} reviewed, under embargo" in page
+    by_link = client.get(f"/submissions/{reviewed.public_id}/?key={reviewed.link_key}").text
+    assert ('id="history"' in page, 'id="history"' in by_link) == (True, False)
+
+
+def test_a_reviewer_recalls_a_run_that_waits(as_user, rita, reviewed):
+    run = reviewed.runs.get()
+    answer = as_user(rita).post(f"/review/runs/{run.public_id}/recall/", {"reason": "another drive"}, follow=True)
+    assert "Back in review." in answer.text
+    assert Event.objects.get(kind="run-recalled").reason == "another drive"

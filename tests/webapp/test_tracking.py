@@ -1,0 +1,45 @@
+"""Marks that others hang onto links are left out, everywhere; what else is unknown is still named."""
+
+import pytest
+
+from webapp.tracking import is_mark, without_marks
+
+MARKS = "utm_source=mail&utm_medium=a%20b&fbclid=x&gclid=y&msclkid=z"
+
+
+@pytest.mark.parametrize("name", ["utm_source", "UTM_Campaign", "fbclid", "gclid", "msclkid", "mc_eid", "_ga"])
+def test_a_mark_is_known_by_its_name(name):
+    assert is_mark(name)
+
+
+@pytest.mark.parametrize("name", ["utm", "utmsource", "clid", "fbclid2", "sort", "q", "", "ref"])
+def test_what_only_looks_like_a_mark_is_none(name):
+    assert not is_mark(name)
+
+
+def test_the_rest_of_a_query_stays_letter_by_letter():
+    assert without_marks("q=a%2Cb+c&utm_source=x&sort=-tps") == "q=a%2Cb+c&sort=-tps"
+    assert without_marks("&a&&b=%zz") == "&a&&b=%zz"
+    assert without_marks("%75tm_source=x&q=utm_source") == "q=utm_source"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "path", ["/", "/drives/nvme-flash/", "/compare/", "/sizing/", "/explain/", "/search/", "/data/"]
+)
+def test_a_link_with_marks_is_answered_as_the_one_without(client, path):
+    plain, marked = client.get(path), client.get(f"{path}?{MARKS}")
+    assert (marked.status_code, marked["ETag"]) == (200, plain["ETag"])
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/drives/nvme-flash/", "/compare/", "/sizing/", "/explain/"])
+def test_another_unknown_parameter_is_still_named_beside_marks(client, path):
+    answer = client.get(f"{path}?{MARKS}&colour=red")
+    assert (answer.status_code, "colour: expected" in answer.text, "utm_" in answer.text) == (400, True, False)
+
+
+@pytest.mark.django_db
+def test_the_api_takes_marks_too_and_names_others(client):
+    assert client.get(f"/api/v1/certificates/?{MARKS}").status_code == 200
+    assert client.get(f"/api/v1/certificates/?{MARKS}&colour=red").status_code == 400

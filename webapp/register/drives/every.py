@@ -1,0 +1,22 @@
+"""One list of the drives of all categories: the answer to what holds a load, whatever it is."""
+
+from results.models import Category
+from webapp.register import columns
+from webapp.register.categories import BY_CHOICE, COMMON_NOTES, ENDURANCE_NOTE, EVERY_CLOUD_NOTES, SHARES, STATES_NOTE
+from webapp.register.drives import filters
+from webapp.register.drives.page import Room
+from webapp.register.tables import TableSpec
+
+NAME = "all"  # of the one table, as rows of it are exported
+COLUMNS = (
+    *(columns.DRIVE, columns.CATEGORY, columns.CAPACITY, columns.STORAGE, columns.SPEED, *SHARES),
+    *(columns.ENDURANCE, columns.NOTES, columns.ACT, columns.SOURCE, columns.TIER, columns.STARTED, columns.FIRMWARE),
+)
+NOTES = (*COMMON_NOTES, EVERY_CLOUD_NOTES[0], EVERY_CLOUD_NOTES[1], ENDURANCE_NOTE, STATES_NOTE)
+SPEC = TableSpec(NAME, "Drives of all categories", COLUMNS, by_choice=BY_CHOICE, reading_notes=NOTES)
+FILTERS = (filters.CATEGORY, *filters.OF_DRIVES)
+
+
+def every_room() -> Room:
+    """Return the page of all categories; what is historical is left out unless asked for."""
+    return Room(NAME, (SPEC,), FILTERS, categories=tuple(Category.values))

@@ -1,0 +1,62 @@
+"""The sentence above the tables of drives: how many results, the fastest within the limits, and how many are over.
+
+static/js/drives/headline.js says the same in the browser, where limits change on the page.
+"""
+
+from collections.abc import Iterable
+
+from results.models import Statistic
+from webapp.register.drives.beside import current_rows
+from webapp.register.drives.coded import Rows, Shelf, rows_of
+from webapp.register.drives.judged import Judge, name_of, ranked_tps, standing
+from webapp.register.drives.page import DrivesPage
+from webapp.register.sentences import HOW, devices_words, results_words
+from webapp.register.your_limits import YourLimits
+from webapp.templatetags import units
+
+
+def headline_of(page: DrivesPage) -> str:
+    """Return a page's sentence; that of the profile's limits is made once for each state of the register."""
+
+    def told() -> str:
+        return headline(page.shelf, current_rows(page) & standing(page.shelf), page.judge, page.limits)
+
+    key = ("headline", page.room.name, page.profile)
+    return told() if page.limits.is_own else page.shelf.remember(key, told)
+
+
+def headline(shelf: Shelf, rows: Rows, judge: Judge, limits: YourLimits) -> str:
+    """Say of these rows how many results they are, the fastest within the limits, and how many are over one."""
+    published = (rows & _of_statistic(shelf, Statistic.STEADY_AS_PUBLISHED)).bit_count()
+    within = f"Fastest within {'your' if limits.is_own else 'the'} limits"
+    fastest = (f"{within} {said}" for said in _fastest(shelf, rows & judge.passes))
+    over = over_words((rows & judge.over).bit_count(), rows.bit_count(), limits)
+    return " ".join([results_words(published, rows.bit_count() - published), *fastest, *over])
+
+
+def over_words(over: int, count: int, limits: YourLimits) -> list[str]:
+    """Say how many are over a limit and whose it is; of the profile's nothing where none is, a reader's are named."""
+    said = f"{units.count(over)} of {units.count(count)} {'is' if over == 1 else 'are'} over a limit of"
+    if limits.is_own:
+        return [f"{said} yours: {limits.sentence}."]
+    return [f"{said} the profile."] if over else []
+
+
+def _of_statistic(shelf: Shelf, statistic: str) -> Rows:
+    coded = shelf.columns["statistic"]
+    return coded.having([word == statistic for word in coded.words] + [False])
+
+
+def _fastest(shelf: Shelf, rows: Rows) -> Iterable[str]:
+    """Name the fastest of these rows, one for each statistic: they do not compare."""
+    tps = shelf.columns["tps"]
+    for kind, how in HOW.items():
+        same = rows_of(rows & _of_statistic(shelf, kind))
+        row = max(same, key=lambda each: ranked_tps(shelf, each), default=None)
+        if row is not None and tps.value(row):
+            yield f"{how}: {name_of(shelf, row)} at {tps.word(row)} tps{_together(shelf, row)}."
+
+
+def _together(shelf: Shelf, row: int) -> str:
+    columns = shelf.columns
+    return devices_words(columns["storage"].word(row), int(columns["device_count"].word(row) or 1))

@@ -1,0 +1,54 @@
+"""The embargo of a submission on its page: until when, and moving or ending it."""
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
+
+from results.embargo import change_embargo, may_change_embargo
+from results.models import Submission
+from results.refused import ReviewRefusedError
+from results.submission_states import StatedSubmission, SubmissionState
+from webapp.accounts.requests import UserRequest, members_only
+from webapp.submissions.access import find_submission, is_owner_or_staff
+from webapp.submissions.forms import EmbargoForm
+from webapp.templatetags import units
+
+
+@require_POST
+@members_only
+def move_embargo(request: UserRequest, public_id: str) -> HttpResponse:
+    """Set, move or end the embargo for whom the submission belongs to, and show what became of it."""
+    submission = find_submission(public_id)
+    if submission is None or not is_owner_or_staff(request, submission):
+        raise Http404(f"No submission is named {public_id}.")
+    form = EmbargoForm(request.POST)
+    try:
+        messages.success(request, _move(request, submission, form))
+    except ReviewRefusedError as refusal:
+        messages.error(request, str(refusal))
+    return redirect("submission-detail", public_id)
+
+
+def _move(request: UserRequest, submission: StatedSubmission, form: EmbargoForm) -> str:
+    if not form.is_valid():
+        raise ReviewRefusedError("Nothing was changed. " + " ".join(map(str, form.errors["embargo_until"])))
+    until = form.cleaned_data["embargo_until"]
+    change_embargo(submission, until, request.user)
+    return f"Nothing of it is public before {units.moment(until)}." if until else "It is under no embargo."
+
+
+def embargo_form(request: HttpRequest, submission: StatedSubmission) -> EmbargoForm | None:
+    """Return the form where the embargo may be moved: by its owners and staff, until something of it was public."""
+    if submission.state == SubmissionState.FAILED or not may_change_embargo(submission):
+        return None
+    if not is_owner_or_staff(request, submission):
+        return None
+    return EmbargoForm(initial={"embargo_until": submission.embargo_until})
+
+
+def embargo_sentence(submission: Submission) -> str:
+    """Return what is said of an embargo on the submission's page; nothing of one that has ended."""
+    if submission.embargo_until is None or not may_change_embargo(submission):
+        return ""
+    return f"Under embargo: nothing of it is public before {units.moment(submission.embargo_until)}."

@@ -1,0 +1,15 @@
+"""The tag for the head of a column: `<a class="means" href="{% meaning 'tps' %}">Speed</a>`."""
+
+from django import template
+
+from webapp.register.explain.meanings import BY_CODE, meaning_address
+
+register = template.Library()
+
+
+@register.simple_tag
+def meaning(code: str) -> str:
+    """Return where a column's meaning stands. Raises ValueError for a code without one: no head may be without."""
+    if code not in BY_CODE:
+        raise ValueError(f"{code}: expected the code of a column that webapp/register/explain has a meaning of")
+    return meaning_address(code)

@@ -1,0 +1,52 @@
+"""Marks that mail programs, search engines and networks hang onto links: left out before anything reads a query.
+
+They say where a reader came from and ask for nothing, so a link that carries some is answered as the one without. Any
+other parameter that a page does not know is still refused by name.
+"""
+
+from collections.abc import Callable
+from urllib.parse import unquote_plus
+
+from django.http import HttpRequest, HttpResponse
+
+CAMPAIGN = "utm_"  # utm_source, utm_medium, utm_campaign, ...: the family grows, its beginning stays
+# Each from the documentation of who hangs it on: Google, Meta, Microsoft, Yandex, X, TikTok, LinkedIn, Pinterest,
+# Mailchimp, HubSpot, Marketo, Olytics, Vero.
+MARKS = frozenset([
+    "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "gad_source", "gad_campaignid", "srsltid", "_ga", "_gl", "fbclid",
+    "igshid", "igsh", "msclkid", "yclid", "ysclid", "twclid", "ttclid", "li_fat_id", "epik", "mc_cid", "mc_eid",
+    "_hsenc", "_hsmi", "__hssc", "__hstc", "__hsfp", "hsctatracking", "mkt_tok", "oly_anon_id", "oly_enc_id",
+    "vero_id", "vero_conv",
+])  # fmt: skip
+
+
+def is_mark(name: str) -> bool:
+    """Tell whether a parameter only says where a reader came from.
+
+    >>> [is_mark(name) for name in ("utm_source", "fbclid", "hsCtaTracking", "sort", "utm", "clid")]
+    [True, True, True, False, False, False]
+    """
+    lower = name.lower()
+    return lower in MARKS or lower.startswith(CAMPAIGN)
+
+
+def without_marks(query: str) -> str:
+    """Return a query string, as an address has it, without such parameters; all others as they are.
+
+    >>> without_marks("utm_source=mail&sort=-tps&fbclid=x"), without_marks("a=1&&b="), without_marks("utm_source")
+    ('sort=-tps', 'a=1&&b=', '')
+    """
+    parts = query.split("&")
+    kept = [part for part in parts if not is_mark(unquote_plus(part.partition("=")[0]))]
+    return query if len(kept) == len(parts) else "&".join(kept)
+
+
+class TrackingMarksMiddleware:
+    """Leaves the marks out of a request's query, for pages, files and the API alike."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        request.META["QUERY_STRING"] = without_marks(request.META.get("QUERY_STRING", ""))
+        return self.get_response(request)
