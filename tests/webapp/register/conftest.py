@@ -81,6 +81,14 @@ LOG_BYTES = b"\nACT version 6.6\n"
 numbers = count(1)
 
 
+@pytest.fixture(autouse=True)
+def data_dir(tmp_path, settings):
+    """Dumps and snapshots below a directory of the test's own."""
+    settings.DATA_DIR = tmp_path
+    settings.SNAPSHOT_DIR = tmp_path / "snapshots"
+    return tmp_path
+
+
 @pytest.fixture
 def catalogue(db):
     """The published results, imported."""

@@ -36,19 +36,23 @@ def write_due() -> Path | None:
 
     A dump that tells what is withheld by now is removed, and that of today is written anew.
     """
-    with _only_one() as is_ours:
+    with _only_one(waits=False) as is_ours:
         if not is_ours:
             return None
         withheld = set(withheld_runs())
         remove_dumps(dump for dump in dumps() if not withheld <= set(dump.withheld))
         if newest_day() >= datetime.now(UTC).date().isoformat():
             return None
-        return write_dump()
+        return _write()
 
 
 def write_dump() -> Path:
-    """Write a dump of now, and return where it stands."""
-    shelf().mkdir(mode=0o750, parents=True, exist_ok=True)
+    """Write a dump of now, and return where it stands; waits for another process that writes one."""
+    with _only_one(waits=True):
+        return _write()
+
+
+def _write() -> Path:
     now = datetime.now(UTC)
     # A name that begins with a dot is never taken for a dump, and removed with the next one if this is cut short.
     directory = Path(tempfile.mkdtemp(prefix=".being-written-", dir=shelf()))
@@ -224,12 +228,15 @@ def _write_manifest(directory: Path, now: datetime, files: list[DumpFile], withh
 
 
 @contextmanager
-def _only_one() -> Iterator[bool]:
-    """Hold the lock of who writes; False where another process does."""
+def _only_one(*, waits: bool) -> Iterator[bool]:
+    """Hold the lock of who writes; False where another process does and this one does not wait.
+
+    Who puts a dump away removes all that is half written, so two at once would take each other's files.
+    """
     shelf().mkdir(mode=0o750, parents=True, exist_ok=True)
     with (shelf() / "lock").open("w") as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
         except BlockingIOError:
             yield False
         else:

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import shutil
+import threading
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -141,6 +142,19 @@ def test_what_is_sequestered_later_leaves_every_dump_that_stands(make_log_run):
     assert (list(read_rows(dump, "runs")), dump.withheld) == ([], [run.public_id])
     assert {path.name for path in shelf.shelf().iterdir()} == {today.name, "lock"}
     assert write_due() is None
+
+
+def test_a_dump_waits_for_one_that_is_being_written(monkeypatch):
+    written = []
+    monkeypatch.setattr(writing, "_write", lambda: written.append("dump"))
+    second = threading.Thread(target=write_dump)
+    with writing._only_one(waits=False):
+        second.start()
+        second.join(0.2)
+        assert not written
+        assert write_due() is None
+    second.join()
+    assert written == ["dump"]
 
 
 def test_many_rows_come_in_several_batches(make_log_run, monkeypatch):
