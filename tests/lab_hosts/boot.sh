@@ -1,7 +1,7 @@
 #!/bin/sh
 # First process of a lab host in namespaces of its own: a root file system over this machine's, which keeps what is
 # written to it on the host's own disk, and a /dev that holds only the devices that were handed in.
-# Called as: boot.sh DISK HOSTNAME
+# Called as: boot.sh DISK HOSTNAME sh|systemd
 set -eu
 disk=$1
 mount --make-rprivate /
@@ -21,6 +21,18 @@ for node in null zero full random urandom tty; do cp -a "/dev/$node" "dev/$node"
 mount --bind "$disk/boot_id" proc/sys/kernel/random/boot_id
 hostname "$2"
 ip link set lo up
+if [ "$3" = systemd ]; then
+  # Its control groups alone, and nothing of what this machine starts.
+  mount -t tmpfs -o mode=0755 groups sys/fs/cgroup
+  mkdir sys/fs/cgroup/systemd sys/fs/cgroup/unified
+  mount -t cgroup -o none,name=systemd groups sys/fs/cgroup/systemd
+  mount -t cgroup2 groups sys/fs/cgroup/unified
+  rm -rf etc/systemd/system && mkdir etc/systemd/system
+  printf '[Unit]\nDefaultDependencies=no\n' > etc/systemd/system/lab.target
+  touch run/booted
+  exec chroot . env -i container=lab PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+    /usr/lib/systemd/systemd --system --unit=lab.target --log-target=null --show-status=no
+fi
 touch run/booted
 # Whatever loses its parent comes here; `wait` takes its status, as an init does.
 exec chroot . /bin/sh -c 'while :; do sleep 86400 & wait; done'

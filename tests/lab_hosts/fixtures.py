@@ -18,8 +18,8 @@ def new_lab_host(tmp_path):
     """Make lab hosts, each booted, and take them away with the test."""
     hosts = []
 
-    def make(name="lab-host", **options):
-        host = NamespaceHost(tmp_path, name, **options)
+    def make(name="lab-host", kind=NamespaceHost, **options):
+        host = kind(tmp_path, name, **options)
         hosts.append(host)
         host.boot()
         return host

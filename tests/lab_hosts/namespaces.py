@@ -48,6 +48,8 @@ def missing() -> str:
 class NamespaceHost:
     """One lab host. Its disk is mounted in `directory`; `disk_mib` is how large that is, for a disk that fills."""
 
+    init = "sh"
+
     def __init__(self, directory: str | Path, name: str = "lab-host", disk_mib: int = 256) -> None:
         self.name = name
         self.disk = Path(directory) / f"{name}.disk"
@@ -69,10 +71,8 @@ class NamespaceHost:
     def boot(self) -> None:
         """Start the host's first process and its sshd."""
         (self.disk / "boot_id").write_text(f"{uuid.uuid4()}\n")
-        # Should this session be killed, nothing of the host outlives it.
-        spaces = ["--mount", "--pid", "--uts", "--ipc", "--fork", "--kill-child=KILL"]
-        command = ["setpriv", "--pdeathsig", "KILL", "nsenter", f"--net={self.wire.path}", "unshare", *spaces]
-        command += ["sh", str(BOOT), str(self.disk), self.name]
+        command = ["setpriv", "--pdeathsig", "KILL", "nsenter", f"--net={self.wire.path}", *self._spaces()]
+        command += ["sh", str(BOOT), str(self.disk), self.name, self.init]
         with (self.disk / "boot.log").open("ab") as log:
             self.launcher = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self.first = self._wait_for(self._first_process)
@@ -81,6 +81,10 @@ class NamespaceHost:
         for name, backing in self.devices.items():
             self._make_node(name, backing)
         self.start_sshd()
+
+    def _spaces(self) -> list[str]:
+        """Return the command that boots the host; should this session be killed, nothing of it outlives that."""
+        return ["unshare", "--mount", "--pid", "--uts", "--ipc", "--fork", "--kill-child=KILL"]
 
     def power_off(self) -> None:
         """Kill everything that runs on the host, at once; its disk keeps what was written."""

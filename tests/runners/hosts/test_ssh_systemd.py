@@ -1,0 +1,89 @@
+"""A lab host over SSH whose init is a real systemd: what it starts is a scope of its own."""
+
+import pytest
+
+from runners.hosts.connections import CONNECTIONS
+from runners.hosts.protocol import Detached
+from runners.hosts.ssh import SshHost
+from tests.lab_hosts.systemd import SystemdHost, missing_systemd
+from tests.runners.hosts.test_local import wait_until
+from tests.runners.hosts.test_ssh import drive_key, start
+
+__all__ = ["drive_key", "start"]
+
+pytestmark = [
+    pytest.mark.lab_hosts,
+    pytest.mark.django_db,
+    pytest.mark.skipif(missing_systemd() != "", reason=missing_systemd()),
+]
+
+
+OF_SSHD = "/sys/fs/cgroup/unified/system.slice/lab-sshd.service/cgroup.procs"
+
+
+@pytest.fixture
+def enrolled(new_enrolled):
+    return new_enrolled("lab-host", kind=SystemdHost)
+
+
+@pytest.fixture
+def there(enrolled):
+    return enrolled[0]
+
+
+@pytest.fixture
+def host(enrolled):
+    return SshHost(enrolled[1])
+
+
+def group_of(there, pid):
+    """Return the control group of a process, as its host's systemd names it."""
+    lines = there.path(f"/proc/{pid}/cgroup").read_text().splitlines()
+    (group,) = (line.removeprefix("0::") for line in lines if line.startswith("0::"))
+    return group.partition(there.wire.name)[2]
+
+
+def scopes(there):
+    return there.run("systemctl", "list-units", "--plain", "--no-legend", "--type=scope", "run-*").stdout
+
+
+def test_a_host_tells_that_systemd_is_its_init(host):
+    assert host.health()["init"] == "systemd"
+
+
+def test_a_run_is_a_scope_of_its_own_and_leaves_none_behind(there, host, start):
+    started = start()
+    assert started.state is Detached.RUNNING
+    assert "drivetest of the run d-one" in scopes(there)
+    groups = {group_of(there, pid) for pid in there.pids_of("drivetest")}
+    assert len(groups) == 1
+    assert groups.pop().startswith("/system.slice/run-")
+    host.stop("d-one")
+    wait_until(lambda: host.status("d-one").state is Detached.ENDED)
+    assert host.status("d-one").exit_status == 5
+    wait_until(lambda: not scopes(there))
+
+
+def test_a_run_outlives_the_service_of_sshd_with_all_that_is_in_its_group(there, host, start):
+    before = start()
+    there.run("sh", "-c", f"echo $$ > {OF_SSHD}; sleep 600 >/dev/null 2>&1 &")
+    there.stop_sshd()
+    wait_until(lambda: not there.pids_of("sleep"))  # what a service leaves behind ends with it
+    CONNECTIONS.close()
+    there.start_sshd()
+    now = host.status("d-one")
+    assert (now.state, now.pid) == (Detached.RUNNING, before.pid)
+
+
+def test_a_start_that_is_repeated_tells_the_same_process(there, start):
+    first, again = start(), start()
+    assert first.pid == again.pid
+    assert len(scopes(there).splitlines()) == 1
+
+
+def test_a_rebooted_host_tells_an_end_that_nobody_saw(there, host, start):
+    start()
+    there.reboot()
+    status = host.status("d-one")
+    assert (status.state, status.exit_status) == (Detached.ENDED, None)
+    assert "rebooted" in status.reason
