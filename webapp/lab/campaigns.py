@@ -15,6 +15,7 @@ from runners.campaigns.models import Campaign
 from runners.campaigns.terms import terms_of
 from runners.models import Device
 from runners.recipes import RECIPES
+from runners.retired import OutOfServiceError
 from runners.safety import may_certify
 from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, staff_only
@@ -43,7 +44,7 @@ def order_campaign(request: UserRequest, device_id: int) -> HttpResponse:
         try:
             campaign = actions.start(device, organisation, form.wanted(), request.user)
             return redirect("campaign-detail", campaign.public_id)
-        except actions.DriveTakenError as error:
+        except (actions.DriveTakenError, OutOfServiceError) as error:
             form.add_error(None, str(error))
     context = {"device": device, "form": form, "organisation": organisation, "may_certify": may_certify(device)}
     context |= {"cautions": cautions_of(device), "must_type_label": must_type_label(device)}

@@ -9,6 +9,7 @@ from results.models import Event
 from runners.drive_keys import keys_of
 from runners.health import told_at
 from runners.models import Device, DriveState, Host
+from runners.retired import out_of_service
 from webapp.templatetags.units import moment
 
 LABEL_FIELD = "typed_label"
@@ -30,6 +31,8 @@ def cautions_at_binding(host: Host, path: str, drive_key: str, document: Mapping
 
 def cautions_of(device: Device) -> list[Caution]:
     """Return what stands against a device, as far as its host has told so far."""
+    if retired := out_of_service(device):
+        return [Caution("retired", retired)]
     document, at = last_identified(device)
     return _of_data(device.path, document, f"as its host said on {moment(at)}") + _of_list(
         device.host, device.drive_key

@@ -11,6 +11,7 @@ from runners.models import Device, DriveState, Host
 from runners.orders import Order
 from runners.recipes.act_config import DESTROY
 from runners.recipes.ycsb_setup import SetupError, parse_setup
+from runners.retired import OutOfServiceError, out_of_service, retirement_of
 from runners.safety import may_be_told_to_destroy, may_certify
 from runners.ycsb_hosts import missing_programs
 from webapp.accounts.requests import UserRequest, staff_only
@@ -35,6 +36,8 @@ def detail(request: UserRequest, device_id: int) -> HttpResponse:
         "may_be_told_to_destroy": may_be_told_to_destroy(device),
         "cautions": cautions_of(device),
         "must_type_label": must_type_label(device),
+        "retirement": retirement_of(device),
+        "out_of_service": out_of_service(device),
         "may_be_swept": device.host.kind == Host.Kind.LOCAL,
         "section": "lab",
     }
@@ -52,7 +55,11 @@ def prepare(request: UserRequest, device_id: int) -> HttpResponse:
         return redirect("lab-device", device_id)
     consents = bool(request.POST.get(DESTROY)) and may_be_told_to_destroy(device)
     asked = Order(recipe="prep", options={DESTROY: True} if consents else {})
-    dispatch = orders.order(device, organisation, asked, request.user)
+    try:
+        dispatch = orders.order(device, organisation, asked, request.user)
+    except OutOfServiceError as error:
+        messages.error(request, str(error))
+        return redirect("lab-device", device_id)
     return redirect("dispatch-detail", dispatch.public_id)
 
 

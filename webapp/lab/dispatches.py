@@ -9,6 +9,7 @@ from results.models import Organisation
 from runners import orders
 from runners.campaigns.actions import open_on
 from runners.models import Device, Dispatch
+from runners.retired import OutOfServiceError, out_of_service
 from runners.safety import may_certify
 from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, staff_only
@@ -30,8 +31,11 @@ def order_run(request: UserRequest, device_id: int) -> HttpResponse:
     if request.method == "POST" and (objection := objection_to_ask(request, device, organisation)):
         form.add_error(None, objection)
     if request.method == "POST" and organisation is not None and form.is_valid():
-        dispatch = orders.order(device, organisation, form.order(), request.user)
-        return redirect("dispatch-detail", dispatch.public_id)
+        try:
+            dispatch = orders.order(device, organisation, form.order(), request.user)
+            return redirect("dispatch-detail", dispatch.public_id)
+        except OutOfServiceError as error:
+            form.add_error(None, str(error))
     context = {"device": device, "form": form, "organisation": organisation, "may_certify": may_certify(device)}
     context |= {"cautions": cautions_of(device), "must_type_label": must_type_label(device)}
     return render(request, "lab/order.html", context | {"section": "lab"})
@@ -46,6 +50,8 @@ def objection_to_order(device: Device, organisation: Organisation | None) -> str
     """Say why nothing can be ordered on a device now; empty where it can."""
     if organisation is None:
         return NO_LAB
+    if retired := out_of_service(device):
+        return retired
     campaign = open_on(device.drive_key)
     return f"Campaign {campaign} has this drive. Wait for its end, or cancel it." if campaign else ""
 
@@ -114,7 +120,11 @@ def retry_dispatch(request: UserRequest, public_id: str) -> HttpResponse:
     if campaign := open_on(old.drive_key):
         messages.error(request, f"Campaign {campaign} has this drive. Wait for its end, or cancel it.")
         return redirect("dispatch-detail", public_id)
-    new = orders.retry(old, request.user)
+    try:
+        new = orders.retry(old, request.user)
+    except ValueError as error:
+        messages.error(request, f"Not ordered again: {error}")
+        return redirect("dispatch-detail", public_id)
     if new is None:
         messages.error(request, "Nothing to order again: it has not ended so, or it was ordered again before.")
         return redirect("dispatch-detail", public_id)
