@@ -192,6 +192,20 @@ class Dispatch(models.Model):
     def __str__(self) -> str:
         return self.public_id
 
+    @property
+    def is_starting(self) -> bool:
+        """Tell whether its program was started and has written nothing yet: drivetest looks at the drive first.
+
+        A drive that it refuses then was never loaded. Of a recipe of several stages that is told of the first alone.
+        """
+        has_written = self.log_bytes > 0 or bool(self.progress.get("tail"))
+        return self.state == State.RUNNING and self.stage == 0 and not has_written
+
+    @property
+    def shown_state(self) -> str:
+        """Return the state for people: `starting` until the program has passed drivetest's own gate."""
+        return "starting" if self.is_starting else str(self.state)
+
 
 class Step(models.Model):
     """One move of a dispatch from state to state: append-only, shown on its page."""

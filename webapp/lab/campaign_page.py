@@ -116,7 +116,7 @@ def version_of_campaign(campaign: Campaign, rungs: list[Rung], others: list[Disp
     shown = [campaign.state, campaign.reason, campaign.next_at, campaign.terms, campaign.steps_count]
     climbed = [
         [
-            rung.dispatch.state,
+            rung.dispatch.shown_state,
             rung.dispatch.last_label_s,
             rung.dispatch.gaps_count,
             rung.outcome.result,
