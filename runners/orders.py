@@ -146,14 +146,18 @@ def retry(dispatch: Dispatch, actor: AbstractBaseUser) -> Dispatch | None:
     """
     if not may_be_retried(dispatch):
         return None
-    asked = Order(**{each.name: getattr(dispatch, each.name) for each in fields(Order)})
     try:
         with transaction.atomic():
-            return order(dispatch.device, dispatch.organisation, asked, actor, Place(retry_of=dispatch))
+            return order(dispatch.device, dispatch.organisation, asked_of(dispatch), actor, Place(retry_of=dispatch))
     except IntegrityError:
         if Dispatch.objects.filter(retry_of=dispatch).exists():
             return None
         raise
+
+
+def asked_of(dispatch: Dispatch) -> Order:
+    """Return what was ordered with a dispatch."""
+    return Order(**{each.name: getattr(dispatch, each.name) for each in fields(Order)})
 
 
 def cancel(dispatch: Dispatch, actor: AbstractBaseUser, reason: str = "") -> bool:

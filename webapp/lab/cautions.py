@@ -2,18 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
-from results.models import Event
-from runners.drive_keys import keys_of
+from runners.foreseen import SIGNATURE, is_listed, last_identified
 from runners.health import told_at
-from runners.models import Device, DriveState, Host
+from runners.models import Device, Host
+from runners.recipes.act_config import DESTROY
 from runners.retired import out_of_service
+from runners.safety import may_be_told_to_destroy
 from webapp.templatetags.units import moment
 
 LABEL_FIELD = "typed_label"
-SIGNATURE = "signature"
 
 
 @dataclass(frozen=True)
@@ -39,15 +38,6 @@ def cautions_of(device: Device) -> list[Caution]:
     )
 
 
-def last_identified(device: Device) -> tuple[dict[str, Any], datetime]:
-    """Return what the host told of the drive last, and when: at its binding, or at a look of a dispatch since."""
-    bound = Event.objects.filter(kind="device-bound", subject_type="device", subject_id=str(device.pk))
-    bound_at = bound.order_by("-at").values_list("at", flat=True).first() or device.added_at
-    looks = DriveState.objects.filter(drive_key=device.drive_key, dispatch__device=device, at__gt=bound_at)
-    told = looks.exclude(document={}).order_by("-at", "-pk").first()
-    return (device.identity, bound_at) if told is None else (told.document, told.at)
-
-
 def must_type_label(device: Device) -> bool:
     """Tell whether an order needs the device's label typed: data was recognised on it, or nobody has told."""
     document, _ = last_identified(device)
@@ -61,6 +51,12 @@ def objection_to_label(device: Device, typed: str) -> str:
     return (
         f"Nothing was ordered: expected the device's label, {device.label}, typed to confirm; got {typed or 'nothing'}."
     )
+
+
+def with_consent(device: Device, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an order's options with the consent that the typed label gave: what it was asked for is written over."""
+    consents = must_type_label(device) and may_be_told_to_destroy(device)
+    return {**options, DESTROY: True} if consents else dict(options)
 
 
 def _of_data(path: str, document: Mapping[str, Any], as_told: str) -> list[Caution]:
@@ -80,10 +76,10 @@ def _of_data(path: str, document: Mapping[str, Any], as_told: str) -> list[Cauti
 def _of_list(host: Host, drive_key: str) -> list[Caution]:
     if host.kind != Host.Kind.SSH:
         return []
-    listed, at = host.health.get("drives"), moment(told_at(host.health))
+    listed, at = is_listed(host, drive_key), moment(told_at(host.health))
     if listed is None:
         return [Caution("list unknown", f"Host {host} has not told yet which drives may be loaded. Check it first.")]
-    if any(drive_key in keys_of(key) or key in keys_of(drive_key) for key in listed):
+    if listed:
         return []
     asked = f"as it said on {at}" if at else "as it said at its last check"
     return [
