@@ -2,16 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
+from django.utils import timezone
+
+from runners.campaigns.ladder import rung_of, with_what_was_read
+from runners.campaigns.outcome import Result
+from runners.campaigns.terms import Terms
 from runners.foreseen import SIGNATURE, is_listed, last_identified
 from runners.health import told_at
-from runners.models import Device, Host
+from runners.models import Device, Dispatch, Host
 from runners.recipes.act_config import DESTROY
 from runners.retired import out_of_service
 from runners.safety import may_be_told_to_destroy
-from webapp.templatetags.units import moment
+from webapp.templatetags.units import counted, duration, moment
 
+MINUTE_S = 60
 LABEL_FIELD = "typed_label"
 
 
@@ -33,9 +40,8 @@ def cautions_of(device: Device) -> list[Caution]:
     if retired := out_of_service(device):
         return [Caution("retired", retired)]
     document, at = last_identified(device)
-    return _of_data(device.path, document, f"as its host said on {moment(at)}") + _of_list(
-        device.host, device.drive_key
-    )
+    told = _of_data(device.path, document, f"as its host said on {moment(at)}")
+    return told + _of_list(device.host, device.drive_key) + _of_overload(device)
 
 
 def must_type_label(device: Device) -> bool:
@@ -71,6 +77,23 @@ def _of_data(path: str, document: Mapping[str, Any], as_told: str) -> list[Cauti
     if SIGNATURE not in document:
         return [Caution("data unknown", f"Whether {path} holds data is not known, {as_told}. A run destroys what is.")]
     return []
+
+
+def _of_overload(device: Device) -> list[Caution]:
+    """Tell of a last run that was too much for the drive, for as long as a campaign would let it rest."""
+    rest = timedelta(seconds=Terms().overload_rest_s)
+    ended = Dispatch.objects.filter(drive_key=device.drive_key, started_at__isnull=False, ended_at__isnull=False)
+    last = with_what_was_read(ended.order_by("-ended_at")[:1]).first()
+    if last is None or last.ended_at is None or (age := timezone.now() - last.ended_at) >= rest:
+        return []
+    if rung_of(last, ()).outcome.result is not Result.OVERLOADED:
+        return []
+    minutes = counted(int(age.total_seconds()) // MINUTE_S, "minute")
+    sentence = (
+        f"The last run, {last}, overloaded the drive and ended {minutes} ago: for some hours it may look worse than it "
+        f"is. A campaign leaves it alone for {duration(rest.seconds)} first."
+    )
+    return [Caution("overloaded", sentence)]
 
 
 def _of_list(host: Host, drive_key: str) -> list[Caution]:

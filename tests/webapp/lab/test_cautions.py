@@ -1,11 +1,13 @@
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.utils import timezone
 
 from results.models import Event
 from runners.campaigns.models import Campaign
 from runners.models import Device, Dispatch, DriveState, Host
 from runners.recipes.act_config import DESTROY
+from runners.states import State
 from tests.runners.ssh_host import HEALTH, PINNED
 from tests.webapp.lab.programs import allow
 from tests.webapp.lab.test_dispatches import ASKED
@@ -121,3 +123,17 @@ def test_a_device_is_renamed_by_its_own_form_and_the_history_keeps_both(lab_clie
     device.refresh_from_db()
     assert device.label == "bench 3"
     assert Event.objects.get(kind="device-renamed").details == {"label": "bench 3", "before": "fake drive"}
+
+
+@pytest.mark.parametrize(
+    ("minutes", "exit_status", "told"), [(12, 4, ["overloaded"]), (119, 4, ["overloaded"]), (121, 4, []), (12, 0, [])]
+)
+def test_a_drive_that_was_overloaded_lately_says_so_where_runs_are_ordered(
+    lab_client, device, in_state, minutes, exit_status, told
+):
+    ended_at = timezone.now() - timedelta(minutes=minutes)
+    dispatch = in_state(State.DONE, started_at=ended_at, ended_at=ended_at, exit_status=exit_status)
+    assert words(cautions_of(device)) == told
+    for part in ("", "order/"):
+        page = lab_client.get(f"/lab/devices/{device.pk}/{part}").text
+        assert (f"The last run, {dispatch}, overloaded the drive and ended {minutes} minutes ago" in page) is bool(told)
