@@ -199,8 +199,8 @@ def fault_of_bytes(dispatch: Dispatch, there: NamespaceHost) -> list[str]:
 
 
 def missing_on(page: str) -> list[str]:
-    box = re.search(r"Missing for a certificate:.*?<ul[^>]*>(.*?)</ul>", page, re.DOTALL)
-    return [html.unescape(item) for item in re.findall(r"<li>(.*?)</li>", box[1])] if box else []
+    missing = re.findall(r'<li><span class="fail">missing</span> [^:]*: (.*?)</li>', page)
+    return [html.unescape(item) for item in missing]
 
 
 def says_what_is_short(sentences: list[str]) -> bool:

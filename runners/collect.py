@@ -13,6 +13,7 @@ from runners.moves import move
 from runners.overdue import overdue_words
 from runners.progress import last_words
 from runners.recipes import RECIPES
+from runners.safety import may_be_told_to_destroy
 from runners.stages import current_run, stages_of, was_refused, why_it_ended_badly
 from runners.states import WORKER, State
 
@@ -45,7 +46,7 @@ def _reason(dispatch: Dispatch, host: LabHost) -> str:
     if len(stages_of(dispatch)) > 1:
         return why_it_ended_badly(dispatch) or exits.REASONS[exits.FINISHED]
     words = overdue_words(dispatch, dispatch.exit_status)
-    return why_it_ended(host, current_run(dispatch), dispatch.exit_status) + words
+    return why_it_ended(dispatch, host, dispatch.exit_status) + words
 
 
 def _cut_words(dispatch: Dispatch, left: Mapping[str, Any]) -> str:
@@ -60,8 +61,10 @@ def _cut_words(dispatch: Dispatch, left: Mapping[str, Any]) -> str:
     return f"; its log was cut on the host: {seen} bytes were seen, {kept} are left"
 
 
-def why_it_ended(host: LabHost, run: str, exit_status: int | None, told: str = "") -> str:
+def why_it_ended(dispatch: Dispatch, host: LabHost, exit_status: int | None, told: str = "") -> str:
     """Return the end of a program in words; of one that did not do its job, with what it said itself."""
     if exit_status not in exits.DID_ITS_JOB:
-        told = last_words(host, run) or told
+        told = last_words(host, current_run(dispatch)) or told
+    if exit_status == exits.REFUSED:
+        told = exits.in_words_of_lab(told, may_consent=may_be_told_to_destroy(dispatch.device))
     return exits.reason(exit_status, told)

@@ -16,6 +16,7 @@ from runners.hosts.connections import COMMAND
 from runners.hosts.keys import fingerprint, public_key
 from runners.locks import hold_host
 from runners.models import UNCONFIRMED, Dispatch, Host
+from runners.retired import retired_words
 from runners.states import LIVE
 
 PROGRAM = "/usr/local/sbin/drivetest"
@@ -57,8 +58,8 @@ class Pins:
 def enrol(name: str, pins: Pins, actor: AbstractBaseUser | None) -> Host:
     """Add a host, or pin it anew; it gets work once a check of what is pinned now has found nothing against it.
 
-    Raises ValueError for pins that `Pins.objections` objects to, for the name of a host that is reached otherwise, and
-    while something may run there: the machine that is pinned anew would say of it that it is absent.
+    Raises ValueError for pins that `Pins.objections` objects to, for the name of a host that is reached otherwise or is
+    retired, and while something may run there: the machine that is pinned anew would say of it that it is absent.
     """
     if wrong := pins.objections():
         raise ValueError("; ".join(f"{field}: {sentence}" for field, sentence in wrong.items()))
@@ -67,6 +68,7 @@ def enrol(name: str, pins: Pins, actor: AbstractBaseUser | None) -> Host:
     columns = vars(pins) | {"kind": Host.Kind.SSH, "objections": [], "checked_at": None}
     columns |= {"next_check_at": Now(), "silent_checks": 0}
     with transaction.atomic():
+        _check_in_service(name)
         _check_nothing_runs(name)
         host, is_new = Host.objects.update_or_create(name=name, defaults=columns)
         Event.objects.create(
@@ -77,6 +79,12 @@ def enrol(name: str, pins: Pins, actor: AbstractBaseUser | None) -> Host:
             details=vars(pins),
         )
     return host
+
+
+def _check_in_service(name: str) -> None:
+    host = Host.objects.filter(name=name).first()
+    if host is not None and host.retired_at is not None:
+        raise ValueError(f"{name}: {retired_words(host)}; take it back into service on its page first")
 
 
 def _check_nothing_runs(name: str) -> None:
@@ -118,7 +126,8 @@ def sshd_rule(user: str) -> str:
 
 def set_up(host: Host) -> list[tuple[str, str]]:
     """Return what the host's operator does, as sentences with the commands that go with them."""
-    drives = "\n".join(f'  "{device.drive_key}",' for device in host.devices.order_by("pk")) or '  "nvme:MODEL:SERIAL",'
+    devices = host.devices.filter(retired_at=None).order_by("pk")
+    drives = "\n".join(f'  "{device.drive_key}",' for device in devices) or '  "nvme:MODEL:SERIAL",'
     return [
         (
             f"Install drivetest for root, the program with SHA-256 {host.program_sha256}.",

@@ -30,6 +30,19 @@ def reason(exit_status: int | None, told: str = "") -> str:
     return f"{words}: {told}" if told else words
 
 
+# How drivetest ends a refusal of recognised data, for whoever runs it by hand.
+# Source: runners/drivetest/crates/load/src/prep/target.rs, TargetError.
+FLAG_REMEDY = "wipe it, or give --i-know-this-destroys-data"
+
+
+def in_words_of_lab(told: str, *, may_consent: bool) -> str:
+    """Return what drivetest said with a remedy that somebody who orders on a page has: no page takes a flag."""
+    ways = "wipe it at the host, or choose another drive"
+    if may_consent:
+        ways = f"order again and type the device's label, which says that it is written over; or {ways}"
+    return told.replace(FLAG_REMEDY, ways)
+
+
 def was_stopped(exit_status: int | None) -> bool:
     """Tell whether a program that was asked to stop ended for that; one that had come to its own end did not."""
     return exit_status in {INTERRUPTED, None}

@@ -16,6 +16,7 @@ from runners.errors import HostError
 from runners.hosts.ssh import SshHost
 from runners.machine import NOBODY, is_here, why_unknown
 from runners.models import Device, Host
+from runners.retired import retired_words
 
 # So many periods may pass without a check; one may fall out when a worker is restarted.
 PERIODS_WITHOUT = 3
@@ -38,6 +39,8 @@ def reasons_for_no_work(host: Host) -> list[str]:
 
     This machine needs no check on a schedule: its room is looked at here. Another machine looks at its own.
     """
+    if retired := retired_words(host):
+        return [f"it is {retired}"]
     if host.kind == Host.Kind.LOCAL:
         return _against_own(host)
     if host.objections:
@@ -56,12 +59,13 @@ def _against_own(host: Host) -> list[str]:
 
 
 def take_due(limit: int) -> list[Host]:
-    """Take up to `limit` hosts over SSH whose check is due, the longest due first; of two workers one takes each.
+    """Take up to `limit` hosts in service over SSH whose check is due, the longest due first; of two workers one each.
 
     Taking puts the next check a period off: what a worker that dies has taken waits for so long.
     """
     with transaction.atomic():
-        due = Host.objects.filter(kind=Host.Kind.SSH, next_check_at__lte=Now()).order_by("next_check_at", "pk")
+        checked = Host.objects.filter(kind=Host.Kind.SSH, retired_at=None)
+        due = checked.filter(next_check_at__lte=Now()).order_by("next_check_at", "pk")
         hosts = list(due.select_for_update(skip_locked=True)[:limit])
         Host.objects.filter(pk__in=[host.pk for host in hosts]).update(next_check_at=Now() + _period())
     return hosts
@@ -98,7 +102,8 @@ def _asked(host: Host, lab_host: SshHost) -> tuple[dict[str, Any] | None, list[s
         told = lab_host.health()
         asked_at = before + (timezone.now() - before) / 2
         told["clock_offset_s"] = round(told["clock_unix_ns"] / NS_PER_S - asked_at.timestamp(), 3)
-        told["devices"] = [_device(lab_host, device, told["drives"]) for device in host.devices.order_by("pk")]
+        devices = host.devices.filter(retired_at=None).order_by("pk")
+        told["devices"] = [_device(lab_host, device, told["drives"]) for device in devices]
         return told, objections_to(host, told)
     except HostError as error:
         return None, [str(error)]

@@ -5,18 +5,19 @@ from itertools import chain
 from typing import IO
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from results.evidence_store import TooLargeError
 from results.models import Event, Evidence
 from runners.closing import status_or_close
 from runners.handing_in import LOG_FILE, SIDE_FILE, archived, fetch_if_there, keep_archive
 from runners.hosts.protocol import Detached, LabHost
-from runners.models import Dispatch
+from runners.models import Dispatch, Host
 from runners.orders import YCSB
 from runners.recipes import prep, ycsb
 from runners.recipes.stage import Role, Stage, beside_run, run_of
 from runners.stages import current_run, stages_of
+from runners.states import State
 
 KEPT, TOO_LARGE = "evidence-kept", "evidence-too-large"
 OUTPUTS = (LOG_FILE, SIDE_FILE, "stdout", "stderr")
@@ -71,6 +72,16 @@ def is_too_large() -> Exists:
     """Tell of rows of dispatches which left more than may be kept now; more may be, once the limit is raised."""
     refused = Event.objects.filter(kind=TOO_LARGE, subject_type="dispatch", subject_id=OuterRef("public_id"))
     return Exists(refused.filter(details__bytes_max__gte=settings.UPLOAD_MAX_BYTES))
+
+
+def unkept(host: Host) -> QuerySet[Dispatch]:
+    """Return the cancelled and lost runs of a host of which what they left there is in no other place."""
+    about = {"subject_type": "dispatch", "subject_id": OuterRef("public_id")}
+    is_kept = Exists(Event.objects.filter(kind=KEPT, details__kind=Evidence.Kind.RUN, **about))
+    has_run = Q(started_at__isnull=False) | Q(state=State.LOST)
+    ended = Dispatch.objects.filter(has_run, state__in=[State.CANCELLED, State.LOST], ended_at__isnull=False)
+    left = ended.filter(device__host=host, run_dirs_removed_at=None, taken_in_at=None, is_never_started=False)
+    return left.exclude(is_kept).order_by("pk")
 
 
 def _files(dispatch: Dispatch, host: LabHost) -> Iterator[tuple[str, IO[bytes]]]:

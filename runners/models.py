@@ -27,6 +27,7 @@ class Host(models.Model):
     the last check, `objections` why it gets no work since then; whether that is too long ago is for runners/health.py.
     `silent_checks` counts the last checks in a row that got no answer; `next_check_at` is by the database's clock.
     `region` and `zone` are where a cloud instance is, in its provider's words; what is run there says so.
+    `retired_at` is since when it is out of service (runners/retiring.py), None while it is in service.
     """
 
     class Kind(models.TextChoices):
@@ -50,6 +51,7 @@ class Host(models.Model):
     silent_checks = models.PositiveSmallIntegerField(default=0, db_default=0)
     region = models.CharField(max_length=PLACE_CHARS, blank=True, default="", db_default="")
     zone = models.CharField(max_length=PLACE_CHARS, blank=True, default="", db_default="")
+    retired_at = models.DateTimeField(null=True)
     added_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -67,7 +69,10 @@ class Host(models.Model):
 
 
 class Device(models.Model):
-    """A drive bound to a host by identity; the path is where it was last seen, never its name."""
+    """A drive bound to a host by identity; the path is where it was last seen, never its name.
+
+    `retired_at` is since when it is out of service (runners/retiring.py), None while it is in service.
+    """
 
     class IdentityKind(models.TextChoices):
         """Virtual devices never certify."""
@@ -84,6 +89,7 @@ class Device(models.Model):
     drive_key = models.CharField(max_length=255)
     path = models.CharField(max_length=255)
     size_bytes = models.BigIntegerField()
+    retired_at = models.DateTimeField(null=True)
     added_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -185,6 +191,20 @@ class Dispatch(models.Model):
 
     def __str__(self) -> str:
         return self.public_id
+
+    @property
+    def is_starting(self) -> bool:
+        """Tell whether its program was started and has written nothing yet: drivetest looks at the drive first.
+
+        A drive that it refuses then was never loaded. Of a recipe of several stages that is told of the first alone.
+        """
+        has_written = self.log_bytes > 0 or bool(self.progress.get("tail"))
+        return self.state == State.RUNNING and self.stage == 0 and not has_written
+
+    @property
+    def shown_state(self) -> str:
+        """Return the state for people: `starting` until the program has passed drivetest's own gate."""
+        return "starting" if self.is_starting else str(self.state)
 
 
 class Step(models.Model):

@@ -19,6 +19,7 @@ from runners.drive_keys import keys_of, unmarked
 from runners.hosts.protocol import Identity
 from runners.machine import machine_id
 from runners.models import UNCONFIRMED, Device, Dispatch, Host, Step
+from runners.retired import BACK, hold_host_in_service, hold_in_service, record
 from runners.states import FINAL, State
 from runners.storable import storable
 from runners.ycsb_hosts import objection_to_hosts
@@ -66,23 +67,31 @@ def add_local_host(actor: AbstractBaseUser) -> Host:
 
 
 def bind(host: Host, identity: Identity, label: str, actor: AbstractBaseUser) -> Device:
-    """Bind a drive to a host by identity; a drive seen there before keeps its row and gets the new path."""
+    """Bind a drive to a host by identity; a drive seen there before keeps its row and gets the new path.
+
+    One that was retired is in service again with that. Raises OutOfServiceError where the host is retired.
+    """
     seen = {
         "label": label,
         "identity_kind": identity.kind,
         "identity": dict(identity.document),
         "path": identity.path,
         "size_bytes": identity.size_bytes,
+        "retired_at": None,
     }
     with transaction.atomic():
+        hold_host_in_service(host)
         known = host.devices.filter(drive_key__in=keys_of(identity.drive_key)).order_by("pk").first()
         # A machine that is two hosts here: claims hold by the key, so the drive keeps the one it was bound by before.
         known = known or Device.objects.filter(drive_key=unmarked(identity.drive_key)).order_by("pk").first()
         key = known.drive_key if known else identity.drive_key
+        was_retired = host.devices.filter(drive_key=key, retired_at__isnull=False).exists()
         device, _ = Device.objects.update_or_create(host=host, drive_key=key, defaults=seen)
         _record(
             actor, "device-bound", "device", str(device.pk), {"drive_key": identity.drive_key, "path": identity.path}
         )
+        if was_retired:
+            record(device, BACK, actor, "its drive was bound again")
     return device
 
 
@@ -91,11 +100,13 @@ def order(
 ) -> Dispatch:
     """Queue a dispatch; the worker is woken after the commit, and finds the row at its next look where that fails.
 
-    Raises ValueError for a YCSB sweep on hosts that cannot carry it out: it would format the drive and then stop.
+    Raises OutOfServiceError where the device or a host is retired, and ValueError for a YCSB sweep on hosts that cannot
+    carry it out: it would format the drive and then stop.
     """
     if asked.recipe == YCSB and (objection := objection_to_hosts(device.host, asked.load_host)):
         raise ValueError(objection)
     with transaction.atomic():
+        hold_in_service(device, asked.load_host)
         dispatch = Dispatch.objects.create(
             organisation=organisation,
             ordered_by_id=actor.pk,
@@ -129,17 +140,24 @@ def may_be_retried(dispatch: Dispatch) -> bool:
 
 
 def retry(dispatch: Dispatch, actor: AbstractBaseUser) -> Dispatch | None:
-    """Order the same again, linked to the old one; None where it may not be, or was by somebody else just now."""
+    """Order the same again, linked to the old one; None where it may not be, or was by somebody else just now.
+
+    Raises what `order` raises.
+    """
     if not may_be_retried(dispatch):
         return None
-    asked = Order(**{each.name: getattr(dispatch, each.name) for each in fields(Order)})
     try:
         with transaction.atomic():
-            return order(dispatch.device, dispatch.organisation, asked, actor, Place(retry_of=dispatch))
+            return order(dispatch.device, dispatch.organisation, asked_of(dispatch), actor, Place(retry_of=dispatch))
     except IntegrityError:
         if Dispatch.objects.filter(retry_of=dispatch).exists():
             return None
         raise
+
+
+def asked_of(dispatch: Dispatch) -> Order:
+    """Return what was ordered with a dispatch."""
+    return Order(**{each.name: getattr(dispatch, each.name) for each in fields(Order)})
 
 
 def cancel(dispatch: Dispatch, actor: AbstractBaseUser, reason: str = "") -> bool:

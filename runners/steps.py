@@ -212,7 +212,7 @@ def _leave_out(dispatch: Dispatch, host: LabHost, reason: str) -> bool:
 
 def _stage_ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
     """YCSB ends with 0 whatever happened: without a line of output nothing that follows would measure anything."""
-    reason = why_it_ended(host, current_run(dispatch), status.exit_status, status.reason)
+    reason = why_it_ended(dispatch, host, status.exit_status, status.reason)
     reason += overdue_words(dispatch, status.exit_status) + words_beside(dispatch, host)
     if status.exit_status == exits.FINISHED and current(dispatch).is_measured and not status.log_bytes:
         status, reason = replace(status, exit_status=exits.PROGRAM_FAILED), f"{reason}; it wrote no log"
@@ -236,7 +236,7 @@ def _ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
         return _stage_ended(dispatch, host, status)
     if dispatch.cancel_requested_at and exits.was_stopped(status.exit_status):
         return move(dispatch, State.RUNNING, State.CANCELLED, WORKER, "cancelled; the program has ended on the host")
-    reason = why_it_ended(host, dispatch.public_id, status.exit_status, status.reason)
+    reason = why_it_ended(dispatch, host, status.exit_status, status.reason)
     reason += overdue_words(dispatch, status.exit_status)
     if status.log_bytes == 0:
         return _ended_without_log(dispatch, status.exit_status, reason)

@@ -1,5 +1,7 @@
 """Where a YCSB sweep can be carried out: its programs are allowed by name on the register's own machine only."""
 
+import json
+from collections.abc import Set
 from pathlib import Path
 
 from django.conf import settings
@@ -9,6 +11,7 @@ from runners.models import Host
 
 # Where drivetest looks for the operator's list. Source: runners/drivetest/crates/watch/src/programs.rs, DEFAULT_FILE.
 PROGRAMS_FILE = "/etc/drivecert/programs.json"
+SCHEMA = "drivecert.programs/1"
 
 
 def objection_to_hosts(drive_host: Host, load_host: Host | None) -> str:
@@ -26,7 +29,45 @@ def objection_to_hosts(drive_host: Host, load_host: Host | None) -> str:
 
 def missing_programs(host: Host) -> str:
     """Say that a host has no list of programs that a sweep may run; empty where it has, or where that is not known."""
-    path = Path(settings.LAB_PROGRAMS or PROGRAMS_FILE)
-    if host.kind != Host.Kind.LOCAL or not is_here(host.machine_id) or path.exists():
+    path = _file()
+    if not _is_ours(host) or path.exists():
         return ""
     return f"{path} is not there: the operator of {host} lists in it which programs a sweep may run (docs/lab.md)"
+
+
+def objection_to_programs(host: Host, needed: Set[str]) -> str:
+    """Say which of these programs a host's operator does not allow; empty where all are, or where that is not known.
+
+    A file that only root may read is for drivetest alone; the host then has the word.
+    """
+    missing = missing_programs(host)
+    if missing or not _is_ours(host):
+        return missing
+    try:
+        allowed = _allowed()
+    except PermissionError:
+        return ""
+    except (OSError, ValueError) as error:
+        return f"{_file()}: cannot be read as {SCHEMA}: {error}"
+    if not (lacking := sorted(needed - allowed)):
+        return ""
+    there = ", ".join(sorted(allowed)) or "nothing"
+    return (
+        f"{_file()} allows no {', '.join(lacking)}; it allows {there}; the operator of {host} adds them (docs/lab.md)"
+    )
+
+
+def _allowed() -> set[str]:
+    """Return the programs that this machine's operator allows. Raises OSError and ValueError."""
+    document = json.loads(_file().read_bytes())
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        raise ValueError("it is another document")
+    return set(document.get("programs") or ())
+
+
+def _file() -> Path:
+    return Path(settings.LAB_PROGRAMS or PROGRAMS_FILE)
+
+
+def _is_ours(host: Host) -> bool:
+    return host.kind == Host.Kind.LOCAL and is_here(host.machine_id)

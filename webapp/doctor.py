@@ -126,11 +126,12 @@ def examine_database() -> Iterator[Check]:
 
 
 def examine_hosts() -> Iterator[Check]:
-    """Each lab host takes work, or tells why it does not."""
-    for host in Host.objects.order_by("name"):
+    """Each lab host in service takes work, or tells why it does not."""
+    for host in Host.objects.filter(retired_at=None).order_by("name"):
         reasons = health.reasons_for_no_work(host)
         work = "gets no work" if reasons else "takes work"
-        yield Check(f"lab host {host}", f"{_last_check(host)}; {work}", "; ".join(reasons), is_host=True)
+        gone = ["if it is gone for good, retire it on its page"] if host.silent_checks else []
+        yield Check(f"lab host {host}", f"{_last_check(host)}; {work}", "; ".join([*reasons, *gone]), is_host=True)
 
 
 def _last_check(host: Host) -> str:

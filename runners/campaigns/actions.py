@@ -13,6 +13,7 @@ from runners.campaigns.terms import Terms, terms_of
 from runners.constraints import is_second
 from runners.models import Device
 from runners.orders import cancel as cancel_dispatch
+from runners.retired import hold_in_service
 
 PROFILE = "operational-database"
 ONE_PER_DRIVE = "one_open_campaign_per_drive"
@@ -40,10 +41,11 @@ class Wanted:
 
 
 def start(device: Device, organisation: Organisation, wanted: Wanted, actor: AbstractBaseUser) -> Campaign:
-    """Start a campaign; the next look makes its first step. Raises DriveTakenError."""
+    """Start a campaign; the next look makes its first step. Raises DriveTakenError, and OutOfServiceError."""
     profile = Profile.objects.filter(name=PROFILE).latest("rule_version")
     try:
         with transaction.atomic():
+            hold_in_service(device)
             campaign = Campaign.objects.create(
                 organisation=organisation,
                 ordered_by_id=actor.pk,

@@ -21,9 +21,17 @@ def change_to_look_at(rungs: Sequence[Rung]) -> str:
 
 def changes_of_tests(nx_rungs: Sequence[Rung], rungs: Sequence[Rung]) -> list[str]:
     """Return what voids the tests of a load, these rungs, as sentences; empty where nothing is known to."""
-    states = [state for rung in nx_rungs for state in _states(rung)]
-    told = [sentence for prep in _since_prep(rungs)[:1] for sentence in _resets(prep, states)]
-    return [*told, *_firmwares(states)]
+    return [*resets_of_tests(nx_rungs, rungs), *_firmwares(states_of(nx_rungs))]
+
+
+def resets_of_tests(nx_rungs: Sequence[Rung], rungs: Sequence[Rung]) -> list[str]:
+    """Return that the drive was reset between its preparation and these tests, as far as its states tell."""
+    return [sentence for prep in _since_prep(rungs)[:1] for sentence in _resets(prep, states_of(nx_rungs))]
+
+
+def states_of(rungs: Sequence[Rung]) -> list[DriveState]:
+    """Return the drive's states before and after these runs, in their order."""
+    return [state for rung in rungs for state in _states(rung)]
 
 
 def _since_prep(rungs: Sequence[Rung]) -> list[DriveState]:

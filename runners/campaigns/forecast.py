@@ -7,7 +7,7 @@ from runners.campaigns.outcome import Outcome, Purpose, Result
 from runners.campaigns.plan import Finish, Pause, Run, Wait, next_step
 from runners.campaigns.search import bracket
 from runners.campaigns.terms import Terms
-from runners.campaigns.votes import certified_nx, judged
+from runners.campaigns.votes import certified_nx, judged, screened
 
 STEPS_MAX = 200  # a ladder from 1 to 2^31 steps with all its halves has less than 100
 DRIVES_COUNT = 5
@@ -47,7 +47,7 @@ def _needs_prep(terms: Terms, outcomes: Iterable[Outcome]) -> bool:
 
 def _limits(terms: Terms, outcomes: Sequence[Outcome]) -> list[int]:
     """Return highest passing loads, in steps, that the drive may have by what is known, spread over all that may be."""
-    found = bracket(judged(outcomes, Purpose.SCREENING, terms) | judged(outcomes, Purpose.LOAD, terms))
+    found = bracket(screened(outcomes, terms) | judged(outcomes, Purpose.LOAD, terms))
     lowest = found.passing or 0
     highest = max(lowest, terms.cap_units if found.failing is None else min(found.failing - 1, terms.cap_units))
     return sorted({lowest + (highest - lowest) * place // (DRIVES_COUNT - 1) for place in range(DRIVES_COUNT)})

@@ -26,31 +26,39 @@ def missing_for_certificate(campaign: Campaign, nx: Decimal | None, rungs: Seque
         missing.append("prep of the drive")
     if nx is None:
         return [*missing, "a load that passes both tests"]
-    found = ((purpose, _passed(purpose, nx, rungs)) for purpose in (Purpose.LOAD, Purpose.STRESS))
-    pair = {purpose: rung for purpose, rung in found if rung is not None}
-    return [*missing, *_of_tests(campaign, pair, rungs)]
+    return [*missing, *_of_tests(campaign, pair_at(nx, rungs), rungs)]
 
 
 def _of_tests(campaign: Campaign, pair: Mapping[Purpose, Rung], rungs: Sequence[Rung]) -> Iterator[str]:
-    asked, slice_s = asked_duration_s(campaign), asked_slice_s(campaign)
     changes = changes_of_tests(list(pair.values()), rungs)
     yield from (f"both tests on one prepared drive: {change}" for change in changes)
-    for purpose, rung in pair.items():
-        # Of a stress test nothing is judged by its slices: it has to run to its end.
-        has_short_slices = purpose is Purpose.LOAD and slice_s and rung.dispatch.slice_length_s < slice_s
-        wanted, had = (
-            (f" in slices of {counted(length_s, 'second')}" if has_short_slices and length_s else "")
-            for length_s in (slice_s, rung.dispatch.slice_length_s)
-        )
-        short = rung.outcome.duration_s is None or rung.outcome.duration_s < asked
-        if short:
-            ran = counted(rung.outcome.duration_s or 0, "second")
-            test = f"a {named(purpose, rung.outcome.nx)} of {counted(asked, 'second')}{wanted}"
-            yield f"{test}: {rung.dispatch} was of {ran}{had}"
-        elif has_short_slices:
-            yield f"a {named(purpose, rung.outcome.nx)}{wanted}: {rung.dispatch} was{had}"
-        elif purpose is Purpose.LOAD and rung.verdict is not None and rung.verdict.outcome != Verdict.Outcome.PASS:
-            yield f"a {named(purpose, rung.outcome.nx)} that the profile accepts: {rung.verdict.headline}"
+    yield from filter(None, (fault_of_test(campaign, purpose, rung) for purpose, rung in pair.items()))
+
+
+def fault_of_test(campaign: Campaign, purpose: Purpose, rung: Rung) -> str:
+    """Return which test is asked for in place of one that passed, and what that one was; empty where it is enough."""
+    asked, slice_s = asked_duration_s(campaign), asked_slice_s(campaign)
+    # Of a stress test nothing is judged by its slices: it has to run to its end.
+    has_short_slices = purpose is Purpose.LOAD and slice_s and rung.dispatch.slice_length_s < slice_s
+    wanted, had = (
+        (f" in slices of {counted(length_s, 'second')}" if has_short_slices and length_s else "")
+        for length_s in (slice_s, rung.dispatch.slice_length_s)
+    )
+    test = f"a {named(purpose, rung.outcome.nx)}"
+    if rung.outcome.duration_s is None or rung.outcome.duration_s < asked:
+        ran = counted(rung.outcome.duration_s or 0, "second")
+        return f"{test} of {counted(asked, 'second')}{wanted}: {rung.dispatch} was of {ran}{had}"
+    if has_short_slices:
+        return f"{test}{wanted}: {rung.dispatch} was{had}"
+    if purpose is Purpose.LOAD and rung.verdict is not None and rung.verdict.outcome != Verdict.Outcome.PASS:
+        return f"{test} that the profile accepts: {rung.verdict.headline}"
+    return ""
+
+
+def pair_at(nx: Decimal, rungs: Sequence[Rung]) -> dict[Purpose, Rung]:
+    """Return the last load test and stress test that passed for N, as far as there are any."""
+    found = ((purpose, _passed(purpose, nx, rungs)) for purpose in (Purpose.LOAD, Purpose.STRESS))
+    return {purpose: rung for purpose, rung in found if rung is not None}
 
 
 def _passed(purpose: Purpose, nx: Decimal, rungs: Sequence[Rung]) -> Rung | None:

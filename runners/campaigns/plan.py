@@ -13,7 +13,7 @@ from runners.campaigns import search, words
 from runners.campaigns.outcome import Outcome, Purpose, Result
 from runners.campaigns.rest import rest_until
 from runners.campaigns.terms import STRESS_FACTOR, Terms
-from runners.campaigns.votes import doubted_at, judged
+from runners.campaigns.votes import doubted_at, judged, screened
 
 Outcomes = Sequence[Outcome]
 
@@ -108,29 +108,38 @@ def _attempts_in_vain(outcomes: Outcomes) -> int:
 def _wanted(terms: Terms, outcomes: Outcomes) -> Run | Finish:
     if terms.with_prep and not any(_is_prepared(each) for each in outcomes):
         return Run(Purpose.PREP, None, None, "every certificate begins with a prepared drive")
-    screened = judged(outcomes, Purpose.SCREENING, terms)
-    rung = search.next_rung(screened, terms)
+    found = screened(outcomes, terms)
+    rung = search.next_rung(found, terms)
     if rung is not None:
-        return _run(terms, Purpose.SCREENING, rung, words.why_rung(rung, screened, terms))
-    return _confirm(terms, outcomes, search.bracket(screened))
+        return _run(terms, Purpose.SCREENING, rung, words.why_rung(rung, found, terms))
+    bracket = search.bracket(found)
+    return _doubted_end(terms, outcomes, bracket.failing) or _confirm(terms, outcomes, bracket)
+
+
+def _doubted_end(terms: Terms, outcomes: Outcomes, failing: int | None) -> Run | None:
+    """Repeat the fail that ends the ladder where its host may be the cause and no second run has said the same."""
+    if failing is None or judged(outcomes, Purpose.SCREENING, terms)[failing] is not None:
+        return None
+    doubted = doubted_at(outcomes, Purpose.SCREENING, failing, terms)
+    return _run(terms, Purpose.SCREENING, failing, words.why_again(doubted)) if doubted else None
 
 
 def _is_prepared(outcome: Outcome) -> bool:
     return outcome.purpose is Purpose.PREP and outcome.result is Result.PASSED
 
 
-def _confirm(terms: Terms, outcomes: Outcomes, screened: search.Bracket) -> Run | Finish:
+def _confirm(terms: Terms, outcomes: Outcomes, ladder: search.Bracket) -> Run | Finish:
     """Make the load test of the highest load, and its stress test once that has passed."""
-    if screened.passing is None:
-        lowest = words.nx(terms.nx(screened.failing or 1))
+    if ladder.passing is None:
+        lowest = words.nx(terms.nx(ladder.failing or 1))
         return Finish(End.NOTHING_PASSES, None, f"the drive fails at {lowest}, and no lower load is told apart")
-    top = min(screened.passing, terms.cap_units)
+    top = min(ladder.passing, terms.cap_units)
     loads, stresses = judged(outcomes, Purpose.LOAD, terms), judged(outcomes, Purpose.STRESS, terms)
     confirmed = {units: _is_confirmed(passes, stresses.get(units)) for units, passes in loads.items()}
     units = search.next_to_confirm(confirmed, top, terms)
     best = search.bracket(confirmed)
     if units is None:
-        return _finish(terms, best, screened)
+        return _finish(terms, best, ladder)
     decided_count = sum(passes is not None for passes in confirmed.values())
     if units not in loads and decided_count >= terms.confirmations_max:
         return _spent(terms, best, decided_count)
@@ -147,10 +156,10 @@ def _is_confirmed(load_passes: bool | None, stress_passes: bool | None) -> bool 
     return load_passes and stress_passes if load_passes else load_passes
 
 
-def _finish(terms: Terms, best: search.Bracket, screened: search.Bracket) -> Finish:
+def _finish(terms: Terms, best: search.Bracket, ladder: search.Bracket) -> Finish:
     if best.passing is None:
         return Finish(End.NOTHING_PASSES, None, "no load that screening passed was confirmed by its tests")
-    failing = min((each for each in (best.failing, screened.failing) if each is not None), default=None)
+    failing = min((each for each in (best.failing, ladder.failing) if each is not None), default=None)
     nx = terms.nx(best.passing)
     if failing is None or best.passing >= terms.cap_units:
         return Finish(End.AT_LIMIT, nx, words.at_limit(nx, terms))

@@ -1,6 +1,6 @@
 """Whether a drive passes at a load, from all runs there: a result that may be another next time counts for less.
 
-That is one near a limit, and a failed load or stress test of which the host may be the cause.
+That is one near a limit, and a failed run of which the host may be the cause.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,6 +26,18 @@ def judged(outcomes: Iterable[Outcome], purpose: Purpose, terms: Terms) -> dict[
     return {units: _decide(cast) for units, cast in votes.items()}
 
 
+def screened(outcomes: Sequence[Outcome], terms: Terms) -> dict[int, bool | None]:
+    """Return what screening found: a doubted fail shows the way as a fail does, and is repeated only where it decides.
+
+    After an overload the drive rests for hours: to repeat each on the way up would cost more than it tells.
+    """
+    found = judged(outcomes, Purpose.SCREENING, terms)
+    return {
+        units: False if passes is None and doubted_at(outcomes, Purpose.SCREENING, units, terms) else passes
+        for units, passes in found.items()
+    }
+
+
 def certified_nx(outcome: Outcome) -> Decimal | None:
     """Return the N that a run is made for: half the load of a stress test."""
     if outcome.nx is None or outcome.purpose is not Purpose.STRESS:
@@ -42,13 +54,12 @@ def _vote(outcome: Outcome, terms: Terms) -> tuple[bool, int]:
 
 
 def is_doubted(outcome: Outcome) -> bool:
-    """Tell whether a load or stress test failed and its host may be the cause; a screening run shows the way only."""
-    is_test = outcome.purpose in {Purpose.LOAD, Purpose.STRESS}
-    return is_test and outcome.result in {Result.FAILED, Result.OVERLOADED} and bool(outcome.host_doubts)
+    """Tell whether a run failed and its host may be the cause."""
+    return outcome.result in {Result.FAILED, Result.OVERLOADED} and bool(outcome.host_doubts)
 
 
 def doubted_at(outcomes: Sequence[Outcome], purpose: Purpose, units: int, terms: Terms) -> Outcome | None:
-    """Return the last test of a load for a purpose where it is a doubted one."""
+    """Return the last run at a load for a purpose where it is a doubted one."""
     learnt = (each for each in reversed(outcomes) if each.purpose is purpose and each.result in LEARNT)
     last = next((each for each in learnt if each.nx is not None and _units(each, terms) == units), None)
     return last if last is not None and is_doubted(last) else None

@@ -115,6 +115,12 @@ def _overwrite(dispatch: Dispatch, command: Iterable[str]) -> tuple[str, ...]:
     return (head, "--will-overwrite", *consent(dispatch), *rest)
 
 
+def programs(dispatch: Dispatch, role: Role) -> set[str]:
+    """Return the names of the programs that a host in this role has to allow. Raises SetupError."""
+    lines = [stage.argv for stage in stages(dispatch) if stage.role is role]
+    return {argv[argv.index("--") + 1] for argv in lines if "--" in argv}
+
+
 def beside(dispatch: Dispatch) -> tuple[str, ...]:
     """Return drivetest's arguments for telemetry of the drive alone, on its host, while another host sends requests."""
     return ("watch", *_drive(dispatch), "--side-file", SIDE_FILE)

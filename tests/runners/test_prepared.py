@@ -60,6 +60,7 @@ def test_data_that_is_recognised_is_left_alone_until_somebody_says_otherwise(ord
         stream.write(b"\x53\xef")  # ext4's magic number
     carry_out(dispatch)
     assert (dispatch.state, dispatch.preparation) == (State.REFUSED, None)
-    assert "--i-know-this-destroys-data" in dispatch.reason
+    assert "type the device's label" in dispatch.reason
+    assert "--i-know-this-destroys-data" not in dispatch.reason, "a remedy for whoever is at a command line"
     _, consented = ordered(i_know_this_destroys_data=True)
     assert carry_out(consented).state == State.DONE, consented.reason

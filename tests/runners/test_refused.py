@@ -1,8 +1,10 @@
 import pytest
 
+from runners.models import Host
 from runners.orders import Order, order
 from runners.states import State
 from tests.runners.lab import see
+from tests.runners.ssh_host import PINNED
 
 pytestmark = pytest.mark.django_db
 
@@ -41,6 +43,19 @@ def test_a_program_that_was_refused_gives_its_own_reason(running, connect, fake)
     see(running, connect)
     running.refresh_from_db()
     assert running.reason.endswith(sentence)
+
+
+@pytest.mark.parametrize(("kind", "ways"), [("local", "type the device's label"), ("ssh", "; wipe it at the host, or")])
+def test_a_refusal_names_what_somebody_who_orders_can_do_and_no_flag(running, connect, fake, kind, ways):
+    """The sentence is that of runners/drivetest/crates/load/src/prep/target.rs."""
+    Host.objects.update(kind=kind, **(PINNED if kind == "ssh" else {}))
+    sentence = "/dev/fake0: holds ext4, which would be overwritten; wipe it, or give --i-know-this-destroys-data"
+    fake.files[running.public_id]["stderr"] = f"drivetest: {sentence}\n".encode()
+    fake.end(running.public_id, 2)
+    assert see(running, connect) == State.REFUSED
+    assert "holds ext4" in running.reason
+    assert ways in running.reason
+    assert "--i-know" not in running.reason
 
 
 def test_what_drivetest_itself_refuses_is_refused_and_its_log_is_kept(running, connect, fake):

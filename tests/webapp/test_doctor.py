@@ -109,3 +109,10 @@ def test_a_machine_that_cannot_be_told_from_others_is_ill(monkeypatch, tmp_path)
     check = doctor.examine_machine()
     assert check.is_ill
     assert f"{tmp_path}: cannot be read" in check.remedy
+
+
+def test_a_retired_host_is_no_part_of_what_is_told(db):
+    ssh_host(silent_checks=3, objections=["no answer"], checked_at=timezone.now())
+    assert hosts_told()["lab host lab-1"][1] == "no answer; if it is gone for good, retire it on its page"
+    Host.objects.update(retired_at=timezone.now())
+    assert hosts_told() == {}

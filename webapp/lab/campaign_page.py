@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from results.models import Share
 from results.rules.limits import Limit, is_count_within, parse_limits
+from runners.campaigns.conditions import conditions_of
 from runners.campaigns.forecast import Forecast, forecast
 from runners.campaigns.ladder import Rung, rungs_of
 from runners.campaigns.missing import has_shortened_runs
@@ -106,6 +107,7 @@ def describe_campaign(campaign: Campaign, rungs: list[Rung]) -> dict[str, Any]:
         "history": history_of(campaign),
         "alongside": [] if state in SETTLED else others,
         "may_certify": may_certify(campaign.device),
+        "conditions": conditions_of(campaign, rungs) if state is State.FINISHED else [],
         "is_shortened": has_shortened_runs(campaign),
         "terms": term_words(terms),
     }
@@ -116,7 +118,7 @@ def version_of_campaign(campaign: Campaign, rungs: list[Rung], others: list[Disp
     shown = [campaign.state, campaign.reason, campaign.next_at, campaign.terms, campaign.steps_count]
     climbed = [
         [
-            rung.dispatch.state,
+            rung.dispatch.shown_state,
             rung.dispatch.last_label_s,
             rung.dispatch.gaps_count,
             rung.outcome.result,

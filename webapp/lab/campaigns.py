@@ -1,6 +1,7 @@
 """Starting a campaign, watching it climb, holding it, changing its terms, ending it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -8,19 +9,22 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from results.models import Organisation
 from runners.campaigns import actions
 from runners.campaigns.ladder import rungs_of
 from runners.campaigns.looks import PREP
 from runners.campaigns.models import Campaign
 from runners.campaigns.terms import terms_of
+from runners.foreseen import refusal_foreseen
 from runners.models import Device
+from runners.orders import Order
 from runners.recipes import RECIPES
 from runners.safety import may_certify
 from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.campaign_forms import CampaignForm, EditableTermsForm
 from webapp.lab.campaign_page import alongside, describe_campaign, ladder_document, version_of_campaign
-from webapp.lab.cautions import LABEL_FIELD, cautions_of, must_type_label, objection_to_label
+from webapp.lab.cautions import LABEL_FIELD, cautions_of, must_type_label, objection_to_label, with_consent
 from webapp.lab.dispatches import NO_LAB, lab_of
 from webapp.lab.renewal import is_known, renewed, unchanged
 
@@ -41,13 +45,21 @@ def order_campaign(request: UserRequest, device_id: int) -> HttpResponse:
         form.add_error(None, objection)
     if request.method == "POST" and organisation is not None and form.is_valid():
         try:
-            campaign = actions.start(device, organisation, form.wanted(), request.user)
+            campaign = _start(device, organisation, form.wanted(), request.user)
             return redirect("campaign-detail", campaign.public_id)
-        except actions.DriveTakenError as error:
+        except (actions.DriveTakenError, ValueError) as error:
             form.add_error(None, str(error))
     context = {"device": device, "form": form, "organisation": organisation, "may_certify": may_certify(device)}
     context |= {"cautions": cautions_of(device), "must_type_label": must_type_label(device)}
     return render(request, "lab/campaign_order.html", context | {"section": "lab"})
+
+
+def _start(device: Device, organisation: Organisation, wanted: actions.Wanted, starter: User) -> Campaign:
+    """Start a campaign. Raises DriveTakenError, and ValueError where its first order would be refused."""
+    wanted = replace(wanted, options=with_consent(device, wanted.options))
+    if refusal := refusal_foreseen(device, Order(options=wanted.options)):
+        raise ValueError(refusal)
+    return actions.start(device, organisation, wanted, starter)
 
 
 @require_safe

@@ -2,17 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import timedelta
 from typing import Any
 
-from results.models import Event
-from runners.drive_keys import keys_of
-from runners.health import told_at
-from runners.models import Device, DriveState, Host
-from webapp.templatetags.units import moment
+from django.utils import timezone
 
+from runners.campaigns.ladder import rung_of, with_what_was_read
+from runners.campaigns.outcome import Result
+from runners.campaigns.terms import Terms
+from runners.foreseen import SIGNATURE, is_listed, last_identified
+from runners.health import told_at
+from runners.models import Device, Dispatch, Host
+from runners.recipes.act_config import DESTROY
+from runners.retired import out_of_service
+from runners.safety import may_be_told_to_destroy
+from webapp.templatetags.units import counted, duration, moment
+
+MINUTE_S = 60
 LABEL_FIELD = "typed_label"
-SIGNATURE = "signature"
 
 
 @dataclass(frozen=True)
@@ -30,19 +37,11 @@ def cautions_at_binding(host: Host, path: str, drive_key: str, document: Mapping
 
 def cautions_of(device: Device) -> list[Caution]:
     """Return what stands against a device, as far as its host has told so far."""
+    if retired := out_of_service(device):
+        return [Caution("retired", retired)]
     document, at = last_identified(device)
-    return _of_data(device.path, document, f"as its host said on {moment(at)}") + _of_list(
-        device.host, device.drive_key
-    )
-
-
-def last_identified(device: Device) -> tuple[dict[str, Any], datetime]:
-    """Return what the host told of the drive last, and when: at its binding, or at a look of a dispatch since."""
-    bound = Event.objects.filter(kind="device-bound", subject_type="device", subject_id=str(device.pk))
-    bound_at = bound.order_by("-at").values_list("at", flat=True).first() or device.added_at
-    looks = DriveState.objects.filter(drive_key=device.drive_key, dispatch__device=device, at__gt=bound_at)
-    told = looks.exclude(document={}).order_by("-at", "-pk").first()
-    return (device.identity, bound_at) if told is None else (told.document, told.at)
+    told = _of_data(device.path, document, f"as its host said on {moment(at)}")
+    return told + _of_list(device.host, device.drive_key) + _of_overload(device)
 
 
 def must_type_label(device: Device) -> bool:
@@ -60,6 +59,12 @@ def objection_to_label(device: Device, typed: str) -> str:
     )
 
 
+def with_consent(device: Device, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an order's options with the consent that the typed label gave: what it was asked for is written over."""
+    consents = must_type_label(device) and may_be_told_to_destroy(device)
+    return {**options, DESTROY: True} if consents else dict(options)
+
+
 def _of_data(path: str, document: Mapping[str, Any], as_told: str) -> list[Caution]:
     if document.get(SIGNATURE):
         return [
@@ -74,13 +79,30 @@ def _of_data(path: str, document: Mapping[str, Any], as_told: str) -> list[Cauti
     return []
 
 
+def _of_overload(device: Device) -> list[Caution]:
+    """Tell of a last run that was too much for the drive, for as long as a campaign would let it rest."""
+    rest = timedelta(seconds=Terms().overload_rest_s)
+    ended = Dispatch.objects.filter(drive_key=device.drive_key, started_at__isnull=False, ended_at__isnull=False)
+    last = with_what_was_read(ended.order_by("-ended_at")[:1]).first()
+    if last is None or last.ended_at is None or (age := timezone.now() - last.ended_at) >= rest:
+        return []
+    if rung_of(last, ()).outcome.result is not Result.OVERLOADED:
+        return []
+    minutes = counted(int(age.total_seconds()) // MINUTE_S, "minute")
+    sentence = (
+        f"The last run, {last}, overloaded the drive and ended {minutes} ago: for some hours it may look worse than it "
+        f"is. A campaign leaves it alone for {duration(rest.seconds)} first."
+    )
+    return [Caution("overloaded", sentence)]
+
+
 def _of_list(host: Host, drive_key: str) -> list[Caution]:
     if host.kind != Host.Kind.SSH:
         return []
-    listed, at = host.health.get("drives"), moment(told_at(host.health))
+    listed, at = is_listed(host, drive_key), moment(told_at(host.health))
     if listed is None:
         return [Caution("list unknown", f"Host {host} has not told yet which drives may be loaded. Check it first.")]
-    if any(drive_key in keys_of(key) or key in keys_of(drive_key) for key in listed):
+    if listed:
         return []
     asked = f"as it said on {at}" if at else "as it said at its last check"
     return [

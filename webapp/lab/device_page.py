@@ -6,16 +6,15 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from results.models import Preparation
-from runners import orders
 from runners.models import Device, DriveState, Host
 from runners.orders import Order
 from runners.recipes.act_config import DESTROY
-from runners.recipes.ycsb_setup import SetupError, parse_setup
+from runners.retired import out_of_service, retirement_of
 from runners.safety import may_be_told_to_destroy, may_certify
 from runners.ycsb_hosts import missing_programs
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.cautions import cautions_of, must_type_label
-from webapp.lab.dispatches import lab_of, objection_to_ask
+from webapp.lab.dispatches import lab_of, objection_to_ask, order_foreseen
 from webapp.lab.ycsb_form import YcsbForm, lines_of_presets
 
 STATES_SHOWN = 100
@@ -35,6 +34,8 @@ def detail(request: UserRequest, device_id: int) -> HttpResponse:
         "may_be_told_to_destroy": may_be_told_to_destroy(device),
         "cautions": cautions_of(device),
         "must_type_label": must_type_label(device),
+        "retirement": retirement_of(device),
+        "out_of_service": out_of_service(device),
         "may_be_swept": device.host.kind == Host.Kind.LOCAL,
         "section": "lab",
     }
@@ -52,7 +53,11 @@ def prepare(request: UserRequest, device_id: int) -> HttpResponse:
         return redirect("lab-device", device_id)
     consents = bool(request.POST.get(DESTROY)) and may_be_told_to_destroy(device)
     asked = Order(recipe="prep", options={DESTROY: True} if consents else {})
-    dispatch = orders.order(device, organisation, asked, request.user)
+    try:
+        dispatch = order_foreseen(device, organisation, asked, request.user)
+    except ValueError as error:
+        messages.error(request, str(error))
+        return redirect("lab-device", device_id)
     return redirect("dispatch-detail", dispatch.public_id)
 
 
@@ -67,12 +72,10 @@ def order_ycsb(request: UserRequest, device_id: int) -> HttpResponse:
     ):
         form.add_error(None, objection)
     if request.method == "POST" and organisation is not None and form.is_valid():
-        options = form.options()
+        asked = Order(recipe="ycsb", options=form.options(), load_host=form.cleaned_data["load_host"])
         try:
-            parse_setup(options)
-            asked = Order(recipe="ycsb", options=options, load_host=form.cleaned_data["load_host"])
-            dispatch = orders.order(device, organisation, asked, request.user)
-        except (SetupError, ValueError) as error:
+            dispatch = order_foreseen(device, organisation, asked, request.user)
+        except ValueError as error:
             form.add_error(None, str(error))
         else:
             return redirect("dispatch-detail", dispatch.public_id)

@@ -14,6 +14,7 @@ from runners.hosts.protocol import Identity
 from runners.models import Device, Host
 from runners.orders import bind
 from runners.plain_files import MIB_BYTES
+from runners.retired import OutOfServiceError, retired_words
 from runners.safety import objections_to_binding
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.cautions import cautions_at_binding
@@ -25,6 +26,9 @@ from webapp.lab.forms import BindForm, DeviceForm
 def find(request: UserRequest, name: str) -> HttpResponse:
     """Ask for a path, and show what the host finds there."""
     host = get_object_or_404(Host, name=name)
+    if retired := retired_words(host):
+        messages.error(request, f"{host} is {retired}; take it back into service before you add a device.")
+        return redirect("lab-host", name)
     form = DeviceForm(request.POST or None, host=host)
     if request.method == "POST" and form.is_valid():
         try:
@@ -80,7 +84,7 @@ def bind_found(request: UserRequest, name: str) -> HttpResponse:
         return redirect("lab-device-find", name)
     try:
         _bind_same(request, host, form)
-    except HostError as error:
+    except (HostError, OutOfServiceError) as error:
         messages.error(request, f"Nothing was added: {error}")
     return redirect("lab")
 

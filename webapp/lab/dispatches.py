@@ -1,5 +1,7 @@
 """Ordering a run, watching it, cancelling it."""
 
+from dataclasses import replace
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -8,11 +10,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from results.models import Organisation
 from runners import orders
 from runners.campaigns.actions import open_on
+from runners.foreseen import refusal_foreseen
 from runners.models import Device, Dispatch
+from runners.orders import Order
+from runners.retired import out_of_service
 from runners.safety import may_certify
 from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, staff_only
-from webapp.lab.cautions import LABEL_FIELD, cautions_of, must_type_label, objection_to_label
+from webapp.lab.cautions import LABEL_FIELD, cautions_of, must_type_label, objection_to_label, with_consent
 from webapp.lab.forms import OrderForm
 from webapp.lab.live import describe, version_of_dispatch
 from webapp.lab.renewal import is_known, renewed, unchanged
@@ -30,11 +35,29 @@ def order_run(request: UserRequest, device_id: int) -> HttpResponse:
     if request.method == "POST" and (objection := objection_to_ask(request, device, organisation)):
         form.add_error(None, objection)
     if request.method == "POST" and organisation is not None and form.is_valid():
-        dispatch = orders.order(device, organisation, form.order(), request.user)
-        return redirect("dispatch-detail", dispatch.public_id)
+        try:
+            dispatch = order_foreseen(device, organisation, form.order(), request.user)
+            return redirect("dispatch-detail", dispatch.public_id)
+        except ValueError as error:
+            form.add_error(None, str(error))
     context = {"device": device, "form": form, "organisation": organisation, "may_certify": may_certify(device)}
     context |= {"cautions": cautions_of(device), "must_type_label": must_type_label(device)}
     return render(request, "lab/order.html", context | {"section": "lab"})
+
+
+def order_foreseen(device: Device, organisation: Organisation, asked: Order, orderer: User) -> Dispatch:
+    """Order what a page asked for, with the consent that a typed label gives.
+
+    Raises ValueError where the order would be refused by what is known already: nothing is left behind then.
+    """
+    asked = replace(asked, options=with_consent(device, asked.options))
+    _refuse_foreseen(device, asked)
+    return orders.order(device, organisation, asked, orderer)
+
+
+def _refuse_foreseen(device: Device, asked: Order) -> None:
+    if refusal := refusal_foreseen(device, asked):
+        raise ValueError(refusal)
 
 
 def objection_to_ask(request: UserRequest, device: Device, organisation: Organisation | None) -> str:
@@ -46,6 +69,8 @@ def objection_to_order(device: Device, organisation: Organisation | None) -> str
     """Say why nothing can be ordered on a device now; empty where it can."""
     if organisation is None:
         return NO_LAB
+    if retired := out_of_service(device):
+        return retired
     campaign = open_on(device.drive_key)
     return f"Campaign {campaign} has this drive. Wait for its end, or cancel it." if campaign else ""
 
@@ -114,7 +139,12 @@ def retry_dispatch(request: UserRequest, public_id: str) -> HttpResponse:
     if campaign := open_on(old.drive_key):
         messages.error(request, f"Campaign {campaign} has this drive. Wait for its end, or cancel it.")
         return redirect("dispatch-detail", public_id)
-    new = orders.retry(old, request.user)
+    try:
+        _refuse_foreseen(old.device, orders.asked_of(old))
+        new = orders.retry(old, request.user)
+    except ValueError as error:
+        messages.error(request, f"Not ordered again: {error}")
+        return redirect("dispatch-detail", public_id)
     if new is None:
         messages.error(request, "Nothing to order again: it has not ended so, or it was ordered again before.")
         return redirect("dispatch-detail", public_id)

@@ -7,6 +7,7 @@ from django import forms
 from results.models.evidence import PLACE_CHARS
 from runners.enrolment import Pins
 from runners.models import Host
+from runners.retired import retired_words
 
 PORT_MAX = 65_535
 
@@ -29,7 +30,10 @@ class HostForm(forms.Form):
     def clean_name(self) -> str:
         """Refuse a name that is taken; a host is pinned anew by `manage.py add_host`, not by a slip on a page."""
         name: str = self.cleaned_data["name"]
-        if Host.objects.filter(name=name).exists():
+        host = Host.objects.filter(name=name).first()
+        if host is not None and (retired := retired_words(host)):
+            raise forms.ValidationError(f"Host {name} is {retired}. Take it back into service on its page.")
+        if host is not None:
             raise forms.ValidationError(f"There is a host {name}. To pin it anew use manage.py add_host --replace.")
         return name
 

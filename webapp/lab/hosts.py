@@ -11,7 +11,9 @@ from runners import health
 from runners.enrolment import enrol, own_program_sha256, set_up
 from runners.host_place import state_place
 from runners.hosts.keys import fingerprint
+from runners.left_behind import unkept
 from runners.models import Host
+from runners.retired import retired_words, retirement_of
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.host_form import HostForm, PlaceForm
 
@@ -55,7 +57,10 @@ def _page(request: UserRequest, host: Host, place_form: PlaceForm) -> HttpRespon
         "is_ssh": host.kind == Host.Kind.SSH,
         "no_work": health.reasons_for_no_work(host),
         "told_at": health.told_at(host.health),
-        "devices": host.devices.order_by("pk"),
+        "devices": host.devices.filter(retired_at=None).order_by("pk"),
+        "retired_devices": host.devices.filter(retired_at__isnull=False).order_by("pk"),
+        "retirement": retirement_of(host),
+        "unkept": list(unkept(host)),
         "place_form": place_form,
         "section": "lab",
     }
@@ -69,7 +74,9 @@ def _page(request: UserRequest, host: Host, place_form: PlaceForm) -> HttpRespon
 def check(request: UserRequest, name: str) -> HttpResponse:
     """Check a host now; the answer stands on its page."""
     host = get_object_or_404(Host, name=name, kind=Host.Kind.SSH)
-    if health.check(host):
+    if retired := retired_words(host):
+        messages.error(request, f"{host} is {retired}; it is not checked.")
+    elif health.check(host):
         messages.error(request, f"{host} gets no work; the reasons are below.")
     else:
         messages.success(request, f"{host} was checked and takes work.")

@@ -12,6 +12,7 @@ from runners.left_behind import what_was_kept, what_was_too_large
 from runners.models import Dispatch
 from runners.orders import DECLARED, may_be_retried
 from runners.recipes import RECIPES
+from runners.recipes.act_config import DESTROY
 from runners.safety import may_certify
 from runners.silence import silence_words, silent_for_s
 from runners.states import FINAL, State
@@ -32,6 +33,7 @@ MEANINGS = {
     State.LOST: "the register no longer knows what became of it",
     State.CANCELLED: "it was stopped as asked, or never started",
 }
+STARTING = "its program was started, and makes sure of the drive before it writes"
 # What a silence means for one that may be on its host.
 SILENT = {
     State.PREPARING: "the same start is asked for again",
@@ -81,6 +83,8 @@ def _meaning(dispatch: Dispatch, state: State) -> str:
     """Return what the state means now: of a silent host nobody knows what it does."""
     if state in SILENT and (silence := silence_words(dispatch)):
         return f"{silence}; {SILENT[state]}"
+    if dispatch.is_starting:
+        return STARTING
     if state is State.QUEUED and " gets no work: " in dispatch.reason:
         return "it waits for the host"
     return MEANINGS[state]
@@ -134,7 +138,8 @@ def _shares_with_limits(shares: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _worded(dispatch: Dispatch) -> list[tuple[str, Any]]:
     """Return what was ordered in the words of the order's form."""
     options = dispatch.options
-    fields = YcsbForm.base_fields if dispatch.recipe == "ycsb" else OrderForm.base_fields
+    consent = {DESTROY: YcsbForm.base_fields[DESTROY]}
+    fields = YcsbForm.base_fields if dispatch.recipe == "ycsb" else OrderForm.base_fields | consent
     return [
         (str(fields[name].label or name.replace("_", " ").capitalize()), _word(value))
         for name, value in options.items()

@@ -2,6 +2,7 @@
 
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db.models import Prefetch
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
@@ -11,7 +12,7 @@ from runners.campaigns.ladder import with_what_was_read
 from runners.campaigns.models import Campaign
 from runners.errors import MachineUnknownError
 from runners.health import reasons_for_no_work
-from runners.models import Dispatch, Host
+from runners.models import Device, Dispatch, Host
 from runners.orders import add_local_host
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.found import found_by
@@ -22,12 +23,14 @@ PAGE_ROWS = 50
 @require_safe
 @staff_only
 def lab(request: UserRequest) -> HttpResponse:
-    """List hosts with their devices, and the dispatches, newest first."""
-    rows = Host.objects.order_by("name").prefetch_related("devices")
+    """List hosts in service with their devices, and the dispatches, newest first."""
+    in_service = Prefetch("devices", Device.objects.filter(retired_at=None).order_by("pk"))
+    rows = Host.objects.filter(retired_at=None).order_by("name").prefetch_related(in_service)
     hosts = [(host, reasons_for_no_work(host)) for host in rows]
     dispatches = with_what_was_read(Dispatch.objects.order_by("-ordered_at", "-pk"))
     page = Paginator(dispatches, PAGE_ROWS).get_page(request.GET.get("page"))
     context = {"hosts": hosts, "has_local": Host.objects.filter(kind=Host.Kind.LOCAL).exists(), "page": page}
+    context["retired_hosts"] = Host.objects.filter(retired_at__isnull=False).order_by("name")
     context["dispatches"] = found_by(page.object_list)
     context["open_campaigns"] = Campaign.objects.filter(state__in=OPEN)
     return render(request, "lab/lab.html", context | {"section": "lab"})

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from webapp.lab import campaigns, device_label, device_page, devices, dispatches, hosts, overview
+from webapp.lab import campaigns, device_label, device_page, devices, dispatches, hosts, overview, retirement
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", overview.lab, name="lab"),
@@ -11,11 +11,15 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("hosts/<slug:name>/", hosts.detail, name="lab-host"),
     path("hosts/<slug:name>/check/", hosts.check, name="lab-host-check"),
     path("hosts/<slug:name>/place/", hosts.place, name="lab-host-place"),
+    path("hosts/<slug:name>/retire/", retirement.retire_host, name="lab-host-retire"),
+    path("hosts/<slug:name>/back/", retirement.take_host_back, name="lab-host-back"),
     path("hosts/<slug:name>/devices/add/", devices.find, name="lab-device-find"),
     path("hosts/<slug:name>/devices/bind/", devices.bind_found, name="lab-device-bind"),
     path("devices/<int:device_id>/", device_page.detail, name="lab-device"),
     path("devices/<int:device_id>/prepare/", device_page.prepare, name="lab-prepare"),
     path("devices/<int:device_id>/label/", device_label.rename, name="lab-device-rename"),
+    path("devices/<int:device_id>/retire/", retirement.retire_device, name="lab-device-retire"),
+    path("devices/<int:device_id>/back/", retirement.take_device_back, name="lab-device-back"),
     path("devices/<int:device_id>/ycsb/", device_page.order_ycsb, name="lab-ycsb-order"),
     path("devices/<int:device_id>/order/", dispatches.order_run, name="lab-order"),
     path("dispatches/<slug:public_id>/", dispatches.detail, name="dispatch-detail"),

@@ -51,7 +51,7 @@ class YcsbForm(forms.Form):
         label="The database's configuration file", required=False, widget=forms.Textarea(attrs={"rows": 6})
     )
     load_host = forms.ModelChoiceField(
-        Host.objects.exclude(kind=Host.Kind.SSH).order_by("name"),
+        Host.objects.filter(retired_at=None).exclude(kind=Host.Kind.SSH).order_by("name"),
         required=False,
         empty_label="the drive's own host",
     )

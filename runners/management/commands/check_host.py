@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from runners.health import check
 from runners.models import Host
+from runners.retired import retired_words
 
 
 class Command(BaseCommand):
@@ -23,6 +24,8 @@ class Command(BaseCommand):
         host = Host.objects.filter(name=options["name"], kind=Host.Kind.SSH).first()
         if host is None:
             raise CommandError(f"{options['name']}: expected a host over SSH, found none; see manage.py add_host")
+        if retired := retired_words(host):
+            raise CommandError(f"{host}: {retired}; take it back into service on its page first")
         objections = check(host)
         for name in ("hostname", "kernel", "program_version", "init", "clock_offset_s", "free_bytes"):
             if name in host.health:

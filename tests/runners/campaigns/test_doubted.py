@@ -1,4 +1,4 @@
-"""A failed load or stress test of which the host may be the cause is repeated before it is believed."""
+"""A failed run of which the host may be the cause is repeated before it is believed."""
 
 import pytest
 
@@ -49,6 +49,35 @@ def test_a_doubted_stress_test_is_repeated_and_a_second_fail_leads_down():
     assert asked(load, first, second)[:2] == (Purpose.LOAD, 9)
 
 
-def test_a_doubted_screening_run_shows_the_way_and_a_pass_is_never_doubted():
-    assert judged([outcome("screening", 10, "failed", **BUSY)], Purpose.SCREENING, SMALL) == {10: False}
+def test_a_pass_is_never_doubted():
     assert judged([outcome("load", 10, "passed", **BUSY)], Purpose.LOAD, SMALL) == {10: True}
+
+
+def climbing(*past):
+    run = next_step(SMALL, list(past), LATER_S)
+    assert isinstance(run, Run), run
+    return run.purpose, run.nx
+
+
+ON_THE_WAY = (outcome("screening", 10, "passed", 1), outcome("screening", 15, "failed", 2, **BUSY))
+AT_ITS_END = (*ON_THE_WAY, outcome("screening", 12, "passed", 3), outcome("screening", 13, "failed", 4, **BUSY))
+
+
+def test_a_doubted_screening_run_shows_the_way_until_it_ends_the_ladder():
+    assert climbing(*ON_THE_WAY) == (Purpose.SCREENING, 12)
+    assert climbing(*AT_ITS_END) == (Purpose.SCREENING, 13)
+
+
+@pytest.mark.parametrize("doubts", [BUSY, {}])
+def test_a_second_fail_ends_the_ladder_and_is_repeated_no_more(doubts):
+    again = outcome("screening", 13, "failed", 5, **doubts)
+    assert climbing(*AT_ITS_END, again) == (Purpose.LOAD, 12)
+
+
+def test_a_pass_after_the_doubted_fail_lets_the_ladder_go_on():
+    again = outcome("screening", 13, "passed", 5)
+    assert climbing(*AT_ITS_END, again) == (Purpose.SCREENING, 14)
+
+
+def test_a_ladder_that_ends_at_an_undoubted_fail_is_not_repeated():
+    assert asked()[:2] == (Purpose.LOAD, 10)

@@ -127,10 +127,10 @@ def test_a_drive_that_passes_nothing_is_told_so():
 def test_an_end_says_where_the_host_may_be_the_cause():
     end, past = climb(SMALL, steady(0))
     assert "host" not in end.reason
-    last = replace(past[-1], host_doubts=("host-busy", "host-stolen"))
-    assert "may be the cause of 1 of the" in step(*past[:-1], last).reason
-    (alone,) = (outcome("screening", 1, "failed", host_doubts=("host-busy",)),)
-    assert step(alone).reason.endswith("told apart; the host may be the cause: host-busy")
+    first = replace(past[0], host_doubts=("host-busy", "host-stolen"))
+    assert "may be the cause of 1 of the" in step(first, *past[1:]).reason
+    twice = [outcome("screening", 1, "failed", number, host_doubts=("host-busy",)) for number in (1, 2)]
+    assert step(*twice).reason.endswith("the host may be the cause of 2 of the 2 runs that failed: host-busy")
 
 
 def test_a_load_test_that_fails_leads_down_and_back_between():

@@ -111,8 +111,10 @@ def test_the_page_of_a_campaign_shows_ladder_history_and_what_is_missing(lab_cli
     text = page(lab_client, climbed).text
     for shown in (
         "<b>finished</b>: 30x is the highest load that passes; 31x does not",
-        "Missing for a certificate",
-        "load test at 30x of 86,400",
+        "For a certificate at 30x",
+        "missing</span> a real drive: the device is virtual",
+        "missing</span> load test at 30x of 86,400 seconds: a load test at 30x of 86,400 seconds in slices of 3,600",
+        "missing</span> stress test at 60x of 86,400 seconds: ",
         "limit 5 %",
         "ran to completion",
         newest(climbed).public_id,

@@ -1,11 +1,15 @@
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.utils import timezone
 
 from results.models import Event
 from runners.campaigns.models import Campaign
 from runners.models import Device, Dispatch, DriveState, Host
+from runners.recipes.act_config import DESTROY
+from runners.states import State
 from tests.runners.ssh_host import HEALTH, PINNED
+from tests.webapp.lab.programs import allow
 from tests.webapp.lab.test_dispatches import ASKED
 from webapp.lab.cautions import LABEL_FIELD, cautions_at_binding, cautions_of, must_type_label
 
@@ -30,6 +34,11 @@ def over_ssh(device, **columns):
 
 def words(cautions):
     return [caution.words for caution in cautions]
+
+
+@pytest.fixture(autouse=True)
+def every_program_is_allowed(settings, tmp_path):
+    settings.LAB_PROGRAMS = str(allow(tmp_path / "programs.json"))
 
 
 def ask(client, device, part, label=None):
@@ -93,7 +102,7 @@ def test_a_drive_that_holds_data_is_written_over_only_with_its_label_typed(lab_c
         assert "expected the device&#x27;s label, fake drive" in ask(lab_client, device, part, label)
         assert not Dispatch.objects.exists()
     ask(lab_client, device, part, "fake drive")
-    assert Dispatch.objects.count() == 1
+    assert Dispatch.objects.get().options[DESTROY] is True, "the label says so, and the host is told"
 
 
 def test_a_campaign_asks_for_the_label_too(lab_client, device):
@@ -104,7 +113,7 @@ def test_a_campaign_asks_for_the_label_too(lab_client, device):
     assert "label, fake drive" in lab_client.post(address, terms).text
     assert not Campaign.objects.exists()
     lab_client.post(address, terms | {LABEL_FIELD: "fake drive"})
-    assert Campaign.objects.count() == 1
+    assert Campaign.objects.get().options[DESTROY] is True
 
 
 def test_a_device_is_renamed_by_its_own_form_and_the_history_keeps_both(lab_client, device):
@@ -114,3 +123,17 @@ def test_a_device_is_renamed_by_its_own_form_and_the_history_keeps_both(lab_clie
     device.refresh_from_db()
     assert device.label == "bench 3"
     assert Event.objects.get(kind="device-renamed").details == {"label": "bench 3", "before": "fake drive"}
+
+
+@pytest.mark.parametrize(
+    ("minutes", "exit_status", "told"), [(12, 4, ["overloaded"]), (119, 4, ["overloaded"]), (121, 4, []), (12, 0, [])]
+)
+def test_a_drive_that_was_overloaded_lately_says_so_where_runs_are_ordered(
+    lab_client, device, in_state, minutes, exit_status, told
+):
+    ended_at = timezone.now() - timedelta(minutes=minutes)
+    dispatch = in_state(State.DONE, started_at=ended_at, ended_at=ended_at, exit_status=exit_status)
+    assert words(cautions_of(device)) == told
+    for part in ("", "order/"):
+        page = lab_client.get(f"/lab/devices/{device.pk}/{part}").text
+        assert (f"The last run, {dispatch}, overloaded the drive and ended {minutes} minutes ago" in page) is bool(told)

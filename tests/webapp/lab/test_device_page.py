@@ -6,8 +6,14 @@ from runners.models import Device, Dispatch, Host
 from runners.states import State
 from tests.runners.prep_record import prep_record
 from tests.runners.ssh_host import PINNED, ssh_host
+from tests.webapp.lab.programs import allow
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def every_program_is_allowed(settings, tmp_path):
+    settings.LAB_PROGRAMS = str(allow(tmp_path / "all.json"))
 
 
 def address(device, part=""):

@@ -22,6 +22,16 @@ def test_a_run_whose_host_is_silent_is_not_said_to_run(lab_client, in_state):
     assert "its program runs on the host" not in text
 
 
+def test_a_run_is_starting_until_its_program_has_written_a_line(lab_client, dispatch, connect, fake):
+    address = f"/lab/dispatches/{dispatch.public_id}/"
+    assert see(dispatch, connect) == State.RUNNING
+    assert "<b>starting</b>: its program was started, and makes sure of the drive" in lab_client.get(address).text
+    assert "<td>starting" in lab_client.get("/lab/").text
+    fake.write_log(dispatch.public_id, b"a line\n")
+    see(dispatch, connect)
+    assert "<b>running</b>: its program runs on the host" in lab_client.get(address).text
+
+
 @pytest.mark.parametrize(
     ("state", "meaning"),
     [

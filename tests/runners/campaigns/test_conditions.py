@@ -1,0 +1,65 @@
+"""What a certificate asks for is told condition by condition, with what is there or missing."""
+
+import pytest
+
+from results.models import Run
+from runners.campaigns.conditions import conditions_of
+from runners.campaigns.ladder import rungs_of
+from runners.models import Device
+from tests.results.rows import make_product
+from tests.runners.campaigns.lab import SHORT, answer, drive_to_end, look_at, newest, read_as
+from tests.runners.campaigns.test_drive_changes import tell
+
+pytestmark = pytest.mark.django_db
+ALIKE = {"over_provisioning_pct": 7}
+ALL = {"a real drive", "one preparation", "load test at 30x", "stress test at 60x", "firmware", "over-prov", "product",
+       "review"}  # fmt: skip
+
+
+def unmet(campaign):
+    """Return what is missing, by a word of each condition's name."""
+    conditions = [each for each in conditions_of(campaign, rungs_of(campaign)) if not each.is_met]
+    return {next((word for word in ALL if word in each.name), each.name): each.told for each in conditions}
+
+
+@pytest.fixture
+def to_full_length(new_campaign, device):
+    """A campaign of full-length tests on a real drive, whose states its host told."""
+
+    def run(stress_ends_with="FW1"):
+        Device.objects.update(identity_kind="nvme")
+        campaign = new_campaign(SHORT.changed(load_s=86_400, stress_s=86_400))
+        while look_at(campaign).state == "active":
+            dispatch = newest(campaign)
+            tell(dispatch, ALIKE, **ALIKE, firmware=stress_ends_with if dispatch.purpose == "stress" else "FW1")
+            if dispatch.purpose in {"load", "stress"}:
+                read_as(dispatch, "0.5", "pass")
+            else:
+                answer(dispatch, 30)
+        return campaign
+
+    return run
+
+
+@pytest.fixture
+def full(to_full_length):
+    return to_full_length()
+
+
+def test_shortened_runs_on_a_virtual_device_lack_all_but_the_preparation(campaign):
+    found = unmet(drive_to_end(campaign, limit_nx=30))
+    assert set(found) == ALL - {"one preparation"}
+    assert found["stress test at 60x"].endswith("was of 120 seconds")
+    assert found["firmware"] == "told 0 times of 4: it cannot be shown"
+
+
+def test_what_review_adds_is_named_until_it_is_there(full):
+    found = unmet(full)
+    assert set(found) == {"product", "review"}
+    assert found["product"].startswith("none is named for r-")
+    Run.objects.update(product=make_product(), visibility="public")
+    assert unmet(full) == {}
+
+
+def test_a_changed_firmware_is_told_with_both(to_full_length):
+    assert unmet(to_full_length(stress_ends_with="FW2"))["firmware"] == "it was FW1, FW2"

@@ -1,0 +1,12 @@
+"""The operator's list of programs that a sweep may run."""
+
+import json
+
+NEEDED = ("mkfs-xfs", "mount", "unmount", "ycsb", "go-ycsb", "aerospike-start", "aerospike-stop")
+
+
+def allow(path, names=NEEDED):
+    """Write a list, and return where it lies."""
+    programs = {name: {"path": f"/usr/bin/{name}"} for name in names}
+    path.write_text(json.dumps({"schema": "drivecert.programs/1", "programs": programs}))
+    return path
