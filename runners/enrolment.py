@@ -118,10 +118,10 @@ def sshd_rule(user: str) -> str:
 
 def set_up(host: Host) -> list[tuple[str, str]]:
     """Return what the host's operator does, as sentences with the commands that go with them."""
-    drives = "\n".join(f'  "{device.drive_key}",' for device in host.devices.order_by("pk")) or '  "nvme:MODEL:SERIAL",'
     return [
         (
-            f"Install drivetest for root, the program with SHA-256 {host.program_sha256}.",
+            f"Install drivetest for root, the program with SHA-256 {host.program_sha256}; "
+            f"the register's own is {settings.DRIVETEST} on its machine.",
             f"install -o root -g root -m 0755 drivetest {PROGRAM}\nsha256sum {PROGRAM}",
         ),
         (
@@ -140,8 +140,27 @@ def set_up(host: Host) -> list[tuple[str, str]]:
             f"echo '{sudo_line(host.user)}' > /etc/sudoers.d/drivecert\nchmod 0440 /etc/sudoers.d/drivecert\nvisudo -c",
         ),
         (
-            "List the drives that may be loaded, and thereby lose everything on them; no other drive ever is.",
-            f"install -d -m 0755 /etc/drivecert\ncat > /etc/drivecert/host.toml <<'END'\ndrives = [\n{drives}\n]\nEND\n"
-            f"{PROGRAM} identify /dev/nvme1n1   # tells the drive_key",
+            "List the drives that may be loaded, and thereby lose everything on them; no other drive ever is. "
+            f"{_which_drives(host)}",
+            f"{PROGRAM} identify   # lists the drives of this host, each with its drive_key\n"
+            "install -d -m 0755 /etc/drivecert\n"
+            f"cat > /etc/drivecert/host.toml <<'END'\ndrives = [\n{_listing(host)}]\nEND",
         ),
     ]
+
+
+def _which_drives(host: Host) -> str:
+    if host.devices.exists():
+        return "Below are those that are bound here."
+    if host.health.get("found"):
+        return (
+            "Below are those that the host told, none of them let in: take the # off the lines of those that you mean."
+        )
+    return "Write the drive_key of each, in quotes and with a comma, between the brackets."
+
+
+def _listing(host: Host) -> str:
+    """Return the lines of the list: what is bound; else what the host has, for its operator to choose from."""
+    if bound := [f'  "{device.drive_key}",\n' for device in host.devices.order_by("pk")]:
+        return "".join(bound)
+    return "".join(f'  # "{drive["drive_key"]}",  {drive["path"]}\n' for drive in host.health.get("found") or [])

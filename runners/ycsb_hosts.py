@@ -24,9 +24,14 @@ def objection_to_hosts(drive_host: Host, load_host: Host | None) -> str:
     return ""
 
 
+def programs_path() -> Path:
+    """Return where the operator of this machine lists what a sweep may run."""
+    return Path(settings.LAB_PROGRAMS or PROGRAMS_FILE)
+
+
 def missing_programs(host: Host) -> str:
     """Say that a host has no list of programs that a sweep may run; empty where it has, or where that is not known."""
-    path = Path(settings.LAB_PROGRAMS or PROGRAMS_FILE)
+    path = programs_path()
     if host.kind != Host.Kind.LOCAL or not is_here(host.machine_id) or path.exists():
         return ""
     return f"{path} is not there: the operator of {host} lists in it which programs a sweep may run (docs/lab.md)"
