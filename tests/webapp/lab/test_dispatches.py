@@ -56,7 +56,7 @@ def test_a_step_of_a_run_of_a_day_tells_its_date(lab_client, device, fake, conne
     lab_client.post(f"/lab/devices/{device.pk}/order/", ASKED)
     dispatch = Dispatch.objects.get()
     look(dispatch.pk, connect)
-    shown = page(lab_client, dispatch).text
+    shown = page(lab_client, dispatch).text.partition('<ol class="steps">')[2]
     for step in dispatch.steps.all():
         told = shown.partition(f"<b>{step.to_state}</b>")[2].partition("</time>")[0]
         assert f"{step.at:%-d %B %Y, %H:%M:%S} UTC" in told
