@@ -26,3 +26,8 @@ def unmarked(now: str) -> str:
     """Return the key without the mark of the machine."""
     marked = MARKED.fullmatch(now)
     return marked[1] + marked[2] if marked else now
+
+
+def is_same_drive(one: str, other: str) -> bool:
+    """Tell whether two keys are of one drive, whichever of them is of an earlier drivetest."""
+    return one in keys_of(other) or other in keys_of(one)

@@ -15,7 +15,7 @@ from results.models import Event
 from runners.hosts.connections import COMMAND
 from runners.hosts.keys import fingerprint, public_key
 from runners.locks import hold_host
-from runners.models import UNCONFIRMED, Dispatch, Host
+from runners.models import UNCONFIRMED, Device, Dispatch, Host
 from runners.retired import retired_words
 from runners.states import LIVE
 
@@ -126,11 +126,10 @@ def sshd_rule(user: str) -> str:
 
 def set_up(host: Host) -> list[tuple[str, str]]:
     """Return what the host's operator does, as sentences with the commands that go with them."""
-    devices = host.devices.filter(retired_at=None).order_by("pk")
-    drives = "\n".join(f'  "{device.drive_key}",' for device in devices) or '  "nvme:MODEL:SERIAL",'
     return [
         (
-            f"Install drivetest for root, the program with SHA-256 {host.program_sha256}.",
+            f"Install drivetest for root, the program with SHA-256 {host.program_sha256}; "
+            f"the register's own is {settings.DRIVETEST} on its machine.",
             f"install -o root -g root -m 0755 drivetest {PROGRAM}\nsha256sum {PROGRAM}",
         ),
         (
@@ -149,8 +148,31 @@ def set_up(host: Host) -> list[tuple[str, str]]:
             f"echo '{sudo_line(host.user)}' > /etc/sudoers.d/drivecert\nchmod 0440 /etc/sudoers.d/drivecert\nvisudo -c",
         ),
         (
-            "List the drives that may be loaded, and thereby lose everything on them; no other drive ever is.",
-            f"install -d -m 0755 /etc/drivecert\ncat > /etc/drivecert/host.toml <<'END'\ndrives = [\n{drives}\n]\nEND\n"
-            f"{PROGRAM} identify /dev/nvme1n1   # tells the drive_key",
+            "List the drives that may be loaded, and thereby lose everything on them; no other drive ever is. "
+            f"{_which_drives(host)}",
+            f"{PROGRAM} identify   # lists the drives of this host, each with its drive_key\n"
+            "install -d -m 0755 /etc/drivecert\n"
+            f"cat > /etc/drivecert/host.toml <<'END'\ndrives = [\n{_listing(host)}]\nEND",
         ),
     ]
+
+
+def _which_drives(host: Host) -> str:
+    if _bound(host):
+        return "Below are those that are bound here."
+    if host.health.get("found"):
+        return (
+            "Below are those that the host told, none of them let in: take the # off the lines of those that you mean."
+        )
+    return "Write the drive_key of each, in quotes and with a comma, between the brackets."
+
+
+def _listing(host: Host) -> str:
+    """Return the lines of the list: what is bound; else what the host has, for its operator to choose from."""
+    if bound := _bound(host):
+        return "".join(f'  "{device.drive_key}",\n' for device in bound)
+    return "".join(f'  # "{drive["drive_key"]}",  {drive["path"]}\n' for drive in host.health.get("found") or [])
+
+
+def _bound(host: Host) -> list[Device]:
+    return list(host.devices.filter(retired_at=None).order_by("pk"))

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from results.models import Event
-from runners.drive_keys import keys_of
+from runners.drive_keys import is_same_drive
 from runners.health import told_at
 from runners.models import Device, Dispatch, DriveState, Host
 from runners.orders import YCSB, Order
@@ -28,11 +28,16 @@ def refusal_foreseen(device: Device, asked: Order) -> str:
 
 def last_identified(device: Device) -> tuple[dict[str, Any], datetime]:
     """Return what the host told of the drive last, and when: at its binding, or at a look of a dispatch since."""
-    bound = Event.objects.filter(kind="device-bound", subject_type="device", subject_id=str(device.pk))
-    bound_at = bound.order_by("-at").values_list("at", flat=True).first() or device.added_at
+    bound_at = last_bound_at(device)
     looks = DriveState.objects.filter(drive_key=device.drive_key, dispatch__device=device, at__gt=bound_at)
     told = looks.exclude(document={}).order_by("-at", "-pk").first()
     return (device.identity, bound_at) if told is None else (told.document, told.at)
+
+
+def last_bound_at(device: Device) -> datetime:
+    """Return when somebody bound the device last."""
+    bound = Event.objects.filter(kind="device-bound", subject_type="device", subject_id=str(device.pk))
+    return bound.order_by("-at").values_list("at", flat=True).first() or device.added_at
 
 
 def is_listed(host: Host, drive_key: str) -> bool | None:
@@ -40,7 +45,7 @@ def is_listed(host: Host, drive_key: str) -> bool | None:
     listed = host.health.get("drives")
     if host.kind != Host.Kind.SSH or listed is None:
         return None
-    return any(drive_key in keys_of(key) or key in keys_of(drive_key) for key in listed)
+    return any(is_same_drive(key, drive_key) for key in listed)
 
 
 def _by_last_check(device: Device) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from runners.drive_keys import keys_of
-from runners.errors import HostError
+from runners.errors import HostError, StartFailedError
 from runners.hosts.ssh import SshHost
 from runners.machine import NOBODY, is_here, why_unknown
 from runners.models import Device, Host
@@ -102,6 +103,7 @@ def _asked(host: Host, lab_host: SshHost) -> tuple[dict[str, Any] | None, list[s
         told = lab_host.health()
         asked_at = before + (timezone.now() - before) / 2
         told["clock_offset_s"] = round(told["clock_unix_ns"] / NS_PER_S - asked_at.timestamp(), 3)
+        told["found"] = _found(lab_host)
         devices = host.devices.filter(retired_at=None).order_by("pk")
         told["devices"] = [_device(lab_host, device, told["drives"]) for device in devices]
         return told, objections_to(host, told)
@@ -159,6 +161,14 @@ def _device(lab_host: SshHost, device: Device, listed: list[str]) -> dict[str, A
     paths = lab_host.find(device.drive_key, device.size_bytes)
     is_listed = any(device.drive_key in keys_of(key) or key in keys_of(device.drive_key) for key in listed)
     return {"label": device.label, "drive_key": device.drive_key, "paths": paths, "listed": is_listed}
+
+
+def _found(lab_host: SshHost) -> list[dict[str, Any]] | None:
+    """Return the drives that a host has; None where its drivetest is too old to know the question."""
+    try:
+        return [asdict(drive) for drive in lab_host.list_drives()]
+    except StartFailedError:
+        return None
 
 
 def told_at(told: dict[str, Any]) -> datetime | None:

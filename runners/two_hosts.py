@@ -7,7 +7,7 @@ from typing import BinaryIO
 from runners import exits
 from runners.closing import close
 from runners.errors import StartFailedError
-from runners.hosts.protocol import Detached, Identity, LabHost, ProgramStatus
+from runners.hosts.protocol import Detached, FoundDrive, Identity, LabHost, ProgramStatus
 from runners.recipes.stage import beside_run
 
 
@@ -29,6 +29,9 @@ class TwoHosts:
 
     def identify(self, path: str) -> Identity:
         return self.database.identify(path)
+
+    def list_drives(self) -> list[FoundDrive]:
+        return self.database.list_drives()
 
     def find(self, drive_key: str, size_bytes: int) -> list[str]:
         return self.database.find(drive_key, size_bytes)

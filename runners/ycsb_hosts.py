@@ -27,9 +27,14 @@ def objection_to_hosts(drive_host: Host, load_host: Host | None) -> str:
     return ""
 
 
+def programs_path() -> Path:
+    """Return where the operator of this machine lists what a sweep may run."""
+    return Path(settings.LAB_PROGRAMS or PROGRAMS_FILE)
+
+
 def missing_programs(host: Host) -> str:
     """Say that a host has no list of programs that a sweep may run; empty where it has, or where that is not known."""
-    path = _file()
+    path = programs_path()
     if not _is_ours(host) or path.exists():
         return ""
     return f"{path} is not there: the operator of {host} lists in it which programs a sweep may run (docs/lab.md)"
@@ -48,25 +53,20 @@ def objection_to_programs(host: Host, needed: Set[str]) -> str:
     except PermissionError:
         return ""
     except (OSError, ValueError) as error:
-        return f"{_file()}: cannot be read as {SCHEMA}: {error}"
+        return f"{programs_path()}: cannot be read as {SCHEMA}: {error}"
     if not (lacking := sorted(needed - allowed)):
         return ""
     there = ", ".join(sorted(allowed)) or "nothing"
-    return (
-        f"{_file()} allows no {', '.join(lacking)}; it allows {there}; the operator of {host} adds them (docs/lab.md)"
-    )
+    allows = f"{programs_path()} allows no {', '.join(lacking)}; it allows {there}"
+    return f"{allows}; the operator of {host} adds them (docs/lab.md)"
 
 
 def _allowed() -> set[str]:
     """Return the programs that this machine's operator allows. Raises OSError and ValueError."""
-    document = json.loads(_file().read_bytes())
+    document = json.loads(programs_path().read_bytes())
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise ValueError("it is another document")
     return set(document.get("programs") or ())
-
-
-def _file() -> Path:
-    return Path(settings.LAB_PROGRAMS or PROGRAMS_FILE)
 
 
 def _is_ours(host: Host) -> bool:

@@ -12,8 +12,10 @@ from runners.campaigns.models import Campaign, CampaignEntry
 from runners.campaigns.terms import Terms, terms_of
 from runners.constraints import is_second
 from runners.models import Device
+from runners.orders import CANCEL_ASKED, REASON_AT_MOST
 from runners.orders import cancel as cancel_dispatch
 from runners.retired import hold_in_service
+from runners.storable import storable
 
 PROFILE = "operational-database"
 ONE_PER_DRIVE = "one_open_campaign_per_drive"
@@ -114,12 +116,16 @@ def _differences(before: Terms, after: Terms) -> dict[str, Any]:
     return {name: [was[name], is_now[name]] for name in is_now if was[name] != is_now[name]}
 
 
-def cancel(campaign: Campaign, actor: AbstractBaseUser) -> bool:
-    """Cancel a campaign and the dispatch that is under way; a look says when the host has confirmed it."""
+def cancel(campaign: Campaign, actor: AbstractBaseUser, reason: str = "") -> bool:
+    """Cancel a campaign and the dispatch that is under way; a look says when the host has confirmed it.
+
+    `reason` is what the person gives, for the history; it may be empty.
+    """
+    why = storable(reason.strip())[:REASON_AT_MOST]
+    columns = {"state": State.CANCELLING, "reason": f"{CANCEL_ASKED}: {why}" if why else CANCEL_ASKED}
     with transaction.atomic():
         asked = [
-            _move(campaign, state, Kind.CANCEL_ASKED, actor, state=State.CANCELLING, reason="a cancel was asked for")
-            for state in (State.ACTIVE, State.PAUSED)
+            _move(campaign, state, Kind.CANCEL_ASKED, actor, why, **columns) for state in (State.ACTIVE, State.PAUSED)
         ]
         if any(asked):
             for dispatch in campaign.dispatches.filter(ended_at__isnull=True):
@@ -127,11 +133,13 @@ def cancel(campaign: Campaign, actor: AbstractBaseUser) -> bool:
     return any(asked)
 
 
-def _move(campaign: Campaign, from_state: str, kind: str, actor: AbstractBaseUser, **columns: Any) -> bool:
+def _move(
+    campaign: Campaign, from_state: str, kind: str, actor: AbstractBaseUser, why: str = "", **columns: Any
+) -> bool:
     with transaction.atomic():
         moved = Campaign.objects.filter(pk=campaign.pk, state=from_state).update(next_at=None, **columns)
         if moved:
-            _enter(campaign, kind, actor, "")
+            _enter(campaign, kind, actor, why)
     campaign.refresh_from_db()
     return bool(moved)
 

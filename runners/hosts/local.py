@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,7 +23,7 @@ from runners.errors import (
     StartFailedError,
     StartRefusedError,
 )
-from runners.hosts.protocol import Detached, Identity, ProgramStatus
+from runners.hosts.protocol import Detached, FoundDrive, Identity, ProgramStatus
 
 # Exit statuses of docs/formats.md.
 ANSWERED, REFUSED, USAGE = 0, 2, 64
@@ -45,6 +46,16 @@ class LocalHost:
         if answer.returncode != ANSWERED:
             raise DeviceUnknownError(_complaint(answer, f"{path}: cannot be identified"))
         return parse_identity(path, _document(answer))
+
+    def list_drives(self) -> list[FoundDrive]:
+        answer = self._run("identify")
+        if answer.returncode != ANSWERED:
+            raise HostSilentError(_complaint(answer, "its drives cannot be listed"))
+        return parse_drives(_document(answer))
+
+    def version(self) -> str:
+        """Return what the program calls itself: drivetest 0.2.0."""
+        return self._run("--version").stdout.strip()
 
     def find(self, drive_key: str, size_bytes: int) -> list[str]:
         return [path for path in _of_size(size_bytes) if self._names(path, drive_key)]
@@ -188,6 +199,15 @@ def parse_identity(path: str, document: Mapping[str, Any]) -> Identity:
         )
     except (KeyError, TypeError) as error:
         raise HostSilentError(f"drivetest identify {path}: expected drivecert.identity/1, got {document!r}") from error
+
+
+def parse_drives(document: Mapping[str, Any]) -> list[FoundDrive]:
+    """Return a drivecert.drives/1 as the register uses it. Raises HostSilentError where a field is missing."""
+    names = [each.name for each in fields(FoundDrive)]
+    try:
+        return [FoundDrive(**{name: drive[name] for name in names}) for drive in document["drives"]]
+    except (KeyError, TypeError) as error:
+        raise HostSilentError(f"drivetest identify: expected drivecert.drives/1, got {document!r:.200}") from error
 
 
 def parse_status(document: Mapping[str, Any]) -> ProgramStatus:

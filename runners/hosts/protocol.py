@@ -18,6 +18,18 @@ class Identity:
     document: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class FoundDrive:
+    """A whole drive of a host, one of drivecert.drives/1; `model` and `serial` are None where it tells none."""
+
+    path: str
+    kind: str
+    drive_key: str
+    size_bytes: int
+    model: str | None = None
+    serial: str | None = None
+
+
 class Detached(StrEnum):
     """What became of the program of a run directory: never started there, running, or ended."""
 
@@ -48,6 +60,10 @@ class LabHost(Protocol):
 
     def identify(self, path: str) -> Identity:
         """Return what the device at a path is now. Raises DeviceUnknownError where that cannot be told."""
+        ...
+
+    def list_drives(self) -> list[FoundDrive]:
+        """Return the whole drives that the host has, by their paths; none of them is opened or asked."""
         ...
 
     def find(self, drive_key: str, size_bytes: int) -> list[str]:

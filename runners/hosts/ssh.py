@@ -10,8 +10,8 @@ from runners.errors import DeviceUnknownError
 from runners.hosts.connections import CONNECTIONS, Address, Connections
 from runners.hosts.conversation import Request, Told, parse_answers, request, said
 from runners.hosts.ear import Ear
-from runners.hosts.local import parse_identity, parse_removal, parse_status
-from runners.hosts.protocol import Detached, Identity, ProgramStatus
+from runners.hosts.local import parse_drives, parse_identity, parse_removal, parse_status
+from runners.hosts.protocol import Detached, FoundDrive, Identity, ProgramStatus
 from runners.models import Host
 from runners.scratch import check_size, scratch_dir
 
@@ -51,6 +51,9 @@ class SshHost:
 
     def identify(self, path: str) -> Identity:
         return parse_identity(path, self._ask(request("identify", path=path)).document)
+
+    def list_drives(self) -> list[FoundDrive]:
+        return parse_drives(self._ask(request("drives")).document)
 
     def find(self, drive_key: str, size_bytes: int) -> list[str]:
         return list(self._ask(request("find", drive_key=drive_key, size_bytes=size_bytes)).document)

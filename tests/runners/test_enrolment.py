@@ -3,6 +3,7 @@ import shutil
 import stat
 import subprocess
 from contextlib import nullcontext
+from dataclasses import asdict
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -11,7 +12,9 @@ from django.utils import timezone
 from results.models import Event
 from runners.enrolment import Pins, enrol, set_up, sshd_rule, sudo_line
 from runners.hosts.keys import fingerprint, key_path, public_key
+from runners.hosts.protocol import FoundDrive, Identity
 from runners.models import Device, Host
+from runners.orders import bind
 from runners.states import LIVE, State
 from tests.runners.ssh_host import PINNED, ssh_host
 
@@ -40,6 +43,15 @@ def test_what_the_command_prints_can_be_pasted_as_it_is(capsys):
         assert f"\n{commands}\n" in said
         read = subprocess.run(["sh", "-n"], input=commands, capture_output=True, text=True, check=True)
         assert read.stderr == ""
+
+
+def test_the_list_names_what_is_bound_else_what_the_host_has_and_lets_none_of_that_in(staff):
+    found = asdict(FoundDrive("/dev/nvme0n1", "nvme", "nvme:M:S1", 1))
+    bare, told = ssh_host("lab-2"), ssh_host(health={"found": [found]})
+    lists = [set_up(host)[-1][1].partition("drives = ")[2] for host in (bare, told)]
+    assert lists == ["[\n]\nEND", '[\n  # "nvme:M:S1",  /dev/nvme0n1\n]\nEND']
+    bind(told, Identity("/dev/nvme1n1", "nvme", "nvme:M:S2", 1), "bench", staff)
+    assert '[\n  "nvme:M:S2",\n]\n' in set_up(told)[-1][1]
 
 
 def test_a_daemon_that_runs_is_told_to_read_the_new_rule():

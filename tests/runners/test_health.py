@@ -9,7 +9,8 @@ from django.utils import timezone
 from runners import health
 from runners.claim import claim
 from runners.enrolment import Pins, enrol
-from runners.errors import HostSilentError
+from runners.errors import HostSilentError, StartFailedError
+from runners.hosts.protocol import FoundDrive
 from runners.models import Device
 from runners.states import State
 from tests.runners.ssh_host import HEALTH, PINNED, ssh_host
@@ -31,6 +32,14 @@ class WellHost:
 
     def find(self, drive_key, size_bytes):
         return self.paths
+
+    def list_drives(self):
+        return [FoundDrive("/dev/nvme0n1", "nvme", "nvme:M:S1", 2**40, "M", "S1")]
+
+
+class OldHost(WellHost):
+    def list_drives(self):
+        raise StartFailedError("expected a request that drivetest 0.2.0 knows: unknown variant `drives`")
 
 
 class SilentHost:
@@ -106,6 +115,19 @@ def test_a_host_needs_room_for_logs(free_mib, objected):
 
 def test_a_host_without_a_listed_drive_gets_no_work():
     assert "listed no drive" in health.check(ssh_host(), WellHost(drives=[]))[0]
+
+
+def test_a_check_keeps_which_drives_the_host_has():
+    host = ssh_host()
+    assert health.check(host, WellHost()) == []
+    (found,) = host.health["found"]
+    assert (found["path"], found["serial"], found["size_bytes"]) == ("/dev/nvme0n1", "S1", 2**40)
+
+
+def test_a_host_whose_program_is_too_old_to_list_its_drives_gets_its_work():
+    host = ssh_host()
+    assert health.check(host, OldHost()) == []
+    assert host.health["found"] is None
 
 
 def test_a_device_that_is_away_is_told_and_leaves_the_others_their_work():

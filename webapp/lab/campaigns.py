@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -25,6 +26,7 @@ from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.campaign_forms import CampaignForm, EditableTermsForm
 from webapp.lab.campaign_page import alongside, describe_campaign, ladder_document, version_of_campaign
 from webapp.lab.cautions import LABEL_FIELD, cautions_of, must_type_label, objection_to_label, with_consent
+from webapp.lab.confirming import ask, of_campaign_cancel
 from webapp.lab.dispatches import NO_LAB, lab_of
 from webapp.lab.renewal import is_known, renewed, unchanged
 
@@ -119,7 +121,15 @@ def resume_campaign(request: UserRequest, public_id: str) -> HttpResponse:
 def cancel_campaign(request: UserRequest, public_id: str) -> HttpResponse:
     """End it, and the run that is under way."""
     done = "Cancel asked for. Here it says when the host has confirmed it."
-    return _do(request, public_id, actions.cancel, done, "Nothing to cancel: it has ended, or a cancel was asked for.")
+    cancel = partial(actions.cancel, reason=request.POST.get("reason", ""))
+    return _do(request, public_id, cancel, done, "Nothing to cancel: it has ended, or a cancel was asked for.")
+
+
+@require_safe
+@staff_only
+def confirm_cancel(request: UserRequest, public_id: str) -> HttpResponse:
+    """Ask once before it is ended."""
+    return ask(request, of_campaign_cancel(_find(public_id)))
 
 
 def _do(

@@ -10,7 +10,7 @@ from django.utils import timezone
 from runners.campaigns.ladder import rung_of, with_what_was_read
 from runners.campaigns.outcome import Result
 from runners.campaigns.terms import Terms
-from runners.foreseen import SIGNATURE, is_listed, last_identified
+from runners.foreseen import SIGNATURE, is_listed, last_bound_at, last_identified
 from runners.health import told_at
 from runners.models import Device, Dispatch, Host
 from runners.recipes.act_config import DESTROY
@@ -32,7 +32,8 @@ class Caution:
 
 def cautions_at_binding(host: Host, path: str, drive_key: str, document: Mapping[str, Any]) -> list[Caution]:
     """Return what stands against a drive that its host has identified just now."""
-    return _of_data(path, document, "as its host says now") + _of_list(host, drive_key)
+    is_empty = _is_plain_file(drive_key, document)
+    return _of_data(path, document, "as its host says now", is_empty) + _of_list(host, drive_key)
 
 
 def cautions_of(device: Device) -> list[Caution]:
@@ -40,14 +41,35 @@ def cautions_of(device: Device) -> list[Caution]:
     if retired := out_of_service(device):
         return [Caution("retired", retired)]
     document, at = last_identified(device)
-    told = _of_data(device.path, document, f"as its host said on {moment(at)}")
+    told = _of_data(device.path, document, f"as its host said on {moment(at)}", _is_known(device))
     return told + _of_list(device.host, device.drive_key) + _of_overload(device)
 
 
 def must_type_label(device: Device) -> bool:
-    """Tell whether an order needs the device's label typed: data was recognised on it, or nobody has told."""
+    """Tell whether an order needs the device's label typed: data was recognised on it, or nobody knows that none is."""
+    return _is_data_told(device) or not _is_known(device)
+
+
+def _is_data_told(device: Device) -> bool:
+    """Tell whether data was recognised on a drive, or its host never told whether there is any."""
     document, _ = last_identified(device)
     return SIGNATURE not in document or document[SIGNATURE] is not None
+
+
+def _is_known(device: Device) -> bool:
+    """Tell whether it is known what lies on a drive where nothing is recognised: a database may use it without a mark.
+
+    Since it was bound a run of the register has written there, which a person has ordered; or it is a plain file, which
+    is bound only when empty.
+    """
+    if _is_plain_file(device.drive_key, device.identity):
+        return True
+    since = Dispatch.objects.filter(drive_key=device.drive_key, started_at__gte=last_bound_at(device))
+    return since.exists()
+
+
+def _is_plain_file(drive_key: str, document: Mapping[str, Any]) -> bool:
+    return drive_key.startswith("file:") and not document.get("backing")
 
 
 def objection_to_label(device: Device, typed: str) -> str:
@@ -60,12 +82,12 @@ def objection_to_label(device: Device, typed: str) -> str:
 
 
 def with_consent(device: Device, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an order's options with the consent that the typed label gave: what it was asked for is written over."""
-    consents = must_type_label(device) and may_be_told_to_destroy(device)
+    """Return an order's options with the consent that the typed label gave: what the page told of is written over."""
+    consents = _is_data_told(device) and may_be_told_to_destroy(device)
     return {**options, DESTROY: True} if consents else dict(options)
 
 
-def _of_data(path: str, document: Mapping[str, Any], as_told: str) -> list[Caution]:
+def _of_data(path: str, document: Mapping[str, Any], as_told: str, is_known: bool) -> list[Caution]:
     if document.get(SIGNATURE):
         return [
             Caution(
@@ -76,6 +98,14 @@ def _of_data(path: str, document: Mapping[str, Any], as_told: str) -> list[Cauti
         ]
     if SIGNATURE not in document:
         return [Caution("data unknown", f"Whether {path} holds data is not known, {as_told}. A run destroys what is.")]
+    if not is_known:
+        return [
+            Caution(
+                "may hold data",
+                f"Nothing was recognised on {path}, {as_told}. That does not say that it is empty: a database may use "
+                "a drive without a file system. A run destroys what is there.",
+            )
+        ]
     return []
 
 

@@ -19,6 +19,8 @@ from runners.safety import objections_to_binding
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.cautions import cautions_at_binding
 from webapp.lab.forms import BindForm, DeviceForm
+from webapp.lab.host_drives import drives_of
+from webapp.lab.hosts import THEN_DEVICES
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -35,7 +37,9 @@ def find(request: UserRequest, name: str) -> HttpResponse:
             return _show(request, host, form, _identify(host, form))
         except HostError as error:
             form.add_error("path", str(error))
-    return render(request, "lab/device_find.html", {"host": host, "form": form, "section": "lab"})
+    context = {"host": host, "form": form, "is_ssh": host.kind == Host.Kind.SSH, "section": "lab"}
+    context |= {"host_drives": drives_of(host), "looks_again_at": THEN_DEVICES}
+    return render(request, "lab/device_find.html", context)
 
 
 def _identify(host: Host, form: DeviceForm) -> Identity:

@@ -1,6 +1,7 @@
 """Ordering a run, watching it, cancelling it."""
 
 from dataclasses import replace
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -18,6 +19,7 @@ from runners.safety import may_certify
 from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.cautions import LABEL_FIELD, cautions_of, must_type_label, objection_to_label, with_consent
+from webapp.lab.confirming import ask, of_cancel, of_retry
 from webapp.lab.forms import OrderForm
 from webapp.lab.live import describe, version_of_dispatch
 from webapp.lab.renewal import is_known, renewed, unchanged
@@ -41,8 +43,12 @@ def order_run(request: UserRequest, device_id: int) -> HttpResponse:
         except ValueError as error:
             form.add_error(None, str(error))
     context = {"device": device, "form": form, "organisation": organisation, "may_certify": may_certify(device)}
-    context |= {"cautions": cautions_of(device), "must_type_label": must_type_label(device)}
-    return render(request, "lab/order.html", context | {"section": "lab"})
+    return render(request, "lab/order.html", context | asked_of(device) | {"section": "lab"})
+
+
+def asked_of(device: Device) -> dict[str, Any]:
+    """Return what every page that orders on a device shows before its button."""
+    return {"device": device, "cautions": cautions_of(device), "must_type_label": must_type_label(device)}
 
 
 def order_foreseen(device: Device, organisation: Organisation, asked: Order, orderer: User) -> Dispatch:
@@ -113,8 +119,8 @@ def cancel_dispatch(request: UserRequest, public_id: str) -> HttpResponse:
 @require_safe
 @staff_only
 def confirm_cancel(request: UserRequest, public_id: str) -> HttpResponse:
-    """Ask once, on a page that does not renew itself."""
-    return render(request, "lab/cancel_confirm.html", {"dispatch": _find(public_id), "section": "lab"})
+    """Ask once before the program is ended."""
+    return ask(request, of_cancel(_find(public_id)))
 
 
 @require_POST
@@ -131,13 +137,21 @@ def declare_ended(request: UserRequest, public_id: str) -> HttpResponse:
     return redirect("dispatch-detail", public_id)
 
 
+@require_safe
+@staff_only
+def confirm_retry(request: UserRequest, public_id: str) -> HttpResponse:
+    """Ask once before the drive is written over again, for its label too where an order would."""
+    old = _find(public_id)
+    return ask(request, of_retry(old), **asked_of(old.device))
+
+
 @require_POST
 @staff_only
 def retry_dispatch(request: UserRequest, public_id: str) -> HttpResponse:
     """Order the same again, linked to the old one."""
     old = _find(public_id)
-    if campaign := open_on(old.drive_key):
-        messages.error(request, f"Campaign {campaign} has this drive. Wait for its end, or cancel it.")
+    if objection := objection_to_ask(request, old.device, old.organisation):
+        messages.error(request, objection)
         return redirect("dispatch-detail", public_id)
     try:
         _refuse_foreseen(old.device, orders.asked_of(old))

@@ -15,7 +15,11 @@ from runners.left_behind import unkept
 from runners.models import Host
 from runners.retired import retired_words, retirement_of
 from webapp.accounts.requests import UserRequest, staff_only
+from webapp.lab.host_drives import drives_of
 from webapp.lab.host_form import HostForm, PlaceForm
+from webapp.lab.own_machine import own_machine
+
+THEN_DEVICES = "devices"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -61,9 +65,12 @@ def _page(request: UserRequest, host: Host, place_form: PlaceForm) -> HttpRespon
         "retired_devices": host.devices.filter(retired_at__isnull=False).order_by("pk"),
         "retirement": retirement_of(host),
         "unkept": list(unkept(host)),
+        "host_drives": drives_of(host),
         "place_form": place_form,
         "section": "lab",
     }
+    if host.kind == Host.Kind.LOCAL:
+        context["own"] = own_machine(host)
     if context["is_ssh"]:
         context |= {"fingerprint": fingerprint(host.host_key), "set_up": set_up(host)}
     return render(request, "lab/host.html", context)
@@ -72,7 +79,7 @@ def _page(request: UserRequest, host: Host, place_form: PlaceForm) -> HttpRespon
 @require_POST
 @staff_only
 def check(request: UserRequest, name: str) -> HttpResponse:
-    """Check a host now; the answer stands on its page."""
+    """Check a host now; the answer stands on its page, and its drives on the page that adds one."""
     host = get_object_or_404(Host, name=name, kind=Host.Kind.SSH)
     if retired := retired_words(host):
         messages.error(request, f"{host} is {retired}; it is not checked.")
@@ -80,4 +87,4 @@ def check(request: UserRequest, name: str) -> HttpResponse:
         messages.error(request, f"{host} gets no work; the reasons are below.")
     else:
         messages.success(request, f"{host} was checked and takes work.")
-    return redirect("lab-host", host.name)
+    return redirect("lab-device-find" if request.POST.get("then") == THEN_DEVICES else "lab-host", host.name)

@@ -27,6 +27,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("dispatches/<slug:public_id>/cancel/confirm/", dispatches.confirm_cancel, name="dispatch-cancel-confirm"),
     path("dispatches/<slug:public_id>/cancel/", dispatches.cancel_dispatch, name="dispatch-cancel"),
     path("dispatches/<slug:public_id>/ended/", dispatches.declare_ended, name="dispatch-declare-ended"),
+    path("dispatches/<slug:public_id>/retry/confirm/", dispatches.confirm_retry, name="dispatch-retry-confirm"),
     path("dispatches/<slug:public_id>/retry/", dispatches.retry_dispatch, name="dispatch-retry"),
     path("devices/<int:device_id>/campaign/", campaigns.order_campaign, name="campaign-order"),
     path("campaigns/", campaigns.campaign_list, name="campaign-list"),
@@ -35,6 +36,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("campaigns/<slug:public_id>/live/", campaigns.live, name="campaign-live"),
     path("campaigns/<slug:public_id>/pause/", campaigns.pause_campaign, name="campaign-pause"),
     path("campaigns/<slug:public_id>/resume/", campaigns.resume_campaign, name="campaign-resume"),
+    path("campaigns/<slug:public_id>/cancel/confirm/", campaigns.confirm_cancel, name="campaign-cancel-confirm"),
     path("campaigns/<slug:public_id>/cancel/", campaigns.cancel_campaign, name="campaign-cancel"),
     path("campaigns/<slug:public_id>/terms/", campaigns.change_terms, name="campaign-terms"),
 ]

@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 
+from tests.runners.fake_host import FakeHost
 from tests.runners.lab import (  # noqa: F401 - fixtures shared with the dispatcher's tests
     a_lab,
     connect,
@@ -10,12 +11,19 @@ from tests.runners.lab import (  # noqa: F401 - fixtures shared with the dispatc
     dispatch,
     drivetest,
     evidence_of_its_own,
-    fake,
     in_state,
     new_dispatch,
     running,
 )
 from webapp.accounts.models import Membership
+
+
+@pytest.fixture
+def fake():
+    """A drive that is a plain file: what it holds is known, and nobody is asked for its label."""
+    host = FakeHost()
+    host.add_drive(drive_key="file:lab1:8:5")
+    return host
 
 
 @pytest.fixture

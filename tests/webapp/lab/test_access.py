@@ -8,7 +8,9 @@ pytestmark = pytest.mark.django_db
 
 PAGES = ["/lab/", "/lab/hosts/add/", "/lab/hosts/local/", "/lab/hosts/local/devices/add/",
          "/lab/devices/{device}/order/", "/lab/dispatches/{dispatch}/",
-         "/lab/dispatches/{dispatch}/live/", "/lab/dispatches/{dispatch}/cancel/confirm/", "/lab/devices/{device}/",
+         "/lab/dispatches/{dispatch}/live/", "/lab/dispatches/{dispatch}/cancel/confirm/",
+         "/lab/dispatches/{dispatch}/retry/confirm/", "/lab/campaigns/{campaign}/cancel/confirm/",
+         "/lab/devices/{device}/",
          "/lab/devices/{device}/campaign/", "/lab/campaigns/",
          "/lab/campaigns/{campaign}/", "/lab/campaigns/{campaign}/live/", "/lab/campaigns/{campaign}/ladder.json",
          ]  # fmt: skip

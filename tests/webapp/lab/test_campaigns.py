@@ -190,6 +190,18 @@ def test_pause_go_on_and_cancel(lab_client, campaign):  # noqa: F811
     assert "nothing of it runs on the host" in page(lab_client, campaign).text
 
 
+def test_a_cancel_asks_once_and_keeps_who_asked_and_why(lab_client, campaign, staff):  # noqa: F811
+    address = f"/lab/campaigns/{campaign.public_id}/cancel/"
+    assert f'href="{address}confirm/"' in page(lab_client, campaign).text
+    question = lab_client.get(f"{address}confirm/").text
+    assert f'action="{address}"' in question
+    assert 'name="reason"' in question
+    shown = lab_client.post(address, {"reason": " the drive is needed "}, follow=True).text
+    assert "a cancel was asked for: the drive is needed" in shown
+    asked = campaign.entries.get(kind="cancel-asked")
+    assert (asked.actor, asked.reason) == (staff.get_username(), "the drive is needed")
+
+
 def test_terms_are_changed_on_the_page_and_told_in_the_history(lab_client, campaign):  # noqa: F811
     kept = {name: str(value) for name, value in campaign.terms.items()}
     assert "Changed." in deed(lab_client, campaign, "terms", **kept | {"max_nx": "12"}).text

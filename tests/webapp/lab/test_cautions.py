@@ -6,8 +6,10 @@ from django.utils import timezone
 from results.models import Event
 from runners.campaigns.models import Campaign
 from runners.models import Device, Dispatch, DriveState, Host
+from runners.orders import bind
 from runners.recipes.act_config import DESTROY
 from runners.states import State
+from tests.runners.fake_host import FakeHost
 from tests.runners.ssh_host import HEALTH, PINNED
 from tests.webapp.lab.programs import allow
 from tests.webapp.lab.test_dispatches import ASKED
@@ -19,6 +21,14 @@ EXT4 = "an ext2, ext3 or ext4 file system"
 DATA = {"signature": EXT4}
 PAGES = ["", "order/", "campaign/", "ycsb/"]
 SWEEP = {"preset": "micron-7450-rocksdb", "client": "java"}
+
+
+@pytest.fixture
+def fake():
+    """A drive of which nobody knows what it holds."""
+    host = FakeHost()
+    host.add_drive()
+    return host
 
 
 def holding(device, **identity):
@@ -44,16 +54,32 @@ def every_program_is_allowed(settings, tmp_path):
 def ask(client, device, part, label=None):
     """Order by a page, with the label typed where one is given."""
     asked = {"prepare/": {}, "order/": ASKED, "ycsb/": SWEEP}[part]
-    typed = {} if label is None else {LABEL_FIELD: label}
+    typed = {LABEL_FIELD: label or ""}
     return client.post(f"/lab/devices/{device.pk}/{part}", asked | typed, follow=True).text
 
 
 @pytest.mark.parametrize(
-    ("identity", "told"), [({"signature": None}, []), (DATA, ["holds data"]), ({}, ["data unknown"])]
+    ("identity", "told"),
+    [({"signature": None}, ["may hold data"]), (DATA, ["holds data"]), ({}, ["data unknown"])],
 )
 def test_data_on_a_drive_is_told_and_so_is_that_nobody_knows(device, identity, told):
     assert words(cautions_of(holding(device, **identity))) == told
-    assert must_type_label(device) is bool(told)
+    assert must_type_label(device)
+
+
+def test_a_drive_that_a_run_has_written_since_it_was_bound_holds_nobody_else_s_data(device, dispatch, staff, fake):
+    Dispatch.objects.update(started_at=timezone.now())
+    assert cautions_of(device) == []
+    assert not must_type_label(device)
+    bind(device.host, fake.drives[device.path], device.label, staff)
+    assert words(cautions_of(device)) == ["may hold data"]
+    assert must_type_label(device)
+
+
+@pytest.mark.parametrize(("identity", "is_file"), [({}, True), ({"backing": "/srv/drive.img"}, False)])
+def test_a_plain_file_was_empty_when_it_was_bound_and_what_a_loop_device_shows_is_unknown(device, identity, is_file):
+    Device.objects.filter(pk=device.pk).update(drive_key="file:lab1:8:5")
+    assert must_type_label(holding(device, signature=None, **identity)) is not is_file
 
 
 def test_what_was_told_last_counts_with_its_time(device, dispatch):
@@ -65,31 +91,33 @@ def test_what_was_told_last_counts_with_its_time(device, dispatch):
     DriveState.objects.create(
         dispatch=dispatch, moment="after", drive_key=device.drive_key, document={"signature": None}
     )
-    assert cautions_of(device) == []
+    assert words(cautions_of(device)) == ["may hold data"]
 
 
 @pytest.mark.parametrize(
     ("health", "told"),
     [({}, ["list unknown"]), (HEALTH, ["not listed"]), (HEALTH | {"drives": ["loop:1:2"]}, [])],
 )
-def test_a_drive_that_its_host_s_operator_has_not_listed_is_told(device, health, told):
+def test_a_drive_that_its_host_s_operator_has_not_listed_is_told(device, dispatch, health, told):
+    Dispatch.objects.update(started_at=timezone.now())
     device = over_ssh(device, health=health)
     assert words(cautions_of(device)) == told
     clean = {"signature": None}
-    assert words(cautions_at_binding(device.host, device.path, device.drive_key, clean)) == told
+    assert words(cautions_at_binding(device.host, device.path, device.drive_key, clean)) == ["may hold data", *told]
 
 
 def test_the_time_of_the_list_is_that_of_the_last_check(device):
-    (caution,) = cautions_of(over_ssh(device, health=HEALTH))
+    *_, caution = cautions_of(over_ssh(device, health=HEALTH))
     assert datetime.fromtimestamp(1_800_000_000, UTC).strftime("%-d %B %Y, %H:%M UTC") in caution.sentence
 
 
 @pytest.mark.parametrize("part", PAGES)
-def test_cautions_stand_before_the_buttons_of_every_page_that_orders(lab_client, device, part):
+def test_cautions_stand_before_the_buttons_of_every_page_that_orders(lab_client, device, dispatch, part):
     holding(device, **DATA)
     text = lab_client.get(f"/lab/devices/{device.pk}/{part}").text
     assert text.index(EXT4) < text.index(f'name="{LABEL_FIELD}"') < text.index('<button class="do">')
     holding(device, signature=None)
+    Dispatch.objects.update(started_at=timezone.now())
     text = lab_client.get(f"/lab/devices/{device.pk}/{part}").text
     assert EXT4 not in text
     assert LABEL_FIELD not in text

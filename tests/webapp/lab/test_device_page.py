@@ -32,7 +32,7 @@ def test_a_drive_that_nothing_was_run_on_has_no_states(lab_client, device):
 
 
 def test_the_states_of_a_drive_stand_on_its_page_and_on_that_of_the_dispatch(lab_client, device, fake, connect):
-    fake.add_drive(firmware="GDC5", wear_pct=3)
+    fake.add_drive(drive_key=device.drive_key, firmware="GDC5", wear_pct=3)
     lab_client.post(address(device, "prepare/"))
     dispatch = Dispatch.objects.get()
     look(dispatch.pk, connect)

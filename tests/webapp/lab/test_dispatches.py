@@ -56,7 +56,7 @@ def test_a_step_of_a_run_of_a_day_tells_its_date(lab_client, device, fake, conne
     lab_client.post(f"/lab/devices/{device.pk}/order/", ASKED)
     dispatch = Dispatch.objects.get()
     look(dispatch.pk, connect)
-    shown = page(lab_client, dispatch).text
+    shown = page(lab_client, dispatch).text.partition('<ol class="steps">')[2]
     for step in dispatch.steps.all():
         told = shown.partition(f"<b>{step.to_state}</b>")[2].partition("</time>")[0]
         assert f"{step.at:%-d %B %Y, %H:%M:%S} UTC" in told
@@ -240,7 +240,10 @@ def test_the_page_says_that_a_program_left_behind_is_being_ended_until_it_has(la
                                      {"state": State.LOST, "ended_at": timezone.now()}])  # fmt: skip
 def test_what_ended_badly_is_ordered_again_once(lab_client, in_state, columns):
     old = in_state(**columns)
-    assert "Order it again" in page(lab_client, old).text
+    assert f"/lab/dispatches/{old.public_id}/retry/confirm/" in page(lab_client, old).text
+    question = lab_client.get(f"/lab/dispatches/{old.public_id}/retry/confirm/").text
+    assert f'action="/lab/dispatches/{old.public_id}/retry/"' in question
+    assert Dispatch.objects.count() == 1
     answer = lab_client.post(f"/lab/dispatches/{old.public_id}/retry/")
     new = old.retry
     assert answer.headers["Location"] == f"/lab/dispatches/{new.public_id}/"

@@ -1,9 +1,17 @@
+import re
+from dataclasses import asdict
+from datetime import timedelta
+from pathlib import Path
+
 import pytest
 from django.utils import timezone
 
 from results.models import Event
 from runners.hosts.keys import public_key
+from runners.hosts.local import LocalHost
+from runners.hosts.protocol import FoundDrive, Identity
 from runners.models import Host
+from runners.orders import bind
 from tests.runners.ssh_host import HEALTH, PINNED, ssh_host
 
 pytestmark = pytest.mark.django_db
@@ -65,3 +73,64 @@ def test_a_check_on_demand_says_that_a_host_is_silent(lab_client, settings):
     page = lab_client.post("/lab/hosts/lab-1/check/", follow=True).text
     assert "gets no work; the reasons are below" in page
     assert Host.objects.get().objections
+
+
+FOUND = [
+    asdict(FoundDrive("/dev/nvme0n1", "nvme", "nvme:M:S1", 2**40, "M 1", "S1")),
+    asdict(FoundDrive("/dev/sda", "scsi", "scsi:naa.5", 2**30)),
+]
+
+
+def rows_of(page):
+    """Return the lines of the table of drives, without what stands between its words."""
+    table = page.partition('aria-label="Drives of lab-1"')[2].partition("</table>")[0]
+    return [" ".join(re.sub("<[^>]+>", " ", row).split()) for row in table.split("<tr>")[2:]]
+
+
+@pytest.mark.parametrize("part", ["", "devices/add/"])
+def test_the_drives_of_a_host_are_listed_with_what_may_be_done_with_them(lab_client, staff, part):
+    told = timezone.now() - timedelta(minutes=4, seconds=20)
+    health = HEALTH | {"found": FOUND, "clock_unix_ns": int(told.timestamp()) * 10**9, "clock_offset_s": 0}
+    host = ssh_host(health=health, checked_at=timezone.now())
+    bind(host, Identity("/dev/sda", "scsi", "scsi:naa.5", 2**30), "bench 3", staff)
+    page = lab_client.get(f"/lab/hosts/lab-1/{part}").text
+    free, bound = rows_of(page)
+    for shown in ("/dev/nvme0n1", "M 1", "S1", "1.1 TB", "nvme:M:S1", " listed", "Identify"):
+        assert shown in free
+    assert "not listed" in bound
+    assert "bench 3" in bound
+    assert "Identify" not in bound
+    assert "as the host told 4\xa0min ago" in page
+
+
+@pytest.mark.parametrize(("health", "why"), [({}, "no check has reached it"), (HEALTH, "too old to list its drives")])
+def test_why_the_drives_of_a_host_are_not_known_is_told(lab_client, health, why):
+    ssh_host(health=health)
+    assert why in lab_client.get("/lab/hosts/lab-1/devices/add/").text
+
+
+def test_a_look_on_demand_leads_back_to_the_drives(lab_client, settings):
+    settings.HOST_ANSWER_TIMEOUT_S = 1
+    ssh_host(address="127.0.0.1", port=1)
+    answer = lab_client.post("/lab/hosts/lab-1/check/", {"then": "devices"})
+    assert answer.headers["Location"] == "/lab/hosts/lab-1/devices/add/"
+
+
+def test_this_machine_says_that_it_has_no_list_and_which_programs_a_sweep_may_run(lab_client, settings, tmp_path):
+    Host.objects.create(name="local", kind="local")
+    settings.LAB_PROGRAMS = str(tmp_path / "programs.json")
+    page = lab_client.get("/lab/hosts/local/").text
+    assert "no operator&#x27;s list" in page or "no operator's list" in page
+    assert "programs.json is not there" in page
+    Path(settings.LAB_PROGRAMS).write_text('{"schema": "drivecert.programs/1", "programs": {"ycsb": {}, "mount": {}}}')
+    assert "mount, ycsb" in lab_client.get("/lab/hosts/local/").text
+    Path(settings.LAB_PROGRAMS).write_text("{")
+    assert "expected drivecert.programs/1" in lab_client.get("/lab/hosts/local/").text
+
+
+def test_the_drives_of_this_machine_are_asked_for_when_the_page_is_opened(lab_client, monkeypatch):
+    Host.objects.create(name="local", kind="local")
+    monkeypatch.setattr(LocalHost, "list_drives", lambda self: [FoundDrive("/dev/vdb", "virtual", "block:x", 2**30)])
+    page = lab_client.get("/lab/hosts/local/devices/add/").text
+    assert "as this machine tells now" in page
+    assert 'aria-label="Identify /dev/vdb"' in page

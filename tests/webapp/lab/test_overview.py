@@ -27,7 +27,14 @@ def test_a_machine_that_cannot_be_told_from_others_is_not_added(lab_client, monk
 
 def test_the_overview_lists_devices_and_dispatches(lab_client, dispatch):
     text = lab_client.get("/lab/").text
-    for shown in ("fake drive", "/dev/fake0", "loop:1:2", "virtual, never certifies", dispatch.public_id, "queued"):
+    for shown in (
+        "fake drive",
+        "/dev/fake0",
+        "file:lab1:8:5",
+        "virtual, never certifies",
+        dispatch.public_id,
+        "queued",
+    ):
         assert shown in text
 
 

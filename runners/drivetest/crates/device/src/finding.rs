@@ -14,12 +14,16 @@ use crate::system::System;
 /// # Errors
 /// When the kernel does not describe its block devices.
 pub fn find(drive_key: &str, size_bytes: u64) -> Result<Vec<PathBuf>, DeviceError> {
+    find_among(&System::host(), nodes()?, drive_key, size_bytes)
+}
+
+/// Returns what stands in `/dev`.
+pub(crate) fn nodes() -> Result<impl Iterator<Item = PathBuf>, DeviceError> {
     let folder = Path::new("/dev");
     let entries = folder
         .read_dir()
         .map_err(|source| DeviceError::unreadable(folder, source))?;
-    let nodes = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    find_among(&System::host(), nodes, drive_key, size_bytes)
+    Ok(entries.filter_map(|entry| Some(entry.ok()?.path())))
 }
 
 /// A node may have another name than the kernel's: what counts is the device that it leads to.
@@ -47,7 +51,8 @@ fn key(system: &System, inventory: &Inventory, block: &Block) -> Option<String> 
     Some(drive::of_block(system, inventory, block).ok()?.key)
 }
 
-fn block<'a>(system: &System, inventory: &'a Inventory, node: &Path) -> Option<&'a Block> {
+/// Returns the block device that a node leads to; links lead to what is found without them.
+pub(crate) fn block<'a>(system: &System, inventory: &'a Inventory, node: &Path) -> Option<&'a Block> {
     match system.nodes.look(node) {
         Ok(Node::Block(number)) if !node.is_symlink() => inventory.numbered(number),
         _ => None,

@@ -3,7 +3,7 @@
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Component, PathBuf};
 
-use drivetest_device::{DeviceError, Identity};
+use drivetest_device::{DeviceError, Drives, Identity};
 use drivetest_load::config::{Config, Model};
 
 use crate::error::{HostError, Kind};
@@ -39,6 +39,11 @@ pub(crate) fn identify(path: &str) -> Result<Identity, HostError> {
 pub(crate) fn find(drive_key: &str, size_bytes: u64) -> Result<Vec<PathBuf>, HostError> {
     drivetest_device::find(drive_key, size_bytes)
         .map_err(|error| HostError::new(Kind::Unanswered, error.to_string()))
+}
+
+/// Returns the whole drives of this host. None is asked, as in [`find`].
+pub(crate) fn list() -> Result<Drives, HostError> {
+    drivetest_device::list().map_err(|error| HostError::new(Kind::Unanswered, error.to_string()))
 }
 
 /// Checks that a configuration names the bound drive and nothing else, and has no plain files stand for devices.

@@ -15,6 +15,8 @@ const LONGEST_LINE: u64 = 64 * 1024;
 pub(crate) enum Request {
     /// How this host is, and what runs it.
     Health {},
+    /// Which whole drives this host has.
+    Drives {},
     /// What a device is and whether it may be written to.
     Identify { path: String },
     /// Under which path a drive is found now.

@@ -77,6 +77,7 @@ fn carry_out(settings: &Settings, request: Request, content: &mut impl Read) -> 
     let place = Place::at(&settings.state_dir)?;
     match request {
         Request::Health {} => document(&Health::look(settings, &place)?),
+        Request::Drives {} => document(&device::list()?),
         Request::Identify { path } => document(&device::identify(&path)?),
         Request::Find {
             drive_key,
@@ -162,6 +163,14 @@ mod tests {
             lines[2].starts_with("bc{") && lines[2].contains("\"absent\""),
             "{lines:?}"
         );
+    }
+
+    #[test]
+    fn the_drives_of_the_host_are_told() {
+        let (lines, _folder) = conversation(b"{\"verb\":\"drives\"}\n");
+        let told: Value = serde_json::from_str(&lines[0]).unwrap();
+        assert_eq!(told["ok"]["schema"], "drivecert.drives/1");
+        assert!(told["ok"]["drives"].is_array(), "{told}");
     }
 
     #[test]

@@ -1,38 +1,67 @@
-//! `drivetest identify`: what a device is, and whether it may be written to.
+//! `drivetest identify`: what a device is, and whether it may be written to; without one, which drives there are.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use drivetest_device::Identity;
+use drivetest_device::{DeviceError, Drives, Identity, Listed};
+use serde::Serialize;
 
 use super::answer;
 
 /// The device in question.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A block device, a partition of one, or a plain file.
-    device: PathBuf,
+    /// A block device, a partition of one, or a plain file; without it, all whole drives are listed
+    device: Option<PathBuf>,
     /// Print JSON (docs/formats.md), as it is also printed where standard output is no terminal
     #[arg(long)]
     json: bool,
 }
 
 impl Args {
-    /// Prints a `drivecert.identity/1` record, or text for the person at a terminal.
+    /// Prints a `drivecert.identity/1` record, or text for the person at a terminal; without a device `drivecert.drives/1`.
     pub fn run(self) -> ExitCode {
-        let identity = match drivetest_device::identify(&self.device) {
-            Ok(identity) => identity,
-            Err(error) => return answer::cannot(&error),
-        };
-        if self.json || !io::stdout().is_terminal() {
-            return answer::tell(&identity, ExitCode::SUCCESS);
-        }
-        match io::stdout().write_all(told(&identity).as_bytes()) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => answer::cannot(&format_args!("standard output: cannot write the answer: {error}")),
+        match self.device {
+            Some(device) => print(drivetest_device::identify(&device), told, self.json),
+            None => print(drivetest_device::list(), told_of_all, self.json),
         }
     }
+}
+
+fn print<Answer: Serialize>(
+    answer: Result<Answer, DeviceError>,
+    told: fn(&Answer) -> String,
+    is_json: bool,
+) -> ExitCode {
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(error) => return answer::cannot(&error),
+    };
+    if is_json || !io::stdout().is_terminal() {
+        return answer::tell(&answer, ExitCode::SUCCESS);
+    }
+    match io::stdout().write_all(told(&answer).as_bytes()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => answer::cannot(&format_args!("standard output: cannot write the answer: {error}")),
+    }
+}
+
+fn told_of_all(drives: &Drives) -> String {
+    let line = |drive: &Listed| {
+        let named: Vec<_> = [&drive.model, &drive.serial]
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect();
+        let (path, key) = (drive.path.display(), &drive.drive_key);
+        format!(
+            "{path}: {} bytes {}\n  drive key: {key}\n",
+            drive.size_bytes,
+            named.join(" ")
+        )
+    };
+    drives.drives.iter().map(line).collect()
 }
 
 fn told(identity: &Identity) -> String {
@@ -94,6 +123,25 @@ mod tests {
         assert!(
             refused && (!identity.refusals.is_empty() || text.contains("may be written to")),
             "{text}"
+        );
+    }
+
+    #[test]
+    fn a_person_is_told_the_key_of_each_drive() {
+        let mut drives = drivetest_device::list().unwrap();
+        drives.drives.retain(|_| false);
+        assert_eq!(told_of_all(&drives), "");
+        drives.drives.push(Listed {
+            path: "/dev/nvme0n1".into(),
+            kind: drivetest_device::Kind::Nvme,
+            drive_key: "nvme:M:S1".into(),
+            model: Some("M".into()),
+            serial: Some("S1".into()),
+            size_bytes: 512,
+        });
+        assert_eq!(
+            told_of_all(&drives),
+            "/dev/nvme0n1: 512 bytes M S1\n  drive key: nvme:M:S1\n"
         );
     }
 }

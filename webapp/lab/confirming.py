@@ -1,0 +1,82 @@
+"""Asking once, on a page that does not renew itself, before something is ended or drives are written over again."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+
+from runners.campaigns.models import Campaign
+from runners.models import Dispatch
+from webapp.accounts.requests import UserRequest
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked, what a yes does, and the addresses of both answers: `deed` is posted to, `back` leads back."""
+
+    subject: str
+    words: str
+    what_happens: str
+    button: str
+    deed: str
+    back: str
+    back_words: str
+    keeps_reason: bool = True
+
+
+def ask(request: UserRequest, question: Question, **more: Any) -> HttpResponse:
+    """Answer with the page that asks; `more` are cautions, and the device whose label has to be typed."""
+    return render(request, "lab/confirm.html", {"question": question, "section": "lab"} | more)
+
+
+def of_cancel(dispatch: Dispatch) -> Question:
+    """Return the question before a run is cancelled."""
+    address = {"args": [dispatch.public_id]}
+    return Question(
+        subject=dispatch.public_id,
+        words="Cancel this run?",
+        what_happens=f"{_where(dispatch)}, is {dispatch.state}. Its program is ended on the host and cannot go on from "
+        "there; what it has measured so far is not taken in.",
+        button="Cancel this run",
+        deed=reverse("dispatch-cancel", **address),
+        back=reverse("dispatch-detail", **address),
+        back_words="Leave it running",
+    )
+
+
+def of_retry(dispatch: Dispatch) -> Question:
+    """Return the question before a run is ordered again."""
+    address = {"args": [dispatch.public_id]}
+    return Question(
+        subject=dispatch.public_id,
+        words="Order it again?",
+        what_happens=f"{_where(dispatch)}, {dispatch.state}. The same is queued anew and overwrites "
+        f"{dispatch.device.path}.",
+        button="Order it again",
+        deed=reverse("dispatch-retry", **address),
+        back=reverse("dispatch-detail", **address),
+        back_words="Leave it",
+        keeps_reason=False,
+    )
+
+
+def of_campaign_cancel(campaign: Campaign) -> Question:
+    """Return the question before a campaign is cancelled."""
+    address = {"args": [campaign.public_id]}
+    return Question(
+        subject=campaign.public_id,
+        words="Cancel the campaign?",
+        what_happens=f"{campaign.public_id} on {campaign.device.label}, host {campaign.device.host.name}, is "
+        f"{campaign.state}. A run that is under way is ended and not taken in, and the campaign cannot go on from "
+        "there. The runs that it has made stay.",
+        button="Cancel the campaign",
+        deed=reverse("campaign-cancel", **address),
+        back=reverse("campaign-detail", **address),
+        back_words="Leave it",
+    )
+
+
+def _where(dispatch: Dispatch) -> str:
+    return f"{dispatch.public_id} on {dispatch.device.label}, host {dispatch.device.host.name}"

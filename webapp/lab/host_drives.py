@@ -1,0 +1,79 @@
+"""Which drives a host has, as its page and the page that adds one list them: nobody types a path from memory."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+
+from runners.drive_keys import is_same_drive, keys_of
+from runners.errors import HostError
+from runners.health import told_at
+from runners.hosts import connect
+from runners.hosts.protocol import FoundDrive
+from runners.models import Device, Host
+
+MINUTE_S = 60
+TOO_OLD = "Its drivetest is too old to list its drives: install that of this register, and pin it."
+NOT_CHECKED = "Its drives are not known yet: no check has reached it."
+
+
+@dataclass(frozen=True)
+class ShownDrive:
+    """A drive, as which device it is bound, and whether its operator lets it be loaded; None where nobody lists."""
+
+    found: FoundDrive
+    device: Device | None
+    is_listed: bool | None
+
+
+@dataclass(frozen=True)
+class HostDrives:
+    """The drives of a host as it told them `age_s` seconds ago; `why_none` says why they are not known."""
+
+    rows: list[ShownDrive]
+    told_at: datetime | None = None
+    age_s: int = 0
+    why_none: str = ""
+
+
+def drives_of(host: Host) -> HostDrives:
+    """Return the drives of a host: this machine is asked now, another one told them at its last check."""
+    if host.kind == Host.Kind.LOCAL:
+        return _asked_now(host)
+    found, told = host.health.get("found"), _told_at(host)
+    if found is None or told is None:
+        return HostDrives([], why_none=TOO_OLD if host.health else NOT_CHECKED)
+    drives = [FoundDrive(**drive) for drive in found]
+    return HostDrives(_shown(host, drives, host.health["drives"]), told, _age_s(told))
+
+
+def _asked_now(host: Host) -> HostDrives:
+    try:
+        return HostDrives(_shown(host, connect(host).list_drives(), None), timezone.now())
+    except HostError as error:
+        return HostDrives([], why_none=f"The drives of this machine cannot be listed: {error}")
+
+
+def _age_s(told: datetime) -> int:
+    """Return how long ago that was; whole minutes from the first on."""
+    age_s = max(0, round((timezone.now() - told).total_seconds()))
+    return age_s if age_s < MINUTE_S else age_s - age_s % MINUTE_S
+
+
+def _told_at(host: Host) -> datetime | None:
+    """Return when the host told, by the register's clock."""
+    told = told_at(host.health)
+    return told and told - timedelta(seconds=host.health["clock_offset_s"])
+
+
+def _shown(host: Host, drives: list[FoundDrive], listed: list[str] | None) -> list[ShownDrive]:
+    devices = list(host.devices.order_by("pk"))
+    return [ShownDrive(drive, _bound_as(drive, devices), _is_listed(drive, listed)) for drive in drives]
+
+
+def _bound_as(drive: FoundDrive, devices: list[Device]) -> Device | None:
+    return next((device for device in devices if device.drive_key in keys_of(drive.drive_key)), None)
+
+
+def _is_listed(drive: FoundDrive, listed: list[str] | None) -> bool | None:
+    return None if listed is None else any(is_same_drive(key, drive.drive_key) for key in listed)
