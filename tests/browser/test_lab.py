@@ -19,7 +19,7 @@ def add_device(page, path):
     page.get_by_role("link", name="Add a device").click()
     page.get_by_label("Path").fill(str(path))
     page.get_by_label("Create a file").fill("64")
-    page.get_by_role("button", name="Identify").click()
+    page.get_by_role("button", name="Identify", exact=True).click()
     page.get_by_role("button", name="Add this device").click()
 
 

@@ -66,7 +66,7 @@ class Row:
     name: str
     dispatch: Dispatch
     run_id: str
-    cells: list[ShareCell | None]
+    cells: list[tuple[Limit, ShareCell | None]]
     word: str
     is_fail: bool
     is_near: bool
@@ -150,7 +150,7 @@ def _row(rung: Rung, limits: tuple[Limit, ...], terms: Terms) -> Row:
         name=NAMES[rung.outcome.purpose],
         dispatch=rung.dispatch,
         run_id=rung.run.public_id if rung.run else "",
-        cells=[_cell(by_threshold.get(limit.threshold_us), limit) for limit in limits],
+        cells=[(limit, _cell(by_threshold.get(limit.threshold_us), limit)) for limit in limits],
         word=_word(rung.outcome),
         is_fail=is_failed(rung),
         is_near=result in {Result.PASSED, Result.FAILED} and is_near(rung.outcome, terms),

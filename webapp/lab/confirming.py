@@ -33,30 +33,30 @@ def ask(request: UserRequest, question: Question, **more: Any) -> HttpResponse:
 
 def of_cancel(dispatch: Dispatch) -> Question:
     """Return the question before a run is cancelled."""
-    address = {"args": [dispatch.public_id]}
+    names = [dispatch.public_id]
     return Question(
         subject=dispatch.public_id,
         words="Cancel this run?",
         what_happens=f"{_where(dispatch)}, is {dispatch.state}. Its program is ended on the host and cannot go on from "
         "there; what it has measured so far is not taken in.",
         button="Cancel this run",
-        deed=reverse("dispatch-cancel", **address),
-        back=reverse("dispatch-detail", **address),
+        deed=reverse("dispatch-cancel", args=names),
+        back=reverse("dispatch-detail", args=names),
         back_words="Leave it running",
     )
 
 
 def of_retry(dispatch: Dispatch) -> Question:
     """Return the question before a run is ordered again."""
-    address = {"args": [dispatch.public_id]}
+    names = [dispatch.public_id]
     return Question(
         subject=dispatch.public_id,
         words="Order it again?",
         what_happens=f"{_where(dispatch)}, {dispatch.state}. The same is queued anew and overwrites "
         f"{dispatch.device.path}.",
         button="Order it again",
-        deed=reverse("dispatch-retry", **address),
-        back=reverse("dispatch-detail", **address),
+        deed=reverse("dispatch-retry", args=names),
+        back=reverse("dispatch-detail", args=names),
         back_words="Leave it",
         keeps_reason=False,
     )
@@ -64,7 +64,7 @@ def of_retry(dispatch: Dispatch) -> Question:
 
 def of_campaign_cancel(campaign: Campaign) -> Question:
     """Return the question before a campaign is cancelled."""
-    address = {"args": [campaign.public_id]}
+    names = [campaign.public_id]
     return Question(
         subject=campaign.public_id,
         words="Cancel the campaign?",
@@ -72,8 +72,8 @@ def of_campaign_cancel(campaign: Campaign) -> Question:
         f"{campaign.state}. A run that is under way is ended and not taken in, and the campaign cannot go on from "
         "there. The runs that it has made stay.",
         button="Cancel the campaign",
-        deed=reverse("campaign-cancel", **address),
-        back=reverse("campaign-detail", **address),
+        deed=reverse("campaign-cancel", args=names),
+        back=reverse("campaign-detail", args=names),
         back_words="Leave it",
     )
 

@@ -2,6 +2,7 @@ import json
 import os
 import subprocess
 import time
+from dataclasses import asdict
 from decimal import Decimal
 from pathlib import Path
 
@@ -19,8 +20,8 @@ from runners.errors import (
     StartRefusedError,
 )
 from runners.hosts import connect
-from runners.hosts.local import LocalHost
-from runners.hosts.protocol import Detached
+from runners.hosts.local import LocalHost, parse_drives
+from runners.hosts.protocol import Detached, FoundDrive
 from runners.looks import look
 from runners.models import Dispatch, Host
 from runners.orders import Order, add_local_host, bind, order
@@ -286,3 +287,17 @@ def test_what_is_removed_begins_nowhere_anew(drivetest):
     assert local.remove("d-one", "file:1:2", 1) == ""
     assert json.loads(lock.read_text().splitlines()[0])["generation"] == 1
     assert not local._run_dir("d-one").exists()
+
+
+def test_the_real_program_lists_the_drives_of_this_machine(drivetest):
+    for drive in LocalHost().list_drives():
+        assert drive.path.startswith("/dev/")
+        assert drive.drive_key
+        assert drive.size_bytes > 0
+
+
+def test_a_list_of_drives_that_lacks_a_field_is_no_answer():
+    told = asdict(FoundDrive("/dev/sda", "scsi", "scsi:naa.5", 512))
+    assert parse_drives({"drives": [told | {"new": 1}]}) == [FoundDrive("/dev/sda", "scsi", "scsi:naa.5", 512)]
+    with pytest.raises(HostSilentError, match=r"drivecert.drives/1"):
+        parse_drives({"drives": [{"path": "/dev/sda"}]})
