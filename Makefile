@@ -94,6 +94,9 @@ rust-docs:
 # One more than there are processors, as tests of whole registers wait for pages, loads and restarts; and no more than
 # one Redis has databases for.
 WORKERS ?= $(shell expr \( $$(nproc) + 1 \& $$(nproc) \< 15 \) \| 15)
+# Compiled files are kept whatever the shell says: each worker would rewrite every test anew, 11 s of processor time,
+# and each of the many processes that tests start would compile the register, 0.6 s.
+tests: export PYTHONDONTWRITEBYTECODE :=
 tests: $(VENV)/test.stamp drivetest ## pytest: units, faults, browser
 	$(HEEDING) $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 

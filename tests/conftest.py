@@ -25,10 +25,13 @@ from django.dispatch import receiver  # noqa: E402
 from django.test import Client  # noqa: E402
 
 from results.models import Organisation, Profile  # noqa: E402
+from tests.database import copy_template, drop_template, template_name  # noqa: E402
 from webapp.accounts.models import Membership  # noqa: E402
 
 # Django's own hash takes a third of a second, by intention, and half of all tests have somebody with a password.
 django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# Without it the first request of every client looks at all static files, 7 ms. As `up` serves them, browser tests see.
+django_settings.WHITENOISE_AUTOREFRESH = True
 
 
 @receiver(post_migrate, dispatch_uid="profile-after-flush")
@@ -36,6 +39,25 @@ def restore_profile(app_config, **_):
     """A test with transactions of its own ends with a flush, which also empties what migrations have filled."""
     if app_config.label == "results" and not Profile.objects.exists():
         importlib.import_module("results.migrations.0003_operational_database_1").add_profile(apps, None)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    request, django_db_modify_db_settings_parallel_suffix, django_db_blocker, django_db_keepdb, django_db_use_migrations
+):
+    """Let xdist workers copy one migrated database; a session without them, or that keeps its own, makes that one."""
+    workerinput = getattr(request.config, "workerinput", None)
+    if workerinput and django_db_use_migrations and not django_db_keepdb:
+        with django_db_blocker.unblock():
+            copy_template(template_name(workerinput["testrunuid"]))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session):
+    """Leave no template behind on a server of somebody else's, once xdist's controller has ended its workers."""
+    controller = session.config.pluginmanager.get_plugin("dsession")
+    if nodes := getattr(controller, "nodemanager", None):
+        drop_template(template_name(nodes.testrunuid))
 
 
 FIRST = ("browser", "lab_hosts", "faults", "long")
