@@ -28,7 +28,8 @@ def collect(dispatch: Dispatch, host: LabHost) -> bool:
     try:
         left = RECIPES[dispatch.recipe].hand_in(dispatch, host)
     except TooLargeError as error:
-        kept = f"{reason}; its log stays on the host and was not taken in: {error}"
+        remedy = "order a shorter run, or raise UPLOAD_MAX_BYTES before the next"
+        kept = f"{reason}; its log stays on the host and was not taken in: {error}; {remedy}"
         return move(dispatch, State.COLLECTING, State.FAILED, WORKER, kept)
     cut = _cut_words(dispatch, left)
     return move(

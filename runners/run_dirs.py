@@ -14,6 +14,7 @@ from django.utils import timezone
 from results.evidence_store import EvidenceDamagedError, StoreError
 from runners.errors import HostError, HostSilentError
 from runners.hosts import Connect, connect, is_within_reach
+from runners.hosts.protocol import Detached
 from runners.left_behind import is_too_large, keep_what_is_left, nothing_runs
 from runners.models import Dispatch, Host
 from runners.recipes.stage import run_of
@@ -22,6 +23,7 @@ from runners.states import FINAL, State
 
 log = logging.getLogger(__name__)
 
+RELATED = ("device__host", "load_host", "organisation", "ordered_by")
 # A turn is short: a host is asked for others again in the next one.
 TURN_COUNT = 20
 # Handed in, also by versions that did not write down when, or never begun: nothing there is missing here.
@@ -33,6 +35,7 @@ LEFT_BEHIND = Q(state__in=[State.CANCELLED, State.LOST])
 
 def remove_old(host: Host, connect_host: Connect = connect) -> None:
     """Remove what is old enough from a host that answers, as much as one turn takes."""
+    _note_gone(host, connect_host)
     for dispatch in removable(host).order_by("?")[:TURN_COUNT]:  # what stays must not stand before the others
         try:
             _remove(dispatch, connect_host)
@@ -59,7 +62,21 @@ def removable(host: Host) -> QuerySet[Dispatch]:
     before = timezone.now() - timedelta(seconds=settings.RUN_DIR_RETENTION_S)
     ended = Dispatch.objects.filter(state__in=FINAL, ended_at__lte=before, generation__gt=0)
     due = ended.filter(IS_STORED | (LEFT_BEHIND & ~is_too_large()), run_dirs_removed_at=None, device__host=host)
-    return due.select_related("device__host", "load_host", "organisation", "ordered_by")
+    return due.select_related(*RELATED)
+
+
+def _note_gone(host: Host, connect_host: Connect) -> None:
+    """Note of what was too large to be kept that somebody has removed it at the host since."""
+    left = Dispatch.objects.filter(LEFT_BEHIND, is_too_large(), run_dirs_removed_at=None, device__host=host)
+    for dispatch in left.filter(ended_at__isnull=False).select_related(*RELATED).order_by("?")[:TURN_COUNT]:
+        try:
+            way = lab_host(dispatch, connect_host)
+            runs = (run_of(dispatch.public_id, stage) for stage in stages_of(dispatch))
+            if all(way.status(run).state is Detached.ABSENT for run in runs):
+                Dispatch.objects.filter(pk=dispatch.pk).update(run_dirs_removed_at=timezone.now())
+        except HostError as error:
+            log.warning("%s: whether its run directories are on %s is not known: %s", dispatch, host, error)
+            return
 
 
 def _is_stored(dispatch: Dispatch) -> bool:

@@ -18,6 +18,7 @@ from runners.hosts import Connect, connect
 from runners.looks import look_within_reach
 from runners.machine import NOBODY, machine_id
 from runners.models import Host
+from runners.stopping import Stopper
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +63,12 @@ def lanes() -> tuple[Lane, Lane]:
     return Lane(is_silent=False, threads_count=settings.LOOK_THREADS), Lane(True, SILENT_THREADS)
 
 
+@cache
+def stopper() -> Stopper:
+    """Return this process's threads that end loads beside a look; made at the first round, after any fork."""
+    return Stopper()
+
+
 def look_at_due(connect_host: Connect = connect) -> None:
     """Look at what is due and what becomes due meanwhile, until nothing is, for ROUND_S at most."""
     _take_own()
@@ -70,6 +77,7 @@ def look_at_due(connect_host: Connect = connect) -> None:
     while time.monotonic() < end:
         answering.fill(connect_host)
         silent.fill(connect_host)
+        stopper().fill(answering.busy_hosts() | silent.busy_hosts(), connect_host)
         if not answering.busy_hosts():
             return
         time.sleep(PAUSE_S)

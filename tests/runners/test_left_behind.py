@@ -49,6 +49,15 @@ def test_what_is_too_large_is_fetched_once_and_remembered(cancelled, connect, fe
     assert Event.objects.get(kind="evidence-too-large").subject_id == cancelled.public_id
 
 
+def test_what_was_too_large_and_was_removed_at_the_host_is_said_to_stay_no_more(cancelled, connect, fake, settings):
+    settings.UPLOAD_MAX_BYTES = 10
+    assert not remove(cancelled, connect)
+    assert not remove(cancelled, connect)
+    fake.lose(cancelled.public_id)
+    assert remove(cancelled, connect)
+    assert not Evidence.objects.exists()
+
+
 @pytest.mark.parametrize(("more_bytes", "is_kept"), [(0, False), (10**7, True)])
 def test_what_was_too_large_is_kept_once_more_may_be(cancelled, connect, settings, more_bytes, is_kept):
     settings.UPLOAD_MAX_BYTES = 10

@@ -1,5 +1,7 @@
 """A sweep whose requests come from a second machine: what each is asked, also while the other gives no answer."""
 
+from concurrent.futures import Future
+
 import pytest
 
 from runners.claim import settle_lost
@@ -9,6 +11,7 @@ from runners.moves import move
 from runners.orders import cancel
 from runners.stages import lab_host
 from runners.states import State
+from runners.stopping import Stopper, stop_load_elsewhere
 from tests.runners.fake_host import Program
 from tests.runners.lab import see
 from tests.runners.sweeps import ALL, finish, go_through
@@ -148,3 +151,56 @@ def test_half_of_the_starts_is_not_read_as_a_restart_of_both(loading, restart, r
     Dispatch.objects.filter(pk=loading.pk).update(boot_ids=["sender's start"])
     loading.refresh_from_db()
     assert not restart(restarted)
+
+
+def test_a_cancelled_load_is_ended_while_a_look_waits_for_the_drive_s_host(loading, connect_both, fake, sender, staff):
+    """The silent drive's host is not asked: its answer is what the look waits for."""
+    fake.is_silent = True
+    assert not stop_load_elsewhere(loading.pk, connect_both)
+    assert sender.programs[load_of(loading)].is_running
+    cancel(loading, staff)
+    assert stop_load_elsewhere(loading.pk, connect_both)
+    assert not sender.programs[load_of(loading)].is_running
+
+
+def test_a_cancel_ends_no_stage_on_the_drive_s_host_in_this_way(sweep_of_two, connect_both, fake, staff):
+    assert see(sweep_of_two, connect_both) == State.RUNNING
+    cancel(sweep_of_two, staff)
+    assert not stop_load_elsewhere(sweep_of_two.pk, connect_both)
+    assert fake.stops_count == 0
+
+
+def test_the_worker_asks_once_a_second_and_no_more_once_it_has_ended(loading, connect_both, sender, staff, monkeypatch):
+    monkeypatch.setattr("runners.stopping.close_old_connections", lambda: None)  # of a thread, here the test's own
+    cancel(loading, staff)
+    stopper, host_id = Stopper(), loading.device.host_id
+    stopper.pool = InThisThread()
+    sender.ignores_stop = True
+    for _ in range(2):
+        ask_at_once(stopper, {host_id}, connect_both)
+    stopper.fill({host_id}, connect_both)
+    assert sender.stops_count == 2, "the third came too soon"
+    sender.ignores_stop = False
+    for _ in range(2):
+        ask_at_once(stopper, {host_id}, connect_both)
+    assert (sender.stops_count, sender.programs[load_of(loading)].is_running) == (3, False)
+
+
+def test_nobody_asks_where_no_host_is_waited_for(loading, connect_both, sender, staff, django_assert_num_queries):
+    cancel(loading, staff)
+    with django_assert_num_queries(0):
+        Stopper().fill(set(), connect_both)
+
+
+class InThisThread:
+    """A pool whose work is done when it has been given."""
+
+    def submit(self, work, *args):
+        done = Future()
+        done.set_result(work(*args))
+        return done
+
+
+def ask_at_once(stopper, waited_for, connect):
+    stopper.not_before_s = 0.0
+    stopper.fill(waited_for, connect)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.conf import settings
+
 from results.models import Profile, Run
 from results.rules.limits import parse_limits
 from results.rules.loads import READS_PER_S
@@ -9,7 +11,7 @@ from runners.campaigns.outcome import Purpose
 from runners.campaigns.words import named
 from runners.gaps import seconds_of
 from runners.left_behind import what_was_kept, what_was_too_large
-from runners.models import Dispatch
+from runners.models import Dispatch, Host
 from runners.orders import DECLARED, may_be_retried
 from runners.recipes import RECIPES
 from runners.recipes.act_config import DESTROY
@@ -40,6 +42,7 @@ SILENT = {
     State.RUNNING: "its program may run on",
     State.COLLECTING: "its log is taken in once there is an answer",
 }
+STATE_DIR = "/var/lib/drivecert"  # of a host over SSH that never told
 BAD_ENDS = frozenset({State.FAILED, State.REFUSED, State.LOST})
 
 
@@ -71,12 +74,18 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
         "options": _worded(dispatch),
         "gaps_s": seconds_of(dispatch.gaps_ms),
         "kept": what_was_kept(dispatch) if dispatch.run_dirs_removed_at else None,
-        "too_large": None if dispatch.run_dirs_removed_at else what_was_too_large(dispatch),
+        "too_large": what_was_too_large(dispatch),
+        "run_dir": f"{_state_dir(dispatch.device.host)}/{dispatch.public_id}",
         "steps": list(dispatch.steps.all()),
         "stage_ends": list(dispatch.stage_ends.all()),
         "states": list(dispatch.drive_states.select_related("dispatch")),
         "runs": list(_runs(dispatch)),
     }
+
+
+def _state_dir(host: Host) -> str:
+    """Return where a host keeps run directories, as it told last."""
+    return str(settings.LAB_DIR if host.kind == Host.Kind.LOCAL else host.health.get("state_dir", STATE_DIR))
 
 
 def _meaning(dispatch: Dispatch, state: State) -> str:

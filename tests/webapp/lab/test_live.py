@@ -22,13 +22,15 @@ def test_a_run_whose_host_is_silent_is_not_said_to_run(lab_client, in_state):
     assert "its program runs on the host" not in text
 
 
-def test_a_run_is_starting_until_its_program_has_written_a_line(lab_client, dispatch, connect, fake):
+def test_a_run_is_starting_until_its_program_has_written_a_line(lab_client, in_state, dispatch, connect, fake):
     address = f"/lab/dispatches/{dispatch.public_id}/"
     assert see(dispatch, connect) == State.RUNNING
+    in_state(State.RUNNING, heartbeat_at=None)  # a slow test must not pass for a silent host
     assert "<b>starting</b>: its program was started, and makes sure of the drive" in lab_client.get(address).text
     assert "<td>starting" in lab_client.get("/lab/").text
     fake.write_log(dispatch.public_id, b"a line\n")
     see(dispatch, connect)
+    in_state(State.RUNNING, heartbeat_at=None)
     assert "<b>running</b>: its program runs on the host" in lab_client.get(address).text
 
 
@@ -86,13 +88,18 @@ def test_a_dispatch_says_when_its_files_were_removed_from_its_host(lab_client, i
     assert "removed from its host on 21 November 2026" in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
 
 
-def test_a_dispatch_says_that_what_it_left_was_too_large_to_be_kept(lab_client, in_state):
+def test_a_dispatch_says_that_what_it_left_was_too_large_to_be_kept(lab_client, in_state, settings):
     dispatch = in_state(State.CANCELLED)
     about = {"subject_type": "dispatch", "subject_id": dispatch.public_id}
     Event.objects.create(kind="evidence-too-large", reason="d-x.tar: expected at most 10 bytes, found more", **about)
     text = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
     said = "What this run left on local was too large to be kept (d-x.tar: expected at most 10 bytes, found more)"
     assert text.count(said) == 1
+    assert f'remove <span class="mono">{settings.LAB_DIR}/{dispatch.public_id}</span>' in text
+    in_state(State.CANCELLED, run_dirs_removed_at=timezone.now())
+    text = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
+    assert "was too large to be kept, and was seen to be there no more" in text
+    assert "its evidence is in the register" not in text
 
 
 def test_the_page_tells_how_often_its_host_was_silent(lab_client, in_state):
