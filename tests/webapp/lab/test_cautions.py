@@ -161,7 +161,7 @@ def test_a_drive_that_was_overloaded_lately_says_so_where_runs_are_ordered(
 ):
     ended_at = timezone.now() - timedelta(minutes=minutes)
     dispatch = in_state(State.DONE, started_at=ended_at, ended_at=ended_at, exit_status=exit_status)
-    assert words(cautions_of(device)) == told
+    assert [each for each in words(cautions_of(device)) if each != "may hold data"] == told
     for part in ("", "order/"):
         page = lab_client.get(f"/lab/devices/{device.pk}/{part}").text
         assert (f"The last run, {dispatch}, overloaded the drive and ended {minutes} minutes ago" in page) is bool(told)

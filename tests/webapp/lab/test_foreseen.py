@@ -53,19 +53,19 @@ def test_a_list_of_programs_that_is_none_is_named(lab_client, device, settings, 
 def test_a_drive_that_is_not_listed_or_was_not_found_takes_no_order(lab_client, device, part, asked):
     over_ssh(device, drives=["nvme:M:S1"])
     said, is_ordered = ordered(lab_client, device, part, asked)
-    assert "its operator has not listed drive loop:1:2" in said
-    seen = {"label": "fake drive", "drive_key": "loop:1:2", "paths": [], "listed": True}
-    over_ssh(device, drives=["loop:1:2"], devices=[seen])
+    assert "its operator has not listed drive file:lab1:8:5" in said
+    seen = {"label": "fake drive", "drive_key": "file:lab1:8:5", "paths": [], "listed": True}
+    over_ssh(device, drives=["file:lab1:8:5"], devices=[seen])
     said, was_ordered = ordered(lab_client, device, part, asked)
-    assert "does not find drive loop:1:2" in said
+    assert "does not find drive file:lab1:8:5" in said
     assert not is_ordered
     assert not was_ordered
-    over_ssh(device, drives=["loop:1:2"], devices=[seen | {"paths": ["/dev/fake0"]}])
+    over_ssh(device, drives=["file:lab1:8:5"], devices=[seen | {"paths": ["/dev/fake0"]}])
     assert ordered(lab_client, device, part, asked)[1]
 
 
 def test_data_that_a_host_over_ssh_told_of_is_not_ordered_over_whatever_is_typed(lab_client, device):
-    over_ssh(device, drives=["loop:1:2"])
+    over_ssh(device, drives=["file:lab1:8:5"])
     Device.objects.update(identity={"signature": "ext4"})
     said, is_ordered = ordered(lab_client, device, "order/", ASKED | {"typed_label": "fake drive"})
     assert "refuses to write over it. Its operator wipes it there" in said
@@ -75,6 +75,7 @@ def test_data_that_a_host_over_ssh_told_of_is_not_ordered_over_whatever_is_typed
 def test_what_data_had_refused_is_not_ordered_again_as_it_was(lab_client, device, in_state):
     dispatch = in_state(State.REFUSED, ended_at=timezone.now())
     Device.objects.update(identity={"signature": "ext4"})
-    said = lab_client.post(f"/lab/dispatches/{dispatch.public_id}/retry/", follow=True).text
+    typed = {"typed_label": "fake drive"}
+    said = lab_client.post(f"/lab/dispatches/{dispatch.public_id}/retry/", typed, follow=True).text
     assert "Not ordered again: /dev/fake0 holds ext4" in said
     assert Dispatch.objects.count() == 1

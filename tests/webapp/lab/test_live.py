@@ -27,7 +27,7 @@ def test_a_run_is_starting_until_its_program_has_written_a_line(lab_client, in_s
     assert see(dispatch, connect) == State.RUNNING
     in_state(State.RUNNING, heartbeat_at=None)  # a slow test must not pass for a silent host
     assert "<b>starting</b>: its program was started, and makes sure of the drive" in lab_client.get(address).text
-    assert "<td>starting" in lab_client.get("/lab/").text
+    assert "<span>starting" in lab_client.get("/lab/").text
     fake.write_log(dispatch.public_id, b"a line\n")
     see(dispatch, connect)
     in_state(State.RUNNING, heartbeat_at=None)
