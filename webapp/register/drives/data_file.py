@@ -14,6 +14,7 @@ from webapp.register.drives.shelf import BILLIONTHS, current_shelf
 from webapp.register.makers import OTHER_NAMES
 
 SCHEMA = "drivecert.drives/1"
+DERIVED = frozenset({"device_tps"})  # of the speed and the number of devices: 5,000 rows of it are 10 KB compressed
 
 
 def document_of(shelf: Shelf) -> dict[str, Any]:
@@ -24,7 +25,7 @@ def document_of(shelf: Shelf) -> dict[str, Any]:
         "count": shelf.count,
         "run": shelf.runs,
         "product": [None if slug == _usual_slug(shelf, row) else slug for row, slug in enumerate(shelf.slugs)],
-        "columns": {code: _column(code, coded) for code, coded in shelf.columns.items()},
+        "columns": {code: _column(code, coded) for code, coded in shelf.columns.items() if code not in DERIVED},
         "remarks": {str(row): said for row, said in shelf.remarks.items()},
         "other_names": OTHER_NAMES,
     }
