@@ -170,7 +170,6 @@ DEVICES = Column(
     "number",
     lambda run: run.device_count,
     lambda run: units.count(run.device_count),
-    "loaded together",
     group="size",
     falls_first=True,
 )

@@ -28,22 +28,9 @@ function usualSlug({vendor, model, capacity_gb: capacity}, row) {
   return text.replace(/[^\w\s-]/g, '').replace(/[-\s]+/g, '-').replace(/^[-_]+|[-_]+$/g, '').slice(0, 110) || 'product';
 }
 
-// webapp/register/columns.py, whole_device_tps: a published result that states no number of devices is taken as of one.
-function deviceTps({tps, device_count: devices, statistic}) {
-  const values = [...new Set(tps.codes.map((_, row) => ofOneDevice(row)))].filter(value => value !== null);
-  const places = new Map(values.map((value, place) => [value, place]));
-  return {words: values.map(decimal), values, codes: tps.codes.map((_, row) => places.get(ofOneDevice(row)) ?? -1)};
-
-  function ofOneDevice(row) {
-    const count = devices.word(row) || (statistic.word(row) === 'steady-as-published' ? '1' : '');
-    return tps.value(row) === null || !count ? null : Math.floor(tps.value(row) / Number(count) + 0.5);
-  }
-}
-
 /** The columns of a data file, with what its words say put back. */
 export function decode(file) {
   const columns = Object.fromEntries(Object.entries(file.columns).map(([code, column]) => [code, decodeColumn(code, column)]));
-  columns.device_tps = decodeColumn('device_tps', deviceTps(columns));
   return {...file, columns, product: file.product.map((slug, row) => slug ?? usualSlug(columns, row))};
 }
 
