@@ -8,20 +8,29 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Exists, OuterRef, Q
 from django.db.models.fields.json import KeyTextTransform
 
-from results.models import Event, Submission, Visibility
+from results.models import Event, Run, Submission, Visibility
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 EMBARGO_CHANGED = "submission-embargo-changed"
 KEPT_BACK = ("run-embargoed", "run-recalled")
-OPENED = "product-created"
+OPENED, PUBLISHED = "product-created", "run-published"
 
 
 def for_everyone(events: QuerySet[Event]) -> QuerySet[Event]:
-    """Leave out of the events of public results what happened while they waited for the end of an embargo."""
+    """Leave out of the events of public results what was done before they were public: it tells since when they waited.
+
+    What was corrected then stands in the run, what was annotated stands beside it.
+    """
     told = events.exclude(kind__in=KEPT_BACK).alias(entered_for=KeyTextTransform("from", "details"))
-    return told.exclude(Q(kind=OPENED) & Exists(_embargoed_senders()))
+    told = told.exclude(Q(kind=OPENED) & Exists(_embargoed_senders()))
+    return told.exclude(~Q(kind=PUBLISHED) & Q(subject_type="run") & Exists(_published_later()))
+
+
+def _published_later() -> QuerySet[Run]:
+    """Return the run that an event is about, where it was published after that."""
+    return Run.objects.filter(public_id=OuterRef("subject_id"), published_at__gt=OuterRef("at"))
 
 
 def _embargoed_senders() -> QuerySet[Submission]:

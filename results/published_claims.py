@@ -10,6 +10,7 @@ from pathlib import Path
 from results.published_figures import CLAIM_FILE, FIGURE_FILES, PUBLISHED, STATED
 from results.rules.claims import Claim, ClaimCheck, Figure, check_claim
 from results.rules.littles_claims import FigureFlight, flights
+from results.rules.statements import Status
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,14 @@ class CheckedRow:
 
     @property
     def is_exactly_another(self) -> bool:
-        """Whether the exact value gets another status than the one rounded before; not told of what was read off."""
-        return self.check.span is None and self.check.status != self.check.printed_status
+        """Whether the exact value gets another status than the one rounded before; not told of words and points."""
+        is_of_digits = self.check.span is None and not self.is_in_words
+        return is_of_digits and self.check.status != self.check.printed_status
+
+    @property
+    def is_in_words(self) -> bool:
+        """Whether it states a word that its figures are no answer to, though they give a value."""
+        return self.check.status is Status.IN_WORDS
 
 
 def read_published_figures(folder: Path = PUBLISHED) -> list[Figure]:

@@ -1,14 +1,21 @@
 """What the register says beside a run's figures, without changing one of them."""
 
+from datetime import datetime
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Greatest
 
 from results.models.run import Run
 
 
 class AnnotationQuerySet(models.QuerySet["Annotation"]):
     """Annotations by whether they stand."""
+
+    def telling_since(self) -> "AnnotationQuerySet":
+        """With `since`, as the property `told_at` has it."""
+        return self.annotate(since=Greatest("created_at", "run__published_at"))  # PostgreSQL leaves null out
 
     def standing(self) -> "AnnotationQuerySet":
         """Not retracted."""
@@ -38,3 +45,8 @@ class Annotation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.run}: {self.text}"
+
+    @property
+    def told_at(self) -> datetime:
+        """Since when everyone may read it: not before its run was public, whenever a reviewer wrote it."""
+        return max(self.created_at, self.run.published_at or self.created_at)

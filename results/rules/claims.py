@@ -56,8 +56,8 @@ class ClaimCheck:
     """What the figures give for a claim: exact values (one for each workload), as printed, status, and why if none.
 
     `printed_status` is the status that the printed value would get, rounded once more; where it differs from `status`
-    the second rounding made the difference. `span` is between what the value lies where figures were read off, and the
-    status then is of that; None where all were printed.
+    the second rounding made the difference, or the claim is in words, which are not refuted by a number. `span` is
+    between what the value lies where figures were read off, and the status then is of that; None where all are printed.
     """
 
     claim: Claim
@@ -94,7 +94,9 @@ def check_claim(claim: Claim, figures: Sequence[Figure]) -> ClaimCheck:
 
 
 def _status(stated: str, values: Sequence[Fraction], span: tuple[Fraction, Fraction] | None) -> Status:
-    if span is None or statements.places_of(stated) is None:
+    if statements.places_of(stated) is None:
+        return Status.IN_WORDS
+    if span is None:
         return statements.judge_all(stated, values)
     return statements.judge_read_off(stated, *span)
 

@@ -20,6 +20,11 @@ def requests_together(arrivals: str | None, service_threads: int | None) -> int 
     return None if arrivals is None else 1
 
 
+def is_weak(not_stated: int, conditions: int) -> bool:
+    """Tell whether a comparison rests on silence: half of its conditions, or more, are not stated by every run."""
+    return 2 * not_stated >= conditions
+
+
 @dataclass(frozen=True)
 class ActConditions:
     """The conditions of an ACT run. The load is no condition: it is the axis along which runs are compared.

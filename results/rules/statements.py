@@ -14,7 +14,9 @@ class Status(StrEnum):
     TRUNCATED = "truncated"
     ROUNDED_UP = "rounded up"
     AS_READ = "agrees as far as it was read off"
+    NOT_DECIDABLE = "not decidable from the figure"
     CONTRADICTS = "contradicts itself"
+    IN_WORDS = "in words, not judged"
     CANNOT_BE_CHECKED = "cannot be checked from published figures"
 
 
@@ -90,14 +92,32 @@ def read_off_span(value: Fraction) -> tuple[Fraction, Fraction]:
     return value - unit / 2, value + unit / 2
 
 
+# The greatest value that points read off allow, over the least: beyond it nearly any number would agree.
+DECIDABLE_TIMES = 2
+
+
+def is_decidable(low: Fraction, high: Fraction) -> bool:
+    """Tell whether a span is narrow enough for a number within it to mean something.
+
+    Its greater end is at most twice its lesser one, and both are on the same side of nothing; a single value always is.
+    """
+    if low == high:
+        return True
+    least, greatest = sorted((abs(low), abs(high)))
+    return low * high > 0 and greatest <= DECIDABLE_TIMES * least
+
+
 def judge_read_off(stated: str, low: Fraction, high: Fraction) -> Status:
     """Return whether a stated number, as it may have been rounded, lies where figures that were read off allow.
 
-    Neither rounding nor cutting can be told apart there. Raises ValueError where `stated` is no number.
+    Neither rounding nor cutting can be told apart there. What lies outside contradicts, however wide the span is; what
+    lies within agrees only where the span is decidable. Raises ValueError where `stated` is no number.
     """
     places = places_of(stated)
     if places is None:
         raise ValueError(f"stated value: expected a number, got {stated!r}")
     half = Fraction(1, 2 * 10**places)
     said = Fraction(stated)
-    return Status.AS_READ if said - half <= high and low <= said + half else Status.CONTRADICTS
+    if said + half < low or high < said - half:
+        return Status.CONTRADICTS
+    return Status.AS_READ if is_decidable(low, high) else Status.NOT_DECIDABLE

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from results.rules.comparability import ActConditions, SweepConditions, requests_together
+from results.rules.comparability import ActConditions, SweepConditions, is_weak, requests_together
 from results.rules.differences import Difference, differences
 
 ACT = ActConditions(
@@ -71,3 +71,8 @@ def test_differences_come_as_the_conditions_are_declared():
 )
 def test_service_threads_begin_together_only_in_lockstep(arrivals, service_threads, expected):
     assert requests_together(arrivals, service_threads) == expected
+
+
+@pytest.mark.parametrize(("not_stated", "expected"), [(0, False), (12, False), (13, True), (14, True), (26, True)])
+def test_a_comparison_is_weak_from_half_of_its_conditions_on(not_stated, expected):
+    assert is_weak(not_stated, 26) is expected

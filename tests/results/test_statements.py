@@ -4,7 +4,16 @@ from fractions import Fraction
 
 import pytest
 
-from results.rules.statements import Status, judge, judge_all, judge_read_off, places_of, printed, read_off_span
+from results.rules.statements import (
+    Status,
+    is_decidable,
+    judge,
+    judge_all,
+    judge_read_off,
+    places_of,
+    printed,
+    read_off_span,
+)
 
 
 @pytest.mark.parametrize(
@@ -83,11 +92,29 @@ def test_a_point_that_was_read_off_is_good_to_half_a_unit_of_its_first_digit(val
 
 @pytest.mark.parametrize(
     ("stated", "status"),
-    [("8", Status.CONTRADICTS), ("9", Status.AS_READ), ("10", Status.AS_READ), ("20", Status.AS_READ),
-     ("21", Status.CONTRADICTS), ("9.4", Status.CONTRADICTS), ("9.5", Status.AS_READ)],
+    [("8", Status.CONTRADICTS), ("9", Status.AS_READ), ("10", Status.AS_READ), ("19", Status.AS_READ),
+     ("20", Status.CONTRADICTS), ("9.4", Status.CONTRADICTS), ("9.5", Status.AS_READ)],
 )  # fmt: skip
 def test_a_statement_about_points_that_were_read_off_may_have_been_rounded(stated, status):
-    assert judge_read_off(stated, Fraction("9.5"), Fraction("20.4")) is status
+    assert judge_read_off(stated, Fraction("9.5"), Fraction("18.9")) is status
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [("5", "10", True), ("5", "10.01", False), ("1.2", "5.6", False), ("7", "7", True), ("0", "0", True),
+     ("0", "1", False), ("-1", "1", False), ("-10", "-5", True), ("-10.01", "-5", False)],
+)  # fmt: skip
+def test_a_span_decides_where_its_greater_end_is_at_most_twice_its_lesser_one(low, high, expected):
+    assert is_decidable(Fraction(low), Fraction(high)) is expected
+
+
+@pytest.mark.parametrize(
+    ("stated", "status"),
+    [("1.1", Status.CONTRADICTS), ("1.2", Status.NOT_DECIDABLE), ("5.6", Status.NOT_DECIDABLE),
+     ("5.7", Status.CONTRADICTS)],
+)  # fmt: skip
+def test_in_a_wide_span_nothing_is_decided_and_outside_of_it_a_number_is_refuted(stated, status):
+    assert judge_read_off(stated, Fraction("1.2"), Fraction("5.6")) is status
 
 
 def test_words_cannot_be_judged_by_points():

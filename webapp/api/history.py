@@ -36,7 +36,9 @@ class EventSerializer(serializers.ModelSerializer[Event]):
 
 
 class AnnotationSerializer(serializers.ModelSerializer[Annotation]):
-    """A sentence beside a run's figures."""
+    """A sentence beside a run's figures; `created_at` is not before the run was public."""
+
+    created_at = serializers.DateTimeField(source="told_at")
 
     class Meta:
         """Those that stand; retracted ones are in the history."""

@@ -23,7 +23,7 @@ from results.models import (
 )
 from results.models.evidence import PLACE_CHARS, SLICE_LENGTH_DEFAULT_S
 from results.submission_states import SubmissionState
-from results.withheld_beside import is_beside_withheld
+from results.withheld_beside import ycsb_told
 from webapp.submissions.forms import EMPTY, FACT_FIELDS, SLICE_LENGTH_MAX_S
 
 VERDICT_FIELDS = ["headline", "profile", "histogram", "shares", "violations", "reasons"]
@@ -213,11 +213,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 
     @extend_schema_field(YcsbRunSerializer(allow_null=True))
     def get_ycsb(self, run: Run) -> Any:
-        ycsb = getattr(run, "ycsb", None)
-        if ycsb is None:
-            return None
-        withheld = {"command_line": "", "properties": []} if is_beside_withheld(run) else {}
-        return YcsbRunSerializer(ycsb).data | withheld
+        return YcsbRunSerializer(ycsb_told(run)).data if hasattr(run, "ycsb") else None
 
     @extend_schema_field(VerdictSerializer(allow_null=True))
     def get_verdict(self, run: Run) -> Any:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import floor
 from typing import Any
 
 from results.models import Category, Product, Run, Share, Statistic
@@ -70,6 +71,12 @@ def device_tps(run: Run) -> Fraction | None:
     """
     devices = run.device_count or (1 if run.statistic == Statistic.STEADY_AS_PUBLISHED else None)
     return None if run.tps is None or devices is None else Fraction(run.tps) / devices
+
+
+def whole_device_tps(run: Run) -> int | None:
+    """Return the speed of one device as it is shown, sorted and filtered by: tps, rounded to whole ones."""
+    tps = device_tps(run)
+    return None if tps is None else floor(tps + Fraction(1, 2))
 
 
 def ranked_tps(run: Run) -> Fraction:
@@ -156,6 +163,25 @@ INSTANCE = Column("drive", "Instance", "drive", drive_order)
 RUN = Column("run", "Run", "run", lambda run: run.public_id)
 SPEED = Column(
     "tps", "Speed", "speed", lambda run: run.tps, lambda run: units.decimal(run.tps), "tps", falls_first=True
+)
+DEVICES = Column(
+    "device_count",
+    "Devices",
+    "number",
+    lambda run: run.device_count,
+    lambda run: units.count(run.device_count),
+    group="size",
+    falls_first=True,
+)
+DEVICE_SPEED = Column(
+    "device_tps",
+    "One device",
+    "computed",
+    whole_device_tps,
+    lambda run: units.count(whole_device_tps(run)),
+    "tps, computed",
+    group="size",
+    falls_first=True,
 )
 OVER_256US = share_column(256, "Over 256 us", group="fast")
 OVER_512US = share_column(512, "512 us", group="fast")

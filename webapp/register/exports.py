@@ -60,6 +60,7 @@ FIELDS: dict[str, Callable[[Run], Value]] = {
     "region": lambda run: run.region or None,
     "zone": lambda run: run.zone or None,
     "tps": lambda run: plain(run.tps),
+    "device_tps": columns.whole_device_tps,
     "statistic": lambda run: run.statistic,
     **{share_code(threshold_us): printed_share(threshold_us) for threshold_us in SHARE_THRESHOLDS_US},
     "endurance_dwpd": lambda run: plain(product_of(run).endurance_dwpd),

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from results.models import Run, YcsbInterval, YcsbOperation, YcsbRun
-from results.withheld_beside import is_beside_withheld, told_beside
+from results.withheld_beside import is_beside_withheld, told_beside, ycsb_told
 from webapp.register.run_page import Pair
 from webapp.register.side_file import telemetry_pairs
 from webapp.templatetags import units
@@ -73,14 +73,14 @@ class YcsbView:
 
 def ycsb_view(run: Run) -> YcsbView:
     """Return what is shown of a run of YCSB."""
-    facts, withheld = run.ycsb, is_beside_withheld(run)
+    facts, withheld = ycsb_told(run), is_beside_withheld(run)
     return YcsbView(
         facts=facts,
         word=facts.validity.capitalize(),
         sentence=_sentence(facts),
         reasons=list(facts.reasons),
-        setup=_setup(run, "" if withheld else facts.command_line),
-        properties=[] if withheld else facts.properties,
+        setup=_setup(run, facts),
+        properties=facts.properties,
         no_properties_sentence=WITHHELD_LINES if withheld else NO_PROPERTIES,
         operations=[operation_row(each) for each in facts.operations.all()],
         intervals=[] if withheld else [interval_row(each) for each in facts.intervals.all()[:SHOWN_INTERVALS]],
@@ -125,8 +125,7 @@ def _sentence(facts: YcsbRun) -> str:
     return f"{PHASES[facts.phase]} of {named}{threads}{rate}{failed}."
 
 
-def _setup(run: Run, command_line: str) -> list[Pair]:
-    facts = run.ycsb
+def _setup(run: Run, facts: YcsbRun) -> list[Pair]:
     pairs = [
         ("Tool", f"{run.tool} {run.tool_version}".strip()),
         ("Phase", facts.phase),
@@ -145,7 +144,7 @@ def _setup(run: Run, command_line: str) -> list[Pair]:
         ("Times", {"service": "service time", "response": "response time"}.get(facts.times, facts.times)),
         ("Firmware", run.firmware),
         ("Stopped", (run.facts.get("stop") or {}).get("kind", "")),
-        ("Command line", command_line),
+        ("Command line", facts.command_line),
     ]
     return [pair for pair in pairs if pair[1]]
 

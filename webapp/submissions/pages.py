@@ -12,6 +12,7 @@ from django.db.models.functions import Coalesce
 from results.histogram_slices import histogram_slices
 from results.models import Finding, Histogram, Reading, Run, Share, Slice, Statistic, Submission, Verdict
 from results.rules.latency_table import LatencyRow, latency_table
+from results.withheld_beside import ycsb_told
 from webapp.register.run_page import SHOWN_VIOLATIONS
 from webapp.register.slices import FIRST_EDGES, no_slice_sentence
 from webapp.register.times import judged_sentence
@@ -79,6 +80,7 @@ class RunPart:
     judged_sentence: str
     no_slice_sentence: str
     findings: list[Finding]
+    ycsb_reasons: list[str]
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,8 @@ def _runs_in_full(submission: Submission) -> QuerySet[Run]:
     of_run = judged.filter(run=OuterRef("pk")).order_by().values("run").annotate(all=Count("pk")).values("all")
     return (
         Run.objects.filter(submission=submission)
+        .knowing_withheld()
+        .select_related("reading__evidence")
         .annotate(slices_count=Coalesce(Subquery(of_run), 0))
         .order_by("pk")
         .prefetch_related(
@@ -148,6 +152,7 @@ def _run_part(run: Run, findings: list[Finding]) -> RunPart:
         no_slice_sentence="" if histogram is None or run.first_slices else no_slice_sentence(run),  # type: ignore[attr-defined]
         judged_sentence=judged_sentence(verdict.document) if verdict else "",
         findings=findings,
+        ycsb_reasons=list(ycsb_told(run).reasons) if hasattr(run, "ycsb") else [],
     )
 
 

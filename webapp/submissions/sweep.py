@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from results.models import Finding, Run, YcsbOperation, YcsbRun
+from results.withheld_beside import findings_told
 from webapp.register.findings import in_order, shared_by_all
 from webapp.register.ycsb_page import PERCENTILES, operation_row
 from webapp.templatetags import units
@@ -55,7 +56,7 @@ def _row(run: Run) -> SweepRow:
 
 def shared_findings(runs: Sequence[Run]) -> SharedFindings:
     """Return the findings of several runs, each that all of them have only once."""
-    told = {run.pk: in_order(run.findings.all()) for run in runs}
+    told = {run.pk: in_order(findings_told(run)) for run in runs}
     keys = shared_by_all(list(told.values()))
     first: list[Finding] = next(iter(told.values()), [])
     shared = [finding for finding in first if (finding.rule_id, finding.sentence) in keys]

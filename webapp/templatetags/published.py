@@ -13,7 +13,7 @@ Context = dict[str, PublishedSource | None]
 
 @register.inclusion_tag("register/published_source.html")
 def publication_source(source: str) -> Context:
-    """Name the publication, with its address and the day of retrieval, or say that they were not recorded."""
+    """Name the publication, with its address and the day of retrieval where these were recorded."""
     return {"source": published_sources().get(source)}
 
 

@@ -59,6 +59,8 @@ def _remarks(rows: list[CheckedRow]) -> Iterable[str]:
             yield f"line {row.line}: recorded {row.recorded_value or '-'}, {row.recorded_status}; {_exactly(row)}"
         elif row.is_exactly_another:
             yield f"* line {row.line}: {row.check.printed}, {row.check.printed_status}; {_exactly(row)}"
+        elif row.is_in_words:
+            yield f"~ line {row.line}: {row.check.claim.stated_value!r} is no number: {row.check.status}"
         elif row.check.span:
             ends = " to ".join(printed_decimal(end, 1) for end in row.check.span)
             yield f"~ line {row.line}: read off a figure, good to 1 digit: {ends}; {row.check.status}"

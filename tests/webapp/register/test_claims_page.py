@@ -16,19 +16,21 @@ def exported(client):
     return client.get("/ycsb/claims/?format=json").json()["rows"]
 
 
-READ_OFF = "agrees as far as it was read off"
+READ_OFF, TOO_WIDE = "agrees as far as it was read off", "not decidable from the figure"
 # Points of these claims were read off a figure (ycsb_read_off_points.csv): no rounding can be told from cutting there.
 OF_READ_OFF_POINTS = {
-    "latency ratio at 40,000 ops/s (p99.99 read)",
-    "throughput improvement at 15 ms (p99.99 read)",
-    "lower average read latency at 460,000 ops/s",
-    "lower p99.9 read latency at 460,000 ops/s",
+    "latency ratio at 40,000 ops/s (p99.99 read)": TOO_WIDE,
+    "throughput improvement at 15 ms (p99.99 read)": TOO_WIDE,
+    "lower average read latency at 460,000 ops/s": TOO_WIDE,
+    "lower p99.9 read latency at 460,000 ops/s": READ_OFF,
 }
 
 
 def expected(row):
     if row["claim"] in OF_READ_OFF_POINTS:
-        return READ_OFF
+        return OF_READ_OFF_POINTS[row["claim"]]
+    if row["stated_value"] == "small":
+        return "in words, not judged"
     is_rounded_twice = (row["stated_value"], row["recomputed_value"]) == ("16", "16.5")
     return "truncated" if is_rounded_twice else row["status"]
 
@@ -53,7 +55,7 @@ def test_sixteen_of_16_5_and_31_of_31_5_are_both_cut_off(client):
 
 def test_what_was_read_off_a_figure_is_marked_with_how_far_it_can_be_trusted(client):
     marked = {row["claim"]: row["read_off"] for row in exported(client) if row["read_off"]}
-    assert set(marked) == OF_READ_OFF_POINTS
+    assert set(marked) == set(OF_READ_OFF_POINTS)
     # 3,500 / 340 to 4,500 / 240
     assert marked["lower p99.9 read latency at 460,000 ops/s"] == "read off a figure, good to 1 digit: 10.3 to 18.8 x"
     assert client.get("/ycsb/claims/").text.count("read off a figure, good to 1 digit") == 4
@@ -71,11 +73,11 @@ def test_the_7400_briefs_44_and_49_per_cent_reproduce(client):
     ]
 
 
-def test_the_7450_briefs_2_3_times_and_95_per_cent_agree_as_far_as_they_were_read_off(client):
+def test_the_7450_briefs_2_3_times_and_95_per_cent_stand_beside_a_span_that_decides_nothing(client):
     found = {row[0]: row[1:] for row in claim_rows(client)}
     assert found["latency ratio at 40,000 ops/s (p99.99 read)"] == [
         "workload A", "stated 2.3 x", "gives 2.3 x",
-        "b / a at a fixed throughput", f"{READ_OFF} read off a figure, good to 1 digit: 1.2 to 5.6 x",
+        "b / a at a fixed throughput", f"{TOO_WIDE} read off a figure, good to 1 digit: 1.2 to 5.6 x",
     ]  # fmt: skip
     assert found["throughput improvement at 15 ms (p99.99 read)"][1:3] == ["stated 95 %", "gives 95.7 %"]
 
@@ -87,7 +89,7 @@ def test_the_x100_papers_14_times_is_13_8_as_it_was_read_off(client):
 
 def test_a_claim_that_its_own_table_refutes_is_framed(client):
     text = client.get("/ycsb/claims/").text
-    assert text.count('<span class="fail">contradicts itself</span>') == 2
+    assert text.count('<span class="fail">contradicts itself</span>') == 1
 
 
 def test_where_a_second_rounding_makes_the_difference_both_are_told(client):

@@ -1,20 +1,23 @@
 """Once an embargo has ended nothing public tells that there was one, nor when; its owners and staff read it all."""
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from django.utils import timezone
 
 from results import life
+from results.annotations import annotate, retract
+from results.corrections import correct
 from results.embargo import change_embargo, disclose_due
 from results.history import tell
-from results.models import Event, Run, Submission
+from results.models import Annotation, Event, Run, Submission
 from tests.results.builders import make_user
 from webapp.accounts.models import Membership
 from webapp.register.dumps import shelf
 from webapp.register.dumps.reading import read_rows
 from webapp.register.dumps.writing import write_dump
+from webapp.templatetags import units
 
 pytestmark = pytest.mark.django_db
 WORDS = ("embargo", "taken back into review", "run-recalled", "the wrong product")
@@ -88,3 +91,50 @@ def test_while_it_waits_those_who_see_its_page_read_its_history(client, make_emb
 def test_every_event_is_still_kept(run):
     kinds = ["run-embargoed", "run-recalled", "run-embargoed", "run-published"]
     assert [event.kind for event in Event.objects.filter(subject_type="run")] == kinds
+
+
+@pytest.fixture
+def mended(make_log_run, rita):
+    """A run that was corrected and annotated while it waited, and published a day later, with what came after."""
+    run = make_log_run(visibility="unreviewed")
+    correct(run, {"firmware": "EARLY1"}, rita, "early-slip")
+    withdrawn_note = annotate(run, "early-note-gone", rita)
+    annotate(run, "early-note-stays", rita)
+    retract(withdrawn_note, rita, "early-retraction")
+    long_ago = timezone.now() - timedelta(days=9)
+    Annotation.objects.update(created_at=long_ago)
+    life.publish(run, rita)
+    correct(run, {"firmware": "LATER2"}, rita, "later-slip")
+    return Run.objects.get(pk=run.pk)
+
+
+def exits(client, run):
+    dump = shelf.read_dump(write_dump())
+    paths = [f"/runs/{run.public_id}/", f"/api/v1/runs/{run.public_id}/", f"/drive/{run.product.slug}/", "/feed.atom"]
+    told = {path: client.get(path).text for path in paths}
+    rows = {name: json.dumps(list(read_rows(dump, name)), default=str) for name in ("events", "annotations")}
+    return told | rows
+
+
+def test_what_was_mended_before_a_run_was_public_is_not_in_its_history(client, mended):
+    texts = exits(client, mended)
+    for name, text in texts.items():
+        for word in ("early-slip", "early-retraction", "early-note-gone"):
+            assert word not in text, (name, word)
+        assert name == "annotations" or "later-slip" in text, name
+
+
+def test_an_annotation_from_before_stands_since_its_run_is_public(client, mended):
+    texts, day = exits(client, mended), f"{timezone.now() - timedelta(days=9):%Y-%m-%d}"
+    for name in (f"/runs/{mended.public_id}/", f"/api/v1/runs/{mended.public_id}/", "annotations"):
+        assert "early-note-stays" in texts[name], name
+    (note,) = client.get(f"/api/v1/runs/{mended.public_id}/").json()["annotations"]
+    assert datetime.fromisoformat(note["created_at"]) == mended.published_at
+    assert day not in texts["annotations"]
+    assert f"Annotation, {units.moment(mended.published_at)}" in texts[f"/runs/{mended.public_id}/"]
+
+
+def test_a_reviewer_reads_all_that_was_mended_before(client, mended, rita):
+    client.force_login(rita)
+    text = client.get(f"/review/runs/{mended.public_id}/").text
+    assert all(word in text for word in ("early-slip", "early-retraction", "later-slip"))

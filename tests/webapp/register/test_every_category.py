@@ -39,13 +39,37 @@ def test_a_load_and_limits_leave_those_that_hold_it(client, fast_and_slow):
     assert ["FASTNVME" in name for name in names(client.get(f"{asked}&limit_1ms=1"))] == [True]
 
 
-def test_what_the_home_page_asks_is_answered(client, fast_and_slow):
+def form_of(home, action):
+    return home.split(f'action="{action}"')[1].split("</form>")[0]
+
+
+def test_the_home_page_asks_for_drives_of_one_device_and_for_cloud_instances_apart(client, fast_and_slow):
     home = client.get("/").text
-    assert 'action="/drives/"' in home
-    for name in ("min_tps", "limit_1ms", "limit_8ms", "limit_64ms", "within"):
-        assert f'name="{name}"' in home
-    answer = client.get("/drives/?min_tps=&limit_1ms=5&limit_8ms=1&limit_64ms=0.1&within=only")
-    assert (answer.status_code, len(names(answer))) == (200, 3)
+    drives, cloud = form_of(home, "/drives/"), form_of(home, "/drives/cloud/")
+    for name in ("category", "min_device_tps", "limit_1ms", "limit_8ms", "limit_64ms", "within"):
+        assert f'name="{name}"' in drives
+    assert '<option value="nvme-3dxpoint~nvme-flash~sata-sas-flash~m2-flash">drives of all kinds</option>' in drives
+    assert "cloud" not in drives
+    assert 'name="min_tps"' in cloud
+    limits = "limit_1ms=5&limit_8ms=1&limit_64ms=0.1&within=only"
+    kinds = "category=nvme-3dxpoint~nvme-flash~sata-sas-flash~m2-flash"
+    answer = client.get(f"/drives/?{kinds}&min_device_tps=&{limits}&sort=-device_tps")
+    assert ["CLOUD" in name for name in names(answer)] == [False, False]
+    assert len(names(client.get(f"/drives/cloud/?min_tps=500,000&{limits}"))) == 1
+
+
+@pytest.mark.parametrize(("least", "shown"), [("25000", 1), ("25001", 0)])
+def test_a_load_of_one_device_is_held_against_each_device_of_a_row(client, make_published_run, least, shown):
+    make_published_run(tps=Decimal(600_000), device_count=24)
+    assert len(names(client.get(f"/drives/?min_device_tps={least}"))) == shown
+    assert len(names(client.get("/drives/?min_tps=600000"))) == 1
+
+
+def test_devices_and_the_speed_of_one_stand_beside_the_speed_of_all(client, make_product, make_published_run):
+    for model, tps, devices in (("MANY", 600_000, 24), ("ONE", 30_000, 1), ("UNTOLD", 20_000, None)):
+        make_published_run(product=make_product(model=model), tps=Decimal(tps), device_count=devices)
+    rows = client.get("/drives/?format=json&sort=-device_tps").json()["rows"]
+    assert [(row["device_count"], row["device_tps"]) for row in rows] == [(1, 30_000), (24, 25_000), (None, 20_000)]
 
 
 def test_a_category_is_chosen_among_them(client, fast_and_slow):

@@ -4,8 +4,9 @@ import re
 
 import pytest
 from django.conf import settings
+from django.urls import URLPattern, reverse
 
-from webapp.register import categories, columns
+from webapp.register import categories, columns, urls
 from webapp.register.explain.glossary_text import glossary_sections, marked
 from webapp.register.explain.meanings import EVERY, meaning_address
 
@@ -70,3 +71,11 @@ def test_the_glossarys_paragraphs_are_kept_and_its_markup_is_not():
 
 def test_a_line_of_the_glossary_is_escaped():
     assert marked("`a<b` **c** & [d](e.md)") == "<code>a&lt;b</code> <b>c</b> &amp; d"
+
+
+def test_every_room_is_named_where_things_are_explained(client, db):
+    names = {each.name for each in urls.urlpatterns if isinstance(each, URLPattern) and "<" not in str(each.pattern)}
+    rooms = {reverse(name) for name in names - {"drives-data", "check-answer", "explain"}}
+    assert len(rooms) > 12
+    told = client.get("/explain/").text.split('<h2 id="rooms">')[1].split("<h2")[0]
+    assert [room for room in sorted(rooms) if f'href="{room}"' not in told] == []

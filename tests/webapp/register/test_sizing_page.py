@@ -220,6 +220,23 @@ def test_the_tested_mixes_are_offered_as_links_that_are_tested(client, drive, qu
         assert "price-" not in address
 
 
+@pytest.mark.parametrize(
+    ("query", "known"),
+    [
+        # 400,000 reads and a few writes: the tested mix has more of these. 400,000 + 2 x 98,500 tps are 3 drives.
+        ("reads=400000&writes=1000", "<b>3 x Exemplar KNOWN9 100\N{NO-BREAK SPACE}TB</b> in 3 nodes hold"),
+        ("reads=400000&writes=100000&object=512", "hold"),
+        ("reads=400000&writes=100000&object=4096", ""),
+        ("reads=400000&writes=100000", ""),
+    ],
+)
+def test_of_an_untested_load_it_is_told_what_holds_a_tested_one_that_asks_for_no_less(client, drive, query, known):
+    drive(model="KNOWN9", capacity_gb=100_000)
+    text = client.get(f"/sizing/?{query}&data=10&copies=2&per_node=1&spare=0").text
+    assert ("Known of a load that asks for no less: " in text) is bool(known)
+    assert known in text
+
+
 def test_a_tested_mix_keeps_what_was_asked_and_leaves_out_what_was_left_empty(client, drive):
     drive()
     (address, _) = links(client.get("/sizing/?reads=300000&writes=100000&life=3&copies=").text)

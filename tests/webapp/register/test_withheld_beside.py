@@ -6,7 +6,8 @@ import json
 import pytest
 from django.urls import reverse
 
-from results.models import Companion, EarlierResult, Evidence, Run, YcsbInterval, YcsbOperation, YcsbRun
+from results.models import Companion, EarlierResult, Evidence, Finding, Run, YcsbInterval, YcsbOperation, YcsbRun
+from tests.results.builders import make_user
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
 from tests.webapp.register.test_side_file import TOLD
 from tests.webapp.register.test_ycsb_machine import telemetry
@@ -20,6 +21,7 @@ from webapp.register.ycsb.machine import machine_of
 pytestmark = pytest.mark.django_db
 LOAD = reverse("ycsb-load", args=["5" * LOAD_KEY_DIGITS])
 HOST, LINK, SECRET, BUSY = "lab-host-17", "8.0 GT/s PCIe x4", "-p password=4711", "40.5"
+SENTENCE, REASON = "The command line names lab-4711.", "The standard error stream tells 17 faults."
 
 
 def lay_beside(run, role="stderr"):
@@ -65,8 +67,10 @@ def make_swept(make_log_run):
 
     def make(threads=4, **fields):
         run = make_log_run(workload="ycsb", facts={"telemetry": telemetry(BUSY)}, **fields)
-        properties = [["recordcount", "471100"]]
-        facts = {"validity": "valid", "workload": "a", "command_line": SECRET, "properties": properties}
+        properties = [["recordcount", "471100"], ["fieldcount", "17"], ["fieldlength", "4001"]]
+        facts = {"record_count": 471_200, "operation_count": 471_300, "target_ops_per_s": 471_400}
+        facts |= {"time_limit_s": 471, "reasons": [REASON]}
+        facts |= {"validity": "valid", "workload": "a", "command_line": SECRET, "properties": properties}
         facts |= {"threads_count": threads, "throughput_ops_per_s": 1000, "sweep_key": "5" * 64}
         ycsb = YcsbRun.objects.create(run=run, **facts)
         YcsbOperation.objects.create(ycsb_run=ycsb, ordinal=0, name="READ", outcome="ok", ops_count=9, mean_us=100)
@@ -103,7 +107,7 @@ def test_a_comparison_tells_no_link_out_of_it(client, make_told, make_product, l
 def test_the_page_of_a_ycsb_run_tells_neither_words_nor_machine(client, make_swept, lay):
     run = make_swept()
     evidence, page = lay(run), f"/runs/{run.public_id}/"
-    words = (SECRET, "471100", "1,234.5", BUSY)
+    words = (SECRET, "471100", "471,200", "471,300", "471,400", REASON, "1,234.5", BUSY)
     text = client.get(page).text
     assert all(word in text for word in words)
     sequester(evidence)
@@ -121,7 +125,7 @@ def test_the_api_tells_neither_command_line_nor_status_lines(client, make_swept,
     sequester(evidence)
     for path in paths:
         assert SECRET not in client.get(path).text
-        assert "471100" not in client.get(path).text
+        assert not any(word in client.get(path).text for word in ("471100", "471200", "471300", "471400", REASON))
     assert client.get(f"/api/v1/runs/{run.public_id}/intervals/").status_code == 451
 
 
@@ -183,3 +187,48 @@ def test_a_list_asks_as_often_for_one_such_run_as_for_ten(make_swept, make_produ
     for threads in range(2, 11):
         sequester(lay_beside(make_swept(threads, product=product)))
     assert count_queries(path) == few
+
+
+def find(run, sentence=SENTENCE):
+    Finding.objects.create(run=run, ordinal=90, rule_id="host-busy", severity="look", sentence=sentence)
+
+
+@BESIDE
+@pytest.mark.parametrize("kind", ["make_told", "make_swept"])
+def test_no_finding_of_it_stands_on_the_page_of_its_run_or_submission(client, request, lay, kind):
+    run = request.getfixturevalue(kind)()
+    find(run)
+    evidence, pages = lay(run), (f"/runs/{run.public_id}/", f"/submissions/{run.submission.public_id}/")
+    client.force_login(make_user("rita", is_staff=True))
+    for page in pages:
+        assert SENTENCE in client.get(page).text, page
+    sequester(evidence)
+    for page in pages:
+        text = client.get(page).text
+        assert (SENTENCE in text, REASON in text) == (False, False), page
+    assert "Withheld for legal reasons, with the log or with a file that came beside it." in client.get(pages[0]).text
+
+
+@BESIDE
+def test_a_comparison_takes_no_condition_out_of_ycsb_s_properties(client, make_swept, lay):
+    run, other = make_swept(), make_swept(8)
+    evidence, address = lay(run), f"/compare/?run={run.public_id}&run={other.public_id}&format=json"
+
+    def told():
+        return {row["name"]: row["values"] for row in client.get(address).json()["conditions"]}
+
+    names = ("record_bytes", "record_count", "operation_count", "target_ops_per_s", "options_sha256")
+    assert "not stated" not in [told()[name][0] for name in names]
+    sequester(evidence)
+    assert [told()[name][0] for name in names] == ["not stated"] * len(names)
+    assert told()["record_bytes"][1] != "not stated"
+
+
+@BESIDE
+def test_a_load_is_described_by_a_run_of_which_nothing_is_withheld(client, make_swept, lay):
+    run = make_swept(4)
+    sequester(lay(run))
+    assert "471,200" not in client.get(LOAD).text
+    assert "records not stated" in client.get(LOAD).text
+    make_swept(8)
+    assert "471,200 records" in client.get(LOAD).text

@@ -7,10 +7,11 @@ from fractions import Fraction
 from typing import Any
 
 from results.models import Run
+from results.rules.comparability import is_weak
 from results.rules.differences import WHY, Difference, differences
 from results.rules.loads import printed_decimal
 from webapp.register.compare.conditions import Conditions, conditions_of
-from webapp.register.compare.published import taken_note
+from webapp.register.compare.published import is_taken_as_one, taken_note
 from webapp.templatetags import units
 
 NAMES = {
@@ -88,18 +89,38 @@ def _row(name: str, why: str, runs: Sequence[Conditioned]) -> Condition:
     known = [value for value in values if value is not None]
     differs = any(value != known[0] for value in known)
     texts = [value_text(name, value) + taken_note(name, each.run) for each, value in zip(runs, values, strict=True)]
-    return Condition(name, NAMES[name], texts, differs, len(known) < len(values), why)
+    is_unknown = any(_is_unstated(name, each) for each in runs)
+    return Condition(name, NAMES[name], texts, differs, is_unknown, why)
 
 
-def unknown_labels(runs: Sequence[Conditioned]) -> list[str]:
-    """Return what is not known of at least one run, and so not known to agree."""
+def _is_unstated(name: str, each: Conditioned) -> bool:
+    """Tell whether a run does not state a condition; a number of devices that is taken for it nobody stated."""
+    return getattr(each.conditions, name) is None or (name == "device_count" and is_taken_as_one(each.run))
+
+
+@dataclass(frozen=True)
+class Silence:
+    """What runs do not state: the labels of at least one run's conditions, how many each leaves open, of how many."""
+
+    labels: list[str]
+    by_run: list[int]
+    conditions: int
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether so much is open that runs compare for not telling."""
+        return is_weak(len(self.labels), self.conditions)
+
+
+def silence_of(runs: Sequence[Conditioned]) -> Silence:
+    """Return what is not stated, and so not known to agree; nothing of runs of two kinds, which share no condition."""
     if not runs or len({type(each.conditions) for each in runs}) > 1:
-        return []
-    return [
-        NAMES[each.name]
-        for each in fields(runs[0].conditions)
-        if any(getattr(other.conditions, each.name) is None for other in runs)
-    ]
+        return Silence([], [0] * len(runs), 0)
+    names = [each.name for each in fields(runs[0].conditions)]
+    by_run = [[name for name in names if _is_unstated(name, each)] for each in runs]
+    open_names = {name for unstated in by_run for name in unstated}
+    labels = [NAMES[name] for name in names if name in open_names]
+    return Silence(labels, [len(unstated) for unstated in by_run], len(names))
 
 
 def value_text(name: str, value: Any) -> str:

@@ -11,7 +11,7 @@ from results.ingest import YCSB
 from results.models import Run, Tier
 from results.rules.comparability import ActConditions, SweepConditions, requests_together
 from results.sweep_key import is_of_the_load
-from results.withheld_beside import told_beside
+from results.withheld_beside import told_beside, ycsb_told
 from webapp.register.compare.published import as_one_drive, time_of_version
 
 Conditions = ActConditions | SweepConditions
@@ -161,7 +161,7 @@ def _decimal(text: str | None) -> Decimal | None:
 
 def sweep_conditions(run: Run) -> SweepConditions:
     """Return the conditions of a YCSB run; how many threads it had is the axis, and no condition."""
-    ycsb = run.ycsb
+    ycsb = ycsb_told(run)
     properties = {str(name): str(value) for name, value in ycsb.properties}
     is_told = bool(ycsb.command_line)
     return SweepConditions(

@@ -26,9 +26,14 @@ def as_json(told: Comparison) -> JsonResponse:
         {
             "schema": SCHEMA,
             "is_comparable": told.is_comparable,
-            "runs": [{"run": head.run.public_id, "name": head.name} for head in told.heads],
+            "is_weak": told.is_weak,
+            "conditions_count": told.silence.conditions,
+            "runs": [
+                {"run": head.run.public_id, "name": head.name, "not_stated_count": number}
+                for head, number in zip(told.heads, told.silence.by_run, strict=True)
+            ],
             "differing": [_condition(row) for row in told.differing],
-            "unknown": told.unknown,
+            "unknown": told.silence.labels,
             "rows": [
                 {
                     "part": part,

@@ -10,7 +10,7 @@ from django.utils.http import urlencode
 from results.ingest import YCSB
 from results.models import Run
 from webapp.register.compare.choice import Choice, Offer, offers_of
-from webapp.register.compare.comparable import Condition, condition_rows, unknown_labels
+from webapp.register.compare.comparable import Condition, Silence, condition_rows, silence_of
 from webapp.register.compare.curves import Chart, charts_of
 from webapp.register.compare.figures import Line, lines_of_drives, lines_of_runs, outcome_of, told_by_any
 from webapp.register.held import held
@@ -44,7 +44,7 @@ class Comparison:
     is_comparable: bool
     differing: list[Condition]
     conditions: list[Condition]
-    unknown: list[str]
+    silence: Silence
     drives: list[Line]
     figures: list[Line]
     charts: list[Chart]
@@ -62,15 +62,38 @@ class Comparison:
         )
 
     @property
+    def is_weak(self) -> bool:
+        """Whether they compare, but for the greater part by not telling how they were run."""
+        return self.is_comparable and self.silence.is_weak
+
+    @property
+    def title(self) -> str:
+        """The head of the page."""
+        if not self.is_comparable:
+            return "Not comparable"
+        return "Weak comparison" if self.is_weak else "Side by side"
+
+    @property
     def sentence(self) -> str:
         """The answer, to be quoted alone."""
         names = _listed(_told_apart(self.heads))
-        if self.is_comparable and self.unknown:
-            return f"{names} compare as far as they tell: no condition is known to differ, and not every one is stated."
+        if self.is_comparable and self.silence.labels:
+            return f"{self._open_words} {names}: no condition that all of them state differs. {self.silence_by_run}"
         if self.is_comparable:
             return f"{names} compare: no condition differs."
         labels = _listed([condition.label.lower() for condition in self.differing])
         return f"{names} do not compare: {labels} {'differs' if len(self.differing) == 1 else 'differ'}."
+
+    @property
+    def _open_words(self) -> str:
+        count = f"{len(self.silence.labels)} of {self.silence.conditions} conditions not stated"
+        return f"Weak: {count}." if self.is_weak else f"{count}.".capitalize()
+
+    @property
+    def silence_by_run(self) -> str:
+        """Say who leaves how many conditions open."""
+        told = (f"{head.letter} {number}" for head, number in zip(self.heads, self.silence.by_run, strict=True))
+        return f"Not stated by {', by '.join(told)}."
 
 
 def comparison_of(choice: Choice, own: YourLimits) -> Comparison:
@@ -89,7 +112,7 @@ def comparison_of(choice: Choice, own: YourLimits) -> Comparison:
         is_comparable=choice.is_comparable,
         differing=[condition for condition in conditions if condition.differs],
         conditions=conditions,
-        unknown=unknown_labels(choice.runs),
+        silence=silence_of(choice.runs),
         drives=told_by_any(lines_of_drives(runs)),
         figures=told_by_any(lines_of_runs(runs, own, results)) if choice.is_comparable else [],
         charts=charts_of(choice.runs, choice.others, limits) if choice.is_comparable else [],

@@ -14,6 +14,8 @@ from webapp.register.drives.shelf import BILLIONTHS, current_shelf
 from webapp.register.makers import OTHER_NAMES
 
 SCHEMA = "drivecert.drives/1"
+# Of the speed and the number of devices; the one page that shows it has no script, and the file is to stay small.
+DERIVED = frozenset({"device_tps"})
 
 
 def document_of(shelf: Shelf) -> dict[str, Any]:
@@ -24,7 +26,7 @@ def document_of(shelf: Shelf) -> dict[str, Any]:
         "count": shelf.count,
         "run": shelf.runs,
         "product": [None if slug == _usual_slug(shelf, row) else slug for row, slug in enumerate(shelf.slugs)],
-        "columns": {code: _column(code, coded) for code, coded in shelf.columns.items()},
+        "columns": {code: _column(code, coded) for code, coded in shelf.columns.items() if code not in DERIVED},
         "remarks": {str(row): said for row, said in shelf.remarks.items()},
         "other_names": OTHER_NAMES,
     }

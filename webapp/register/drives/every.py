@@ -9,12 +9,15 @@ from webapp.register.tables import TableSpec
 
 NAME = "all"  # of the one table, as rows of it are exported
 COLUMNS = (
-    *(columns.DRIVE, columns.CATEGORY, columns.CAPACITY, columns.STORAGE, columns.SPEED, *SHARES),
+    *(columns.DRIVE, columns.CATEGORY, columns.CAPACITY, columns.STORAGE, columns.SPEED, columns.DEVICES),
+    *(columns.DEVICE_SPEED, *SHARES),
     *(columns.ENDURANCE, columns.NOTES, columns.ACT, columns.SOURCE, columns.TIER, columns.STARTED, columns.FIRMWARE),
 )
 NOTES = (*COMMON_NOTES, EVERY_CLOUD_NOTES[0], EVERY_CLOUD_NOTES[1], ENDURANCE_NOTE, STATES_NOTE)
-SPEC = TableSpec(NAME, "Drives of all categories", COLUMNS, by_choice=BY_CHOICE, reading_notes=NOTES)
-FILTERS = (filters.CATEGORY, *filters.OF_DRIVES)
+# By choice what a desktop has no room for beside devices and the speed of one.
+LESS_ASKED = frozenset({"storage", "endurance_dwpd", "notes", "act_version"})
+SPEC = TableSpec(NAME, "Drives of all categories", COLUMNS, by_choice=BY_CHOICE | LESS_ASKED, reading_notes=NOTES)
+FILTERS = (filters.CATEGORY, filters.DEVICE_TPS, filters.DEVICES, *filters.OF_DRIVES)
 
 
 def every_room() -> Room:

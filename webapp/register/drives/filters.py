@@ -67,6 +67,7 @@ VENDOR = Filter("vendor", "vendor", CHOICE, "Vendor", "vendor")
 PROVIDER = Filter("provider", "vendor", CHOICE, "Provider", "provider")
 CAPACITY = Filter("capacity", "capacity_gb", CHOICE, "Capacity", "capacity", labels=BAND_LABELS)
 TPS = Filter("min_tps", "tps", LEAST, "Speed, at least", "speed", "tps")
+DEVICE_TPS = Filter("min_device_tps", "device_tps", LEAST, "One device, at least", "speed of one device", "tps")
 SHARES = tuple(_share_filter(threshold_us) for threshold_us in (1_000, 8_000, 64_000))
 DWPD = Filter("min_dwpd", "endurance_dwpd", LEAST, "Endurance, at least", "endurance", "DWPD")
 PCIE = Filter("pcie", "pcie_gen", CHOICE, "PCIe generation", "PCIe generation")
@@ -82,7 +83,22 @@ OVER_PROVISIONED = Filter(
     "over_provisioned", "over_provisioned", CHOICE, "Over-provisioned", "over-provisioning", labels=YES_NO
 )
 EVERY = (
-    *(CATEGORY, VENDOR, PROVIDER, CAPACITY, TPS, *SHARES, DWPD, PCIE, PROTOCOL, TENANCY, DEVICES, ACT, TIER),
+    *(
+        CATEGORY,
+        VENDOR,
+        PROVIDER,
+        CAPACITY,
+        TPS,
+        DEVICE_TPS,
+        *SHARES,
+        DWPD,
+        PCIE,
+        PROTOCOL,
+        TENANCY,
+        DEVICES,
+        ACT,
+        TIER,
+    ),
     *(COMPRESSIBLE, OVER_PROVISIONED),
 )
 BY_NAME = {each.name: each for each in EVERY}

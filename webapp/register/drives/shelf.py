@@ -14,7 +14,7 @@ from django.utils.text import slugify
 
 from results.models import Run
 from webapp.register import categories
-from webapp.register.columns import Column, notes_of, product_of, share_of
+from webapp.register.columns import Column, notes_of, product_of, share_of, whole_device_tps
 from webapp.register.drives.coded import Coding, Keyed, Shelf
 from webapp.register.drives.row_reader import STANDS_IN_TABLES, RowReader, rows_state
 from webapp.register.marks import TIERS_RISING, run_tier_word
@@ -97,6 +97,7 @@ OWN = {
     "notes": Coding(lambda run: "\n".join(notes_of(run)) or None),
     "tier": Coding(lambda run: _tier(run)[0], pair=_tier, option=tier_code),
     "device_count": Coding(lambda run: run.device_count, option=str),
+    "device_tps": Coding(whole_device_tps, text_of_key=units.count, value=int),
     "device_gb": Coding(lambda run: run.device_gb, lambda run: units.count(run.device_gb)),
     "compressible": Coding(_compressible, option=str),
     "over_provisioned": Coding(_over_provisioned, option=str),

@@ -20,7 +20,8 @@ class Table:
     """One table: column name -> where it is read from, seen from the model; `rows` are those everyone may see.
 
     `constants` are what an import fills in for columns that a dump leaves out. Without a model an import skips it.
-    `told` is what is told of a column's values, where that is not all.
+    `told` is what is told of a column's values, where that is not all; `reckoned` names what `rows` reckon in place of
+    a column's own values.
     """
 
     name: str
@@ -30,6 +31,12 @@ class Table:
     constants: dict[str, Any] = field(default_factory=dict)
     is_imported: bool = True
     told: dict[str, Callable[[Any], Any]] = field(default_factory=dict)
+    reckoned: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def paths(self) -> list[str]:
+        """Where the columns are read from, in their order."""
+        return [self.reckoned.get(name, path) for name, path in self.columns.items()]
 
     @property
     def fields(self) -> dict[str, "models.Field[Any, Any]"]:
@@ -78,6 +85,11 @@ def _of_runs(model: type[Model], *, by: str = "run", order: Iterable[str] = ()) 
         return of_public.order_by(f"{by}__public_id", *order, "pk")
 
     return rows
+
+
+def _annotations() -> QuerySet[register.Annotation]:
+    standing = register.Annotation.objects.standing().telling_since()
+    return standing.filter(run__in=_public_runs()).order_by("run__public_id", "pk")
 
 
 def _certificates() -> QuerySet[register.Certificate]:
@@ -175,7 +187,8 @@ TABLES = (
         "annotations",
         register.Annotation,
         _columns("run text created_at"),
-        lambda: register.Annotation.objects.standing().filter(run__in=_public_runs()).order_by("run__public_id", "pk"),
+        _annotations,
+        reckoned={"created_at": "since"},
     ),
     Table(
         "certificates",

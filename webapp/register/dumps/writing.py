@@ -89,7 +89,7 @@ def write_table(directory: Path, table: Table) -> list[DumpFile]:
 def batches(table: Table) -> Iterator[list[Row]]:
     """Yield the rows of a table as the values of its columns."""
     rows: list[Row] = []
-    found = table.rows().values_list(*table.columns.values())
+    found = table.rows().values_list(*table.paths)
     told = [table.told.get(name, _whole) for name in table.columns]
     for row in found.iterator(chunk_size=ROWS_AT_ONCE):
         rows.append([tell(value) for tell, value in zip(told, row, strict=True)] if table.told else row)

@@ -26,6 +26,12 @@ TOLD = (
         "Speed",
         "reads and writes a second that the run asked for, all its devices together: 1x is 3,000 of one device",
     ),
+    Meaning(
+        "device_tps",
+        "One device",
+        "computed: speed over the number of devices, in whole tps; a published result that states no number of devices "
+        "is taken as one device",
+    ),
     Meaning("pct_over_256us", "Over 256 us", SHARES),
     Meaning("pct_over_512us", "Over 512 us", SHARES),
     Meaning("pct_over_1ms", "Over 1 ms", SHARES + "; a microsecond log has an edge at 1,024 us and is read there"),

@@ -12,6 +12,7 @@ from webapp.register.sentences import product_name
 from webapp.register.sizing.offers import Candidate
 from webapp.register.sizing.question import SizingQuestion
 from webapp.register.sizing.steps import Step, number, steps
+from webapp.register.sizing.tested_mix import TestedMix
 from webapp.templatetags import units
 
 FIELDS = (
@@ -58,6 +59,14 @@ class SizingRow:
 
 
 @dataclass(frozen=True)
+class KnownLoad:
+    """A tested workload that asks for no less than an untested one, and the fewest drives that hold it."""
+
+    mix: TestedMix
+    fewest: SizingRow
+
+
+@dataclass(frozen=True)
 class SizingPage:
     """The answer, ready to show."""
 
@@ -83,7 +92,7 @@ def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Te
     """Return the answer: of very many drives the first ones as rows, of a file all of them."""
     sizes = _sorted([Sized(each, size(question.demand, each.offer, tested)) for each in found], question.sort)
     rows = [_row(each) for each in (sizes[:SHOWN_ROWS] if question.form == "html" else sizes)]
-    fewest = min(sizes, key=_by_drives, default=None)
+    fewest = _fewest(sizes)
     cheapest = min((each for each in sizes if each.size.price is not None), key=_by_price, default=None)
     asked = next((each for each in sizes if each.candidate.product.slug == question.drive), None)
     shown = asked or fewest
@@ -98,6 +107,20 @@ def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Te
         _sentence(_row(fewest) if fewest else None, _row(cheapest) if cheapest else None, reasons),
         read_alike(question.demand, tested),
     )
+
+
+def known_by(mixes: Iterable[TestedMix], found: Sequence[Candidate], tested: Tested) -> list[KnownLoad]:
+    """Return the tested workloads that ask for no less than an untested one, each with the fewest drives that hold it.
+
+    What holds more holds less: nothing is scaled, and of a load that is heavier in anything nothing is told.
+    """
+    stricter = [mix for mix in mixes if mix.is_stricter]
+    rows = [(mix, _fewest([Sized(each, size(mix.demand, each.offer, tested)) for each in found])) for mix in stricter]
+    return [KnownLoad(mix, _row(fewest)) for mix, fewest in rows if fewest]
+
+
+def _fewest(sizes: Iterable[Sized]) -> Sized | None:
+    return min(sizes, key=_by_drives, default=None)
 
 
 def _row(sized: Sized) -> SizingRow:

@@ -15,10 +15,12 @@ PLACES = 6  # a question has no more
 
 @dataclass(frozen=True)
 class TestedMix:
-    """A tested workload: what it is, and the address that asks for it."""
+    """A tested workload: what it is, the address that asks for it, and whether it asks for no less of anything."""
 
     text: str
     address: str
+    demand: Demand
+    is_stricter: bool
 
 
 def tested_mixes(query: QueryDict, demand: Demand, tested: Tested) -> list[TestedMix]:
@@ -26,10 +28,19 @@ def tested_mixes(query: QueryDict, demand: Demand, tested: Tested) -> list[Teste
     if not untested(demand, tested):
         return []
     return [
-        TestedMix(_text(each), _address(query, each))
+        TestedMix(_text(each), _address(query, each), each, _is_stricter(each, demand))
         for each in dict.fromkeys(_near(demand, tested))
         if not untested(each, tested)
     ]
+
+
+def _is_stricter(tested: Demand, asked: Demand) -> bool:
+    """Tell whether drives that hold one load hold the other as well: no fewer reads or writes, no smaller objects."""
+    return (
+        tested.reads_per_s >= asked.reads_per_s
+        and tested.writes_per_s >= asked.writes_per_s
+        and tested.object_bytes >= asked.object_bytes
+    )
 
 
 def _near(demand: Demand, tested: Tested) -> Iterator[Demand]:

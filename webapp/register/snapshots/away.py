@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError, connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
@@ -27,9 +28,17 @@ class DatabaseAwayMiddleware:
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """Answer for a database that is away; a lock that took too long is another matter."""
-        if not isinstance(exception, OperationalError | InterfaceError) or ask_database() == OK:
+        if not isinstance(exception, OperationalError | InterfaceError):
+            return None
+        # Asked once: a server that starts answers a moment later, and a frozen one takes the whole time limit again.
+        if not is_lost(connection) and ask_database() == OK:
             return None
         return tell_away(request)
+
+
+def is_lost(asked: BaseDatabaseWrapper) -> bool:
+    """Tell whether a connection could not be made, or is broken."""
+    return asked.connection is None or bool(asked.connection.closed)
 
 
 def tell_away(request: HttpRequest) -> HttpResponse:

@@ -11,6 +11,8 @@ from django.urls import reverse
 from results.models import Category, Run, Statistic, Tier
 from results.rules.limits import Limit
 from webapp.register import categories, columns
+from webapp.register.compare.published import OF_DRIVES
+from webapp.register.drives.question import SEPARATOR
 from webapp.register.marks import TierMark, tier_mark
 from webapp.register.profile import current_limits, limits_by_threshold
 from webapp.register.public_page import public_page
@@ -50,6 +52,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "historical_number": numbers.historical,
         "sentence": numbers.sentence,
         "limits": own,
+        "drive_choices": _drive_choices(),
         "tiers": tier_meanings(),
     }
     return render(request, "register/home.html", context)
@@ -96,6 +99,14 @@ def _line(category: Category, numbers: Numbers, fastest: Row | None) -> Category
     name = f"{run_name(fastest.run)}{together(fastest.run)}" if fastest else ""
     address = reverse("category", args=[category.value])
     return CategoryLine(categories.SPECS[category].title, address, numbers.current[category], fastest, name)
+
+
+def _drive_choices() -> list[tuple[str, str]]:
+    """Return codes and label of what is asked for by the speed of one: drives of all kinds first, then each kind."""
+    kinds = [category for category in Category if category in OF_DRIVES]
+    own = [(category.value, f"{category.label} drives") for category in kinds]
+    networked = (Category.NETWORKED.value, "networked systems")
+    return [(SEPARATOR.join(category.value for category in kinds), "drives of all kinds"), *own, networked]
 
 
 def tier_meanings() -> list[tuple[TierMark, str]]:

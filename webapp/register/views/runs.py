@@ -15,7 +15,7 @@ from results.ingest import YCSB
 from results.models import Companion, Evidence, Run, Verdict, Visibility
 from results.rules.limits import parse_limits
 from results.seconds import is_withheld
-from results.withheld_beside import is_beside_withheld
+from results.withheld_beside import findings_told, is_beside_withheld
 from webapp.register import categories, run_page
 from webapp.register.access import holds_link, is_public, require_access
 from webapp.register.devices import devices_view
@@ -144,13 +144,13 @@ def _published_context(request: HttpRequest, run: Run) -> dict[str, Any]:
 
 def _evidence_context(run: Run, query: str) -> dict[str, Any]:
     return {
-        "findings": in_order(run.findings.all()),
+        "findings": in_order(findings_told(run)),
+        "is_beside_withheld": is_beside_withheld(run),
         "link_query": query,
         "has_lines": has_lines(run),
         "evidence": run_page.evidence_of(run),
         "again": None if is_withheld(run) else reproduction_of(run, run_page.evidence_of(run)),
         "companions": run_page.companions_of(run, query),
-        "is_earlier_withheld": is_beside_withheld(run),
         "minutes": minutes_of(run, query),
         "other_slices_address": _other_slices(run),
     }

@@ -14,7 +14,7 @@ from webapp.register.not_understood import ParameterError
 from webapp.register.profile import current_profile
 from webapp.register.public_page import public_page
 from webapp.register.sizing.offers import candidates
-from webapp.register.sizing.page import FIELDS, sizing_page, sizing_values
+from webapp.register.sizing.page import FIELDS, known_by, sizing_page, sizing_values
 from webapp.register.sizing.question import FIELDS as FORM_FIELDS
 from webapp.register.sizing.question import read_sizing_question
 from webapp.register.sizing.tested_mix import tested_mixes
@@ -33,13 +33,16 @@ def sizing(request: HttpRequest) -> HttpResponse:
     except ParameterError as error:
         return _again(request, error, parse_limits(profile))
     limits = [Limit(threshold_us, limit_pct) for threshold_us, limit_pct in question.limits.by_threshold.items()]
-    page = sizing_page(question, candidates(limits, question.prices), _tested(profile))
+    found, tested = candidates(limits, question.prices), _tested(profile)
+    page = sizing_page(question, found, tested)
     if question.form != "html":
         return answer_rows(question.form, "sizing", SCHEMA, FIELDS, sizing_values(page))
+    mixes = tested_mixes(request.GET, question.demand, tested)
     context = {
         "section": "sizing",
         "page": page,
-        "mixes": tested_mixes(request.GET, question.demand, _tested(profile)),
+        "mixes": mixes,
+        "known": known_by(mixes, found, tested),
         "sort": question.sort,
         "fields": [(field, question.given[field.name], "") for field in FORM_FIELDS],
         "limits": question.limits,

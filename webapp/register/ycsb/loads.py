@@ -9,6 +9,7 @@ from django.db.models import Count, Max, Min
 
 from results.models import Product, Run, YcsbOperation, YcsbRun
 from results.rules.ycsb import Point
+from results.withheld_beside import is_beside_withheld, ycsb_told
 from webapp.register.columns import product_of
 from webapp.register.compare.conditions import Setup, setup_of
 from webapp.register.public_addresses import LOAD_KEY_DIGITS
@@ -127,7 +128,12 @@ def load_of(key: str) -> Load | None:
     if not runs:
         return None
     usable = [run for run in runs if _is_usable(run.ycsb)]
-    return Load(key, runs[0].ycsb, list(_drives(usable)), len(runs) - len(usable))
+    return Load(key, ycsb_told(_teller(runs)), list(_drives(usable)), len(runs) - len(usable))
+
+
+def _teller(runs: Sequence[Run]) -> Run:
+    """Return the run that tells what all of a load are alike in: one of which nothing is withheld, if there is any."""
+    return next((run for run in runs if not is_beside_withheld(run)), runs[0])
 
 
 def _drives(runs: Iterable[Run]) -> Iterator[LoadDrive]:

@@ -113,12 +113,24 @@ def test_a_worst_slice_is_not_set_beside_a_steady_state(client, make_run, make_p
     assert "statistic" in [row["name"] for row in told["differing"]]
 
 
-def test_published_results_compare_and_what_they_leave_open_is_said(client, make_published_run):
-    first, second = make_published_run(), make_published_run(tps=Decimal(600_000))
+def test_published_results_compare_weakly_and_it_is_said_who_leaves_how_much_open(client, make_published_run):
+    first, second = make_published_run(device_count=1), make_published_run(tps=Decimal(600_000))
     text = client.get(asked(first, second)).text
-    assert "compare as far as they tell: no condition is known to differ, and not every one is stated." in text
+    assert "<h1>Weak comparison</h1>" in text
+    assert "Weak: 24 of 27 conditions not stated." in text
+    assert "no condition that all of them state differs. Not stated by A 23, by B 24." in text
     assert "Not known to agree:" in text
     assert "600,000" in text
+    told = compared(client, first, second)
+    assert (told["is_weak"], told["conditions_count"]) == (True, 27)
+    assert [run["not_stated_count"] for run in told["runs"]] == [23, 24]
+
+
+def test_runs_that_state_more_than_half_compare_side_by_side_and_what_is_open_is_counted(client, make_run):
+    text = client.get(asked(make_run(), make_run())).text
+    assert "<h1>Side by side</h1>" in text
+    assert '<p class="verdict">4 of 27 conditions not stated. Exemplar ' in text
+    assert "Weak" not in text
 
 
 def test_what_does_not_compare_shows_no_figure_and_offers_what_does(client, make_run, make_product):

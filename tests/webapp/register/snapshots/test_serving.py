@@ -4,6 +4,7 @@ import gzip
 
 import pytest
 import zstandard
+from django.db import connections
 
 from results import life
 from webapp.health import OK
@@ -154,6 +155,23 @@ def test_without_a_snapshot_everything_is_djangos(site, db):
 def test_a_query_that_failed_for_itself_is_no_database_that_is_away(site, snapshot_of, database_away, monkeypatch):
     monkeypatch.setattr(away, "ask_database", lambda: OK)
     assert site.get("/drives/nvme-flash/?sort=tps").status == 500
+
+
+def test_a_connection_that_was_lost_tells_of_it_though_the_database_answers_again(
+    site, snapshot_of, database_away, monkeypatch
+):
+    monkeypatch.setattr(away, "ask_database", lambda: OK)
+    monkeypatch.setattr(away, "is_lost", lambda _: True)
+    assert site.get("/drives/nvme-flash/?sort=tps").status == 503
+
+
+def test_a_connection_is_lost_before_it_is_made_and_once_it_is_broken(db):
+    own = connections.create_connection("default")
+    assert away.is_lost(own)
+    own.ensure_connection()
+    assert not away.is_lost(own)
+    own.connection.close()
+    assert away.is_lost(own)
 
 
 def test_a_file_that_is_gone_is_answered_live(site, root, snapshot_of):
