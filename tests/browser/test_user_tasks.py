@@ -143,11 +143,10 @@ def test_a_number_is_followed_to_the_lines_of_its_log(page, published):
     page.goto(f"{published.url}/drive/exemplar-ex4-3200gb/")
     follow(page.locator("table.runs a[href^='/runs/']").first)
     cell = page.locator("table.slices tr", has_text="0.33").first
-    first, last = cell.locator("a[href*='/lines/']").inner_text().replace(",", "").split("-")
     follow(cell.locator("a[href*='/lines/']"))
     asked = page.locator("tr.asked").all_inner_texts()
-    assert len(asked) == min(int(last) - int(first) + 1, 180)
-    assert any("reads" in line for line in asked)
+    assert 4 <= len(asked) <= 20
+    assert any("reads (12000 total)" in line for line in asked)
 
 
 def test_a_dump_is_downloaded_and_taken_in_again_with_the_same_verdicts(page, published, tmp_path):

@@ -41,6 +41,34 @@ def test_shorter_fractions_are_padded_with_figure_spaces(printed, places, blanks
 
 
 @pytest.mark.parametrize(
+    ("printed", "over_count", "text"),
+    [
+        ("0.00", 1, "<0.01"),
+        ("0.000", 2, "<0.001"),
+        ("0.00", 0, "0.00"),
+        ("0.00", None, "0.00"),
+        ("0.01", 48, "0.01"),
+        ("100.00", 9, "100.00"),
+    ],
+)
+def test_a_share_of_something_is_never_told_as_nothing(printed, over_count, text):
+    assert units.share(printed, over_count) == text
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("0.33 % > 0.1 %", "0.33_% > 0.1_%"),
+        ("over 1 ms in 24 slices of 3600 s", "over 1_ms in 24 slices of 3600_s"),
+        ("at 480,000 tps, 6.4 TB", "at 480,000_tps, 6.4_TB"),
+        ("2 sole tenants, 3 ms-like", "2 sole tenants, 3 ms-like"),
+    ],
+)
+def test_numbers_stay_with_their_units(sentence, told):
+    assert units.unbroken(sentence).replace(NBSP, "_") == told
+
+
+@pytest.mark.parametrize(
     ("gigabytes", "text"), [(480, "480 GB"), (999, "999 GB"), (1000, "1 TB"), (6400, "6.4 TB"), (15360, "15.36 TB")]
 )
 def test_capacities_are_as_makers_print_them(gigabytes, text):

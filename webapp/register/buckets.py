@@ -7,6 +7,7 @@ from results.models import Histogram
 from results.rules.limits import act_share_pct
 from webapp.register.over_time import edge_text, span_of
 from webapp.register.slices import ReadLimit, SliceRow
+from webapp.templatetags import units
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,8 @@ def _row(histogram: Histogram, rows: Sequence[SliceRow], bucket: int, limit: str
     return BucketRow(
         span=f"{edge_text(lower_us)} to {edge_text(upper_us)}" if lower_us else f"below {edge_text(upper_us)}",
         ops_count=count,
-        share=str(act_share_pct(count, histogram.ops_count)),
-        largest="" if largest is None else f"{largest[0]:.2f}",
+        share=units.share(str(act_share_pct(count, histogram.ops_count)), count),
+        largest="" if largest is None else units.share(f"{largest[0]:.2f}", int(largest[0] > 0)),
         slice_number=None if largest is None or not largest[0] else -largest[1],
         limit=limit,
     )

@@ -114,4 +114,5 @@ def _share(parts: Iterable[_Counted], limit: ReadLimit) -> DeviceShare | None:
     exact = exact_share_pct(over, part.ops_count)
     mark = nearness_mark(exact, limit.limit.limit_pct, is_over=is_over)
     told = part.number, limit.limit.threshold_us, over, part.ops_count, exact
-    return DeviceShare(str(act_share_pct(over, part.ops_count)), is_over, mark, *told)
+    text = units.share(str(act_share_pct(over, part.ops_count)), over)
+    return DeviceShare(text, is_over, mark, *told)

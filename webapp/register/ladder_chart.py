@@ -39,6 +39,6 @@ def _line(device_count: int | None, rungs: Iterable[Rung], limit: Limit) -> dict
         "runs": [rung.run.public_id for rung, _ in found],
         "loads": [float(rung.run.nx_load or 0) for rung, _ in found],
         "shares": [float(share.share_pct) for _, share in found],
-        "printed": [share.printed for _, share in found],
+        "printed": [units.share(share.printed, share.over_count) for _, share in found],
         "over": [is_over(share, limit.limit_pct) for _, share in found],
     }

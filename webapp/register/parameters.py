@@ -77,7 +77,9 @@ def read_sort(text: str, codes: Collection[str]) -> Sort:
     """Return the column to sort by, and the direction."""
     sort = Sort(text.removeprefix("-"), falls=text.startswith("-"))
     if sort.code not in codes:
-        raise ParameterError(f"sort={text}: expected one of {', '.join(sorted(codes))}, with - before it to fall")
+        raise ParameterError(
+            f"sort={text}: expected one of {', '.join(sorted(codes))}; put - before it for the largest first"
+        )
     return sort
 
 

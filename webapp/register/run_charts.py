@@ -1,5 +1,7 @@
 """What a run's page says of its charts before they are drawn: addresses, captions, and the table behind each."""
 
+from collections.abc import Mapping, Sequence
+from itertools import compress
 from typing import Any
 
 from django.urls import reverse
@@ -13,37 +15,79 @@ from webapp.register.slice_chart import chart_of
 from webapp.register.slices import SliceTable
 from webapp.templatetags import units
 
+SEEN_FROM = 100  # a bar of a hundredth of its limit is 1 px high
+A_LITTLE = "a hundredth of its limit"
+FEWEST_DRAWN = 2  # slices or minutes: one is no course of anything
+
 
 def charts_of(run: Run, table: SliceTable | None, query: str) -> dict[str, Any]:
     """Return what the templates of the charts show; nothing of a run without slices."""
     if table is None or not table.rows:
         return {}
+    told = _slices(run, table, query) | ({} if is_withheld(run) else _over_time(run, table, query))
+    return told | {"not_drawn": _not_drawn(table, told)}
+
+
+def _slices(run: Run, table: SliceTable, query: str) -> dict[str, Any]:
+    """Return the panels of slices: of one slice the table tells all, and a panel without any bar tells nothing."""
+    if table.total < FEWEST_DRAWN:
+        return {"panels": []}
+    address = {"slice_chart_address": reverse("run-slice-chart", args=[run.public_id]) + query}
     # A page holds the figures of the slices that it lists; of more than these the chart asks for its own.
-    whole = table.total == len(table.rows)
-    chart = chart_of([row.slice for row in table.rows], table.limits) if whole else None
+    if table.total > len(table.rows):
+        sentence = "Each bar is the worst of some neighbouring slices."
+        return {"chart": None, "panels": table.limits, "chart_sentence": sentence} | address
+    chart = chart_of([row.slice for row in table.rows], table.limits)
+    drawn = [_can_be_seen(panel) for panel in chart["panels"]]
+    unseen = [panel["threshold"] for panel, is_seen in zip(chart["panels"], drawn, strict=True) if not is_seen]
     return {
-        "chart": chart,
-        "chart_sentence": chart["sentence"] if chart else "Each bar is the worst of some neighbouring slices.",
-        "slice_chart_address": reverse("run-slice-chart", args=[run.public_id]) + query,
-    } | ({} if is_withheld(run) else _over_time(run, table, query))
+        "chart": chart | {"panels": list(compress(chart["panels"], drawn))},
+        "panels": list(compress(table.limits, drawn)),
+        "unseen": unseen,
+        "chart_sentence": " ".join([chart["sentence"], *_unseen_sentence(unseen)]),
+    } | address
+
+
+def _can_be_seen(panel: Mapping[str, Any]) -> bool:
+    """Tell whether a panel has a bar that is no mere line on the axis: it reaches a hundredth of the limit."""
+    return any(share and share * SEEN_FROM >= panel["limit"] for share in panel["shares"])
+
+
+def _unseen_sentence(thresholds: Sequence[str]) -> list[str]:
+    """Say which panels are left out."""
+    return [f"Left out, because no slice reaches {A_LITTLE} over {' or '.join(thresholds)}."] if thresholds else []
+
+
+def _not_drawn(table: SliceTable, told: Mapping[str, Any]) -> str:
+    """Say in one line which charts a short run has none of, and why."""
+    parts = []
+    if table.total < FEWEST_DRAWN:
+        parts.append("slow reads by slice, because there is one slice")
+    elif not told["panels"]:
+        parts.append(f"slow reads by slice, because none reaches {A_LITTLE} over {' or '.join(told['unseen'])}")
+    if "piece" in told and "over_time_address" not in told:
+        parts.append(f"latency and rate over time, because the log has one {told['piece']} of them")
+    return f"Not drawn: {'; '.join(parts)}." if parts else ""
 
 
 def _over_time(run: Run, table: SliceTable, query: str) -> dict[str, Any]:
+    """Return what the charts over time show; of a run of one piece the table of its buckets alone."""
+    count, piece = (run.series.intervals_count, "minute") if has_minutes(run) else (table.total, "slice")
+    buckets = {"piece": piece, "bucket_rows": bucket_rows(table.histogram, table.rows, table.limits)}
+    if count < FEWEST_DRAWN:
+        return buckets
     asked = asked_reads_per_s(run)
-    return {
+    return buckets | {
         "over_time_address": reverse("run-over-time", args=[run.public_id]) + query,
         "over_time_csv_address": reverse("run-over-time-csv", args=[run.public_id]) + query,
         "rates_csv_address": reverse("run-rates-csv", args=[run.public_id]) + query,
-        "piece": "minute" if has_minutes(run) else "slice",
-        "bucket_rows": bucket_rows(table.histogram, table.rows, table.limits),
-        "pieces_sentence": _pieces_sentence(run, table),
+        "pieces_sentence": _pieces_sentence(count, piece),
         "asked_rate": units.decimal(asked),
         "rate_sentence": "" if asked else "The log does not say how many reads it was asked to make.",
     }
 
 
-def _pieces_sentence(run: Run, table: SliceTable) -> str:
-    count, what = (run.series.intervals_count, "minute") if has_minutes(run) else (table.total, "slice")
+def _pieces_sentence(count: int, what: str) -> str:
     length = -(-count // COLUMNS_MAX)
     if length == 1:
         return f"Each column is one {what} of {units.count(count)}."

@@ -130,7 +130,7 @@ def figures(run: Run, limits: Sequence[Limit]) -> list[Figure]:
     shares = sorted(run.shares.all(), key=lambda share: (share.statistic != run.statistic, share.threshold_us))
     return [
         Figure(
-            text=share.printed,
+            text=units.share(share.printed, share.over_count),
             threshold=units.threshold(share.threshold_us),
             statistic=STATISTIC_WORDS[Statistic(share.statistic)],
             limit=units.decimal(limit.limit_pct) if limit else "",

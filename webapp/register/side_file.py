@@ -82,7 +82,8 @@ def _times_rows(each: Told) -> Iterable[TimesRow]:
 
 def _exact(each: Told) -> str:
     counts = f"{units.count(each['over_count'])} of {units.count(each['ops_count'])}"
-    return f"{each['share_pct']} % over {units.threshold(each['threshold_us'])} ({counts})"
+    share, threshold = units.share(each["share_pct"], each["over_count"]), units.threshold(each["threshold_us"])
+    return f"{share}{units.NBSP}% over {threshold} ({counts})"
 
 
 def _generator(told: Told) -> list[Pair]:

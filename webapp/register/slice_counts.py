@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from results.histogram_slices import HistogramSlice, counted_before, histogram_slices
 from results.models import Histogram, Run, Verdict
 from webapp.register.over_time import edge_text, span_of
-from webapp.register.slices import ReadLimit, SliceRow, read_limits, slice_row
+from webapp.register.slices import ReadLimit, SliceRow, SliceShare, read_limits, slice_row
 from webapp.templatetags import units
 
 
@@ -88,12 +88,19 @@ def _span(histogram: Histogram, bucket: int) -> str:
     return f"{edge_text(lower_us)} to {edge_text(upper_us)}" if lower_us else f"below {edge_text(upper_us)}"
 
 
+def _division(share: SliceShare) -> str:
+    if not share.text:
+        return "no operations"
+    relation = "" if share.text.startswith("<") else "= "
+    return f"{share.over_count:,d} of {share.ops_count:,d} {relation}{share.text} %"
+
+
 def _shares(row: SliceRow, limits: Sequence[ReadLimit]) -> list[CountedShare]:
     return [
         CountedShare(
             units.threshold(share.threshold_us),
             units.decimal(read.limit.limit_pct),
-            f"{share.over_count:,d} of {share.ops_count:,d} = {share.text} %" if share.text else "no operations",
+            _division(share),
             share.is_over,
         )
         for share, read in zip(row.shares, limits, strict=True)

@@ -147,4 +147,4 @@ def _share(each: HistogramSlice, limit: ReadLimit) -> SliceShare:
     exact = exact_share_pct(over, each.ops_count)
     mark = nearness_mark(exact, limit.limit.limit_pct, is_over=is_over)
     told = limit.limit.threshold_us, each.ops_count, exact
-    return SliceShare(over, share_pct, str(share_pct), is_over, mark, *told)
+    return SliceShare(over, share_pct, units.share(str(share_pct), over), is_over, mark, *told)

@@ -217,11 +217,11 @@ def _cell(column: Column, run: Run, places: int, limits: dict[int, Decimal]) -> 
 
 def share_cell(column: Column, share: Share, places: int, limit_pct: Decimal | None) -> Cell:
     """Return the cell of a share, with its mark where there is a limit to be near to."""
-    padding = units.padding(share.printed, places)
+    printed, padding = units.share(share.printed, share.over_count), units.padding(share.printed, places)
     if limit_pct is None:
-        return Cell(column, share.printed, padding, share=share)
+        return Cell(column, printed, padding, share=share)
     mark = nearness_mark(share.share_pct, limit_pct, is_over=is_over(share, limit_pct))
-    return Cell(column, share.printed, padding, mark, share)
+    return Cell(column, printed, padding, mark, share)
 
 
 def _head(column: Column, question: Question, limits: dict[int, Decimal]) -> Head:

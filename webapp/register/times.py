@@ -90,12 +90,13 @@ def _figures(shares: Sequence[Mapping[str, Any]], limits: Sequence[Limit]) -> li
 
 def _figure(share: Mapping[str, Any], limit: Limit | None) -> Figure:
     statistic, threshold = STATISTIC_WORDS[share["statistic"]], units.threshold(share["threshold_us"])
+    printed = units.share(share["share_pct"], share["over_count"])
     if limit is None:
-        return Figure(share["share_pct"], threshold, statistic, "", None)
+        return Figure(printed, threshold, statistic, "", None)
     is_over = not is_count_within(share["over_count"], share["ops_count"], limit.limit_pct)
     exact = exact_share_pct(share["over_count"], share["ops_count"])
     mark = nearness_mark(exact, limit.limit_pct, is_over=is_over)
-    return Figure(share["share_pct"], threshold, statistic, units.decimal(limit.limit_pct), mark)
+    return Figure(printed, threshold, statistic, units.decimal(limit.limit_pct), mark)
 
 
 def _row(histogram: Histogram, run: Run) -> HistogramRow:

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from webapp.templatetags import units
+
 OVER = re.compile(r"(?<=: )[0-9.]+ %(?= > )")  # of a fail: slice 2 (10-20 s), reads over 64 ms: 0.33 % > 0.1 %
 WORST = "worst-slice"
-Span = tuple[int, int, int]  # where a share begins and ends in the sentence, and the number of its slice
+Span = tuple[int, int, int, str]  # where a share begins and ends in the sentence, its slice's number, what is shown
 
 
 @dataclass(frozen=True)
@@ -20,20 +22,21 @@ class Part:
 
 
 def parts_of(sentence: str, document: Mapping[str, Any]) -> list[Part]:
-    """Return the sentence in parts that join to it again.
+    """Return the sentence in parts that join to it again, but for a share that only rounding makes 0.00 %.
 
     A fail names its largest violation; a pass the worst slice's share over each threshold, in the order of the
     document's shares (docs/formats.md). A share that is not where these say stays text.
     """
     spans = list(_over(sentence, document) or _worst(sentence, document))
-    edges = [0, *(edge for start, end, _ in spans for edge in (start, end)), len(sentence)]
-    slices = {(start, end): number for start, end, number in spans}
-    return [Part(sentence[start:end], slices.get((start, end))) for start, end in pairwise(edges) if start < end]
+    edges = [0, *(edge for start, end, *_ in spans for edge in (start, end)), len(sentence)]
+    parts = {(start, end): Part(shown, number) for start, end, number, shown in spans}
+    between = [(start, end) for start, end in pairwise(edges) if start < end]
+    return [parts.get(place, Part(sentence[slice(*place)])) for place in between]
 
 
 def _over(sentence: str, document: Mapping[str, Any]) -> list[Span]:
     found, violations = OVER.search(sentence), document["violations"]
-    return [(found.start(), found.end(), violations[0]["slice"])] if found and violations else []
+    return [(*found.span(), violations[0]["slice"], found[0])] if found and violations else []
 
 
 def _worst(sentence: str, document: Mapping[str, Any]) -> Iterator[Span]:
@@ -43,4 +46,4 @@ def _worst(sentence: str, document: Mapping[str, Any]) -> Iterator[Span]:
         start = sentence.find(text, place) if share["statistic"] == WORST else -1
         if start >= 0 and share["slice"] is not None:
             place = start + len(text)
-            yield start, place, share["slice"]
+            yield start, place, share["slice"], f"{units.share(share['share_pct'], share['over_count'])} %"

@@ -91,7 +91,7 @@ class YourLimits:
     @property
     def sentence(self) -> str:
         """Say them: at most 5 % over 1 ms, 1 % over 8 ms, 0.1 % over 64 ms."""
-        parts = (f"{field.text} % over {units.threshold(field.threshold_us)}" for field in self.fields)
+        parts = (f"{field.text}{units.NBSP}% over {units.threshold(field.threshold_us)}" for field in self.fields)
         return f"at most {', '.join(parts)}"
 
 

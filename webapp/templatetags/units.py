@@ -1,5 +1,6 @@
 """The only place that formats numbers for people; None is "not stated", and every filter returns no text for it."""
 
+import re
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -13,6 +14,7 @@ NBSP = "\N{NO-BREAK SPACE}"
 FIGURE_SPACE = "\N{FIGURE SPACE}"  # as wide as a digit
 PUNCTUATION_SPACE = "\N{PUNCTUATION SPACE}"  # as wide as a full stop
 SIZE_UNITS = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
+BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|us|ms|s|h|GB|TB|tps)(?![\w-]))")
 TIME_UNITS = ((3600, "h"), (60, "min"), (1, "s"))
 
 
@@ -41,6 +43,29 @@ def count(number: int | None) -> str:
 def counted(number: int | None, thing: str) -> str:
     """Return a number with what it counts: 1 device, 4 devices."""
     return "" if number is None else words.counted(number, thing)
+
+
+@register.filter
+def share(printed: str, over_count: int | None) -> str:
+    """Return a share's digits as printed; where rounding left nothing of what was over, that it is less than the last.
+
+    Of a published share no count is known: its digits stay.
+
+    >>> share("0.00", 1), share("0.00", 0), share("0.00", None), share("0.01", 7)
+    ('<0.01', '0.00', '0.00', '0.01')
+    """
+    is_hidden = bool(over_count) and "." in printed and not printed.strip("0.")
+    return f"<{printed[:-1]}1" if is_hidden else printed
+
+
+@register.filter
+def unbroken(sentence: str) -> str:
+    """Return a sentence whose numbers stay on one line with their units.
+
+    >>> unbroken("at most 5 % over 1 ms") == f"at most 5{NBSP}% over 1{NBSP}ms"
+    True
+    """
+    return BEFORE_UNIT.sub(NBSP, sentence)
 
 
 def padding(printed: str, places: int) -> str:

@@ -33,7 +33,7 @@ function fastest(shelf, rows) {
 }
 
 const threshold = us => us % 1000 ? `${count(us)}\u00a0us` : `${count(us / 1000)}\u00a0ms`;
-const limitsWords = limits => `at most ${[...limits].map(([us, limit]) => `${decimal(limit)} % over ${threshold(Number(us))}`).join(', ')}`;
+const limitsWords = limits => `at most ${[...limits].map(([us, limit]) => `${decimal(limit)}\u00a0% over ${threshold(Number(us))}`).join(', ')}`;
 
 function overWords(over, rows, {isOwn}, limits) {
   const said = `${count(over)} of ${count(rows)} ${over === 1 ? 'is' : 'are'} over a limit of`;

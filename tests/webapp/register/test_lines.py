@@ -109,3 +109,25 @@ def test_findings_and_slices_of_a_run_lead_to_their_lines(client, keep):
     text = client.get(f"/runs/{run.public_id}/").text
     assert f'href="/runs/{run.public_id}/lines/434/"' in text
     assert f'href="/runs/{run.public_id}/lines/2-618/"' in text
+
+
+def slice_lines_log():
+    reports = (b"after %d sec:\nreads (6000 total)\n (00: 0000005919)\nwrites (1 total)\n" % s for s in range(1, 201))
+    return b"".join(reports)
+
+
+def test_of_a_slice_the_counts_at_both_ends_are_marked_and_what_lies_between_is_folded(client, keep):
+    run = keep(slice_lines_log())  # reports of four lines; its second slice has the lines 200 to 299
+    text = shown(client, run, "200-299").text
+    assert text.count('class="asked"') == 6
+    assert f'<a href="/runs/{run.public_id}/lines/200/">95 lines between</a>' in text
+    assert "The counts of slice 2 are marked" in text
+
+
+def test_where_a_slices_counts_are_not_found_its_lines_are_shown(client, keep):
+    assert shown(client, keep(HUNDRED * 4), "200-299").text.count('class="asked"') == 100
+
+
+@pytest.mark.parametrize(("last", "marked"), [(201, 199), (202, 0)])
+def test_more_lines_than_a_page_shows_are_not_marked(client, keep, last, marked):
+    assert shown(client, keep(HUNDRED * 4), f"2-{last}").text.count('class="asked"') == marked

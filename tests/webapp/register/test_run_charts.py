@@ -201,3 +201,22 @@ def test_of_very_many_slices_no_devices_worst_one_is_looked_for(client, run_of_t
     text = client.get(f"/runs/{run_of_two_devices.public_id}/").text
     assert "too many slices to look for each device" in text
     assert '<span class="over">6.00</span>' not in text
+
+
+def page_of(client, run):
+    return client.get(f"/runs/{run.public_id}/").text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_a_panel_without_a_bar_to_see_is_left_out_and_told(client, make_log_run):
+    text = page_of(client, make_log_run(slices=[(60_000, [59_000, 1_000])] * 2))
+    assert text.count('Chart not drawn yet. <a href="#slices">') == 1
+    assert "Left out, because no slice reaches a hundredth of its limit over 8 ms or 64 ms." in text
+
+
+def test_a_run_of_one_slice_has_a_line_in_place_of_its_charts(client, make_log_run):
+    text = page_of(client, make_log_run(slices=[(60_000, [59_000, 1_000])]))
+    assert "data-plotly" not in text
+    assert (
+        "Not drawn: slow reads by slice, because there is one slice; "
+        "latency and rate over time, because the log has one slice of them." in text
+    )

@@ -56,7 +56,7 @@ def make_run(make_log_run):
     "said",
     [
         '<span class="fail">The rates that were asked were not held.</span> reads: 52000 of 60000 a second.',
-        "0.04 % over 1\N{NO-BREAK SPACE}ms (51 of 120,000)",
+        "0.04\N{NO-BREAK SPACE}% over 1\N{NO-BREAK SPACE}ms (51 of 120,000)",
         "The governor is powersave.",
         "io_uring, requests come back later",
         "nvme, M, S, firmware F, 960\N{NO-BREAK SPACE}GB",

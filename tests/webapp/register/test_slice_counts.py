@@ -35,6 +35,12 @@ def test_the_page_shows_the_division_and_links_both_ends_in_the_log(client, make
     assert "over 64 ms from here on" in text.replace("\N{NO-BREAK SPACE}", " ")
 
 
+def test_a_share_that_rounds_to_nothing_is_a_relation_and_no_equation(make_log_run):
+    run = make_log_run(slices=[(480_006, [480_005, 1])])
+    told = [share.sentence for share in counts_of(run, run.verdicts.get(), 1).shares]
+    assert told[:2] == ["1 of 480,006 <0.01 %", "0 of 480,006 = 0.00 %"]
+
+
 def test_a_runs_shares_over_their_limits_lead_to_the_page(client, make_log_run):
     run = make_log_run()
     text = client.get(f"/runs/{run.public_id}/").text

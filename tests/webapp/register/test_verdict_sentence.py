@@ -6,8 +6,8 @@ from tests.webapp.register.conftest import SLOW_DISK_VERDICT
 from webapp.register.verdict_sentence import parts_of
 
 
-def share(share_pct, number, statistic="worst-slice"):
-    return {"statistic": statistic, "share_pct": share_pct, "slice": number}
+def share(share_pct, number, statistic="worst-slice", over_count=1):
+    return {"statistic": statistic, "share_pct": share_pct, "slice": number, "over_count": over_count}
 
 
 def led(sentence, **document):
@@ -33,6 +33,13 @@ def test_a_pass_leads_from_each_share_to_its_own_slice():
     assert led(sentence, shares=shares) == [("4.10 %", 3), ("0.10 %", 5), ("0.10 %", 9)]
 
 
+@pytest.mark.parametrize(("over_count", "told"), [(0, "0.00 %"), (1, "<0.01 %")])
+def test_a_share_that_rounds_to_nothing_is_told_as_less_than_the_last_digit(over_count, told):
+    shares = [share("4.10", 3), share("0.00", 5, over_count=over_count)]
+    parts = parts_of(": at most 4.10 % over 1 ms and 0.00 % over 8 ms", {"shares": shares, "violations": []})
+    assert [part.text for part in parts if part.slice_number] == ["4.10 %", told]
+
+
 @pytest.mark.parametrize(
     "sentence", [": could not keep up; stopped after 40 s", ": it ran 40 s in slices of 10 s", ": 17 % of reads", ""]
 )
@@ -46,6 +53,6 @@ def test_verdict_and_figures_of_the_page_are_links_that_answer(client, make_log_
     page = f"/runs/{make_log_run().public_id}/"
     address = path.format(page)
     text = client.get(page).text
-    assert f'<a href="{page}slices/2/" title="Slice 2">0.33 %</a>' in text
+    assert f'<a href="{page}slices/2/" title="Slice 2">0.33\N{NO-BREAK SPACE}%</a>' in text
     assert f'<a class="quiet" href="{address}">' in text
     assert client.get(address).status_code == 200

@@ -26,10 +26,8 @@ def test_nothing_asked_is_the_profile():
 def test_one_limit_replaces_one_and_the_others_stay():
     limits = asked("limit_1ms=3.5").limits
     assert limits.by_threshold == {1_000: Decimal("3.5"), 8_000: 1, 64_000: Decimal("0.1")}
-    assert (
-        limits.sentence
-        == "at most 3.5 % over 1\N{NO-BREAK SPACE}ms, 1 % over 8\N{NO-BREAK SPACE}ms, 0.1 % over 64\N{NO-BREAK SPACE}ms"
-    )
+    said = limits.sentence.replace("\N{NO-BREAK SPACE}", " ")
+    assert said == "at most 3.5 % over 1 ms, 1 % over 8 ms, 0.1 % over 64 ms"
 
 
 @pytest.mark.parametrize("text", ["5", "5.0", "005", "", "%20"])

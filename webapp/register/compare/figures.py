@@ -149,7 +149,7 @@ def share_value(run: Run, limit: Limit) -> Value:
     if share is None:
         return Value(NOT_STATED)
     mark = nearness_mark(share.share_pct, limit.limit_pct, is_over=is_over(share, limit.limit_pct))
-    return Value(share.printed, mark, share.share_pct)
+    return Value(units.share(share.printed, share.over_count), mark, share.share_pct)
 
 
 def _counted(told: Mapping[str, Any], limit: Limit) -> Value:
@@ -158,7 +158,8 @@ def _counted(told: Mapping[str, Any], limit: Limit) -> Value:
         return Value(NOT_STATED)
     is_beyond = not is_count_within(over, ops, limit.limit_pct)
     exact = exact_share_pct(over, ops)
-    return Value(told["share_pct"], nearness_mark(exact, limit.limit_pct, is_over=is_beyond), exact)
+    printed = units.share(told["share_pct"], over)
+    return Value(printed, nearness_mark(exact, limit.limit_pct, is_over=is_beyond), exact)
 
 
 def _ycsb_lines(runs: Sequence[Run]) -> list[Line]:

@@ -86,7 +86,7 @@ class DrivesForm:
     @property
     def named_sentence(self) -> str:
         """What is set, for the button that the filters fold behind."""
-        return "Filter: " + (", ".join(named_filters(self.page.question)) or "none set")
+        return "Filter and limits: " + (", ".join(named_filters(self.page.question)) or "none set")
 
     @property
     def told_to_script(self) -> dict[str, Any]:

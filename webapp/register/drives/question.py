@@ -185,4 +185,5 @@ def named_filters(question: DrivesQuestion) -> list[str]:
     """Return the labels of the filters that are set, for the button that they fold behind."""
     named = [BY_NAME[name].label for name, _ in (*question.choices, *question.numbers)]
     named += ["Search"] if question.query else []
+    named += ["Your limits"] if question.limits.is_own else []
     return named + (["Only within the limits"] if question.only_within else []) + list(question.included)

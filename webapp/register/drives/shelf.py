@@ -69,7 +69,7 @@ def _outcome(run: Run) -> str | None:
 def _share(column: Column) -> Coding:
     def pair(run: Run) -> Keyed | None:
         share = share_of(run, column.threshold_us or 0)
-        return (share.share_pct, share.printed) if share else None
+        return (share.share_pct, units.share(share.printed, share.over_count)) if share else None
 
     return Coding(column.order, pair=pair, value=lambda share_pct: int(share_pct * BILLIONTHS))
 
