@@ -98,7 +98,7 @@ def _status(stated: str, values: Sequence[Fraction], span: tuple[Fraction, Fract
         return Status.IN_WORDS
     if span is None:
         return statements.judge_all(stated, values)
-    return statements.judge_read_off(stated, *span)
+    return statements.judge_read_off(stated, values, *span)
 
 
 def printed_value(stated: str, value: Fraction) -> str:

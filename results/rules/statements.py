@@ -14,6 +14,7 @@ class Status(StrEnum):
     TRUNCATED = "truncated"
     ROUNDED_UP = "rounded up"
     AS_READ = "agrees as far as it was read off"
+    AT_POINTS = "agrees at the points as read, which decide little"
     NOT_DECIDABLE = "not decidable from the figure"
     CONTRADICTS = "contradicts itself"
     IN_WORDS = "in words, not judged"
@@ -107,11 +108,12 @@ def is_decidable(low: Fraction, high: Fraction) -> bool:
     return low * high > 0 and greatest <= DECIDABLE_TIMES * least
 
 
-def judge_read_off(stated: str, low: Fraction, high: Fraction) -> Status:
+def judge_read_off(stated: str, values: Sequence[Fraction], low: Fraction, high: Fraction) -> Status:
     """Return whether a stated number, as it may have been rounded, lies where figures that were read off allow.
 
     Neither rounding nor cutting can be told apart there. What lies outside contradicts, however wide the span is; what
-    lies within agrees only where the span is decidable. Raises ValueError where `stated` is no number.
+    lies within agrees only where the span is decidable, else at most with the `values` of the points as they were read.
+    Raises ValueError where `stated` is no number.
     """
     places = places_of(stated)
     if places is None:
@@ -120,4 +122,6 @@ def judge_read_off(stated: str, low: Fraction, high: Fraction) -> Status:
     said = Fraction(stated)
     if said + half < low or high < said - half:
         return Status.CONTRADICTS
-    return Status.AS_READ if is_decidable(low, high) else Status.NOT_DECIDABLE
+    if is_decidable(low, high):
+        return Status.AS_READ
+    return Status.NOT_DECIDABLE if judge_all(stated, values) is Status.CONTRADICTS else Status.AT_POINTS

@@ -19,9 +19,9 @@ JUDGED_AFTER_ROUNDING = {("average read-modify-write latency gain", "F"): Status
 
 # The file takes points read off a figure for exact, and refutes a word by a number.
 OF_POINTS_OR_WORDS = {
-    ("2.3", "latency ratio at 40,000 ops/s (p99.99 read)"): Status.NOT_DECIDABLE,
-    ("95", "throughput improvement at 15 ms (p99.99 read)"): Status.NOT_DECIDABLE,
-    ("5", "lower average read latency at 460,000 ops/s"): Status.NOT_DECIDABLE,
+    ("2.3", "latency ratio at 40,000 ops/s (p99.99 read)"): Status.AT_POINTS,
+    ("95", "throughput improvement at 15 ms (p99.99 read)"): Status.AT_POINTS,
+    ("5", "lower average read latency at 460,000 ops/s"): Status.AT_POINTS,
     ("14", "lower p99.9 read latency at 460,000 ops/s"): Status.AS_READ,
     ("small", "memory utilization: small gains"): Status.IN_WORDS,
 }  # fmt: skip

@@ -16,8 +16,9 @@ MEANINGS = {
     Status.ROUNDED_UP: "it was rounded up, though nearer to the number below",
     Status.AS_READ: "behind it are points read off a figure, good to about one digit: the stated number lies within "
     "what they allow, and more cannot be told",
-    Status.NOT_DECIDABLE: "the stated number lies within what points read off a figure allow, but so would nearly any: "
-    "the greatest value that they allow is more than twice the least, or of another sign",
+    Status.AT_POINTS: "points read off a figure give the stated number as they were read, but allow nearly any: the "
+    "greatest value is more than twice the least, or of another sign",
+    Status.NOT_DECIDABLE: "the same, and the points as they were read give another number",
     Status.CONTRADICTS: "its own figures give another number",
     Status.IN_WORDS: "it states a word; what its figures give stands beside it",
     Status.CANNOT_BE_CHECKED: "the figures behind it are not printed",
