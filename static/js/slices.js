@@ -41,7 +41,8 @@ function draw(plots, chart) {
 
 const box = document.querySelector('[data-slices-chart]');
 const inPage = document.getElementById('slices-chart');
-whenSeen(box, async () => inPage ? JSON.parse(inPage.textContent) : fetched(box.dataset.source), draw);
+// Of few slices the table alone tells everything.
+if (box) whenSeen(box, async () => inPage ? JSON.parse(inPage.textContent) : fetched(box.dataset.source), draw);
 
 // The word of each slice follows its marks, which your-limits.js has renewed by then.
 document.querySelector('form[data-your-limits]')?.addEventListener('input', () => {
