@@ -5,15 +5,18 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from django.db.models import Q
 from django.utils import timezone
 
+from runners import exits
 from runners.campaigns.ladder import rung_of, with_what_was_read
 from runners.campaigns.outcome import Result
 from runners.campaigns.terms import Terms
-from runners.foreseen import SIGNATURE, is_listed, last_bound_at, last_identified
+from runners.foreseen import SIGNATURE, in_service_since, is_listed, last_identified
 from runners.health import told_at
-from runners.models import Device, Dispatch, Host
+from runners.models import HAS_WRITTEN, Device, Dispatch, Host
 from runners.retired import out_of_service
+from runners.states import State
 from webapp.templatetags.units import counted, duration, moment
 
 MINUTE_S = 60
@@ -45,13 +48,14 @@ def cautions_of(device: Device) -> list[Caution]:
 def is_content_known(device: Device) -> bool:
     """Tell whether it is known what lies on a drive where nothing is recognised: a database may use it without a mark.
 
-    Since it was bound a run of the register has written there, which a person has ordered; or it is a plain file, which
-    is bound only when empty.
+    Since it was bound or taken back into service a run of the register has written there, which a person has ordered;
+    or it is a plain file, which is bound only when empty. A run has started before drivetest looks at the drive: one
+    that was refused then has written nothing there, and its log holds the refusal alone.
     """
     if _is_plain_file(device.drive_key, device.identity):
         return True
-    since = Dispatch.objects.filter(drive_key=device.drive_key, started_at__gte=last_bound_at(device))
-    return since.exists()
+    since = Dispatch.objects.filter(HAS_WRITTEN, drive_key=device.drive_key, started_at__gte=in_service_since(device))
+    return since.exclude(Q(state=State.REFUSED) | Q(exit_status=exits.REFUSED)).exists()
 
 
 def _is_plain_file(drive_key: str, document: Mapping[str, Any]) -> bool:

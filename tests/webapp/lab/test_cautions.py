@@ -4,8 +4,9 @@ import pytest
 from django.utils import timezone
 
 from results.models import Event
-from runners.models import Device, Dispatch, DriveState, Host
+from runners.models import HAS_WRITTEN, Device, Dispatch, DriveState, Host
 from runners.orders import bind
+from runners.retiring import retire_device, retire_host, take_device_back, take_host_back
 from runners.states import State
 from tests.runners.fake_host import FakeHost
 from tests.runners.ssh_host import HEALTH, PINNED
@@ -16,6 +17,7 @@ pytestmark = pytest.mark.django_db
 
 EXT4 = "an ext2, ext3 or ext4 file system"
 DATA = {"signature": EXT4}
+WRITTEN = {"log_bytes": 1}
 
 
 @pytest.fixture
@@ -51,12 +53,49 @@ def test_data_on_a_drive_is_told_and_so_is_that_nobody_knows(device, identity, t
 
 
 def test_a_drive_that_a_run_has_written_since_it_was_bound_holds_nobody_else_s_data(device, dispatch, staff, fake):
-    Dispatch.objects.update(started_at=timezone.now())
+    Dispatch.objects.update(**WRITTEN, started_at=timezone.now())
     assert cautions_of(device) == []
     assert not must_type_label(device)
     bind(device.host, fake.drives[device.path], device.label, staff)
     assert words(cautions_of(device)) == ["may hold data"]
     assert must_type_label(device)
+
+
+@pytest.mark.parametrize("is_host", [False, True])
+def test_a_drive_that_was_out_of_service_meanwhile_may_hold_data_of_others(device, in_state, staff, is_host):
+    dispatch = in_state(State.DONE, **WRITTEN, started_at=timezone.now(), ended_at=timezone.now())
+    DriveState.objects.create(dispatch=dispatch, moment="after", drive_key=device.drive_key, document=DATA)
+    if is_host:
+        retire_host(device.host, staff, "lent", gives_up_what_is_there=True)
+        take_host_back(device.host, staff)
+    else:
+        retire_device(device, staff, "lent")
+        take_device_back(device, staff)
+    assert words(cautions_of(device)) == ["holds data"], "what was told last stands"
+    clean = {"signature": None}
+    DriveState.objects.create(dispatch=dispatch, moment="before", drive_key=device.drive_key, document=clean)
+    assert words(cautions_of(device)) == ["may hold data"]
+    Dispatch.objects.update(started_at=timezone.now())
+    assert cautions_of(device) == []
+
+
+@pytest.mark.parametrize(
+    ("state", "columns", "is_known"),
+    [
+        (State.RUNNING, {}, False),
+        (State.FAILED, {}, False),
+        (State.RUNNING, {"log_bytes": 1}, True),
+        (State.RUNNING, {"progress": {"tail": []}}, False),
+        (State.RUNNING, {"progress": {"tail": ["mkfs"]}}, True),
+        (State.COLLECTING, {"log_bytes": 1, "exit_status": 2}, False),
+        (State.REFUSED, {"log_bytes": 1}, False),
+        (State.CANCELLED, {"log_bytes": 1}, True),
+    ],
+)
+def test_what_a_drive_holds_is_known_only_of_a_run_that_drivetest_let_write(device, in_state, state, columns, is_known):
+    dispatch = in_state(state, started_at=timezone.now(), **columns)
+    assert dispatch.has_written is Dispatch.objects.filter(HAS_WRITTEN).exists()
+    assert must_type_label(device) is not is_known
 
 
 @pytest.mark.parametrize(
@@ -90,7 +129,7 @@ def test_what_was_told_last_counts_with_its_time(device, dispatch):
     [({}, ["list unknown"]), (HEALTH, ["not listed"]), (HEALTH | {"drives": ["loop:1:2"]}, [])],
 )
 def test_a_drive_that_its_host_s_operator_has_not_listed_is_told(device, dispatch, health, told):
-    Dispatch.objects.update(started_at=timezone.now())
+    Dispatch.objects.update(**WRITTEN, started_at=timezone.now())
     device = over_ssh(device, health=health)
     assert words(cautions_of(device)) == told
     clean = {"signature": None}

@@ -11,7 +11,7 @@ from runners.recipes.act_config import DESTROY
 from runners.states import State
 from tests.runners.ssh_host import PINNED
 from tests.webapp.lab.programs import allow
-from tests.webapp.lab.test_cautions import DATA, EXT4, holding
+from tests.webapp.lab.test_cautions import DATA, EXT4, WRITTEN, holding
 from tests.webapp.lab.test_dispatches import ASKED
 from webapp.lab.consent import LABEL_FIELD, SHOWN_FIELD, must_type_label
 
@@ -56,7 +56,7 @@ def test_cautions_and_consent_stand_before_the_buttons_of_every_page_that_orders
     assert shown_on(text) == EXT4
     assert DESTROY not in text
     holding(device, signature=None)
-    Dispatch.objects.update(started_at=timezone.now())
+    Dispatch.objects.update(**WRITTEN, started_at=timezone.now())
     text = lab_client.get(f"/lab/devices/{device.pk}/{part}").text
     assert EXT4 not in text
     assert LABEL_FIELD not in text
