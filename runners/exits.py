@@ -31,8 +31,8 @@ def reason(exit_status: int | None, told: str = "") -> str:
 
 
 # How drivetest ends a refusal of recognised data, for whoever runs it by hand.
-# Source: runners/drivetest/crates/load/src/prep/target.rs, TargetError.
-FLAG_REMEDY = "wipe it, or give --i-know-this-destroys-data"
+# Source: runners/drivetest/crates/load/src, prep/target.rs and, of loads and `watch`, device/refusal.rs: HoldsData.
+REMEDIES_BY_HAND = ("wipe it, or give --i-know-this-destroys-data", "wipe it, or allow it to be destroyed")
 
 
 def in_words_of_lab(told: str, *, may_consent: bool) -> str:
@@ -40,7 +40,9 @@ def in_words_of_lab(told: str, *, may_consent: bool) -> str:
     ways = "wipe it at the host, or choose another drive"
     if may_consent:
         ways = f"order again and type the device's label, which says that it is written over; or {ways}"
-    return told.replace(FLAG_REMEDY, ways)
+    for by_hand in REMEDIES_BY_HAND:
+        told = told.replace(by_hand, ways)
+    return told
 
 
 def was_stopped(exit_status: int | None) -> bool:

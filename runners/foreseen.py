@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Q
+
 from results.models import Event
 from runners.drive_keys import is_same_drive
 from runners.health import told_at
@@ -12,6 +14,7 @@ from runners.orders import YCSB, Order
 from runners.recipes import ycsb
 from runners.recipes.act_config import DESTROY
 from runners.recipes.stage import Role
+from runners.retired import returns_of
 from runners.safety import may_be_told_to_destroy
 from runners.ycsb_hosts import objection_to_programs
 
@@ -36,8 +39,20 @@ def last_identified(device: Device) -> tuple[dict[str, Any], datetime]:
 
 def last_bound_at(device: Device) -> datetime:
     """Return when somebody bound the device last."""
-    bound = Event.objects.filter(kind="device-bound", subject_type="device", subject_id=str(device.pk))
-    return bound.order_by("-at").values_list("at", flat=True).first() or device.added_at
+    return _last_at(_bindings_of(device)) or device.added_at
+
+
+def in_service_since(device: Device) -> datetime:
+    """Return when a device was bound or taken back last, with its host or alone: others may have used it before."""
+    return _last_at(_bindings_of(device) | returns_of(device)) or device.added_at
+
+
+def _bindings_of(device: Device) -> Q:
+    return Q(kind="device-bound", subject_type="device", subject_id=str(device.pk))
+
+
+def _last_at(events: Q) -> datetime | None:
+    return Event.objects.filter(events).order_by("-at").values_list("at", flat=True).first()
 
 
 def is_listed(host: Host, drive_key: str) -> bool | None:

@@ -13,6 +13,8 @@ from runners.states import FINAL, LIVE, State
 
 # Lost, and neither its host nor a person has said yet that nothing of it runs.
 UNCONFIRMED = Q(state=State.LOST, ended_at__isnull=True)
+# Its program was seen to have written a line: Dispatch.has_written, asked of the table.
+HAS_WRITTEN = Q(log_bytes__gt=0) | (Q(progress__has_key="tail") & ~Q(progress__tail=[]))
 
 
 def new_dispatch_id() -> str:
@@ -198,8 +200,12 @@ class Dispatch(models.Model):
 
         A drive that it refuses then was never loaded. Of a recipe of several stages that is told of the first alone.
         """
-        has_written = self.log_bytes > 0 or bool(self.progress.get("tail"))
-        return self.state == State.RUNNING and self.stage == 0 and not has_written
+        return self.state == State.RUNNING and self.stage == 0 and not self.has_written
+
+    @property
+    def has_written(self) -> bool:
+        """Tell whether its program was seen to have written a line; HAS_WRITTEN asks the table the same."""
+        return self.log_bytes > 0 or bool(self.progress.get("tail"))
 
     @property
     def shown_state(self) -> str:

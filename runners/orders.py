@@ -1,6 +1,6 @@
 """What people ask of the lab: binding devices, ordering runs, cancelling them."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -19,6 +19,7 @@ from runners.drive_keys import keys_of, unmarked
 from runners.hosts.protocol import Identity
 from runners.machine import machine_id
 from runners.models import UNCONFIRMED, Device, Dispatch, Host, Step
+from runners.recipes.act_config import DESTROY
 from runners.retired import BACK, hold_host_in_service, hold_in_service, record
 from runners.states import FINAL, State
 from runners.storable import storable
@@ -139,16 +140,16 @@ def may_be_retried(dispatch: Dispatch) -> bool:
     return has_ended and dispatch.campaign_id is None and not Dispatch.objects.filter(retry_of=dispatch).exists()
 
 
-def retry(dispatch: Dispatch, actor: AbstractBaseUser) -> Dispatch | None:
-    """Order the same again, linked to the old one; None where it may not be, or was by somebody else just now.
+def retry(dispatch: Dispatch, asked: Order, actor: AbstractBaseUser) -> Dispatch | None:
+    """Order again, linked to the old one; None where it may not be, or was by somebody else just now.
 
-    Raises what `order` raises.
+    `asked` is what `asked_of` returns, with the consent of today. Raises what `order` raises.
     """
     if not may_be_retried(dispatch):
         return None
     try:
         with transaction.atomic():
-            return order(dispatch.device, dispatch.organisation, asked_of(dispatch), actor, Place(retry_of=dispatch))
+            return order(dispatch.device, dispatch.organisation, asked, actor, Place(retry_of=dispatch))
     except IntegrityError:
         if Dispatch.objects.filter(retry_of=dispatch).exists():
             return None
@@ -156,8 +157,9 @@ def retry(dispatch: Dispatch, actor: AbstractBaseUser) -> Dispatch | None:
 
 
 def asked_of(dispatch: Dispatch) -> Order:
-    """Return what was ordered with a dispatch."""
-    return Order(**{each.name: getattr(dispatch, each.name) for each in fields(Order)})
+    """Return what was ordered with a dispatch, without its consent to write over data: that was for what lay there."""
+    asked = Order(**{each.name: getattr(dispatch, each.name) for each in fields(Order)})
+    return replace(asked, options={name: value for name, value in asked.options.items() if name != DESTROY})
 
 
 def cancel(dispatch: Dispatch, actor: AbstractBaseUser, reason: str = "") -> bool:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
+from django.db.models import Q
 
 from results.models import Event
 from runners.locks import hold_drive, hold_host
@@ -38,6 +39,12 @@ def _refusal(subject: Host | Device, retired: str) -> str:
 def retired_words(subject: Host | Device) -> str:
     """Return since when a host or device is out of service; empty while it is in service."""
     return "" if subject.retired_at is None else f"retired since {subject.retired_at:%-d %B %Y, %H:%M} UTC"
+
+
+def returns_of(device: Device) -> Q:
+    """Return which events took a device back into service, by itself or with its host."""
+    device_back, host_back = (Q(kind=f"{_type(each)}-{BACK}", **_subject(each)) for each in (device, device.host))
+    return device_back | host_back
 
 
 def hold_in_service(device: Device, load_host: Host | None = None) -> None:

@@ -19,7 +19,7 @@ RATE_NOT_HELD = "rate-below-asked"  # docs/findings.md
 TOLD_NOTHING = {State.FAILED: Result.UNUSABLE, State.REFUSED: Result.REFUSED, State.CANCELLED: Result.CANCELLED}
 # By these not the drive but the host may be slow: the same three as in the verdict's headline (docs/findings.md).
 OF_HOST = frozenset({"host-busy", "host-stolen", "generator-late"})
-REMEDY = "mend that at the host, or order with consent to overwrite what is found, and let the campaign go on"
+REMEDY = "mend that at the host and let the campaign go on, or cancel it and start one that is told what lies there"
 UNREAD = {Reading.State.PENDING, Reading.State.READING}
 
 

@@ -1,7 +1,12 @@
+import json
+import subprocess
+
 import pytest
 
+from runners.exits import REFUSED, REMEDIES_BY_HAND, in_words_of_lab
 from runners.models import Host
 from runners.orders import Order, order
+from runners.plain_files import MIB_BYTES
 from runners.states import State
 from tests.runners.lab import see
 from tests.runners.ssh_host import PINNED
@@ -45,17 +50,40 @@ def test_a_program_that_was_refused_gives_its_own_reason(running, connect, fake)
     assert running.reason.endswith(sentence)
 
 
+@pytest.mark.parametrize("by_hand", REMEDIES_BY_HAND)
 @pytest.mark.parametrize(("kind", "ways"), [("local", "type the device's label"), ("ssh", "; wipe it at the host, or")])
-def test_a_refusal_names_what_somebody_who_orders_can_do_and_no_flag(running, connect, fake, kind, ways):
-    """The sentence is that of runners/drivetest/crates/load/src/prep/target.rs."""
+def test_a_refusal_names_what_somebody_who_orders_can_do_and_no_flag(running, connect, fake, kind, ways, by_hand):
     Host.objects.update(kind=kind, **(PINNED if kind == "ssh" else {}))
-    sentence = "/dev/fake0: holds ext4, which would be overwritten; wipe it, or give --i-know-this-destroys-data"
+    sentence = f"/dev/fake0: holds ext4, which the load would overwrite; {by_hand}"
     fake.files[running.public_id]["stderr"] = f"drivetest: {sentence}\n".encode()
     fake.end(running.public_id, 2)
     assert see(running, connect) == State.REFUSED
     assert "holds ext4" in running.reason
     assert ways in running.reason
-    assert "--i-know" not in running.reason
+    assert by_hand not in running.reason
+
+
+@pytest.mark.parametrize("command", ["prep", "storage", "index", "watch"])
+def test_the_program_ends_its_refusal_of_data_in_words_that_are_known_here(drivetest, tmp_path, command):
+    drive = tmp_path / "drive.img"
+    drive.write_bytes(b"XFSB".ljust(MIB_BYTES, b"\0"))
+    told = refused(drivetest, command, drive)
+    assert "holds an XFS file system" in told
+    assert "type the device's label" in in_words_of_lab(told, may_consent=True)
+    assert drive.read_bytes().startswith(b"XFSB\0")
+
+
+def refused(drivetest, command, drive):
+    """Return what drivetest says where it refuses to write over a drive."""
+    config, programs = drive.with_name("config"), drive.with_name("programs.json")
+    config.write_text(f"device-names: {drive}\nfile-size-mbytes: 1\ntest-duration-sec: 1\nwrite-reqs-per-sec: 100\n")
+    fill = {"fill": {"argv": ["/bin/true"], "lines": [["{device}"]]}}
+    programs.write_text(json.dumps({"schema": "drivecert.programs/1", "programs": fill}))
+    watched = ["--will-overwrite", "--programs", programs, "--side-file", drive.with_name("side")]
+    words = {"prep": [drive], "watch": [drive, *watched, "--", "fill", "{device}"]}.get(command, [config])
+    ended = subprocess.run([drivetest, command, *words], cwd=drive.parent, capture_output=True, text=True, check=False)
+    assert ended.returncode == REFUSED, ended.stderr
+    return ended.stderr
 
 
 def test_what_drivetest_itself_refuses_is_refused_and_its_log_is_kept(running, connect, fake):

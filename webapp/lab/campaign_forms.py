@@ -8,10 +8,7 @@ from django import forms
 from runners.campaigns.actions import EDITABLE, Wanted
 from runners.campaigns.looks import PREP
 from runners.campaigns.terms import STRESS_FACTOR, Terms
-from runners.models import Device
 from runners.recipes import RECIPES
-from runners.recipes.act_config import DESTROY
-from runners.safety import may_be_told_to_destroy
 from webapp.lab.forms import DAY_S, LEAST_LOAD, LONGEST_RUN_S, MOST_LOAD, SLICES_MAX, TOO_MUCH, FactsForm
 
 DEFAULTS = Terms()
@@ -120,17 +117,6 @@ class CampaignForm(EditableTermsForm, FactsForm):
         label="Prepare the drive first", required=False, help_text="Writes the whole drive; a certificate asks for it."
     )
 
-    i_know_this_destroys_data = forms.BooleanField(
-        label="Also overwrite file systems and partition tables that are found on it",
-        required=False,
-        help_text="Without it the campaign waits for you where the drive holds data.",
-    )
-
-    def __init__(self, *args: Any, device: Device | None = None, **more: Any) -> None:
-        super().__init__(*args, **more)
-        if device is not None and not may_be_told_to_destroy(device):
-            del self.fields[DESTROY]
-
     def clean_with_prep(self) -> bool:
         """Refuse what the register has no recipe for."""
         with_prep = bool(self.cleaned_data["with_prep"])
@@ -149,6 +135,5 @@ class CampaignForm(EditableTermsForm, FactsForm):
     def wanted(self) -> Wanted:
         """Return what was asked for."""
         fixed = ("start_nx", "resolution_nx", "resolution_pct", "slice_length_s", "with_prep")
-        options = {DESTROY: True} if self.cleaned_data.get(DESTROY) else {}
         terms = Terms(**self.changes(), **{name: self.cleaned_data[name] for name in fixed})
-        return Wanted(terms, options, self.facts())
+        return Wanted(terms, facts=self.facts())

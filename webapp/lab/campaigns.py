@@ -25,8 +25,8 @@ from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.campaign_forms import CampaignForm, EditableTermsForm
 from webapp.lab.campaign_page import alongside, describe_campaign, ladder_document, version_of_campaign
-from webapp.lab.cautions import LABEL_FIELD, cautions_of, must_type_label, objection_to_label, with_consent
 from webapp.lab.confirming import ask, of_campaign_cancel
+from webapp.lab.consent import asked_of, consented
 from webapp.lab.dispatches import NO_LAB, lab_of
 from webapp.lab.renewal import is_known, renewed, unchanged
 
@@ -39,29 +39,25 @@ def order_campaign(request: UserRequest, device_id: int) -> HttpResponse:
     """Start a campaign on a device, for the lab that the orderer belongs to."""
     device = get_object_or_404(Device.objects.select_related("host"), pk=device_id)
     organisation = lab_of(request.user)
-    form = CampaignForm(request.POST or None, device=device, initial={"with_prep": PREP in RECIPES})
-    typed = request.POST.get(LABEL_FIELD, "")
-    if request.method == "POST" and (
-        objection := objection_to_label(device, typed) if organisation is not None else NO_LAB
-    ):
-        form.add_error(None, objection)
+    form = CampaignForm(request.POST or None, initial={"with_prep": PREP in RECIPES})
+    if request.method == "POST" and organisation is None:
+        form.add_error(None, NO_LAB)
     if request.method == "POST" and organisation is not None and form.is_valid():
         try:
-            campaign = _start(device, organisation, form.wanted(), request.user)
+            campaign = _start(request, device, organisation, form.wanted())
             return redirect("campaign-detail", campaign.public_id)
         except (actions.DriveTakenError, ValueError) as error:
             form.add_error(None, str(error))
-    context = {"device": device, "form": form, "organisation": organisation, "may_certify": may_certify(device)}
-    context |= {"cautions": cautions_of(device), "must_type_label": must_type_label(device)}
-    return render(request, "lab/campaign_order.html", context | {"section": "lab"})
+    context = {"form": form, "organisation": organisation, "may_certify": may_certify(device)}
+    return render(request, "lab/campaign_order.html", context | asked_of(device) | {"section": "lab"})
 
 
-def _start(device: Device, organisation: Organisation, wanted: actions.Wanted, starter: User) -> Campaign:
-    """Start a campaign. Raises DriveTakenError, and ValueError where its first order would be refused."""
-    wanted = replace(wanted, options=with_consent(device, wanted.options))
+def _start(request: UserRequest, device: Device, organisation: Organisation, wanted: actions.Wanted) -> Campaign:
+    """Start a campaign. Raises DriveTakenError, and ValueError without consent or where an order would be refused."""
+    wanted = replace(wanted, options=consented(device, request.POST, wanted.options))
     if refusal := refusal_foreseen(device, Order(options=wanted.options)):
         raise ValueError(refusal)
-    return actions.start(device, organisation, wanted, starter)
+    return actions.start(device, organisation, wanted, request.user)
 
 
 @require_safe

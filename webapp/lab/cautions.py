@@ -5,21 +5,21 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from django.db.models import Q
 from django.utils import timezone
 
+from runners import exits
 from runners.campaigns.ladder import rung_of, with_what_was_read
 from runners.campaigns.outcome import Result
 from runners.campaigns.terms import Terms
-from runners.foreseen import SIGNATURE, is_listed, last_bound_at, last_identified
+from runners.foreseen import SIGNATURE, in_service_since, is_listed, last_identified
 from runners.health import told_at
-from runners.models import Device, Dispatch, Host
-from runners.recipes.act_config import DESTROY
+from runners.models import HAS_WRITTEN, Device, Dispatch, Host
 from runners.retired import out_of_service
-from runners.safety import may_be_told_to_destroy
+from runners.states import State
 from webapp.templatetags.units import counted, duration, moment
 
 MINUTE_S = 60
-LABEL_FIELD = "typed_label"
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Caution:
 def cautions_at_binding(host: Host, path: str, drive_key: str, document: Mapping[str, Any]) -> list[Caution]:
     """Return what stands against a drive that its host has identified just now."""
     is_empty = _is_plain_file(drive_key, document)
-    return _of_data(path, document, "as its host says now", is_empty) + _of_list(host, drive_key)
+    return _of_data(host, path, document, "as its host says now", is_empty) + _of_list(host, drive_key)
 
 
 def cautions_of(device: Device) -> list[Caution]:
@@ -41,63 +41,38 @@ def cautions_of(device: Device) -> list[Caution]:
     if retired := out_of_service(device):
         return [Caution("retired", retired)]
     document, at = last_identified(device)
-    told = _of_data(device.path, document, f"as its host said on {moment(at)}", _is_known(device))
+    told = _of_data(device.host, device.path, document, f"as its host said on {moment(at)}", is_content_known(device))
     return told + _of_list(device.host, device.drive_key) + _of_overload(device)
 
 
-def must_type_label(device: Device) -> bool:
-    """Tell whether an order needs the device's label typed: data was recognised on it, or nobody knows that none is."""
-    return _is_data_told(device) or not _is_known(device)
-
-
-def _is_data_told(device: Device) -> bool:
-    """Tell whether data was recognised on a drive, or its host never told whether there is any."""
-    document, _ = last_identified(device)
-    return SIGNATURE not in document or document[SIGNATURE] is not None
-
-
-def _is_known(device: Device) -> bool:
+def is_content_known(device: Device) -> bool:
     """Tell whether it is known what lies on a drive where nothing is recognised: a database may use it without a mark.
 
-    Since it was bound a run of the register has written there, which a person has ordered; or it is a plain file, which
-    is bound only when empty.
+    Since it was bound or taken back into service a run of the register has written there, which a person has ordered;
+    or it is a plain file, which is bound only when empty. A run has started before drivetest looks at the drive: one
+    that was refused then has written nothing there, and its log holds the refusal alone.
     """
     if _is_plain_file(device.drive_key, device.identity):
         return True
-    since = Dispatch.objects.filter(drive_key=device.drive_key, started_at__gte=last_bound_at(device))
-    return since.exists()
+    since = Dispatch.objects.filter(HAS_WRITTEN, drive_key=device.drive_key, started_at__gte=in_service_since(device))
+    return since.exclude(Q(state=State.REFUSED) | Q(exit_status=exits.REFUSED)).exists()
 
 
 def _is_plain_file(drive_key: str, document: Mapping[str, Any]) -> bool:
     return drive_key.startswith("file:") and not document.get("backing")
 
 
-def objection_to_label(device: Device, typed: str) -> str:
-    """Return why an order is not taken: the label that was asked for is missing or another; empty where all is well."""
-    if not must_type_label(device) or typed.strip() == device.label.strip():
-        return ""
-    return (
-        f"Nothing was ordered: expected the device's label, {device.label}, typed to confirm; got {typed or 'nothing'}."
-    )
-
-
-def with_consent(device: Device, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an order's options with the consent that the typed label gave: what the page told of is written over."""
-    consents = _is_data_told(device) and may_be_told_to_destroy(device)
-    return {**options, DESTROY: True} if consents else dict(options)
-
-
-def _of_data(path: str, document: Mapping[str, Any], as_told: str, is_known: bool) -> list[Caution]:
+def _of_data(host: Host, path: str, document: Mapping[str, Any], as_told: str, is_known: bool) -> list[Caution]:
     if document.get(SIGNATURE):
+        return [Caution("holds data", f"{path} holds {document[SIGNATURE]}, {as_told}. {_way_with_data(host)}")]
+    if SIGNATURE not in document:
         return [
             Caution(
-                "holds data",
-                f"{path} holds {document[SIGNATURE]}, {as_told}. A run is refused while it is there, unless "
-                "the order says that it is written over.",
+                "data unknown",
+                f"Whether {path} holds data is not known, {as_told}. A run is refused where a file system or a "
+                "partition table is found then, and destroys everything else.",
             )
         ]
-    if SIGNATURE not in document:
-        return [Caution("data unknown", f"Whether {path} holds data is not known, {as_told}. A run destroys what is.")]
     if not is_known:
         return [
             Caution(
@@ -107,6 +82,12 @@ def _of_data(path: str, document: Mapping[str, Any], as_told: str, is_known: boo
             )
         ]
     return []
+
+
+def _way_with_data(host: Host) -> str:
+    if host.kind == Host.Kind.SSH:
+        return f"Host {host} refuses to write over it, whatever is ordered here: its operator must wipe it there."
+    return "An order asks for the device's label: typing it says that this data is written over."
 
 
 def _of_overload(device: Device) -> list[Caution]:

@@ -8,13 +8,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from results.models import Preparation
 from runners.models import Device, DriveState, Host
 from runners.orders import Order
-from runners.recipes.act_config import DESTROY
 from runners.retired import out_of_service, retirement_of
-from runners.safety import may_be_told_to_destroy, may_certify
+from runners.safety import may_certify
 from runners.ycsb_hosts import missing_programs
 from webapp.accounts.requests import UserRequest, staff_only
-from webapp.lab.cautions import cautions_of, must_type_label
-from webapp.lab.dispatches import lab_of, objection_to_ask, order_foreseen
+from webapp.lab.consent import asked_of
+from webapp.lab.dispatches import lab_of, objection_to_order, order_foreseen
 from webapp.lab.ycsb_form import YcsbForm, lines_of_presets
 
 STATES_SHOWN = 100
@@ -27,36 +26,30 @@ def detail(request: UserRequest, device_id: int) -> HttpResponse:
     device = _find(device_id)
     states = DriveState.objects.filter(drive_key=device.drive_key).select_related("dispatch")
     context = {
-        "device": device,
         "states": states.order_by("-at", "-id")[:STATES_SHOWN],
         "preparations": Preparation.objects.filter(drive_key=device.drive_key).order_by("-finished_at"),
         "may_certify": may_certify(device),
-        "may_be_told_to_destroy": may_be_told_to_destroy(device),
-        "cautions": cautions_of(device),
-        "must_type_label": must_type_label(device),
         "retirement": retirement_of(device),
         "out_of_service": out_of_service(device),
         "may_be_swept": device.host.kind == Host.Kind.LOCAL,
         "section": "lab",
     }
-    return render(request, "lab/device.html", context)
+    return render(request, "lab/device.html", context | asked_of(device))
 
 
 @require_POST
 @staff_only
 def prepare(request: UserRequest, device_id: int) -> HttpResponse:
-    """Order a preparation; data that is recognised on the drive is written over only where the person says so."""
+    """Order a preparation."""
     device, organisation = _find(device_id), lab_of(request.user)
-    objection = objection_to_ask(request, device, organisation)
+    objection = objection_to_order(device, organisation)
     if organisation is None or objection:
         messages.error(request, objection)
         return redirect("lab-device", device_id)
-    consents = bool(request.POST.get(DESTROY)) and may_be_told_to_destroy(device)
-    asked = Order(recipe="prep", options={DESTROY: True} if consents else {})
     try:
-        dispatch = order_foreseen(device, organisation, asked, request.user)
+        dispatch = order_foreseen(request, device, organisation, Order(recipe="prep"))
     except ValueError as error:
-        messages.error(request, str(error))
+        messages.error(request, f"Not ordered: {error}")
         return redirect("lab-device", device_id)
     return redirect("dispatch-detail", dispatch.public_id)
 
@@ -68,21 +61,20 @@ def order_ycsb(request: UserRequest, device_id: int) -> HttpResponse:
     device, organisation = _find(device_id), lab_of(request.user)
     form = YcsbForm(request.POST or None)
     if request.method == "POST" and (
-        objection := _objection_to_sweep(device) or objection_to_ask(request, device, organisation)
+        objection := _objection_to_sweep(device) or objection_to_order(device, organisation)
     ):
         form.add_error(None, objection)
     if request.method == "POST" and organisation is not None and form.is_valid():
         asked = Order(recipe="ycsb", options=form.options(), load_host=form.cleaned_data["load_host"])
         try:
-            dispatch = order_foreseen(device, organisation, asked, request.user)
+            dispatch = order_foreseen(request, device, organisation, asked)
         except ValueError as error:
             form.add_error(None, str(error))
         else:
             return redirect("dispatch-detail", dispatch.public_id)
-    context = {"device": device, "form": form, "presets": lines_of_presets(), "organisation": organisation}
+    context = {"form": form, "presets": lines_of_presets(), "organisation": organisation}
     context |= {"missing_programs": missing_programs(device.host)}
-    context |= {"cautions": cautions_of(device), "must_type_label": must_type_label(device)}
-    return render(request, "lab/ycsb_order.html", context | {"section": "lab"})
+    return render(request, "lab/ycsb_order.html", context | asked_of(device) | {"section": "lab"})
 
 
 def _objection_to_sweep(device: Device) -> str:

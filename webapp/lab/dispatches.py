@@ -1,7 +1,6 @@
 """Ordering a run, watching it, cancelling it."""
 
 from dataclasses import replace
-from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -18,8 +17,8 @@ from runners.retired import out_of_service
 from runners.safety import may_certify
 from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, staff_only
-from webapp.lab.cautions import LABEL_FIELD, cautions_of, must_type_label, objection_to_label, with_consent
 from webapp.lab.confirming import ask, of_cancel, of_retry
+from webapp.lab.consent import asked_of, consented
 from webapp.lab.forms import OrderForm
 from webapp.lab.live import describe, version_of_dispatch
 from webapp.lab.renewal import is_known, renewed, unchanged
@@ -34,41 +33,33 @@ def order_run(request: UserRequest, device_id: int) -> HttpResponse:
     device = get_object_or_404(Device.objects.select_related("host"), pk=device_id)
     organisation = lab_of(request.user)
     form = OrderForm(request.POST or None)
-    if request.method == "POST" and (objection := objection_to_ask(request, device, organisation)):
+    if request.method == "POST" and (objection := objection_to_order(device, organisation)):
         form.add_error(None, objection)
     if request.method == "POST" and organisation is not None and form.is_valid():
         try:
-            dispatch = order_foreseen(device, organisation, form.order(), request.user)
+            dispatch = order_foreseen(request, device, organisation, form.order())
             return redirect("dispatch-detail", dispatch.public_id)
         except ValueError as error:
             form.add_error(None, str(error))
-    context = {"device": device, "form": form, "organisation": organisation, "may_certify": may_certify(device)}
+    context = {"form": form, "organisation": organisation, "may_certify": may_certify(device)}
     return render(request, "lab/order.html", context | asked_of(device) | {"section": "lab"})
 
 
-def asked_of(device: Device) -> dict[str, Any]:
-    """Return what every page that orders on a device shows before its button."""
-    return {"device": device, "cautions": cautions_of(device), "must_type_label": must_type_label(device)}
+def order_foreseen(request: UserRequest, device: Device, organisation: Organisation, asked: Order) -> Dispatch:
+    """Order what a page asked for, with the consent that it sent.
 
-
-def order_foreseen(device: Device, organisation: Organisation, asked: Order, orderer: User) -> Dispatch:
-    """Order what a page asked for, with the consent that a typed label gives.
-
-    Raises ValueError where the order would be refused by what is known already: nothing is left behind then.
+    Raises ValueError without that consent, and where the order would be refused by what is known already: nothing is
+    left behind then.
     """
-    asked = replace(asked, options=with_consent(device, asked.options))
-    _refuse_foreseen(device, asked)
-    return orders.order(device, organisation, asked, orderer)
+    return orders.order(device, organisation, _foreseen(request, device, asked), request.user)
 
 
-def _refuse_foreseen(device: Device, asked: Order) -> None:
+def _foreseen(request: UserRequest, device: Device, asked: Order) -> Order:
+    """Return what is asked for with its consent. Raises ValueError, as above."""
+    asked = replace(asked, options=consented(device, request.POST, asked.options))
     if refusal := refusal_foreseen(device, asked):
         raise ValueError(refusal)
-
-
-def objection_to_ask(request: UserRequest, device: Device, organisation: Organisation | None) -> str:
-    """Say why what a person asks for on a page is not ordered; empty where it is."""
-    return objection_to_order(device, organisation) or objection_to_label(device, request.POST.get(LABEL_FIELD, ""))
+    return asked
 
 
 def objection_to_order(device: Device, organisation: Organisation | None) -> str:
@@ -148,14 +139,13 @@ def confirm_retry(request: UserRequest, public_id: str) -> HttpResponse:
 @require_POST
 @staff_only
 def retry_dispatch(request: UserRequest, public_id: str) -> HttpResponse:
-    """Order the same again, linked to the old one."""
+    """Order the same again, linked to the old one; a consent to write over data is asked for anew."""
     old = _find(public_id)
-    if objection := objection_to_ask(request, old.device, old.organisation):
+    if objection := objection_to_order(old.device, old.organisation):
         messages.error(request, objection)
         return redirect("dispatch-detail", public_id)
     try:
-        _refuse_foreseen(old.device, orders.asked_of(old))
-        new = orders.retry(old, request.user)
+        new = orders.retry(old, _foreseen(request, old.device, orders.asked_of(old)), request.user)
     except ValueError as error:
         messages.error(request, f"Not ordered again: {error}")
         return redirect("dispatch-detail", public_id)

@@ -147,13 +147,10 @@ def _shares_with_limits(shares: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _worded(dispatch: Dispatch) -> list[tuple[str, Any]]:
     """Return what was ordered in the words of the order's form."""
     options = dispatch.options
-    consent = {DESTROY: YcsbForm.base_fields[DESTROY]}
-    fields = YcsbForm.base_fields if dispatch.recipe == "ycsb" else OrderForm.base_fields | consent
-    return [
-        (str(fields[name].label or name.replace("_", " ").capitalize()), _word(value))
-        for name, value in options.items()
-        if name in fields
-    ]
+    fields = YcsbForm.base_fields if dispatch.recipe == "ycsb" else OrderForm.base_fields
+    labels = {name: str(field.label or name.replace("_", " ").capitalize()) for name, field in fields.items()}
+    labels[DESTROY] = "Recognised data is written over"
+    return [(labels[name], _word(value)) for name, value in options.items() if name in labels]
 
 
 def _word(value: Any) -> Any:

@@ -56,12 +56,6 @@ class YcsbForm(forms.Form):
         empty_label="the drive's own host",
     )
 
-    i_know_this_destroys_data = forms.BooleanField(
-        label="Also overwrite file systems and partition tables that are found on the drive",
-        required=False,
-        help_text="Without it a drive that holds data is refused, also what an earlier sweep left there.",
-    )
-
     def clean_threads(self) -> list[int]:
         """Return the thread counts; each must be one."""
         counts = [int(word) for word in self.cleaned_data["threads"].split(",") if word]

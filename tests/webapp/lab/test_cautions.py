@@ -4,23 +4,20 @@ import pytest
 from django.utils import timezone
 
 from results.models import Event
-from runners.campaigns.models import Campaign
-from runners.models import Device, Dispatch, DriveState, Host
+from runners.models import HAS_WRITTEN, Device, Dispatch, DriveState, Host
 from runners.orders import bind
-from runners.recipes.act_config import DESTROY
+from runners.retiring import retire_device, retire_host, take_device_back, take_host_back
 from runners.states import State
 from tests.runners.fake_host import FakeHost
 from tests.runners.ssh_host import HEALTH, PINNED
-from tests.webapp.lab.programs import allow
-from tests.webapp.lab.test_dispatches import ASKED
-from webapp.lab.cautions import LABEL_FIELD, cautions_at_binding, cautions_of, must_type_label
+from webapp.lab.cautions import cautions_at_binding, cautions_of
+from webapp.lab.consent import must_type_label
 
 pytestmark = pytest.mark.django_db
 
 EXT4 = "an ext2, ext3 or ext4 file system"
 DATA = {"signature": EXT4}
-PAGES = ["", "order/", "campaign/", "ycsb/"]
-SWEEP = {"preset": "micron-7450-rocksdb", "client": "java"}
+WRITTEN = {"log_bytes": 1}
 
 
 @pytest.fixture
@@ -46,18 +43,6 @@ def words(cautions):
     return [caution.words for caution in cautions]
 
 
-@pytest.fixture(autouse=True)
-def every_program_is_allowed(settings, tmp_path):
-    settings.LAB_PROGRAMS = str(allow(tmp_path / "programs.json"))
-
-
-def ask(client, device, part, label=None):
-    """Order by a page, with the label typed where one is given."""
-    asked = {"prepare/": {}, "order/": ASKED, "ycsb/": SWEEP}[part]
-    typed = {LABEL_FIELD: label or ""}
-    return client.post(f"/lab/devices/{device.pk}/{part}", asked | typed, follow=True).text
-
-
 @pytest.mark.parametrize(
     ("identity", "told"),
     [({"signature": None}, ["may hold data"]), (DATA, ["holds data"]), ({}, ["data unknown"])],
@@ -68,12 +53,57 @@ def test_data_on_a_drive_is_told_and_so_is_that_nobody_knows(device, identity, t
 
 
 def test_a_drive_that_a_run_has_written_since_it_was_bound_holds_nobody_else_s_data(device, dispatch, staff, fake):
-    Dispatch.objects.update(started_at=timezone.now())
+    Dispatch.objects.update(**WRITTEN, started_at=timezone.now())
     assert cautions_of(device) == []
     assert not must_type_label(device)
     bind(device.host, fake.drives[device.path], device.label, staff)
     assert words(cautions_of(device)) == ["may hold data"]
     assert must_type_label(device)
+
+
+@pytest.mark.parametrize("is_host", [False, True])
+def test_a_drive_that_was_out_of_service_meanwhile_may_hold_data_of_others(device, in_state, staff, is_host):
+    dispatch = in_state(State.DONE, **WRITTEN, started_at=timezone.now(), ended_at=timezone.now())
+    DriveState.objects.create(dispatch=dispatch, moment="after", drive_key=device.drive_key, document=DATA)
+    if is_host:
+        retire_host(device.host, staff, "lent", gives_up_what_is_there=True)
+        take_host_back(device.host, staff)
+    else:
+        retire_device(device, staff, "lent")
+        take_device_back(device, staff)
+    assert words(cautions_of(device)) == ["holds data"], "what was told last stands"
+    clean = {"signature": None}
+    DriveState.objects.create(dispatch=dispatch, moment="before", drive_key=device.drive_key, document=clean)
+    assert words(cautions_of(device)) == ["may hold data"]
+    Dispatch.objects.update(started_at=timezone.now())
+    assert cautions_of(device) == []
+
+
+@pytest.mark.parametrize(
+    ("state", "columns", "is_known"),
+    [
+        (State.RUNNING, {}, False),
+        (State.FAILED, {}, False),
+        (State.RUNNING, {"log_bytes": 1}, True),
+        (State.RUNNING, {"progress": {"tail": []}}, False),
+        (State.RUNNING, {"progress": {"tail": ["mkfs"]}}, True),
+        (State.COLLECTING, {"log_bytes": 1, "exit_status": 2}, False),
+        (State.REFUSED, {"log_bytes": 1}, False),
+        (State.CANCELLED, {"log_bytes": 1}, True),
+    ],
+)
+def test_what_a_drive_holds_is_known_only_of_a_run_that_drivetest_let_write(device, in_state, state, columns, is_known):
+    dispatch = in_state(state, started_at=timezone.now(), **columns)
+    assert dispatch.has_written is Dispatch.objects.filter(HAS_WRITTEN).exists()
+    assert must_type_label(device) is not is_known
+
+
+@pytest.mark.parametrize(
+    ("kind", "way"), [("local", "typing it says that this data is written over"), ("ssh", "must wipe it")]
+)
+def test_the_caution_says_who_lets_data_be_written_over(device, kind, way):
+    holding(device, **DATA)
+    assert way in cautions_of(over_ssh(device) if kind == "ssh" else device)[0].sentence
 
 
 @pytest.mark.parametrize(("identity", "is_file"), [({}, True), ({"backing": "/srv/drive.img"}, False)])
@@ -99,7 +129,7 @@ def test_what_was_told_last_counts_with_its_time(device, dispatch):
     [({}, ["list unknown"]), (HEALTH, ["not listed"]), (HEALTH | {"drives": ["loop:1:2"]}, [])],
 )
 def test_a_drive_that_its_host_s_operator_has_not_listed_is_told(device, dispatch, health, told):
-    Dispatch.objects.update(started_at=timezone.now())
+    Dispatch.objects.update(**WRITTEN, started_at=timezone.now())
     device = over_ssh(device, health=health)
     assert words(cautions_of(device)) == told
     clean = {"signature": None}
@@ -109,39 +139,6 @@ def test_a_drive_that_its_host_s_operator_has_not_listed_is_told(device, dispatc
 def test_the_time_of_the_list_is_that_of_the_last_check(device):
     *_, caution = cautions_of(over_ssh(device, health=HEALTH))
     assert datetime.fromtimestamp(1_800_000_000, UTC).strftime("%-d %B %Y, %H:%M UTC") in caution.sentence
-
-
-@pytest.mark.parametrize("part", PAGES)
-def test_cautions_stand_before_the_buttons_of_every_page_that_orders(lab_client, device, dispatch, part):
-    holding(device, **DATA)
-    text = lab_client.get(f"/lab/devices/{device.pk}/{part}").text
-    assert text.index(EXT4) < text.index(f'name="{LABEL_FIELD}"') < text.index('<button class="do">')
-    holding(device, signature=None)
-    Dispatch.objects.update(started_at=timezone.now())
-    text = lab_client.get(f"/lab/devices/{device.pk}/{part}").text
-    assert EXT4 not in text
-    assert LABEL_FIELD not in text
-
-
-@pytest.mark.parametrize("part", ["prepare/", "order/", "ycsb/"])
-def test_a_drive_that_holds_data_is_written_over_only_with_its_label_typed(lab_client, device, part):
-    holding(device, **DATA)
-    for label in (None, "fake"):
-        assert "expected the device&#x27;s label, fake drive" in ask(lab_client, device, part, label)
-        assert not Dispatch.objects.exists()
-    ask(lab_client, device, part, "fake drive")
-    assert Dispatch.objects.get().options[DESTROY] is True, "the label says so, and the host is told"
-
-
-def test_a_campaign_asks_for_the_label_too(lab_client, device):
-    holding(device, **DATA)
-    address = f"/lab/devices/{device.pk}/campaign/"
-    form = lab_client.get(address).context["form"]
-    terms = {field.html_name: field.value() for field in form if field.value() is not None}
-    assert "label, fake drive" in lab_client.post(address, terms).text
-    assert not Campaign.objects.exists()
-    lab_client.post(address, terms | {LABEL_FIELD: "fake drive"})
-    assert Campaign.objects.get().options[DESTROY] is True
 
 
 def test_a_device_is_renamed_by_its_own_form_and_the_history_keeps_both(lab_client, device):

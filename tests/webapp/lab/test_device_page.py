@@ -50,22 +50,6 @@ def test_the_states_of_a_drive_stand_on_its_page_and_on_that_of_the_dispatch(lab
     assert dispatch.preparation.evidence.sha256[:12] in text(lab_client.get(address(device)))
 
 
-def test_writing_over_data_is_ordered_only_where_it_is_ticked(lab_client, device):
-    lab_client.post(address(device, "prepare/"), {"i_know_this_destroys_data": "yes"})
-    assert Dispatch.objects.get().options == {"i_know_this_destroys_data": True}
-
-
-def test_a_host_over_ssh_takes_consent_from_its_operator_alone(lab_client, device):
-    for kind, is_offered in (("local", True), ("ssh", False)):
-        Host.objects.filter(pk=device.host_id).update(kind=kind, **({} if is_offered else PINNED))
-        for part in ("", "campaign/"):
-            page = text(lab_client.get(address(device, part)))
-            assert ('name="i_know_this_destroys_data"' in page) is is_offered
-            assert ("drivetest prep" in page) is not is_offered
-    lab_client.post(address(device, "prepare/"), {"i_know_this_destroys_data": "yes"})
-    assert Dispatch.objects.get().options == {}
-
-
 def test_no_sweep_is_offered_or_ordered_over_ssh(lab_client, device):
     assert address(device, "ycsb/") in text(lab_client.get(address(device)))
     Host.objects.filter(pk=device.host_id).update(kind="ssh", **PINNED)
@@ -103,15 +87,6 @@ def test_the_order_tells_beforehand_that_the_list_of_programs_is_missing(lab_cli
     assert said in text(lab_client.get(address(device, "ycsb/")))
     (tmp_path / "programs.json").write_text("{}")
     assert "would be refused" not in text(lab_client.get(address(device, "ycsb/")))
-
-
-def test_a_sweep_writes_over_data_only_where_it_is_ticked(lab_client, device):
-    asked = {"preset": "no-database", "client": "java"}
-    lab_client.post(address(device, "ycsb/"), asked)
-    lab_client.post(address(device, "ycsb/"), asked | {"i_know_this_destroys_data": "on"})
-    without, ticked = Dispatch.objects.order_by("pk")
-    assert "i_know_this_destroys_data" not in without.options
-    assert ticked.options["i_know_this_destroys_data"] is True
 
 
 def test_a_sweep_that_cannot_be_run_is_refused_with_the_reason(lab_client, device):

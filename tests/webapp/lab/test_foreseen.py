@@ -5,7 +5,6 @@ from django.utils import timezone
 
 from runners.campaigns.models import Campaign
 from runners.models import Device, Dispatch, Host
-from runners.states import State
 from tests.runners.ssh_host import HEALTH, PINNED
 from tests.webapp.lab.programs import NEEDED, allow
 from tests.webapp.lab.test_dispatches import ASKED
@@ -67,15 +66,8 @@ def test_a_drive_that_is_not_listed_or_was_not_found_takes_no_order(lab_client, 
 def test_data_that_a_host_over_ssh_told_of_is_not_ordered_over_whatever_is_typed(lab_client, device):
     over_ssh(device, drives=["file:lab1:8:5"])
     Device.objects.update(identity={"signature": "ext4"})
-    said, is_ordered = ordered(lab_client, device, "order/", ASKED | {"typed_label": "fake drive"})
+    said, is_ordered = ordered(
+        lab_client, device, "order/", ASKED | {"typed_label": "fake drive", "shown_signature": "ext4"}
+    )
     assert "refuses to write over it. Its operator wipes it there" in said
     assert not is_ordered
-
-
-def test_what_data_had_refused_is_not_ordered_again_as_it_was(lab_client, device, in_state):
-    dispatch = in_state(State.REFUSED, ended_at=timezone.now())
-    Device.objects.update(identity={"signature": "ext4"})
-    typed = {"typed_label": "fake drive"}
-    said = lab_client.post(f"/lab/dispatches/{dispatch.public_id}/retry/", typed, follow=True).text
-    assert "Not ordered again: /dev/fake0 holds ext4" in said
-    assert Dispatch.objects.count() == 1

@@ -1,0 +1,56 @@
+"""The consent to write over a drive, asked before each order by one part of a page (lab/type_label.html)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from runners.foreseen import SIGNATURE, last_identified
+from runners.models import Device
+from runners.recipes.act_config import DESTROY
+from runners.safety import may_be_told_to_destroy
+from webapp.lab.cautions import cautions_of, is_content_known
+
+LABEL_FIELD, SHOWN_FIELD = "typed_label", "shown_signature"
+
+
+def asked_of(device: Device) -> dict[str, Any]:
+    """Return what every page that orders on a device shows before its button."""
+    # What the order is compared with is read before what is shown: a change between the two refuses the order.
+    shown = _signature(device)
+    return {
+        "device": device,
+        "shown_signature": shown,
+        "cautions": cautions_of(device),
+        "must_type_label": must_type_label(device),
+        "is_wiped_at_host": not may_be_told_to_destroy(device),
+    }
+
+
+def must_type_label(device: Device) -> bool:
+    """Tell whether an order needs the device's label typed: data was recognised on it, or nobody knows that none is."""
+    document, _ = last_identified(device)
+    return SIGNATURE not in document or document[SIGNATURE] is not None or not is_content_known(device)
+
+
+def consented(device: Device, posted: Mapping[str, str], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an order's options with the consent that a page sent: the data that it showed is written over.
+
+    Only what is recognised has such a consent: where nobody told what a drive holds, drivetest refuses what it finds.
+    Raises ValueError where the drive holds something else than the page showed, or its label was not typed.
+    """
+    holds, shown = _signature(device), posted.get(SHOWN_FIELD, "")
+    if holds != shown:
+        raise ValueError(f"{device.path} holds {_words(holds)} by now; the page said {_words(shown)}; look again")
+    typed = posted.get(LABEL_FIELD, "").strip()
+    if must_type_label(device) and typed != device.label.strip():
+        raise ValueError(f"expected the device's label, {device.label}, typed to confirm; got {typed or 'nothing'}")
+    return {**options, DESTROY: True} if holds and may_be_told_to_destroy(device) else dict(options)
+
+
+def _signature(device: Device) -> str:
+    """Return what was recognised on a drive, as its host told last; empty for nothing, and where it did not tell."""
+    document, _ = last_identified(device)
+    return document.get(SIGNATURE) or ""
+
+
+def _words(signature: str) -> str:
+    return signature or "nothing that is recognised"
