@@ -1,8 +1,10 @@
 """Hosts and devices go out of service only when nothing of theirs is live, and come back with all that is known."""
 
+import threading
 from decimal import Decimal
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
 from results.models import Event
@@ -17,6 +19,7 @@ from runners.retiring import RetireError, retire_device, retire_host, take_devic
 from runners.states import State
 from tests.runners.lab import see
 from tests.runners.ssh_host import HEALTH, ssh_host
+from tests.runners.threads import in_threads, wait_until_somebody_waits
 
 pytestmark = pytest.mark.django_db
 
@@ -127,3 +130,24 @@ def test_no_drive_is_bound_to_a_retired_host(device, fake, staff):
     retire_host(device.host, staff, "scrapped")
     with pytest.raises(OutOfServiceError, match="Host local is retired"):
         bind(device.host, fake.drives["/dev/fake0"], "fake drive", staff)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("what", ["host", "device"])
+def test_an_order_waits_for_a_retirement_under_way_and_is_then_refused(retire, what, device, a_lab, staff):
+    refused = []
+
+    def give_order(device):
+        try:
+            order(device, a_lab, Order(Decimal(1), 60, 10), staff)
+        except OutOfServiceError as error:
+            refused.append(str(error))
+
+    ordering = threading.Thread(target=in_threads, args=[give_order, [Device.objects.get()]])
+    with transaction.atomic():
+        retire[what]()
+        ordering.start()
+        wait_until_somebody_waits()
+    ordering.join()
+    assert "is retired since" in refused[0]
+    assert not Dispatch.objects.exists()
