@@ -18,7 +18,7 @@ from runners.hosts.protocol import Detached
 from runners.left_behind import is_too_large, keep_what_is_left, nothing_runs
 from runners.models import Dispatch, Host
 from runners.recipes.stage import run_of
-from runners.stages import lab_host, stages_of
+from runners.stages import lab_host, run_dirs_of, stages_of
 from runners.states import FINAL, State
 
 log = logging.getLogger(__name__)
@@ -70,9 +70,9 @@ def _note_gone(host: Host, connect_host: Connect) -> None:
     left = Dispatch.objects.filter(LEFT_BEHIND, is_too_large(), run_dirs_removed_at=None, device__host=host)
     for dispatch in left.filter(ended_at__isnull=False).select_related(*RELATED).order_by("?")[:TURN_COUNT]:
         try:
-            way = lab_host(dispatch, connect_host)
-            runs = (run_of(dispatch.public_id, stage) for stage in stages_of(dispatch))
-            if all(way.status(run).state is Detached.ABSENT for run in runs):
+            # Each host by itself: asked as one they close telemetry that is not there, and so make its directory anew.
+            found = (connect_host(place).status(run) for place, run in run_dirs_of(dispatch))
+            if all(status.state is Detached.ABSENT for status in found):
                 Dispatch.objects.filter(pk=dispatch.pk).update(run_dirs_removed_at=timezone.now())
         except HostError as error:
             log.warning("%s: whether its run directories are on %s is not known: %s", dispatch, host, error)
