@@ -7,7 +7,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from results.models import Event
+from results.models import Event, Evidence, Preparation
 from runners import health
 from runners.campaigns.actions import Wanted, start
 from runners.campaigns.models import Campaign
@@ -92,6 +92,15 @@ def test_what_a_cancelled_run_left_is_lost_only_where_somebody_gives_it_up(runni
         retire_host(device.host, staff, "scrapped")
     retire_host(device.host, staff, "scrapped", gives_up_what_is_there=True)
     assert Event.objects.get(kind="host-retired").details == {"given_up": [running.public_id]}
+
+
+def test_what_an_earlier_version_handed_in_without_saying_when_is_not_lost(running, connect, device, staff):
+    kept = Evidence.objects.create(organisation=running.organisation, sha256="ab" * 32, size_bytes=1, filename="side")
+    made = Preparation.objects.create(drive_key=running.drive_key, evidence=kept)
+    cancel(running, staff)
+    assert see(running, connect) == State.CANCELLED
+    Dispatch.objects.update(preparation=made)
+    retire_host(device.host, staff, "scrapped")
 
 
 def test_a_run_that_was_cancelled_before_its_start_left_nothing(dispatch, connect, device, staff):
