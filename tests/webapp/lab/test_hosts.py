@@ -8,12 +8,14 @@ import pytest
 from django.utils import timezone
 
 from results.models import Event
+from runners import ycsb_hosts
 from runners.hosts.keys import public_key
 from runners.hosts.local import LocalHost
 from runners.hosts.protocol import FoundDrive, Identity
 from runners.models import Host
 from runners.orders import bind
 from tests.runners.ssh_host import HEALTH, PINNED, ssh_host
+from tests.webapp.lab.programs import allow
 
 pytestmark = pytest.mark.django_db
 
@@ -146,6 +148,48 @@ def test_this_machine_says_that_it_has_no_list_and_which_programs_a_sweep_may_ru
     assert "programs.json is not there" in page
     Path(settings.LAB_PROGRAMS).write_text('{"schema": "drivecert.programs/1", "programs": {"ycsb": {}, "mount": {}}}')
     assert "mount, ycsb" in lab_client.get("/lab/hosts/local/").text
+
+
+@pytest.mark.parametrize("written", [
+    "{", "[]", '{"schema": "drivecert.programs/1", "programs": 5}', '{"schema": "drivecert.programs/1"}',
+    '{"schema": "another/1", "programs": {"ycsb": {}}}',
+])  # fmt: skip
+def test_a_list_of_programs_that_is_none_is_said_to_be_none(lab_client, settings, tmp_path, written):
+    host = Host.objects.create(name="local", kind="local")
+    settings.LAB_PROGRAMS = str(tmp_path / "programs.json")
+    Path(settings.LAB_PROGRAMS).write_text(written)
+    assert "expected drivecert.programs/1" in lab_client.get("/lab/hosts/local/").text
+    assert "cannot be read as drivecert.programs/1" in ycsb_hosts.objection_to_programs(host, {"ycsb"})
+
+
+@pytest.mark.parametrize("question", ["stat", "read_bytes"])
+def test_a_list_of_programs_that_root_alone_may_read_is_not_said_to_be_wrong(
+    lab_client, settings, tmp_path, monkeypatch, question
+):
+    """Tests may run as root, who may read everything."""
+    host = Host.objects.create(name="local", kind="local")
+    settings.LAB_PROGRAMS = str(allow(tmp_path / "programs.json"))
+    monkeypatch.setattr(ycsb_hosts, "programs_path", lambda: OfRoot(settings.LAB_PROGRAMS, question))
+    assert ycsb_hosts.objection_to_programs(host, {"ycsb"}) == ""
+    assert "may be read by root alone" in lab_client.get("/lab/hosts/local/").text
+
+
+class OfRoot:
+    """A file of which nobody else is told the one or the other."""
+
+    def __init__(self, path, question):
+        self.path, self.question = Path(path), question
+
+    def stat(self):
+        return self._answer("stat")
+
+    def read_bytes(self):
+        return self._answer("read_bytes")
+
+    def _answer(self, question):
+        if self.question in {question, "stat"}:
+            raise PermissionError(13, "Permission denied")
+        return getattr(self.path, question)()
 
 
 def test_the_drives_of_this_machine_are_asked_for_when_the_page_is_opened(lab_client, monkeypatch):
