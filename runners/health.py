@@ -17,7 +17,7 @@ from runners.errors import HostError, StartFailedError
 from runners.hosts.ssh import SshHost
 from runners.machine import NOBODY, is_here, why_unknown
 from runners.models import Device, Host
-from runners.retired import retired_words
+from runners.out_of_service import retired_words
 
 # So many periods may pass without a check; one may fall out when a worker is restarted.
 PERIODS_WITHOUT = 3

@@ -19,9 +19,9 @@ from runners.campaigns.words import named
 from runners.locks import climbing
 from runners.models import UNCONFIRMED, Dispatch
 from runners.orders import Order, Place, order
+from runners.out_of_service import OutOfServiceError, hold_in_service
 from runners.recipes import RECIPES
 from runners.recipes.act_config import DESTROY
-from runners.retired import OutOfServiceError, hold_in_service
 from runners.states import FINAL, WORKER
 from runners.storable import storable
 

@@ -14,7 +14,7 @@ from runners.campaigns.models import Campaign
 from runners.campaigns.terms import Terms
 from runners.models import Device, Dispatch, Host
 from runners.orders import Order, bind, cancel, order
-from runners.retired import OutOfServiceError
+from runners.out_of_service import OutOfServiceError
 from runners.retiring import RetireError, retire_device, retire_host, take_device_back, take_host_back
 from runners.states import State
 from tests.runners.lab import see

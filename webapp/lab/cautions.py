@@ -13,8 +13,8 @@ from runners.campaigns.terms import Terms
 from runners.foreseen import SIGNATURE, is_listed, last_bound_at, last_identified
 from runners.health import told_at
 from runners.models import Device, Dispatch, Host
+from runners.out_of_service import out_of_service
 from runners.recipes.act_config import DESTROY
-from runners.retired import out_of_service
 from runners.safety import may_be_told_to_destroy
 from webapp.templatetags.units import counted, duration, moment
 

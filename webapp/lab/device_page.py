@@ -8,8 +8,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from results.models import Preparation
 from runners.models import Device, DriveState, Host
 from runners.orders import Order
+from runners.out_of_service import out_of_service, retirement_of
 from runners.recipes.act_config import DESTROY
-from runners.retired import out_of_service, retirement_of
 from runners.safety import may_be_told_to_destroy, may_certify
 from runners.ycsb_hosts import missing_programs
 from webapp.accounts.requests import UserRequest, staff_only

@@ -13,7 +13,7 @@ from runners.host_place import state_place
 from runners.hosts.keys import fingerprint
 from runners.left_behind import unkept
 from runners.models import Host
-from runners.retired import retired_words, retirement_of
+from runners.out_of_service import retired_words, retirement_of
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.host_drives import drives_of
 from webapp.lab.host_form import HostForm, PlaceForm
