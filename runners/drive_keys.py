@@ -4,6 +4,7 @@ The grammar is that of docs/formats.md, and crates/device/src/drive.rs holds to 
 """
 
 import re
+from collections.abc import Iterable
 
 # What has no name of its own is named after its machine: the host's name, and a mark of the machine's id.
 # Source: runners/drivetest/crates/device/src/system.rs, place().
@@ -31,3 +32,8 @@ def unmarked(now: str) -> str:
 def is_same_drive(one: str, other: str) -> bool:
     """Tell whether two keys are of one drive, whichever of them is of an earlier drivetest."""
     return one in keys_of(other) or other in keys_of(one)
+
+
+def is_among(key: str, others: Iterable[str]) -> bool:
+    """Tell whether a key is of the same drive as one of these."""
+    return any(is_same_drive(key, other) for other in others)

@@ -16,7 +16,7 @@ from runners.hosts.connections import COMMAND
 from runners.hosts.keys import fingerprint, public_key
 from runners.locks import hold_host
 from runners.models import UNCONFIRMED, Device, Dispatch, Host
-from runners.retired import retired_words
+from runners.out_of_service import retired_words
 from runners.states import LIVE
 
 PROGRAM = "/usr/local/sbin/drivetest"

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Q
 
 from results.models import Event
-from runners.drive_keys import is_same_drive
+from runners.drive_keys import is_among
 from runners.health import told_at
 from runners.models import Device, Dispatch, DriveState, Host
 from runners.orders import YCSB, Order
@@ -60,7 +60,7 @@ def is_listed(host: Host, drive_key: str) -> bool | None:
     listed = host.health.get("drives")
     if host.kind != Host.Kind.SSH or listed is None:
         return None
-    return any(is_same_drive(key, drive_key) for key in listed)
+    return is_among(drive_key, listed)
 
 
 def _by_last_check(device: Device) -> Iterator[str]:

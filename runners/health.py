@@ -12,12 +12,12 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from runners.drive_keys import keys_of
+from runners.drive_keys import is_among
 from runners.errors import HostError, StartFailedError
 from runners.hosts.ssh import SshHost
 from runners.machine import NOBODY, is_here, why_unknown
 from runners.models import Device, Host
-from runners.retired import retired_words
+from runners.out_of_service import retired_words
 
 # So many periods may pass without a check; one may fall out when a worker is restarted.
 PERIODS_WITHOUT = 3
@@ -159,7 +159,7 @@ def _drives(told: dict[str, Any]) -> Iterable[str]:
 def _device(lab_host: SshHost, device: Device, listed: list[str]) -> dict[str, Any]:
     """Return where a bound device is now and whether it may be loaded; that it is away speaks against itself only."""
     paths = lab_host.find(device.drive_key, device.size_bytes)
-    is_listed = any(device.drive_key in keys_of(key) or key in keys_of(device.drive_key) for key in listed)
+    is_listed = is_among(device.drive_key, listed)
     return {"label": device.label, "drive_key": device.drive_key, "paths": paths, "listed": is_listed}
 
 

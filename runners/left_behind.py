@@ -23,6 +23,11 @@ KEPT, TOO_LARGE = "evidence-kept", "evidence-too-large"
 OUTPUTS = (LOG_FILE, SIDE_FILE, "stdout", "stderr")
 # Who ran there, and how that ended. A directory that was closed before any start has an end too, of no program.
 PROCESS, END = "pid", "exit"
+# Handed in, also by versions that did not write down when, or never begun: nothing there is missing here.
+STORED = Q(taken_in_at__isnull=False) | Q(submission__isnull=False) | Q(preparation__isnull=False)
+IS_STORED = STORED | Q(is_never_started=True)
+# Whatever they left is no run, and was not handed in: it is kept as it is before it is removed.
+LEFT_BEHIND = Q(state__in=[State.CANCELLED, State.LOST])
 
 
 def nothing_runs(dispatch: Dispatch, host: LabHost) -> bool:
@@ -79,8 +84,8 @@ def unkept(host: Host) -> QuerySet[Dispatch]:
     about = {"subject_type": "dispatch", "subject_id": OuterRef("public_id")}
     is_kept = Exists(Event.objects.filter(kind=KEPT, details__kind=Evidence.Kind.RUN, **about))
     has_run = Q(started_at__isnull=False) | Q(state=State.LOST)
-    ended = Dispatch.objects.filter(has_run, state__in=[State.CANCELLED, State.LOST], ended_at__isnull=False)
-    left = ended.filter(device__host=host, run_dirs_removed_at=None, taken_in_at=None, is_never_started=False)
+    ended = Dispatch.objects.filter(LEFT_BEHIND, ~IS_STORED, has_run, ended_at__isnull=False)
+    left = ended.filter(device__host=host, run_dirs_removed_at=None)
     return left.exclude(is_kept).order_by("pk")
 
 

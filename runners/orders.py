@@ -19,8 +19,8 @@ from runners.drive_keys import keys_of, unmarked
 from runners.hosts.protocol import Identity
 from runners.machine import machine_id
 from runners.models import UNCONFIRMED, Device, Dispatch, Host, Step
+from runners.out_of_service import BACK, hold_host_in_service, hold_in_service, record
 from runners.recipes.act_config import DESTROY
-from runners.retired import BACK, hold_host_in_service, hold_in_service, record
 from runners.states import FINAL, State
 from runners.storable import storable
 from runners.ycsb_hosts import objection_to_hosts

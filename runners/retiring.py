@@ -19,7 +19,7 @@ from runners.claim import CAMPAIGN_OPEN
 from runners.left_behind import unkept
 from runners.locks import hold_drive, hold_host
 from runners.models import UNCONFIRMED, Device, Dispatch, Host
-from runners.retired import BACK, RETIRED, record
+from runners.out_of_service import BACK, RETIRED, record
 from runners.states import FINAL
 from runners.storable import storable
 

@@ -8,29 +8,24 @@ import logging
 from datetime import timedelta
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from results.evidence_store import EvidenceDamagedError, StoreError
 from runners.errors import HostError, HostSilentError
 from runners.hosts import Connect, connect, is_within_reach
 from runners.hosts.protocol import Detached
-from runners.left_behind import is_too_large, keep_what_is_left, nothing_runs
+from runners.left_behind import IS_STORED, LEFT_BEHIND, is_too_large, keep_what_is_left, nothing_runs
 from runners.models import Dispatch, Host
 from runners.recipes.stage import run_of
-from runners.stages import lab_host, stages_of
-from runners.states import FINAL, State
+from runners.stages import lab_host, run_dirs_of, stages_of
+from runners.states import FINAL
 
 log = logging.getLogger(__name__)
 
 RELATED = ("device__host", "load_host", "organisation", "ordered_by")
 # A turn is short: a host is asked for others again in the next one.
 TURN_COUNT = 20
-# Handed in, also by versions that did not write down when, or never begun: nothing there is missing here.
-STORED = Q(taken_in_at__isnull=False) | Q(submission__isnull=False) | Q(preparation__isnull=False)
-IS_STORED = STORED | Q(is_never_started=True)
-# Whatever they left is no run, and was not handed in: it is kept as it is before it is removed.
-LEFT_BEHIND = Q(state__in=[State.CANCELLED, State.LOST])
 
 
 def remove_old(host: Host, connect_host: Connect = connect) -> None:
@@ -70,9 +65,9 @@ def _note_gone(host: Host, connect_host: Connect) -> None:
     left = Dispatch.objects.filter(LEFT_BEHIND, is_too_large(), run_dirs_removed_at=None, device__host=host)
     for dispatch in left.filter(ended_at__isnull=False).select_related(*RELATED).order_by("?")[:TURN_COUNT]:
         try:
-            way = lab_host(dispatch, connect_host)
-            runs = (run_of(dispatch.public_id, stage) for stage in stages_of(dispatch))
-            if all(way.status(run).state is Detached.ABSENT for run in runs):
+            # Each host by itself: asked as one they close telemetry that is not there, and so make its directory anew.
+            found = (connect_host(place).status(run) for place, run in run_dirs_of(dispatch))
+            if all(status.state is Detached.ABSENT for status in found):
                 Dispatch.objects.filter(pk=dispatch.pk).update(run_dirs_removed_at=timezone.now())
         except HostError as error:
             log.warning("%s: whether its run directories are on %s is not known: %s", dispatch, host, error)

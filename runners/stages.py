@@ -1,14 +1,16 @@
 """The stages of a dispatch: which one runs, what follows it, and on which host each is."""
 
+from collections.abc import Iterable
+
 from django.db import transaction
 from django.db.models import F
 
 from runners import exits
 from runners.hosts import Connect
 from runners.hosts.protocol import LabHost, ProgramStatus
-from runners.models import Dispatch, StageEnd
+from runners.models import Dispatch, Host, StageEnd
 from runners.recipes import RECIPES, ycsb
-from runners.recipes.stage import Role, Stage, run_of
+from runners.recipes.stage import Role, Stage, beside_run, run_of
 from runners.states import State
 from runners.storable import storable
 from runners.two_hosts import TwoHosts
@@ -106,3 +108,24 @@ def lab_host(dispatch: Dispatch, connect: Connect) -> LabHost:
     stages = stages_of(dispatch)
     elsewhere = frozenset(run_of(dispatch.public_id, stage) for stage in stages if stage.role is Role.LOAD)
     return TwoHosts(database, connect(dispatch.load_host), elsewhere, ycsb.beside(dispatch))
+
+
+def run_dirs_of(dispatch: Dispatch, stages: Iterable[Stage] | None = None) -> list[tuple[Host, str]]:
+    """Return each run directory of these stages, by default of all, with the host that it is on by itself.
+
+    Beside a stage whose requests come from a second host there is one on the drive's.
+    """
+    found = []
+    for stage in stages_of(dispatch) if stages is None else stages:
+        run = run_of(dispatch.public_id, stage)
+        if stage.role is Role.LOAD and dispatch.load_host is not None:
+            found += [(dispatch.load_host, run), (dispatch.device.host, beside_run(run))]
+        else:
+            found.append((dispatch.device.host, run))
+    return found
+
+
+def begun_stages(dispatch: Dispatch) -> list[Stage]:
+    """Return the stages whose turn has come: only of these anything was put on a host."""
+    ended = set(dispatch.stage_ends.values_list("ordinal", flat=True))
+    return [stage for ordinal, stage in enumerate(stages_of(dispatch)) if ordinal in ended | {dispatch.stage}]

@@ -27,13 +27,13 @@ ASK_PERIOD_S = 1
 
 
 def stop_load_elsewhere(dispatch_id: int, connect_host: Connect) -> bool:
-    """Ask the load of a cancelled dispatch on its second host to end; False where there is none, or it runs on."""
+    """Ask the load of a cancelled dispatch on its second host to end, and tell whether it has; one may yet begin."""
     cancelled = Dispatch.objects.filter(state=State.RUNNING, cancel_requested_at__isnull=False)
     dispatch = cancelled.select_related("device__host", "load_host").filter(pk=dispatch_id).first()
     if dispatch is None or dispatch.load_host is None or current(dispatch).role is not Role.LOAD:
         return False
     try:
-        return connect_host(dispatch.load_host).stop(current_run(dispatch)).state is not Detached.RUNNING
+        return connect_host(dispatch.load_host).stop(current_run(dispatch)).state is Detached.ENDED
     except HostError as error:
         log.info("%s: %s was not asked to end its load: %s", dispatch, dispatch.load_host, error)
         return False
@@ -56,11 +56,11 @@ class Stopper:
         due = set(cancelled.filter(device__host__in=waited_for, load_host__isnull=False).values_list("pk", flat=True))
         self.asked = {pk: future for pk, future in self.asked.items() if pk in due}
         for pk in due:
-            if pk not in self.asked or _runs_on(self.asked[pk]):
+            if pk not in self.asked or _is_to_be_asked_again(self.asked[pk]):
                 self.asked[pk] = self.pool.submit(_stop_in_thread, pk, connect_host)
 
 
-def _runs_on(asked: Future[bool]) -> bool:
+def _is_to_be_asked_again(asked: Future[bool]) -> bool:
     return asked.done() and not asked.result()
 
 

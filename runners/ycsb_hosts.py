@@ -35,7 +35,7 @@ def programs_path() -> Path:
 def missing_programs(host: Host) -> str:
     """Say that a host has no list of programs that a sweep may run; empty where it has, or where that is not known."""
     path = programs_path()
-    if not _is_ours(host) or path.exists():
+    if not _is_ours(host) or not _is_missing(path):
         return ""
     return f"{path} is not there: the operator of {host} lists in it which programs a sweep may run (docs/lab.md)"
 
@@ -49,7 +49,7 @@ def objection_to_programs(host: Host, needed: Set[str]) -> str:
     if missing or not _is_ours(host):
         return missing
     try:
-        allowed = _allowed()
+        allowed = allowed_programs()
     except PermissionError:
         return ""
     except (OSError, ValueError) as error:
@@ -61,12 +61,29 @@ def objection_to_programs(host: Host, needed: Set[str]) -> str:
     return f"{allows}; the operator of {host} adds them (docs/lab.md)"
 
 
-def _allowed() -> set[str]:
-    """Return the programs that this machine's operator allows. Raises OSError and ValueError."""
+def allowed_programs() -> set[str]:
+    """Return the programs that this machine's operator allows.
+
+    Raises OSError where the list cannot be read, PermissionError where only root may, and ValueError where it is none.
+    """
     document = json.loads(programs_path().read_bytes())
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise ValueError("it is another document")
-    return set(document.get("programs") or ())
+    programs = document.get("programs")
+    if not isinstance(programs, dict):
+        raise ValueError(f"programs: expected an object, got {type(programs).__name__}")  # noqa: TRY004 - of a file
+    return set(programs)
+
+
+def _is_missing(path: Path) -> bool:
+    """Tell whether a file is certainly not there; of one in a directory of root alone nobody else knows."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except PermissionError:
+        return False
+    return False
 
 
 def _is_ours(host: Host) -> bool:

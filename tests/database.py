@@ -18,7 +18,11 @@ def copy_template(name):
     with connection._nodb_cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(hashtext(%s))", [name])  # until this connection closes
         if not connection.creation._database_exists(cursor, name):
-            migrate_into(name)
+            try:
+                migrate_into(name)
+            except BaseException:  # also an interrupt: the next worker would copy half of it
+                drop_template(name)
+                raise
     connection.settings_dict["TEST"]["TEMPLATE"] = name
 
 

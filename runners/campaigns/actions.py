@@ -14,7 +14,7 @@ from runners.constraints import is_second
 from runners.models import Device
 from runners.orders import CANCEL_ASKED, REASON_AT_MOST
 from runners.orders import cancel as cancel_dispatch
-from runners.retired import hold_in_service
+from runners.out_of_service import hold_in_service
 from runners.storable import storable
 
 PROFILE = "operational-database"

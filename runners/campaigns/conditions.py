@@ -9,17 +9,17 @@ from decimal import Decimal
 
 from results.models import Visibility
 from results.rules.words import counted
-from runners.campaigns.drive_changes import resets_of_tests, states_of
+from runners.campaigns.drive_changes import states_of
 from runners.campaigns.ladder import Rung
 from runners.campaigns.missing import asked_duration_s, fault_of_test, pair_at
 from runners.campaigns.models import Campaign
 from runners.campaigns.outcome import Purpose
+from runners.campaigns.prepared import TESTS, fault_of_preparation, preparation_of
 from runners.campaigns.terms import STRESS_FACTOR
 from runners.campaigns.words import named, nx
 from runners.safety import may_certify
 
-REVIEWED = frozenset({Visibility.PUBLIC, Visibility.EMBARGOED, Visibility.SUPERSEDED})
-TESTS = (Purpose.LOAD, Purpose.STRESS)
+REVIEWED = frozenset({Visibility.PUBLIC, Visibility.EMBARGOED})
 STATES_COUNT = 2 * len(TESTS)  # before and after each
 Pair = Mapping[Purpose, Rung]
 
@@ -57,11 +57,9 @@ def _real(campaign: Campaign) -> Condition:
 
 def _prepared(pair: Pair, rungs: Sequence[Rung]) -> Condition:
     name = "one preparation with evidence, after the last format or trim"
-    preps = [rung.dispatch for rung in rungs if rung.outcome.purpose is Purpose.PREP and rung.dispatch.preparation_id]
-    if not preps:
-        return Condition(name, False, "no whole preparation in this campaign")
-    changes = resets_of_tests(list(pair.values()), rungs)
-    return Condition(name, not changes, changes[0] if changes else f"by {preps[-1]}; no trim is known since")
+    if fault := fault_of_preparation(pair, rungs):
+        return Condition(name, False, fault)
+    return Condition(name, True, f"by {preparation_of(pair)}; not formatted or trimmed since")
 
 
 def _test(campaign: Campaign, purpose: Purpose, pair: Pair) -> Condition:

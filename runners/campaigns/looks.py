@@ -19,6 +19,7 @@ from runners.campaigns.words import named
 from runners.locks import climbing
 from runners.models import UNCONFIRMED, Dispatch
 from runners.orders import Order, Place, order
+from runners.out_of_service import OutOfServiceError, hold_in_service
 from runners.recipes import RECIPES
 from runners.recipes.act_config import DESTROY
 from runners.states import FINAL, WORKER
@@ -87,16 +88,23 @@ def _order(campaign: Campaign, run: Run) -> None:
     if recipe not in RECIPES:
         _note(campaign, f"waits for the recipe {recipe}, which this register does not have")
         return
-    with transaction.atomic():
-        number = campaign.steps_count + 1
-        found = Campaign.objects.filter(pk=campaign.pk, state=Campaign.State.ACTIVE, steps_count=campaign.steps_count)
-        if not found.update(steps_count=number, reason=f"{named(run.purpose, run.nx)}: {run.reason}", next_at=None):
-            return
-        place = Place(campaign, number, run.purpose, _retried(campaign, run))
-        dispatch = order(
-            campaign.device, campaign.organisation, _asked(campaign, run, recipe), campaign.ordered_by, place
-        )
-        _enter(campaign, Kind.ORDERED, f"{named(run.purpose, run.nx)}: {run.reason}", dispatch)
+    try:
+        with transaction.atomic():
+            # The drive first, then the campaign's row, as where a campaign is started: else each waits for the other.
+            hold_in_service(campaign.device)
+            _order_held(campaign, run, recipe)
+    except OutOfServiceError as error:
+        _change(campaign, Kind.PAUSED, str(error), state=Campaign.State.PAUSED)
+
+
+def _order_held(campaign: Campaign, run: Run, recipe: str) -> None:
+    number = campaign.steps_count + 1
+    found = Campaign.objects.filter(pk=campaign.pk, state=Campaign.State.ACTIVE, steps_count=campaign.steps_count)
+    if not found.update(steps_count=number, reason=f"{named(run.purpose, run.nx)}: {run.reason}", next_at=None):
+        return
+    place = Place(campaign, number, run.purpose, _retried(campaign, run))
+    dispatch = order(campaign.device, campaign.organisation, _asked(campaign, run, recipe), campaign.ordered_by, place)
+    _enter(campaign, Kind.ORDERED, f"{named(run.purpose, run.nx)}: {run.reason}", dispatch)
 
 
 def _retried(campaign: Campaign, run: Run) -> Dispatch | None:

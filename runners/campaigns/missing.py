@@ -10,6 +10,7 @@ from runners.campaigns.drive_changes import changes_of_tests
 from runners.campaigns.ladder import Rung
 from runners.campaigns.models import Campaign
 from runners.campaigns.outcome import Purpose, Result
+from runners.campaigns.prepared import preparation_of
 from runners.campaigns.terms import terms_of
 from runners.campaigns.votes import certified_nx
 from runners.campaigns.words import named
@@ -22,11 +23,12 @@ def missing_for_certificate(campaign: Campaign, nx: Decimal | None, rungs: Seque
     What review adds (which product it is, whether the drive was trimmed) is asked by the certificate itself.
     """
     missing = [] if may_certify(campaign.device) else ["the device is virtual: no run on it certifies"]
-    if not any(rung.outcome.purpose is Purpose.PREP and rung.dispatch.preparation_id for rung in rungs):
+    pair = {} if nx is None else pair_at(nx, rungs)
+    if not any(rung.dispatch.preparation_id for rung in rungs) and preparation_of(pair) is None:
         missing.append("prep of the drive")
     if nx is None:
         return [*missing, "a load that passes both tests"]
-    return [*missing, *_of_tests(campaign, pair_at(nx, rungs), rungs)]
+    return [*missing, *_of_tests(campaign, pair, rungs)]
 
 
 def _of_tests(campaign: Campaign, pair: Mapping[Purpose, Rung], rungs: Sequence[Rung]) -> Iterator[str]:

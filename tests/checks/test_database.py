@@ -30,3 +30,18 @@ def test_the_first_worker_makes_the_template_and_the_end_drops_it(monkeypatch):
     assert (made, connection.settings_dict["TEST"]["TEMPLATE"], is_there(name)) == ([name], name, True)
     drop_template(name)
     assert not is_there(name)
+
+
+@pytest.mark.django_db
+def test_of_migrations_that_failed_no_half_migrated_template_is_left(monkeypatch):
+    name = template_name(uuid.uuid4().hex)
+
+    def fail_half_way(name):
+        with connection._nodb_cursor() as cursor:
+            cursor.execute(f"CREATE DATABASE {name}")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(database, "migrate_into", fail_half_way)
+    with pytest.raises(KeyboardInterrupt):
+        copy_template(name)
+    assert not is_there(name)

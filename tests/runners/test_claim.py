@@ -1,8 +1,7 @@
 import threading
-import time
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from runners.claim import claim
@@ -13,27 +12,9 @@ from runners.orders import cancel, declare_ended
 from runners.states import LIVE, State
 from runners.steps import advance
 from tests.runners.lab import look_at_all
+from tests.runners.threads import in_threads, wait_until_somebody_waits
 
 THREADS = 8
-
-
-def in_threads(work, arguments):
-    """Run `work` for every argument at the same moment, each on a connection of its own; return what they gave."""
-    gate, given = threading.Barrier(len(arguments)), []
-
-    def run(argument):
-        gate.wait()
-        try:
-            given.append(work(argument))
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=[argument]) for argument in arguments]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return given
 
 
 @pytest.mark.django_db
@@ -234,19 +215,6 @@ def test_a_claim_waits_for_the_one_before_it_to_know_the_newest_generation(in_st
     claiming.join()
     dispatch.refresh_from_db()
     assert dispatch.generation == 6
-
-
-def wait_until_somebody_waits():
-    with connection.cursor() as cursor:
-        for _ in range(1000):
-            cursor.execute(
-                "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = "
-                "(SELECT oid FROM pg_database WHERE datname = current_database())"
-            )
-            if cursor.fetchone()[0]:
-                return
-            time.sleep(0.01)
-    pytest.fail("nobody waits for the drive")
 
 
 @pytest.mark.django_db(transaction=True)

@@ -11,7 +11,7 @@ from runners.models import Dispatch, Host
 from runners.moves import put_off
 from runners.orders import cancel
 from runners.states import FINAL, State
-from tests.runners.test_claim import in_threads
+from tests.runners.threads import in_threads
 
 pytestmark = pytest.mark.django_db
 

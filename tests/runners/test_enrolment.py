@@ -15,6 +15,7 @@ from runners.hosts.keys import fingerprint, key_path, public_key
 from runners.hosts.protocol import FoundDrive, Identity
 from runners.models import Device, Host
 from runners.orders import bind
+from runners.retiring import retire_host, take_host_back
 from runners.states import LIVE, State
 from tests.runners.ssh_host import PINNED, ssh_host
 
@@ -107,6 +108,18 @@ def test_a_host_is_not_pinned_anew_while_something_may_run_there(in_state, staff
         enrol("lab-1", Pins(**PINNED | {"address": "192.0.2.2"}), staff)
     host.refresh_from_db()
     assert (host.address == PINNED["address"]) is is_refused
+
+
+def test_a_retired_host_is_neither_pinned_anew_nor_checked_until_it_is_back(staff):
+    host = ssh_host()
+    retire_host(host, staff, "scrapped")
+    with pytest.raises(ValueError, match=r"lab-1: retired since .*; take it back into service on its page first"):
+        enrol("lab-1", Pins(**PINNED), staff)
+    with pytest.raises(CommandError, match=r"lab-1: retired since .*; take it back"):
+        call_command("check_host", "lab-1")
+    assert Host.objects.get().checked_at is None
+    take_host_back(host, staff)
+    assert enrol("lab-1", Pins(**PINNED), staff) == host
 
 
 def test_this_machine_is_not_turned_into_a_host_over_ssh(device, staff):

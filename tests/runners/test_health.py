@@ -14,7 +14,7 @@ from runners.hosts.protocol import FoundDrive
 from runners.models import Device
 from runners.states import State
 from tests.runners.ssh_host import HEALTH, PINNED, ssh_host
-from tests.runners.test_claim import in_threads
+from tests.runners.threads import in_threads
 
 pytestmark = pytest.mark.django_db
 MIB = 1024 * 1024

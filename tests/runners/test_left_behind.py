@@ -58,6 +58,30 @@ def test_what_was_too_large_and_was_removed_at_the_host_is_said_to_stay_no_more(
     assert not Evidence.objects.exists()
 
 
+def test_of_two_hosts_every_directory_has_to_be_gone_and_asking_makes_none_anew(
+    loading, connect_both, fake, sender, staff, settings
+):
+    settings.UPLOAD_MAX_BYTES = 10
+    cancel(loading, staff)
+    while see(loading, connect_both) == State.RUNNING:
+        for host in (fake, sender):
+            for run, program in host.programs.items():
+                if program.is_running:
+                    host.files.setdefault(run, {})["stdout"] = b"more than ten bytes"
+                    host.end(run, 0)
+    assert not remove(age(loading), connect_both)
+    assert Event.objects.filter(kind="evidence-too-large").exists()
+    for host in (fake, sender):
+        for run in list(host.programs):
+            if run != beside_of(loading):
+                host.lose(run)
+    assert not remove(loading, connect_both)
+    fake.lose(beside_of(loading))
+    fake.stops_count = 0
+    assert remove(loading, connect_both)
+    assert (fake.stops_count, fake.programs) == (0, {})
+
+
 @pytest.mark.parametrize(("more_bytes", "is_kept"), [(0, False), (10**7, True)])
 def test_what_was_too_large_is_kept_once_more_may_be(cancelled, connect, settings, more_bytes, is_kept):
     settings.UPLOAD_MAX_BYTES = 10

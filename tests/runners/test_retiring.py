@@ -1,22 +1,25 @@
 """Hosts and devices go out of service only when nothing of theirs is live, and come back with all that is known."""
 
+import threading
 from decimal import Decimal
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
-from results.models import Event
+from results.models import Event, Evidence, Preparation
 from runners import health
 from runners.campaigns.actions import Wanted, start
 from runners.campaigns.models import Campaign
 from runners.campaigns.terms import Terms
 from runners.models import Device, Dispatch, Host
 from runners.orders import Order, bind, cancel, order
-from runners.retired import OutOfServiceError
+from runners.out_of_service import OutOfServiceError
 from runners.retiring import RetireError, retire_device, retire_host, take_device_back, take_host_back
 from runners.states import State
 from tests.runners.lab import see
 from tests.runners.ssh_host import HEALTH, ssh_host
+from tests.runners.threads import in_threads, wait_until_somebody_waits
 
 pytestmark = pytest.mark.django_db
 
@@ -91,6 +94,15 @@ def test_what_a_cancelled_run_left_is_lost_only_where_somebody_gives_it_up(runni
     assert Event.objects.get(kind="host-retired").details == {"given_up": [running.public_id]}
 
 
+def test_what_an_earlier_version_handed_in_without_saying_when_is_not_lost(running, connect, device, staff):
+    kept = Evidence.objects.create(organisation=running.organisation, sha256="ab" * 32, size_bytes=1, filename="side")
+    made = Preparation.objects.create(drive_key=running.drive_key, evidence=kept)
+    cancel(running, staff)
+    assert see(running, connect) == State.CANCELLED
+    Dispatch.objects.update(preparation=made)
+    retire_host(device.host, staff, "scrapped")
+
+
 def test_a_run_that_was_cancelled_before_its_start_left_nothing(dispatch, connect, device, staff):
     cancel(dispatch, staff)
     assert see(dispatch, connect) == State.CANCELLED
@@ -127,3 +139,24 @@ def test_no_drive_is_bound_to_a_retired_host(device, fake, staff):
     retire_host(device.host, staff, "scrapped")
     with pytest.raises(OutOfServiceError, match="Host local is retired"):
         bind(device.host, fake.drives["/dev/fake0"], "fake drive", staff)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("what", ["host", "device"])
+def test_an_order_waits_for_a_retirement_under_way_and_is_then_refused(retire, what, device, a_lab, staff):
+    refused = []
+
+    def give_order(device):
+        try:
+            order(device, a_lab, Order(Decimal(1), 60, 10), staff)
+        except OutOfServiceError as error:
+            refused.append(str(error))
+
+    ordering = threading.Thread(target=in_threads, args=[give_order, [Device.objects.get()]])
+    with transaction.atomic():
+        retire[what]()
+        ordering.start()
+        wait_until_somebody_waits()
+    ordering.join()
+    assert "is retired since" in refused[0]
+    assert not Dispatch.objects.exists()

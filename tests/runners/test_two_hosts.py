@@ -186,6 +186,19 @@ def test_the_worker_asks_once_a_second_and_no_more_once_it_has_ended(loading, co
     assert (sender.stops_count, sender.programs[load_of(loading)].is_running) == (3, False)
 
 
+def test_a_load_that_begins_after_the_first_ask_is_ended_too(loading, connect_both, sender, staff, monkeypatch):
+    """A look that was under way when the cancel came starts it a moment later."""
+    monkeypatch.setattr("runners.stopping.close_old_connections", lambda: None)  # of a thread, here the test's own
+    sender.lose(load_of(loading))
+    cancel(loading, staff)
+    stopper, host_id = Stopper(), loading.device.host_id
+    stopper.pool = InThisThread()
+    ask_at_once(stopper, {host_id}, connect_both)
+    sender.start(load_of(loading), loading.drive_key, loading.generation + 1, [])
+    ask_at_once(stopper, {host_id}, connect_both)
+    assert not sender.programs[load_of(loading)].is_running
+
+
 def test_nobody_asks_where_no_host_is_waited_for(loading, connect_both, sender, staff, django_assert_num_queries):
     cancel(loading, staff)
     with django_assert_num_queries(0):

@@ -15,7 +15,7 @@ from runners.campaigns.terms import Terms
 from runners.foreseen import SIGNATURE, in_service_since, is_listed, last_identified
 from runners.health import told_at
 from runners.models import HAS_WRITTEN, Device, Dispatch, Host
-from runners.retired import out_of_service
+from runners.out_of_service import out_of_service
 from runners.states import State
 from webapp.templatetags.units import counted, duration, moment
 

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from results.models import Preparation
 from runners.models import Device, DriveState, Host
 from runners.orders import Order
-from runners.retired import out_of_service, retirement_of
+from runners.out_of_service import out_of_service, retirement_of
 from runners.safety import may_certify
 from runners.ycsb_hosts import missing_programs
 from webapp.accounts.requests import UserRequest, staff_only

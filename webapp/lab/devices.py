@@ -13,8 +13,8 @@ from runners.hosts import connect
 from runners.hosts.protocol import Identity
 from runners.models import Device, Host
 from runners.orders import bind
+from runners.out_of_service import OutOfServiceError, retired_words
 from runners.plain_files import MIB_BYTES
-from runners.retired import OutOfServiceError, retired_words
 from runners.safety import objections_to_binding
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.cautions import cautions_at_binding

@@ -13,7 +13,7 @@ from runners.campaigns.actions import open_on
 from runners.foreseen import refusal_foreseen
 from runners.models import Device, Dispatch
 from runners.orders import Order
-from runners.retired import out_of_service
+from runners.out_of_service import out_of_service
 from runners.safety import may_certify
 from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, staff_only

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.utils import timezone
 
-from runners.drive_keys import is_same_drive, keys_of
+from runners.drive_keys import is_same_drive
 from runners.errors import HostError
+from runners.foreseen import is_listed
 from runners.health import told_at
 from runners.hosts import connect
 from runners.hosts.protocol import FoundDrive
@@ -14,6 +16,7 @@ from runners.models import Device, Host
 
 MINUTE_S = 60
 TOO_OLD = "Its drivetest is too old to list its drives: install that of this register, and pin it."
+NOT_ASKED = "Its drives are not known yet: its last check did not ask for them; look again now."
 NOT_CHECKED = "Its drives are not known yet: no check has reached it."
 
 
@@ -42,16 +45,23 @@ def drives_of(host: Host) -> HostDrives:
         return _asked_now(host)
     found, told = host.health.get("found"), _told_at(host)
     if found is None or told is None:
-        return HostDrives([], why_none=TOO_OLD if host.health else NOT_CHECKED)
+        return HostDrives([], why_none=_why_not_known(host.health))
     drives = [FoundDrive(**drive) for drive in found]
-    return HostDrives(_shown(host, drives, host.health["drives"]), told, _age_s(told))
+    return HostDrives(_shown(host, drives), told, _age_s(told))
+
+
+def _why_not_known(health: dict[str, Any]) -> str:
+    """Return why a host's drives are not known: a check of an earlier version of the register asked for none."""
+    if not health:
+        return NOT_CHECKED
+    return TOO_OLD if "found" in health else NOT_ASKED
 
 
 def _asked_now(host: Host) -> HostDrives:
     try:
-        return HostDrives(_shown(host, connect(host).list_drives(), None), timezone.now())
+        return HostDrives(_shown(host, connect(host).list_drives()), timezone.now())
     except HostError as error:
-        return HostDrives([], why_none=f"The drives of this machine cannot be listed: {error}")
+        return HostDrives([], why_none=f"The drives of {host} cannot be listed: {error}")
 
 
 def _age_s(told: datetime) -> int:
@@ -66,14 +76,10 @@ def _told_at(host: Host) -> datetime | None:
     return told and told - timedelta(seconds=host.health["clock_offset_s"])
 
 
-def _shown(host: Host, drives: list[FoundDrive], listed: list[str] | None) -> list[ShownDrive]:
+def _shown(host: Host, drives: list[FoundDrive]) -> list[ShownDrive]:
     devices = list(host.devices.order_by("pk"))
-    return [ShownDrive(drive, _bound_as(drive, devices), _is_listed(drive, listed)) for drive in drives]
+    return [ShownDrive(drive, _bound_as(drive, devices), is_listed(host, drive.drive_key)) for drive in drives]
 
 
 def _bound_as(drive: FoundDrive, devices: list[Device]) -> Device | None:
-    return next((device for device in devices if device.drive_key in keys_of(drive.drive_key)), None)
-
-
-def _is_listed(drive: FoundDrive, listed: list[str] | None) -> bool | None:
-    return None if listed is None else any(is_same_drive(key, drive.drive_key) for key in listed)
+    return next((device for device in devices if is_same_drive(device.drive_key, drive.drive_key)), None)

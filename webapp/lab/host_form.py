@@ -7,7 +7,7 @@ from django import forms
 from results.models.evidence import PLACE_CHARS
 from runners.enrolment import Pins
 from runners.models import Host
-from runners.retired import retired_words
+from runners.out_of_service import retired_words
 
 PORT_MAX = 65_535
 

@@ -13,7 +13,7 @@ from runners.host_place import state_place
 from runners.hosts.keys import fingerprint
 from runners.left_behind import unkept
 from runners.models import Host
-from runners.retired import retired_words, retirement_of
+from runners.out_of_service import retired_words, retirement_of
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.host_drives import drives_of
 from webapp.lab.host_form import HostForm, PlaceForm
@@ -83,8 +83,8 @@ def check(request: UserRequest, name: str) -> HttpResponse:
     host = get_object_or_404(Host, name=name, kind=Host.Kind.SSH)
     if retired := retired_words(host):
         messages.error(request, f"{host} is {retired}; it is not checked.")
-    elif health.check(host):
-        messages.error(request, f"{host} gets no work; the reasons are below.")
+    elif objections := health.check(host):
+        messages.error(request, f"{host} gets no work: {'; '.join(objections)}")
     else:
         messages.success(request, f"{host} was checked and takes work.")
     return redirect("lab-device-find" if request.POST.get("then") == THEN_DEVICES else "lab-host", host.name)

@@ -17,6 +17,7 @@ from runners.recipes import RECIPES
 from runners.recipes.act_config import DESTROY
 from runners.safety import may_certify
 from runners.silence import silence_words, silent_for_s
+from runners.stages import begun_stages, run_dirs_of
 from runners.states import FINAL, State
 from webapp.lab.forms import OrderForm
 from webapp.lab.renewal import version_of
@@ -51,6 +52,7 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
     state = State(dispatch.state)
     is_orphaned = state is State.LOST and dispatch.ended_at is None
     is_ending = is_orphaned and dispatch.cancel_requested_at is not None
+    too_large = what_was_too_large(dispatch)
     return {
         "version": version_of_dispatch(dispatch),
         "dispatch": dispatch,
@@ -74,13 +76,18 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
         "options": _worded(dispatch),
         "gaps_s": seconds_of(dispatch.gaps_ms),
         "kept": what_was_kept(dispatch) if dispatch.run_dirs_removed_at else None,
-        "too_large": what_was_too_large(dispatch),
-        "run_dir": f"{_state_dir(dispatch.device.host)}/{dispatch.public_id}",
+        "too_large": too_large,
+        "run_dirs": _run_dirs(dispatch) if too_large else [],
         "steps": list(dispatch.steps.all()),
         "stage_ends": list(dispatch.stage_ends.all()),
         "states": list(dispatch.drive_states.select_related("dispatch")),
         "runs": list(_runs(dispatch)),
     }
+
+
+def _run_dirs(dispatch: Dispatch) -> list[tuple[Host, str]]:
+    """Return where the dispatch may have left anything: each directory with its host."""
+    return [(host, f"{_state_dir(host)}/{run}") for host, run in run_dirs_of(dispatch, begun_stages(dispatch))]
 
 
 def _state_dir(host: Host) -> str:

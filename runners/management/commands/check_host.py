@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from runners.health import check
 from runners.models import Host
-from runners.retired import retired_words
+from runners.out_of_service import retired_words
 
 
 class Command(BaseCommand):

@@ -8,12 +8,14 @@ from types import SimpleNamespace
 import pytest
 from django.utils import timezone
 
+from results.lab_record import write_drives
 from results.models import Evidence, Finding, Preparation, Reading, Run, Share, Submission
 from runners.campaigns.actions import Wanted, start
 from runners.campaigns.looks import look
 from runners.campaigns.models import Campaign
 from runners.campaigns.terms import Terms
-from runners.models import Dispatch
+from runners.drive_states import begun_at, lab_record
+from runners.models import Dispatch, Step
 from runners.recipes import RECIPES
 from runners.states import State
 from tests.results.rows import judge
@@ -61,8 +63,16 @@ def end(dispatch, state=State.DONE, **columns):
     Dispatch.objects.filter(pk=dispatch.pk).update(state=state, **ended)
 
 
+def begin(dispatch):
+    """Have a dispatch begun as its claim and start would; what begins later follows it on the drive."""
+    Dispatch.objects.filter(pk=dispatch.pk).update(generation=dispatch.pk)
+    Step.objects.create(dispatch=dispatch, from_state=State.CLAIMED, to_state=State.PREPARING, actor="worker")
+    dispatch.refresh_from_db()
+
+
 def prepare(dispatch):
     """End a preparation that was a whole one."""
+    begin(dispatch)
     log = Evidence.objects.create(
         organisation=dispatch.organisation,
         sha256=f"{next(numbers):064x}",
@@ -70,7 +80,9 @@ def prepare(dispatch):
         filename="side.jsonl",
         kind="prep",
     )
-    end(dispatch, exit_status=0, preparation=Preparation.objects.create(drive_key=dispatch.drive_key, evidence=log))
+    times = {"started_at": begun_at(dispatch), "finished_at": timezone.now()}
+    made = Preparation.objects.create(drive_key=dispatch.drive_key, evidence=log, **times)
+    end(dispatch, exit_status=0, preparation=made)
 
 
 def hand_in(dispatch, reading_state="done"):
@@ -85,7 +97,8 @@ def hand_in(dispatch, reading_state="done"):
 
 
 def read_as(dispatch, over_ratio, outcome="undecided", stop="finished", finding=""):
-    """End a dispatch with a run whose worst shares are this part of each limit."""
+    """End a dispatch with a run whose worst shares are this part of each limit, and what the lab recorded of it."""
+    begin(dispatch)
     submission = hand_in(dispatch)
     run = Run.objects.create(
         submission=submission,
@@ -95,7 +108,9 @@ def read_as(dispatch, over_ratio, outcome="undecided", stop="finished", finding=
         duration_s=dispatch.duration_s,
         nx_load=dispatch.nx_load,
         facts={"stop": {"kind": stop}},
+        started_at=begun_at(dispatch),
     )
+    write_drives(run, lab_record(dispatch).as_json())
     for threshold_us, at_limit in OVER.items():
         over_count = int(at_limit * Decimal(over_ratio))
         counted = {"over_count": over_count, "ops_count": OPS_COUNT, "slice_number": 1}

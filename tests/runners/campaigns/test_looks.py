@@ -9,8 +9,9 @@ from runners.campaigns import actions, looks
 from runners.campaigns.ladder import rungs_of
 from runners.campaigns.missing import missing_for_certificate
 from runners.campaigns.models import Campaign, CampaignEntry
+from runners.locks import hold_drive
 from runners.looks import look as dispatch_look
-from runners.models import Dispatch
+from runners.models import Device, Dispatch
 from runners.recipes import RECIPES
 from runners.states import State
 from tests.runners.campaigns.lab import (
@@ -24,6 +25,7 @@ from tests.runners.campaigns.lab import (
     newest,
     read_as,
 )
+from tests.runners.threads import in_threads, wait_until_somebody_waits
 
 pytestmark = pytest.mark.django_db
 
@@ -144,6 +146,27 @@ def test_of_many_workers_one_orders(campaign):
         thread.join()
     assert failed == []
     assert campaign.dispatches.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_order_and_a_second_campaign_on_its_drive_do_not_wait_for_each_other(campaign, device, a_lab, staff):
+    """Whoever starts a campaign holds the drive first; an order that held the campaign first was a deadlock."""
+    looking = threading.Thread(target=in_threads, args=[looks.look, [campaign.pk]])
+    with transaction.atomic():
+        hold_drive(device.drive_key)
+        looking.start()
+        wait_until_somebody_waits()
+        with pytest.raises(actions.DriveTakenError):
+            actions.start(device, a_lab, actions.Wanted(SHORT), staff)
+    looking.join()
+    assert campaign.dispatches.count() == 1
+
+
+def test_a_campaign_whose_device_is_out_of_service_is_paused_with_the_remedy(campaign, device):
+    Device.objects.filter(pk=device.pk).update(retired_at=timezone.now())
+    look_at(campaign)
+    assert (campaign.state, campaign.dispatches.count()) == ("paused", 0)
+    assert "take it back into service" in campaign.reason
 
 
 def test_a_log_that_is_being_read_is_waited_for(campaign):

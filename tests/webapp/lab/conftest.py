@@ -15,6 +15,7 @@ from tests.runners.lab import (  # noqa: F401 - fixtures shared with the dispatc
     new_dispatch,
     running,
 )
+from tests.runners.sweeps import connect_both, loading, sender, sweep_of_two  # noqa: F401
 from webapp.accounts.models import Membership
 
 

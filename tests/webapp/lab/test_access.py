@@ -17,7 +17,8 @@ PAGES = ["/lab/", "/lab/hosts/add/", "/lab/hosts/local/", "/lab/hosts/local/devi
 DEEDS = ["/lab/hosts/local/add/", "/lab/devices/{device}/label/", "/lab/hosts/local/devices/bind/",
          "/lab/dispatches/{dispatch}/cancel/",
          "/lab/dispatches/{dispatch}/retry/", "/lab/campaigns/{campaign}/pause/", "/lab/campaigns/{campaign}/resume/",
-         "/lab/campaigns/{campaign}/cancel/", "/lab/campaigns/{campaign}/terms/"]  # fmt: skip
+         "/lab/campaigns/{campaign}/cancel/", "/lab/campaigns/{campaign}/terms/", "/lab/hosts/local/retire/",
+         "/lab/hosts/local/back/", "/lab/devices/{device}/retire/", "/lab/devices/{device}/back/"]  # fmt: skip
 
 
 @pytest.fixture

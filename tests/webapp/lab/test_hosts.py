@@ -1,3 +1,4 @@
+import html
 import re
 from dataclasses import asdict
 from datetime import timedelta
@@ -7,12 +8,14 @@ import pytest
 from django.utils import timezone
 
 from results.models import Event
+from runners import ycsb_hosts
 from runners.hosts.keys import public_key
 from runners.hosts.local import LocalHost
 from runners.hosts.protocol import FoundDrive, Identity
 from runners.models import Host
 from runners.orders import bind
 from tests.runners.ssh_host import HEALTH, PINNED, ssh_host
+from tests.webapp.lab.programs import allow
 
 pytestmark = pytest.mark.django_db
 
@@ -71,7 +74,7 @@ def test_a_check_on_demand_says_that_a_host_is_silent(lab_client, settings):
     settings.HOST_ANSWER_TIMEOUT_S = 1
     ssh_host(address="127.0.0.1", port=1)
     page = lab_client.post("/lab/hosts/lab-1/check/", follow=True).text
-    assert "gets no work; the reasons are below" in page
+    assert "lab-1 gets no work: " in page
     assert Host.objects.get().objections
 
 
@@ -103,17 +106,38 @@ def test_the_drives_of_a_host_are_listed_with_what_may_be_done_with_them(lab_cli
     assert "as the host told 4\xa0min ago" in page
 
 
-@pytest.mark.parametrize(("health", "why"), [({}, "no check has reached it"), (HEALTH, "too old to list its drives")])
+@pytest.mark.parametrize(("health", "why"), [
+    ({}, "no check has reached it"), (HEALTH, "look again now"), (HEALTH | {"found": None}, "too old to list"),
+])  # fmt: skip
 def test_why_the_drives_of_a_host_are_not_known_is_told(lab_client, health, why):
     ssh_host(health=health)
     assert why in lab_client.get("/lab/hosts/lab-1/devices/add/").text
 
 
-def test_a_look_on_demand_leads_back_to_the_drives(lab_client, settings):
+def test_a_drive_that_an_earlier_drivetest_names_is_shown_as_what_it_is_bound_as(lab_client, staff):
+    now, before = "file:lab~0123456789ab:8:5", "file:lab:8:5"
+    told = asdict(FoundDrive("/srv/a", "file", before, 2**30))
+    host = ssh_host(health=HEALTH | {"drives": [now], "found": [told]})
+    bind(host, Identity("/srv/a", "file", now, 2**30), "bench 3", staff)
+    (row,) = rows_of(lab_client.get("/lab/hosts/lab-1/").text)
+    assert "bench 3" in row
+    assert "not listed" not in row
+
+
+def test_a_register_s_own_host_that_is_another_machine_is_named(lab_client):
+    Host.objects.create(name="local", kind="local", machine_id="another")
+    page = html.unescape(lab_client.get("/lab/hosts/local/").text)
+    assert "The drives of local cannot be listed: local is the machine another" in page
+    assert "local has no operator's list" in page
+    assert "his machine has" not in page
+
+
+def test_a_look_on_demand_leads_back_to_the_drives_with_what_speaks_against_the_host(lab_client, settings):
     settings.HOST_ANSWER_TIMEOUT_S = 1
     ssh_host(address="127.0.0.1", port=1)
-    answer = lab_client.post("/lab/hosts/lab-1/check/", {"then": "devices"})
-    assert answer.headers["Location"] == "/lab/hosts/lab-1/devices/add/"
+    answer = lab_client.post("/lab/hosts/lab-1/check/", {"then": "devices"}, follow=True)
+    assert answer.redirect_chain == [("/lab/hosts/lab-1/devices/add/", 302)]
+    assert f"lab-1 gets no work: {Host.objects.get().objections[0]}" in html.unescape(answer.text)
 
 
 def test_this_machine_says_that_it_has_no_list_and_which_programs_a_sweep_may_run(lab_client, settings, tmp_path):
@@ -124,13 +148,53 @@ def test_this_machine_says_that_it_has_no_list_and_which_programs_a_sweep_may_ru
     assert "programs.json is not there" in page
     Path(settings.LAB_PROGRAMS).write_text('{"schema": "drivecert.programs/1", "programs": {"ycsb": {}, "mount": {}}}')
     assert "mount, ycsb" in lab_client.get("/lab/hosts/local/").text
-    Path(settings.LAB_PROGRAMS).write_text("{")
+
+
+@pytest.mark.parametrize("written", [
+    "{", "[]", '{"schema": "drivecert.programs/1", "programs": 5}', '{"schema": "drivecert.programs/1"}',
+    '{"schema": "another/1", "programs": {"ycsb": {}}}',
+])  # fmt: skip
+def test_a_list_of_programs_that_is_none_is_said_to_be_none(lab_client, settings, tmp_path, written):
+    host = Host.objects.create(name="local", kind="local")
+    settings.LAB_PROGRAMS = str(tmp_path / "programs.json")
+    Path(settings.LAB_PROGRAMS).write_text(written)
     assert "expected drivecert.programs/1" in lab_client.get("/lab/hosts/local/").text
+    assert "cannot be read as drivecert.programs/1" in ycsb_hosts.objection_to_programs(host, {"ycsb"})
+
+
+@pytest.mark.parametrize("question", ["stat", "read_bytes"])
+def test_a_list_of_programs_that_root_alone_may_read_is_not_said_to_be_wrong(
+    lab_client, settings, tmp_path, monkeypatch, question
+):
+    """Tests may run as root, who may read everything."""
+    host = Host.objects.create(name="local", kind="local")
+    settings.LAB_PROGRAMS = str(allow(tmp_path / "programs.json"))
+    monkeypatch.setattr(ycsb_hosts, "programs_path", lambda: OfRoot(settings.LAB_PROGRAMS, question))
+    assert ycsb_hosts.objection_to_programs(host, {"ycsb"}) == ""
+    assert "may be read by root alone" in lab_client.get("/lab/hosts/local/").text
+
+
+class OfRoot:
+    """A file of which nobody else is told the one or the other."""
+
+    def __init__(self, path, question):
+        self.path, self.question = Path(path), question
+
+    def stat(self):
+        return self._answer("stat")
+
+    def read_bytes(self):
+        return self._answer("read_bytes")
+
+    def _answer(self, question):
+        if self.question in {question, "stat"}:
+            raise PermissionError(13, "Permission denied")
+        return getattr(self.path, question)()
 
 
 def test_the_drives_of_this_machine_are_asked_for_when_the_page_is_opened(lab_client, monkeypatch):
     Host.objects.create(name="local", kind="local")
     monkeypatch.setattr(LocalHost, "list_drives", lambda self: [FoundDrive("/dev/vdb", "virtual", "block:x", 2**30)])
     page = lab_client.get("/lab/hosts/local/devices/add/").text
-    assert "as this machine tells now" in page
+    assert "as it tells now" in page
     assert 'aria-label="Identify /dev/vdb"' in page

@@ -93,13 +93,25 @@ def test_a_dispatch_says_that_what_it_left_was_too_large_to_be_kept(lab_client, 
     about = {"subject_type": "dispatch", "subject_id": dispatch.public_id}
     Event.objects.create(kind="evidence-too-large", reason="d-x.tar: expected at most 10 bytes, found more", **about)
     text = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
-    said = "What this run left on local was too large to be kept (d-x.tar: expected at most 10 bytes, found more)"
+    said = "What this run left was too large to be kept (d-x.tar: expected at most 10 bytes, found more)"
     assert text.count(said) == 1
-    assert f'remove <span class="mono">{settings.LAB_DIR}/{dispatch.public_id}</span>' in text
+    assert f'<li>local: <span class="mono">{settings.LAB_DIR}/{dispatch.public_id}</span></li>' in text
     in_state(State.CANCELLED, run_dirs_removed_at=timezone.now())
     text = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
     assert "was too large to be kept, and was seen to be there no more" in text
     assert "its evidence is in the register" not in text
+
+
+def test_a_sweep_names_every_directory_that_it_may_have_left_with_its_host(lab_client, loading, settings):
+    about = {"subject_type": "dispatch", "subject_id": loading.public_id}
+    Event.objects.create(kind="evidence-too-large", reason="it is too large", **about)
+    text = lab_client.get(f"/lab/dispatches/{loading.public_id}/").text
+    listed = re.findall(r'<li>(\S+): <span class="mono">([^<]+)</span></li>', text)
+    run = f"{settings.LAB_DIR}/{loading.public_id}"
+    assert listed == [
+        ("local", f"{run}.format"), ("local", f"{run}.mount"), ("sender", f"{run}.load"),
+        ("local", f"{run}.load-database"),
+    ]  # fmt: skip
 
 
 def test_the_page_tells_how_often_its_host_was_silent(lab_client, in_state):

@@ -1,8 +1,11 @@
 import pytest
 
 from runners.models import Device, Host
+from runners.orders import cancel
 from runners.retiring import retire_device, retire_host
-from tests.runners.ssh_host import PINNED, ssh_host
+from runners.states import State
+from tests.runners.lab import see
+from tests.runners.ssh_host import HEALTH, PINNED, ssh_host
 
 pytestmark = pytest.mark.django_db
 WHY = {"reason": "sent back"}
@@ -48,6 +51,28 @@ def test_a_retired_host_is_told_by_name_only(lab_client, staff):
     asked = {"name": "lab-1", **PINNED}
     assert "Host lab-1 is retired since" in lab_client.post("/lab/hosts/add/", asked).text
     assert "check it now" in lab_client.post("/lab/hosts/lab-1/back/", follow=True).text
+
+
+def test_a_retired_host_s_drives_are_told_and_neither_looked_for_nor_added(lab_client, staff):
+    found = {"path": "/dev/sda", "kind": "scsi", "drive_key": "scsi:naa.5", "size_bytes": 2**30}
+    host = ssh_host(health=HEALTH | {"found": [found | {"model": None, "serial": None}]})
+    deeds = ("Look again now", 'aria-label="Identify /dev/sda"')
+    assert all(deed in lab_client.get("/lab/hosts/lab-1/").text for deed in deeds)
+    retire_host(host, staff, "scrapped")
+    page = lab_client.get("/lab/hosts/lab-1/").text
+    assert "/dev/sda" in page
+    assert not any(deed in page for deed in deeds)
+
+
+def test_the_page_of_a_host_asks_whether_what_is_left_there_is_given_up(lab_client, running, connect, staff):
+    address, box = "/lab/hosts/local/", 'name="gives_up_what_is_there"'
+    assert box not in lab_client.get(address).text
+    cancel(running, staff)
+    assert see(running, connect) == State.CANCELLED
+    assert box in lab_client.get(address).text
+    assert "is not kept here yet" in lab_client.post(f"{address}retire/", WHY, follow=True).text
+    lab_client.post(f"{address}retire/", WHY | {"gives_up_what_is_there": "yes"})
+    assert Host.objects.get().retired_at
 
 
 def test_a_device_of_a_retired_host_takes_no_order(lab_client, device, staff):

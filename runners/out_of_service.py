@@ -1,4 +1,4 @@
-"""Hosts and devices that are out of service: what their pages and refused orders say of them."""
+"""What is out of service, as it is asked and shown: since when, and why nothing is ordered there."""
 
 from typing import Any
 

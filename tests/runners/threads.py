@@ -1,0 +1,39 @@
+"""Several workers at once, each with a connection of its own, and when one of them waits for a lock."""
+
+import threading
+import time
+
+import pytest
+from django.db import connection
+
+
+def in_threads(work, arguments):
+    """Run `work` for every argument at the same moment, each on a connection of its own; return what they gave."""
+    gate, given = threading.Barrier(len(arguments)), []
+
+    def run(argument):
+        gate.wait()
+        try:
+            given.append(work(argument))
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=[argument]) for argument in arguments]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return given
+
+
+def wait_until_somebody_waits():
+    with connection.cursor() as cursor:
+        for _ in range(1000):
+            cursor.execute(
+                "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = "
+                "(SELECT oid FROM pg_database WHERE datname = current_database())"
+            )
+            if cursor.fetchone()[0]:
+                return
+            time.sleep(0.01)
+    pytest.fail("nobody waits for the drive")
