@@ -11,10 +11,10 @@ from runners.drive_keys import is_among
 from runners.health import told_at
 from runners.models import Device, Dispatch, DriveState, Host
 from runners.orders import YCSB, Order
+from runners.out_of_service import returns_of
 from runners.recipes import ycsb
 from runners.recipes.act_config import DESTROY
 from runners.recipes.stage import Role
-from runners.retired import returns_of
 from runners.safety import may_be_told_to_destroy
 from runners.ycsb_hosts import objection_to_programs
 
