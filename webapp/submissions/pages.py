@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce
 from results.histogram_slices import histogram_slices
 from results.models import Finding, Histogram, Reading, Run, Share, Slice, Statistic, Submission, Verdict
 from results.rules.latency_table import LatencyRow, latency_table
-from results.withheld_beside import ycsb_told
+from results.withheld_beside import verdict_told, ycsb_told
 from webapp.register.run_page import SHOWN_VIOLATIONS
 from webapp.register.slices import FIRST_EDGES, no_slice_sentence
 from webapp.register.times import judged_sentence
@@ -135,7 +135,8 @@ def _runs_in_full(submission: Submission) -> QuerySet[Run]:
 
 
 def _run_part(run: Run, findings: list[Finding]) -> RunPart:
-    verdict = next(iter(run.verdicts.all()), None)
+    newest = next(iter(run.verdicts.all()), None)
+    verdict = verdict_told(run, newest) if newest else None
     violations = verdict.document["violations"] if verdict else []
     word, _, reason = verdict.headline.partition(": ") if verdict else ("", "", "")
     histogram: Histogram | None = next(iter(run.reads_histograms), None)  # type: ignore[attr-defined]
