@@ -9,6 +9,7 @@ from results.public_history import for_everyone, is_by_reviewer
 from results.withheld_beside import events_told, verdict_told
 from webapp.register.access import is_public
 from webapp.register.run_page import OUTCOME_WORDS
+from webapp.register.verdict_sentence import plain_sentence
 from webapp.templatetags import units
 
 SHOWN_EARLIER = 100
@@ -104,7 +105,7 @@ def _earlier(verdict: Verdict) -> EarlierVerdict:
     word = OUTCOME_WORDS[Verdict.Outcome(verdict.outcome)]
     return EarlierVerdict(
         word=word,
-        headline=verdict.headline.removeprefix(word).removeprefix(": "),
+        headline=plain_sentence(verdict.headline, verdict.document).removeprefix(word).removeprefix(": "),
         reader_version=verdict.reader_version,
         profile=str(verdict.profile),
         at=units.moment(verdict.told_at),
