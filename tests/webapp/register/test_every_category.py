@@ -79,6 +79,13 @@ def test_devices_and_the_speed_of_one_stand_beside_the_speed_of_all(client, make
     ]
 
 
+def test_a_short_run_is_noted_without_a_choice_of_columns(client, make_published_run):
+    make_published_run(duration_s=600, device_count=24)
+    text = client.get("/drives/").text
+    assert "ran 10" in text
+    assert 'data-column="device_count"' in text
+
+
 def test_a_category_is_chosen_among_them(client, fast_and_slow):
     assert len(names(client.get("/drives/?category=cloud~sata-sas-flash"))) == 2
     assert client.get("/drives/?category=tape").status_code == 400
