@@ -5,10 +5,13 @@ sequestered, all that may come from beside the log is kept back. The log's own f
 """
 
 import copy
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
-from results.models import Finding, Run, YcsbRun
+from results.models import Event, Finding, Reading, Run, Submission, Verdict, YcsbRun
 from results.seconds import WithheldError, is_withheld
 
 # What YCSB tells on its standard error or in its properties, none of it in the output with the figures. Workload,
@@ -17,6 +20,11 @@ OF_YCSB_BESIDE: Mapping[str, Any] = {
     "command_line": "", "properties": [], "reasons": [], "record_count": None, "operation_count": None,
     "time_limit_s": None, "target_ops_per_s": None,
 }  # fmt: skip
+# What a headline tells of the log's own shares (drivetest, judge/headline.rs): a doubt of the host comes after it, and
+# why a verdict is undecided or void may be a sentence of a file beside.
+OF_THE_LOG = re.compile(r"passes: at most [^;]*|fails: slice [^;]*(?:; also over [^;]*)?")
+JUDGED_ANEW = "run-judged-anew"  # its details are headlines
+DEPARTURES = re.compile(r"(r-[0-9a-z]+) is not what the profile asks: ")  # results/rules/stress.py
 
 
 def is_beside_withheld(run: Run) -> bool:
@@ -48,6 +56,67 @@ def findings_told(run: Run) -> list[Finding]:
     """Return a run's findings; none where their sentences may be of a file that is kept back."""
     findings = list(run.findings.all())
     return [] if findings and is_beside_withheld(run) else findings
+
+
+def reading_findings_told(submission: Submission, reading: Reading) -> list[dict[str, Any]]:
+    """Return the findings on a whole file as received; none where they may be of a file that is kept back."""
+    findings: list[dict[str, Any]] = reading.findings
+    return [] if findings and _is_withheld_of(submission) else findings
+
+
+def _is_withheld_of(submission: Submission) -> bool:
+    beside = [companion.evidence for companion in submission.companions.all()]
+    files = [submission.log, submission.side_file, *beside]
+    return any(evidence is not None and evidence.sequestered for evidence in files)
+
+
+def verdict_told(run: Run, verdict: Verdict) -> Verdict:
+    """Return what is told of a verdict: the row itself, or a copy with outcome and figures of the log alone."""
+    if not is_beside_withheld(run):
+        return verdict
+    told = copy.copy(verdict)
+    of_the_log = OF_THE_LOG.match(verdict.headline)
+    told.headline = of_the_log[0] if of_the_log else verdict.headline.partition(":")[0]
+    told.document = verdict.document | {"headline": told.headline, "reasons": [], "exact": None}
+    return told
+
+
+def events_told(events: Iterable[Event]) -> list[Event]:
+    """Return events of runs; that one was judged anew without the headlines, where those are kept back."""
+    told = list(events)
+    judged_anew = {event.subject_id for event in told if event.kind == JUDGED_ANEW}
+    withheld = _withheld_of(judged_anew)
+    kept_back = [event.kind == JUDGED_ANEW and event.subject_id in withheld for event in told]
+    return [_without_headlines(event) if is_so else event for event, is_so in zip(told, kept_back, strict=True)]
+
+
+def _without_headlines(event: Event) -> Event:
+    told = copy.copy(event)
+    told.details = event.details | {"before": "", "after": ""}
+    return told
+
+
+def departures_told(document: Any) -> Any:
+    """Return what rules said of certificates, without the reasons of a run whose sentences are kept back."""
+    withheld = _withheld_of(set(DEPARTURES.findall(json.dumps(document, ensure_ascii=False))))
+    return _without_departures(document, withheld) if withheld else document
+
+
+def _without_departures(document: Any, withheld: AbstractSet[str]) -> Any:
+    if isinstance(document, Mapping):
+        return {name: _without_departures(value, withheld) for name, value in document.items()}
+    if isinstance(document, list | tuple):
+        return [_without_departures(each, withheld) for each in document]
+    if not isinstance(document, str):
+        return document
+    ends = (found.end() - len(": ") for found in DEPARTURES.finditer(document) if found[1] in withheld)
+    return document[: next(ends, None)]
+
+
+def _withheld_of(public_ids: AbstractSet[str]) -> set[str]:
+    if not public_ids:
+        return set()
+    return set(Run.objects.filter(public_id__in=public_ids).withheld().values_list("public_id", flat=True))
 
 
 def ycsb_told(run: Run) -> YcsbRun:

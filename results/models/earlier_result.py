@@ -1,5 +1,7 @@
 """What an earlier reading or rule version said of a run, kept when a newer one took its place."""
 
+from datetime import datetime
+
 from django.db import models
 
 from results.models.reading import Reading
@@ -28,3 +30,8 @@ class EarlierResult(models.Model):
 
     def __str__(self) -> str:
         return f"{self.run}, earlier result {self.number}"
+
+    @property
+    def told_at(self) -> datetime:
+        """Since when everyone may read that it was replaced: not before its run was public."""
+        return max(self.replaced_at, self.run.published_at or self.replaced_at)

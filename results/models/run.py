@@ -1,5 +1,7 @@
 """One execution of one workload, its slices, shares, findings and verdicts."""
 
+from datetime import datetime
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
@@ -258,3 +260,8 @@ class Verdict(models.Model):
 
     def __str__(self) -> str:
         return f"{self.outcome}: {self.headline}"
+
+    @property
+    def told_at(self) -> datetime:
+        """Since when everyone may read it: not before its run was public, whenever it was judged."""
+        return max(self.created_at, self.run.published_at or self.created_at)

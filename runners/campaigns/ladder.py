@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 
 from results.models import Reading, Run, Share, Statistic, Verdict, Visibility
 from results.rules.limits import CountedShare, Limit, is_count_within, nearest_limit, parse_limits
+from results.withheld_beside import verdict_told
 from runners import exits
 from runners.campaigns.models import Campaign
 from runners.campaigns.outcome import Outcome, Purpose, Result
@@ -64,6 +65,7 @@ def with_what_was_read(dispatches: QuerySet[Dispatch]) -> QuerySet[Dispatch]:
     related = dispatches.select_related("device__host", "submission__log", "retry_of")
     return related.prefetch_related(
         "submission__log__readings",
+        Prefetch("submission__runs", Run.objects.knowing_withheld().select_related("reading__evidence")),
         "submission__runs__shares",
         "submission__runs__verdicts",
         "submission__runs__findings",
@@ -89,8 +91,13 @@ def rung_of(dispatch: Dispatch, limits: Sequence[Limit], resumed_at: datetime | 
         has_run=dispatch.started_at is not None or dispatch.state == State.LOST,
         host_doubts=_host_doubts(run),
     )
-    verdicts = list(run.verdicts.all()) if run else []
-    return Rung(dispatch, run, shares, verdicts[0] if verdicts else None, outcome)
+    return Rung(dispatch, run, shares, _verdict_of(run) if run else None, outcome)
+
+
+def _verdict_of(run: Run) -> Verdict | None:
+    """Return what is told of a run's newest verdict."""
+    newest = next(iter(run.verdicts.all()), None)
+    return verdict_told(run, newest) if newest else None
 
 
 def _host_doubts(run: Run | None) -> tuple[str, ...]:
@@ -174,7 +181,7 @@ def _of_run(dispatch: Dispatch, run: Run | None, shares: Sequence[Share], limits
 
 def _why_it_fails(run: Run) -> str:
     """Return the verdict's own words, which name the slice; none where it is too short to be judged as a whole."""
-    verdict = next(iter(run.verdicts.all()), None)
+    verdict = _verdict_of(run)
     if verdict is None or verdict.outcome != Verdict.Outcome.FAIL:
         return ""
     return verdict.headline.removeprefix("fails: ")
@@ -182,7 +189,7 @@ def _why_it_fails(run: Run) -> str:
 
 def _untrusted(run: Run) -> _Judged | None:
     """Return why a run tells nothing of the drive, None where it does."""
-    verdict = next(iter(run.verdicts.all()), None)
+    verdict = _verdict_of(run)
     if verdict is None or verdict.outcome == Verdict.Outcome.VOID:
         return _Judged(Result.UNUSABLE, verdict.headline if verdict else "its log was not judged")
     stop = (run.facts.get("stop") or {}).get("kind")

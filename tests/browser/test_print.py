@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.browser.test_submit_a_log import LOGS, shown_rows, upload
+
 pytestmark = pytest.mark.browser
 
 LANDSCAPE, PORTRAIT = 1032, 703  # px of A4 between margins of 12 mm
@@ -64,3 +66,13 @@ def test_without_script_a_sheet_has_the_address_of_its_page(new_page):
     page.goto("/ycsb/claims/")
     page.emulate_media(media="print")
     assert page.locator(".printed").inner_text().endswith("/ycsb/claims/")
+
+
+def test_the_configuration_of_a_run_is_printed_closed_or_open(staff_page):
+    upload(staff_page, LOGS / "four-us.log")
+    shown_rows(staff_page)
+    staff_page.goto(staff_page.locator("a[href^='/runs/']").first.get_attribute("href"))
+    line = staff_page.locator("#configuration dt").first
+    assert not line.is_visible()
+    staff_page.emulate_media(media="print")
+    assert line.is_visible()

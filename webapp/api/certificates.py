@@ -11,6 +11,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.generics import ListAPIView, RetrieveAPIView
 
 from results.models import Certificate, Event, Product
+from results.withheld_beside import departures_told
 from webapp.api.history import EventSerializer
 from webapp.api.submissions import NewestFirst
 from webapp.api.throttles import ReadThrottle
@@ -29,6 +30,7 @@ class CertificateSerializer(serializers.ModelSerializer[Certificate]):
     product = serializers.SlugRelatedField[Product](slug_field="slug", read_only=True)
     profile = serializers.StringRelatedField[Any]()
     runs = serializers.SlugRelatedField[Any](slug_field="public_id", many=True, read_only=True)
+    document = serializers.SerializerMethodField()
 
     class Meta:
         """`document` has the requirements that were shown, each with its sentence."""
@@ -41,6 +43,9 @@ class CertificateSerializer(serializers.ModelSerializer[Certificate]):
 
     def get_url(self, certificate: Certificate) -> str:
         return f"/drive/{certificate.product.slug}/#{certificate.public_id}"
+
+    def get_document(self, certificate: Certificate) -> dict[str, Any]:
+        return dict(departures_told(certificate.document))
 
 
 class CertificateDetailSerializer(CertificateSerializer):

@@ -9,6 +9,7 @@ from results.event_words import words_of
 from results.history import displaced_by, history_of
 from results.models import Annotation, Certificate, Event, Run, Verdict
 from results.public_history import details_for_everyone, for_everyone, is_by_reviewer
+from results.withheld_beside import events_told, verdict_told
 from webapp.api.serializers import RunSerializer
 
 
@@ -48,9 +49,13 @@ class AnnotationSerializer(serializers.ModelSerializer[Annotation]):
 
 
 class EarlierVerdictSerializer(serializers.ModelSerializer[Verdict]):
-    """A verdict that a newer one took the place of; `figures` is where all figures of then are, null if unchanged."""
+    """A verdict that a newer one took the place of; `figures` is where all figures of then are, null if unchanged.
+
+    `created_at` is not before the run was public.
+    """
 
     rule_version = serializers.IntegerField(source="profile.rule_version")
+    created_at = serializers.DateTimeField(source="told_at")
     figures = serializers.SerializerMethodField()
 
     class Meta:
@@ -91,8 +96,9 @@ class RunDetailSerializer(RunSerializer):
     @extend_schema_field(EarlierVerdictSerializer(many=True))
     def get_earlier_verdicts(self, run: Run) -> Any:
         verdicts = run.verdicts.select_related("profile", "earlier_result__run")[1:]
-        return EarlierVerdictSerializer(verdicts, many=True).data
+        return EarlierVerdictSerializer([verdict_told(run, verdict) for verdict in verdicts], many=True).data
 
     @extend_schema_field(EventSerializer(many=True))
     def get_history(self, run: Run) -> Any:
-        return EventSerializer(for_everyone(history_of(run).filter(subject_type="run")), many=True).data
+        events = for_everyone(history_of(run).filter(subject_type="run"))
+        return EventSerializer(events_told(events), many=True).data

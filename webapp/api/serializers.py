@@ -23,7 +23,7 @@ from results.models import (
 )
 from results.models.evidence import PLACE_CHARS, SLICE_LENGTH_DEFAULT_S
 from results.submission_states import SubmissionState
-from results.withheld_beside import ycsb_told
+from results.withheld_beside import reading_findings_told, verdict_told, ycsb_told
 from webapp.submissions.forms import EMPTY, FACT_FIELDS, SLICE_LENGTH_MAX_S
 
 VERDICT_FIELDS = ["headline", "profile", "histogram", "shares", "violations", "reasons"]
@@ -218,7 +218,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     @extend_schema_field(VerdictSerializer(allow_null=True))
     def get_verdict(self, run: Run) -> Any:
         verdict = next(iter(run.verdicts.all()), None)
-        return None if verdict is None else VerdictSerializer(verdict).data
+        return None if verdict is None else VerdictSerializer(verdict_told(run, verdict)).data
 
 
 class SubmissionSerializer(serializers.ModelSerializer[Submission]):
@@ -249,4 +249,7 @@ class SubmissionSerializer(serializers.ModelSerializer[Submission]):
     @extend_schema_field(ReadingSerializer(allow_null=True))
     def get_reading(self, submission: Submission) -> Any:
         readings = sorted(submission.log.readings.all(), key=lambda reading: reading.pk)
-        return ReadingSerializer(readings[-1]).data if readings else None
+        if not readings:
+            return None
+        newest = readings[-1]
+        return ReadingSerializer(newest).data | {"findings": reading_findings_told(submission, newest)}

@@ -42,7 +42,7 @@ class NewestFirst(CursorPagination):
 def of_sender(request: Request) -> QuerySet[StatedSubmission]:
     """Return the submissions of the token's organisation with all that their serializer shows."""
     related = Submission.objects.filter(organisation=token_of(request).organisation_id).select_related(
-        "organisation", "log", "product"
+        "organisation", "log", "side_file", "product"
     )
     return with_state(related).prefetch_related(
         "log__readings",

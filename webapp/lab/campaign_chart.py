@@ -124,7 +124,7 @@ def _point(rung: Rung, limit: Limit, scale: _Scale) -> Point | None:
         triangle=f"{_units(x)},{_units(y - 5)} {_units(x + 5)},{_units(y + 4)} {_units(x - 5)},{_units(y + 4)}",
         shape="triangle" if is_off else "box" if is_over else "dot",
         is_load_test=rung.outcome.purpose is Purpose.LOAD,
-        words=f"{named(rung.outcome.purpose, rung.outcome.nx)}: {share.printed} %",
+        words=f"{named(rung.outcome.purpose, rung.outcome.nx)}: {units.share(share.printed, share.over_count)} %",
     )
 
 

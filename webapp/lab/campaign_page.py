@@ -28,6 +28,7 @@ from webapp.lab.campaign_chart import is_failed, panels_of
 from webapp.lab.campaign_history import history_of, label_of
 from webapp.lab.renewal import version_of
 from webapp.register.marks import NearnessMark, nearness_mark
+from webapp.templatetags import units
 
 State = Campaign.State
 SETTLED = frozenset({State.CANCELLED, State.FINISHED})
@@ -170,7 +171,11 @@ def _cell(share: Share | None, limit: Limit) -> ShareCell | None:
     if share is None or share.over_count is None or not share.ops_count:
         return None
     is_over = not is_count_within(share.over_count, share.ops_count, limit.limit_pct)
-    return ShareCell(share.printed, is_over, nearness_mark(share.share_pct, limit.limit_pct, is_over=is_over))
+    return ShareCell(
+        units.share(share.printed, share.over_count),
+        is_over,
+        nearness_mark(share.share_pct, limit.limit_pct, is_over=is_over),
+    )
 
 
 def estimate(terms: Terms, rungs: list[Rung], now: datetime) -> Estimate | None:

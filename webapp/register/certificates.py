@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from results.certificates import attempts
 from results.event_words import words_of
 from results.models import Certificate, Event, Product
+from results.withheld_beside import departures_told
 from webapp.templatetags import units
 
 
@@ -44,8 +45,8 @@ def _view(certificate: Certificate, events: list[Event]) -> CertificateView:
     return CertificateView(
         certificate=certificate,
         run_ids=[run.public_id for run in certificate.runs.all()],
-        present=[requirement["sentence"] for requirement in certificate.document["present"]],
-        reasons=certificate.document["reasons"],
+        present=departures_told([requirement["sentence"] for requirement in certificate.document["present"]]),
+        reasons=departures_told(certificate.document["reasons"]),
         history=[_line(event) for event in events],
     )
 
@@ -65,7 +66,7 @@ def attempts_of(product: Product) -> list[AttemptView]:
             missing=list(dict.fromkeys(requirement["sentence"] for requirement in told["missing"])),
             reasons=told["reasons"],
         )
-        for told in attempts(product)
+        for told in departures_told(attempts(product))
         if not told["is_certified"]
     ]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from results.models import Category, Product, Run, Share, Statistic
 from results.rules.endurance import needed_dwpd, sustained_tps, three_digits, tps_per_tb
+from webapp.register.compare.published import is_taken_as_one
 from webapp.templatetags import units
 
 Order = Any  # values of one column compare with each other; None where a run does not state it
@@ -74,7 +75,12 @@ def device_tps(run: Run) -> Fraction | None:
 
 
 def whole_device_tps(run: Run) -> int | None:
-    """Return the speed of one device as it is shown, sorted and filtered by: tps, rounded to whole ones."""
+    """Return the speed of one device as it is shown, sorted and filtered by: tps, rounded to whole ones.
+
+    None where the number of devices is not stated, but in a publication's table of drives: its row is one drive.
+    """
+    if run.device_count is None and not is_taken_as_one(run):
+        return None
     tps = device_tps(run)
     return None if tps is None else floor(tps + Fraction(1, 2))
 

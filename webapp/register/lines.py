@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from results.log_lines import NOT_LOOKED_UP, numbered_lines
 from results.models import Evidence, Run
 from results.seconds import is_withheld
-from webapp.register.report_lines import LINES_MAX, Numbered, counted_lines
+from webapp.register.report_lines import LINES_MAX, Numbered, counted_lines, start_line
 
 BEFORE_LINES, SHOWN_LINES = 20, 200
 BESIDE_LINES = 2  # shown around lines of a report
@@ -45,6 +45,7 @@ class LogView:
     later: int | None
     is_missing: bool = False  # the log was looked through, and has no such line
     slice_number: int | None = None  # of the slice whose counts are marked
+    marks_start: bool = False  # also the counts that the slice began with
 
     @property
     def marks(self) -> bool:
@@ -69,8 +70,7 @@ def slice_ends(run: Run, first: int, last: int) -> SliceEnds | None:
     found = own.filter(first_line=first, last_line=last).values_list("number", flat=True).first()
     if histogram is None or found is None:
         return None
-    before = own.filter(number__lt=found).order_by("-number").values_list("last_line", flat=True).first()
-    return SliceEnds(found, histogram.name, before, last)
+    return SliceEnds(found, histogram.name, start_line(found, first), last)
 
 
 def has_lines(run: Run) -> bool:
@@ -96,7 +96,7 @@ def _lines_view(run: Run, evidence: Evidence, first: int, last: int) -> LogView:
         found = list(numbered_lines(evidence, start, end, run.member))
     except NOT_LOOKED_UP:
         return LogView([], NOT_HERE, None, None)
-    marks = last - first < SHOWN_LINES
+    marks = last <= end
     lines = [LogLine(number, _printable(text), marks and first <= number <= last) for number, text in found]
     if not any(line.number >= first for line in lines):
         return LogView([], NOT_HERE, None, None, is_missing=True)
@@ -121,7 +121,7 @@ def _slice_view(run: Run, evidence: Evidence, ends: SliceEnds) -> LogView | None
             if number in shown and (not lines or number > lines[-1].number):
                 folded = number - lines[-1].number - 1 if lines else 0
                 lines.append(LogLine(number, _printable(text), number in asked, folded))
-    return LogView(lines, "", None, None, slice_number=ends.number)
+    return LogView(lines, "", None, None, slice_number=ends.number, marks_start=ends.start_line is not None)
 
 
 def _lines_up_to(evidence: Evidence, ends: Sequence[int], member: str) -> Iterator[list[Numbered]]:

@@ -7,6 +7,7 @@ from django.db.models import Q
 
 from results.models import Event, Product
 from results.public_history import for_everyone
+from results.withheld_beside import events_told
 from webapp.register.run_life import HistoryLine, told_line
 
 SHOWN_EVENTS = 50
@@ -39,7 +40,7 @@ def history_of(product: Product, run_ids: Collection[str]) -> ProductHistory:
     )
     found = for_everyone(of_product)
     newest = list(found.order_by("-at", "-id")[:SHOWN_EVENTS])
-    return ProductHistory([_told(event) for event in newest], found.count())
+    return ProductHistory([_told(event) for event in events_told(newest)], found.count())
 
 
 def _told(event: Event) -> ProductEvent:

@@ -11,6 +11,14 @@ TOTAL = re.compile(rb"\s*\(\d+ total\)")
 LINES_MAX = 2_000  # of one report that are looked through: 128 devices print some 1,200
 
 
+def start_line(number: int, first_line: int) -> int | None:
+    """Return the last line of the report that a slice begins with: the one before its first; None of slice 1.
+
+    Not the end of the slice before: where the log lacks the report at a boundary, that slice is not kept.
+    """
+    return first_line - 1 if number > 1 else None
+
+
 def counted_lines(lines: Sequence[Numbered], histogram: str) -> list[int]:
     """Return the numbers of the lines that print a histogram in the last report of `lines`, its heading first.
 

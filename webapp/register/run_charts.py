@@ -15,8 +15,6 @@ from webapp.register.slice_chart import chart_of
 from webapp.register.slices import SliceTable
 from webapp.templatetags import units
 
-SEEN_FROM = 100  # a bar of a hundredth of its limit is 1 px high
-A_LITTLE = "a hundredth of its limit"
 FEWEST_DRAWN = 2  # slices or minutes: one is no course of anything
 
 
@@ -38,7 +36,8 @@ def _slices(run: Run, table: SliceTable, query: str) -> dict[str, Any]:
         sentence = "Each bar is the worst of some neighbouring slices."
         return {"chart": None, "panels": table.limits, "chart_sentence": sentence} | address
     chart = chart_of([row.slice for row in table.rows], table.limits)
-    drawn = [_can_be_seen(panel) for panel in chart["panels"]]
+    # Of any share at all a panel stays: a reader's own limits, set in the browser, may make a bar of it.
+    drawn = [any(panel["shares"]) for panel in chart["panels"]]
     unseen = [panel["threshold"] for panel, is_seen in zip(chart["panels"], drawn, strict=True) if not is_seen]
     return {
         "chart": chart | {"panels": list(compress(chart["panels"], drawn))},
@@ -48,14 +47,9 @@ def _slices(run: Run, table: SliceTable, query: str) -> dict[str, Any]:
     } | address
 
 
-def _can_be_seen(panel: Mapping[str, Any]) -> bool:
-    """Tell whether a panel has a bar that is no mere line on the axis: it reaches a hundredth of the limit."""
-    return any(share and share * SEEN_FROM >= panel["limit"] for share in panel["shares"])
-
-
 def _unseen_sentence(thresholds: Sequence[str]) -> list[str]:
     """Say which panels are left out."""
-    return [f"Left out, because no slice reaches {A_LITTLE} over {' or '.join(thresholds)}."] if thresholds else []
+    return [f"Left out, because no slice has any read over {' or '.join(thresholds)}."] if thresholds else []
 
 
 def _not_drawn(table: SliceTable, told: Mapping[str, Any]) -> str:
@@ -64,7 +58,7 @@ def _not_drawn(table: SliceTable, told: Mapping[str, Any]) -> str:
     if table.total < FEWEST_DRAWN:
         parts.append("slow reads by slice, because there is one slice")
     elif not told["panels"]:
-        parts.append(f"slow reads by slice, because none reaches {A_LITTLE} over {' or '.join(told['unseen'])}")
+        parts.append(f"slow reads by slice, because none has any read over {' or '.join(told['unseen'])}")
     if "piece" in told and "over_time_address" not in told:
         parts.append(f"latency and rate over time, because the log has one {told['piece']} of them")
     return f"Not drawn: {'; '.join(parts)}." if parts else ""

@@ -6,8 +6,10 @@ from results.event_words import words_of
 from results.history import displaced_by, history_of
 from results.models import Certificate, Event, Run, Verdict, Visibility
 from results.public_history import for_everyone, is_by_reviewer
+from results.withheld_beside import events_told, verdict_told
 from webapp.register.access import is_public
 from webapp.register.run_page import OUTCOME_WORDS
+from webapp.register.verdict_sentence import plain_sentence
 from webapp.templatetags import units
 
 SHOWN_EARLIER = 100
@@ -48,7 +50,7 @@ class Supersession:
 def life_of(run: Run) -> dict[str, object]:
     """Return what the run's page shows of its life: of a run that is not public all, to those who may see it."""
     history = history_of(run).filter(subject_type="run")
-    events = list(for_everyone(history) if is_public(run) else history)
+    events = events_told(for_everyone(history) if is_public(run) else history)
     return {
         "supersession": _supersession(run, events),
         "supersedes": list(displaced_by(run)),
@@ -77,7 +79,7 @@ def _details(event: Event) -> str:
         changed = [f"{name}: {_said(before)} -> {_said(after)}" for name, (before, after) in details["changes"].items()]
         return "; ".join(changed)
     if event.kind == "run-judged-anew":
-        return f"{details['before']} -> {details['after']}"
+        return f"{details['before']} -> {details['after']}" if details["after"] else ""
     return f"run {details['successor']}" if "successor" in details else ""
 
 
@@ -95,7 +97,7 @@ def _supersession(run: Run, events: list[Event]) -> Supersession | None:
 def earlier_verdicts(run: Run) -> list[EarlierVerdict]:
     """Return the run's verdicts but the newest, newest first."""
     verdicts = run.verdicts.select_related("profile", "earlier_result")[1 : SHOWN_EARLIER + 1]
-    return [_earlier(verdict) for verdict in verdicts]
+    return [_earlier(verdict_told(run, verdict)) for verdict in verdicts]
 
 
 def _earlier(verdict: Verdict) -> EarlierVerdict:
@@ -103,9 +105,9 @@ def _earlier(verdict: Verdict) -> EarlierVerdict:
     word = OUTCOME_WORDS[Verdict.Outcome(verdict.outcome)]
     return EarlierVerdict(
         word=word,
-        headline=verdict.headline.removeprefix(word).removeprefix(": "),
+        headline=plain_sentence(verdict.headline, verdict.document).removeprefix(word).removeprefix(": "),
         reader_version=verdict.reader_version,
         profile=str(verdict.profile),
-        at=units.moment(verdict.created_at),
+        at=units.moment(verdict.told_at),
         number=kept.number if kept else None,
     )

@@ -117,7 +117,7 @@ def _violation(each: dict[str, Any]) -> Violation:
     return Violation(
         slice_number=each["slice"],
         threshold=units.threshold(each["threshold_us"]),
-        share=each["share_pct"],
+        share=units.share(each["share_pct"], each["over_count"]),
         limit=each["limit_pct"],
         counts=f"{units.count(each['over_count'])} of {units.count(each['ops_count'])}",
         excess=f"{each['excess_ratio']}x" if each["excess_ratio"] else "",  # no multiple of a limit of 0

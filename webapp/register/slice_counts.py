@@ -6,17 +6,21 @@ from dataclasses import dataclass
 from results.histogram_slices import HistogramSlice, counted_before, histogram_slices
 from results.models import Histogram, Run, Verdict
 from webapp.register.over_time import edge_text, span_of
+from webapp.register.report_lines import start_line
 from webapp.register.slices import ReadLimit, SliceRow, SliceShare, read_limits, slice_row
 from webapp.templatetags import units
 
 
 @dataclass(frozen=True)
 class CountedBucket:
-    """One bucket: the counts since the run began at both ends of the slice, and what came to it in between."""
+    """One bucket: the counts since the run began at both ends of the slice, and what came to it in between.
+
+    Those of the ends are None where a slice before is not kept: the log has them, the register cannot add them up.
+    """
 
     span: str
-    at_start: int
-    at_end: int
+    at_start: int | None
+    at_end: int | None
     counted: int
     limit: str
 
@@ -53,21 +57,22 @@ def counts_of(run: Run, verdict: Verdict | None, number: int) -> SliceCounts | N
         return None
     limits, its = read_limits(histogram, verdict), found[0]
     row, before = slice_row(its, limits), counted_before(run.pk, histogram.ordinal, number)
-    start_line = own.filter(number__lt=number).order_by("-number").values_list("last_line", flat=True).first()
-    return SliceCounts(row, histogram, _buckets(histogram, its, before, limits), _shares(row, limits), start_line)
+    is_whole = own.filter(number__lt=number).count() == number - 1  # of a slice that is not kept no count is known
+    buckets = _buckets(histogram, its, before if is_whole else None, limits)
+    return SliceCounts(row, histogram, buckets, _shares(row, limits), start_line(number, its.first_line))
 
 
 def _buckets(
-    histogram: Histogram, its: HistogramSlice, before: Sequence[int], limits: Sequence[ReadLimit]
+    histogram: Histogram, its: HistogramSlice, before: Sequence[int] | None, limits: Sequence[ReadLimit]
 ) -> list[CountedBucket]:
     """Return the buckets up to the last that anything came to; reports are cumulative, slices add up to them."""
     begins = {limit.first_bucket: edge_text(limit.limit.threshold_us) for limit in limits}
-    at_start = [_at(before, bucket) for bucket in range(_most(before, its.counts))]
+    at_start = [None if before is None else _at(before, bucket) for bucket in range(_most(before or (), its.counts))]
     return [
         CountedBucket(
             _span(histogram, bucket),
             earlier,
-            earlier + _at(its.counts, bucket),
+            None if earlier is None else earlier + _at(its.counts, bucket),
             _at(its.counts, bucket),
             begins.get(bucket, ""),
         )

@@ -34,6 +34,11 @@ def parts_of(sentence: str, document: Mapping[str, Any]) -> list[Part]:
     return [parts.get(place, Part(sentence[slice(*place)])) for place in between]
 
 
+def plain_sentence(sentence: str, document: Mapping[str, Any]) -> str:
+    """Return the sentence as text, with what rounding left nothing of as less than the last digit."""
+    return "".join(part.text for part in parts_of(sentence, document))
+
+
 def _over(sentence: str, document: Mapping[str, Any]) -> list[Span]:
     found, violations = OVER.search(sentence), document["violations"]
     return [(*found.span(), violations[0]["slice"], found[0])] if found and violations else []

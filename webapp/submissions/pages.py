@@ -12,10 +12,11 @@ from django.db.models.functions import Coalesce
 from results.histogram_slices import histogram_slices
 from results.models import Finding, Histogram, Reading, Run, Share, Slice, Statistic, Submission, Verdict
 from results.rules.latency_table import LatencyRow, latency_table
-from results.withheld_beside import ycsb_told
+from results.withheld_beside import verdict_told, ycsb_told
 from webapp.register.run_page import SHOWN_VIOLATIONS
 from webapp.register.slices import FIRST_EDGES, no_slice_sentence
 from webapp.register.times import judged_sentence
+from webapp.register.verdict_sentence import plain_sentence
 from webapp.submissions.sweep import shared_findings
 from webapp.templatetags import units
 
@@ -135,16 +136,20 @@ def _runs_in_full(submission: Submission) -> QuerySet[Run]:
 
 
 def _run_part(run: Run, findings: list[Finding]) -> RunPart:
-    verdict = next(iter(run.verdicts.all()), None)
+    newest = next(iter(run.verdicts.all()), None)
+    verdict = verdict_told(run, newest) if newest else None
     violations = verdict.document["violations"] if verdict else []
-    word, _, reason = verdict.headline.partition(": ") if verdict else ("", "", "")
+    headline = plain_sentence(verdict.headline, verdict.document) if verdict else ""
+    word, _, reason = headline.partition(": ")
     histogram: Histogram | None = next(iter(run.reads_histograms), None)  # type: ignore[attr-defined]
     return RunPart(
         run=run,
         verdict=verdict,
         verdict_word=word,
         verdict_reason=reason,
-        further_reasons=[text for text in verdict.document["reasons"] if text not in reason] if verdict else [],
+        further_reasons=[text for text in verdict.document["reasons"] if text not in verdict.headline]
+        if verdict
+        else [],
         worst=_worst_figures(run.shares.all(), verdict, violations),
         violations=violations[:SHOWN_VIOLATIONS],
         violations_cut_sentence=_violations_cut(len(violations)),

@@ -17,6 +17,7 @@ from results.intake import take_in
 from results.models import Event, Submission
 from results.refused import ReviewRefusedError
 from results.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, SubmissionState, with_state
+from results.withheld_beside import events_told, reading_findings_told
 from webapp.accounts.organisations import organisations_of
 from webapp.accounts.requests import UserRequest, mark_private, members_only
 from webapp.register.access import is_public
@@ -121,6 +122,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "section": "submit",
         "submission": submission,
         "reading": reading,
+        "reading_findings": reading_findings_told(submission, reading) if reading else [],
         "attempts": attempts_sentences(reading),
         "is_unfinished": submission.state in UNFINISHED,
         "companions": list(submission.companions.select_related("evidence")),
@@ -160,4 +162,4 @@ def _is_declined(submission: StatedSubmission) -> bool:
 def _events_of(submission: Submission, run_ids: list[str]) -> list[Event]:
     about = Q(subject_type="submission", subject_id=submission.public_id)
     found = Event.objects.filter(about | Q(subject_type="run", subject_id__in=run_ids)).select_related("actor")
-    return list(found.order_by("at", "id"))
+    return events_told(found.order_by("at", "id"))

@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from results.models import Run
+from results.models import Evidence, Run
 from runners.campaigns.ladder import rungs_of
 from runners.campaigns.outcome import Result
 from runners.states import State
@@ -78,6 +78,13 @@ def test_a_load_that_was_not_held_is_an_overload(dispatch):
 def test_a_run_that_is_no_whole_run_tells_nothing(dispatch, told):
     read_as(dispatch, "0.5", **told)
     assert outcome(dispatch).result is Result.UNUSABLE
+
+
+@pytest.mark.parametrize(("is_sequestered", "reason"), [(False, "void: its side file tells 17 faults"), (True, "void")])
+def test_a_withheld_file_gives_no_reason(dispatch, is_sequestered, reason):
+    read_as(dispatch, "0.5", "void").verdicts.update(headline="void: its side file tells 17 faults")
+    Evidence.objects.update(sequestered=is_sequestered)
+    assert outcome(dispatch).reason == reason
 
 
 def test_a_run_without_a_whole_slice_tells_nothing(dispatch):

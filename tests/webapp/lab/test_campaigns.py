@@ -1,4 +1,5 @@
 import json
+import re
 from decimal import Decimal
 
 import pytest
@@ -6,6 +7,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from results.models import Share
 from runners.campaigns import actions
 from runners.campaigns.models import Campaign
 from runners.campaigns.terms import Terms, terms_of
@@ -121,6 +123,14 @@ def test_the_page_of_a_campaign_shows_ladder_history_and_what_is_missing(lab_cli
     ):
         assert shown in text, shown
     assert text.count('<svg class="climb"') == 3
+
+
+def test_a_share_of_something_is_told_as_nothing_neither_in_the_ladder_nor_in_its_picture(lab_client, climbed):
+    Share.objects.filter(threshold_us=64_000).update(printed="0.00", over_count=1)
+    text = page(lab_client, climbed).text
+    assert "<span>&lt;0.01" in text
+    assert ": &lt;0.01 %" in text
+    assert re.search(r"\b0\.00\b", text) is None
 
 
 def test_the_chart_tells_passes_from_fails_by_shape(lab_client, climbed):

@@ -68,8 +68,22 @@ def test_a_load_of_one_device_is_held_against_each_device_of_a_row(client, make_
 def test_devices_and_the_speed_of_one_stand_beside_the_speed_of_all(client, make_product, make_published_run):
     for model, tps, devices in (("MANY", 600_000, 24), ("ONE", 30_000, 1), ("UNTOLD", 20_000, None)):
         make_published_run(product=make_product(model=model), tps=Decimal(tps), device_count=devices)
+    f_series = make_product(model="OpenFlex F-Series", category="networked")
+    make_published_run(product=f_series, tps=Decimal(900_000), device_count=None)
     rows = client.get("/drives/?format=json&sort=-device_tps").json()["rows"]
-    assert [(row["device_count"], row["device_tps"]) for row in rows] == [(1, 30_000), (24, 25_000), (None, 20_000)]
+    assert [(row["device_count"], row["device_tps"]) for row in rows] == [
+        (1, 30_000),
+        (24, 25_000),
+        (None, 20_000),
+        (None, None),
+    ]
+
+
+def test_a_short_run_is_noted_without_a_choice_of_columns(client, make_published_run):
+    make_published_run(duration_s=600, device_count=24)
+    text = client.get("/drives/").text
+    assert "ran 10" in text
+    assert 'data-column="device_count"' in text
 
 
 def test_a_category_is_chosen_among_them(client, fast_and_slow):

@@ -207,10 +207,16 @@ def page_of(client, run):
     return client.get(f"/runs/{run.public_id}/").text.replace("\N{NO-BREAK SPACE}", " ")
 
 
-def test_a_panel_without_a_bar_to_see_is_left_out_and_told(client, make_log_run):
+def test_a_panel_without_any_share_is_left_out_and_told(client, make_log_run):
     text = page_of(client, make_log_run(slices=[(60_000, [59_000, 1_000])] * 2))
     assert text.count('Chart not drawn yet. <a href="#slices">') == 1
-    assert "Left out, because no slice reaches a hundredth of its limit over 8 ms or 64 ms." in text
+    assert "Left out, because no slice has any read over 8 ms or 64 ms." in text
+
+
+def test_of_the_least_share_a_panel_stays_for_limits_of_the_readers_own(client, make_log_run):
+    slices = [(60_000, [59_000, 999, 0, 0, 1]), (60_000, [60_000])]
+    text = page_of(client, make_log_run(slices=slices))
+    assert "Left out, because no slice has any read over 64 ms." in text
 
 
 def test_a_run_of_one_slice_has_a_line_in_place_of_its_charts(client, make_log_run):

@@ -104,6 +104,21 @@ def test_earlier_verdicts_stay_readable(client, judged_twice):
     assert (told["verdict"]["outcome"], told["result"]["columns"]) == ("fail", {"tool_version": "6.6"})
 
 
+def test_a_share_of_something_is_told_as_nothing_on_no_page(client, rita, make_log_run):
+    shares = [
+        {"statistic": "worst-slice", "threshold_us": 64_000, "read_at_us": 64_000, "share_pct": "0.00", "slice": 2}
+    ]
+    shares[0] |= {"over_count": 1, "ops_count": 480_000}
+    headline = "passes: at most 0.00 % over 64 ms of reads in 24 slices of 3600 s"
+    passes = {"outcome": "pass", "headline": headline, "histogram": "reads", "shares": shares, "violations": []}
+    run = make_log_run(document=passes | {"reasons": []})
+    judge(run, "fail")
+    client.force_login(rita)
+    assert "at most &lt;0.01 % over 64 ms" in client.get(f"/runs/{run.public_id}/").text
+    run.verdicts.filter(outcome="fail").delete()
+    assert "at most &lt;0.01 % over 64 ms" in client.get(f"/submissions/{run.submission.public_id}/").text
+
+
 def test_earlier_figures_of_a_run_that_is_not_public_are_not_either(client, judged_twice):
     judged_twice.visibility = "unreviewed"
     judged_twice.save()

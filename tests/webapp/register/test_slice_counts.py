@@ -75,10 +75,19 @@ def test_very_many_slices_before_one_are_added_up_where_they_are_stored(make_log
     assert (counted.start_line, len(read)) == (499 * 100 + 99, 1)
 
 
+def test_after_a_gap_a_slice_begins_with_the_report_before_it_and_no_count_is_made_up(client, make_log_run):
+    run = make_log_run(slices=[(3, [1, 2]), (4, [4]), (5, [5])])
+    run.slices.filter(number=2).delete()
+    counted = counts_of(run, run.verdicts.get(), 3)
+    assert counted.start_line == 299
+    assert [(bucket.at_start, bucket.at_end, bucket.counted) for bucket in counted.buckets] == [(None, None, 5)]
+    assert "the report that ends in line 299" in client.get(f"/runs/{run.public_id}/slices/3/").text
+
+
 def test_a_slice_whose_counts_cannot_be_used_adds_nothing(make_log_run):
     run = make_log_run(slices=[(3, [1, 2]), (4, [4]), (5, [5])])
     run.slices.filter(number=2).update(counts=[[None, None]])
     assert counted_before(run.pk, 0, 3) == [1, 2]
-    assert counts_of(run, run.verdicts.get(), 3).start_line == 199
+    assert counts_of(run, run.verdicts.get(), 3).start_line == 299
     assert counts_of(run, run.verdicts.get(), 2) is None
     assert counted_before(run.pk, 0, 1) == []

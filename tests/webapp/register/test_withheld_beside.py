@@ -6,11 +6,26 @@ import json
 import pytest
 from django.urls import reverse
 
-from results.models import Companion, EarlierResult, Evidence, Finding, Run, YcsbInterval, YcsbOperation, YcsbRun
+from results.history import about, tell
+from results.models import (
+    Companion,
+    EarlierResult,
+    Evidence,
+    Finding,
+    Product,
+    Run,
+    Submission,
+    YcsbInterval,
+    YcsbOperation,
+    YcsbRun,
+)
+from results.submission_states import with_state
+from results.withheld_beside import verdict_told
 from tests.results.builders import make_user
-from tests.webapp.register.conftest import SLOW_DISK_FACTS
+from tests.webapp.register.conftest import SLOW_DISK_FACTS, SLOW_DISK_VERDICT
 from tests.webapp.register.test_side_file import TOLD
 from tests.webapp.register.test_ycsb_machine import telemetry
+from webapp.api.serializers import SubmissionSerializer
 from webapp.register.dumps import shelf
 from webapp.register.dumps.reading import read_rows
 from webapp.register.dumps.tables import TABLES
@@ -232,3 +247,88 @@ def test_a_load_is_described_by_a_run_of_which_nothing_is_withheld(client, make_
     assert "records not stated" in client.get(LOAD).text
     make_swept(8)
     assert "471,200 records" in client.get(LOAD).text
+
+
+SLOW_HOST = "the host may be the cause: host-busy"
+ASKED_MORE = "Line 4711 of the side file: 989 of 1000 reads/s asked."
+EXACT = {"statistic": "overall", "threshold_us": 1000, "over_count": 471_147, "ops_count": 480_000}
+TELLING = {
+    "fail": (SLOW_DISK_VERDICT["headline"] + f"; {SLOW_HOST}", "slice 2 (10-20 s), reads over 64 ms"),
+    "undecided": (f"undecided: nothing over a limit, but {ASKED_MORE}", "undecided"),
+}
+
+
+@pytest.fixture(params=TELLING)
+def told_run(request, make_log_run):
+    """A run whose verdicts, the one before the last as well, repeat the sentence of a file beside the log."""
+    headline, _ = TELLING[request.param]
+    document = SLOW_DISK_VERDICT | {"outcome": request.param, "headline": headline, "exact": [EXACT]}
+    run = make_log_run(document=document | {"reasons": [ASKED_MORE]})
+    verdict = run.verdicts.get()
+    verdict.pk = None
+    verdict.save()
+    anew = {"before": f"{headline} [drivetest 0.1.0]", "after": f"{headline} [drivetest 0.1.1]"}
+    tell(None, "run-judged-anew", about(run), "", anew)
+    run.submission.log.readings.update(findings=[{"id": "file-cut", "severity": "look", "sentence": ASKED_MORE}])
+    return run
+
+
+def verdict_exits(client, run):
+    submission, product = run.submission.public_id, run.product.slug
+    pages = [f"/runs/{run.public_id}/", f"/submissions/{submission}/", f"/drive/{product}/"]
+    texts = {path: client.get(path).text for path in [*pages, f"/api/v1/runs/{run.public_id}/", "/api/v1/runs/"]}
+    sent = with_state(Submission.objects.filter(pk=run.submission_id)).get()
+    return texts | {"API of the submission": json.dumps(SubmissionSerializer(sent).data, default=str)}
+
+
+@BESIDE
+def test_no_verdict_repeats_what_a_withheld_file_beside_the_log_told(client, told_run, lay):
+    evidence = lay(told_run)
+    secrets = (SLOW_HOST, ASKED_MORE, str(EXACT["over_count"]))
+    client.force_login(make_user("vera", is_staff=True))
+    before = verdict_exits(client, told_run)
+    assert all(any(secret in text for secret in secrets) for text in before.values())
+    sequester(evidence)
+    for path, text in verdict_exits(client, told_run).items():
+        assert [secret for secret in secrets if secret in text] == [], path
+
+
+@BESIDE
+def test_what_the_log_alone_says_of_a_verdict_stays(client, told_run, lay):
+    sequester(lay(told_run))
+    verdict = client.get(f"/api/v1/runs/{told_run.public_id}/").json()["verdict"]
+    stays = TELLING[verdict["outcome"]][1]
+    assert stays in verdict["headline"]
+    assert verdict["document"]["headline"] == verdict["headline"]
+    assert (verdict["document"]["reasons"], verdict["document"]["exact"]) == ([], None)
+    assert verdict["document"]["shares"] == SLOW_DISK_VERDICT["shares"]
+    assert stays.removeprefix("undecided") in client.get(f"/runs/{told_run.public_id}/").text.replace("&nbsp;", " ")
+
+
+@pytest.mark.parametrize(
+    ("headline", "told"),
+    [
+        ("passes: at most 0.1 % over 1 ms of reads in 24 slices of 3600 s", None),
+        ("fails: slice 2 (10-20 s), reads over 64 ms: 0.33 % > 0.1 %; also over 1 ms and 8 ms", None),
+        ("fails: slice 2 (10-20 s), reads over 64 ms: 0.33 % > 0.1 %; and could not keep up", 58),
+        (f"fails: could not keep up; {ASKED_MORE}", 5),
+        (f"void: {ASKED_MORE} (and 1 more reason)", 4),
+    ],
+)
+def test_a_headline_is_told_as_far_as_it_is_of_the_log(make_log_run, headline, told):
+    run = make_log_run(document=SLOW_DISK_VERDICT | {"headline": headline})
+    sequester(lay_beside(run))
+    assert verdict_told(run, run.verdicts.get()).headline == headline[:told]
+
+
+@BESIDE
+def test_no_certificate_repeats_why_such_a_run_is_not_as_asked(client, make_log_run, make_product, lay):
+    run, other = make_log_run(), make_log_run()
+    phrases = [f"{each.public_id} is not what the profile asks: {ASKED_MORE}" for each in (other, run)]
+    attempt = {"profile": "p", "device_count": 1, "attempted_nx": None, "is_certified": False, "reasons": phrases}
+    missing = [{"sentence": f"a stress test is missing: {'; '.join(phrases)}"}]
+    Product.objects.filter(pk=run.product_id).update(attempts=[attempt | {"present": [], "missing": missing}])
+    evidence, page = lay(run), f"/drive/{run.product.slug}/"
+    assert client.get(page).text.count(ASKED_MORE) == 4
+    sequester(evidence)
+    assert client.get(page).text.count(ASKED_MORE) == 2

@@ -87,7 +87,7 @@ class Comparison:
     @property
     def _open_words(self) -> str:
         count = f"{len(self.silence.labels)} of {self.silence.conditions} conditions not stated"
-        return f"Weak: {count}." if self.is_weak else f"{count}.".capitalize()
+        return f"Weak: {count}." if self.is_weak else f"{count}."
 
     @property
     def silence_by_run(self) -> str:

@@ -14,8 +14,8 @@ COLUMNS = (
     *(columns.ENDURANCE, columns.NOTES, columns.ACT, columns.SOURCE, columns.TIER, columns.STARTED, columns.FIRMWARE),
 )
 NOTES = (*COMMON_NOTES, EVERY_CLOUD_NOTES[0], EVERY_CLOUD_NOTES[1], ENDURANCE_NOTE, STATES_NOTE)
-# By choice what a desktop has no room for beside devices and the speed of one.
-LESS_ASKED = frozenset({"storage", "endurance_dwpd", "notes", "act_version"})
+# By choice what a desktop has no room for beside devices and the speed of one; notes warn, and always stand.
+LESS_ASKED = frozenset({"storage", "endurance_dwpd", "act_version"})
 SPEC = TableSpec(NAME, "Drives of all categories", COLUMNS, by_choice=BY_CHOICE | LESS_ASKED, reading_notes=NOTES)
 FILTERS = (filters.CATEGORY, filters.DEVICE_TPS, filters.DEVICES, *filters.OF_DRIVES)
 

@@ -5,10 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import models
-from django.db.models import Model, Q, QuerySet
+from django.db.models import F, Model, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Greatest
 
 from results import models as register
 from results.public_history import details_for_everyone, for_everyone
+from results.withheld_beside import departures_told
 from webapp.register.dumps.told import told_of_facts, told_of_text
 
 SCHEMA = "drivecert.dump/1"
@@ -87,6 +89,23 @@ def _of_runs(model: type[Model], *, by: str = "run", order: Iterable[str] = ()) 
     return rows
 
 
+def _told_since(rows: QuerySet[Any], published: Any) -> QuerySet[Any]:
+    """Return rows with `since`, their `created_at` or, where that is later, when their run was published."""
+    told: QuerySet[Any] = rows.annotate(since=Greatest("created_at", published))  # PostgreSQL leaves null out
+    return told
+
+
+def _products() -> QuerySet[register.Product]:
+    """Return products; one that was entered for a run is told of since its first run is public."""
+    of_product = register.Run.objects.public().filter(product=OuterRef("pk"))
+    first = of_product.order_by(F("published_at").asc(nulls_first=True)).values("published_at")[:1]
+    return _told_since(register.Product.objects.public(), Subquery(first)).order_by("slug")
+
+
+def _verdicts() -> QuerySet[register.Verdict]:
+    return _told_since(_of_runs(register.Verdict, order=("created_at",))(), "run__published_at")
+
+
 def _annotations() -> QuerySet[register.Annotation]:
     standing = register.Annotation.objects.standing().telling_since()
     return standing.filter(run__in=_public_runs()).order_by("run__public_id", "pk")
@@ -120,7 +139,8 @@ TABLES = (
         _columns(
             "slug category historical vendor model part_number capacity_gb pcie_gen endurance_dwpd created_at",
         ),
-        lambda: register.Product.objects.public().order_by("slug"),
+        _products,
+        reckoned={"created_at": "since"},
     ),
     Table(
         "runs",
@@ -132,9 +152,10 @@ TABLES = (
             "sole_tenant region zone notes started_at facts created_at published_at"
         )
         | {"superseded_by": "superseded_by__public_id"},
-        lambda: _public_runs().order_by("public_id"),
+        lambda: _told_since(_public_runs(), "published_at").order_by("public_id"),
         {"ordinal": 0, "is_virtual": False},
         told={"facts": told_of_facts, "backing_device": told_of_text},
+        reckoned={"created_at": "since"},
     ),
     Table(
         "evidence",
@@ -180,8 +201,9 @@ TABLES = (
         "verdicts",
         register.Verdict,
         _columns("run profile outcome headline document reader_version created_at"),
-        _of_runs(register.Verdict, order=("created_at",)),
+        _verdicts,
         told={"headline": told_of_text, "document": told_of_text},
+        reckoned={"created_at": "since"},
     ),
     Table(
         "annotations",
@@ -198,6 +220,7 @@ TABLES = (
             "withdrawn_at"
         ),
         _certificates,
+        told={"document": departures_told},
     ),
     Table("certificate_runs", register.CertificateRun, _columns("certificate run"), _certificate_runs),
     Table(

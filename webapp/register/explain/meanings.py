@@ -29,8 +29,8 @@ TOLD = (
     Meaning(
         "device_tps",
         "One device",
-        "computed: speed over the number of devices, in whole tps; a published result that states no number of devices "
-        "is taken as one device",
+        "computed: speed over the number of devices, in whole tps; a published drive without a stated number of "
+        "devices is taken as one, of a networked system nothing is computed then",
     ),
     Meaning("pct_over_256us", "Over 256 us", SHARES),
     Meaning("pct_over_512us", "Over 512 us", SHARES),

@@ -15,7 +15,7 @@ from results.ingest import YCSB
 from results.models import Companion, Evidence, Run, Verdict, Visibility
 from results.rules.limits import parse_limits
 from results.seconds import is_withheld
-from results.withheld_beside import findings_told, is_beside_withheld
+from results.withheld_beside import findings_told, is_beside_withheld, verdict_told
 from webapp.register import categories, run_page
 from webapp.register.access import holds_link, is_public, require_access
 from webapp.register.devices import devices_view
@@ -173,7 +173,7 @@ def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
         charts_of(run, table, query)
         | limits_context(own, table, query)
         | {
-            "verdict": run_page.verdict_view(verdict) if verdict else None,
+            "verdict": run_page.verdict_view(verdict_told(run, verdict)) if verdict else None,
             "profile": profile,
             "figures": run_page.figures(run, limits),
             "slice_table": table,
@@ -259,7 +259,7 @@ def earlier(request: HttpRequest, public_id: str, number: int) -> HttpResponseBa
     if kept is None:
         raise Http404(f"Run {public_id} has no earlier result {number}.")
     told = {"schema": "drivecert.earlier-result/1", "run": public_id, "number": number}
-    told |= {"reader_version": kept.reading.reader_version, "replaced_at": kept.replaced_at}
+    told |= {"reader_version": kept.reading.reader_version, "replaced_at": kept.told_at}
     told |= {"verdict": kept.verdict.document if kept.verdict else None, "result": kept.document}
     return guarded(run, JsonResponse(told))
 
