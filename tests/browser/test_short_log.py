@@ -9,7 +9,6 @@ from tests.browser.test_submit_a_log import READ_WITHIN_MS, shown_rows, upload
 pytestmark = pytest.mark.browser
 
 OLD_LOG = settings.BASE_DIR / "tests/data/act/5.3/commit-us.log"
-SLOW_DISK = settings.BASE_DIR / "tests/data/act/6.6/slow-disk-ms.log"
 TWO_SLICES = settings.BASE_DIR / "tests/data/act/6.5/commit-us.log"
 
 
@@ -37,7 +36,7 @@ def test_the_page_of_an_old_run_says_what_its_times_are_in_every_width(staff_pag
 
 
 def test_the_chart_of_few_slices_numbers_each_once(staff_page):
-    upload(staff_page, SLOW_DISK, slice_length_s="20")
+    upload(staff_page, TWO_SLICES, slice_length_s="10")
     shown_rows(staff_page)
     staff_page.locator("a[href^='/runs/']").first.click()
     staff_page.get_by_role("heading", name="Slow reads").scroll_into_view_if_needed()
