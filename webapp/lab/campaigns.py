@@ -16,10 +16,10 @@ from runners.campaigns.ladder import rungs_of
 from runners.campaigns.looks import PREP
 from runners.campaigns.models import Campaign
 from runners.campaigns.terms import terms_of
-from runners.foreseen import refusal_foreseen
 from runners.models import Device
 from runners.orders import Order
 from runners.recipes import RECIPES
+from runners.refused_ahead import refusal_foreseen
 from runners.safety import may_certify
 from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, staff_only

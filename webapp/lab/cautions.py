@@ -12,10 +12,10 @@ from runners import exits
 from runners.campaigns.ladder import rung_of, with_what_was_read
 from runners.campaigns.outcome import Result
 from runners.campaigns.terms import Terms
-from runners.foreseen import SIGNATURE, in_service_since, is_listed, last_identified
 from runners.health import told_at
 from runners.models import HAS_WRITTEN, Device, Dispatch, Host
 from runners.out_of_service import out_of_service
+from runners.refused_ahead import SIGNATURE, in_service_since, is_listed, last_identified
 from runners.states import State
 from webapp.templatetags.units import counted, duration, moment
 

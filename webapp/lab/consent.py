@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from runners.foreseen import SIGNATURE, last_identified
 from runners.models import Device
 from runners.recipes.act_config import DESTROY
+from runners.refused_ahead import SIGNATURE, last_identified
 from runners.safety import may_be_told_to_destroy
 from webapp.lab.cautions import cautions_of, is_content_known
 

@@ -10,10 +10,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from results.models import Organisation
 from runners import orders
 from runners.campaigns.actions import open_on
-from runners.foreseen import refusal_foreseen
 from runners.models import Device, Dispatch
 from runners.orders import Order
 from runners.out_of_service import out_of_service
+from runners.refused_ahead import refusal_foreseen
 from runners.safety import may_certify
 from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, staff_only

@@ -8,11 +8,11 @@ from django.utils import timezone
 
 from runners.drive_keys import is_same_drive
 from runners.errors import HostError
-from runners.foreseen import is_listed
 from runners.health import told_at
 from runners.hosts import connect
 from runners.hosts.protocol import FoundDrive
 from runners.models import Device, Host
+from runners.refused_ahead import is_listed
 
 MINUTE_S = 60
 TOO_OLD = "Its drivetest is too old to list its drives: install that of this register, and pin it."

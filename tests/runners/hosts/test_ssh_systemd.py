@@ -4,12 +4,11 @@ import pytest
 
 from runners.hosts.connections import CONNECTIONS
 from runners.hosts.protocol import Detached
-from runners.hosts.ssh import SshHost
 from tests.lab_hosts.systemd import SystemdHost, missing_systemd
 from tests.runners.hosts.test_local import wait_until
-from tests.runners.hosts.test_ssh import drive_key, start
+from tests.runners.hosts.test_ssh import drive_key, host, start, there
 
-__all__ = ["drive_key", "start"]
+__all__ = ["drive_key", "host", "start", "there"]
 
 pytestmark = [
     pytest.mark.lab_hosts,
@@ -24,16 +23,6 @@ OF_SSHD = "/sys/fs/cgroup/unified/system.slice/lab-sshd.service/cgroup.procs"
 @pytest.fixture
 def enrolled(new_enrolled):
     return new_enrolled("lab-host", kind=SystemdHost)
-
-
-@pytest.fixture
-def there(enrolled):
-    return enrolled[0]
-
-
-@pytest.fixture
-def host(enrolled):
-    return SshHost(enrolled[1])
 
 
 def group_of(there, pid):
