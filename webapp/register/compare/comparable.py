@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
+from string import ascii_uppercase
 from typing import Any
 
 from results.models import Run
@@ -44,6 +45,16 @@ class Condition:
     differs: bool
     is_unknown: bool
     why: str
+
+    @property
+    def sides(self) -> str:
+        """Which value stands against which; of more than two runs with the letters of those that have it."""
+        if len(self.values) == 2:
+            return " against ".join(self.values)
+        having: dict[str, list[str]] = {}
+        for letter, value in zip(ascii_uppercase, self.values, strict=False):
+            having.setdefault(value, []).append(letter)
+        return " against ".join(f"{value} ({', '.join(letters)})" for value, letters in having.items())
 
 
 @dataclass(frozen=True)

@@ -133,6 +133,12 @@ def test_runs_that_state_more_than_half_compare_side_by_side_and_what_is_open_is
     assert "Weak" not in text
 
 
+def test_of_many_runs_each_value_that_differs_stands_once_with_who_has_it(client, make_run):
+    runs = [make_run(facts={"record_bytes": size}) for size in (512, 1536, 512)]
+    text = client.get(asked(*runs)).text.replace("\N{NO-BREAK SPACE}", " ")
+    assert "<bdi>512 bytes (A, C) against 1,536 bytes (B)</bdi>; larger objects" in text
+
+
 def test_what_does_not_compare_shows_no_figure_and_offers_what_does(client, make_run, make_product):
     drive, other = make_product(), make_product()
     small = make_run(product=drive, facts={"record_bytes": 512})
