@@ -85,7 +85,7 @@ def claims_page() -> ClaimsPage:
             ClaimGroup(slug, publication_of(slug).title, [_row(row) for row in rows if _is_of(row, slug)])
             for slug in slugs
         ],
-        [(status.value, counts[status], MEANINGS[status]) for status in Status],
+        [(status.value, counts[status], MEANINGS[status]) for status in Status if counts[status]],
         len(rows),
         sum(1 for row in rows if row.check.values),
         list(_impossible()),
