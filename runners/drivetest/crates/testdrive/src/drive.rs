@@ -152,6 +152,16 @@ impl TestDrive {
         self.store.answers.resume()
     }
 
+    /// Keeps from now on when each read was answered, for [`Self::reads_answered_at`].
+    pub fn keep_times_of_reads(&self) {
+        self.store.reads.keep_times();
+    }
+
+    /// When each read that is watched was answered since the times are kept, the first first.
+    pub fn reads_answered_at(&self) -> Vec<Instant> {
+        self.store.reads.answered_at()
+    }
+
     /// What it did.
     pub fn truth(&self) -> Truth {
         Truth {

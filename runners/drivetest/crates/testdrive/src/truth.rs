@@ -1,8 +1,9 @@
 //! What the drive did, counted from its own stamps: how long it held each answer, where requests went, what failed.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
@@ -31,6 +32,8 @@ pub struct Counts {
     over: [AtomicU64; EDGES_US.len()],
     regions: [AtomicU64; REGIONS_COUNT],
     longest_ns: AtomicU64,
+    are_times_kept: AtomicBool,
+    answered_at: Mutex<Vec<Instant>>,
 }
 
 impl Default for Counts {
@@ -44,6 +47,8 @@ impl Default for Counts {
             over: [const { AtomicU64::new(0) }; EDGES_US.len()],
             regions: [const { AtomicU64::new(0) }; REGIONS_COUNT],
             longest_ns: AtomicU64::new(0),
+            are_times_kept: AtomicBool::new(false),
+            answered_at: Mutex::default(),
         }
     }
 }
@@ -79,6 +84,25 @@ impl Counts {
         let held_ns = u64::try_from(held.as_nanos()).unwrap_or(u64::MAX);
         self.longest_ns.fetch_max(held_ns, Relaxed);
         self.answered.fetch_add(1, Relaxed);
+        if self.are_times_kept.load(Relaxed) {
+            self.times().push(Instant::now());
+        }
+    }
+
+    /// Keeps from now on when each answer was sent.
+    pub fn keep_times(&self) {
+        self.are_times_kept.store(true, Relaxed);
+    }
+
+    /// When each answer was sent since they are kept, the first first.
+    pub fn answered_at(&self) -> Vec<Instant> {
+        let mut times = self.times().clone();
+        times.sort_unstable();
+        times
+    }
+
+    fn times(&self) -> MutexGuard<'_, Vec<Instant>> {
+        self.answered_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Starts anew.
@@ -96,6 +120,7 @@ impl Counts {
             .chain(&self.over)
             .chain(&self.regions);
         all.for_each(|count| count.store(0, Relaxed));
+        self.times().clear();
     }
 
     /// What is counted so far.
@@ -183,6 +208,23 @@ mod tests {
             ),
             (0, 1, 0, 0)
         );
+    }
+
+    #[test]
+    fn times_of_answers_are_kept_in_their_order_from_when_they_are_asked_for() {
+        let counts = Counts::default();
+        counts.answer(Duration::ZERO, PLAIN);
+        counts.keep_times();
+        let before = Instant::now();
+        counts.answer(Duration::ZERO, PLAIN);
+        counts.answer(Duration::ZERO, PLAIN);
+        let times = counts.answered_at();
+        assert!(
+            times.len() == 2 && before <= times[0] && times[0] <= times[1],
+            "{times:?}"
+        );
+        counts.clear();
+        assert_eq!(counts.answered_at(), []);
     }
 
     #[test]

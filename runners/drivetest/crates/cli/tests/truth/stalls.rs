@@ -3,7 +3,7 @@
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use drivetest_testdrive::Operation;
+use drivetest_testdrive::{Operation, TestDrive};
 use serde_json::Value;
 
 use crate::bench::Run;
@@ -13,6 +13,9 @@ const STALL: Duration = Duration::from_secs(6);
 
 /// What a run may take to end once it is told to.
 const MOST: Duration = Duration::from_secs(10);
+
+/// Time between two reads of the load.
+const SPACING_S: f64 = 1.0 / 2_000.0;
 
 const LOAD: &str = "test-duration-sec: 9\nread-reqs-per-sec: 2000\n";
 
@@ -24,19 +27,34 @@ fn late_and_slow(end: &Value) -> (u64, u64) {
     both.unwrap_or_else(|| panic!("no counts of reads in {end}"))
 }
 
-/// 2,000 reads a second became due in the stall, of any length.
-fn assert_all_are_late(late: u64, stalled: Duration) {
-    let due = 2_000.0 * stalled.as_secs_f64();
-    let off = (late as f64 - due).abs() / due;
+/// Reads that the drive answered 64 ms or more after they were due, by its own stamps: the earliest of the evenly
+/// spaced tells when the others were due. After a stall these are more than became due in it, by what becomes due while
+/// the host catches up, which is the host's and no fixed share.
+fn answered_late(times: &[Instant]) -> u64 {
+    let after_first = |time: &Instant| (*time - times[0]).as_secs_f64();
+    let lags = times
+        .iter()
+        .zip(0u32..)
+        .map(|(time, number)| after_first(time) - f64::from(number) * SPACING_S);
+    let earliest = lags.clone().fold(f64::INFINITY, f64::min);
+    lags.filter(|lag| lag - earliest >= 0.064).count() as u64
+}
+
+/// All that became due in a stall of any length is late, and as much as the drive says.
+fn assert_all_are_late(late: u64, stalled: Duration, drive: &TestDrive) {
+    let due = stalled.as_secs_f64() / SPACING_S;
+    let answered_late = answered_late(&drive.reads_answered_at());
+    let off = late.abs_diff(answered_late) as f64 / answered_late as f64;
     assert!(
-        off <= 0.05,
-        "{late} late reads, {due:.0} became due while nothing happened"
+        off <= 0.05 && late as f64 >= 0.95 * due,
+        "{late} late reads, {due:.0} became due while nothing happened, the drive answered {answered_late} late"
     );
 }
 
 #[test]
 fn a_stopped_program_shows_every_read_that_was_late_and_no_slow_one() {
     let Some(loaded) = Loaded::file() else { return };
+    loaded.drive.keep_times_of_reads();
     let mut run = loaded.start(LOAD);
     loaded.bench.wait_for(&mut run, "after 1 sec:");
     let stopped = Instant::now();
@@ -46,7 +64,7 @@ fn a_stopped_program_shows_every_read_that_was_late_and_no_slow_one() {
     let stopped = stopped.elapsed();
     assert_eq!(run.exit_status(), Some(0), "{}", loaded.bench.log());
     let (late, slow) = late_and_slow(&loaded.bench.end());
-    assert_all_are_late(late, stopped);
+    assert_all_are_late(late, stopped, &loaded.drive);
     // Only what was out when the program was stopped.
     assert!(slow <= 40, "{slow} reads took 64 ms themselves");
     assert_eq!(loaded.drive.truth().read.over[&64_000], 0);
@@ -55,6 +73,7 @@ fn a_stopped_program_shows_every_read_that_was_late_and_no_slow_one() {
 #[test]
 fn a_stalled_drive_shows_every_read_that_was_late() {
     let Some(loaded) = Loaded::file() else { return };
+    loaded.drive.keep_times_of_reads();
     let mut run = loaded.start(LOAD);
     loaded.bench.wait_for(&mut run, "after 1 sec:");
     loaded.drive.stall();
@@ -62,7 +81,7 @@ fn a_stalled_drive_shows_every_read_that_was_late() {
     let stalled = loaded.drive.resume();
     assert_eq!(run.exit_status(), Some(0), "{}", loaded.bench.log());
     let (late, slow) = late_and_slow(&loaded.bench.end());
-    assert_all_are_late(late, stalled);
+    assert_all_are_late(late, stalled, &loaded.drive);
     // What the drive held is what it got: as many as the engine had out.
     let held = loaded.drive.truth().read.over[&64_000];
     assert!(
