@@ -10,6 +10,8 @@ from django.db.models import Case, Exists, F, OuterRef, Prefetch, Q, Subquery, V
 from django.db.models.functions import Coalesce, Concat
 from django.utils import timezone
 
+from results.categories import SYSTEMS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from decimal import Decimal
@@ -176,13 +178,14 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(pk__in=held.values("run"))
 
     def with_ranked_tps(self) -> RunQuerySet:
-        """With the speed that runs are ranked by: of one device, of a cloud instance as a whole; null where unknown.
+        """With the speed that runs are ranked by: of one device, of a system as a whole; null where unknown.
 
-        A published result that states no number of devices is taken as one drive; a log that states none tells nothing.
+        A published result of a drive that states no number of devices is taken as one; a log that states none tells
+        nothing.
         """
         is_of_a_drive = Q(device_count__gte=1) | Q(device_count=None, statistic="steady-as-published")
         by_device = F("tps") / Coalesce(F("device_count"), 1)
-        ranked = Case(When(product__category="cloud", then=F("tps")), When(is_of_a_drive, then=by_device))
+        ranked = Case(When(product__category__in=SYSTEMS, then=F("tps")), When(is_of_a_drive, then=by_device))
         return self.annotate(ranked_tps=ranked)
 
     def for_table(self) -> RunQuerySet:

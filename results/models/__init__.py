@@ -1,5 +1,6 @@
 """The tables of the register."""
 
+from results.categories import Category
 from results.models.annotation import Annotation
 from results.models.certificate import Certificate, CertificateRun
 from results.models.companion import Companion
@@ -8,7 +9,7 @@ from results.models.earlier_result import EarlierResult
 from results.models.event import Event
 from results.models.evidence import Evidence, Submission, SubmissionKey
 from results.models.organisation import Organisation
-from results.models.product import Category, Product
+from results.models.product import Product
 from results.models.profile import Profile
 from results.models.published import PublishedClaim, PublishedFigure
 from results.models.reading import Reading

@@ -2,18 +2,8 @@
 
 from django.db import models
 
+from results.categories import Category
 from results.querysets import ProductQuerySet
-
-
-class Category(models.TextChoices):
-    """The published page's tables; `historical` is a flag on the product, not a category."""
-
-    NVME_3DXPOINT = "nvme-3dxpoint", "NVMe 3D XPoint"
-    NVME_FLASH = "nvme-flash", "NVMe flash"
-    SATA_SAS_FLASH = "sata-sas-flash", "SATA/SAS flash"
-    M2_FLASH = "m2-flash", "M.2 flash"
-    NETWORKED = "networked", "Networked storage"
-    CLOUD = "cloud", "Cloud instances"
 
 
 class Product(models.Model):

@@ -6,7 +6,8 @@ from fractions import Fraction
 from math import floor
 from typing import Any
 
-from results.models import Category, Product, Run, Share, Statistic
+from results.categories import SYSTEMS
+from results.models import Product, Run, Share
 from results.rules.endurance import needed_dwpd, sustained_tps, three_digits, tps_per_tb
 from webapp.register.compare.published import is_taken_as_one
 from webapp.templatetags import units
@@ -68,9 +69,10 @@ def drive_order(run: Run) -> tuple[str, str, int]:
 def device_tps(run: Run) -> Fraction | None:
     """Return the speed of one device, tps: what may be held against the capacity and the rating of one drive.
 
-    A published result that states no number of devices is taken as one drive; a log that states none tells nothing.
+    A published result of a drive that states no number of devices is taken as one. Of a log that states none, or of a
+    system whose drives nobody counted, nothing is known of one.
     """
-    devices = run.device_count or (1 if run.statistic == Statistic.STEADY_AS_PUBLISHED else None)
+    devices = run.device_count or (1 if is_taken_as_one(run) else None)
     return None if run.tps is None or devices is None else Fraction(run.tps) / devices
 
 
@@ -79,15 +81,13 @@ def whole_device_tps(run: Run) -> int | None:
 
     None where the number of devices is not stated, but in a publication's table of drives: its row is one drive.
     """
-    if run.device_count is None and not is_taken_as_one(run):
-        return None
     tps = device_tps(run)
     return None if tps is None else floor(tps + Fraction(1, 2))
 
 
 def ranked_tps(run: Run) -> Fraction:
-    """Return the speed that runs are ranked by: of one device, but of a cloud instance as a whole; 0 where unknown."""
-    is_whole = product_of(run).category == Category.CLOUD
+    """Return the speed that runs are ranked by: of one device, but of a system as a whole; 0 where unknown."""
+    is_whole = product_of(run).category in SYSTEMS
     return Fraction(run.tps or 0) if is_whole else device_tps(run) or Fraction(0)
 
 

@@ -1,4 +1,4 @@
-"""Drives are ranked by the speed of one device: four of them together are not faster than one. Instances stay whole."""
+"""Drives are ranked by the speed of one device: four of them together are not faster than one. Systems stay whole."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -67,6 +67,7 @@ def test_an_instance_counts_as_a_whole(client, make_product, make_published_run)
     [
         ({"device_count": 4}, 100), ({"device_count": 1}, 400), ({"device_count": None}, 400),
         ({"device_count": None, "statistic": "worst-slice"}, None), ({"device_count": 4, "category": "cloud"}, 400),
+        ({"device_count": 4, "category": "networked"}, 400), ({"device_count": None, "category": "networked"}, 400),
     ],
 )  # fmt: skip
 def test_queries_and_rows_rank_alike(make_product, make_published_run, stated, ranked):

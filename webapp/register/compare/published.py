@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from results.models import Category, Run, Statistic
+from results.categories import OF_DRIVES
+from results.models import Run, Statistic
 
 SERVICE, WITH_QUEUE = "service", "queue-and-service"  # the words of `time` in verdicts
 LAST_WITH_QUEUE = 5  # up to 5.3 `reads` holds the time in the queue; from 6.0 on there is no queue
-OF_DRIVES = frozenset(set(Category) - {Category.CLOUD, Category.NETWORKED})
 
 
 def time_of_version(version: str) -> str | None:

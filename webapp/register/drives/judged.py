@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from decimal import Decimal
 
-from results.models import Category, Statistic, Verdict, Visibility
+from results.categories import SYSTEMS
+from results.models import Statistic, Verdict, Visibility
 from webapp.register.columns import share_code
 from webapp.register.drives.coded import Coded, Rows, Shelf, rows_of
 from webapp.register.drives.shelf import BILLIONTHS
@@ -73,7 +74,7 @@ def ranked_tps(shelf: Shelf, row: int) -> float:
     """Return the speed that a row is ranked by, as columns.ranked_tps does for a run; 0 where none is known."""
     columns = shelf.columns
     tps, devices = columns["tps"].value(row) or 0, columns["device_count"].word(row)
-    if columns["category"].word(row) == Category.CLOUD:
+    if columns["category"].word(row) in SYSTEMS:
         return tps
     if not devices and columns["statistic"].word(row) != Statistic.STEADY_AS_PUBLISHED:
         return 0

@@ -8,10 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from results.models import Category, Run, Statistic, Tier
+from results.categories import OF_DRIVES, Category
+from results.models import Run, Statistic, Tier
 from results.rules.limits import Limit
 from webapp.register import categories, columns
-from webapp.register.compare.published import OF_DRIVES
 from webapp.register.drives.question import SEPARATOR
 from webapp.register.marks import TierMark, tier_mark
 from webapp.register.profile import current_limits, limits_by_threshold
