@@ -1,4 +1,4 @@
-"""Answers from the snapshot before Django is asked: a look-up, and the bytes of one file.
+"""Answers from the snapshot before Django is asked: a look-up, and the bytes of one file, kept once they were read.
 
 A page of the snapshot is taken for the register's word only while somebody compares the two (TRUSTED_S) and its group
 is not purged. Otherwise Django answers; where its database is away, the snapshot does after all, unless it is purged.
@@ -17,7 +17,7 @@ from django.http.request import validate_host
 
 from webapp.register.snapshots import store
 from webapp.register.snapshots.away import AWAY_HEADER
-from webapp.register.snapshots.store import Entry, Snapshot
+from webapp.register.snapshots.store import Entry, Form, Snapshot
 from webapp.tracking import without_marks
 
 TRUSTED_S = 60  # a withdrawal shows within a minute, whatever stands still
@@ -115,8 +115,10 @@ class SnapshotsFirst:
         """Return the page asked for, if the snapshot may answer; a path is looked up, and is never a path of a file."""
         if view.snapshot is None or environ["REQUEST_METHOD"] not in {"GET", "HEAD"}:
             return None
-        path, query = environ.get("PATH_INFO", ""), without_marks(environ.get("QUERY_STRING", ""))
-        entry = view.snapshot.entries.get(f"{path}?{query}" if query else path)
+        path, query = environ.get("PATH_INFO", ""), environ.get("QUERY_STRING", "")
+        if query := query and without_marks(query):
+            path += f"?{query}"
+        entry = view.snapshot.entries.get(path)
         if entry is None or entry.group in view.purged or not self._is_our_host(environ):
             return None
         return entry
@@ -157,21 +159,24 @@ class SnapshotsFirst:
     ) -> list[bytes] | None:
         """Answer with the page in the form asked for; None where its file is gone with an old version."""
         coding, place = self._choose(environ.get("HTTP_ACCEPT_ENCODING", ""), entry)
-        prepared = snapshot.prepared.get((entry.file, coding))
-        if prepared is None:
-            prepared = snapshot.prepared[entry.file, coding] = _headers(snapshot, entry, coding)
-        headers, etag = [*prepared[0]], prepared[1]
-        if etag and _is_known(environ.get("HTTP_IF_NONE_MATCH", ""), etag):
-            start_response("304 Not Modified", [each for each in headers if each[0].lower() not in NOT_OF_304])
+        form = snapshot.forms.by_page.get((entry.file, coding))
+        if form is None:
+            form = snapshot.forms.by_page[entry.file, coding] = _form(snapshot, entry, coding)
+        if form.etag and _is_known(environ.get("HTTP_IF_NONE_MATCH", ""), form.etag):
+            start_response("304 Not Modified", [each for each in form.headers if each[0].lower() not in NOT_OF_304])
             return [b""]
-        headers.append(("Content-Length", str(entry.sizes[place])))
+        headers = [*form.headers, ("Content-Length", str(entry.sizes[place]))]
         if environ["REQUEST_METHOD"] == "HEAD":
             start_response("200 OK", headers)
             return [b""]
-        content = _read(snapshot.directory / entry.file, entry.sizes, place)
-        if content is not None:
-            start_response("200 OK", headers)
-        return None if content is None else [content]
+        content = form.content
+        if content is None:
+            content = _read(snapshot.directory / entry.file, entry.sizes, place)
+            if content is None:
+                return None
+            snapshot.forms.keep(form, content)
+        start_response("200 OK", headers)
+        return [content]
 
     def _choose(self, accepted: str, entry: Entry) -> tuple[str, int]:
         codings = self._codings.get(accepted)
@@ -200,7 +205,7 @@ class _Held:
         self.start_response(*self._told)
 
 
-def _headers(snapshot: Snapshot, entry: Entry, coding: str) -> tuple[Headers, str]:
+def _form(snapshot: Snapshot, entry: Entry, coding: str) -> Form:
     """Return the headers of a form, and its ETag: two forms of a page have two, as two sequences of bytes must."""
     etag, headers = "", []
     for name, value in entry.headers:
@@ -212,7 +217,7 @@ def _headers(snapshot: Snapshot, entry: Entry, coding: str) -> tuple[Headers, st
     told = [("Vary", "Accept-Encoding")] if any(entry.sizes[1:]) else []
     told += [("Content-Encoding", coding)] if coding else []
     told += [("ETag", etag)] if etag else []
-    return [*headers, *told, (DATE_HEADER, format_datetime(snapshot.moment, usegmt=True))], etag
+    return Form([*headers, *told, (DATE_HEADER, format_datetime(snapshot.moment, usegmt=True))], etag)
 
 
 def _read(path: Path, sizes: tuple[int, int, int], place: int) -> bytes | None:

@@ -20,6 +20,7 @@ from typing import Any
 
 FORMAT = 1
 INDEX, PURGED, CURRENT, LOOKED_AT, LOCK = "index.json", "purged", "current", "looked-at", "lock"
+MEMORY_MAX_BYTES = 32 * 2**20  # in each process that serves: pages of some 5,000 products, packed
 KEPT_BEFORE = 1  # a process that has not noticed the newest one yet reads the one before
 
 
@@ -35,6 +36,29 @@ class Entry:
     headers: tuple[tuple[str, str], ...]
 
 
+@dataclass
+class Form:
+    """A page in one coding as it is sent: headers, ETag, and the bytes once they were read while there was room."""
+
+    headers: list[tuple[str, str]]
+    etag: str
+    content: bytes | None = None
+
+
+@dataclass
+class Forms:
+    """What a process that serves a version has of it in memory: a version never changes, so nothing gets old."""
+
+    by_page: dict[tuple[str, str], Form] = field(default_factory=dict)  # by file and coding
+    room_bytes: int = MEMORY_MAX_BYTES
+
+    def keep(self, form: Form, content: bytes) -> None:
+        """Keep the bytes of a form while there is room; two threads at once may take a little more."""
+        if form.content is None and len(content) <= self.room_bytes:
+            self.room_bytes -= len(content)
+            form.content = content
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """One version, as its index tells it; entries by path, with the query where there is one."""
@@ -42,8 +66,7 @@ class Snapshot:
     directory: Path
     written_at: str
     entries: dict[str, Entry] = field(default_factory=dict)
-    # Headers and ETag by file and coding, as whoever serves them has put them together.
-    prepared: dict[tuple[str, str], tuple[list[tuple[str, str]], str]] = field(default_factory=dict, compare=False)
+    forms: Forms = field(default_factory=Forms, compare=False)
 
     @property
     def moment(self) -> datetime:

@@ -174,6 +174,19 @@ def test_a_connection_is_lost_before_it_is_made_and_once_it_is_broken(db):
     assert away.is_lost(own)
 
 
+@pytest.mark.parametrize("short_by", [0, 1])
+def test_bytes_that_were_read_once_stay_in_memory_while_there_is_room(site, root, snapshot_of, short_by):
+    snapshot = site.application.standing.poll().snapshot
+    entry = snapshot.entries["/"]
+    snapshot.forms.room_bytes = entry.sizes[0] - short_by
+    first = site.get("/")
+    (snapshot.directory / entry.file).unlink()
+    second = site.get("/")
+    assert second.is_from_snapshot == (short_by == 0)
+    assert first.content == second.content
+    assert snapshot.forms.room_bytes == (entry.sizes[0] - 1 if short_by else 0)
+
+
 def test_a_file_that_is_gone_is_answered_live(site, root, snapshot_of):
     snapshot = store.current(root)
     (snapshot.directory / snapshot.entries["/"].file).unlink()
