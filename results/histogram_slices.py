@@ -11,7 +11,7 @@ from results.rules.latency_table import SliceCounts
 
 AT_ONCE = 1_000  # slices that are held while very many are read
 COUNTED_BEFORE = """
-SELECT coalesce(sum(bucket.counted), 0)::bigint
+SELECT coalesce(sum(bucket.counted), 0)::bigint, count(bucket.counted)
 FROM results_slice slice, unnest(slice.counts[%(row)s:%(row)s]) WITH ORDINALITY AS bucket (counted, place)
 WHERE slice.run_id = %(run)s AND slice.number < %(number)s
 GROUP BY bucket.place ORDER BY bucket.place
@@ -38,11 +38,15 @@ def each_slice(slices: SliceQuerySet) -> Iterator[HistogramSlice]:
     return map(_of_histogram, slices.iterator(chunk_size=AT_ONCE))
 
 
-def counted_before(run_pk: int, ordinal: int, number: int) -> list[int]:
-    """Return by bucket what came to a histogram in the slices before one; added up where they are stored."""
+def counted_before(run_pk: int, ordinal: int, number: int) -> tuple[list[int], int]:
+    """Return by bucket what came to a histogram in the slices before one, and how many of these have its counts.
+
+    They are added up where they are stored.
+    """
     with connection.cursor() as cursor:
         cursor.execute(COUNTED_BEFORE, {"run": run_pk, "row": ordinal + 1, "number": number})
-        return [counted for (counted,) in cursor.fetchall()]
+        found = cursor.fetchall()
+    return [counted for counted, _ in found], found[0][1] if found else 0
 
 
 def _of_histogram(each: Slice) -> HistogramSlice:

@@ -204,7 +204,8 @@ def size(demand: Demand, offer: Offer, tested: Tested) -> Size:
 
 def _bound(demand: Demand, needs: Needs) -> tuple[str, int]:
     """Return what asks for most, as far as it can be told, and the working nodes that it asks for."""
-    asked = {THROUGHPUT: needs.throughput or 0, CAPACITY: needs.capacity, ENDURANCE: needs.endurance or 0}
+    needed = {THROUGHPUT: needs.throughput, CAPACITY: needs.capacity, ENDURANCE: needs.endurance}
+    asked = {name: drives for name, drives in needed.items() if drives is not None}
     binding = max(asked, key=lambda name: asked[name])
     working_nodes = max(ceil(Fraction(asked[binding], demand.drives_per_node)), 1)
     if working_nodes < demand.replication_factor:  # each copy stands on a node of its own

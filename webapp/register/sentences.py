@@ -62,14 +62,15 @@ def results_words(published: int, stored: int) -> str:
 def fastest_sentences(rows: Sequence[Row]) -> list[str]:
     """Name the fastest run within the limits, one for each statistic: they do not compare."""
     return [
-        f"Fastest within the limits {HOW[statistic]}: {run_name(row.run)} at {_speed(row.run)}."
+        f"Fastest within the limits {HOW[statistic]}: {run_name(row.run)} at {speed_words(row.run)}."
         for statistic in HOW
         if (row := _fastest(row for row in rows if row.run.statistic == statistic))
     ]
 
 
-def _speed(run: Run) -> str:
-    return f"{units.decimal(run.tps)} tps{together(run)}"
+def speed_words(run: Run) -> str:
+    """Say a run's speed, and of how many devices it is."""
+    return f"{units.decimal(run.tps)} tps{together(run)}" if run.tps else "speed not stated"
 
 
 def _fastest(rows: Iterable[Row]) -> Row | None:
@@ -93,4 +94,4 @@ def table_sentence(table: Table) -> str:
 def published_sentence(run: Run) -> str:
     """Say what a published run states."""
     lasted = f" for {units.duration(run.duration_s)}" if run.duration_s else ""
-    return f"As published, {run_name(run)} held {units.decimal(run.tps)} tps{lasted}."
+    return f"As published, {run_name(run)} held {units.decimal(run.tps)} tps{lasted}{together(run)}."

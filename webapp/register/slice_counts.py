@@ -47,7 +47,7 @@ class SliceCounts:
 
 
 def counts_of(run: Run, verdict: Verdict | None, number: int) -> SliceCounts | None:
-    """Return how a slice was counted; None where the run has no such slice. As much work for the last as for any."""
+    """Return how a slice was counted; None where the run has no such slice."""
     histogram = run.histograms.judged().first()
     if histogram is None:
         return None
@@ -56,9 +56,9 @@ def counts_of(run: Run, verdict: Verdict | None, number: int) -> SliceCounts | N
     if not found:
         return None
     limits, its = read_limits(histogram, verdict), found[0]
-    row, before = slice_row(its, limits), counted_before(run.pk, histogram.ordinal, number)
-    is_whole = own.filter(number__lt=number).count() == number - 1  # of a slice that is not kept no count is known
-    buckets = _buckets(histogram, its, before if is_whole else None, limits)
+    before, slices_count = counted_before(run.pk, histogram.ordinal, number)
+    is_whole = slices_count == number - 1  # of a slice that is not kept no count is known
+    buckets, row = _buckets(histogram, its, before if is_whole else None, limits), slice_row(its, limits)
     return SliceCounts(row, histogram, buckets, _shares(row, limits), start_line(number, its.first_line))
 
 

@@ -17,7 +17,7 @@ from webapp.register.access import is_public
 from webapp.register.out.bibtex import bibtex_entry
 from webapp.register.out.permanent import product_id
 from webapp.register.out.site import plain_text, site_address
-from webapp.register.sentences import product_name, run_name
+from webapp.register.sentences import product_name, run_name, speed_words
 from webapp.templatetags import units
 
 register = template.Library()
@@ -105,8 +105,8 @@ def _citation(name: str, public_id: str, words: str = "", year: str = "") -> dic
 
 
 def _run_words(run: Run) -> str:
-    speed = f"{units.decimal(run.tps)} tps" if run.tps else "speed not stated"
-    what = "YCSB through a database" if run.workload == "ycsb" else f"{speed}; {run.get_statistic_display()}"
+    is_of_ycsb = run.workload == "ycsb"
+    what = "YCSB through a database" if is_of_ycsb else f"{speed_words(run)}; {run.get_statistic_display()}"
     standing = "" if run.visibility == "public" else f"; {run.visibility}"
     return f"{what}; tier: {run.get_tier_display()}{standing}."
 

@@ -2,6 +2,7 @@
 import {decimal, nameOf} from './shelf.js';
 
 const HOW = {'steady-as-published': 'as published', 'worst-slice': 'in every slice of a stored log', overall: 'over a whole run'};
+const SYSTEMS = new Set(['networked', 'cloud']);
 const count = number => decimal(String(number));
 const numberOf = (number, one, more) => `${count(number)} ${number === 1 ? one : more}`;
 
@@ -14,7 +15,7 @@ function resultsWords(published, stored) {
 
 function rankedTps({columns}, row) {
   const tps = columns.tps.value(row) ?? 0, devices = columns.device_count.word(row);
-  if (columns.category.word(row) === 'cloud') return tps;
+  if (SYSTEMS.has(columns.category.word(row))) return tps;
   return devices || columns.statistic.word(row) === 'steady-as-published' ? tps / Number(devices || 1) : 0;
 }
 

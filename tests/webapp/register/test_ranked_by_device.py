@@ -1,10 +1,13 @@
 """Drives are ranked by the speed of one device: four of them together are not faster than one. Systems stay whole."""
 
+import re
 from decimal import Decimal
 from fractions import Fraction
 
 import pytest
+from django.conf import settings
 
+from results.categories import SYSTEMS
 from results.models import Run
 from tests.webapp.register.pages import read_rows
 from webapp.register.columns import ranked_tps
@@ -39,6 +42,27 @@ def test_a_speed_of_several_devices_says_so(client, make_product, make_published
     for path in ("/drives/nvme-flash/", f"/drive/{product.slug}/"):
         assert "at 400,000 tps, 4 devices together." in client.get(path).text, path
     assert "4 devices together" in client.get("/").text
+
+
+def test_wherever_a_speed_of_several_devices_stands_they_are_told(client, make_product, make_published_run):
+    run = make_published_run(product=make_product(model="EX7", capacity_gb=1600), tps=400_000, device_count=4)
+    text = client.get(f"/runs/{run.public_id}/").text.replace("\N{NO-BREAK SPACE}", " ")
+    for told in ("400,000 tps, 4 devices together; ", "held 400,000 tps for 24 h, 4 devices together."):
+        assert told in text
+    assert "400,000 tps, 4 devices together" in client.get(f"/drive/{run.product.slug}/badge.svg").text
+    assert "as published, 4 devices together" in client.get("/search/?q=EX7").text
+
+
+def test_the_badge_tells_the_faster_device(client, four_and_one):
+    text = client.get(f"/drive/{four_and_one[0].product.slug}/badge.svg").text
+    assert "150,000" in text
+    assert "400,000" not in text
+
+
+def test_the_browser_takes_the_same_categories_as_a_whole():
+    script = (settings.BASE_DIR / "static/js/drives/headline.js").read_text()
+    (told,) = re.findall(r"const SYSTEMS = new Set\(\[(.*?)\]\)", script)
+    assert set(re.findall(r"'(.*?)'", told)) == SYSTEMS
 
 
 def test_the_capacities_of_a_model_are_ranked_so_too(client, four_and_one, make_product, make_published_run):

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from results.models import Certificate, CertificateRun, Profile, Visibility
+from results.models import Certificate, CertificateRun, Product, Profile, Visibility
 from webapp.register.sizing import page
 
 pytestmark = pytest.mark.django_db
@@ -194,6 +194,20 @@ def test_an_untested_load_is_ordered_by_what_must_be_there_at_least(client, driv
     assert "Every step: Exemplar" in text
     assert text.index("12.8\N{NO-BREAK SPACE}TB") < text.index("1.6\N{NO-BREAK SPACE}TB")
     assert "13 nodes, 0 of them spare" in text
+
+
+def test_a_drive_of_unknown_endurance_comes_last_and_nothing_is_said_of_it(client, drive):
+    rated = drive(tps=2_000_000, capacity_gb=1_600)
+    drive(tps=1_000_000, capacity_gb=12_800, dwpd=None)
+    assert next(iter(answer(client, UNTESTED))) == rated.slug
+    assert "By capacity and endurance alone at least 100 x" in client.get(f"/sizing/?{UNTESTED}").text
+    Product.objects.filter(pk=rated.pk).update(historical=True)
+    assert "By capacity alone at least 13 x" in client.get(f"/sizing/?{UNTESTED}").text
+
+
+def test_what_is_untested_does_not_bind(client, drive):
+    drive()
+    assert "throughput binds" not in client.get("/sizing/?reads=1000&writes=0&object=900&data=0&copies=1").text
 
 
 def test_a_tested_load_has_no_at_least(client, drive):

@@ -87,7 +87,7 @@ def test_after_a_gap_a_slice_begins_with_the_report_before_it_and_no_count_is_ma
 def test_a_slice_whose_counts_cannot_be_used_adds_nothing(make_log_run):
     run = make_log_run(slices=[(3, [1, 2]), (4, [4]), (5, [5])])
     run.slices.filter(number=2).update(counts=[[None, None]])
-    assert counted_before(run.pk, 0, 3) == [1, 2]
+    assert counted_before(run.pk, 0, 3) == ([1, 2], 1)
     assert counts_of(run, run.verdicts.get(), 3).start_line == 299
     assert counts_of(run, run.verdicts.get(), 2) is None
-    assert counted_before(run.pk, 0, 1) == []
+    assert counted_before(run.pk, 0, 1) == ([], 0)

@@ -82,6 +82,17 @@ def test_two_firmware_versions_are_held_against_each_other(client, ex9, measured
     assert "<b>-66.7</b>" in client.get(f"{PAGE}?against=ex9.{newer.public_id}").text
 
 
+def test_a_link_to_a_drive_outlives_a_second_set_up_and_names_either_by_any_of_its_runs(client, ex9, measured):
+    first, again = (state(measured(ex9, 4, 100), firmware="F1") for _ in range(2))
+    assert client.get(f"{PAGE}?against=ex9").status_code == 200
+    newer = state(measured(ex9, 4, 300), firmware="F2")
+    for code, gain in (("ex9", "+200.0"), (f"ex9.{again.public_id}", "+200.0"), (f"ex9.{newer.public_id}", "-66.7")):
+        assert f"<b>{gain}</b>" in client.get(f"{PAGE}?against={code}").text, code
+    assert first.public_id in client.get(PAGE).text
+    for code in (f"ex8.{newer.public_id}", "ex9.r-nothing"):
+        assert client.get(f"{PAGE}?against={code}").status_code == 400
+
+
 def test_the_line_of_a_run_is_of_its_own_setup(ex9, measured):
     own, other = measured(ex9, 4, 100, 10), state(measured(ex9, 8, 300, 20), firmware="F2")
     for run in (own, other):

@@ -182,7 +182,6 @@ def sweep_conditions(run: Run) -> SweepConditions:
         devices_per_drive=_devices_per_drive(run),
         over_provisioning_pct=run.over_provisioning_pct,
         over_provisioned_to_pct=_over_provisioned_to_pct(run),
-        pcie_link=_pcie_link(run),
     )
 
 

@@ -9,7 +9,7 @@ from webapp.register.categories import SPECS
 from webapp.register.drives.coded import Rows, Shelf
 from webapp.register.drives.judged import Judge, ranked_tps, standing
 from webapp.register.drives.lookup import Lookup
-from webapp.register.sentences import HOW
+from webapp.register.sentences import HOW, devices_words
 from webapp.register.your_limits import read_limits
 from webapp.templatetags import units
 
@@ -71,7 +71,12 @@ def _speeds(shelf: Shelf, rows: list[int]) -> list[tuple[str, str]]:
         )
         for kind in HOW
     ]
-    return [(tps.word(row), how) for row, how in zip(best, HOW.values(), strict=True) if row is not None]
+    told = [(row, how) for row, how in zip(best, HOW.values(), strict=True) if row is not None]
+    return [(tps.word(row), f"{how}{_together(shelf, row)}") for row, how in told]
+
+
+def _together(shelf: Shelf, row: int) -> str:
+    return devices_words(shelf.columns["storage"].word(row), int(shelf.columns["device_count"].word(row) or 1))
 
 
 def found_sentence(query: str, count: int, shown: int) -> str:

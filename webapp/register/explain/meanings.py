@@ -74,8 +74,8 @@ TOLD = (
     Meaning(
         "needed_dwpd",
         "Speed needs",
-        "computed: the rating that ACT's own writes at the tested speed of one device would need; a published result "
-        "that states no number of devices is taken as one device",
+        "computed: the rating that ACT's own writes at the tested speed of one device would need; a published "
+        "result of a drive that states no number of devices is taken as one device, of a system it is not told then",
     ),
     Meaning(
         "tps_per_tb",

@@ -9,6 +9,7 @@ from results.models import Certificate, Event, Product, Run, Statistic, Tier, Ve
 from results.querysets import RunQuerySet
 from webapp.register.marks import TIERS_RISING, run_tier_mark
 from webapp.register.run_page import OUTCOME_WORDS
+from webapp.register.sentences import speed_words
 from webapp.templatetags import units
 
 NO_CERTIFICATE = "no certificate"
@@ -68,17 +69,21 @@ def _best_of(standing: RunQuerySet) -> Run | None:
     Runs that were judged from their logs come before what is published: speeds of two statistics are not compared.
     """
     verdicts = Verdict.objects.filter(run=OuterRef("pk")).order_by("-created_at", "-id")
-    ranked = standing.annotate(newest_outcome=Subquery(verdicts.values("outcome")[:1])).annotate(
-        statistic_rank=Case(
-            When(statistic=Statistic.WORST_SLICE, then=0), When(statistic=Statistic.OVERALL, then=1), default=2
-        ),
-        outcome_rank=Case(When(newest_outcome=Verdict.Outcome.PASS, then=0), default=1),
+    ranked = (
+        standing.with_ranked_tps()
+        .annotate(newest_outcome=Subquery(verdicts.values("outcome")[:1]))
+        .annotate(
+            statistic_rank=Case(
+                When(statistic=Statistic.WORST_SLICE, then=0), When(statistic=Statistic.OVERALL, then=1), default=2
+            ),
+            outcome_rank=Case(When(newest_outcome=Verdict.Outcome.PASS, then=0), default=1),
+        )
     )
-    return ranked.order_by("statistic_rank", "outcome_rank", F("tps").desc(nulls_last=True), "pk").first()
+    return ranked.order_by("statistic_rank", "outcome_rank", F("ranked_tps").desc(nulls_last=True), "pk").first()
 
 
 def _of_run(run: Run) -> Standing:
-    speed, tier = f"{units.decimal(run.tps)} tps" if run.tps else "speed not stated", run_tier_mark(run).word
+    speed, tier = speed_words(run), run_tier_mark(run).word
     if run.statistic == Statistic.STEADY_AS_PUBLISHED:
         return Standing(f"as published: {speed}, {NO_CERTIFICATE}", tier, "", _day(run.published_at))
     verdict = run.verdicts.select_related("profile").first()

@@ -150,10 +150,13 @@ def _dwpd(dwpd: Fraction | None) -> str:
     return "" if dwpd is None else number(dwpd)
 
 
-def _by_drives(sized: Sized) -> tuple[int, Fraction, str]:
-    """Order by the drives there must be, or must be at least; a load is tested with all drives or with none."""
+def _by_drives(sized: Sized) -> tuple[bool, int, Fraction, str]:
+    """Order by the drives there must be, or must be at least; a load is tested with all drives or with none.
+
+    A drive of unknown endurance comes last: how many of it outlast the years asked for cannot be told.
+    """
     drives = sized.size.least.drives if sized.size.least else sized.size.drives or 0
-    return drives, -sized.candidate.offer.tps, sized.candidate.product.slug
+    return sized.size.needs.endurance is None, drives, -sized.candidate.offer.tps, sized.candidate.product.slug
 
 
 def _by_price(sized: Sized) -> tuple[Fraction, int, str]:
@@ -187,8 +190,9 @@ def _least(row: SizingRow | None) -> str:
     least = row.size.least if row else None
     if row is None or least is None:
         return ""
+    known = "capacity and endurance" if row.size.needs.endurance is not None else "capacity"
     return (
-        f" By capacity and endurance alone at least {row.at_least} x {row.name} in {units.count(least.nodes)} nodes; "
+        f" By {known} alone at least {row.at_least} x {row.name} in {units.count(least.nodes)} nodes; "
         f"{least.binding} binds, and the load may ask for more."
     )
 

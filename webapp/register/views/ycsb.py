@@ -56,7 +56,7 @@ def load(request: HttpRequest, key: str) -> HttpResponse:
     found = load_of(key) if len(key) == LOAD_KEY_DIGITS else None
     if found is None:
         raise Http404(f"No public YCSB run has the load {key}.")
-    question = read_load_question(request.GET, found.operations, [drive.code for drive in found.drives])
+    question = read_load_question(request.GET, found.operations, found.drives)
     if question.form != "html":
         return answer_rows(question.form, f"ycsb-{key}", POINTS_SCHEMA, POINT_FIELDS, point_values(found))
     page = load_page(found, question)

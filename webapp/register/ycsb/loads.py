@@ -50,6 +50,18 @@ class LoadDrive:
         """A run of it: in firmware and conditions all are alike."""
         return self.points[0].runs[0]
 
+    def is_named(self, code: str) -> bool:
+        """Tell whether an address means it: by the product alone where it was its only one once, or by any of its runs.
+
+        What is published later must not break a link: the first of two set-ups keeps the product's name.
+        """
+        slug, _, run = code.partition(".")
+        return slug == self.product.slug and (not run or run in {each.public_id for each in self._runs()})
+
+    def _runs(self) -> Iterator[Run]:
+        for point in self.points:
+            yield from point.runs
+
     def sweep(self) -> dict[int, Fraction]:
         """Return throughput by thread count."""
         return {each.threads: each.ops_per_s for each in self.points}
