@@ -4,8 +4,9 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from results.categories import Category
 from results.models.organisation import Organisation
-from results.models.product import Category, Product
+from results.models.product import Product
 from results.public_ids import new_link_key, new_submission_id
 
 SHA256_HEX_CHARS = 64
