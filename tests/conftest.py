@@ -6,12 +6,14 @@ from collections import Counter
 
 import pytest
 
+from tests import own_network
 from tests.chromium import CHROMIUM
 from tests.cluster import Cluster
 from tests.lab_hosts.namespaces import missing
 
 # On import and not in a hook: the conftest files below may import models, which reads the settings.
 Cluster().provide()
+own_network.take(os.environ.get("PYTEST_XDIST_WORKER", ""))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
 
 import django  # noqa: E402
@@ -83,11 +85,14 @@ def pytest_collection_modifyitems(items):
 def group_of(item):
     """Return which tests a test must not run beside; empty where it may run beside any.
 
-    A lab host comes and goes with a network interface, and Chromium gives up what it loads when one does.
+    A lab host comes and goes with a network interface, and Chromium gives up what it loads when one does: where workers
+    have no networks of their own, one worker has both.
     """
-    if item.get_closest_marker("browser") or item.get_closest_marker("lab_hosts"):
+    if not own_network.can_be_taken() and any(map(item.get_closest_marker, ("browser", "lab_hosts"))):
         return "network"
-    return item.module.__name__ if item.get_closest_marker("faults") else ""
+    if item.get_closest_marker("browser"):
+        return "browser"
+    return item.module.__name__ if any(map(item.get_closest_marker, ("lab_hosts", "faults"))) else ""
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

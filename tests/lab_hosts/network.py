@@ -25,7 +25,7 @@ def run(*argv: str, check: bool = True) -> "subprocess.CompletedProcess[str]":
 
 
 class Wire:
-    """One /30 between this machine and a namespace; the number of the net is free on the whole machine."""
+    """One /30 between this machine and a namespace; no other net of this network has its number."""
 
     def __init__(self) -> None:
         remove_left_behind()
