@@ -1,6 +1,7 @@
 """The fleet check: what the register says of each drive, in honest words, and that nothing of the list is kept."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -175,6 +176,19 @@ def test_the_page_counts_and_explains(client, ex4, make_published_run):
     )
     assert f'href="/drive/{ex4.slug}/"' in text
     assert "without a log: no certificate" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "heads"),
+    [
+        ("model\nDC EX4\n", ["Model", "Capacity", "Register", "Why"]),
+        ("model,firmware\nDC EX4,F1\nDC EX5,\n", ["Model", "Firmware", "Capacity", "Register", "Why"]),
+        (json.dumps({"Devices": [{"ModelNumber": "EX4", "DevicePath": "/dev/nvme0n1"}]}), ["Device", "Model"]),
+    ],
+)
+def test_a_column_of_which_the_list_tells_nothing_is_left_out(client, ex4, text, heads):
+    page = client.post("/check/answer/", {"list": text}).text
+    assert re.findall(r'<th scope="col".*?>(\w+)</a></th>', page)[: len(heads)] == heads
 
 
 def test_a_file_is_read_like_what_is_pasted(client, ex4, make_published_run):

@@ -56,7 +56,8 @@ def _answered(request: HttpRequest) -> HttpResponse:
     if wanted in {"csv", "json"}:
         return answer_rows(wanted, "fleet-check", SCHEMA, FIELDS, [values_of(each) for each in found])
     total = sum(each.drive.count for each in found)
-    context = {"section": "check", "answers": found, "counts": counts(found), "total": total}
+    told = {name: any(getattr(each.drive, name) for each in found) for name in ("device", "firmware")}
+    context = {"section": "check", "answers": found, "counts": counts(found), "total": total, "told": told}
     return render(request, "register/check/answer.html", context)
 
 
