@@ -17,7 +17,7 @@ from webapp.register.drives.cells import RowWriter
 from webapp.register.drives.coded import Rows, Shelf, set_of
 from webapp.register.drives.filters import Filter, Kept, Reason, Test
 from webapp.register.drives.judged import Judge, limits_sentence
-from webapp.register.drives.order import RowGroup, grouped, in_order, page_of, pages_count
+from webapp.register.drives.order import RowGroup, grouped, page_of, pages_count
 from webapp.register.drives.question import ALWAYS_SHOWN, INCLUDED, Askable, DrivesQuestion
 from webapp.register.drives.search import Found, search
 from webapp.register.not_understood import ParameterError
@@ -179,12 +179,11 @@ class DrivesPage:
         columns = (
             tuple(column for column in spec.columns if column.code in (*chosen, ALWAYS_SHOWN)) if chosen else spec.usual
         )
-        ordered = in_order(self.shelf, kept.rows, self.question.sort)
-        groups = grouped(self.shelf, ordered, by_vendor=spec.is_by_vendor)
+        groups = grouped(self.shelf, kept.rows, self.question.sort, by_vendor=spec.is_by_vendor)
         shown = page_of(groups, self.question.page, before)
         rows = [row for group in shown for row in group.rows]
-        writer = RowWriter(self.shelf, columns, self.limits.by_threshold, rows)
-        writer.tags_historical = not self.room.is_historical
+        tags_historical = not self.room.is_historical
+        writer = RowWriter(self.shelf, columns, self.limits.by_threshold, rows, tags_historical=tags_historical)
         heads = [self._head(column) for column in columns]
         return Section(spec, heads, kept, shown, writer.table(shown))
 
@@ -207,8 +206,8 @@ class DrivesPage:
         """Every row kept, of all pages, in the order they are shown."""
         rows: list[int] = []
         for spec, kept in zip(self.room.specs, self.kept, strict=True):
-            ordered = in_order(self.shelf, kept.rows, self.question.sort)
-            rows += [row for group in grouped(self.shelf, ordered, by_vendor=spec.is_by_vendor) for row in group.rows]
+            groups = grouped(self.shelf, kept.rows, self.question.sort, by_vendor=spec.is_by_vendor)
+            rows += [row for group in groups for row in group.rows]
         return rows
 
     @cached_property
