@@ -133,20 +133,33 @@ def keeps(outcome: str, *, is_over_profile: bool, is_over: bool) -> bool:
 
 
 @dataclass(frozen=True)
+class Named:
+    """Some results: how many, and the names of the first, as many as a sentence has room for."""
+
+    count: int
+    first: list[str]
+
+
+@dataclass(frozen=True)
 class Changed:
     """How many results pass under the reader's limits, and by name those that pass under one of the two alone."""
 
     count: int
     passing: int
-    lost: list[str]
-    won: list[str]
+    lost: Named
+    won: Named
 
 
 def changes_sentence(limits: YourLimits, results: Sequence[Held]) -> str:
     """Say how many results pass, and by name what is otherwise than under the profile."""
     lost = [held.name for held in results if held.by_profile and not held.by_yours]
     won = [held.name for held in results if held.by_yours and not held.by_profile]
-    return changed_sentence(limits, Changed(len(results), sum(held.by_yours for held in results), lost, won))
+    passing = sum(held.by_yours for held in results)
+    return changed_sentence(limits, Changed(len(results), passing, _named(lost), _named(won)))
+
+
+def _named(names: list[str]) -> Named:
+    return Named(len(names), names[:NAMED_AT_MOST])
 
 
 def changed_sentence(limits: YourLimits, changed: Changed) -> str:
@@ -155,21 +168,21 @@ def changed_sentence(limits: YourLimits, changed: Changed) -> str:
     if not limits.is_own:
         return f"{passing} of {count} keep within them."
     parts = [f"With your limits {passing} of {count} pass"]
-    parts += [f"{_that(lost, 'pass')} the profile {_verb(lost, 'fail')}: {_names(lost)}"] if lost else []
-    parts += [f"{_that(won, 'fail')} the profile {_verb(won, 'pass')}: {_names(won)}"] if won else []
-    parts += ["as under the profile"] if not lost and not won else []
+    parts += [f"{_that(lost, 'pass')} the profile {_verb(lost, 'fail')}: {_names(lost)}"] if lost.count else []
+    parts += [f"{_that(won, 'fail')} the profile {_verb(won, 'pass')}: {_names(won)}"] if won.count else []
+    parts += ["as under the profile"] if not lost.count and not won.count else []
     return "; ".join(parts) + "."
 
 
-def _that(names: list[str], verb: str) -> str:
-    return f"{units.count(len(names))} that {_verb(names, verb)}"
+def _that(named: Named, verb: str) -> str:
+    return f"{units.count(named.count)} that {_verb(named, verb)}"
 
 
-def _verb(names: list[str], verb: str) -> str:
+def _verb(named: Named, verb: str) -> str:
     ending = {"pass": "es", "fail": "s"}[verb]
-    return verb + (ending if len(names) == 1 else "")
+    return verb + (ending if named.count == 1 else "")
 
 
-def _names(names: list[str]) -> str:
-    more = len(names) - NAMED_AT_MOST
-    return ", ".join(names[:NAMED_AT_MOST]) + (f" and {units.count(more)} more" if more > 0 else "")
+def _names(named: Named) -> str:
+    more = named.count - len(named.first)
+    return ", ".join(named.first) + (f" and {units.count(more)} more" if more > 0 else "")

@@ -1,6 +1,10 @@
 """What stands below a category's table whatever is asked of it: read once for each state of the register."""
 
 from dataclasses import dataclass
+from functools import cached_property
+
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
 
 from results.models import Category
 from webapp.register.drives.capacities import ModelCapacities, capacities_of
@@ -18,6 +22,11 @@ class Beside:
     models_count: int
     cloud: CloudView | None
     footnotes: tuple[str, ...]
+
+    @cached_property
+    def as_html(self) -> SafeString:
+        """All of it as the page of a category shows it."""
+        return render_to_string("register/drives/below.html", {"beside": self})
 
 
 def beside(page: DrivesPage) -> Beside:

@@ -1,6 +1,8 @@
 """The rows of the tables of drives as HTML. static/js/drives/rows.js makes the same of the same columns.
 
-A page has a thousand cells: written out here they take a fifth of what a template takes for them.
+A page has a thousand cells: written out here they take a fifth of what a template takes for them. A cell that depends
+on no limit and on no other row is written once for each state of the register: at most one for each word of a column
+and one for each row, and they go with the shelf.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from results.models import Category, Verdict
 from webapp.register.columns import Column
-from webapp.register.drives.coded import Coded, Shelf
+from webapp.register.drives.coded import NOT_STATED, Coded, Shelf
 from webapp.register.drives.judged import over_flags
 from webapp.register.drives.order import RowGroup
 from webapp.register.drives.shelf import BILLIONTHS, tier_code
@@ -19,7 +21,7 @@ from webapp.register.drives.withdrawn import struck_class, withdrawn_mark
 from webapp.register.marks import STRONG_FROM, TIERS_RISING, TRACK_UNITS, tier_mark
 from webapp.templatetags import units
 
-NOT_STATED = '<span class="dim" aria-hidden="true">-</span><span class="vh">not stated</span>'
+UNSTATED = '<span class="dim" aria-hidden="true">-</span><span class="vh">not stated</span>'
 TRACK = '<svg class="near" viewBox="0 0 52 10" aria-hidden="true"><rect class="track" y="3" width="44" height="4"/>'
 BEYOND = '<rect class="beyond" x="45" y="2" width="6" height="6"/>'
 LINE = '<rect class="line" x="43.5" width="1.5" height="10"/></svg>'
@@ -32,13 +34,18 @@ class RowWriter:
     `tags_historical` where historical drives stand among current ones.
     """
 
-    tags_historical = True
-
     def __init__(
-        self, shelf: Shelf, columns: Sequence[Column], limits: Mapping[int, Decimal], shown: Iterable[int]
+        self,
+        shelf: Shelf,
+        columns: Sequence[Column],
+        limits: Mapping[int, Decimal],
+        shown: Iterable[int],
+        *,
+        tags_historical: bool,
     ) -> None:
-        self.shelf, self.columns, self.limits = shelf, columns, limits
+        self.shelf, self.columns, self.limits, self.tags_historical = shelf, columns, limits, tags_historical
         self._words = {column.code: self._written(column, shown) for column in columns if column.kind != "drive"}
+        self._drives: dict[int, str] = shelf.remember(("drive cells", self.tags_historical), dict)
 
     def table(self, groups: Iterable[RowGroup]) -> SafeString:
         """Return the bodies of the table."""
@@ -59,7 +66,9 @@ class RowWriter:
 
     def _cell(self, column: Column, row: int) -> str:
         if column.kind == "drive":
-            return self._drive(row)
+            if row not in self._drives:
+                self._drives[row] = self._drive(row)
+            return self._drives[row]
         cell = self._words[column.code][self.shelf.columns[column.code].codes[row]]
         return cell.replace("RUN", self.shelf.runs[row]) if column.kind == "tier" else cell
 
@@ -97,29 +106,33 @@ class RowWriter:
             for word, text, successor in self.shelf.remarks.get(row, ())
         )
 
-    def _written(self, column: Column, shown: Iterable[int]) -> list[str]:
-        """Return the cell of each word of a column that is shown, and last that of what is not stated."""
+    def _written(self, column: Column, shown: Iterable[int]) -> dict[int, str]:
+        """Return the cell of each word of a column that is shown, by its code."""
         coded = self.shelf.columns[column.code]
         used = {coded.codes[row] for row in shown}
         group = f" g-{column.group}" if column.group else ""
         if column.threshold_us is not None:
             return _share_cells(coded, used, group, self.limits.get(column.threshold_us))
         write = WRITERS.get(column.kind, _text_cell)
-        return [write(word, group) if code in used else "" for code, word in enumerate(coded.words)] + [
-            write("", group)
-        ]
+        kept: dict[int, str] = self.shelf.remember(("cells", column.code, column.kind, group), dict)
+        for code in used:
+            if code not in kept:
+                kept[code] = write("" if code == NOT_STATED else coded.words[code], group)
+        return kept
 
 
-def _share_cells(coded: Coded, used: set[int], group: str, limit_pct: Decimal | None) -> list[str]:
-    places = max((units.decimal_places(coded.words[code]) for code in used if code >= 0), default=0)
-    over = over_flags(coded, limit_pct) if limit_pct is not None else [False] * (len(coded.words) + 1)
-    cells = [""] * len(coded.words)
-    for code in used - {-1}:
-        mark = _nearness(coded.values[code], limit_pct, over[code]) if limit_pct is not None else ""
+def _share_cells(coded: Coded, used: set[int], group: str, limit_pct: Decimal | None) -> dict[int, str]:
+    codes = [code for code in used if code != NOT_STATED]
+    places = max((units.decimal_places(coded.words[code]) for code in codes), default=0)
+    shares = [coded.values[code] for code in codes]
+    over = [False] * len(codes) if limit_pct is None else over_flags(shares, limit_pct)
+    cells = {NOT_STATED: f'<td class="n share{group}">{UNSTATED}</td>'}
+    for code, share, is_over in zip(codes, shares, over, strict=True):
+        mark = "" if limit_pct is None else _nearness(share, limit_pct, is_over)
         printed = escape(coded.words[code])
-        said = f'<span class="over">{printed}</span><span class="vh"> over the limit</span>' if over[code] else printed
+        said = f'<span class="over">{printed}</span><span class="vh"> over the limit</span>' if is_over else printed
         cells[code] = f'<td class="n share{group}">{said}{units.padding(coded.words[code], places)}{mark}</td>'
-    return [*cells, f'<td class="n share{group}">{NOT_STATED}</td>']
+    return cells
 
 
 def _nearness(value: float, limit_pct: Decimal, is_over: bool) -> str:
@@ -136,15 +149,15 @@ def _category_cell(word: str, group: str) -> str:
 
 
 def _text_cell(word: str, group: str) -> str:
-    return f'<td class="{group.strip()}">{escape(word) or NOT_STATED}</td>'
+    return f'<td class="{group.strip()}">{escape(word) or UNSTATED}</td>'
 
 
 def _number_cell(word: str, group: str) -> str:
-    return f'<td class="n{group}">{escape(word) or NOT_STATED}</td>'
+    return f'<td class="n{group}">{escape(word) or UNSTATED}</td>'
 
 
 def _computed_cell(word: str, group: str) -> str:
-    return f'<td class="n computed{group}">{escape(word) or NOT_STATED}</td>'
+    return f'<td class="n computed{group}">{escape(word) or UNSTATED}</td>'
 
 
 def _speed_cell(word: str, _: str) -> str:

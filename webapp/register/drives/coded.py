@@ -6,6 +6,7 @@ The page, its data file and its script all work on these columns, so that they c
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress
 from typing import Any, TypeVar
 
 from webapp.register.drives.search import Names
@@ -25,7 +26,8 @@ def rows_of(rows: Rows) -> list[int]:
     >>> rows_of(0b1101), rows_of(0)
     ([0, 2, 3], [])
     """
-    return [row for row, bit in enumerate(reversed(f"{rows:b}")) if bit == "1"]
+    count = rows.bit_length()
+    return list(compress(range(count), flags_of(rows, count)))
 
 
 def flags_of(rows: Rows, count: int) -> bytes:
@@ -74,6 +76,10 @@ class Coded:
             if is_wanted:
                 found |= rows
         return found
+
+    def of(self, word: str) -> Rows:
+        """Return the rows that have a word; none where no row has it."""
+        return self.sets[self.words.index(word)] if word in self.words else 0
 
     def word(self, row: int) -> str:
         """Return the text of a row; empty where it is not stated."""

@@ -2,7 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from html import escape
 from typing import Any
+
+from django.utils.html import json_script
+from django.utils.safestring import SafeString, mark_safe
 
 from webapp.register.columns import Column
 from webapp.register.drives.filters import CHOICE, Filter
@@ -33,6 +37,11 @@ class Field:
     text: str
     options: list[Option]
     is_hidden: bool = False
+
+    @property
+    def boxes(self) -> SafeString:
+        """Its options as HTML."""
+        return boxes(self.name, self.options)
 
     @property
     def picked(self) -> str:
@@ -67,15 +76,16 @@ class DrivesForm:
         ]
 
     @property
-    def column_options(self) -> list[Option]:
-        """The columns that can be shown."""
+    def column_boxes(self) -> SafeString:
+        """The columns that can be shown, as HTML."""
         askable = self.page.room.askable(self.page.profile)
         chosen = self.page.question.columns or askable.usual
-        return [
+        options = [
             Option(column.code, _label(column), column.code in chosen)
             for column in askable.columns
             if column.code != ALWAYS_SHOWN
         ]
+        return boxes("columns", options)
 
     @property
     def include_options(self) -> list[Option]:
@@ -89,8 +99,12 @@ class DrivesForm:
         return "Filter and limits: " + (", ".join(named_filters(self.page.question)) or "none set")
 
     @property
-    def told_to_script(self) -> dict[str, Any]:
-        """What the page's script works with beside the data file."""
+    def told_to_script(self) -> SafeString:
+        """What the page's script works with beside the data file: the same whatever is asked, so written once."""
+        key = ("told to script", self.page.room.name, self.page.profile)
+        return self.page.shelf.remember(key, lambda: json_script(self._told_to_script(), "drives-page"))
+
+    def _told_to_script(self) -> dict[str, Any]:
         room = self.page.room
         return {
             "version": self.page.shelf.version,
@@ -102,6 +116,16 @@ class DrivesForm:
             "groupLabels": GROUP_LABELS,
             "columnsSideBySide": COLUMNS_SIDE_BY_SIDE,
         }
+
+
+def boxes(name: str, options: Iterable[Option]) -> SafeString:
+    """Return options as boxes to tick; a form has a hundred, and a template takes five times as long for them."""
+    written = (
+        f'<label><input type="checkbox" name="{name}" value="{escape(option.code)}"'
+        f"{' checked' if option.is_chosen else ''}>{escape(option.label)}</label>"
+        for option in options
+    )
+    return mark_safe("".join(written))  # noqa: S308 - codes and labels are escaped above, names are our own
 
 
 def _label(column: Column) -> str:

@@ -27,7 +27,7 @@ def headline_of(page: DrivesPage) -> str:
 
 def headline(shelf: Shelf, rows: Rows, judge: Judge, limits: YourLimits) -> str:
     """Say of these rows how many results they are, the fastest within the limits, and how many are over one."""
-    published = (rows & _of_statistic(shelf, Statistic.STEADY_AS_PUBLISHED)).bit_count()
+    published = (rows & shelf.columns["statistic"].of(Statistic.STEADY_AS_PUBLISHED)).bit_count()
     within = f"Fastest within {'your' if limits.is_own else 'the'} limits"
     fastest = (f"{within} {said}" for said in _fastest(shelf, rows & judge.passes))
     over = over_words((rows & judge.over).bit_count(), rows.bit_count(), limits)
@@ -42,19 +42,23 @@ def over_words(over: int, count: int, limits: YourLimits) -> list[str]:
     return [f"{said} the profile."] if over else []
 
 
-def _of_statistic(shelf: Shelf, statistic: str) -> Rows:
-    coded = shelf.columns["statistic"]
-    return coded.having([word == statistic for word in coded.words] + [False])
-
-
 def _fastest(shelf: Shelf, rows: Rows) -> Iterable[str]:
     """Name the fastest of these rows, one for each statistic: they do not compare."""
     tps = shelf.columns["tps"]
     for kind, how in HOW.items():
-        same = rows_of(rows & _of_statistic(shelf, kind))
-        row = max(same, key=lambda each: ranked_tps(shelf, each), default=None)
+        row = next((each for each in _fastest_first(shelf, kind) if rows >> each & 1), None)
         if row is not None and tps.value(row):
             yield f"{how}: {name_of(shelf, row)} at {tps.word(row)} tps{_together(shelf, row)}."
+
+
+def _fastest_first(shelf: Shelf, statistic: str) -> list[int]:
+    """Return the rows of a statistic as they rank, sorted once for each state of the register."""
+
+    def ranked() -> list[int]:
+        rows = rows_of(shelf.columns["statistic"].of(statistic))
+        return sorted(rows, key=lambda row: ranked_tps(shelf, row), reverse=True)
+
+    return shelf.remember(("fastest first", statistic), ranked)
 
 
 def _together(shelf: Shelf, row: int) -> str:

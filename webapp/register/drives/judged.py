@@ -1,20 +1,20 @@
 """Which rows keep within limits: one comparison everywhere, on shares that are kept rounded up to nine places."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
 from results.categories import SYSTEMS
 from results.models import Statistic, Verdict, Visibility
 from webapp.register.columns import share_code
-from webapp.register.drives.coded import Coded, Rows, Shelf, rows_of
+from webapp.register.drives.coded import Rows, Shelf, rows_of
 from webapp.register.drives.shelf import BILLIONTHS
-from webapp.register.your_limits import Changed, YourLimits, changed_sentence
+from webapp.register.your_limits import NAMED_AT_MOST, Changed, Named, YourLimits, changed_sentence
 
 
-def over_flags(coded: Coded, limit_pct: Decimal) -> list[bool]:
-    """Return for each word of a column of shares whether it is over a limit; the last is for what is not stated."""
+def over_flags(shares: Iterable[float], limit_pct: Decimal) -> list[bool]:
+    """Return for each share, in billionths of a percent, whether it is over a limit."""
     limit = int(limit_pct * BILLIONTHS)
-    return [value > limit for value in coded.values] + [False]
+    return [share > limit for share in shares]
 
 
 class Judge:
@@ -44,7 +44,7 @@ def _over(shelf: Shelf, limits: Mapping[int, Decimal]) -> Rows:
     rows = 0
     for threshold_us, limit_pct in limits.items():
         coded = shelf.columns[share_code(threshold_us)]
-        rows |= coded.having(over_flags(coded, limit_pct))
+        rows |= coded.having([*over_flags(coded.values, limit_pct), False])
     return rows
 
 
@@ -66,8 +66,8 @@ def limits_sentence(shelf: Shelf, rows: Rows, judge: Judge, limits: YourLimits) 
     return changed_sentence(limits, changed)
 
 
-def _named(shelf: Shelf, rows: Rows) -> list[str]:
-    return [name_of(shelf, row) for row in rows_of(rows)]
+def _named(shelf: Shelf, rows: Rows) -> Named:
+    return Named(rows.bit_count(), [name_of(shelf, row) for row in rows_of(rows)[:NAMED_AT_MOST]])
 
 
 def ranked_tps(shelf: Shelf, row: int) -> float:

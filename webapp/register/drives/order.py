@@ -22,6 +22,8 @@ class RowGroup:
 
 def in_order(shelf: Shelf, rows: Rows, sort: Sort) -> list[int]:
     """Return the rows sorted; what is not stated comes last either way, ties stand fastest first, then by name."""
+    if not rows:
+        return []
     every = shelf.remember(sort, lambda: _every_row(shelf, sort))
     flags = flags_of(rows, shelf.count)
     return list(compress(every, map(flags.__getitem__, every)))
@@ -44,15 +46,11 @@ def _by_column(rows: Iterable[int], coded: Coded, *, falls: bool) -> list[int]:
     return sorted(stated, key=lambda row: orders[coded.codes[row]], reverse=falls) + missing
 
 
-def grouped(shelf: Shelf, ordered: Sequence[int], *, by_vendor: bool) -> list[RowGroup]:
-    """Divide rows by statistic, so that figures of two statistics never sort into each other."""
-    statistic = shelf.columns["statistic"]
-    by_code: dict[int, list[int]] = {code: [] for code in range(len(statistic.words))}
-    for row in ordered:
-        by_code[statistic.codes[row]].append(row)
+def grouped(shelf: Shelf, rows: Rows, sort: Sort, *, by_vendor: bool) -> list[RowGroup]:
+    """Sort rows and divide them by statistic, so that figures of two statistics never sort into each other."""
     groups: list[RowGroup] = []
     for kind, title in STATISTIC_TITLES.items():
-        same = by_code[statistic.words.index(kind)] if kind in statistic.words else []
+        same = in_order(shelf, rows & shelf.columns["statistic"].of(kind), sort)
         if same and by_vendor:
             groups += _by_vendor(shelf, title, same)
         elif same:

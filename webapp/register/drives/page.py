@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from html import escape
 from operator import and_, or_
 from typing import Any
 
 from django.utils.http import urlencode
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from results.models import Category
 from results.rules.limits import Limit
@@ -17,7 +18,7 @@ from webapp.register.drives.cells import RowWriter
 from webapp.register.drives.coded import Rows, Shelf, set_of
 from webapp.register.drives.filters import Filter, Kept, Reason, Test
 from webapp.register.drives.judged import Judge, limits_sentence
-from webapp.register.drives.order import RowGroup, grouped, in_order, page_of, pages_count
+from webapp.register.drives.order import RowGroup, grouped, page_of, pages_count
 from webapp.register.drives.question import ALWAYS_SHOWN, INCLUDED, Askable, DrivesQuestion
 from webapp.register.drives.search import Found, search
 from webapp.register.not_understood import ParameterError
@@ -27,6 +28,7 @@ from webapp.register.your_limits import YourLimits
 from webapp.templatetags import units
 
 COLUMNS_SIDE_BY_SIDE = 14
+CURRENT = ' aria-current="page"'
 HIDDEN_BECAUSE = {
     "historical": ("historical", "yes", "historical"),
     "withdrawn": ("visibility", "withdrawn", "withdrawn"),
@@ -179,12 +181,11 @@ class DrivesPage:
         columns = (
             tuple(column for column in spec.columns if column.code in (*chosen, ALWAYS_SHOWN)) if chosen else spec.usual
         )
-        ordered = in_order(self.shelf, kept.rows, self.question.sort)
-        groups = grouped(self.shelf, ordered, by_vendor=spec.is_by_vendor)
+        groups = grouped(self.shelf, kept.rows, self.question.sort, by_vendor=spec.is_by_vendor)
         shown = page_of(groups, self.question.page, before)
         rows = [row for group in shown for row in group.rows]
-        writer = RowWriter(self.shelf, columns, self.limits.by_threshold, rows)
-        writer.tags_historical = not self.room.is_historical
+        tags_historical = not self.room.is_historical
+        writer = RowWriter(self.shelf, columns, self.limits.by_threshold, rows, tags_historical=tags_historical)
         heads = [self._head(column) for column in columns]
         return Section(spec, heads, kept, shown, writer.table(shown))
 
@@ -207,8 +208,8 @@ class DrivesPage:
         """Every row kept, of all pages, in the order they are shown."""
         rows: list[int] = []
         for spec, kept in zip(self.room.specs, self.kept, strict=True):
-            ordered = in_order(self.shelf, kept.rows, self.question.sort)
-            rows += [row for group in grouped(self.shelf, ordered, by_vendor=spec.is_by_vendor) for row in group.rows]
+            groups = grouped(self.shelf, kept.rows, self.question.sort, by_vendor=spec.is_by_vendor)
+            rows += [row for group in groups for row in group.rows]
         return rows
 
     @cached_property
@@ -276,8 +277,18 @@ class DrivesPage:
     def pages(self) -> list[tuple[int, str]]:
         """Number and address of each page; empty where one holds all."""
         count = pages_count(self.kept_rows.bit_count())
-        numbers = range(1, count + 1) if count > 1 else ()
-        return [(number, replace(self.question, page=number).address) for number in numbers]
+        first = replace(self.question, page=1).address  # a page is the last that an address of HTML names
+        after = first if first == "?" else f"{first}&"
+        return [(1, first), *((number, f"{after}page={number}") for number in range(2, count + 1))] if count > 1 else []
+
+    @property
+    def page_links(self) -> SafeString:
+        """The links to them as HTML: fifty, and a template takes ten times as long for them."""
+        links = (
+            f'<a href="{escape(address)}"{CURRENT if number == self.question.page else ""}>{number}</a> '
+            for number, address in self.pages
+        )
+        return mark_safe("".join(links))  # noqa: S308 - addresses are escaped above
 
     @property
     def profile_address(self) -> str:

@@ -1,5 +1,7 @@
 """What every column of the tables means: the head of a column leads to it."""
 
+from functools import cache
+
 from django.urls import reverse
 
 from webapp.register.explain.meaning import Meaning
@@ -100,6 +102,7 @@ EVERY = tuple(meaning for _, meanings in SECTIONS for meaning in meanings)
 BY_CODE = {meaning.code: meaning for meaning in EVERY}
 
 
+@cache  # a page of tables asks for each of its columns, and twice: an address is looked up among all others
 def meaning_address(code: str) -> str:
     """Return where a column's meaning stands; of a code without one, the page of them all."""
     return f"{reverse('explain')}#{code}" if code in BY_CODE else f"{reverse('explain')}#columns"
