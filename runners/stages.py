@@ -98,7 +98,7 @@ def was_refused(dispatch: Dispatch, exit_status: int | None) -> bool:
 
 def machines_count(dispatch: Dispatch) -> int:
     """Return on how many machines something of the current stage runs."""
-    return 2 if current(dispatch).role is Role.LOAD else 1
+    return 2 if dispatch.load_host_id is not None and current(dispatch).role is Role.LOAD else 1
 
 
 def lab_host(dispatch: Dispatch, connect: Connect) -> LabHost:
