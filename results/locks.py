@@ -18,13 +18,22 @@ def try_lock(kind: int, key: int) -> Iterator[bool]:
 
     Held by the connection, not by a transaction: after kill -9 the server sees the connection end and frees it.
     """
-    keys = [kind, key & KEY_MASK]
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", keys)
+        cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", keys_of(kind, key))
         (is_held,) = cursor.fetchone()
     try:
         yield is_held
     finally:
         if is_held:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(%s, %s)", keys)
+            unlock(kind, key)
+
+
+def unlock(kind: int, key: int) -> None:
+    """Let go of a lock that this session holds."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_unlock(%s, %s)", keys_of(kind, key))
+
+
+def keys_of(kind: int, key: int) -> list[int]:
+    """Return the two keys of a lock as PostgreSQL takes them."""
+    return [kind, key & KEY_MASK]

@@ -23,8 +23,10 @@ _told_at_s: dict[str, float] = {}
 
 def look_beside(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> ProgramStatus:
     """Return the status of a stage that runs, with the starts of both machines where the telemetry was asked about."""
+    if not isinstance(host, TwoHosts):
+        return status
     run = current_run(dispatch)
-    if not isinstance(host, TwoHosts) or run not in host.elsewhere or not _is_due(dispatch, run):
+    if run not in host.elsewhere or not _is_due(dispatch, run):
         return status
     beside = host.status_beside(run)
     if beside.state is not Detached.RUNNING:

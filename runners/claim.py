@@ -1,9 +1,10 @@
 """Taking a queued dispatch: one live dispatch per physical drive, register-wide, and a new generation for each."""
 
 import logging
+from collections.abc import Iterator
 
 from django.db import IntegrityError, transaction
-from django.db.models import Max, QuerySet
+from django.db.models import Max
 from django.utils import timezone
 
 from runners.campaigns.models import Campaign
@@ -17,6 +18,7 @@ from runners.hosts.protocol import Detached, LabHost, ProgramStatus
 from runners.locks import hold_drive
 from runners.models import UNCONFIRMED, Dispatch
 from runners.moves import move, note, put_off
+from runners.rows import read
 from runners.stages import current, current_run, is_last, lab_host, machines_count, pass_on
 from runners.states import LIVE, WORKER, State
 
@@ -63,7 +65,7 @@ def _held_by_campaign(dispatch: Dispatch) -> str:
 def _claim_free_drive(dispatch: Dispatch) -> bool:
     """Claim inside a transaction. The drive is held first: the newest generation must not change under our eyes."""
     hold_drive(dispatch.drive_key)
-    lost = unconfirmed(dispatch.drive_key).first()
+    lost = next(unconfirmed(dispatch.drive_key), None)
     if lost is not None:
         still = f"{lost} was lost and may still run on {lost.device.host}"
         wanted = "waiting for its host to say that nothing of it runs, or for a person who does on its page"
@@ -79,10 +81,10 @@ def _wait(dispatch: Dispatch, reason: str) -> bool:
     return False
 
 
-def unconfirmed(drive_key: str) -> "QuerySet[Dispatch]":
-    """Return the lost dispatches of a drive whose programs may still run."""
-    lost = Dispatch.objects.filter(UNCONFIRMED, drive_key=drive_key)
-    return lost.select_related("device__host")
+def unconfirmed(drive_key: str) -> Iterator[Dispatch]:
+    """Yield the lost dispatches of a drive whose programs may still run, the latest ordered first."""
+    for pk in Dispatch.objects.filter(UNCONFIRMED, drive_key=drive_key).values_list("pk", flat=True):
+        yield read(pk)
 
 
 def _ask_about_lost(drive_key: str, connect: Connect) -> bool:

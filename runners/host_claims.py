@@ -4,6 +4,7 @@ from django.db.models import Q
 
 from runners.locks import hold_host
 from runners.models import Dispatch
+from runners.rows import read
 from runners.states import LIVE
 
 # The recipes that need their hosts for themselves; ACT's loads may share one, each with a drive of its own.
@@ -22,4 +23,5 @@ def holder_of_hosts(dispatch: Dispatch) -> Dispatch | None:
         hold_host(host_id)
     there = Q(device__host__in=hosts) | Q(load_host__in=hosts)
     others = Dispatch.objects.filter(there, state__in=LIVE).exclude(pk=dispatch.pk)
-    return (others if dispatch.recipe in ALONE else others.filter(recipe__in=ALONE)).first()
+    holders = others if dispatch.recipe in ALONE else others.filter(recipe__in=ALONE)
+    return next((read(pk) for pk in holders.values_list("pk", flat=True)[:1]), None)

@@ -11,13 +11,6 @@ from results.locks import try_lock
 DISPATCH, DRIVE, HOST, CAMPAIGN = 0x44535043, 0x44525645, 0x484F5354, 0x434D5047
 
 
-@contextmanager
-def stepping(dispatch_id: int) -> Iterator[bool]:
-    """Hold a dispatch while it is stepped; False where another worker is at it: leave it alone then."""
-    with try_lock(DISPATCH, dispatch_id) as is_held:
-        yield is_held
-
-
 def hold_drive(drive_key: str) -> None:
     """Wait for a drive and hold it to the end of the transaction, so that claims of one drive come one by one."""
     with connection.cursor() as cursor:

@@ -4,8 +4,8 @@ import logging
 
 from runners.hearing import Hearing
 from runners.hosts import Connect, connect, is_within_reach
-from runners.locks import stepping
 from runners.models import Dispatch, Host
+from runners.rows import stepping
 from runners.steps import advance
 from runners.troubles import stumbled
 
@@ -26,12 +26,11 @@ def look_within_reach(dispatch_id: int, connect_host: Connect) -> bool:
 
     Where another worker is at it, it is left alone.
     """
-    with stepping(dispatch_id) as is_held:
-        return not is_held or _advance_until_it_waits(dispatch_id, connect_host)
+    with stepping(dispatch_id) as dispatch:
+        return dispatch is None or _advance_until_it_waits(dispatch, connect_host)
 
 
-def _advance_until_it_waits(dispatch_id: int, connect_host: Connect) -> bool:
-    dispatch = Dispatch.objects.select_related("device__host", "organisation", "ordered_by").get(pk=dispatch_id)
+def _advance_until_it_waits(dispatch: Dispatch, connect_host: Connect) -> bool:
     hearing = Hearing(dispatch, connect_host)
     try:
         while advance(dispatch, hearing.connect):

@@ -11,6 +11,7 @@ from django.utils import timezone
 from runners.gaps import enter_all
 from runners.locks import hold_drive
 from runners.models import Dispatch, Step
+from runners.rows import read_again
 from runners.states import FINAL, ON_HOST, TRANSITIONS, State
 from runners.storable import storable
 
@@ -33,7 +34,7 @@ def move(dispatch: Dispatch, from_state: State, to_state: State, actor: str, rea
                 _end_gaps(dispatch, to_state)
             Step.objects.create(dispatch=dispatch, from_state=from_state, to_state=to_state, actor=actor, reason=reason)
             _wake_who_waits(dispatch.drive_key, to_state)
-    dispatch.refresh_from_db()
+    read_again(dispatch)
     return bool(moved)
 
 

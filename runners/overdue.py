@@ -12,7 +12,11 @@ from runners.stages import current
 
 def overdue_since(dispatch: Dispatch) -> datetime | None:
     """Return since when the program of the current stage should have ended by itself; None before that."""
-    begun_at, limit_s = _begun_at(dispatch), current(dispatch).limit_s
+    return _over_since(dispatch, current(dispatch).limit_s)
+
+
+def _over_since(dispatch: Dispatch, limit_s: int | None) -> datetime | None:
+    begun_at = _begun_at(dispatch)
     if begun_at is None or limit_s is None:
         return None
     latest = begun_at + timedelta(seconds=limit_s + settings.RUN_OVERDUE_S)
@@ -29,8 +33,9 @@ def _begun_at(dispatch: Dispatch) -> datetime | None:
 
 def asked_to_end_since(dispatch: Dispatch) -> datetime | None:
     """Return since when every look asks the program to end; None where it may run on. A cancel ends no clean-up."""
-    cancelled_at = None if current(dispatch).is_cleanup else dispatch.cancel_requested_at
-    return cancelled_at or overdue_since(dispatch)
+    stage = current(dispatch)
+    cancelled_at = None if stage.is_cleanup else dispatch.cancel_requested_at
+    return cancelled_at or _over_since(dispatch, stage.limit_s)
 
 
 def will_not_end(dispatch: Dispatch) -> bool:

@@ -9,7 +9,7 @@ from runners.gaps import silences_of
 from runners.models import Dispatch
 from runners.states import ON_HOST, State
 
-# A heartbeat is kept every few seconds only: it is one of four statements of a look.
+# A heartbeat is kept every few seconds at least, and with whatever else a look has to keep.
 HEARTBEAT_S = 5
 MISSED_LOOKS = 2
 

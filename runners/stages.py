@@ -11,6 +11,7 @@ from runners.hosts.protocol import LabHost, ProgramStatus
 from runners.models import Dispatch, Host, StageEnd
 from runners.recipes import RECIPES, ycsb
 from runners.recipes.stage import Role, Stage, beside_run, run_of
+from runners.rows import read_again
 from runners.states import State
 from runners.storable import storable
 from runners.two_hosts import TwoHosts
@@ -68,7 +69,7 @@ def pass_on(dispatch: Dispatch, status: ProgramStatus | None, reason: str) -> bo
                 end_asked_at=None,
                 exit_status=worst,
             )
-    dispatch.refresh_from_db()
+    read_again(dispatch)
     return ordinal is not None
 
 
@@ -97,7 +98,7 @@ def was_refused(dispatch: Dispatch, exit_status: int | None) -> bool:
 
 def machines_count(dispatch: Dispatch) -> int:
     """Return on how many machines something of the current stage runs."""
-    return 2 if current(dispatch).role is Role.LOAD else 1
+    return 2 if dispatch.load_host_id is not None and current(dispatch).role is Role.LOAD else 1
 
 
 def lab_host(dispatch: Dispatch, connect: Connect) -> LabHost:

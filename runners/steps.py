@@ -171,7 +171,7 @@ def _watch(dispatch: Dispatch, host: LabHost) -> bool:
         return move(dispatch, State.RUNNING, State.LOST, WORKER, lost)
     moved = status.state is Detached.ENDED and _ended(dispatch, host, status)
     # Last: what is only shown must not hold up what is done, nor must a second machine that gives no answer.
-    _count(dispatch, host, run, status)
+    _count(dispatch, host, run, status, is_last=not moved and dispatch.load_host_id is None)
     if status.state is Detached.RUNNING:
         _see(dispatch, look_beside(dispatch, host, status))
     return moved
@@ -267,9 +267,15 @@ def _keep_sight(dispatch: Dispatch, status: ProgramStatus) -> None:
     here.update(pid=dispatch.pid, boot_ids=dispatch.boot_ids)
 
 
-def _count(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> None:
-    """Fetch what the run's files have gained into the counters of the live page."""
-    if columns := RECIPES[dispatch.recipe].progress(dispatch, host, run, status):
+def _count(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus, *, is_last: bool) -> None:
+    """Fetch what the run's files have gained into the counters of the live page.
+
+    `is_last`: nothing else is asked at this look, so one statement keeps them and that it went well.
+    """
+    columns = RECIPES[dispatch.recipe].progress(dispatch, host, run, status)
+    if columns and is_last:
+        beat(dispatch, **columns)
+    elif columns:
         Dispatch.objects.filter(pk=dispatch.pk).update(**columns)
 
 

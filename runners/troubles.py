@@ -2,6 +2,7 @@
 
 import logging
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
@@ -9,23 +10,25 @@ from django.utils import timezone
 from runners.errors import HostError
 from runners.models import Dispatch
 from runners.moves import move, note, put_off
+from runners.rows import keep
 from runners.silence import HEARTBEAT_S
 from runners.states import WORKER, State
 
 log = logging.getLogger(__name__)
 
 
-def beat(dispatch: Dispatch) -> None:
+def beat(dispatch: Dispatch, **seen: Any) -> None:
     """The look ended well: the host answered, and what was said of silence or stumbling is over.
 
-    Where there is nothing to say it is said every few seconds only: it is one of four statements of a look.
+    `seen` are columns that the same statement keeps. Where there is nothing to say, that it went well is said every few
+    seconds only: it would be one of four statements of a look.
     """
     now = timezone.now()
     is_said = dispatch.heartbeat_at and now - dispatch.heartbeat_at < timedelta(seconds=HEARTBEAT_S)
-    if is_said and dispatch.silent_since is None and not dispatch.reason:
+    if is_said and dispatch.silent_since is None and not dispatch.reason and not seen:
         return
     well = {"heartbeat_at": now, "silent_since": None, "reason": ""}
-    Dispatch.objects.filter(pk=dispatch.pk, state=dispatch.state).update(**well)
+    keep(dispatch, well | seen)
     dispatch.heartbeat_at, dispatch.silent_since, dispatch.reason = now, None, ""
 
 

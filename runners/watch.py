@@ -5,12 +5,13 @@ ends goes on in its thread, and the next round leaves that host alone.
 """
 
 import logging
+import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 
 from django.conf import settings
-from django.db import close_old_connections
+from django.db import close_old_connections, connection
 
 from runners.due import Visit, take_due
 from runners.errors import MachineUnknownError
@@ -28,6 +29,9 @@ SILENT_THREADS = 4
 HOSTS_PER_THREAD = 4  # so many are taken at once: a thread that is done finds the next
 PAUSE_S = 0.02
 ASK_AGAIN_S = 0.2  # the database, where nothing was due a moment ago
+CHECK_PERIOD_S = 1
+
+_checked = threading.local()  # when each thread had its connection checked
 
 
 class Lane:
@@ -100,10 +104,22 @@ def ask(visit: Visit, connect_host: Connect) -> None:
 
 def _ask_in_thread(visit: Visit, connect_host: Connect) -> None:
     """The outermost frame of a thread: what fails here is told, and the next look finds the rows as they are."""
-    close_old_connections()
+    _check_connection(time.monotonic())
     try:
         ask(visit, connect_host)
     except Exception:
         log.exception("host %s: dispatches %s were not looked at", visit.host_id, visit.dispatch_ids)
     finally:
+        if connection.errors_occurred:
+            close_old_connections()
+
+
+def _check_connection(now_s: float) -> None:
+    """Have this thread's connection to the database checked before it is used, as before each request of a page.
+
+    Once a second at most: a check is a statement, and a busy thread makes a dozen looks a second. A connection that
+    breaks meanwhile costs one look, which is made again after a period.
+    """
+    if now_s - getattr(_checked, "at_s", -CHECK_PERIOD_S) >= CHECK_PERIOD_S:
         close_old_connections()
+        _checked.at_s = now_s

@@ -98,9 +98,11 @@ def test_the_real_program_ends_telemetry_alone_as_asked(drivetest, tmp_path):
     assert host.status(run).exit_status in beside.AS_ASKED
 
 
-def test_a_silent_host_is_not_forgiven_by_a_look_that_does_not_ask_it(loading, connect_both, fake):
+def test_a_silent_host_is_not_forgiven_by_a_look_that_does_not_ask_it(loading, connect_both, fake, sender):
     see(loading, connect_both)
+    sender.files[f"{loading.public_id}.load"]["log"] = b"a line\n"  # the load's host has something to keep
     Dispatch.objects.filter(pk=loading.pk).update(silent_since=timezone.now())
     fake.is_silent = True
     see(loading, connect_both)
+    assert loading.progress["tail"] == ["a line"]
     assert loading.silent_since is not None

@@ -5,10 +5,11 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from runners.claim import claim
-from runners.locks import hold_drive, stepping
+from runners.locks import hold_drive
 from runners.looks import look
 from runners.models import Dispatch
 from runners.orders import cancel, declare_ended
+from runners.rows import stepping
 from runners.states import LIVE, State
 from runners.steps import advance
 from tests.runners.lab import look_at_all
@@ -240,7 +241,7 @@ def test_a_queue_on_one_drive_never_loads_it_twice(new_dispatch, connect, fake):
 
 @pytest.mark.django_db(transaction=True)
 def test_a_dispatch_that_another_worker_holds_is_left_alone(dispatch, connect, fake):
-    with stepping(dispatch.pk) as is_held:
+    with stepping(dispatch.pk) as held:
         in_threads(lambda pk: look(pk, connect), [dispatch.pk])
-    assert is_held
+    assert held == dispatch
     assert fake.starts_count == 0

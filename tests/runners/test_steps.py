@@ -6,8 +6,8 @@ from django.utils import timezone
 
 from results.models import Evidence, Reading, Submission
 from runners.errors import DeviceUnknownError, ProgramMissingError
-from runners.looks import look
-from runners.models import Device, Step
+from runners.looks import look, look_within_reach
+from runners.models import Device, Dispatch, Step
 from runners.orders import Order, order
 from runners.states import FINAL, State
 from runners.steps import advance
@@ -37,6 +37,14 @@ def test_a_running_dispatch_shows_what_its_log_holds(running, connect):
     assert (running.last_label_s, running.log_bytes) == (60, len(REAL_LOG))
     assert running.progress["reads_count"] == 480006
     assert running.heartbeat_at is not None
+
+
+def test_a_look_at_a_program_that_runs_is_three_statements(running, connect, django_assert_num_queries):
+    Dispatch.objects.update(reason="the register stumbled, trying again", heartbeat_at=timezone.now())
+    with django_assert_num_queries(3):  # lock and row, what it has to keep, unlock
+        assert look_within_reach(running.pk, connect)
+    running.refresh_from_db()
+    assert (running.last_label_s, running.reason) == (60, "")
 
 
 def test_a_finished_run_goes_through_the_one_door(running, connect, fake):

@@ -37,3 +37,16 @@ def wait_until_somebody_waits():
                 return
             time.sleep(0.01)
     pytest.fail("nobody waits for the drive")
+
+
+def wait_until_somebody_waits_for_us():
+    """Wait until another session waits for a lock of any kind that this one holds."""
+    with connection.cursor() as cursor:
+        for _ in range(1000):
+            cursor.execute(
+                "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+            )
+            if cursor.fetchone()[0]:
+                return
+            time.sleep(0.01)
+    pytest.fail("nobody waits for us")
