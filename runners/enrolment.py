@@ -1,7 +1,9 @@
 """Making a machine a lab host over SSH: what is pinned about it, and what its operator has to do there."""
 
 import hashlib
+import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,10 +14,11 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from results.models import Event
+from runners.drive_keys import is_among
 from runners.hosts.connections import COMMAND
 from runners.hosts.keys import fingerprint, public_key
 from runners.locks import hold_host
-from runners.models import UNCONFIRMED, Device, Dispatch, Host
+from runners.models import UNCONFIRMED, Dispatch, Host
 from runners.out_of_service import retired_words
 from runners.states import LIVE
 
@@ -158,21 +161,34 @@ def set_up(host: Host) -> list[tuple[str, str]]:
 
 
 def _which_drives(host: Host) -> str:
-    if _bound(host):
-        return "Below are those that are bound here."
-    if host.health.get("found"):
+    let_in, others = _lines(host)
+    if others:
         return (
-            "Below are those that the host told, none of them let in: take the # off the lines of those that you mean."
+            "Below are those that are listed or bound here, and with a # before them the others that the host told: "
+            "take the first # off the lines of those that you mean."
         )
+    if let_in:
+        return "Below are those that are listed or bound here."
     return "Write the drive_key of each, in quotes and with a comma, between the brackets."
 
 
 def _listing(host: Host) -> str:
-    """Return the lines of the list: what is bound; else what the host has, for its operator to choose from."""
-    if bound := _bound(host):
-        return "".join(f'  "{device.drive_key}",\n' for device in bound)
-    return "".join(f'  # "{drive["drive_key"]}",  {drive["path"]}\n' for drive in host.health.get("found") or [])
+    """Return the lines of the list: pasted again it loses no drive, and lets in none that nobody chose."""
+    let_in, others = _lines(host)
+    return "".join(f"  {line}\n" for line in let_in) + "".join(f"  # {line}\n" for line in others)
 
 
-def _bound(host: Host) -> list[Device]:
-    return list(host.devices.filter(retired_at=None).order_by("pk"))
+def _lines(host: Host) -> tuple[list[str], list[str]]:
+    """Return the lines of drives that are listed or bound, and of the others that the host told at its last check."""
+    paths = {drive["drive_key"]: drive["path"] for drive in host.health.get("found") or []}
+    let_in = list(host.health.get("drives") or [])
+    bound = host.devices.filter(retired_at=None).order_by("pk")
+    let_in += [device.drive_key for device in bound if not is_among(device.drive_key, let_in)]
+    others = [key for key in paths if not is_among(key, let_in)]
+    return [_line(key, paths) for key in let_in], [_line(key, paths) for key in others]
+
+
+def _line(drive_key: str, paths: Mapping[str, str]) -> str:
+    """Return one line of a TOML array, the path as a comment; a basic string of TOML is escaped as one of JSON."""
+    path = paths.get(drive_key)
+    return f"{json.dumps(drive_key, ensure_ascii=False)},{f' # {path}' if path else ''}"

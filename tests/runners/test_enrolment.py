@@ -2,6 +2,7 @@ import os
 import shutil
 import stat
 import subprocess
+import tomllib
 from contextlib import nullcontext
 from dataclasses import asdict
 
@@ -46,13 +47,34 @@ def test_what_the_command_prints_can_be_pasted_as_it_is(capsys):
         assert read.stderr == ""
 
 
-def test_the_list_names_what_is_bound_else_what_the_host_has_and_lets_none_of_that_in(staff):
-    found = asdict(FoundDrive("/dev/nvme0n1", "nvme", "nvme:M:S1", 1))
-    bare, told = ssh_host("lab-2"), ssh_host(health={"found": [found]})
-    lists = [set_up(host)[-1][1].partition("drives = ")[2] for host in (bare, told)]
-    assert lists == ["[\n]\nEND", '[\n  # "nvme:M:S1",  /dev/nvme0n1\n]\nEND']
-    bind(told, Identity("/dev/nvme1n1", "nvme", "nvme:M:S2", 1), "bench", staff)
-    assert '[\n  "nvme:M:S2",\n]\n' in set_up(told)[-1][1]
+def toml_of(host):
+    """Return the text between the marks of the here-document that writes the list."""
+    return set_up(host)[-1][1].partition("<<'END'\n")[2].removesuffix("\nEND")
+
+
+def drives_in(text):
+    return tomllib.loads(text)["drives"]
+
+
+def found(path, key):
+    return asdict(FoundDrive(path, "nvme", key, 1))
+
+
+def test_the_list_lets_in_what_is_listed_or_bound_and_the_host_s_others_once_their_mark_is_taken_off(staff):
+    told = [found("/dev/nvme0n1", "nvme:M:S1"), found("/dev/nvme1n1", 'nvme:M "2":S2'), found("/srv/a#b", "file:h:8:5")]
+    host = ssh_host(health={"found": told, "drives": ["file:h:8:5", "nvme:M:away"]})
+    assert drives_in(toml_of(host)) == ["file:h:8:5", "nvme:M:away"]
+    every = ["file:h:8:5", "nvme:M:away", "nvme:M:S1", 'nvme:M "2":S2']
+    assert drives_in(toml_of(host).replace("  # ", "  ")) == every
+    bind(host, Identity("/dev/nvme0n1", "nvme", "nvme:M:S1", 1), "bench", staff)
+    assert drives_in(toml_of(host)) == every[:3]
+    assert '\n  "nvme:M:S1", # /dev/nvme0n1\n' in toml_of(host)
+
+
+def test_a_host_that_told_nothing_yet_has_an_empty_list_to_be_filled_in():
+    sentence, _ = set_up(host := ssh_host())[-1]
+    assert drives_in(toml_of(host)) == []
+    assert "between the brackets" in sentence
 
 
 def test_a_daemon_that_runs_is_told_to_read_the_new_rule():
