@@ -18,6 +18,7 @@ from runners.hosts.ssh import SshHost
 from runners.machine import NOBODY, is_here, why_unknown
 from runners.models import Device, Host
 from runners.out_of_service import retired_words
+from runners.whereabouts import follow
 
 # So many periods may pass without a check; one may fall out when a worker is restarted.
 PERIODS_WITHOUT = 3
@@ -83,9 +84,19 @@ def check(host: Host, lab_host: SshHost | None = None) -> list[str]:
     seen = {"objections": objections, "checked_at": timezone.now(), "silent_checks": silent_checks}
     again = {"next_check_at": Now() + _until_next(objections, silent_checks)}
     health = {} if told is None else {"health": told}
-    Host.objects.filter(pk=host.pk, **pins).update(**seen, **again, **health)
+    is_kept = Host.objects.filter(pk=host.pk, **pins).update(**seen, **again, **health)
     host.refresh_from_db()
+    if is_kept and told is not None:
+        _follow_drives(host)
     return objections
+
+
+def _follow_drives(host: Host) -> None:
+    """Let bound devices follow their drives to the paths that the host has just told: pages name no other drive."""
+    paths = {seen["drive_key"]: seen["paths"] for seen in host.health.get("devices") or ()}
+    for device in host.devices.filter(drive_key__in=paths):
+        if device.path not in paths[device.drive_key]:
+            follow(device, paths[device.drive_key])
 
 
 def _until_next(objections: list[str], silent_checks: int) -> timedelta:
@@ -140,7 +151,8 @@ def _room(told: dict[str, Any]) -> Iterable[str]:
     if free_mib < settings.HOST_FREE_MIB_MIN:
         yield (
             f"{told['state_dir']}: {free_mib} MiB free, expected at least {settings.HOST_FREE_MIB_MIN} MiB; "
-            "remove run directories of dispatches that have ended (docs/lab.md), and nothing else there"
+            "give that directory more room, or remove run directories of dispatches that have ended (docs/lab.md) and "
+            "nothing else there"
         )
 
 

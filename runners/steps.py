@@ -34,7 +34,7 @@ from runners.stages import (
 )
 from runners.states import FINAL, WORKER, State
 from runners.troubles import beat, failed_at_host
-from runners.whereabouts import look_up
+from runners.whereabouts import look_up, ordered_path
 
 log = logging.getLogger(__name__)
 
@@ -92,7 +92,13 @@ def _check(dispatch: Dispatch, host: LabHost) -> bool:
     objections = safety.objections_to_start(dispatch, look_up(dispatch.device, host))
     if objections:
         return move(dispatch, State.CLAIMED, State.REFUSED, WORKER, "; ".join(objections))
-    return move(dispatch, State.CLAIMED, State.PREPARING, WORKER, "")
+    return move(dispatch, State.CLAIMED, State.PREPARING, WORKER, _found_elsewhere(dispatch))
+
+
+def _found_elsewhere(dispatch: Dispatch) -> str:
+    """Say that the drive has another name than when it was ordered; empty where it has not."""
+    ordered, now = ordered_path(dispatch), dispatch.device.path
+    return "" if ordered == now else f"its drive was {ordered} when this was ordered, and is found as {now}"
 
 
 def _start(dispatch: Dispatch, host: LabHost) -> bool:

@@ -1,11 +1,17 @@
 """Where a bound drive is now: names change hands at a reboot, identities do not."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from django.db import transaction
+
+from results.models import Event
 from runners.drive_keys import keys_of
 from runners.errors import DeviceUnknownError
 from runners.hosts.protocol import Identity, LabHost
-from runners.models import Device
+from runners.models import Device, Dispatch
+
+FOLLOWED = "device-followed"
 
 
 def look_up(device: Device, host: LabHost) -> Identity:
@@ -16,11 +22,14 @@ def look_up(device: Device, host: LabHost) -> Identity:
     """
     try:
         identity = _identify(device, host)
-    except DeviceUnknownError:
-        if not _follow(device, host):
+    except DeviceUnknownError as error:
+        paths = _paths(device, host)
+        if not paths:
+            raise _away(device, error) from error
+        if not follow(device, paths):
             raise
         return _identify(device, host)
-    if identity.drive_key != device.drive_key and _follow(device, host):
+    if identity.drive_key != device.drive_key and follow(device, _paths(device, host)):
         return _identify(device, host)
     return identity
 
@@ -31,15 +40,44 @@ def _identify(device: Device, host: LabHost) -> Identity:
     return replace(identity, drive_key=device.drive_key) if is_bound(device, identity) else identity
 
 
+def _away(device: Device, error: DeviceUnknownError) -> DeviceUnknownError:
+    """Return an error that says, with the remedy, that the drive is under no name of its host."""
+    return DeviceUnknownError(
+        f"{device.host} does not find drive {device.drive_key}, last seen at {device.path} ({error}); attach it, "
+        "check the host on its page, and order again"
+    )
+
+
 def is_bound(device: Device, identity: Identity) -> bool:
     """Tell whether an identity is that of a device's drive."""
     return device.drive_key in keys_of(identity.drive_key)
 
 
-def _follow(device: Device, host: LabHost) -> bool:
-    paths = host.find(device.drive_key, device.size_bytes)
+def _paths(device: Device, host: LabHost) -> list[str]:
+    return host.find(device.drive_key, device.size_bytes)
+
+
+def follow(device: Device, paths: Sequence[str]) -> bool:
+    """Let a device follow its drive to the one path under which its host has found it, and tell whether it did.
+
+    Where it went is an event: what was ordered under the earlier name is told so (runners/steps.py).
+    """
     if len(paths) != 1:
         return False
-    device.path = paths[0]
-    Device.objects.filter(pk=device.pk).update(path=device.path)
+    before, device.path = device.path, paths[0]
+    with transaction.atomic():
+        if Device.objects.filter(pk=device.pk, path=before).update(path=device.path):
+            Event.objects.create(
+                kind=FOLLOWED,
+                subject_type="device",
+                subject_id=str(device.pk),
+                details={"drive_key": device.drive_key, "from": before, "to": device.path},
+            )
     return True
+
+
+def ordered_path(dispatch: Dispatch) -> str:
+    """Return the path under which a device was known when a dispatch was ordered: the earliest that it left since."""
+    left = Event.objects.filter(kind=FOLLOWED, subject_type="device", subject_id=str(dispatch.device_id))
+    first = left.filter(at__gte=dispatch.ordered_at).order_by("at", "pk").first()
+    return dispatch.device.path if first is None else str(first.details["from"])

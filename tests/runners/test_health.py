@@ -6,6 +6,7 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
+from results.models import Event
 from runners import health
 from runners.claim import claim
 from runners.enrolment import Pins, enrol
@@ -110,7 +111,8 @@ def test_a_clock_may_be_off_by_half_a_minute(offset_s, objected):
 
 @pytest.mark.parametrize(("free_mib", "objected"), [(1024, False), (1023, True)])
 def test_a_host_needs_room_for_logs(free_mib, objected):
-    assert bool(health.check(ssh_host(), WellHost(free_bytes=free_mib * MIB))) is objected
+    objections = health.check(ssh_host(), WellHost(free_bytes=free_mib * MIB))
+    assert ["give that directory more room" in each for each in objections] == [True] * objected
 
 
 def test_a_host_without_a_listed_drive_gets_no_work():
@@ -137,6 +139,39 @@ def test_a_device_that_is_away_is_told_and_leaves_the_others_their_work():
     assert health.check(host, well) == []
     (told,) = host.health["devices"]
     assert (told["paths"], told["listed"]) == ([], False)
+
+
+def bound(host, path, drive_key):
+    told = {"identity_kind": "nvme", "identity": {}, "size_bytes": 1}
+    return Device.objects.create(host=host, label=drive_key, path=path, drive_key=drive_key, **told)
+
+
+class SwappedHost(WellHost):
+    """Two drives whose names have changed hands."""
+
+    def find(self, drive_key, size_bytes):
+        return {"nvme:M:S1": ["/dev/nvme1n1"], "nvme:M:S2": ["/dev/nvme0n1"]}[drive_key]
+
+
+def test_devices_follow_their_drives_whose_names_were_swapped():
+    host = ssh_host()
+    devices = [bound(host, "/dev/nvme0n1", "nvme:M:S1"), bound(host, "/dev/nvme1n1", "nvme:M:S2")]
+    assert health.check(host, SwappedHost()) == []
+    for device in devices:
+        device.refresh_from_db()
+    assert [device.path for device in devices] == ["/dev/nvme1n1", "/dev/nvme0n1"]
+    told = Event.objects.filter(kind="device-followed").order_by("pk").values_list("details__from", "details__to")
+    assert list(told) == [("/dev/nvme0n1", "/dev/nvme1n1"), ("/dev/nvme1n1", "/dev/nvme0n1")]
+
+
+@pytest.mark.parametrize("paths", [[], ["/dev/nvme4n1", "/dev/nvme5n1"], ["/dev/nvme4n1", "/dev/nvme0n1"]])
+def test_a_device_stays_where_it_was_seen_while_its_drive_is_away_or_has_several_names(paths):
+    host, well = ssh_host(), WellHost()
+    device = bound(host, "/dev/nvme0n1", "nvme:M:S1")
+    well.paths = paths
+    assert health.check(host, well) == []
+    device.refresh_from_db()
+    assert device.path == "/dev/nvme0n1"
 
 
 def waits_s(host):

@@ -141,7 +141,7 @@ def test_an_error_that_asking_again_cannot_mend_ends_it(dispatch, fake, error, e
             raise error
 
         def find(self, drive_key, size_bytes):
-            return []
+            return ["/dev/fake8", "/dev/fake9"]
 
     assert see(dispatch, lambda host: Failing()) == end
     assert dispatch.reason == str(error)

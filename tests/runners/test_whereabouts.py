@@ -1,16 +1,19 @@
 """A load must not reach another drive than the bound one, whatever the names do between order and start."""
 
 import random
+import re
 from decimal import Decimal
 
 import pytest
 
 from runners.errors import DeviceUnknownError, HostError, StartRefusedError
 from runners.hosts.protocol import Identity
-from runners.models import Device, Dispatch
+from runners.looks import look
+from runners.models import Device, Dispatch, Host
 from runners.recipes import act_storage
 from runners.safety import objections_to_start
-from runners.whereabouts import look_up
+from runners.states import State
+from runners.whereabouts import follow, look_up
 
 pytestmark = pytest.mark.django_db
 GB = 10**9
@@ -68,7 +71,7 @@ class RenamingHost:
 def bound_on(host):
     path = host.rng.choice(sorted(host.at))
     drive_key, size_bytes = host.at[path]
-    device = Device(path=path, drive_key=drive_key, size_bytes=size_bytes)
+    device = Device(host=Host(name="lab-1"), path=path, drive_key=drive_key, size_bytes=size_bytes)
     return Dispatch(device=device, drive_key=drive_key, nx_load=Decimal(1), duration_s=60)
 
 
@@ -122,3 +125,34 @@ def test_a_drive_under_two_names_is_not_chosen_between(device, fake):
     assert look_up(device, fake).drive_key == "loop:1:9"
     device.refresh_from_db()
     assert device.path == "/dev/fake0"
+
+
+def test_a_drive_under_no_name_is_said_to_be_away_with_the_remedy(device, fake):
+    del fake.drives["/dev/fake0"]
+    away = "local does not find drive loop:1:2, last seen at /dev/fake0 (/dev/fake0: no such device); attach it"
+    with pytest.raises(DeviceUnknownError, match=re.escape(away)):
+        look_up(device, fake)
+    moved = Identity("/dev/fake7", "virtual", "loop:1:2", device.size_bytes)
+    fake.drives |= {"/dev/fake7": moved, "/dev/fake8": moved}
+    with pytest.raises(DeviceUnknownError, match=r"^/dev/fake0: no such device$"):
+        look_up(device, fake)
+
+
+@pytest.mark.parametrize("is_checked_first", [True, False])
+def test_a_dispatch_whose_drive_has_another_name_than_when_it_was_ordered_says_so(
+    dispatch, connect, fake, is_checked_first
+):
+    fake.drives["/dev/fake7"] = fake.drives.pop("/dev/fake0")
+    if is_checked_first:
+        follow(dispatch.device, ["/dev/fake7"])
+    look(dispatch.pk, connect)
+    told = dispatch.steps.get(to_state=State.PREPARING).reason
+    assert told == "its drive was /dev/fake0 when this was ordered, and is found as /dev/fake7"
+
+
+def test_a_dispatch_ordered_under_the_name_of_now_says_nothing_of_names(new_dispatch, device, connect, fake):
+    fake.drives["/dev/fake7"] = fake.drives.pop("/dev/fake0")
+    follow(device, ["/dev/fake7"])
+    dispatch = new_dispatch()
+    look(dispatch.pk, connect)
+    assert dispatch.steps.get(to_state=State.PREPARING).reason == ""
