@@ -102,6 +102,12 @@ class Device(models.Model):
     def __str__(self) -> str:
         return f"{self.label} on {self.host}"
 
+    @property
+    def is_away(self) -> bool:
+        """Tell whether its host's last check did not find it under any name; a host that is not checked tells none."""
+        seen = self.host.health.get("devices") or ()
+        return any(told.get("drive_key") == self.drive_key and told.get("paths") == [] for told in seen)
+
 
 class Dispatch(models.Model):
     """One attempt to execute a run on a host. `generation` counts starts; the host refuses an older one.

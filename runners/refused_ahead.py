@@ -9,6 +9,7 @@ from django.db.models import Q
 from results.models import Event
 from runners.drive_keys import is_among
 from runners.health import told_at
+from runners.looks_again import looks_again_at
 from runners.models import Device, Dispatch, DriveState, Host
 from runners.orders import YCSB, Order
 from runners.out_of_service import returns_of
@@ -30,11 +31,11 @@ def refusal_foreseen(device: Device, asked: Order) -> str:
 
 
 def last_identified(device: Device) -> tuple[dict[str, Any], datetime]:
-    """Return what the host told of the drive last, and when: at its binding, or at a look of a dispatch since."""
-    bound_at = last_bound_at(device)
-    looks = DriveState.objects.filter(drive_key=device.drive_key, dispatch__device=device, at__gt=bound_at)
+    """Return what the host told of the drive last, and when: as it was bound, looked at again, or as a run found it."""
+    asked_at = _last_at(_bindings_of(device) | looks_again_at(device)) or device.added_at
+    looks = DriveState.objects.filter(drive_key=device.drive_key, dispatch__device=device, at__gt=asked_at)
     told = looks.exclude(document={}).order_by("-at", "-pk").first()
-    return (device.identity, bound_at) if told is None else (told.document, told.at)
+    return (device.identity, asked_at) if told is None else (told.document, told.at)
 
 
 def last_bound_at(device: Device) -> datetime:
@@ -73,16 +74,11 @@ def _by_last_check(device: Device) -> Iterator[str]:
             f"Host {host} would refuse it: its operator has not listed drive {device.drive_key}, {when}. Have it "
             "listed in /etc/drivecert/host.toml there, check the host on its page, and order again."
         )
-    elif _is_away(host, device.drive_key):
+    elif device.is_away:
         yield (
             f"Host {host} does not find drive {device.drive_key}, {when}. Attach it, check the host on its page, and "
             "order again."
         )
-
-
-def _is_away(host: Host, drive_key: str) -> bool:
-    devices = host.health.get("devices") or ()
-    return any(seen.get("drive_key") == drive_key and seen.get("paths") == [] for seen in devices)
 
 
 def _for_data(device: Device, asked: Order) -> Iterator[str]:
@@ -96,7 +92,7 @@ def _for_data(device: Device, asked: Order) -> Iterator[str]:
     else:
         yield (
             f"{holds}, and refuses to write over it. Its operator wipes it there with the command on the device's "
-            "page; then add the device again, which looks anew."
+            "page; then look again there."
         )
 
 

@@ -28,6 +28,7 @@ from webapp.lab.campaign_page import alongside, describe_campaign, ladder_docume
 from webapp.lab.confirming import ask, of_campaign_cancel
 from webapp.lab.consent import asked_of, consented
 from webapp.lab.dispatches import NO_LAB, lab_of
+from webapp.lab.drive_now import drive_now
 from webapp.lab.renewal import is_known, renewed, unchanged
 
 PAGE_ROWS = 50
@@ -48,7 +49,7 @@ def order_campaign(request: UserRequest, device_id: int) -> HttpResponse:
             return redirect("campaign-detail", campaign.public_id)
         except (actions.DriveTakenError, ValueError) as error:
             form.add_error(None, str(error))
-    context = {"form": form, "organisation": organisation, "may_certify": may_certify(device)}
+    context = {"form": form, "organisation": organisation, "may_certify": may_certify(device), "now": drive_now(device)}
     return render(request, "lab/campaign_order.html", context | asked_of(device) | {"section": "lab"})
 
 

@@ -86,7 +86,10 @@ def _of_data(host: Host, path: str, document: Mapping[str, Any], as_told: str, i
 
 def _way_with_data(host: Host) -> str:
     if host.kind == Host.Kind.SSH:
-        return f"Host {host} refuses to write over it, whatever is ordered here: its operator must wipe it there."
+        return (
+            f"Host {host} refuses to write over it, whatever is ordered here: its operator must wipe it there; look "
+            "again after that."
+        )
     return "An order asks for the device's label: typing it says that this data is written over."
 
 

@@ -6,7 +6,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from results.models import Preparation
-from runners.models import Device, DriveState, Host
+from runners.campaigns.ladder import with_what_was_read
+from runners.campaigns.models import Campaign
+from runners.errors import HostError
+from runners.hosts import connect
+from runners.looks_again import LookAgainError, look_again
+from runners.models import Device, Dispatch, DriveState, Host
 from runners.orders import Order
 from runners.out_of_service import out_of_service, retirement_of
 from runners.safety import may_certify
@@ -14,9 +19,12 @@ from runners.ycsb_hosts import missing_programs
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.consent import asked_of
 from webapp.lab.dispatches import lab_of, objection_to_order, order_foreseen
+from webapp.lab.drive_now import drive_now
+from webapp.lab.found import found_by
 from webapp.lab.ycsb_form import YcsbForm, lines_of_presets
 
 STATES_SHOWN = 100
+LATEST_COUNT = 10
 
 
 @require_safe
@@ -24,10 +32,14 @@ STATES_SHOWN = 100
 def detail(request: UserRequest, device_id: int) -> HttpResponse:
     """Show a device with the history of its drive's states, newest first, wherever the drive was then."""
     device = _find(device_id)
+    dispatches = with_what_was_read(Dispatch.objects.filter(device=device).order_by("-ordered_at", "-pk"))
     states = DriveState.objects.filter(drive_key=device.drive_key).select_related("dispatch")
     context = {
         "states": states.order_by("-at", "-id")[:STATES_SHOWN],
         "preparations": Preparation.objects.filter(drive_key=device.drive_key).order_by("-finished_at"),
+        "dispatches": found_by(dispatches[:LATEST_COUNT]),
+        "campaigns": Campaign.objects.filter(device=device).order_by("-ordered_at", "-pk")[:LATEST_COUNT],
+        "now": drive_now(device),
         "may_certify": may_certify(device),
         "retirement": retirement_of(device),
         "out_of_service": out_of_service(device),
@@ -35,6 +47,22 @@ def detail(request: UserRequest, device_id: int) -> HttpResponse:
         "section": "lab",
     }
     return render(request, "lab/device.html", context | asked_of(device))
+
+
+@require_POST
+@staff_only
+def look(request: UserRequest, device_id: int) -> HttpResponse:
+    """Ask the host what the drive is and holds now."""
+    device = _find(device_id)
+    if retired := out_of_service(device):
+        messages.error(request, retired)
+        return redirect("lab-device", device_id)
+    try:
+        look_again(device, connect(device.host), request.user)
+        messages.success(request, f"{device} was looked at again, at {device.path}.")
+    except (LookAgainError, HostError) as error:
+        messages.error(request, f"Not looked at again: {error}")
+    return redirect("lab-device", device_id)
 
 
 @require_POST
@@ -73,7 +101,7 @@ def order_ycsb(request: UserRequest, device_id: int) -> HttpResponse:
         else:
             return redirect("dispatch-detail", dispatch.public_id)
     context = {"form": form, "presets": lines_of_presets(), "organisation": organisation}
-    context |= {"missing_programs": missing_programs(device.host)}
+    context |= {"missing_programs": missing_programs(device.host), "now": drive_now(device)}
     return render(request, "lab/ycsb_order.html", context | asked_of(device) | {"section": "lab"})
 
 

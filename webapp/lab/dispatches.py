@@ -19,6 +19,7 @@ from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.confirming import ask, of_cancel, of_retry
 from webapp.lab.consent import asked_of, consented
+from webapp.lab.drive_now import drive_now
 from webapp.lab.forms import OrderForm
 from webapp.lab.live import describe, version_of_dispatch
 from webapp.lab.renewal import is_known, renewed, unchanged
@@ -41,7 +42,7 @@ def order_run(request: UserRequest, device_id: int) -> HttpResponse:
             return redirect("dispatch-detail", dispatch.public_id)
         except ValueError as error:
             form.add_error(None, str(error))
-    context = {"form": form, "organisation": organisation, "may_certify": may_certify(device)}
+    context = {"form": form, "organisation": organisation, "may_certify": may_certify(device), "now": drive_now(device)}
     return render(request, "lab/order.html", context | asked_of(device) | {"section": "lab"})
 
 

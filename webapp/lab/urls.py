@@ -16,6 +16,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("hosts/<slug:name>/devices/add/", devices.find, name="lab-device-find"),
     path("hosts/<slug:name>/devices/bind/", devices.bind_found, name="lab-device-bind"),
     path("devices/<int:device_id>/", device_page.detail, name="lab-device"),
+    path("devices/<int:device_id>/look/", device_page.look, name="lab-device-look"),
     path("devices/<int:device_id>/prepare/", device_page.prepare, name="lab-prepare"),
     path("devices/<int:device_id>/label/", device_label.rename, name="lab-device-rename"),
     path("devices/<int:device_id>/retire/", retirement.retire_device, name="lab-device-retire"),

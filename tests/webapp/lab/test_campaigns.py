@@ -259,7 +259,7 @@ def test_a_dispatch_of_a_campaign_names_it(lab_client, campaign):  # noqa: F811
     look_at(campaign)
     text = lab_client.get(f"/lab/dispatches/{newest(campaign).public_id}/").text
     assert f"campaign {campaign.public_id}" in text
-    assert "Prep on fake drive" in text
+    assert f'Prep on <a href="/lab/devices/{campaign.device_id}/">fake drive</a>' in text
 
 
 def test_no_run_is_ordered_beside_a_campaign(lab_client, campaign):  # noqa: F811

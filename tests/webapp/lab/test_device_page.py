@@ -1,12 +1,15 @@
 import pytest
 from django.test import Client
 
+from runners.campaigns.actions import Wanted, start
+from runners.campaigns.terms import Terms
 from runners.looks import look
 from runners.models import Device, Dispatch, Host
 from runners.states import State
 from tests.runners.prep_record import prep_record
-from tests.runners.ssh_host import PINNED, ssh_host
+from tests.runners.ssh_host import HEALTH, PINNED, ssh_host
 from tests.webapp.lab.programs import allow
+from webapp.lab import device_page
 
 pytestmark = pytest.mark.django_db
 
@@ -95,7 +98,60 @@ def test_a_sweep_that_cannot_be_run_is_refused_with_the_reason(lab_client, devic
     assert not Dispatch.objects.exists()
 
 
-@pytest.mark.parametrize("part", ["", "prepare/", "ycsb/"])
+def test_a_look_again_takes_away_what_is_no_longer_on_the_drive(lab_client, device, fake, monkeypatch):
+    monkeypatch.setattr(device_page, "connect", lambda host: fake)
+    Device.objects.update(identity={"signature": "an XFS file system"})
+    assert "holds an XFS file system" in text(lab_client.get(address(device)))
+    page = text(lab_client.post(address(device, "look/"), follow=True))
+    assert "was looked at again, at /dev/fake0" in page
+    assert "holds an XFS" not in page
+    fake.drives.clear()
+    assert "Not looked at again: local does not find drive" in text(
+        lab_client.post(address(device, "look/"), follow=True)
+    )
+
+
+ORDERS = ["", "order/", "ycsb/", "campaign/"]
+
+
+@pytest.mark.parametrize("part", ORDERS)
+def test_pages_that_order_on_a_drive_tell_what_has_it(lab_client, device, dispatch, in_state, part):
+    assert "In the queue for it: 1 dispatch." in text(lab_client.get(address(device, part)))
+    in_state(State.RUNNING, log_bytes=1)
+    page = text(lab_client.get(address(device, part)))
+    assert f'Busy with <a class="whole" href="/lab/dispatches/{dispatch}/">{dispatch}</a>, which is running' in page
+    in_state(State.LOST)
+    assert "which was lost and may still run" in text(lab_client.get(address(device, part)))
+    in_state(State.DONE)
+    assert "Free: nothing runs on it" in text(lab_client.get(address(device, part)))
+
+
+@pytest.mark.parametrize("part", ORDERS)
+def test_pages_that_order_on_a_drive_tell_an_open_campaign(lab_client, device, a_lab, staff, part):
+    campaign = start(device, a_lab, Wanted(Terms()), staff)
+    link = f'<a class="whole" href="/lab/campaigns/{campaign}/">{campaign}</a>'
+    assert f"Campaign {link} is open on it (active)" in text(lab_client.get(address(device, part)))
+
+
+def test_a_device_s_page_leads_to_its_dispatches_and_campaigns(lab_client, device, dispatch, a_lab, staff):
+    campaign = start(device, a_lab, Wanted(Terms()), staff)
+    page = text(lab_client.get(address(device)))
+    assert f'<th scope="row" class="whole"><a href="/lab/dispatches/{dispatch}/">' in page
+    assert f'<li><a class="whole" href="/lab/campaigns/{campaign}/">' in page
+
+
+@pytest.mark.parametrize("place", ["/lab/", "/lab/hosts/local/", "device", "order"])
+def test_a_drive_that_the_last_check_did_not_find_is_said_to_be_away(lab_client, device, place):
+    seen = {"label": device.label, "drive_key": device.drive_key, "paths": [], "listed": True}
+    Host.objects.filter(pk=device.host_id).update(kind="ssh", **PINNED, health=HEALTH | {"devices": [seen]})
+    page = text(lab_client.get({"device": address(device), "order": address(device, "order/")}.get(place, place)))
+    assert '<span class="fail">not found</span>' in page
+    assert ("Attach it, and check the host on <a" in page) is (place in {"device", "order"})
+    Host.objects.update(health=HEALTH | {"devices": [seen | {"paths": ["/dev/fake0"]}]})
+    assert ">not found<" not in text(lab_client.get("/lab/"))
+
+
+@pytest.mark.parametrize("part", ["", "prepare/", "ycsb/", "look/"])
 def test_only_staff_sees_devices(db, device, part):
     assert Client().get(address(device, part)).status_code in {302, 403, 405}
 

@@ -22,7 +22,9 @@ def test_a_retired_device_is_in_no_list_and_its_page_says_why(lab_client, device
     assert "by sam: sent back" in page
     assert "Prepare the drive" not in page
     assert "Order a run on fake drive" not in lab_client.get("/lab/").text
-    assert f'<a href="{address}">fake drive</a>' in lab_client.get("/lab/hosts/local/").text
+    page = lab_client.get("/lab/hosts/local/").text
+    assert f'<a href="{address}">fake drive</a>' in page
+    assert "No other device is bound to this host." in page
     for part in ("order/", "campaign/", "ycsb/"):
         assert "Device fake drive on local is retired since" in lab_client.get(address + part).text
     assert "is in service again" in lab_client.post(f"{address}back/", follow=True).text
