@@ -134,7 +134,7 @@ def _told(asked: Order) -> dict[str, Any]:
 
 def may_be_retried(dispatch: Dispatch) -> bool:
     """Tell whether a new attempt may be made in place of a dispatch; a campaign makes its own."""
-    has_ended = dispatch.state in {State.FAILED, State.REFUSED} or (
+    has_ended = dispatch.state in {State.FAILED, State.REFUSED, State.CANCELLED} or (
         dispatch.state == State.LOST and dispatch.ended_at is not None
     )
     return has_ended and dispatch.campaign_id is None and not Dispatch.objects.filter(retry_of=dispatch).exists()

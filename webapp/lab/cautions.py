@@ -30,8 +30,13 @@ class Caution:
     sentence: str
 
 
-def cautions_at_binding(host: Host, path: str, drive_key: str, document: Mapping[str, Any]) -> list[Caution]:
-    """Return what stands against a drive that its host has identified just now."""
+def cautions_at_binding(
+    host: Host, path: str, drive_key: str, document: Mapping[str, Any], *, is_in_use: bool = False
+) -> list[Caution]:
+    """Return what stands against a drive that its host has identified just now; one in use was not looked at."""
+    if is_in_use:
+        unseen = f"Whether {path} holds data was not looked at, because it is in use."
+        return [Caution("not looked at", unseen), *_of_list(host, drive_key)]
     is_empty = _is_plain_file(drive_key, document)
     return _of_data(host, path, document, "as its host says now", is_empty) + _of_list(host, drive_key)
 

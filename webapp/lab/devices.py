@@ -16,6 +16,7 @@ from runners.orders import bind
 from runners.out_of_service import OutOfServiceError, retired_words
 from runners.plain_files import MIB_BYTES
 from runners.safety import objections_to_binding
+from runners.signatures import SIGNATURE, is_told
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.cautions import cautions_at_binding
 from webapp.lab.forms import BindForm, DeviceForm
@@ -53,13 +54,16 @@ def _identify(host: Host, form: DeviceForm) -> Identity:
 def _show(request: UserRequest, host: Host, form: DeviceForm, identity: Identity) -> HttpResponse:
     known = bound_as(host, identity)
     label = form.cleaned_data["label"] or (known.label if known else _label_of(identity))
+    is_in_use = SIGNATURE in identity.document and not is_told(identity.document)
     asked = {"path": identity.path, "drive_key": identity.drive_key, "label": label}
     context = {
         "host": host,
         "identity": identity,
         "is_virtual": identity.kind == Device.IdentityKind.VIRTUAL,
         "objections": objections_to_binding(host, connect(host), identity),
-        "cautions": cautions_at_binding(host, identity.path, identity.drive_key, identity.document),
+        "cautions": cautions_at_binding(
+            host, identity.path, identity.drive_key, identity.document, is_in_use=is_in_use
+        ),
         "known": known,
         "is_renaming": known is not None and known.label != label,
         "form": BindForm(initial=asked),

@@ -18,6 +18,7 @@ from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.host_drives import drives_of
 from webapp.lab.host_form import HostForm, PlaceForm
 from webapp.lab.own_machine import own_machine
+from webapp.lab.silences import silences_by_host
 
 THEN_DEVICES = "devices"
 
@@ -60,6 +61,7 @@ def _page(request: UserRequest, host: Host, place_form: PlaceForm) -> HttpRespon
         "host": host,
         "is_ssh": host.kind == Host.Kind.SSH,
         "no_work": health.reasons_for_no_work(host),
+        "silences": silences_by_host().get(host.pk, []),
         "told_at": health.told_at(host.health),
         "devices": host.devices.filter(retired_at=None).order_by("pk"),
         "retired_devices": host.devices.filter(retired_at__isnull=False).order_by("pk"),

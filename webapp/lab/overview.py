@@ -16,6 +16,7 @@ from runners.models import Device, Dispatch, Host
 from runners.orders import add_local_host
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.found import found_by
+from webapp.lab.silences import silences_by_host
 
 PAGE_ROWS = 50
 
@@ -26,7 +27,8 @@ def lab(request: UserRequest) -> HttpResponse:
     """List hosts in service with their devices, and the dispatches, newest first."""
     in_service = Prefetch("devices", Device.objects.filter(retired_at=None).order_by("pk"))
     rows = Host.objects.filter(retired_at=None).order_by("name").prefetch_related(in_service)
-    hosts = [(host, reasons_for_no_work(host)) for host in rows]
+    silences = silences_by_host()
+    hosts = [(host, reasons_for_no_work(host), silences.get(host.pk, [])) for host in rows]
     dispatches = with_what_was_read(Dispatch.objects.order_by("-ordered_at", "-pk"))
     page = Paginator(dispatches, PAGE_ROWS).get_page(request.GET.get("page"))
     context = {"hosts": hosts, "has_local": Host.objects.filter(kind=Host.Kind.LOCAL).exists(), "page": page}

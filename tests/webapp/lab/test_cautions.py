@@ -10,6 +10,7 @@ from runners.retiring import retire_device, retire_host, take_device_back, take_
 from runners.states import State
 from tests.runners.fake_host import FakeHost
 from tests.runners.ssh_host import HEALTH, PINNED
+from webapp.lab import devices
 from webapp.lab.cautions import cautions_at_binding, cautions_of
 from webapp.lab.consent import must_type_label
 
@@ -41,6 +42,18 @@ def over_ssh(device, **columns):
 
 def words(cautions):
     return [caution.words for caution in cautions]
+
+
+def test_a_drive_in_use_is_said_not_to_have_been_looked_at(device, fake, lab_client, monkeypatch):
+    monkeypatch.setattr(devices, "connect", lambda host: fake)
+    mounted = {"id": "mounted", "sentence": "/dev/fake0: mounted at /mnt"}
+    fake.add_drive(refusals=[mounted["sentence"]])
+    fake.drives["/dev/fake0"].document["refusals"] = [mounted]
+    said = lab_client.post("/lab/hosts/local/devices/add/", {"path": "/dev/fake0"}).text
+    assert "Whether /dev/fake0 holds data was not looked at, because it is in use." in said
+    assert "Nothing was recognised" not in said
+    fake.add_drive()
+    assert "Nothing was recognised" in lab_client.post("/lab/hosts/local/devices/add/", {"path": "/dev/fake0"}).text
 
 
 @pytest.mark.parametrize(

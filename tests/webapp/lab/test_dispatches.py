@@ -1,4 +1,5 @@
 import json
+import re
 from datetime import timedelta
 from decimal import Decimal
 
@@ -236,9 +237,9 @@ def test_the_page_says_that_a_program_left_behind_is_being_ended_until_it_has(la
     assert 'data-settled="yes"' in text
 
 
-@pytest.mark.parametrize("columns", [{"state": State.FAILED}, {"state": State.REFUSED},
+@pytest.mark.parametrize("columns", [{"state": State.FAILED}, {"state": State.REFUSED}, {"state": State.CANCELLED},
                                      {"state": State.LOST, "ended_at": timezone.now()}])  # fmt: skip
-def test_what_ended_badly_is_ordered_again_once(lab_client, in_state, columns):
+def test_what_ended_badly_or_was_cancelled_is_ordered_again_once(lab_client, in_state, columns):
     old = in_state(**columns)
     assert f"/lab/dispatches/{old.public_id}/retry/confirm/" in page(lab_client, old).text
     question = lab_client.get(f"/lab/dispatches/{old.public_id}/retry/confirm/").text
@@ -253,7 +254,7 @@ def test_what_ended_badly_is_ordered_again_once(lab_client, in_state, columns):
     assert "Nothing to order again" in lab_client.post(f"/lab/dispatches/{old.public_id}/retry/", follow=True).text
 
 
-@pytest.mark.parametrize("state", [State.RUNNING, State.DONE, State.CANCELLED, State.LOST])
+@pytest.mark.parametrize("state", [State.RUNNING, State.DONE, State.LOST])
 def test_what_did_not_end_badly_or_may_still_run_is_not_ordered_again(lab_client, in_state, state):
     dispatch = in_state(state)
     assert "Order it again" not in page(lab_client, dispatch).text
@@ -332,3 +333,10 @@ def test_the_person_who_asked_for_a_cancel_is_not_taken_for_who_freed_the_drive(
     text = page(lab_client, lost).text
     assert "a cancel was asked for" in text
     assert "Its host said at" in text
+
+
+def test_an_order_calls_optional_what_can_be_left_empty(lab_client, device):
+    text = lab_client.get(f"/lab/devices/{device.pk}/order/").text
+    labels = {label for label in re.findall(r"<label [^>]*>(.*?)</label>", text) if "optional" in label}
+    assert 'Service threads <span class="dim">(optional)</span>' in labels
+    assert not [label for label in labels if label.startswith(("Load of", "Microsecond"))]

@@ -1,3 +1,5 @@
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -5,7 +7,7 @@ from django.utils import timezone
 
 from results.models import Event
 from runners import machine
-from runners.models import Host
+from runners.models import Dispatch, Host
 from tests.runners.ssh_host import ssh_host
 
 pytestmark = pytest.mark.django_db
@@ -76,3 +78,21 @@ def test_a_host_that_gets_no_work_says_why_at_a_glance(lab_client):
 def test_a_host_that_gets_work_has_nothing_said_against_it(lab_client):
     ssh_host("lab-1", checked_at=timezone.now())
     assert "gets no work" not in lab_client.get("/lab/").content.decode()
+
+
+@pytest.mark.parametrize("place", ["/lab/", "/lab/hosts/local/"])
+def test_a_host_that_gives_no_answer_about_a_run_is_said_to_be_silent(lab_client, running, place):
+    told = f'about <a class="whole" href="/lab/dispatches/{running}/">{running}</a>'
+    assert told not in lab_client.get(place).text
+    since = (timezone.now() - timedelta(seconds=30)).isoformat()
+    Dispatch.objects.update(silences={"local": since})
+    page = lab_client.get(place).text
+    assert f"No answer from local for 30 s, {told}; its program may run on" in page
+    assert "It takes work" not in page
+
+
+def test_both_hosts_of_a_run_tell_its_silence(lab_client, running):
+    sender = Host.objects.create(name="sender", kind="local")
+    since = (timezone.now() - timedelta(seconds=30)).isoformat()
+    Dispatch.objects.update(load_host=sender, silences={"sender": since})
+    assert lab_client.get("/lab/").text.count("No answer from sender for 30 s") == 2
