@@ -5,7 +5,7 @@ is woken after the commit.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -102,12 +102,15 @@ def take_in(  # noqa: PLR0913, PLR0917 - as receive()
     actor: AbstractBaseUser | None,
     side_file: ByteStream | None = None,
     companions: Sequence[Beside] = (),
+    key: str = "",
 ) -> Receipt:
     """Do what receive() does with a log and the files beside it, and tell also whether the bytes are new.
 
     Where their reading failed, and other slices are asked for or files beside the log are new, they are read again,
-    with the facts as stated now. An embargo that is stated holds for known bytes, too. Raises TooManyCompanionsError
-    before anything is kept, and ReviewRefusedError where an embargo is stated of what has been public.
+    with the facts as stated now. An embargo that is stated holds for known bytes, too, but not where the sender's `key`
+    names them already: that request is one sent before, and the embargo may have been moved since. Raises
+    TooManyCompanionsError before anything is kept, and ReviewRefusedError where an embargo is stated of what has been
+    public.
     """
     if len(companions) > COMPANIONS_MAX:
         raise TooManyCompanionsError(f"expected at most {COMPANIONS_MAX} files beside the log, got {len(companions)}")
@@ -124,6 +127,8 @@ def take_in(  # noqa: PLR0913, PLR0917 - as receive()
             _add_companions(submission, beside)
             _queue_reading(submission)
             return Receipt(submission, is_new)
+        if key and submission.keys.filter(key=key).exists():
+            facts = replace(facts, embargo_until=None)
         return _receive_again(submission, facts, beside, actor)
 
 

@@ -79,7 +79,7 @@ class SubmissionList(ListAPIView[Submission]):
             "(stderr, command line, configuration, HDR files) are new, they are read again, with the facts as stated "
             "now. A log that was read keeps the companions it was read with: others answer 409. An embargo_until "
             "that comes with known bytes holds from now on; of what has been public it answers 409. A key names one "
-            "submission: with other bytes it answers 409."
+            "submission: with other bytes it answers 409, and with its own once more it moves no embargo."
         ),
         parameters=[OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER)],
         request={"multipart/form-data": UploadSerializer},
@@ -125,9 +125,8 @@ def _take_in(request: Request, upload: UploadSerializer) -> Receipt:
     try:
         with transaction.atomic():
             origin = Submission.Origin.API
-            receipt = take_in(
-                token.organisation, log, log.name, upload.facts(), origin, token.user, companions=upload.beside()
-            )
+            facts, beside = upload.facts(), upload.beside()
+            receipt = take_in(token.organisation, log, log.name, facts, origin, token.user, companions=beside, key=key)
             _bind_key(receipt.submission, key)
     except StoreFullError as error:
         raise StoreFullProblem from error

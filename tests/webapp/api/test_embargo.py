@@ -15,9 +15,9 @@ def minute(**ahead):
     return timezone.now().replace(second=0, microsecond=0) + timedelta(**ahead)
 
 
-def post(client, until):
+def post(client, until, **headers):
     log = SimpleUploadedFile("load.log", b"log")
-    return client.post("/api/v1/submissions/", {"log": log, "embargo_until": until})
+    return client.post("/api/v1/submissions/", {"log": log, "embargo_until": until}, headers=headers)
 
 
 def move(client, submission, until):
@@ -61,6 +61,19 @@ def test_it_is_moved_and_ended(script, submission):
 def test_known_bytes_with_another_moment_move_it(script, submission):
     answer = post(script, minute(days=4).isoformat())
     assert (answer.status_code, answer.json()["embargo_until"]) == (200, f"{minute(days=4):%Y-%m-%dT%H:%M}:00Z")
+
+
+def test_a_request_tried_again_under_its_key_takes_back_no_later_moment(script):
+    first = minute(days=1).isoformat()
+    assert post(script, first, idempotency_key="night-1").status_code == 201
+    submission = Submission.objects.get()
+    move(script, submission, minute(days=2).isoformat())
+    assert post(script, first, idempotency_key="night-1").status_code == 200
+    submission.refresh_from_db()
+    assert submission.embargo_until == minute(days=2)
+    post(script, first, idempotency_key="night-2")  # a new request states it anew
+    submission.refresh_from_db()
+    assert submission.embargo_until == minute(days=1)
 
 
 def test_known_bytes_that_were_public_take_no_moment(script, submission):
