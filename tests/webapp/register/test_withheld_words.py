@@ -30,6 +30,24 @@ def test_a_run_shows_what_its_log_says_until_it_is_withheld(client, run):
     assert "5.83" in withheld  # the figures that were published stay
 
 
+def test_a_comparison_takes_no_condition_out_of_its_configuration(client, make_log_run):
+    config = [["defrag-lwm-pct", "47"], ["large-block-op-kbytes", "512"], ["replication-factor", "3"]]
+    told = {"config": config, "record_bytes": 4711, "arrivals": "lockstep", "service_threads": 17}
+    run, other = (make_log_run(facts=SLOW_DISK_FACTS | told | {"asked_duration_s": 40}) for _ in range(2))
+    address = f"/compare/?run={run.public_id}&run={other.public_id}&format=json"
+
+    def conditions():
+        return {row["name"]: row["values"] for row in client.get(address).json()["conditions"]}
+
+    own = ("record_bytes", "large_block_bytes", "defrag_lwm_pct", "replication_factor", "arrivals", "requests_together")
+    before = conditions()
+    assert "not stated" not in [value for name in own for value in before[name]]
+    withhold(run)
+    after = conditions()
+    assert [after[name] for name in own] == [["not stated", before[name][1]] for name in own]
+    assert after["asked_duration_s"] == before["asked_duration_s"]  # which its own page tells as well
+
+
 def test_a_run_of_ycsb_shows_neither_its_properties_nor_its_command_line(client, make_log_run):
     run = make_log_run(workload="ycsb")
     YcsbRun.objects.create(
