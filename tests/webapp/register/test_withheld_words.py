@@ -2,11 +2,12 @@
 
 import pytest
 
-from results.models import Evidence, Run, YcsbRun
+from results.models import Evidence, Histogram, Run, YcsbRun
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
 
 pytestmark = pytest.mark.django_db
 LAST_WORDS = "ERROR: lag is 47 sec"
+OF_A_DEVICE = {"ordinal": 1, "unit": "ms", "role": "reads-of-device", "ops_count": 9, "counts": []}
 
 
 def withhold(run):
@@ -16,18 +17,28 @@ def withhold(run):
 
 @pytest.fixture
 def run(make_log_run):
-    return make_log_run(facts=SLOW_DISK_FACTS | {"stop": {"kind": "lag", "line": 9, "text": LAST_WORDS}})
+    run = make_log_run(facts=SLOW_DISK_FACTS | {"stop": {"kind": "lag", "line": 9, "text": LAST_WORDS}})
+    Histogram.objects.create(run=run, name="/dev/zram1-reads", device="/dev/zram1", **OF_A_DEVICE)
+    return run
 
 
 def test_a_run_shows_what_its_log_says_until_it_is_withheld(client, run):
-    words = ("/dev/loop4", "service-threads", "1536 ... 1536", LAST_WORDS)
+    words = ("/dev/loop4", "/dev/zram1", "service-threads", "1536 ... 1536", LAST_WORDS)
     shown = client.get(f"/runs/{run.public_id}/").text
     withheld = client.get(f"/runs/{withhold(run).public_id}/").text
     for word in words:
         assert word in shown
         assert word not in withheld
     assert "Withheld with the log." in withheld
+    assert "Those of single devices are withheld with the log." in withheld
     assert "5.83" in withheld  # the figures that were published stay
+
+
+def test_histograms_of_an_early_reading_that_told_no_device_go_by_their_names(client, run):
+    run.histograms.update(device="", role="")
+    page = client.get(f"/runs/{withhold(run).public_id}/").text
+    assert "/dev/zram1" not in page
+    assert '<th scope="row" class="mono">reads</th>' in page
 
 
 def test_a_comparison_takes_no_condition_out_of_its_configuration(client, make_log_run):
