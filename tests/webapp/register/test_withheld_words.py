@@ -1,5 +1,7 @@
 """Of a withheld log its own words are nowhere: configuration, devices, last line, properties, command line."""
 
+import re
+
 import pytest
 
 from results.models import Evidence, Histogram, Run, YcsbRun
@@ -39,6 +41,13 @@ def test_histograms_of_an_early_reading_that_told_no_device_go_by_their_names(cl
     page = client.get(f"/runs/{withhold(run).public_id}/").text
     assert "/dev/zram1" not in page
     assert '<th scope="row" class="mono">reads</th>' in page
+
+
+def test_no_link_leads_to_slices_that_are_withheld(client, run):
+    links = re.compile(r'<a[^>]* href="/runs/[^"]*/slices/\d+/')
+    assert len(links.findall(client.get(f"/runs/{run.public_id}/").text)) > 10
+    assert client.get(f"/runs/{withhold(run).public_id}/slices/1/").status_code == 451
+    assert links.findall(client.get(f"/runs/{run.public_id}/").text) == []
 
 
 def test_a_comparison_takes_no_condition_out_of_its_configuration(client, make_log_run):
