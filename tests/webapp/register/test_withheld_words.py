@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from results.history import about, tell
 from results.models import Evidence, Histogram, Run, YcsbRun
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
 
@@ -66,6 +67,15 @@ def test_a_comparison_takes_no_condition_out_of_its_configuration(client, make_l
     after = conditions()
     assert [after[name] for name in own] == [["not stated", before[name][1]] for name in own]
     assert after["asked_duration_s"] == before["asked_duration_s"]  # which its own page tells as well
+
+
+def test_warnings_that_a_reviewer_accepted_name_none_of_its_devices(client, run):
+    tell(None, "run-published", about(run), "", {"after": "public", "in_spite_of": ["/dev/zram1 is no drive."]})
+    address = f"/api/v1/runs/{run.public_id}/"
+    assert "/dev/zram1" in client.get(address).text
+    withhold(run)
+    (event,) = client.get(address).json()["history"]
+    assert event["details"] == {"after": "public"}
 
 
 def test_a_run_of_ycsb_shows_neither_its_properties_nor_its_command_line(client, make_log_run):
