@@ -13,7 +13,7 @@ from typing import Any
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 
-from results.embargo import move_end
+from results.embargo import move_end, refuse_moment
 from results.evidence_store import ByteStream, Stored, store
 from results.models import Companion, Event, Evidence, Organisation, Reading, Submission
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
@@ -33,7 +33,7 @@ class TooManyCompanionsError(Exception):
 class Facts:
     """What the sender states about the product and wishes for the reading; capacity in GB of 10^9 bytes.
 
-    `embargo_until` is a wish that results/embargo.py has no complaint about.
+    `embargo_until` is a wish that results/embargo.py is asked about once the bytes are known.
     `is_virtual` is no statement of a sender: only the lab knows that it ran on a device that is no drive. Nor is
     `lab_record`, what the lab recorded of the drives (results/lab_record.py).
     """
@@ -109,8 +109,8 @@ def take_in(  # noqa: PLR0913, PLR0917 - as receive()
     Where their reading failed, and other slices are asked for or files beside the log are new, they are read again,
     with the facts as stated now. An embargo that is stated holds for known bytes, too, but not where the sender's `key`
     names them already: that request is one sent before, and the embargo may have been moved since. Raises
-    TooManyCompanionsError before anything is kept, and ReviewRefusedError where an embargo is stated of what has been
-    public.
+    TooManyCompanionsError before anything is kept, MomentError where an embargo is stated that is none to wait for, and
+    ReviewRefusedError where one is stated of what has been public; no row is written then.
     """
     if len(companions) > COMPANIONS_MAX:
         raise TooManyCompanionsError(f"expected at most {COMPANIONS_MAX} files beside the log, got {len(companions)}")
@@ -124,6 +124,7 @@ def take_in(  # noqa: PLR0913, PLR0917 - as receive()
             stated["side_file"] = _record_evidence(organisation, stored_side_file, SIDE_FILENAME)
         submission, is_new = Submission.objects.get_or_create(log=log, defaults=stated)
         if is_new:
+            refuse_moment(facts.embargo_until)
             _add_companions(submission, beside)
             _queue_reading(submission)
             return Receipt(submission, is_new)
@@ -173,10 +174,12 @@ def _receive_again(
 def _take_embargo(submission: Submission, until: datetime | None, actor: AbstractBaseUser | None) -> bool:
     """Let an embargo that comes with known bytes hold, and tell whether it is another one.
 
-    One that is not stated ends none: a script that sends once more may have forgotten it.
+    One that is not stated ends none: a script that sends once more may have forgotten it. The one that stands may be
+    stated again, also when it has passed.
     """
-    if until is None:
+    if until is None or until == submission.embargo_until:
         return False
+    refuse_moment(until)
     try:
         is_moved = move_end(submission, until, actor)
     except ReviewRefusedError as refusal:

@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
+from results.embargo import MomentError
 from results.evidence_store import StoreFullError
 from results.intake import Receipt, take_in
 from results.models import Run, Submission, SubmissionKey
@@ -130,6 +131,8 @@ def _take_in(request: Request, upload: UploadSerializer) -> Receipt:
             _bind_key(receipt.submission, key)
     except StoreFullError as error:
         raise StoreFullProblem from error
+    except MomentError as error:
+        raise ValidationError({"embargo_until": [str(error)]}) from error
     except ReviewRefusedError as refusal:
         raise RefusedProblem(str(refusal)) from refusal
     return receipt

@@ -42,6 +42,7 @@ def test_a_moment_that_is_none_is_a_problem_of_its_field(script, until):
     answer = post(script, until)
     assert answer.status_code == 400
     assert [error["field"] for error in answer.json()["errors"]] == ["embargo_until"]
+    assert not Submission.objects.exists()
 
 
 def test_it_is_moved_and_ended(script, submission):
@@ -86,6 +87,14 @@ def test_known_bytes_that_were_public_take_no_moment(script, submission):
     assert f"These bytes are submission {submission.public_id} already." in refused.json()["detail"]
     submission.refresh_from_db()
     assert submission.embargo_until == minute(days=1)
+
+
+def test_known_bytes_may_state_their_moment_once_more_when_it_has_passed(script, submission):
+    Submission.objects.update(embargo_until=minute(minutes=-5))
+    Run.objects.create(submission=submission, tier="reviewed", visibility="public", statistic="overall")
+    assert post(script, minute(minutes=-5).isoformat()).status_code == 200
+    refused = post(script, minute(minutes=-6).isoformat())
+    assert (refused.status_code, [error["field"] for error in refused.json()["errors"]]) == (400, ["embargo_until"])
 
 
 def test_files_that_come_too_late_are_refused_and_the_moment_holds(script, submission):

@@ -114,6 +114,13 @@ def test_the_same_log_sent_again_with_another_moment_moves_it_and_says_so(as_use
     assert "The embargo is as stated now." not in send(as_user(vera), typed(minute(days=2))).text
 
 
+def test_the_same_log_sent_again_with_its_moment_when_that_has_passed_is_no_complaint(as_user, vera, submission):
+    Submission.objects.update(embargo_until=minute(minutes=-5))
+    answer = send(as_user(vera), typed(minute(minutes=-5)))
+    assert (answer.status_code, "These bytes were submitted before." in answer.text) == (200, True)
+    assert "Expected a moment after now" in send(as_user(vera), typed(minute(minutes=-6))).text
+
+
 def test_a_moment_for_a_log_that_was_public_keeps_the_form_and_says_why(as_user, vera, reviewed):
     move(as_user(vera), reviewed, "")
     answer = send(as_user(vera), typed(minute(days=2)))
