@@ -160,8 +160,9 @@ def _receive_again(
     submission: Submission, facts: Facts, beside: list[tuple[Stored, str]], actor: AbstractBaseUser | None
 ) -> Receipt:
     """Take what is new about bytes that are known: a log that was read keeps the companions that it was read with."""
-    is_moved = _take_embargo(submission, facts.embargo_until, actor)
+    # The reading before the submission, as whoever reads locks them (results/row_locks.py).
     reading = Reading.objects.select_for_update().filter(evidence=submission.log_id).order_by("-created_at").first()
+    is_moved = _take_embargo(submission, facts.embargo_until, actor)
     missing = [(stored, name) for stored, name in beside if not _has_companion(submission, stored)]
     if missing and reading is not None and reading.state in {Reading.State.READING, Reading.State.DONE}:
         left_out = tuple(name for _, name in missing)
