@@ -121,6 +121,14 @@ def test_the_same_log_sent_again_with_its_moment_when_that_has_passed_is_no_comp
     assert "Expected a moment after now" in send(as_user(vera), typed(minute(minutes=-6))).text
 
 
+def test_an_embargo_that_has_ended_is_said_of_nothing_but_what_it_still_holds_back(as_user, vera, reviewed):
+    client, said = as_user(vera), "nothing of it is public before"
+    Submission.objects.update(embargo_until=minute(minutes=-5))
+    assert said in client.get(f"/submissions/{reviewed.public_id}/").text  # reviewed, and not disclosed yet
+    reviewed.runs.update(visibility="unreviewed")
+    assert said not in client.get(f"/submissions/{reviewed.public_id}/").text
+
+
 def test_a_moment_for_a_log_that_was_public_keeps_the_form_and_says_why(as_user, vera, reviewed):
     move(as_user(vera), reviewed, "")
     answer = send(as_user(vera), typed(minute(days=2)))
