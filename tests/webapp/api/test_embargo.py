@@ -65,16 +65,16 @@ def test_known_bytes_with_another_moment_move_it(script, submission):
 
 
 def test_a_request_tried_again_under_its_key_takes_back_no_later_moment(script):
-    first = minute(days=1).isoformat()
-    assert post(script, first, idempotency_key="night-1").status_code == 201
+    first, later = minute(days=1), minute(days=2)
+    assert post(script, first.isoformat(), idempotency_key="night-1").status_code == 201
     submission = Submission.objects.get()
-    move(script, submission, minute(days=2).isoformat())
-    assert post(script, first, idempotency_key="night-1").status_code == 200
+    move(script, submission, later.isoformat())
+    assert post(script, first.isoformat(), idempotency_key="night-1").status_code == 200
     submission.refresh_from_db()
-    assert submission.embargo_until == minute(days=2)
-    post(script, first, idempotency_key="night-2")  # a new request states it anew
+    assert submission.embargo_until == later
+    post(script, first.isoformat(), idempotency_key="night-2")  # a new request states it anew
     submission.refresh_from_db()
-    assert submission.embargo_until == minute(days=1)
+    assert submission.embargo_until == first
 
 
 def test_known_bytes_that_were_public_take_no_moment(script, submission):
@@ -90,10 +90,11 @@ def test_known_bytes_that_were_public_take_no_moment(script, submission):
 
 
 def test_known_bytes_may_state_their_moment_once_more_when_it_has_passed(script, submission):
-    Submission.objects.update(embargo_until=minute(minutes=-5))
+    passed = minute(minutes=-5)
+    Submission.objects.update(embargo_until=passed)
     Run.objects.create(submission=submission, tier="reviewed", visibility="public", statistic="overall")
-    assert post(script, minute(minutes=-5).isoformat()).status_code == 200
-    refused = post(script, minute(minutes=-6).isoformat())
+    assert post(script, passed.isoformat()).status_code == 200
+    refused = post(script, (passed - timedelta(minutes=1)).isoformat())
     assert (refused.status_code, [error["field"] for error in refused.json()["errors"]]) == (400, ["embargo_until"])
 
 
