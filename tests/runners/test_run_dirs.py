@@ -138,12 +138,14 @@ def test_what_is_too_large_to_be_kept_stays(running, connect, staff, fake, setti
     assert running.public_id in fake.files
 
 
-def test_a_log_too_large_for_the_register_stays(running, connect, fake, new_dispatch, settings):
-    settings.UPLOAD_MAX_BYTES = 10
+def test_a_log_too_large_to_be_taken_in_stays_until_more_may_be_kept(running, connect, fake, settings):
+    may_be_kept, settings.UPLOAD_MAX_BYTES = settings.UPLOAD_MAX_BYTES, 10
     fake.end(running.public_id, 0)
     assert see(running, connect) == State.FAILED
-    see(new_dispatch(), connect)
     assert not remove(age(running), connect)
+    settings.UPLOAD_MAX_BYTES = may_be_kept
+    assert remove(running, connect)
+    assert left_of(running)[f"{running.public_id}/log"] == REAL_LOG
 
 
 def test_a_run_that_wrote_no_log_is_removed(dispatch, connect, fake, new_dispatch):
