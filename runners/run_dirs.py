@@ -16,6 +16,7 @@ from runners.errors import HostError, HostSilentError
 from runners.hosts import Connect, connect, is_within_reach
 from runners.hosts.protocol import Detached
 from runners.left_behind import IS_STORED, LEFT_BEHIND, is_too_large, keep_what_is_left, nothing_runs
+from runners.locks import stepping
 from runners.models import Dispatch, Host
 from runners.recipes.stage import run_of
 from runners.stages import lab_host, run_dirs_of, stages_of
@@ -33,7 +34,7 @@ def remove_old(host: Host, connect_host: Connect = connect) -> None:
     _note_gone(host, connect_host)
     for dispatch in removable(host).order_by("?")[:TURN_COUNT]:  # what stays must not stand before the others
         try:
-            _remove(dispatch, connect_host)
+            _remove_alone(dispatch, connect_host)
         except StoreError as error:
             log.warning("%s: its run directories stay on %s, what is left cannot be kept: %s", dispatch, host, error)
         except HostSilentError as error:
@@ -77,6 +78,13 @@ def _note_gone(host: Host, connect_host: Connect) -> None:
 def _is_stored(dispatch: Dispatch) -> bool:
     """Tell what IS_STORED asks for, of a row."""
     return Dispatch.objects.filter(IS_STORED, pk=dispatch.pk).exists()
+
+
+def _remove_alone(dispatch: Dispatch, connect_host: Connect) -> None:
+    """Remove it, unless another worker is at it or was: none may fetch what the other one removes meanwhile."""
+    with stepping(dispatch.pk) as is_held:
+        if is_held and Dispatch.objects.filter(pk=dispatch.pk, run_dirs_removed_at=None).exists():
+            _remove(dispatch, connect_host)
 
 
 def _remove(dispatch: Dispatch, connect_host: Connect) -> None:

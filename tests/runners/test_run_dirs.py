@@ -7,10 +7,12 @@ from django.utils import timezone
 from results.evidence_store import EvidenceDamagedError, open_evidence
 from results.models import Event, Evidence
 from runners.errors import HostSilentError, StartRefusedError
+from runners.locks import DISPATCH
 from runners.models import Dispatch
 from runners.orders import Order, cancel, order
 from runners.run_dirs import remove_old
 from runners.states import State
+from tests.results.builders import other_session
 from tests.runners.fake_host import REAL_LOG, Program, WorkerKilledError
 from tests.runners.lab import see
 
@@ -226,3 +228,30 @@ def test_one_that_cannot_be_kept_is_named_and_stops_no_other(cancelled_and_done,
     cancelled, done = cancelled_and_done
     assert remove(done, connect)
     assert f"{cancelled.public_id}: its run directories stay on local: {error}" in caplog.text
+
+
+def test_one_that_another_worker_is_at_is_left_to_it(running, connect, staff, fake):
+    cancel(running, staff)
+    see(running, connect)
+    with other_session() as worker:
+        worker.execute("SELECT pg_advisory_lock(%s, %s)", [DISPATCH, running.pk])
+        assert not remove(age(running), connect)
+        assert running.public_id in fake.files
+        assert not Evidence.objects.exists()
+        worker.execute("SELECT pg_advisory_unlock(%s, %s)", [DISPATCH, running.pk])
+    assert remove(running, connect)
+
+
+def test_one_that_another_worker_has_removed_meanwhile_is_asked_for_no_more(
+    cancelled_and_done, connect, fake, monkeypatch
+):
+    asked = []
+
+    def remove_as_another_does(*told):
+        asked.append(told)
+        Dispatch.objects.update(run_dirs_removed_at=timezone.now())
+        return ""
+
+    monkeypatch.setattr(fake, "remove", remove_as_another_does)
+    remove_old(cancelled_and_done[0].device.host, connect)
+    assert len(asked) == 1
