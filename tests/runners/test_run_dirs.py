@@ -8,7 +8,7 @@ from results.evidence_store import EvidenceDamagedError, open_evidence
 from results.models import Event, Evidence
 from runners.errors import HostSilentError, StartRefusedError
 from runners.locks import DISPATCH
-from runners.models import Dispatch
+from runners.models import Device, Dispatch, Host
 from runners.orders import Order, cancel, order
 from runners.run_dirs import remove_old
 from runners.states import State
@@ -255,3 +255,37 @@ def test_one_that_another_worker_has_removed_meanwhile_is_asked_for_no_more(
     monkeypatch.setattr(fake, "remove", remove_as_another_does)
     remove_old(cancelled_and_done[0].device.host, connect)
     assert len(asked) == 1
+
+
+def test_a_turn_fetches_what_one_dispatch_left(connect, staff, new_dispatch):
+    for _ in range(2):
+        dispatch = new_dispatch()
+        see(dispatch, connect)
+        cancel(dispatch, staff)
+        assert see(dispatch, connect) == State.CANCELLED
+        age(dispatch)
+    for removed_count in (1, 2):
+        remove(dispatch, connect)
+        assert Dispatch.objects.filter(run_dirs_removed_at__isnull=False).count() == removed_count
+
+
+def test_nothing_is_fetched_from_a_host_under_a_load(cancelled_and_done, new_dispatch, connect, fake):
+    cancelled, done = cancelled_and_done
+    under_load = new_dispatch()
+    assert see(under_load, connect) == State.RUNNING
+    assert remove(done, connect)
+    assert not remove(cancelled, connect)
+    fake.end(under_load.public_id, 3)
+    see(under_load, connect)
+    assert remove(cancelled, connect)
+
+
+def test_nor_is_it_where_the_load_comes_from(cancelled_and_done, new_dispatch, connect):
+    cancelled, _ = cancelled_and_done
+    elsewhere = {"host": Host.objects.create(name="elsewhere", kind="local"), "identity": {}, "size_bytes": 1}
+    drive = Device.objects.create(label="b", identity_kind="virtual", drive_key="b", path="/b", **elsewhere)
+    sending = {"device": drive, "load_host": cancelled.device.host, "state": State.RUNNING}
+    Dispatch.objects.filter(pk=new_dispatch().pk).update(**sending)
+    assert not remove(cancelled, connect)
+    Dispatch.objects.filter(load_host__isnull=False).update(state=State.FAILED)
+    assert remove(cancelled, connect)
