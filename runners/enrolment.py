@@ -24,6 +24,8 @@ PROGRAM = "/usr/local/sbin/drivetest"
 READ_AGAIN = 'sshd -t && { systemctl reload ssh || kill -HUP "$(cat /run/sshd.pid)"; }'
 SHA256 = re.compile(r"[0-9a-f]{64}")
 USER = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
+# Where one of these changes it may be another machine.
+OF_MACHINE = ("address", "port", "host_key")
 ADDRESS = re.compile(r"[A-Za-z0-9.:_-]+")
 
 
@@ -70,6 +72,8 @@ def enrol(name: str, pins: Pins, actor: AbstractBaseUser | None) -> Host:
     with transaction.atomic():
         _check_in_service(name)
         _check_nothing_runs(name)
+        if _is_other_machine(name, pins):
+            columns |= {"health": {}}
         host, is_new = Host.objects.update_or_create(name=name, defaults=columns)
         Event.objects.create(
             actor_id=None if actor is None else actor.pk,
@@ -79,6 +83,12 @@ def enrol(name: str, pins: Pins, actor: AbstractBaseUser | None) -> Host:
             details=vars(pins),
         )
     return host
+
+
+def _is_other_machine(name: str, pins: Pins) -> bool:
+    """Tell whether these pins may lead to another machine than those of now: one with other drives."""
+    before = Host.objects.filter(name=name).first()
+    return before is not None and any(getattr(before, pin) != getattr(pins, pin) for pin in OF_MACHINE)
 
 
 def _check_in_service(name: str) -> None:

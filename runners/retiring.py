@@ -31,7 +31,7 @@ class RetireError(ValueError):
 def retire_host(host: Host, actor: AbstractBaseUser, reason: str, *, gives_up_what_is_there: bool = False) -> None:
     """Take a host out of service. Raises RetireError where it is already, without a reason, and while anything is live.
 
-    What cancelled and lost runs left there is in no other place: unless `gives_up_what_is_there`, that counts too.
+    What runs left there that was not taken in is in no other place: unless `gives_up_what_is_there`, that counts too.
     """
     why = _reason(str(host), reason)
     with transaction.atomic():

@@ -198,3 +198,8 @@ def test_the_drives_of_this_machine_are_asked_for_when_the_page_is_opened(lab_cl
     page = lab_client.get("/lab/hosts/local/devices/add/").text
     assert "as it tells now" in page
     assert 'aria-label="Identify /dev/vdb"' in page
+
+
+def test_drives_that_an_earlier_version_kept_unchecked_do_not_break_the_page(lab_client):
+    ssh_host(health=HEALTH | {"found": [FOUND[0] | {"drive_key": None}]}, checked_at=timezone.now())
+    assert "The drives of lab-1 cannot be listed: " in lab_client.get("/lab/hosts/lab-1/").text
