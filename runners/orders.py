@@ -21,7 +21,7 @@ from runners.locks import hold_drive
 from runners.machine import machine_id
 from runners.models import UNCONFIRMED, Device, Dispatch, Host, Step
 from runners.out_of_service import BACK, hold_host_in_service, hold_in_service, record
-from runners.recipes.act_config import DESTROY
+from runners.signatures import DESTROY
 from runners.states import FINAL, State
 from runners.storable import storable
 from runners.under_way import under_way

@@ -15,7 +15,8 @@ from runners.campaigns.terms import Terms
 from runners.health import told_at
 from runners.models import HAS_WRITTEN, Device, Dispatch, Host
 from runners.out_of_service import out_of_service
-from runners.refused_ahead import SIGNATURE, in_service_since, is_listed, last_identified
+from runners.refused_ahead import in_service_since, is_listed, last_identified
+from runners.signatures import is_told, signature_of
 from runners.states import State
 from webapp.templatetags.units import counted, duration, moment
 
@@ -63,9 +64,9 @@ def _is_plain_file(drive_key: str, document: Mapping[str, Any]) -> bool:
 
 
 def _of_data(host: Host, path: str, document: Mapping[str, Any], as_told: str, is_known: bool) -> list[Caution]:
-    if document.get(SIGNATURE):
-        return [Caution("holds data", f"{path} holds {document[SIGNATURE]}, {as_told}. {_way_with_data(host)}")]
-    if SIGNATURE not in document:
+    if signature := signature_of(document):
+        return [Caution("holds data", f"{path} holds {signature}, {as_told}. {_way_with_data(host)}")]
+    if not is_told(document):
         return [
             Caution(
                 "data unknown",

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from runners.models import Device
-from runners.recipes.act_config import DESTROY
-from runners.refused_ahead import SIGNATURE, last_identified
+from runners.refused_ahead import last_identified
 from runners.safety import may_be_told_to_destroy
+from runners.signatures import DESTROY, is_told, signature_of
 from webapp.lab.cautions import cautions_of, is_content_known
 
 LABEL_FIELD, SHOWN_FIELD, PLACE_FIELD = "typed_label", "shown_signature", "shown_place"
@@ -29,11 +29,11 @@ def asked_of(device: Device) -> dict[str, Any]:
 def must_type_label(device: Device) -> bool:
     """Tell whether an order needs the device's label typed: data was recognised on it, or nobody knows that none is."""
     document, _ = last_identified(device)
-    return SIGNATURE not in document or document[SIGNATURE] is not None or not is_content_known(device)
+    return not is_told(document) or bool(signature_of(document)) or not is_content_known(device)
 
 
 def consented(device: Device, posted: Mapping[str, str], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an order's options with the consent that a page sent: the data that it showed is written over.
+    """Return an order's options with the consent that a page sent: the data that it showed is written over, no other.
 
     Only what is recognised has such a consent: where nobody told what a drive holds, drivetest refuses what it finds.
     Raises ValueError where the drive holds something else than the page showed, where the device is another part of its
@@ -48,7 +48,7 @@ def consented(device: Device, posted: Mapping[str, str], options: Mapping[str, A
         raise ValueError(f"{device.label} is {_place(device)} by now; the page said {place or 'nothing'}; look again")
     if must_type and typed != device.label.strip():
         raise ValueError(f"expected the device's label, {device.label}, typed to confirm; got {typed or 'nothing'}")
-    return {**options, DESTROY: True} if holds and may_be_told_to_destroy(device) else dict(options)
+    return {**options, DESTROY: holds} if holds and may_be_told_to_destroy(device) else dict(options)
 
 
 def _place(device: Device) -> str:
@@ -59,7 +59,7 @@ def _place(device: Device) -> str:
 def _signature(device: Device) -> str:
     """Return what was recognised on a drive, as its host told last; empty for nothing, and where it did not tell."""
     document, _ = last_identified(device)
-    return document.get(SIGNATURE) or ""
+    return signature_of(document)
 
 
 def _words(signature: str) -> str:

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from runners.campaigns.models import Campaign
 from runners.models import Device, Dispatch, Host
-from runners.recipes.act_config import DESTROY
+from runners.signatures import DESTROY
 from runners.states import State
 from tests.runners.fake_host import DRIVE_BYTES
 from tests.runners.ssh_host import PINNED
@@ -75,7 +75,7 @@ def test_a_drive_that_holds_data_is_written_over_only_with_its_label_typed(lab_c
         assert not ordered()
     ask(lab_client, device, part, LABEL)
     (made,) = ordered()
-    assert made.options[DESTROY] is True, "the label says so, and the host is told"
+    assert made.options[DESTROY] == EXT4, "the label says so of what was shown, and the host is told"
 
 
 @pytest.mark.parametrize("moved", [{"path": "/dev/fake0p4"}, {"size_bytes": DRIVE_BYTES + 512}])
@@ -129,4 +129,4 @@ def test_an_order_made_again_asks_for_the_consent_to_what_lies_there_now(lab_cli
         assert why in lab_client.post(address, posted, follow=True).text
         assert Dispatch.objects.count() == 1
     lab_client.post(address, PLACE | {SHOWN_FIELD: EXT4, LABEL_FIELD: LABEL})
-    assert old.retry.options == {DESTROY: True}
+    assert old.retry.options == {DESTROY: EXT4}
