@@ -90,6 +90,8 @@ def test_a_drive_that_was_out_of_service_meanwhile_may_hold_data_of_others(devic
         (State.COLLECTING, {"log_bytes": 1, "exit_status": 2}, False),
         (State.REFUSED, {"log_bytes": 1}, False),
         (State.CANCELLED, {"log_bytes": 1}, True),
+        (State.DONE, {"log_bytes": 1, "recipe": "ycsb"}, False),
+        (State.DONE, {"log_bytes": 1, "recipe": "ycsb", "resets_drive_at": timezone.now()}, True),
     ],
 )
 def test_what_a_drive_holds_is_known_only_of_a_run_that_drivetest_let_write(device, in_state, state, columns, is_known):
