@@ -1,5 +1,6 @@
 """Where a bound drive is now: names change hands at a reboot, identities do not."""
 
+import re
 from dataclasses import replace
 
 from runners.drive_keys import keys_of
@@ -7,12 +8,18 @@ from runners.errors import DeviceUnknownError
 from runners.hosts.protocol import Identity, LabHost
 from runners.models import Device
 
+# Which part of its drive a name says that it is: its partition, and of NVMe its namespace.
+# Source: Linux, block/partitions/core.c (a p where the drive's name ends in a digit) and udev's persistent names.
+PARTITION = re.compile(r".*\dp([0-9]+)|.*/(?:s|v|xv)d[a-z]+([0-9]+)|.*-part([0-9]+)")
+NAMESPACE = re.compile(r".*/nvme[0-9]+n([0-9]+)(?:p[0-9]+)?")
+
 
 def look_up(device: Device, host: LabHost) -> Identity:
     """Return what is at the device's path; where that is another drive or nothing, at the path its drive has now.
 
-    The device follows its drive only where one path is the drive and has its size; else what the old path names is
-    returned, and objected to by runners/safety.py. Raises DeviceUnknownError where neither can be told.
+    The device follows its drive only where one path is the drive, has its size and names the same part of it; else what
+    the old path names is returned, and objected to by runners/safety.py. Raises DeviceUnknownError where neither can be
+    told.
     """
     try:
         identity = _identify(device, host)
@@ -38,8 +45,23 @@ def is_bound(device: Device, identity: Identity) -> bool:
 
 def _follow(device: Device, host: LabHost) -> bool:
     paths = host.find(device.drive_key, device.size_bytes)
-    if len(paths) != 1:
+    if len(paths) != 1 or not is_same_part(device.path, paths[0]):
         return False
     device.path = paths[0]
     Device.objects.filter(pk=device.pk).update(path=device.path)
     return True
+
+
+def is_same_part(one: str, other: str) -> bool:
+    """Tell whether two names of a drive may be of the same part: not another partition, nor another namespace.
+
+    A name that tells no namespace (/dev/disk/by-id/...) may be of any.
+    """
+    namespaces = {found[1] for path in (one, other) if (found := NAMESPACE.fullmatch(path))}
+    return _partition(one) == _partition(other) and len(namespaces) < 2
+
+
+def _partition(path: str) -> str:
+    """Return the number of the partition that a name says; empty where it says none."""
+    found = PARTITION.fullmatch(path)
+    return next(filter(None, found.groups()), "") if found else ""

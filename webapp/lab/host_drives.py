@@ -29,6 +29,11 @@ class ShownDrive:
     device: Device | None
     is_listed: bool | None
 
+    @property
+    def is_device(self) -> bool:
+        """Tell whether what is bound is what stands at this path: all namespaces of a drive have its key."""
+        return self.device is not None and self.device.path == self.found.path
+
 
 @dataclass(frozen=True)
 class HostDrives:
