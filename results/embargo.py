@@ -29,6 +29,16 @@ DAYS_MAX = 366
 SHOWN_BEFORE = "It has been public: an embargo takes nothing back that everyone saw. Withdraw the run, with the reason."
 
 
+class MomentError(ReviewRefusedError):
+    """What was asked for is no moment to wait for: whoever asks has to state another one."""
+
+
+def refuse_moment(until: datetime | None) -> None:
+    """Raise MomentError where the end of an embargo that somebody asks for is none to wait for."""
+    if until is not None and (complaint := complaint_about(until)):
+        raise MomentError(complaint)
+
+
 def complaint_about(until: datetime) -> str:
     """Return what is wrong with the end of an embargo that somebody asks for; "" where nothing is."""
     now = timezone.now()
@@ -52,8 +62,7 @@ def change_embargo(submission: Submission, until: datetime | None, actor: Abstra
 
 def move_end(submission: Submission, until: datetime | None, actor: AbstractBaseUser | None) -> bool:
     """Note another end of an embargo, and disclose nothing; False where it ends then already. Raises as above."""
-    if until is not None and (complaint := complaint_about(until)):
-        raise ReviewRefusedError(complaint)
+    refuse_moment(until)
     with transaction.atomic():
         held = Submission.objects.select_for_update().get(pk=submission.pk)
         if not may_change_embargo(held):

@@ -2,6 +2,8 @@
 
 from typing import TypedDict
 
+from django.db.models import Q
+
 from results.models import Product, Submission
 
 
@@ -16,8 +18,14 @@ class Identity(TypedDict):
 
 
 def match_product(submission: Submission) -> Product | None:
-    """Return the product with exactly the stated identity; None: nothing is guessed, it awaits identity."""
-    return Product.objects.filter(**identity_of(submission)).first()
+    """Return the product with exactly the stated identity; None: nothing is guessed, it awaits identity.
+
+    One that is not public is matched for the organisation alone that has submissions of it: to others it does not
+    exist, and what they state must not tell that it does. A reviewer who enters it for them takes the one there is.
+    """
+    public = Product.objects.public().values("pk")
+    own = Submission.objects.filter(organisation=submission.organisation_id, product__isnull=False).values("product")
+    return Product.objects.filter(Q(pk__in=public) | Q(pk__in=own), **identity_of(submission)).first()
 
 
 def identity_of(submission: Submission) -> Identity:

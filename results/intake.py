@@ -5,7 +5,7 @@ is woken after the commit.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 
-from results.embargo import move_end
+from results.embargo import move_end, refuse_moment
 from results.evidence_store import ByteStream, Stored, store
 from results.models import Companion, Event, Evidence, Organisation, Reading, Submission
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
@@ -33,7 +33,7 @@ class TooManyCompanionsError(Exception):
 class Facts:
     """What the sender states about the product and wishes for the reading; capacity in GB of 10^9 bytes.
 
-    `embargo_until` is a wish that results/embargo.py has no complaint about.
+    `embargo_until` is a wish that results/embargo.py is asked about once the bytes are known.
     `is_virtual` is no statement of a sender: only the lab knows that it ran on a device that is no drive. Nor is
     `lab_record`, what the lab recorded of the drives (results/lab_record.py).
     """
@@ -102,12 +102,15 @@ def take_in(  # noqa: PLR0913, PLR0917 - as receive()
     actor: AbstractBaseUser | None,
     side_file: ByteStream | None = None,
     companions: Sequence[Beside] = (),
+    key: str = "",
 ) -> Receipt:
     """Do what receive() does with a log and the files beside it, and tell also whether the bytes are new.
 
     Where their reading failed, and other slices are asked for or files beside the log are new, they are read again,
-    with the facts as stated now. An embargo that is stated holds for known bytes, too. Raises TooManyCompanionsError
-    before anything is kept, and ReviewRefusedError where an embargo is stated of what has been public.
+    with the facts as stated now. An embargo that is stated holds for known bytes, too, but not where the sender's `key`
+    names them already: that request is one sent before, and the embargo may have been moved since. Raises
+    TooManyCompanionsError before anything is kept, MomentError where an embargo is stated that is none to wait for, and
+    ReviewRefusedError where one is stated of what has been public; no row is written then.
     """
     if len(companions) > COMPANIONS_MAX:
         raise TooManyCompanionsError(f"expected at most {COMPANIONS_MAX} files beside the log, got {len(companions)}")
@@ -121,9 +124,12 @@ def take_in(  # noqa: PLR0913, PLR0917 - as receive()
             stated["side_file"] = _record_evidence(organisation, stored_side_file, SIDE_FILENAME)
         submission, is_new = Submission.objects.get_or_create(log=log, defaults=stated)
         if is_new:
+            refuse_moment(facts.embargo_until)
             _add_companions(submission, beside)
             _queue_reading(submission)
             return Receipt(submission, is_new)
+        if key and submission.keys.filter(key=key).exists():
+            facts = replace(facts, embargo_until=None)
         return _receive_again(submission, facts, beside, actor)
 
 
@@ -154,8 +160,9 @@ def _receive_again(
     submission: Submission, facts: Facts, beside: list[tuple[Stored, str]], actor: AbstractBaseUser | None
 ) -> Receipt:
     """Take what is new about bytes that are known: a log that was read keeps the companions that it was read with."""
-    is_moved = _take_embargo(submission, facts.embargo_until, actor)
+    # The reading before the submission, as whoever reads locks them (results/row_locks.py).
     reading = Reading.objects.select_for_update().filter(evidence=submission.log_id).order_by("-created_at").first()
+    is_moved = _take_embargo(submission, facts.embargo_until, actor)
     missing = [(stored, name) for stored, name in beside if not _has_companion(submission, stored)]
     if missing and reading is not None and reading.state in {Reading.State.READING, Reading.State.DONE}:
         left_out = tuple(name for _, name in missing)
@@ -168,10 +175,12 @@ def _receive_again(
 def _take_embargo(submission: Submission, until: datetime | None, actor: AbstractBaseUser | None) -> bool:
     """Let an embargo that comes with known bytes hold, and tell whether it is another one.
 
-    One that is not stated ends none: a script that sends once more may have forgotten it.
+    One that is not stated ends none: a script that sends once more may have forgotten it. The one that stands may be
+    stated again, also when it has passed.
     """
-    if until is None:
+    if until is None or until == submission.embargo_until:
         return False
+    refuse_moment(until)
     try:
         is_moved = move_end(submission, until, actor)
     except ReviewRefusedError as refusal:

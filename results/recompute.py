@@ -25,6 +25,7 @@ from results.history import about, tell
 from results.ingest import record_input, record_runs
 from results.models import EarlierResult, Event, Profile, Reading, Run, Submission, Verdict
 from results.readings import judging_profile, read_evidence
+from results.row_locks import hold_log
 from results.run_matching import Place, match_places
 from results.run_rows import document_of, hand_over, read_columns
 
@@ -173,7 +174,8 @@ def write_anew(submission: Submission, document: Document, profile: Profile, ord
 
 def _replace(submission: Submission, document: Document, profile: Profile, reason: str) -> Iterator[Case]:
     """Write the document as new runs, hand what they hold to the runs of old, and leave only what is really new."""
-    runs = list(Run.objects.select_for_update().filter(submission=submission, reading__isnull=False).order_by("pk"))
+    hold_log(submission)
+    runs = list(Run.objects.filter(submission=submission, reading__isnull=False).order_by("pk"))
     readings = {run.pk: run.reading for run in runs}
     reading = _reading_of(submission, document)
     Run.objects.filter(pk__in=readings).update(reading=None)  # the places in the reading are the new rows' for now

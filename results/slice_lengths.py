@@ -8,11 +8,12 @@ from django.db import transaction
 
 from results import locks
 from results.history import tell
-from results.models import Reading, Run, Submission, Visibility
+from results.models import Reading, Submission, Visibility
 from results.readings import judging_profile, read_evidence
 from results.recompute import UNREADABLE, Order, write_anew
 from results.refused import ReviewRefusedError
 from results.requeue import read_again
+from results.row_locks import hold_log
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser
@@ -53,6 +54,7 @@ def read_in_slices(submission: Submission, slice_length_s: int, actor: AbstractB
 
 def _queue(submission: Submission, slice_length_s: int, actor: AbstractBaseUser) -> None:
     with transaction.atomic():
+        hold_log(submission)
         _change(submission, slice_length_s, actor)
         read_again(submission, actor, {"slice_length_s": slice_length_s})
 
@@ -63,7 +65,7 @@ def _read(submission: Submission, slice_length_s: int, actor: AbstractBaseUser) 
     try:
         document = read_evidence(submission.log, profile)
         with transaction.atomic():
-            list(Run.objects.select_for_update().filter(submission=submission))
+            hold_log(submission)
             if not may_change_slices(submission):
                 raise ReviewRefusedError(PUBLISHED)
             submission.slice_length_s = before_s

@@ -24,6 +24,7 @@ OF_YCSB_BESIDE: Mapping[str, Any] = {
 # why a verdict is undecided or void may be a sentence of a file beside.
 OF_THE_LOG = re.compile(r"passes: at most [^;]*|fails: slice [^;]*(?:; also over [^;]*)?")
 JUDGED_ANEW = "run-judged-anew"  # its details are headlines
+WARNINGS = "in_spite_of"  # sentences on devices, in the details of a publication
 DEPARTURES = re.compile(r"(r-[0-9a-z]+) is not what the profile asks: ")  # results/rules/stress.py
 
 
@@ -82,17 +83,19 @@ def verdict_told(run: Run, verdict: Verdict) -> Verdict:
 
 
 def events_told(events: Iterable[Event]) -> list[Event]:
-    """Return events of runs; that one was judged anew without the headlines, where those are kept back."""
+    """Return events of runs without what is kept back: headlines, and warnings that name the devices of a log."""
     told = list(events)
-    judged_anew = {event.subject_id for event in told if event.kind == JUDGED_ANEW}
-    withheld = _withheld_of(judged_anew)
-    kept_back = [event.kind == JUDGED_ANEW and event.subject_id in withheld for event in told]
-    return [_without_headlines(event) if is_so else event for event, is_so in zip(told, kept_back, strict=True)]
+    withheld = _withheld_of(
+        {event.subject_id for event in told if event.kind == JUDGED_ANEW or WARNINGS in event.details}
+    )
+    return [_without_words(event) if event.subject_id in withheld else event for event in told]
 
 
-def _without_headlines(event: Event) -> Event:
+def _without_words(event: Event) -> Event:
     told = copy.copy(event)
-    told.details = event.details | {"before": "", "after": ""}
+    told.details = {name: value for name, value in event.details.items() if name != WARNINGS}
+    if event.kind == JUDGED_ANEW:
+        told.details |= {"before": "", "after": ""}
     return told
 
 

@@ -6,6 +6,7 @@ The task that asks for it ends at once; a check that still waits for its host wh
 import logging
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
+from threading import Lock
 
 from django.db import close_old_connections
 
@@ -17,21 +18,40 @@ log = logging.getLogger(__name__)
 CHECK_THREADS = 4
 
 
+class ClearLane:
+    """The one thread that removes old run directories: a host that is slow to give them up holds up no check.
+
+    Each host waits in it once at most, however often it is asked for.
+    """
+
+    def __init__(self) -> None:
+        self.pool = ThreadPoolExecutor(1, thread_name_prefix="clear")
+        self.lock = Lock()
+        self.asked: dict[int, Future[None]] = {}
+
+    def ask(self, host: Host) -> None:
+        """Have a turn made at a host, unless one waits or is under way there."""
+        with self.lock:
+            before = self.asked.get(host.pk)
+            if before is None or before.done():
+                self.asked[host.pk] = self.pool.submit(_clear_in_thread, host)
+
+
 class CheckLane:
     """The threads that check hosts; lives as long as the worker's process, and takes no more than they can ask."""
 
     def __init__(self) -> None:
         self.pool = ThreadPoolExecutor(CHECK_THREADS, thread_name_prefix="check")
         self.asked: list[Future[None]] = []
-        self.clearing: Future[None] | None = None
+        self.clearing = ClearLane()
 
     def fill(self) -> None:
         """Take what is due, as far as there are free threads."""
         self.asked = [future for future in self.asked if not future.done()]
         if free := CHECK_THREADS - len(self.asked):
             self.asked += [self.pool.submit(_check_in_thread, host) for host in health.take_due(free)]
-        if self.clearing is None or self.clearing.done():
-            self.clearing = self.pool.submit(_clear_in_thread)
+        for host in run_dirs.hosts_here():
+            self.clearing.ask(host)
 
 
 @cache
@@ -67,15 +87,15 @@ def _check(host: Host) -> None:
     if objections := health.check(host):
         log.warning("%s gets no work: %s", host, "; ".join(objections))
     else:
-        run_dirs.remove_old(host)
+        lane().clearing.ask(host)
 
 
-def _clear_in_thread() -> None:
-    """The outermost frame of a thread, as above, for this machine: it is not checked."""
+def _clear_in_thread(host: Host) -> None:
+    """The outermost frame of a thread, as above."""
     close_old_connections()
     try:
-        run_dirs.remove_old_here()
+        run_dirs.remove_old(host)
     except Exception:
-        log.exception("old run directories of this machine were not removed")
+        log.exception("old run directories of %s were not removed", host)
     finally:
         close_old_connections()

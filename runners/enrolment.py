@@ -27,6 +27,8 @@ PROGRAM = "/usr/local/sbin/drivetest"
 READ_AGAIN = 'sshd -t && { systemctl reload ssh || kill -HUP "$(cat /run/sshd.pid)"; }'
 SHA256 = re.compile(r"[0-9a-f]{64}")
 USER = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
+# Where one of these changes it may be another machine.
+OF_MACHINE = ("address", "port", "host_key")
 ADDRESS = re.compile(r"[A-Za-z0-9.:_-]+")
 
 
@@ -73,6 +75,8 @@ def enrol(name: str, pins: Pins, actor: AbstractBaseUser | None) -> Host:
     with transaction.atomic():
         _check_in_service(name)
         _check_nothing_runs(name)
+        if _is_other_machine(name, pins):
+            columns |= {"health": {}}
         host, is_new = Host.objects.update_or_create(name=name, defaults=columns)
         Event.objects.create(
             actor_id=None if actor is None else actor.pk,
@@ -82,6 +86,12 @@ def enrol(name: str, pins: Pins, actor: AbstractBaseUser | None) -> Host:
             details=vars(pins),
         )
     return host
+
+
+def _is_other_machine(name: str, pins: Pins) -> bool:
+    """Tell whether these pins may lead to another machine than those of now: one with other drives."""
+    before = Host.objects.filter(name=name).first()
+    return before is not None and any(getattr(before, pin) != getattr(pins, pin) for pin in OF_MACHINE)
 
 
 def _check_in_service(name: str) -> None:
@@ -180,7 +190,9 @@ def _listing(host: Host) -> str:
 
 def _lines(host: Host) -> tuple[list[str], list[str]]:
     """Return the lines of drives that are listed or bound, and of the others that the host told at its last check."""
-    paths = {drive["drive_key"]: drive["path"] for drive in host.health.get("found") or []}
+    found = host.health.get("found") or []
+    # What an earlier version kept was not checked: a drive without a key cannot be listed.
+    paths = {drive["drive_key"]: drive["path"] for drive in found if isinstance(drive["drive_key"], str)}
     let_in = list(host.health.get("drives") or [])
     bound = host.devices.filter(retired_at=None).order_by("pk")
     let_in += [device.drive_key for device in bound if not is_among(device.drive_key, let_in)]

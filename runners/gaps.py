@@ -62,12 +62,11 @@ def answers_again(dispatch: Dispatch, machine: str, at: datetime) -> bool:
 
 def enter_late_answer(dispatch: Dispatch, machine: str, ear: Ear) -> None:
     """Keep that a machine kept an answer waiting beyond what it worked at it itself, though no look failed for that."""
-    if ear.longest is None or dispatch.state not in ON_HOST:
+    silence = ear.unexplained()
+    if silence is None or dispatch.state not in ON_HOST:
         return
-    length_s = ear.longest.length_s - ear.worked_s
-    if length_s >= (LATE_ANSWER_S if ear.tells_work else LATE_UNTOLD_S):
-        length = timedelta(seconds=length_s)
-        _keep(dispatch, machine, ear.longest.until - length, length, AGAIN)
+    if silence.length_s >= (LATE_ANSWER_S if ear.tells_work else LATE_UNTOLD_S):
+        _keep(dispatch, machine, silence.since, timedelta(seconds=silence.length_s), AGAIN)
 
 
 def enter_all(dispatch: Dispatch) -> None:

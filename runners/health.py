@@ -29,6 +29,7 @@ SILENT_CHECKS_MAX = 16
 PINS = ("address", "port", "user", "host_key", "program_sha256")
 MIB_BYTES = 1024 * 1024
 NS_PER_S = 10**9
+CLOCK_NS = range(2**63)  # what the kernel's own clock can hold
 
 
 def why_no_work(host: Host) -> str:
@@ -111,7 +112,7 @@ def _asked(host: Host, lab_host: SshHost) -> tuple[dict[str, Any] | None, list[s
     """Return what a host tells, None where it tells nothing, and what speaks against it."""
     before = timezone.now()
     try:
-        told = lab_host.health()
+        told = _typed(lab_host.health())
         asked_at = before + (timezone.now() - before) / 2
         told["clock_offset_s"] = round(told["clock_unix_ns"] / NS_PER_S - asked_at.timestamp(), 3)
         told["found"] = _found(lab_host)
@@ -122,6 +123,17 @@ def _asked(host: Host, lab_host: SshHost) -> tuple[dict[str, Any] | None, list[s
         return None, [str(error)]
     except (KeyError, TypeError) as error:
         return None, [f"{host}: expected drivecert.host-health/1, got none with {error}"]
+
+
+def _typed(told: dict[str, Any]) -> dict[str, Any]:
+    """Return what a host tells of itself where pages can show it. Raises KeyError, and TypeError for other types."""
+    numbers = [told[name] for name in ("clock_unix_ns", "free_bytes", "size_bytes")]
+    for value, wanted in [*((each, int) for each in numbers), *((each, str) for each in told["drives"])]:
+        if type(value) is not wanted:
+            raise TypeError(f"{value!r:.40} for a {wanted.__name__}")
+    if told["clock_unix_ns"] not in CLOCK_NS:
+        raise TypeError(f"{told['clock_unix_ns']} for nanoseconds since 1970")
+    return told
 
 
 def objections_to(host: Host, told: dict[str, Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a dispatch left on its host that ended as no run, cancelled or lost: kept as it is, and read for no run."""
+"""What a dispatch left on its host that was never taken in: kept as it is, and read for no run."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -12,12 +12,12 @@ from results.models import Event, Evidence
 from runners.closing import status_or_close
 from runners.handing_in import LOG_FILE, SIDE_FILE, archived, fetch_if_there, keep_archive
 from runners.hosts.protocol import Detached, LabHost
-from runners.models import Dispatch, Host
+from runners.models import Dispatch, Host, Step
 from runners.orders import YCSB
 from runners.recipes import prep, ycsb
 from runners.recipes.stage import Role, Stage, beside_run, run_of
 from runners.stages import current_run, stages_of
-from runners.states import State
+from runners.states import FINAL, State
 
 KEPT, TOO_LARGE = "evidence-kept", "evidence-too-large"
 OUTPUTS = (LOG_FILE, SIDE_FILE, "stdout", "stderr")
@@ -26,8 +26,11 @@ PROCESS, END = "pid", "exit"
 # Handed in, also by versions that did not write down when, or never begun: nothing there is missing here.
 STORED = Q(taken_in_at__isnull=False) | Q(submission__isnull=False) | Q(preparation__isnull=False)
 IS_STORED = STORED | Q(is_never_started=True)
-# Whatever they left is no run, and was not handed in: it is kept as it is before it is removed.
-LEFT_BEHIND = Q(state__in=[State.CANCELLED, State.LOST])
+# Before this move nothing is sent to a host.
+HAS_BEGUN = Exists(Step.objects.filter(dispatch=OuterRef("pk"), to_state=State.PREPARING))
+# Whatever they left is no run, and was not handed in: cancelled, lost, or failed with a log that was too large or that
+# was seen and is gone. It is kept as it is before it is removed.
+LEFT_BEHIND = Q(state__in=FINAL - {State.DONE}) & ~IS_STORED & HAS_BEGUN
 
 
 def nothing_runs(dispatch: Dispatch, host: LabHost) -> bool:
@@ -79,14 +82,17 @@ def is_too_large() -> Exists:
     return Exists(refused.filter(details__bytes_max__gte=settings.UPLOAD_MAX_BYTES))
 
 
-def unkept(host: Host) -> QuerySet[Dispatch]:
-    """Return the cancelled and lost runs of a host of which what they left there is in no other place."""
+def is_kept() -> Exists:
+    """Tell of rows of dispatches whose archive is kept."""
     about = {"subject_type": "dispatch", "subject_id": OuterRef("public_id")}
-    is_kept = Exists(Event.objects.filter(kind=KEPT, details__kind=Evidence.Kind.RUN, **about))
-    has_run = Q(started_at__isnull=False) | Q(state=State.LOST)
-    ended = Dispatch.objects.filter(LEFT_BEHIND, ~IS_STORED, has_run, ended_at__isnull=False)
-    left = ended.filter(device__host=host, run_dirs_removed_at=None)
-    return left.exclude(is_kept).order_by("pk")
+    return Exists(Event.objects.filter(kind=KEPT, details__kind=Evidence.Kind.RUN, **about))
+
+
+def unkept(host: Host) -> QuerySet[Dispatch]:
+    """Return the dispatches that have ended of which what they left on a host is in no other place."""
+    there = Q(device__host=host) | Q(load_host=host)
+    left = Dispatch.objects.filter(there, LEFT_BEHIND, ended_at__isnull=False, run_dirs_removed_at=None)
+    return left.exclude(is_kept()).order_by("pk")
 
 
 def _files(dispatch: Dispatch, host: LabHost) -> Iterator[tuple[str, IO[bytes]]]:

@@ -3,6 +3,8 @@
 import hashlib
 import re
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from django.conf import settings
@@ -21,12 +23,21 @@ def machine_id() -> str:
     A container mostly has no machine id: there the data directory is the machine. Raises MachineUnknownError where an
     id is there and cannot be read: with another one in its place the runs of this machine would be left to a stranger.
     """
-    return hashlib.sha256(f"drivecert host {_given() or _own()}".encode()).hexdigest()
+    return _hashed(_given() or _own())
+
+
+def known_machine_id() -> str:
+    """Return the same, and make nothing: empty where no id was made yet. Raises MachineUnknownError."""
+    found = _given() or _kept()
+    return _hashed(found) if found else ""
 
 
 def own_names() -> list[str]:
     """Return what `Host.machine_id` may be of a host that this machine is; NOBODY alone where that cannot be told."""
-    return [NOBODY] if why_unknown() else [NOBODY, machine_id()]
+    try:
+        return [NOBODY, *filter(None, [known_machine_id()])]
+    except MachineUnknownError:
+        return [NOBODY]
 
 
 def is_here(told: str) -> bool:
@@ -35,9 +46,9 @@ def is_here(told: str) -> bool:
 
 
 def why_unknown() -> str:
-    """Say why this machine cannot be told from others; empty where it can."""
+    """Say why this machine cannot be told from others; empty where it can, or will once its id is made."""
     try:
-        machine_id()
+        known_machine_id()
     except MachineUnknownError as error:
         return str(error)
     return ""
@@ -56,13 +67,38 @@ def _given() -> str:
     return given.decode().strip() if WELL_FORMED.fullmatch(given) else ""  # "uninitialized", or empty in an image
 
 
+def _hashed(identity: str) -> str:
+    return hashlib.sha256(f"drivecert host {identity}".encode()).hexdigest()
+
+
 def _own() -> str:
     """Return the id kept in the data directory, made by whoever asks first."""
-    path = Path(settings.LAB_DIR) / "host-id"
-    try:
-        if not path.exists():
-            make_once(path, f"{uuid.uuid4().hex}\n".encode())
+    return _kept() or _made()
+
+
+def _kept() -> str:
+    """Return the id kept in the data directory; empty where none was made yet."""
+    with _told_why(path := _path()):
+        try:
+            return path.read_text().strip()
+        except FileNotFoundError:
+            return ""
+
+
+def _made() -> str:
+    with _told_why(path := _path()):
+        make_once(path, f"{uuid.uuid4().hex}\n".encode())
         return path.read_text().strip()
+
+
+def _path() -> Path:
+    return Path(settings.LAB_DIR) / "host-id"
+
+
+@contextmanager
+def _told_why(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise MachineUnknownError(
             f"{path}: cannot be read or made ({error.strerror}): expected the id of this machine, which has none of "

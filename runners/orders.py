@@ -17,18 +17,24 @@ from runners import alarms
 from runners.campaigns.models import Campaign
 from runners.drive_keys import keys_of, unmarked
 from runners.hosts.protocol import Identity
+from runners.locks import hold_drive
 from runners.machine import machine_id
 from runners.models import UNCONFIRMED, Device, Dispatch, Host, Step
 from runners.out_of_service import BACK, hold_host_in_service, hold_in_service, record
-from runners.recipes.act_config import DESTROY
+from runners.signatures import DESTROY
 from runners.states import FINAL, State
 from runners.storable import storable
+from runners.under_way import under_way
 from runners.ycsb_hosts import objection_to_hosts
 
 YCSB = "ycsb"
 CANCEL_ASKED = "a cancel was asked for"
 REASON_AT_MOST = 500
 DECLARED = "nothing of it runs: "
+
+
+class DeviceInUseError(ValueError):
+    """A device cannot take another path or size while something that was ordered on it is open; the text says what."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,8 @@ def add_local_host(actor: AbstractBaseUser) -> Host:
 def bind(host: Host, identity: Identity, label: str, actor: AbstractBaseUser) -> Device:
     """Bind a drive to a host by identity; a drive seen there before keeps its row and gets the new path.
 
-    One that was retired is in service again with that. Raises OutOfServiceError where the host is retired.
+    One that was retired is in service again with that. Raises OutOfServiceError where the host is retired, and
+    DeviceInUseError where path or size would change under what was ordered on the device.
     """
     seen = {
         "label": label,
@@ -81,11 +88,13 @@ def bind(host: Host, identity: Identity, label: str, actor: AbstractBaseUser) ->
         "retired_at": None,
     }
     with transaction.atomic():
+        key = _key_of(host, identity)
+        # The drive first, then its host, as an order holds them: what was ordered meanwhile is seen below.
+        hold_drive(key)
         hold_host_in_service(host)
-        known = host.devices.filter(drive_key__in=keys_of(identity.drive_key)).order_by("pk").first()
-        # A machine that is two hosts here: claims hold by the key, so the drive keeps the one it was bound by before.
-        known = known or Device.objects.filter(drive_key=unmarked(identity.drive_key)).order_by("pk").first()
-        key = known.drive_key if known else identity.drive_key
+        bound = host.devices.filter(drive_key=key).first()
+        if bound and (objection := objection_to_moving(bound, identity)):
+            raise DeviceInUseError(objection)
         was_retired = host.devices.filter(drive_key=key, retired_at__isnull=False).exists()
         device, _ = Device.objects.update_or_create(host=host, drive_key=key, defaults=seen)
         _record(
@@ -94,6 +103,33 @@ def bind(host: Host, identity: Identity, label: str, actor: AbstractBaseUser) ->
         if was_retired:
             record(device, BACK, actor, "its drive was bound again")
     return device
+
+
+def _key_of(host: Host, identity: Identity) -> str:
+    """Return the key that a drive is bound by, its own where it never was.
+
+    On a machine that is two hosts here claims hold by the key, so the drive keeps the one it was bound by before.
+    """
+    known = host.devices.filter(drive_key__in=keys_of(identity.drive_key)).order_by("pk").first()
+    known = known or Device.objects.filter(drive_key=unmarked(identity.drive_key)).order_by("pk").first()
+    return known.drive_key if known else identity.drive_key
+
+
+def objection_to_moving(device: Device, identity: Identity) -> str:
+    """Say why a bound device cannot be taken for what a path names now; empty where it can.
+
+    All partitions and namespaces of a drive have its key: an order was given for the one that the page showed. A drive
+    that its host renamed is found at each start by itself (runners/whereabouts.py).
+    """
+    if (device.path, device.size_bytes) == (identity.path, identity.size_bytes):
+        return ""
+    ordered = "; ".join(under_way(Q(device=device), Q(device=device)))
+    if not ordered:
+        return ""
+    return (
+        f"{device} is {device.path} of {device.size_bytes} bytes for what was ordered on it, and cannot become "
+        f"{identity.path} of {identity.size_bytes} bytes before that has ended: {ordered}"
+    )
 
 
 def order(

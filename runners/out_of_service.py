@@ -48,12 +48,18 @@ def returns_of(device: Device) -> Q:
 
 
 def hold_in_service(device: Device, load_host: Host | None = None) -> None:
-    """Hold a drive and its hosts as a claim does: nothing of them is retired meanwhile. Raises OutOfServiceError."""
+    """Hold a drive and its hosts as a claim does: nothing of them is retired or moved meanwhile.
+
+    Raises OutOfServiceError, and ValueError where the device is another part of its drive since the caller read it.
+    """
     hold_drive(device.drive_key)
     hosts = (host for host in (device.host, load_host) if host is not None)
     for host in sorted(hosts, key=lambda host: host.pk):
         hold_host_in_service(host)
-    device.refresh_from_db(fields=["retired_at"])
+    was = (device.path, device.size_bytes)
+    device.refresh_from_db(fields=["retired_at", "path", "size_bytes"])
+    if was != (device.path, device.size_bytes):
+        raise ValueError(f"{device} was {was[0]} and is {device.path} by now; look again")
     if objection := out_of_service(device):
         raise OutOfServiceError(objection)
 

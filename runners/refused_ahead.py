@@ -14,12 +14,10 @@ from runners.models import Device, Dispatch, DriveState, Host
 from runners.orders import YCSB, Order
 from runners.out_of_service import returns_of
 from runners.recipes import ycsb
-from runners.recipes.act_config import DESTROY
 from runners.recipes.stage import Role
 from runners.safety import may_be_told_to_destroy
+from runners.signatures import DESTROY, signature_of
 from runners.ycsb_hosts import objection_to_programs
-
-SIGNATURE = "signature"
 
 
 def refusal_foreseen(device: Device, asked: Order) -> str:
@@ -84,9 +82,10 @@ def _by_last_check(device: Device) -> Iterator[str]:
 def _for_data(device: Device, asked: Order) -> Iterator[str]:
     """Recognised data is written over where the order says so, and over SSH never: its operator alone may."""
     document, at = last_identified(device)
-    if not document.get(SIGNATURE) or asked.options.get(DESTROY):
+    signature = signature_of(document)
+    if not signature or asked.options.get(DESTROY):
         return
-    holds = f"{device.path} holds {document[SIGNATURE]}, as its host told on {at:%-d %B %Y, %H:%M} UTC"
+    holds = f"{device.path} holds {signature}, as its host told on {at:%-d %B %Y, %H:%M} UTC"
     if may_be_told_to_destroy(device):
         yield f"{holds}: order on the device's page, where typing its label says that this is written over."
     else:

@@ -14,14 +14,12 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from results.rules.words import counted
-from runners.campaigns.models import Campaign
-from runners.claim import CAMPAIGN_OPEN
 from runners.left_behind import unkept
 from runners.locks import hold_drive, hold_host
-from runners.models import UNCONFIRMED, Device, Dispatch, Host
+from runners.models import Device, Host
 from runners.out_of_service import BACK, RETIRED, record
-from runners.states import FINAL
 from runners.storable import storable
+from runners.under_way import under_way
 
 
 class RetireError(ValueError):
@@ -31,14 +29,14 @@ class RetireError(ValueError):
 def retire_host(host: Host, actor: AbstractBaseUser, reason: str, *, gives_up_what_is_there: bool = False) -> None:
     """Take a host out of service. Raises RetireError where it is already, without a reason, and while anything is live.
 
-    What cancelled and lost runs left there is in no other place: unless `gives_up_what_is_there`, that counts too.
+    What runs left there that was not taken in is in no other place: unless `gives_up_what_is_there`, that counts too.
     """
     why = _reason(str(host), reason)
     with transaction.atomic():
         hold_host(host.pk)
         own = Q(device__host=host)
         left = [] if gives_up_what_is_there else list(_left_there(host))
-        _refuse(str(host), [*_live(own | Q(load_host=host), own), *left])
+        _refuse(str(host), [*under_way(own | Q(load_host=host), own), *left])
         given_up = [dispatch.public_id for dispatch in unkept(host)]
         _set(host, {"given_up": given_up} if given_up else {}, actor, why)
 
@@ -51,7 +49,7 @@ def retire_device(device: Device, actor: AbstractBaseUser, reason: str) -> None:
     why = _reason(device.label, reason)
     with transaction.atomic():
         hold_drive(device.drive_key)
-        _refuse(str(device), _live(Q(device=device), Q(device=device)))
+        _refuse(str(device), under_way(Q(device=device), Q(device=device)))
         _set(device, {"drive_key": device.drive_key}, actor, why)
 
 
@@ -80,16 +78,6 @@ def _reason(name: str, reason: str) -> str:
     if not reason.strip():
         raise RetireError(f"{name} is not retired: expected why, got nothing; the history keeps it")
     return storable(reason.strip())
-
-
-def _live(dispatches: Q, campaigns: Q) -> Iterator[str]:
-    """Yield what is live and where, each with its remedy."""
-    for dispatch in Dispatch.objects.filter(dispatches).exclude(state__in=FINAL).select_related("device__host"):
-        yield f"dispatch {dispatch} on {dispatch.device} is {dispatch.state}: cancel it, or wait for its end"
-    for dispatch in Dispatch.objects.filter(dispatches).filter(UNCONFIRMED).select_related("device__host"):
-        yield f"dispatch {dispatch} on {dispatch.device} was lost and may still run: say on its page that nothing does"
-    for campaign in Campaign.objects.filter(campaigns, state__in=CAMPAIGN_OPEN).select_related("device__host"):
-        yield f"campaign {campaign} on {campaign.device} is {campaign.state}: cancel it, or wait for its end"
 
 
 def _left_there(host: Host) -> Iterator[str]:

@@ -8,32 +8,36 @@ import logging
 from datetime import timedelta
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from results.evidence_store import EvidenceDamagedError, StoreError
 from runners.errors import HostError, HostSilentError
 from runners.hosts import Connect, connect, is_within_reach
 from runners.hosts.protocol import Detached
-from runners.left_behind import IS_STORED, LEFT_BEHIND, is_too_large, keep_what_is_left, nothing_runs
+from runners.left_behind import IS_STORED, LEFT_BEHIND, is_kept, is_too_large, keep_what_is_left, nothing_runs
 from runners.models import Dispatch, Host
 from runners.recipes.stage import run_of
+from runners.rows import stepping
 from runners.stages import lab_host, run_dirs_of, stages_of
-from runners.states import FINAL
+from runners.states import FINAL, State
 
 log = logging.getLogger(__name__)
 
 RELATED = ("device__host", "load_host", "organisation", "ordered_by")
-# A turn is short: a host is asked for others again in the next one.
+# A turn is short: a host is asked for others again in the next one. Of what is to be fetched first, which may be large,
+# it takes one.
 TURN_COUNT = 20
+# What runs may be measured, and a fetch would be measured with it.
+LOADED = Q(state__in=[State.PREPARING, State.RUNNING])
 
 
 def remove_old(host: Host, connect_host: Connect = connect) -> None:
     """Remove what is old enough from a host that answers, as much as one turn takes."""
     _note_gone(host, connect_host)
-    for dispatch in removable(host).order_by("?")[:TURN_COUNT]:  # what stays must not stand before the others
+    for dispatch in _of_one_turn(host):
         try:
-            _remove(dispatch, connect_host)
+            _remove_alone(dispatch, connect_host)
         except StoreError as error:
             log.warning("%s: its run directories stay on %s, what is left cannot be kept: %s", dispatch, host, error)
         except HostSilentError as error:
@@ -43,11 +47,9 @@ def remove_old(host: Host, connect_host: Connect = connect) -> None:
             log.warning("%s: its run directories stay on %s: %s", dispatch, host, error)
 
 
-def remove_old_here() -> None:
-    """Remove what is old enough from this machine, if it is a host."""
-    for host in Host.objects.filter(kind=Host.Kind.LOCAL):
-        if is_within_reach(host):
-            remove_old(host)
+def hosts_here() -> list[Host]:
+    """Return the hosts that this machine is: they are not checked."""
+    return [host for host in Host.objects.filter(kind=Host.Kind.LOCAL) if is_within_reach(host)]
 
 
 def removable(host: Host) -> QuerySet[Dispatch]:
@@ -58,6 +60,20 @@ def removable(host: Host) -> QuerySet[Dispatch]:
     ended = Dispatch.objects.filter(state__in=FINAL, ended_at__lte=before, generation__gt=0)
     due = ended.filter(IS_STORED | (LEFT_BEHIND & ~is_too_large()), run_dirs_removed_at=None, device__host=host)
     return due.select_related(*RELATED)
+
+
+def _of_one_turn(host: Host) -> list[Dispatch]:
+    """Return what one turn takes, in any order: what stays must not stand before the others."""
+    due = removable(host).order_by("?")
+    needs_no_fetch = IS_STORED | is_kept()
+    loaded = _loaded_hosts()
+    to_fetch = due.exclude(needs_no_fetch).exclude(device__host__in=loaded).exclude(load_host__in=loaded)
+    return [*due.filter(needs_no_fetch)[:TURN_COUNT], *to_fetch[:1]]
+
+
+def _loaded_hosts() -> set[int]:
+    pairs = Dispatch.objects.filter(LOADED).values_list("device__host", "load_host")
+    return {host for pair in pairs for host in pair if host is not None}
 
 
 def _note_gone(host: Host, connect_host: Connect) -> None:
@@ -77,6 +93,13 @@ def _note_gone(host: Host, connect_host: Connect) -> None:
 def _is_stored(dispatch: Dispatch) -> bool:
     """Tell what IS_STORED asks for, of a row."""
     return Dispatch.objects.filter(IS_STORED, pk=dispatch.pk).exists()
+
+
+def _remove_alone(dispatch: Dispatch, connect_host: Connect) -> None:
+    """Remove it, unless another worker is at it or was: none may fetch what the other one removes meanwhile."""
+    with stepping(dispatch.pk) as held:
+        if held is not None and Dispatch.objects.filter(pk=dispatch.pk, run_dirs_removed_at=None).exists():
+            _remove(dispatch, connect_host)
 
 
 def _remove(dispatch: Dispatch, connect_host: Connect) -> None:

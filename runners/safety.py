@@ -8,6 +8,7 @@ from runners.drive_keys import keys_of
 from runners.hosts.protocol import Identity, LabHost
 from runners.models import Device, Dispatch, Host
 from runners.plain_files import MIB_BYTES, is_plain_file
+from runners.signatures import DESTROY, signature_of
 
 # act_storage works in large blocks of 128 KiB and needs at least one; below this many a run would only hit a cache.
 LARGE_BLOCK_BYTES = 128 * 1024
@@ -77,4 +78,19 @@ def objections_to_start(dispatch: Dispatch, identity: Identity) -> list[str]:
             f"{identity.path}: expected {dispatch.device.size_bytes} bytes, found {identity.size_bytes}; "
             "add the device again"
         )
-    return objections
+    return objections + _objections_to_consent(dispatch, identity)
+
+
+def _objections_to_consent(dispatch: Dispatch, identity: Identity) -> list[str]:
+    """A consent is for the data that its page showed; without one drivetest refuses whatever it recognises.
+
+    Orders of earlier versions hold True: nobody knows any more what was shown, so it covers nothing that is there now.
+    """
+    consented, found = dispatch.options.get(DESTROY), signature_of(identity.document)
+    if not consented or not found or found == consented:
+        return []
+    shown = consented if isinstance(consented, str) else "data that was not noted then"
+    return [
+        f"{identity.path}: expected {shown}, which the order may write over, found {found}; nothing was written; "
+        "look at the device's page and order anew"
+    ]

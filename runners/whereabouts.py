@@ -1,5 +1,6 @@
 """Where a bound drive is now: names change hands at a reboot, identities do not."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,12 +14,18 @@ from runners.models import Device, Dispatch
 
 FOLLOWED = "device-followed"
 
+# Which part of its drive a name says that it is: its partition, and of NVMe its namespace.
+# Source: Linux, block/partitions/core.c (a p where the drive's name ends in a digit) and udev's persistent names.
+PARTITION = re.compile(r".*\dp([0-9]+)|.*/(?:s|v|xv)d[a-z]+([0-9]+)|.*-part([0-9]+)")
+NAMESPACE = re.compile(r".*/nvme[0-9]+n([0-9]+)(?:p[0-9]+)?")
+
 
 def look_up(device: Device, host: LabHost) -> Identity:
     """Return what is at the device's path; where that is another drive or nothing, at the path its drive has now.
 
-    The device follows its drive only where one path is the drive and has its size; else what the old path names is
-    returned, and objected to by runners/safety.py. Raises DeviceUnknownError where neither can be told.
+    The device follows its drive only where one path is the drive, has its size and names the same part of it; else what
+    the old path names is returned, and objected to by runners/safety.py. Raises DeviceUnknownError where neither can be
+    told.
     """
     try:
         identity = _identify(device, host)
@@ -62,7 +69,7 @@ def follow(device: Device, paths: Sequence[str]) -> bool:
 
     Where it went is an event: what was ordered under the earlier name is told so (runners/steps.py).
     """
-    if len(paths) != 1:
+    if len(paths) != 1 or not is_same_part(device.path, paths[0]):
         return False
     before, device.path = device.path, paths[0]
     with transaction.atomic():
@@ -81,3 +88,18 @@ def ordered_path(dispatch: Dispatch) -> str:
     left = Event.objects.filter(kind=FOLLOWED, subject_type="device", subject_id=str(dispatch.device_id))
     first = left.filter(at__gte=dispatch.ordered_at).order_by("at", "pk").first()
     return dispatch.device.path if first is None else str(first.details["from"])
+
+
+def is_same_part(one: str, other: str) -> bool:
+    """Tell whether two names of a drive may be of the same part: not another partition, nor another namespace.
+
+    A name that tells no namespace (/dev/disk/by-id/...) may be of any.
+    """
+    namespaces = {found[1] for path in (one, other) if (found := NAMESPACE.fullmatch(path))}
+    return _partition(one) == _partition(other) and len(namespaces) < 2
+
+
+def _partition(path: str) -> str:
+    """Return the number of the partition that a name says; empty where it says none."""
+    found = PARTITION.fullmatch(path)
+    return next(filter(None, found.groups()), "") if found else ""

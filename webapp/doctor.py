@@ -14,7 +14,7 @@ from kombu.exceptions import KombuError
 from redis import RedisError
 
 from runners import health
-from runners.machine import is_here, machine_id, why_unknown
+from runners.machine import is_here, known_machine_id, why_unknown
 from runners.models import Host
 from webapp.celery import app, is_worker_heard, redis_of
 from webapp.templatetags import units
@@ -96,7 +96,8 @@ def examine_machine() -> Check:
     """This machine can be told from others: runs of the host `local` are looked at on theirs alone."""
     if unknown := why_unknown():
         return Check("machine", "cannot be told from others", unknown)
-    return Check("machine", f"{machine_id()[:12]} as the lab knows it")
+    known = known_machine_id()
+    return Check("machine", f"{known[:12]} as the lab knows it" if known else "has no id yet: made at the first start")
 
 
 def examine_drivetest() -> Check:

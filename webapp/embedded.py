@@ -25,6 +25,7 @@ from webapp.supervisor.sockets import private_socket_dir, remove_socket_dir
 
 DATABASE = USER = "drivecert"
 CONFIG = "redis.conf"
+STATUS_LINE = 7  # of postmaster.pid, counted from 0: PostgreSQL's src/include/utils/pidfile.h
 START_PATIENCE_S = 60  # PostgreSQL may have to replay its log after a power cut
 INITDB_TIMEOUT_S = 120
 # A throwaway cluster (tests) need not survive a power cut.
@@ -123,7 +124,16 @@ class Postgres:
             stop_wait_s=6,
             identity=self.embedded.identity,
             before_start=self._clear_stale_locks,
+            is_leaving=self._is_leaving,
         )
+
+    def _is_leaving(self) -> bool:
+        """Tell whether it was told to end and waits for its sessions (TERM): it takes no new ones meanwhile."""
+        try:
+            lines = (self.cluster / "postmaster.pid").read_text().splitlines()
+        except FileNotFoundError:
+            return False
+        return lines[STATUS_LINE:] != [] and lines[STATUS_LINE].strip() == "stopping"
 
     def _clear_stale_locks(self) -> None:
         """Remove lock files whose pid may by now be anybody's: PostgreSQL would take a live pid for its own.

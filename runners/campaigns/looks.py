@@ -17,11 +17,11 @@ from runners.campaigns.rest import longest_rest_s
 from runners.campaigns.terms import terms_of
 from runners.campaigns.words import named
 from runners.locks import climbing
-from runners.models import UNCONFIRMED, Dispatch
+from runners.models import UNCONFIRMED, Dispatch, DriveState
 from runners.orders import Order, Place, order
 from runners.out_of_service import OutOfServiceError, hold_in_service
 from runners.recipes import RECIPES
-from runners.recipes.act_config import DESTROY
+from runners.signatures import DESTROY, is_told, signature_of
 from runners.states import FINAL, WORKER
 from runners.storable import storable
 
@@ -115,9 +115,17 @@ def _asked(campaign: Campaign, run: Run, recipe: str) -> Order:
     slice_length_s = terms_of(campaign.terms).slice_length_s
     if run.duration_s is not None:
         slice_length_s = min(slice_length_s, run.duration_s)
-    consent = {name: value for name, value in campaign.options.items() if name == DESTROY}
-    options = campaign.options if recipe == campaign.recipe else consent
+    of_load, consent = dict(campaign.options), {}
+    if (consented := of_load.pop(DESTROY, None)) and not _is_written_over(campaign):
+        consent = {DESTROY: consented}
+    options = (of_load if recipe == campaign.recipe else {}) | consent
     return Order(run.nx, run.duration_s, slice_length_s, options, campaign.facts, recipe)
+
+
+def _is_written_over(campaign: Campaign) -> bool:
+    """Tell whether the data that a campaign may write over is gone: whatever is recognised later is somebody else's."""
+    told = DriveState.objects.filter(dispatch__campaign=campaign).values_list("document", flat=True)
+    return any(is_told(document) and not signature_of(document) for document in told)
 
 
 def _wait(campaign: Campaign, wait: Wait) -> None:

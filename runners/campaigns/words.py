@@ -63,9 +63,11 @@ def why_load(units: int, confirmed: Judged, terms: Terms) -> str:
 
 
 def why_again(doubted: Outcome) -> str:
-    """Say why a test that failed comes again before it is believed."""
-    doubts = ", ".join(doubted.host_doubts)
-    return f"again: {doubted.id} failed, and the host may be the cause ({doubts}); it counts once a second run agrees"
+    """Say why a test that failed comes again before it is believed.
+
+    The findings are not named: they are of a side file, which may be sequestered once this stands in a history.
+    """
+    return f"again: {doubted.id} failed, and the host may be the cause; it counts once a second run agrees"
 
 
 def why_stress(load: Decimal) -> str:
@@ -104,12 +106,9 @@ def spent(load: Decimal | None, decided_count: int) -> str:
 def host_doubts(outcomes: Iterable[Outcome]) -> str:
     """Return, to be added to an end, that not the drive but its host may have failed; empty where no run says so."""
     failed = [outcome for outcome in outcomes if outcome.result in {Result.FAILED, Result.OVERLOADED}]
-    doubts = sorted({doubt for outcome in failed for doubt in outcome.host_doubts})
-    if not doubts:
-        return ""
     doubted_count = sum(bool(outcome.host_doubts) for outcome in failed)
     share = f" of {doubted_count} of the {len(failed)} runs that failed" if len(failed) > 1 else ""
-    return f"; the host may be the cause{share}: {', '.join(doubts)}"
+    return f"; the host may be the cause{share}: see the findings of these runs" if doubted_count else ""
 
 
 def no_load_allowed(terms: Terms) -> str:

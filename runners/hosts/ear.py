@@ -22,8 +22,9 @@ class Silence:
 class Ear:
     """What was heard of a machine since the last `begin`. Bytes are heard on the thread of the connections.
 
-    `worked_s` is how long the machine worked at its answers, as it tells itself: that it said nothing meanwhile is no
-    silence. `tells_work` is False of a machine whose program is too old to tell.
+    A question may take many exchanges. `longest` is the longest silence of the one under way, `worked_s` how long the
+    machine worked at its answers there, as it tells itself: that it said nothing meanwhile is no silence. `tells_work`
+    is False of a machine whose program is too old to tell.
     """
 
     def __init__(self) -> None:
@@ -33,13 +34,18 @@ class Ear:
         """Forget what was heard before: the next question is about to be put."""
         self.first_at: datetime | None = None
         self.last_at: datetime | None = None
-        self.longest: Silence | None = None
-        self.worked_s = 0.0
         self.tells_work = True
-        self.asked()
+        self._earlier: Silence | None = None
+        self._begin_exchange()
 
     def asked(self) -> None:
         """A question goes out now: until it is answered the machine is waited for."""
+        self._earlier = self.unexplained()
+        self._begin_exchange()
+
+    def _begin_exchange(self) -> None:
+        self.longest: Silence | None = None
+        self.worked_s = 0.0
         self._since_s = monotonic()
 
     def heard(self) -> None:
@@ -58,3 +64,11 @@ class Ear:
         """The machine says how long it worked at an answer; None where its program does not tell."""
         self.tells_work = self.tells_work and worked_ms is not None
         self.worked_s += (worked_ms or 0) / 1000
+
+    def unexplained(self) -> Silence | None:
+        """Return the longest silence of all exchanges, each less what was worked in that one; None where none ended."""
+        here = None
+        if self.longest is not None:
+            length_s = self.longest.length_s - self.worked_s
+            here = Silence(self.longest.until - timedelta(seconds=length_s), length_s)
+        return max(filter(None, [self._earlier, here]), key=lambda each: each.length_s, default=None)

@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
+from types import NoneType
 from typing import Any, BinaryIO
 
 from django.conf import settings
@@ -30,6 +31,8 @@ ANSWERED, REFUSED, USAGE = 0, 2, 64
 # The unit of /sys/class/block/*/size, whatever the device's own.
 SECTOR_BYTES = 512
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+# Of the fields of a drive, where it is not a text alone.
+TYPES_OF_DRIVE: Mapping[str, set[type]] = {"size_bytes": {int}, "model": {str, NoneType}, "serial": {str, NoneType}}
 # What a load may know of the worker's environment, which holds the register's key and the database's password.
 PASSED_ON = ("PATH", "LANG", "HOME")
 
@@ -202,12 +205,21 @@ def parse_identity(path: str, document: Mapping[str, Any]) -> Identity:
 
 
 def parse_drives(document: Mapping[str, Any]) -> list[FoundDrive]:
-    """Return a drivecert.drives/1 as the register uses it. Raises HostSilentError where a field is missing."""
-    names = [each.name for each in fields(FoundDrive)]
+    """Return a drivecert.drives/1 as the register uses it. Raises HostSilentError where a field is missing or odd."""
     try:
-        return [FoundDrive(**{name: drive[name] for name in names}) for drive in document["drives"]]
+        return [_found_drive(drive) for drive in document["drives"]]
     except (KeyError, TypeError) as error:
-        raise HostSilentError(f"drivetest identify: expected drivecert.drives/1, got {document!r:.200}") from error
+        got = f"{document!r:.200} ({error})"
+        raise HostSilentError(f"drivetest identify: expected drivecert.drives/1, got {got}") from error
+
+
+def _found_drive(told: Mapping[str, Any]) -> FoundDrive:
+    """Return one drive. Raises KeyError, and TypeError that names the field which is of another type."""
+    drive = FoundDrive(**{each.name: told[each.name] for each in fields(FoundDrive)})
+    for name, value in vars(drive).items():
+        if type(value) not in TYPES_OF_DRIVE.get(name, {str}):
+            raise TypeError(f"{name}: {value!r:.40}")
+    return drive
 
 
 def parse_status(document: Mapping[str, Any]) -> ProgramStatus:

@@ -7,6 +7,7 @@ from typing import Any
 from runners.handing_in import LOG_FILE, SIDE_FILE
 from runners.models import Dispatch
 from runners.plain_files import MIB_BYTES, is_plain_file
+from runners.signatures import DESTROY
 
 # Nx load = N x (2000 reads/s + 1000 writes/s) per device. Source: ACT README.
 READS_PER_S_AT_1X, WRITES_PER_S_AT_1X = 2000, 1000
@@ -16,7 +17,6 @@ CONFIG_FILE = "config"
 # What an order may set for both loads, beside load and duration; the values are upstream 6.6's defaults, but for the
 # unit: only microseconds resolve a modern drive.
 OPTIONS: dict[str, Any] = {"report_interval_s": 1, "microsecond_histograms": True}
-DESTROY = "i_know_this_destroys_data"
 
 
 def files(text: str) -> dict[str, bytes]:
@@ -34,7 +34,10 @@ def argv(command: str, dispatch: Dispatch) -> list[str]:
 
 
 def consent(dispatch: Dispatch) -> list[str]:
-    """Return the flag under which recognised data is written over: somebody said so at the order."""
+    """Return the flag under which recognised data is written over: somebody said so at the order.
+
+    What is there at the start is held against what they were shown before (runners/safety.py).
+    """
     return ["--i-know-this-destroys-data"] if dispatch.options.get(DESTROY) else []
 
 

@@ -11,6 +11,7 @@ from results import life, readings
 from results.certificates import attempts
 from results.models import Certificate, DriveInRun, Run
 from results.refused import ReviewRefusedError
+from results.review import create_product
 from runners.looks import look
 from runners.models import Dispatch, DriveState, Host
 from runners.orders import Order, bind, order
@@ -105,6 +106,8 @@ def publish(db):
     def read_and_publish():
         readings.sweep()
         for run in Run.objects.order_by("pk"):
+            if run.product_id is None:
+                create_product(run.submission, rita)  # the one there is, which is not public yet
             life.publish(run, rita)
         return list(Certificate.objects.all())
 

@@ -5,7 +5,7 @@ import threading
 import pytest
 from django.db import connections
 
-from runners import checks, health, tasks
+from runners import checks, health, run_dirs, tasks
 from runners.models import Host
 from tests.runners.ssh_host import ssh_host
 
@@ -18,7 +18,8 @@ def lane(monkeypatch):
     monkeypatch.setattr(checks, "close_old_connections", connections.close_all)
     checks.lane.cache_clear()
     yield checks.lane()
-    checks.lane().pool.shutdown()
+    for each in (checks.lane(), checks.lane().clearing):
+        each.pool.shutdown()
     checks.lane.cache_clear()
 
 
@@ -60,3 +61,41 @@ def test_a_check_that_stumbles_leaves_its_thread_to_others(lane, monkeypatch):
     Host.objects.update(next_check_at="2026-01-01T00:00Z")
     tasks.check_hosts()
     assert len(lane.asked) == 1
+
+
+def test_a_host_that_is_slow_to_be_cleared_holds_up_no_check_and_waits_for_it_once(lane, monkeypatch):
+    released, checked, cleared = threading.Event(), [], []
+
+    def remove_old(host):
+        cleared.append(host.name)
+        released.wait(LIMIT_S)
+
+    def check(host):
+        checked.append(host.name)
+        return []
+
+    monkeypatch.setattr(run_dirs, "remove_old", remove_old)
+    monkeypatch.setattr(health, "check", check)
+    names = [ssh_host(f"lab-{number}").name for number in range(6)]
+    for _ in range(2):
+        Host.objects.update(next_check_at="2026-01-01T00:00Z")
+        tasks.check_hosts()
+        for future in lane.asked:
+            future.result(LIMIT_S)
+    assert sorted(checked) == sorted(names * 2)
+    assert len(cleared) == 1
+    released.set()
+    for future in lane.clearing.asked.values():
+        future.result(LIMIT_S)
+    assert sorted(cleared) == names
+
+
+def test_this_machine_is_cleared_though_it_is_not_checked(lane, monkeypatch):
+    cleared = []
+    monkeypatch.setattr(run_dirs, "remove_old", lambda host: cleared.append(host.name))
+    Host.objects.create(name="local", kind="local")
+    Host.objects.create(name="another", kind="local", machine_id="of-another")
+    tasks.check_hosts()
+    for future in lane.clearing.asked.values():
+        future.result(LIMIT_S)
+    assert cleared == ["local"]

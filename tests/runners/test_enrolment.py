@@ -18,7 +18,7 @@ from runners.models import Device, Host
 from runners.orders import bind
 from runners.retiring import retire_host, take_host_back
 from runners.states import LIVE, State
-from tests.runners.ssh_host import PINNED, ssh_host
+from tests.runners.ssh_host import HEALTH, PINNED, ssh_host
 
 pytestmark = pytest.mark.django_db
 KEY = PINNED["host_key"]
@@ -105,6 +105,22 @@ def test_the_command_refuses_what_nobody_can_be_known_by(option, value):
     with pytest.raises(CommandError, match=value):
         call_command("add_host", "lab-1", *(word for pair in given.items() for word in pair))
     assert not Host.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("pinned", "is_kept"),
+    [
+        ({"address": "192.0.2.2"}, False),
+        ({"port": 2222}, False),
+        ({"host_key": str(KEY).replace("JZZ", "JZA")}, False),
+        ({"program_sha256": "0" * 64}, True),
+    ],
+)
+def test_another_machine_is_not_told_to_have_the_drives_of_the_one_before(staff, pinned, is_kept):
+    ssh_host(health=HEALTH)
+    host = enrol("lab-1", Pins(**PINNED | pinned), staff)
+    host.refresh_from_db()
+    assert host.health == (HEALTH if is_kept else {})
 
 
 def test_a_host_pinned_anew_is_checked_before_it_gets_work(staff):

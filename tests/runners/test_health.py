@@ -98,6 +98,15 @@ def test_an_answer_that_is_none_means_no_work():
     assert "expected drivecert.host-health/1" in health.check(host, stranger)[0]
 
 
+@pytest.mark.parametrize(
+    "told", [{"drives": [None]}, {"size_bytes": "much"}, {"clock_unix_ns": 10**30}, {"clock_unix_ns": True}]
+)
+def test_an_answer_that_no_page_could_show_is_not_kept(told):
+    host = ssh_host()
+    assert "expected drivecert.host-health/1" in health.check(host, WellHost(**told))[0]
+    assert host.health == {}
+
+
 def test_another_program_means_no_work():
     (objection,) = health.check(ssh_host(), WellHost(program_sha256="0" * 64))
     assert "SHA-256 0000000000000000..., expected 5e5e5e5e5e5e5e5e..." in objection

@@ -62,5 +62,5 @@ def test_data_that_is_recognised_is_left_alone_until_somebody_says_otherwise(ord
     assert (dispatch.state, dispatch.preparation) == (State.REFUSED, None)
     assert "type the device's label" in dispatch.reason
     assert "--i-know-this-destroys-data" not in dispatch.reason, "a remedy for whoever is at a command line"
-    _, consented = ordered(i_know_this_destroys_data=True)
+    _, consented = ordered(i_know_this_destroys_data="an ext2, ext3 or ext4 file system")
     assert carry_out(consented).state == State.DONE, consented.reason

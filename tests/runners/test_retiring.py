@@ -94,6 +94,32 @@ def test_what_a_cancelled_run_left_is_lost_only_where_somebody_gives_it_up(runni
     assert Event.objects.get(kind="host-retired").details == {"given_up": [running.public_id]}
 
 
+def test_a_log_that_was_too_large_to_be_taken_in_is_no_less_lost(running, connect, fake, device, staff, settings):
+    settings.UPLOAD_MAX_BYTES = 10
+    fake.end(running.public_id, 0)
+    assert see(running, connect) == State.FAILED
+    with pytest.raises(RetireError, match=f"1 run left there .{running}. is not kept here yet"):
+        retire_host(device.host, staff, "scrapped")
+
+
+def test_so_is_that_of_a_run_whose_start_was_answered_to_nobody(running, device, staff):
+    Dispatch.objects.update(state=State.CANCELLED, started_at=None, ended_at=timezone.now())
+    with pytest.raises(RetireError, match="1 run left there"):
+        retire_host(device.host, staff, "scrapped")
+
+
+def test_what_a_sweep_left_on_its_second_host_keeps_that_host_too(loading, staff):
+    Dispatch.objects.update(state=State.LOST, ended_at=timezone.now())
+    with pytest.raises(RetireError, match="1 run left there"):
+        retire_host(loading.load_host, staff, "scrapped")
+
+
+def test_a_run_that_was_refused_before_anything_was_sent_left_nothing(dispatch, connect, fake, device, staff):
+    fake.add_drive(refusals=["mounted"])
+    assert see(dispatch, connect) == State.REFUSED
+    retire_host(device.host, staff, "scrapped")
+
+
 def test_what_an_earlier_version_handed_in_without_saying_when_is_not_lost(running, connect, device, staff):
     kept = Evidence.objects.create(organisation=running.organisation, sha256="ab" * 32, size_bytes=1, filename="side")
     made = Preparation.objects.create(drive_key=running.drive_key, evidence=kept)

@@ -7,10 +7,12 @@ from django.utils import timezone
 from results.evidence_store import EvidenceDamagedError, open_evidence
 from results.models import Event, Evidence
 from runners.errors import HostSilentError, StartRefusedError
-from runners.models import Dispatch
+from runners.locks import DISPATCH
+from runners.models import Device, Dispatch, Host
 from runners.orders import Order, cancel, order
 from runners.run_dirs import remove_old
 from runners.states import State
+from tests.results.builders import other_session
 from tests.runners.fake_host import REAL_LOG, Program, WorkerKilledError
 from tests.runners.lab import see
 
@@ -138,12 +140,14 @@ def test_what_is_too_large_to_be_kept_stays(running, connect, staff, fake, setti
     assert running.public_id in fake.files
 
 
-def test_a_log_too_large_for_the_register_stays(running, connect, fake, new_dispatch, settings):
-    settings.UPLOAD_MAX_BYTES = 10
+def test_a_log_too_large_to_be_taken_in_stays_until_more_may_be_kept(running, connect, fake, settings):
+    may_be_kept, settings.UPLOAD_MAX_BYTES = settings.UPLOAD_MAX_BYTES, 10
     fake.end(running.public_id, 0)
     assert see(running, connect) == State.FAILED
-    see(new_dispatch(), connect)
     assert not remove(age(running), connect)
+    settings.UPLOAD_MAX_BYTES = may_be_kept
+    assert remove(running, connect)
+    assert left_of(running)[f"{running.public_id}/log"] == REAL_LOG
 
 
 def test_a_run_that_wrote_no_log_is_removed(dispatch, connect, fake, new_dispatch):
@@ -224,3 +228,64 @@ def test_one_that_cannot_be_kept_is_named_and_stops_no_other(cancelled_and_done,
     cancelled, done = cancelled_and_done
     assert remove(done, connect)
     assert f"{cancelled.public_id}: its run directories stay on local: {error}" in caplog.text
+
+
+def test_one_that_another_worker_is_at_is_left_to_it(running, connect, staff, fake):
+    cancel(running, staff)
+    see(running, connect)
+    with other_session() as worker:
+        worker.execute("SELECT pg_advisory_lock(%s, %s)", [DISPATCH, running.pk])
+        assert not remove(age(running), connect)
+        assert running.public_id in fake.files
+        assert not Evidence.objects.exists()
+        worker.execute("SELECT pg_advisory_unlock(%s, %s)", [DISPATCH, running.pk])
+    assert remove(running, connect)
+
+
+def test_one_that_another_worker_has_removed_meanwhile_is_asked_for_no_more(
+    cancelled_and_done, connect, fake, monkeypatch
+):
+    asked = []
+
+    def remove_as_another_does(*told):
+        asked.append(told)
+        Dispatch.objects.update(run_dirs_removed_at=timezone.now())
+        return ""
+
+    monkeypatch.setattr(fake, "remove", remove_as_another_does)
+    remove_old(cancelled_and_done[0].device.host, connect)
+    assert len(asked) == 1
+
+
+def test_a_turn_fetches_what_one_dispatch_left(connect, staff, new_dispatch):
+    for _ in range(2):
+        dispatch = new_dispatch()
+        see(dispatch, connect)
+        cancel(dispatch, staff)
+        assert see(dispatch, connect) == State.CANCELLED
+        age(dispatch)
+    for removed_count in (1, 2):
+        remove(dispatch, connect)
+        assert Dispatch.objects.filter(run_dirs_removed_at__isnull=False).count() == removed_count
+
+
+def test_nothing_is_fetched_from_a_host_under_a_load(cancelled_and_done, new_dispatch, connect, fake):
+    cancelled, done = cancelled_and_done
+    under_load = new_dispatch()
+    assert see(under_load, connect) == State.RUNNING
+    assert remove(done, connect)
+    assert not remove(cancelled, connect)
+    fake.end(under_load.public_id, 3)
+    see(under_load, connect)
+    assert remove(cancelled, connect)
+
+
+def test_nor_is_it_where_the_load_comes_from(cancelled_and_done, new_dispatch, connect):
+    cancelled, _ = cancelled_and_done
+    elsewhere = {"host": Host.objects.create(name="elsewhere", kind="local"), "identity": {}, "size_bytes": 1}
+    drive = Device.objects.create(label="b", identity_kind="virtual", drive_key="b", path="/b", **elsewhere)
+    sending = {"device": drive, "load_host": cancelled.device.host, "state": State.RUNNING}
+    Dispatch.objects.filter(pk=new_dispatch().pk).update(**sending)
+    assert not remove(cancelled, connect)
+    Dispatch.objects.filter(load_host__isnull=False).update(state=State.FAILED)
+    assert remove(cancelled, connect)

@@ -3,17 +3,18 @@ import pytest
 from runners.hosts.protocol import Identity
 from runners.models import Device, Dispatch
 from runners.safety import LEAST_DEVICE_BYTES, may_certify, objections_to_device, objections_to_start
+from runners.signatures import DESTROY
 
 MIB = 1024 * 1024
 
 
-def seen(path="/dev/loop0", drive_key="loop:1:2", size_bytes=64 * MIB, refusals=()):
-    return Identity(path, "virtual", drive_key, size_bytes, refusals)
+def seen(path="/dev/loop0", drive_key="loop:1:2", size_bytes=64 * MIB, refusals=(), **told):
+    return Identity(path, "virtual", drive_key, size_bytes, refusals, told)
 
 
-def dispatch_for(identity):
+def dispatch_for(identity, **options):
     device = Device(path=identity.path, size_bytes=identity.size_bytes)
-    return Dispatch(device=device, drive_key=identity.drive_key)
+    return Dispatch(device=device, drive_key=identity.drive_key, options=options)
 
 
 @pytest.mark.parametrize(("kind", "may"), [("nvme", True), ("scsi", True), ("cloud", True), ("virtual", False)])
@@ -56,3 +57,25 @@ def test_a_drive_of_another_size_may_not_start(difference):
         "expected 67108864 bytes"
         in objections_to_start(dispatch_for(seen()), seen(size_bytes=64 * MIB + difference))[0]
     )
+
+
+@pytest.mark.parametrize(
+    ("consented", "found", "objected"),
+    [
+        ("an XFS file system", "an XFS file system", ""),
+        (
+            "a partition table",
+            "an XFS file system",
+            "expected a partition table, which the order may write over, found",
+        ),
+        ("a partition table", None, ""),
+        (True, "an XFS file system", "expected data that was not noted then"),
+        (True, None, ""),
+        (None, "an XFS file system", ""),
+    ],
+)
+def test_a_consent_is_for_the_data_that_was_shown(consented, found, objected):
+    options = {} if consented is None else {DESTROY: consented}
+    objections = " ".join(objections_to_start(dispatch_for(seen(), **options), seen(signature=found)))
+    assert objected in objections
+    assert bool(objections) is bool(objected), "without a consent drivetest refuses what it recognises"

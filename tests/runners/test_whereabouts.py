@@ -13,7 +13,7 @@ from runners.models import Device, Dispatch, Host
 from runners.recipes import act_storage
 from runners.safety import objections_to_start
 from runners.states import State
-from runners.whereabouts import follow, look_up
+from runners.whereabouts import follow, is_same_part, look_up
 
 pytestmark = pytest.mark.django_db
 GB = 10**9
@@ -125,6 +125,40 @@ def test_a_drive_under_two_names_is_not_chosen_between(device, fake):
     assert look_up(device, fake).drive_key == "loop:1:9"
     device.refresh_from_db()
     assert device.path == "/dev/fake0"
+
+
+@pytest.mark.parametrize(
+    ("bound", "found", "may_be"),
+    [
+        ("/dev/nvme0n1p3", "/dev/nvme1n1p3", True),
+        ("/dev/nvme0n1p3", "/dev/nvme0n1p4", False),
+        ("/dev/nvme0n1", "/dev/nvme1n1p1", False),
+        ("/dev/nvme0n1", "/dev/nvme1n1", True),
+        ("/dev/nvme0n1", "/dev/nvme0n2", False),
+        ("/dev/nvme0n1p3", "/dev/nvme0n2p3", False),
+        ("/dev/sda", "/dev/sdaa", True),
+        ("/dev/sda1", "/dev/sdab1", True),
+        ("/dev/sda1", "/dev/sdb2", False),
+        ("/dev/loop0", "/dev/loop17", True),
+        ("/dev/loop0p1", "/dev/loop1p2", False),
+        ("/dev/mmcblk0", "/dev/mmcblk1", True),
+        ("/dev/disk/by-id/nvme-M_S1-part3", "/dev/nvme1n1p3", True),
+        ("/dev/disk/by-id/nvme-M_S1-part3", "/dev/nvme1n1p4", False),
+        ("/dev/disk/by-id/nvme-M_S1", "/dev/nvme1n2", True),
+    ],
+)
+def test_a_renamed_drive_is_told_from_another_part_of_it(bound, found, may_be):
+    assert is_same_part(bound, found) is may_be
+    assert is_same_part(found, bound) is may_be
+
+
+def test_a_device_whose_partition_is_gone_does_not_become_another_one_of_its_size(device, fake):
+    Device.objects.filter(pk=device.pk).update(path="/dev/nvme0n1p3")
+    device.refresh_from_db()
+    fake.drives["/dev/nvme0n1p4"] = fake.drives.pop("/dev/fake0")
+    with pytest.raises(DeviceUnknownError):
+        look_up(device, fake)
+    assert Device.objects.get().path == "/dev/nvme0n1p3"
 
 
 def test_a_drive_under_no_name_is_said_to_be_away_with_the_remedy(device, fake):

@@ -116,3 +116,14 @@ def test_a_retired_host_is_no_part_of_what_is_told(db):
     assert hosts_told()["lab host lab-1"][1] == "no answer; if it is gone for good, retire it on its page"
     Host.objects.update(retired_at=timezone.now())
     assert hosts_told() == {}
+
+
+def test_a_machine_without_an_id_is_told_so_and_given_none(db, monkeypatch, settings, tmp_path):
+    """Run as root the doctor would make one that the register's own account cannot read."""
+    monkeypatch.setattr(machine, "MACHINE_ID", tmp_path / "none")
+    settings.LAB_DIR = tmp_path / "lab"
+    Host.objects.create(name="local", kind="local", machine_id="of-another")
+    check = doctor.examine_machine()
+    assert (check.found, check.is_ill) == ("has no id yet: made at the first start", False)
+    assert list(hosts_told()) == ["lab host local"]
+    assert not settings.LAB_DIR.exists()

@@ -1,9 +1,12 @@
+import contextlib
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import psycopg
@@ -60,6 +63,22 @@ def test_data_outlives_a_restart(serve):
     first.child.stop()
     with psycopg.connect(serve(Postgres).url) as connection:
         assert connection.execute("SELECT number FROM kept").fetchone() == (7,)
+
+
+def test_a_server_that_somebody_told_to_end_does_not_wait_for_its_sessions_and_is_started_again(serve, data_dir):
+    server = serve(Postgres)
+    said = []
+    with contextlib.closing(psycopg.connect(server.url)):
+        os.kill(int((data_dir / "postgres" / "postmaster.pid").read_text().split()[0]), signal.SIGTERM)
+        deadline = time.monotonic() + 30
+        while "postgres started again" not in said:
+            assert time.monotonic() < deadline, said
+            said += filter(None, [server.child.tend()])
+            time.sleep(0.05)
+    assert said[0].startswith("postgres was told to end by somebody else")
+    server.child.wait_until(server._answers, 30)
+    assert versions_seen_by(server.url) == ("drivecert", "")
+    assert server.child.tend() == ""
 
 
 def test_nothing_above_the_data_directory_is_touched(serve, data_dir):

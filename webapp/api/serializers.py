@@ -74,7 +74,8 @@ class UploadSerializer(LogSerializer):
     region = serializers.CharField(max_length=PLACE_CHARS, required=False, default="", allow_blank=True)
     zone = serializers.CharField(max_length=PLACE_CHARS, required=False, default="", allow_blank=True)
     notes = serializers.CharField(max_length=5000, required=False, default="", allow_blank=True)
-    embargo_until = EmbargoField(required=False, default=None)
+    # Which moment may be stated depends on the bytes: the one door judges it.
+    embargo_until = serializers.DateTimeField(allow_null=True, required=False, default=None)
 
     def facts(self) -> Facts:
         """Return what the sender states."""

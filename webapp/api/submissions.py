@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
+from results.embargo import MomentError
 from results.evidence_store import StoreFullError
 from results.intake import Receipt, take_in
 from results.models import Run, Submission, SubmissionKey
@@ -79,7 +80,7 @@ class SubmissionList(ListAPIView[Submission]):
             "(stderr, command line, configuration, HDR files) are new, they are read again, with the facts as stated "
             "now. A log that was read keeps the companions it was read with: others answer 409. An embargo_until "
             "that comes with known bytes holds from now on; of what has been public it answers 409. A key names one "
-            "submission: with other bytes it answers 409."
+            "submission: with other bytes it answers 409, and with its own once more it moves no embargo."
         ),
         parameters=[OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER)],
         request={"multipart/form-data": UploadSerializer},
@@ -125,12 +126,13 @@ def _take_in(request: Request, upload: UploadSerializer) -> Receipt:
     try:
         with transaction.atomic():
             origin = Submission.Origin.API
-            receipt = take_in(
-                token.organisation, log, log.name, upload.facts(), origin, token.user, companions=upload.beside()
-            )
+            facts, beside = upload.facts(), upload.beside()
+            receipt = take_in(token.organisation, log, log.name, facts, origin, token.user, companions=beside, key=key)
             _bind_key(receipt.submission, key)
     except StoreFullError as error:
         raise StoreFullProblem from error
+    except MomentError as error:
+        raise ValidationError({"embargo_until": [str(error)]}) from error
     except ReviewRefusedError as refusal:
         raise RefusedProblem(str(refusal)) from refusal
     return receipt

@@ -14,8 +14,10 @@ from runners.campaigns.outcome import Result
 from runners.campaigns.terms import Terms
 from runners.health import told_at
 from runners.models import HAS_WRITTEN, Device, Dispatch, Host
+from runners.orders import YCSB
 from runners.out_of_service import out_of_service
-from runners.refused_ahead import SIGNATURE, in_service_since, is_listed, last_identified
+from runners.refused_ahead import in_service_since, is_listed, last_identified
+from runners.signatures import is_told, signature_of
 from runners.states import State
 from webapp.templatetags.units import counted, duration, moment
 
@@ -55,11 +57,13 @@ def is_content_known(device: Device) -> bool:
 
     Since it was bound or taken back into service a run of the register has written there, which a person has ordered;
     or it is a plain file, which is bound only when empty. A run has started before drivetest looks at the drive: one
-    that was refused then has written nothing there, and its log holds the refusal alone.
+    that was refused then has written nothing there, and its log holds the refusal alone. Of a sweep the lines are its
+    client's: it has written over the drive only where a stage was begun that formats or wipes it.
     """
     if _is_plain_file(device.drive_key, device.identity):
         return True
-    since = Dispatch.objects.filter(HAS_WRITTEN, drive_key=device.drive_key, started_at__gte=in_service_since(device))
+    wrote_there = HAS_WRITTEN & (~Q(recipe=YCSB) | Q(resets_drive_at__isnull=False))
+    since = Dispatch.objects.filter(wrote_there, drive_key=device.drive_key, started_at__gte=in_service_since(device))
     return since.exclude(Q(state=State.REFUSED) | Q(exit_status=exits.REFUSED)).exists()
 
 
@@ -68,9 +72,9 @@ def _is_plain_file(drive_key: str, document: Mapping[str, Any]) -> bool:
 
 
 def _of_data(host: Host, path: str, document: Mapping[str, Any], as_told: str, is_known: bool) -> list[Caution]:
-    if document.get(SIGNATURE):
-        return [Caution("holds data", f"{path} holds {document[SIGNATURE]}, {as_told}. {_way_with_data(host)}")]
-    if SIGNATURE not in document:
+    if signature := signature_of(document):
+        return [Caution("holds data", f"{path} holds {signature}, {as_told}. {_way_with_data(host)}")]
+    if not is_told(document):
         return [
             Caution(
                 "data unknown",

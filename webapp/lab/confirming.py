@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from runners.campaigns.models import Campaign
 from runners.models import Dispatch
+from runners.states import State
 from webapp.accounts.requests import UserRequest
 
 
@@ -31,19 +32,39 @@ def ask(request: UserRequest, question: Question, **more: Any) -> HttpResponse:
     return render(request, "lab/confirm.html", {"question": question, "section": "lab"} | more)
 
 
+# What a yes does, in the state in which a dispatch stands; what has ended, and may be cancelled no more, has none.
+CANCELS = {
+    State.QUEUED: "Nothing of it was started. It is taken out of the queue.",
+    State.CLAIMED: "Nothing of it was started yet. A program that starts meanwhile is ended on the host.",
+    State.PREPARING: "It is being started. A program of it that runs by then is ended on the host; what that has "
+    "measured is not taken in.",
+    State.RUNNING: "Its program is ended on the host and cannot go on from there; what it has measured so far is not "
+    "taken in.",
+    State.COLLECTING: "Its program has ended, and its log is taken in all the same. Only where that cannot be is it "
+    "cancelled: the log then stays on the host.",
+    State.LOST: "It stays lost. A program of it that still runs is ended, and the drive is free once the host says "
+    "that nothing runs.",
+}
+ENDED = "It has ended: nothing is left to cancel."
+
+
 def of_cancel(dispatch: Dispatch) -> Question:
     """Return the question before a run is cancelled."""
     names = [dispatch.public_id]
     return Question(
         subject=dispatch.public_id,
         words="Cancel this run?",
-        what_happens=f"{_where(dispatch)}, is {dispatch.state}. Its program is ended on the host and cannot go on from "
-        "there; what it has measured so far is not taken in.",
+        what_happens=f"{_where(dispatch)}, is {dispatch.state}. {_what_a_cancel_does(dispatch)}",
         button="Cancel this run",
         deed=reverse("dispatch-cancel", args=names),
         back=reverse("dispatch-detail", args=names),
-        back_words="Leave it running",
+        back_words="Leave it",
     )
+
+
+def _what_a_cancel_does(dispatch: Dispatch) -> str:
+    is_freed = dispatch.state == State.LOST and dispatch.ended_at is not None
+    return ENDED if is_freed else CANCELS.get(State(dispatch.state), ENDED)
 
 
 def of_retry(dispatch: Dispatch) -> Question:

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from runners.models import Device
-from runners.recipes.act_config import DESTROY
-from runners.refused_ahead import SIGNATURE, last_identified
+from runners.refused_ahead import last_identified
 from runners.safety import may_be_told_to_destroy
+from runners.signatures import DESTROY, is_told, signature_of
 from webapp.lab.cautions import cautions_of, is_content_known
 
-LABEL_FIELD, SHOWN_FIELD = "typed_label", "shown_signature"
+LABEL_FIELD, SHOWN_FIELD, PLACE_FIELD = "typed_label", "shown_signature", "shown_place"
 
 
 def asked_of(device: Device) -> dict[str, Any]:
@@ -19,6 +19,7 @@ def asked_of(device: Device) -> dict[str, Any]:
     return {
         "device": device,
         "shown_signature": shown,
+        "shown_place": _place(device),
         "cautions": cautions_of(device),
         "must_type_label": must_type_label(device),
         "is_wiped_at_host": not may_be_told_to_destroy(device),
@@ -28,28 +29,37 @@ def asked_of(device: Device) -> dict[str, Any]:
 def must_type_label(device: Device) -> bool:
     """Tell whether an order needs the device's label typed: data was recognised on it, or nobody knows that none is."""
     document, _ = last_identified(device)
-    return SIGNATURE not in document or document[SIGNATURE] is not None or not is_content_known(device)
+    return not is_told(document) or bool(signature_of(document)) or not is_content_known(device)
 
 
 def consented(device: Device, posted: Mapping[str, str], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an order's options with the consent that a page sent: the data that it showed is written over.
+    """Return an order's options with the consent that a page sent: the data that it showed is written over, no other.
 
     Only what is recognised has such a consent: where nobody told what a drive holds, drivetest refuses what it finds.
-    Raises ValueError where the drive holds something else than the page showed, or its label was not typed.
+    Raises ValueError where the drive holds something else than the page showed, where the device is another part of its
+    drive by now, and where its label was not typed.
     """
     holds, shown = _signature(device), posted.get(SHOWN_FIELD, "")
     if holds != shown:
         raise ValueError(f"{device.path} holds {_words(holds)} by now; the page said {_words(shown)}; look again")
-    typed = posted.get(LABEL_FIELD, "").strip()
-    if must_type_label(device) and typed != device.label.strip():
+    must_type, typed = must_type_label(device), posted.get(LABEL_FIELD, "").strip()
+    # All partitions and namespaces of a drive are one device here: which one was shown goes with the label.
+    if must_type and (place := posted.get(PLACE_FIELD, "")) != _place(device):
+        raise ValueError(f"{device.label} is {_place(device)} by now; the page said {place or 'nothing'}; look again")
+    if must_type and typed != device.label.strip():
         raise ValueError(f"expected the device's label, {device.label}, typed to confirm; got {typed or 'nothing'}")
-    return {**options, DESTROY: True} if holds and may_be_told_to_destroy(device) else dict(options)
+    return {**options, DESTROY: holds} if holds and may_be_told_to_destroy(device) else dict(options)
+
+
+def _place(device: Device) -> str:
+    """Return which part of its drive a device is, for a form to send back."""
+    return f"{device.path} of {device.size_bytes} bytes"
 
 
 def _signature(device: Device) -> str:
     """Return what was recognised on a drive, as its host told last; empty for nothing, and where it did not tell."""
     document, _ = last_identified(device)
-    return document.get(SIGNATURE) or ""
+    return signature_of(document)
 
 
 def _words(signature: str) -> str:

@@ -12,7 +12,7 @@ from runners.errors import HostError
 from runners.hosts import connect
 from runners.hosts.protocol import Identity
 from runners.models import Device, Host
-from runners.orders import bind
+from runners.orders import DeviceInUseError, bind, objection_to_moving
 from runners.out_of_service import OutOfServiceError, retired_words
 from runners.plain_files import MIB_BYTES
 from runners.safety import objections_to_binding
@@ -65,6 +65,7 @@ def _show(request: UserRequest, host: Host, form: DeviceForm, identity: Identity
             host, identity.path, identity.drive_key, identity.document, is_in_use=is_in_use
         ),
         "known": known,
+        "stays_where_it_is": objection_to_moving(known, identity) if known else "",
         "is_renaming": known is not None and known.label != label,
         "form": BindForm(initial=asked),
         "section": "lab",
@@ -92,7 +93,7 @@ def bind_found(request: UserRequest, name: str) -> HttpResponse:
         return redirect("lab-device-find", name)
     try:
         _bind_same(request, host, form)
-    except (HostError, OutOfServiceError) as error:
+    except (HostError, OutOfServiceError, DeviceInUseError) as error:
         messages.error(request, f"Nothing was added: {error}")
     return redirect("lab")
 

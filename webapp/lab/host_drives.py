@@ -10,6 +10,7 @@ from runners.drive_keys import is_same_drive
 from runners.errors import HostError
 from runners.health import told_at
 from runners.hosts import connect
+from runners.hosts.local import parse_drives
 from runners.hosts.protocol import FoundDrive
 from runners.models import Device, Host
 from runners.refused_ahead import is_listed
@@ -27,6 +28,11 @@ class ShownDrive:
     found: FoundDrive
     device: Device | None
     is_listed: bool | None
+
+    @property
+    def is_device(self) -> bool:
+        """Tell whether what is bound is what stands at this path: all namespaces of a drive have its key."""
+        return self.device is not None and self.device.path == self.found.path
 
 
 @dataclass(frozen=True)
@@ -46,8 +52,10 @@ def drives_of(host: Host) -> HostDrives:
     found, told = host.health.get("found"), _told_at(host)
     if found is None or told is None:
         return HostDrives([], why_none=_why_not_known(host.health))
-    drives = [FoundDrive(**drive) for drive in found]
-    return HostDrives(_shown(host, drives), told, _age_s(told))
+    try:
+        return HostDrives(_shown(host, parse_drives({"drives": found})), told, _age_s(told))
+    except HostError as error:  # kept by an earlier version, which took what it was told
+        return HostDrives([], why_none=_not_listed(host, error))
 
 
 def _why_not_known(health: dict[str, Any]) -> str:
@@ -61,7 +69,11 @@ def _asked_now(host: Host) -> HostDrives:
     try:
         return HostDrives(_shown(host, connect(host).list_drives()), timezone.now())
     except HostError as error:
-        return HostDrives([], why_none=f"The drives of {host} cannot be listed: {error}")
+        return HostDrives([], why_none=_not_listed(host, error))
+
+
+def _not_listed(host: Host, error: HostError) -> str:
+    return f"The drives of {host} cannot be listed: {error}"
 
 
 def _age_s(told: datetime) -> int:

@@ -57,6 +57,8 @@ def place(request: UserRequest, name: str) -> HttpResponse:
 
 
 def _page(request: UserRequest, host: Host, place_form: PlaceForm) -> HttpResponse:
+    retirement, left = retirement_of(host), list(unkept(host))
+    named = retirement.details.get("given_up", []) if retirement else []
     context: dict[str, Any] = {
         "host": host,
         "is_ssh": host.kind == Host.Kind.SSH,
@@ -65,8 +67,10 @@ def _page(request: UserRequest, host: Host, place_form: PlaceForm) -> HttpRespon
         "told_at": health.told_at(host.health),
         "devices": host.devices.filter(retired_at=None).order_by("pk"),
         "retired_devices": host.devices.filter(retired_at__isnull=False).order_by("pk"),
-        "retirement": retirement_of(host),
-        "unkept": list(unkept(host)),
+        "retirement": retirement,
+        "unkept": left,
+        # Of a host that the register still reaches, its own machine say, what was given up is kept all the same.
+        "given_up": [dispatch.public_id for dispatch in left if dispatch.public_id in named],
         "host_drives": drives_of(host),
         "place_form": place_form,
         "section": "lab",

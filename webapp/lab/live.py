@@ -14,8 +14,8 @@ from runners.left_behind import what_was_kept, what_was_too_large
 from runners.models import Dispatch, Host
 from runners.orders import DECLARED, may_be_retried
 from runners.recipes import RECIPES
-from runners.recipes.act_config import DESTROY
 from runners.safety import may_certify
+from runners.signatures import DESTROY
 from runners.silence import silence_words, silent_for_s
 from runners.stages import begun_stages, run_dirs_of
 from runners.states import FINAL, State

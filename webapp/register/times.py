@@ -7,6 +7,7 @@ from typing import Any
 from results.exact_share import exact_share_pct
 from results.models import Histogram, Run, Verdict
 from results.rules.limits import Limit, is_count_within
+from results.seconds import is_withheld
 from webapp.register.marks import nearness_mark
 from webapp.register.run_page import STATISTIC_WORDS, Figure
 from webapp.templatetags import units
@@ -26,6 +27,7 @@ ROLE_WORDS = {
 }
 QUEUED = "They count from when a request was due, time in the program's queue included, as ACT up to 5.3 judged."
 NOT_COMPARED = "None of its histograms compares with other versions."
+WITHHELD = "Those of single devices are withheld with the log."
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class TimesView:
     compared: list[Figure]
     rows: list[HistogramRow]
     total: int
+    withheld_sentence: str
 
     @property
     def cut_sentence(self) -> str:
@@ -58,8 +61,13 @@ class TimesView:
 
 
 def times_view(run: Run, verdict: Verdict | None, limits: Sequence[Limit]) -> TimesView:
-    """Return which histogram of a run was judged, which one compares with other versions, and what each holds."""
-    histograms = run.histograms.defer("counts")
+    """Return which histogram of a run was judged, which one compares with other versions, and what each holds.
+
+    Those of single devices bear the names of these, which are withheld with the log.
+    """
+    every = run.histograms.defer("counts")
+    # Early readings told no device of a histogram: its name begins with the device's path.
+    histograms = every.filter(device="").exclude(name__contains="/") if is_withheld(run) else every
     document: Mapping[str, Any] = verdict.document if verdict else {}
     compared = document.get("compared")
     return TimesView(
@@ -68,6 +76,7 @@ def times_view(run: Run, verdict: Verdict | None, limits: Sequence[Limit]) -> Ti
         compared=_figures(compared["shares"], limits) if compared else [],
         rows=[_row(each, run) for each in histograms[:SHOWN_HISTOGRAMS]],
         total=histograms.count(),
+        withheld_sentence=WITHHELD if is_withheld(run) and histograms.count() < every.count() else "",
     )
 
 

@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from results.embargo import change_embargo, may_change_embargo
@@ -51,4 +52,6 @@ def embargo_sentence(submission: Submission) -> str:
     """Return what is said of an embargo on the submission's page; nothing of one that has ended."""
     if submission.embargo_until is None or not may_change_embargo(submission):
         return ""
+    if submission.embargo_until <= timezone.now() and not submission.runs.embargoed().exists():
+        return ""  # nothing was reviewed when it ended: what is published now is public at once
     return f"Under embargo: nothing of it is public before {units.moment(submission.embargo_until)}."

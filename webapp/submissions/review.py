@@ -67,7 +67,8 @@ def _create_product(request: UserRequest, submission: Submission) -> str:
 
 
 def _publish(request: UserRequest, submission: Submission) -> str:
-    warnings = grave_sentences(submission, submission.runs.all())
+    runs = submission.runs.select_related("reading__evidence").prefetch_related("findings")
+    warnings = grave_sentences(submission, runs)
     unticked = [sentence for sentence in warnings if sentence not in request.POST.getlist("in_spite_of")]
     if unticked and submission.submitted_by_id != request.user.pk and not submission.is_virtual:
         raise ReviewRefusedError(f"Not published. Tick each warning to publish in spite of it: {' '.join(unticked)}")

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from results.models import Run, Submission
+from results.seconds import is_withheld
 from webapp.templatetags import units
 
 GB_BYTES = 10**9
@@ -14,7 +15,8 @@ LEAST_PART, MOST_PART = Decimal("0.9"), Decimal("1.1")  # a drive sold as 960 GB
 def size_sentences(submission: Submission, runs: Iterable[Run]) -> list[str]:
     """Return a sentence for each size of the logs' devices that is not the capacity stated; partitions are told too.
 
-    A smaller device may be over-provisioned: what the submission says of that is taken off the capacity.
+    A smaller device may be over-provisioned: what the submission says of that is taken off the capacity. Of a withheld
+    log nothing is said: its devices are withheld with it.
     """
     capacity_gb = submission.product.capacity_gb if submission.product else submission.capacity_gb
     if not capacity_gb:
@@ -31,7 +33,8 @@ def size_sentences(submission: Submission, runs: Iterable[Run]) -> list[str]:
 
 def _names_by_size(runs: Iterable[Run]) -> dict[int, list[str]]:
     """Return the devices of all runs by their size, each once, where it is told."""
-    devices = {(each["name"], each["size_bytes"]) for run in runs for each in run.facts.get("devices", [])}
+    told = [run for run in runs if not is_withheld(run)]
+    devices = {(each["name"], each["size_bytes"]) for run in told for each in run.facts.get("devices", [])}
     found: dict[int, list[str]] = {}
     for name, size_bytes in sorted(devices, key=str):
         if size_bytes:

@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from results.embargo import MomentError
 from results.evidence_store import StoreFullError
 from results.identity import identity_of
 from results.ingest import YCSB
@@ -82,7 +83,7 @@ def _take_in(request: UserRequest, form: SubmissionForm) -> HttpResponse:
         return _show_form(request, form, 507)
     except ReviewRefusedError as refusal:
         form.add_error("embargo_until", str(refusal))
-        return _show_form(request, form, 409)
+        return _show_form(request, form, 400 if isinstance(refusal, MomentError) else 409)
     if not receipt.is_new:
         known = READ_AGAIN if receipt.is_read_again else KNOWN_BYTES
         messages.info(request, f"{known} {MOVED}" if receipt.is_embargo_moved else known)

@@ -20,7 +20,10 @@ LOG_TAIL_LINES = 15
 
 @dataclass(frozen=True)
 class Program:
-    """What to run and how it ends. `death_signal` is what the kernel sends it when the supervisor dies."""
+    """What to run and how it ends. `death_signal` is what the kernel sends it when the supervisor dies.
+
+    `is_leaving` tells that it was told to end by somebody else and waits for whoever still uses it.
+    """
 
     name: str
     command: list[str]
@@ -30,6 +33,7 @@ class Program:
     environment: dict[str, str] = field(default_factory=dict)
     identity: str = "same"
     before_start: Callable[[], None] = lambda: None
+    is_leaving: Callable[[], bool] = lambda: False
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,7 @@ class Child:
         self.process: subprocess.Popen[bytes] | None = None
         self.pause_s = FIRST_PAUSE_S
         self.started_at = self.start_again_at = 0.0
+        self.is_hurried = False
 
     def start(self) -> None:
         """Start the process once every process of an earlier one has ended.
@@ -67,7 +72,7 @@ class Child:
             self.process = self._spawn(fd)
         finally:
             os.close(fd)  # from here on the child alone holds it
-        self.started_at = time.monotonic()
+        self.started_at, self.is_hurried = time.monotonic(), False
 
     def has_ended(self) -> bool:
         """Tell whether the process is gone; what it left in its session is then ended too."""
@@ -86,7 +91,7 @@ class Child:
         if self.process is None:
             return self._start_again() if now >= self.start_again_at else ""
         if not self.has_ended():
-            return ""
+            return self._hurry()
         return self._plan_start(now)
 
     def stop(self) -> None:
@@ -125,6 +130,14 @@ class Child:
                 start_new_session=True,  # Ctrl-C reaches the supervisor alone, which then stops all in order
                 pass_fds=[held_fd],
             )
+
+    def _hurry(self) -> str:
+        """End a process that is about to leave and takes nobody new meanwhile, so that it is started again."""
+        if self.is_hurried or self.process is None or not self.program.is_leaving():
+            return ""
+        self.is_hurried = True
+        self.process.send_signal(self.program.stop_signal)
+        return f"{self.program.name} was told to end by somebody else: its clients are not waited for"
 
     def _plan_start(self, now: float) -> str:
         if now - self.started_at > STEADY_AFTER_S:

@@ -11,8 +11,9 @@ from runners.campaigns.missing import missing_for_certificate
 from runners.campaigns.models import Campaign, CampaignEntry
 from runners.locks import hold_drive
 from runners.looks import look as dispatch_look
-from runners.models import Device, Dispatch
+from runners.models import Device, Dispatch, DriveState
 from runners.recipes import RECIPES
+from runners.signatures import DESTROY
 from runners.states import State
 from tests.runners.campaigns.lab import (
     SHORT,
@@ -61,11 +62,27 @@ def test_an_order_takes_over_what_the_campaign_was_started_with(campaign):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("options", [{}, {"i_know_this_destroys_data": True}])
+@pytest.mark.parametrize("options", [{}, {DESTROY: "a partition table"}])
 def test_consent_reaches_the_preparation_and_other_options_do_not(device, a_lab, staff, fake_prep, options):
     campaign = actions.start(device, a_lab, actions.Wanted(SHORT, options | {"report_interval_s": 5}), staff)
     look_at(campaign)
     assert (newest(campaign).recipe, newest(campaign).options) == ("prep", options)
+
+
+def test_the_consent_of_a_campaign_ends_where_nothing_is_recognised_any_more(device, a_lab, staff, fake_prep):
+    wanted = actions.Wanted(SHORT, {DESTROY: "a partition table", "report_interval_s": 5})
+    campaign = actions.start(device, a_lab, wanted, staff)
+    ordered = []
+    for signature in ("a partition table", None, "a partition table"):
+        look_at(campaign)
+        dispatch = newest(campaign)
+        ordered.append((dispatch.purpose, DESTROY in dispatch.options))
+        answer(dispatch, 30)
+        told = {"moment": "after", "drive_key": dispatch.drive_key, "document": {"signature": signature}}
+        DriveState.objects.create(dispatch=dispatch, **told)
+    look_at(campaign)
+    assert ordered == [("prep", True), ("screening", True), ("screening", False)]
+    assert newest(campaign).options == {"report_interval_s": 5}
 
 
 def test_an_end_says_which_full_length_runs_are_missing(campaign):

@@ -9,6 +9,7 @@ from django.utils import timezone
 from results import life, readings
 from results.certificates import attempts
 from results.models import Certificate, Run
+from results.review import create_product
 from runners.campaigns.actions import Wanted, start
 from runners.campaigns.ladder import rungs_of
 from runners.campaigns.looks import look_at_campaigns
@@ -96,6 +97,8 @@ def publish(db):
 
     def publish_all():
         for run in Run.objects.order_by("pk"):
+            if run.product_id is None:
+                create_product(run.submission, rita)  # the one there is, which is not public yet
             life.publish(run, rita)
         return list(Certificate.objects.all())
 

@@ -72,9 +72,19 @@ def test_all_answers_of_a_trip_tell_how_long_was_worked_at_them(ear, told, worke
     assert (ear.worked_s, ear.tells_work) == (pytest.approx(worked_s), tells)
 
 
+def test_what_was_worked_in_one_exchange_explains_no_silence_of_another(ear, clock):
+    """As a long log is fetched, piece by piece: the link is cut in one of many exchanges."""
+    for seconds, worked_ms in ((0.4, 390), (8, 400), (0.4, 390), (9, 9000)):
+        ear.asked()
+        clock(seconds)
+        ear.heard()
+        ear.has_worked(worked_ms)
+    assert ear.unexplained().length_s == pytest.approx(7.6)
+
+
 def test_what_was_heard_of_the_question_before_is_forgotten(ear, clock):
     clock(5)
     ear.heard()
     ear.has_worked(None)
     ear.begin()
-    assert (ear.longest, ear.first_at, ear.worked_s, ear.tells_work) == (None, None, 0, True)
+    assert (ear.unexplained(), ear.first_at, ear.worked_s, ear.tells_work) == (None, None, 0, True)

@@ -301,3 +301,10 @@ def test_a_list_of_drives_that_lacks_a_field_is_no_answer():
     assert parse_drives({"drives": [told | {"new": 1}]}) == [FoundDrive("/dev/sda", "scsi", "scsi:naa.5", 512)]
     with pytest.raises(HostSilentError, match=r"drivecert.drives/1"):
         parse_drives({"drives": [{"path": "/dev/sda"}]})
+
+
+@pytest.mark.parametrize(("field", "value"), [("drive_key", None), ("path", 5), ("size_bytes", "512"), ("model", 1)])
+def test_a_list_of_drives_with_a_field_of_another_type_is_no_answer(field, value):
+    told = asdict(FoundDrive("/dev/sda", "scsi", "scsi:naa.5", 512)) | {field: value}
+    with pytest.raises(HostSilentError, match=rf"drivecert.drives/1, got .* \({field}: {value!r}\)"):
+        parse_drives({"drives": [told]})

@@ -103,7 +103,7 @@ def test_data_of_others_is_left_alone_by_a_preparation_over_ssh_whoever_consents
     before = content_of(loop_drives, str(device))
     found = run_to_its_end(prep_ordered())
     assert (found.state, "ext" in found.reason) == (State.REFUSED, True)
-    consented = run_to_its_end(prep_ordered(i_know_this_destroys_data=True))
+    consented = run_to_its_end(prep_ordered(i_know_this_destroys_data="an ext2, ext3 or ext4 file system"))
     assert consented.state == State.REFUSED
     assert "--i-know-this-destroys-data" in consented.reason
     assert content_of(loop_drives, str(device)) == before

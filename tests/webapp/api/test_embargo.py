@@ -15,9 +15,9 @@ def minute(**ahead):
     return timezone.now().replace(second=0, microsecond=0) + timedelta(**ahead)
 
 
-def post(client, until):
+def post(client, until, **headers):
     log = SimpleUploadedFile("load.log", b"log")
-    return client.post("/api/v1/submissions/", {"log": log, "embargo_until": until})
+    return client.post("/api/v1/submissions/", {"log": log, "embargo_until": until}, headers=headers)
 
 
 def move(client, submission, until):
@@ -42,6 +42,7 @@ def test_a_moment_that_is_none_is_a_problem_of_its_field(script, until):
     answer = post(script, until)
     assert answer.status_code == 400
     assert [error["field"] for error in answer.json()["errors"]] == ["embargo_until"]
+    assert not Submission.objects.exists()
 
 
 def test_it_is_moved_and_ended(script, submission):
@@ -63,6 +64,19 @@ def test_known_bytes_with_another_moment_move_it(script, submission):
     assert (answer.status_code, answer.json()["embargo_until"]) == (200, f"{minute(days=4):%Y-%m-%dT%H:%M}:00Z")
 
 
+def test_a_request_tried_again_under_its_key_takes_back_no_later_moment(script):
+    first, later = minute(days=1), minute(days=2)
+    assert post(script, first.isoformat(), idempotency_key="night-1").status_code == 201
+    submission = Submission.objects.get()
+    move(script, submission, later.isoformat())
+    assert post(script, first.isoformat(), idempotency_key="night-1").status_code == 200
+    submission.refresh_from_db()
+    assert submission.embargo_until == later
+    post(script, first.isoformat(), idempotency_key="night-2")  # a new request states it anew
+    submission.refresh_from_db()
+    assert submission.embargo_until == first
+
+
 def test_known_bytes_that_were_public_take_no_moment(script, submission):
     product = Product.objects.create(slug="ex4", category="nvme-flash", vendor="Exemplar", model="EX4")
     Run.objects.create(
@@ -73,6 +87,15 @@ def test_known_bytes_that_were_public_take_no_moment(script, submission):
     assert f"These bytes are submission {submission.public_id} already." in refused.json()["detail"]
     submission.refresh_from_db()
     assert submission.embargo_until == minute(days=1)
+
+
+def test_known_bytes_may_state_their_moment_once_more_when_it_has_passed(script, submission):
+    passed = minute(minutes=-5)
+    Submission.objects.update(embargo_until=passed)
+    Run.objects.create(submission=submission, tier="reviewed", visibility="public", statistic="overall")
+    assert post(script, passed.isoformat()).status_code == 200
+    refused = post(script, (passed - timedelta(minutes=1)).isoformat())
+    assert (refused.status_code, [error["field"] for error in refused.json()["errors"]]) == (400, ["embargo_until"])
 
 
 def test_files_that_come_too_late_are_refused_and_the_moment_holds(script, submission):

@@ -58,7 +58,13 @@ def test_a_drive_in_use_is_said_not_to_have_been_looked_at(device, fake, lab_cli
 
 @pytest.mark.parametrize(
     ("identity", "told"),
-    [({"signature": None}, ["may hold data"]), (DATA, ["holds data"]), ({}, ["data unknown"])],
+    [
+        ({"signature": None}, ["may hold data"]),
+        (DATA, ["holds data"]),
+        ({}, ["data unknown"]),
+        ({"signature": None, "refusals": [{"id": "mounted", "sentence": "it is"}]}, ["data unknown"]),
+        ({"signature": None, "refusals": [{"id": "read-only", "sentence": "it is"}]}, ["may hold data"]),
+    ],
 )
 def test_data_on_a_drive_is_told_and_so_is_that_nobody_knows(device, identity, told):
     assert words(cautions_of(holding(device, **identity))) == told
@@ -71,6 +77,15 @@ def test_a_drive_that_a_run_has_written_since_it_was_bound_holds_nobody_else_s_d
     assert not must_type_label(device)
     bind(device.host, fake.drives[device.path], device.label, staff)
     assert words(cautions_of(device)) == ["may hold data"]
+    assert must_type_label(device)
+
+
+def test_nobody_knows_what_a_drive_in_use_holds_whatever_a_run_wrote_before(device, in_state):
+    dispatch = in_state(State.DONE, **WRITTEN, started_at=timezone.now())
+    assert cautions_of(device) == []
+    mounted = {"signature": None, "refusals": [{"id": "mounted", "sentence": "it is"}]}
+    DriveState.objects.create(dispatch=dispatch, moment="after", drive_key=device.drive_key, document=mounted)
+    assert words(cautions_of(device)) == ["data unknown"]
     assert must_type_label(device)
 
 
@@ -103,6 +118,8 @@ def test_a_drive_that_was_out_of_service_meanwhile_may_hold_data_of_others(devic
         (State.COLLECTING, {"log_bytes": 1, "exit_status": 2}, False),
         (State.REFUSED, {"log_bytes": 1}, False),
         (State.CANCELLED, {"log_bytes": 1}, True),
+        (State.DONE, {"log_bytes": 1, "recipe": "ycsb"}, False),
+        (State.DONE, {"log_bytes": 1, "recipe": "ycsb", "resets_drive_at": timezone.now()}, True),
     ],
 )
 def test_what_a_drive_holds_is_known_only_of_a_run_that_drivetest_let_write(device, in_state, state, columns, is_known):

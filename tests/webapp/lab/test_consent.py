@@ -7,19 +7,21 @@ from django.utils import timezone
 
 from runners.campaigns.models import Campaign
 from runners.models import Device, Dispatch, Host
-from runners.recipes.act_config import DESTROY
+from runners.signatures import DESTROY
 from runners.states import State
+from tests.runners.fake_host import DRIVE_BYTES
 from tests.runners.ssh_host import PINNED
 from tests.webapp.lab.programs import allow
 from tests.webapp.lab.test_cautions import DATA, EXT4, WRITTEN, holding
 from tests.webapp.lab.test_dispatches import ASKED
-from webapp.lab.consent import LABEL_FIELD, SHOWN_FIELD, must_type_label
+from webapp.lab.consent import LABEL_FIELD, PLACE_FIELD, SHOWN_FIELD, must_type_label
 
 pytestmark = pytest.mark.django_db
 
 LABEL = "fake drive"
 PAGES = ["", "order/", "campaign/", "ycsb/"]
 SWEEP = {"preset": "micron-7450-rocksdb", "client": "java"}
+PLACE = {PLACE_FIELD: f"/dev/fake0 of {DRIVE_BYTES} bytes"}
 BOX = {DESTROY: "on"}  # no form has it: whoever posts it consents to nothing
 
 
@@ -40,7 +42,7 @@ def ask(client, device, part, label="", shown=EXT4):
     if asked is None:
         form = client.get(address).context["form"]
         asked = {field.html_name: field.value() for field in form if field.value() is not None}
-    return client.post(address, asked | BOX | {LABEL_FIELD: label, SHOWN_FIELD: shown}, follow=True).text
+    return client.post(address, asked | BOX | PLACE | {LABEL_FIELD: label, SHOWN_FIELD: shown}, follow=True).text
 
 
 def ordered():
@@ -73,7 +75,17 @@ def test_a_drive_that_holds_data_is_written_over_only_with_its_label_typed(lab_c
         assert not ordered()
     ask(lab_client, device, part, LABEL)
     (made,) = ordered()
-    assert made.options[DESTROY] is True, "the label says so, and the host is told"
+    assert made.options[DESTROY] == EXT4, "the label says so of what was shown, and the host is told"
+
+
+@pytest.mark.parametrize("moved", [{"path": "/dev/fake0p4"}, {"size_bytes": DRIVE_BYTES + 512}])
+def test_a_label_typed_for_one_part_of_a_drive_is_none_for_another(lab_client, device, moved):
+    holding(device, **DATA)
+    shown = lab_client.get(f"/lab/devices/{device.pk}/order/").text
+    assert f'name="{PLACE_FIELD}" value="{PLACE[PLACE_FIELD]}"' in shown
+    Device.objects.update(**moved)
+    assert "look again" in ask(lab_client, device, "prepare/", LABEL)
+    assert not ordered()
 
 
 def test_a_drive_that_was_wiped_since_the_page_is_looked_at_again(lab_client, device):
@@ -113,8 +125,8 @@ def test_an_order_made_again_asks_for_the_consent_to_what_lies_there_now(lab_cli
     holding(device, **DATA)
     address = f"/lab/dispatches/{old.public_id}/retry/"
     assert shown_on(lab_client.get(f"{address}confirm/").text) == EXT4
-    for posted, why in ({}, "by now; the page said"), ({SHOWN_FIELD: EXT4}, "expected the device"):
+    for posted, why in ({}, "by now; the page said"), (PLACE | {SHOWN_FIELD: EXT4}, "expected the device"):
         assert why in lab_client.post(address, posted, follow=True).text
         assert Dispatch.objects.count() == 1
-    lab_client.post(address, {SHOWN_FIELD: EXT4, LABEL_FIELD: LABEL})
-    assert old.retry.options == {DESTROY: True}
+    lab_client.post(address, PLACE | {SHOWN_FIELD: EXT4, LABEL_FIELD: LABEL})
+    assert old.retry.options == {DESTROY: EXT4}

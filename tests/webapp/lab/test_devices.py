@@ -1,9 +1,11 @@
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from results.models import Event
 from runners.models import Device, Host
+from runners.orders import Order, order
 from tests.runners.ssh_host import ssh_host
 from webapp.lab.forms import DeviceForm
 
@@ -108,6 +110,20 @@ def test_a_drive_that_is_bound_keeps_its_label_when_its_path_is_taken_anew(found
     assert again.context["form"].initial["label"] == "bench 3"
     assert "Adding it again takes its path and size anew" in again.text
     assert "is added" in lab_client.post(BIND, dict(again.context["form"].initial), follow=True).text
+
+
+def test_a_bound_drive_keeps_its_path_while_something_is_ordered_on_it(found, lab_client, a_lab, staff):
+    _, shown = found
+    lab_client.post(BIND, shown)
+    device = Device.objects.get()
+    order(device, a_lab, Order(Decimal(1), 60, 10), staff)
+    link = Path(shown["path"]).with_name("link.img")
+    link.symlink_to(shown["path"])
+    looked_at = lab_client.post(FIND, {"path": link}).text
+    assert f"cannot become {link} of" in looked_at
+    assert "Add this device" not in looked_at
+    assert "Nothing was added: drive.img on local is" in lab_client.post(BIND, shown | {"path": link}, follow=True).text
+    assert Device.objects.get().path == device.path
 
 
 def test_data_that_is_recognised_is_told_before_the_device_is_added(found, lab_client):

@@ -314,6 +314,30 @@ def test_a_cancel_is_asked_once_on_a_page_of_its_own(lab_client, dispatch):
     assert dispatch.cancel_requested_at is None
 
 
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        (State.QUEUED, "Nothing of it was started. It is taken out of the queue."),
+        (State.CLAIMED, "Nothing of it was started yet."),
+        (State.PREPARING, "It is being started."),
+        (State.RUNNING, "Its program is ended on the host and cannot go on from there"),
+        (State.COLLECTING, "Its program has ended, and its log is taken in all the same."),
+        (State.LOST, "It stays lost."),
+        (State.DONE, "It has ended: nothing is left to cancel."),
+    ],
+)
+def test_the_question_before_a_cancel_says_what_a_yes_does_now(lab_client, in_state, state, told):
+    dispatch = in_state(state)
+    asked = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/cancel/confirm/").text
+    assert f"is {state}. {told}" in asked
+    assert ("Its program is ended" in asked) is (state is State.RUNNING)
+
+
+def test_a_lost_run_that_is_known_to_have_ended_has_nothing_to_cancel(lab_client, in_state):
+    dispatch = in_state(State.LOST, ended_at=timezone.now())
+    assert "nothing is left to cancel" in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/cancel/confirm/").text
+
+
 def test_the_reason_of_a_cancel_stands_in_the_history_with_who_asked(lab_client, dispatch, staff):
     lab_client.post(f"/lab/dispatches/{dispatch.public_id}/cancel/", {"reason": " wrong\0 drive " + "x" * 600})
     text = page(lab_client, dispatch).text

@@ -124,6 +124,15 @@ def test_a_drive_that_an_earlier_drivetest_names_is_shown_as_what_it_is_bound_as
     assert "not listed" not in row
 
 
+def test_a_second_namespace_of_a_bound_drive_is_not_shown_as_the_device(lab_client, staff):
+    found = [asdict(FoundDrive(f"/dev/nvme0n{number}", "nvme", "nvme:M:S1", 2**40)) for number in (1, 2)]
+    host = ssh_host(health=HEALTH | {"found": found})
+    bind(host, Identity("/dev/nvme0n2", "nvme", "nvme:M:S1", 2**40), "bench 3", staff)
+    first, second = rows_of(lab_client.get("/lab/hosts/lab-1/").text)
+    assert first.endswith("bench 3 at /dev/nvme0n2 Identify")
+    assert second.endswith("bench 3")
+
+
 def test_a_register_s_own_host_that_is_another_machine_is_named(lab_client):
     Host.objects.create(name="local", kind="local", machine_id="another")
     page = html.unescape(lab_client.get("/lab/hosts/local/").text)
@@ -198,3 +207,8 @@ def test_the_drives_of_this_machine_are_asked_for_when_the_page_is_opened(lab_cl
     page = lab_client.get("/lab/hosts/local/devices/add/").text
     assert "as it tells now" in page
     assert 'aria-label="Identify /dev/vdb"' in page
+
+
+def test_drives_that_an_earlier_version_kept_unchecked_do_not_break_the_page(lab_client):
+    ssh_host(health=HEALTH | {"found": [FOUND[0] | {"drive_key": None}]}, checked_at=timezone.now())
+    assert "The drives of lab-1 cannot be listed: " in lab_client.get("/lab/hosts/lab-1/").text

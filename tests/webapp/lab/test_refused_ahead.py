@@ -67,7 +67,15 @@ def test_data_that_a_host_over_ssh_told_of_is_not_ordered_over_whatever_is_typed
     over_ssh(device, drives=["file:lab1:8:5"])
     Device.objects.update(identity={"signature": "ext4"})
     said, is_ordered = ordered(
-        lab_client, device, "order/", ASKED | {"typed_label": "fake drive", "shown_signature": "ext4"}
+        lab_client,
+        device,
+        "order/",
+        ASKED
+        | {
+            "typed_label": "fake drive",
+            "shown_signature": "ext4",
+            "shown_place": f"{device.path} of {device.size_bytes} bytes",
+        },
     )
     assert "refuses to write over it. Its operator wipes it there" in said
     assert not is_ordered

@@ -6,6 +6,7 @@ from runners.retiring import retire_device, retire_host
 from runners.states import State
 from tests.runners.lab import see
 from tests.runners.ssh_host import HEALTH, PINNED, ssh_host
+from tests.runners.test_run_dirs import KEPT_S, age, remove
 
 pytestmark = pytest.mark.django_db
 WHY = {"reason": "sent back"}
@@ -75,6 +76,17 @@ def test_the_page_of_a_host_asks_whether_what_is_left_there_is_given_up(lab_clie
     assert "is not kept here yet" in lab_client.post(f"{address}retire/", WHY, follow=True).text
     lab_client.post(f"{address}retire/", WHY | {"gives_up_what_is_there": "yes"})
     assert Host.objects.get().retired_at
+
+
+def test_what_was_given_up_and_is_kept_all_the_same_is_no_more_listed(lab_client, running, connect, staff, settings):
+    cancel(running, staff)
+    assert see(running, connect) == State.CANCELLED
+    retire_host(running.device.host, staff, "scrapped", gives_up_what_is_there=True)
+    told = f"not kept here, what these left there: {running}."
+    assert told in lab_client.get("/lab/hosts/local/").text
+    settings.RUN_DIR_RETENTION_S = KEPT_S
+    assert remove(age(running), connect)
+    assert told not in lab_client.get("/lab/hosts/local/").text
 
 
 def test_a_device_of_a_retired_host_takes_no_order(lab_client, device, staff):

@@ -1,12 +1,16 @@
 """Of a withheld log its own words are nowhere: configuration, devices, last line, properties, command line."""
 
+import re
+
 import pytest
 
-from results.models import Evidence, Run, YcsbRun
+from results.history import about, tell
+from results.models import Evidence, Histogram, Run, YcsbRun
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
 
 pytestmark = pytest.mark.django_db
 LAST_WORDS = "ERROR: lag is 47 sec"
+OF_A_DEVICE = {"ordinal": 1, "unit": "ms", "role": "reads-of-device", "ops_count": 9, "counts": []}
 
 
 def withhold(run):
@@ -16,18 +20,62 @@ def withhold(run):
 
 @pytest.fixture
 def run(make_log_run):
-    return make_log_run(facts=SLOW_DISK_FACTS | {"stop": {"kind": "lag", "line": 9, "text": LAST_WORDS}})
+    run = make_log_run(facts=SLOW_DISK_FACTS | {"stop": {"kind": "lag", "line": 9, "text": LAST_WORDS}})
+    Histogram.objects.create(run=run, name="/dev/zram1-reads", device="/dev/zram1", **OF_A_DEVICE)
+    return run
 
 
 def test_a_run_shows_what_its_log_says_until_it_is_withheld(client, run):
-    words = ("/dev/loop4", "service-threads", "1536 ... 1536", LAST_WORDS)
+    words = ("/dev/loop4", "/dev/zram1", "service-threads", "1536 ... 1536", LAST_WORDS)
     shown = client.get(f"/runs/{run.public_id}/").text
     withheld = client.get(f"/runs/{withhold(run).public_id}/").text
     for word in words:
         assert word in shown
         assert word not in withheld
     assert "Withheld with the log." in withheld
+    assert "Those of single devices are withheld with the log." in withheld
     assert "5.83" in withheld  # the figures that were published stay
+
+
+def test_histograms_of_an_early_reading_that_told_no_device_go_by_their_names(client, run):
+    run.histograms.update(device="", role="")
+    page = client.get(f"/runs/{withhold(run).public_id}/").text
+    assert "/dev/zram1" not in page
+    assert '<th scope="row" class="mono">reads</th>' in page
+
+
+def test_no_link_leads_to_slices_that_are_withheld(client, run):
+    links = re.compile(r'<a[^>]* href="/runs/[^"]*/slices/\d+/')
+    assert len(links.findall(client.get(f"/runs/{run.public_id}/").text)) > 10
+    assert client.get(f"/runs/{withhold(run).public_id}/slices/1/").status_code == 451
+    assert links.findall(client.get(f"/runs/{run.public_id}/").text) == []
+
+
+def test_a_comparison_takes_no_condition_out_of_its_configuration(client, make_log_run):
+    config = [["defrag-lwm-pct", "47"], ["large-block-op-kbytes", "512"], ["replication-factor", "3"]]
+    told = {"config": config, "record_bytes": 4711, "arrivals": "lockstep", "service_threads": 17}
+    run, other = (make_log_run(facts=SLOW_DISK_FACTS | told | {"asked_duration_s": 40}) for _ in range(2))
+    address = f"/compare/?run={run.public_id}&run={other.public_id}&format=json"
+
+    def conditions():
+        return {row["name"]: row["values"] for row in client.get(address).json()["conditions"]}
+
+    own = ("record_bytes", "large_block_bytes", "defrag_lwm_pct", "replication_factor", "arrivals", "requests_together")
+    before = conditions()
+    assert "not stated" not in [value for name in own for value in before[name]]
+    withhold(run)
+    after = conditions()
+    assert [after[name] for name in own] == [["not stated", before[name][1]] for name in own]
+    assert after["asked_duration_s"] == before["asked_duration_s"]  # which its own page tells as well
+
+
+def test_warnings_that_a_reviewer_accepted_name_none_of_its_devices(client, run):
+    tell(None, "run-published", about(run), "", {"after": "public", "in_spite_of": ["/dev/zram1 is no drive."]})
+    address = f"/api/v1/runs/{run.public_id}/"
+    assert "/dev/zram1" in client.get(address).text
+    withhold(run)
+    (event,) = client.get(address).json()["history"]
+    assert event["details"] == {"after": "public"}
 
 
 def test_a_run_of_ycsb_shows_neither_its_properties_nor_its_command_line(client, make_log_run):

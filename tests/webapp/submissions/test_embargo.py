@@ -114,6 +114,22 @@ def test_the_same_log_sent_again_with_another_moment_moves_it_and_says_so(as_use
     assert "The embargo is as stated now." not in send(as_user(vera), typed(minute(days=2))).text
 
 
+def test_the_same_log_sent_again_with_its_moment_when_that_has_passed_is_no_complaint(as_user, vera, submission):
+    passed = minute(minutes=-5)
+    Submission.objects.update(embargo_until=passed)
+    answer = send(as_user(vera), typed(passed))
+    assert (answer.status_code, "These bytes were submitted before." in answer.text) == (200, True)
+    assert "Expected a moment after now" in send(as_user(vera), typed(passed - timedelta(minutes=1))).text
+
+
+def test_an_embargo_that_has_ended_is_said_of_nothing_but_what_it_still_holds_back(as_user, vera, reviewed):
+    client, said = as_user(vera), "nothing of it is public before"
+    Submission.objects.update(embargo_until=minute(minutes=-5))
+    assert said in client.get(f"/submissions/{reviewed.public_id}/").text  # reviewed, and not disclosed yet
+    reviewed.runs.update(visibility="unreviewed")
+    assert said not in client.get(f"/submissions/{reviewed.public_id}/").text
+
+
 def test_a_moment_for_a_log_that_was_public_keeps_the_form_and_says_why(as_user, vera, reviewed):
     move(as_user(vera), reviewed, "")
     answer = send(as_user(vera), typed(minute(days=2)))
@@ -124,9 +140,10 @@ def test_a_moment_for_a_log_that_was_public_keeps_the_form_and_says_why(as_user,
 
 
 def test_the_owners_read_every_moment_in_the_history_and_a_holder_of_the_link_has_none(as_user, client, vera, reviewed):
-    move(as_user(vera), reviewed, typed(minute(days=3)))
+    later = minute(days=3)
+    move(as_user(vera), reviewed, typed(later))
     page = as_user(vera).get(f"/submissions/{reviewed.public_id}/").text
-    moved = f"{units.moment(reviewed.embargo_until)} -> {units.moment(minute(days=3))}"
+    moved = f"{units.moment(reviewed.embargo_until)} -> {units.moment(later)}"
     changed = f"<b>Submission embargo changed</b> by its organisation, <bdi>{moved}</bdi>"
     assert changed in page.replace("&gt;", ">")
     assert f"Run {reviewed.runs.get().public_id} reviewed, under embargo" in page

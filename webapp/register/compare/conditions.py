@@ -10,6 +10,7 @@ from typing import Any
 from results.ingest import YCSB
 from results.models import Run, Tier
 from results.rules.comparability import ActConditions, SweepConditions, requests_together
+from results.seconds import is_withheld
 from results.sweep_key import is_of_the_load
 from results.withheld_beside import told_beside, ycsb_told
 from webapp.register.compare.published import as_one_drive, time_of_version
@@ -19,6 +20,7 @@ SWITCH = {"yes": True, "no": False}
 # Told by conditions of their own; the hash is over all other properties.
 TOLD_APART = frozenset({"requestdistribution", "fieldcount", "fieldlength"})
 PROPORTION = "proportion"
+SHOWN_ANYWAY = ("asked_duration_s", "generator")  # as the set-up on the page of a run whose log is withheld
 # Conditions that the key of a load does not hold: outputs of YCSB tell nothing of them.
 BESIDE_THE_LOAD = (
     "host", "is_defrag_active", "fill_pct", "index_placement", "pending_limit", "devices_per_drive",
@@ -37,7 +39,8 @@ def act_conditions(run: Run) -> ActConditions:
     if run.tier == Tier.PUBLISHED:
         asked: dict[str, Any] = {"asked_duration_s": run.duration_s, "compress_pct": run.compress_pct}
         return ActConditions(**_of_any(run) | as_one_drive(run), **asked, time=time_of_version(run.tool_version))
-    facts, config = run.facts, {str(name): str(value) for name, value in run.facts.get("config", [])}
+    facts = _facts_told(run)
+    config = {str(name): str(value) for name, value in facts.get("config", [])}
     has_config = bool(config)
     arrivals = facts.get("arrivals")
     return ActConditions(
@@ -61,6 +64,12 @@ def act_conditions(run: Run) -> ActConditions:
         commit_to_device=SWITCH.get(config.get("commit-to-device", "no" if has_config else "")),
         tomb_raider=SWITCH.get(config.get("tomb-raider", "no" if has_config else "")),
     )
+
+
+def _facts_told(run: Run) -> Mapping[str, Any]:
+    """Return a run's facts; of a withheld log none that its configuration tells."""
+    facts: Mapping[str, Any] = run.facts
+    return {name: facts[name] for name in SHOWN_ANYWAY if name in facts} if is_withheld(run) else facts
 
 
 def _of_any(run: Run) -> dict[str, Any]:

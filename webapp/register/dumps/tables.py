@@ -228,7 +228,7 @@ TABLES = (
         register.Event,
         _columns("at kind subject_type subject_id reason details"),
         _events,
-        told={"details": details_for_everyone},
+        told={"details": lambda details: told_of_text(details_for_everyone(details))},
     ),
     Table(
         "ycsb_runs",

@@ -15,6 +15,7 @@ from pyarrow import parquet
 
 from results import life
 from results.annotations import annotate
+from results.history import about, tell
 from results.models import Evidence, Run, Visibility
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
 from tests.webapp.register.test_side_file import TOLD
@@ -93,6 +94,7 @@ def test_serial_numbers_and_names_of_hosts_are_in_no_file(make_log_run):
     run = make_log_run(facts=facts)
     run.histograms.update(device=by_id)
     run.findings.update(sentence=f"{by_id}: too slow.")
+    tell(None, "run-published", about(run), "", {"in_spite_of": [f"{by_id} holds 2 TB."]})
     directory = write_dump()
     dump = shelf.read_dump(directory)
     told = json.dumps({table.name: list(read_rows(dump, table.name)) for table in TABLES})
