@@ -130,13 +130,13 @@ class Connections:
 
 
 class Door(asyncssh.SSHClient):
-    """Hears that a machine takes a connection, before it lets anybody in."""
+    """Hears that a connection is taken, before anybody is let in."""
 
     def __init__(self, ear: Ear) -> None:
         self._ear = ear
 
     def connection_made(self, conn: asyncssh.SSHClientConnection) -> None:
-        self._ear.heard()
+        self._ear.reached()
 
 
 async def _connect(address: Address, ear: Ear) -> asyncssh.SSHClientConnection:
