@@ -54,7 +54,7 @@ def stumbled(dispatch: Dispatch, error: Exception) -> None:
     """
     sentence = f"{type(error).__name__}: {error}"
     if dispatch.state == State.COLLECTING and dispatch.cancel_requested_at:
-        kept = f"cancelled while its log could not be taken in ({sentence}); the log is still on the host"
+        kept = f"its log could not be taken in ({sentence}), and is still on the host"
         move(dispatch, State.COLLECTING, State.CANCELLED, WORKER, kept)
         return
     note(dispatch, f"the register stumbled, trying again: {sentence}")
