@@ -117,7 +117,10 @@ def _meaning(dispatch: Dispatch, state: State) -> str:
 
 
 def version_of_dispatch(dispatch: Dispatch) -> str:
-    """Return the version of its live part: whatever that shows is in here."""
+    """Return the version of its live part: whatever that shows is in here, or comes with what is.
+
+    A look that keeps a state of the drive ends in a step or in another reason.
+    """
     shown = (
         "state",
         "reason",
