@@ -64,8 +64,26 @@ def _cut_words(dispatch: Dispatch, left: Mapping[str, Any]) -> str:
 
 def why_it_ended(dispatch: Dispatch, host: LabHost, exit_status: int | None, told: str = "") -> str:
     """Return the end of a program in words; of one that did not do its job, with what it said itself."""
+    if exit_status is None:
+        return _why_without_status(dispatch, host, told)
     if exit_status not in exits.DID_ITS_JOB:
         told = last_words(host, current_run(dispatch)) or told
     if exit_status == exits.REFUSED:
         told = exits.in_words_of_lab(told, may_consent=may_be_told_to_destroy(dispatch.device))
     return exits.reason(exit_status, told)
+
+
+def _why_without_status(dispatch: Dispatch, host: LabHost, told: str) -> str:
+    """Return the end of a program that left no status: by a signal, or seen by nobody. Its last words are no cause."""
+    run = current_run(dispatch)
+    cause = _unseen_cause(set(dispatch.boot_ids), set(host.boot_ids()))
+    end = exits.reason(None, told or host.status(run).reason, cause)
+    said = last_words(host, run)
+    return f"{end}; it said last: {said}" if said else end
+
+
+def _unseen_cause(known: set[str], now: set[str]) -> str:
+    """Return why nobody saw a program end, by the starts of its machines that it ran under and that are now."""
+    if not known or not now:
+        return exits.UNSEEN_CAUSE
+    return "killed" if known <= now else "the host was restarted"

@@ -5,6 +5,10 @@ FINISHED, REFUSED, IO_ERROR, CANNOT_KEEP_UP, INTERRUPTED, USAGE = 0, 2, 3, 4, 5,
 PROGRAM_FAILED = 1
 # What is kept of a stage whose program nobody saw end: no program ends with it.
 UNSEEN = -1
+# How a host begins what it says of a program without a status, where its monitor saw a signal end it, and where nobody
+# saw anything. Source: runners/drivetest/crates/detach/src/status.rs, ended, UNSEEN.
+BY_SIGNAL, BY_NOBODY = "ended by signal ", "nobody was left to see the end: "
+UNSEEN_CAUSE = "killed, or the host was restarted"
 
 REASONS: dict[int | None, str] = {
     FINISHED: "finished",
@@ -21,10 +25,15 @@ REASONS_OF_ALL: dict[int | None, str] = {**REASONS, PROGRAM_FAILED: "the program
 DID_ITS_JOB = frozenset({FINISHED, CANNOT_KEEP_UP})
 
 
-def reason(exit_status: int | None, told: str = "") -> str:
-    """Return the end of a program in words, with what the host adds; None: nobody saw it end (killed, rebooted)."""
+def reason(exit_status: int | None, told: str = "", cause: str = UNSEEN_CAUSE) -> str:
+    """Return the end of a program in words, with what the host adds; None: it left no status.
+
+    `cause` is what is known of an end that nobody saw. A signal that ended a program was seen: the host names it.
+    """
+    if exit_status in {None, UNSEEN} and told.startswith(BY_SIGNAL):
+        return told
     if exit_status in {None, UNSEEN}:
-        words = "ended without anybody to see it: killed, or the host was restarted"
+        words, told = f"ended without anybody to see it: {cause}", "" if told.startswith(BY_NOBODY) else told
     else:
         words = REASONS_OF_ALL.get(exit_status, f"ended with exit status {exit_status}, which drivetest does not use")
     return f"{words}: {told}" if told else words

@@ -22,6 +22,9 @@ EDGES = {
     "ms": ((1000, 1000, 0), (8000, 8000, 3), (64000, 64000, 6)),
 }
 
+# Source: runners/drivetest/crates/load/src/order.rs, warned.
+WARNING = "warning: "
+
 LABEL = re.compile(rb"^after (\d+) sec:$", re.MULTILINE)
 READS = re.compile(rb"^reads \((\d+) total\)\n((?: \(.*\n)*)", re.MULTILINE)
 BUCKET = re.compile(rb"\((\d+): (\d+)\)")
@@ -108,13 +111,17 @@ def tail(host: LabHost, run: str, log_bytes: int) -> list[str]:
 
 
 def last_words(host: LabHost, run: str) -> str:
-    """Return what the program said last on standard error; empty where it said nothing, or a power cut left zeros."""
+    """Return what the program said last on standard error; empty where it said nothing, or a power cut left zeros.
+
+    What it warns of before the load is no cause of its end.
+    """
     try:
         text = end_of(host, run, "stderr").decode("utf-8", "replace")
     except FileMissingError:
         return ""
-    lines = [line for line in (line.strip("\0 \t\r") for line in text.splitlines()) if line]
-    return storable(lines[-1]).removeprefix("drivetest: ") if lines else ""
+    lines = (line.strip("\0 \t\r").removeprefix("drivetest: ") for line in text.splitlines())
+    said = [line for line in lines if line and not line.startswith(WARNING)]
+    return storable(said[-1]) if said else ""
 
 
 def end_of(host: LabHost, run: str, file: str) -> bytes:

@@ -81,14 +81,14 @@ def _end_left_behind(dispatch: Dispatch, connect: Connect) -> None:
 
 def _queued(dispatch: Dispatch, connect: Connect) -> bool:
     if dispatch.cancel_requested_at:
-        return move(dispatch, State.QUEUED, State.CANCELLED, WORKER, "cancelled before it was claimed")
+        return move(dispatch, State.QUEUED, State.CANCELLED, WORKER, "it was not claimed yet")
     return claim(dispatch, connect)
 
 
 def _check(dispatch: Dispatch, host: LabHost) -> bool:
     """Claimed: ask what the path names now, before anything is written anywhere."""
     if dispatch.cancel_requested_at:
-        return move(dispatch, State.CLAIMED, State.CANCELLED, WORKER, "cancelled before anything was sent to the host")
+        return move(dispatch, State.CLAIMED, State.CANCELLED, WORKER, "nothing of it was sent to the host")
     objections = safety.objections_to_start(dispatch, look_up(dispatch.device, host))
     if objections:
         return move(dispatch, State.CLAIMED, State.REFUSED, WORKER, "; ".join(objections))
@@ -145,7 +145,7 @@ def _cancel_start(dispatch: Dispatch, host: LabHost) -> bool:
     if closed.state is Detached.RUNNING:
         return False
     never = was_never_started(closed)
-    said = "cancelled before the start" if never else "cancelled; its program was started, and has ended on the host"
+    said = "its program was not started" if never else "its program was started, and has ended on the host"
     return move(dispatch, State.PREPARING, State.CANCELLED, WORKER, said, is_never_started=never)
 
 
@@ -231,7 +231,7 @@ def _last_stage_ended(dispatch: Dispatch) -> bool:
     if dispatch.state != State.RUNNING:
         return False
     if dispatch.cancel_requested_at:
-        return move(dispatch, State.RUNNING, State.CANCELLED, WORKER, "cancelled; the programs have ended on the host")
+        return move(dispatch, State.RUNNING, State.CANCELLED, WORKER, "its programs have ended on the host")
     exit_status = exits.FINISHED if dispatch.exit_status is None else dispatch.exit_status
     reason = why_it_ended_badly(dispatch)
     return move(dispatch, State.RUNNING, State.COLLECTING, WORKER, reason, exit_status=exit_status)
@@ -241,7 +241,7 @@ def _ended(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> bool:
     if len(stages_of(dispatch)) > 1:
         return _stage_ended(dispatch, host, status)
     if dispatch.cancel_requested_at and exits.was_stopped(status.exit_status):
-        return move(dispatch, State.RUNNING, State.CANCELLED, WORKER, "cancelled; the program has ended on the host")
+        return move(dispatch, State.RUNNING, State.CANCELLED, WORKER, "its program has ended on the host")
     reason = why_it_ended(dispatch, host, status.exit_status, status.reason)
     reason += overdue_words(dispatch, status.exit_status)
     if status.log_bytes == 0:

@@ -1,7 +1,7 @@
 """What becomes of a dispatch whose host or register fails at a look, and the heartbeat of a look that went well."""
 
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -40,9 +40,8 @@ def failed_at_host(dispatch: Dispatch, error: HostError) -> bool:
         return move(dispatch, state, error.ends_in, WORKER, str(error))
     silent_since = dispatch.silent_since or timezone.now()
     if timezone.now() - silent_since >= timedelta(seconds=settings.HOST_SILENCE_S):
-        return move(
-            dispatch, state, State.LOST, WORKER, f"no answer since {silent_since:%Y-%m-%d %H:%M:%S} UTC: {error}"
-        )
+        since = min([silent_since, *map(datetime.fromisoformat, dispatch.silences.values())])
+        return move(dispatch, state, State.LOST, WORKER, f"no answer since {since:%Y-%m-%d %H:%M:%S} UTC: {error}")
     put_off(dispatch)
     note(dispatch, f"no answer, asking again: {error}")
     return False
@@ -55,7 +54,7 @@ def stumbled(dispatch: Dispatch, error: Exception) -> None:
     """
     sentence = f"{type(error).__name__}: {error}"
     if dispatch.state == State.COLLECTING and dispatch.cancel_requested_at:
-        kept = f"cancelled while its log could not be taken in ({sentence}); the log is still on the host"
+        kept = f"its log could not be taken in ({sentence}), and is still on the host"
         move(dispatch, State.COLLECTING, State.CANCELLED, WORKER, kept)
         return
     note(dispatch, f"the register stumbled, trying again: {sentence}")

@@ -157,7 +157,7 @@ def _confirm_cancel(campaign: Campaign) -> None:
         _note(campaign, f"a cancel was asked for; waits until the host has said that {left} has ended")
         return
     cancelled = {"state": Campaign.State.CANCELLED, "ended_at": timezone.now()}
-    _change(campaign, Kind.CANCELLED, "cancelled; nothing of it runs on the host", **cancelled)
+    _change(campaign, Kind.CANCELLED, "nothing of it runs on the host", **cancelled)
 
 
 def _change(campaign: Campaign, kind: str, reason: str, **columns: object) -> None:

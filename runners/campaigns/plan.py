@@ -132,7 +132,7 @@ def _confirm(terms: Terms, outcomes: Outcomes, ladder: search.Bracket) -> Run | 
     """Make the load test of the highest load, and its stress test once that has passed."""
     if ladder.passing is None:
         lowest = words.nx(terms.nx(ladder.failing or 1))
-        return Finish(End.NOTHING_PASSES, None, f"the drive fails at {lowest}, and no lower load is told apart")
+        return Finish(End.NOTHING_PASSES, None, f"the drive fails at {lowest}, and no step below {lowest} is tried")
     top = min(ladder.passing, terms.cap_units)
     loads, stresses = judged(outcomes, Purpose.LOAD, terms), judged(outcomes, Purpose.STRESS, terms)
     confirmed = {units: _is_confirmed(passes, stresses.get(units)) for units, passes in loads.items()}

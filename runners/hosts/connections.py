@@ -130,13 +130,13 @@ class Connections:
 
 
 class Door(asyncssh.SSHClient):
-    """Hears that a machine takes a connection, before it lets anybody in."""
+    """Hears that a connection is taken, before anybody is let in."""
 
     def __init__(self, ear: Ear) -> None:
         self._ear = ear
 
     def connection_made(self, conn: asyncssh.SSHClientConnection) -> None:
-        self._ear.heard()
+        self._ear.reached()
 
 
 async def _connect(address: Address, ear: Ear) -> asyncssh.SSHClientConnection:
@@ -183,13 +183,16 @@ def _silent(address: Address, error: Exception) -> HostSilentError:
     if isinstance(error, asyncssh.HostKeyNotVerifiable):
         return HostSilentError(
             f"{address.name}: {address.host} shows another host key than the one pinned at enrolment; "
-            "nothing was sent; find out why, and enrol the host again if it is the right machine"
+            "nothing was sent; find out why, and where it is the right machine, "
+            "pin it anew with manage.py add_host --replace"
         )
     return HostSilentError(f"{address.name}: {address.host} port {address.port}: {_words(error)}")
 
 
 def _words(error: Exception) -> str:
     """Return what went wrong as a person reads it, with what to look at."""
+    if isinstance(error, asyncssh.ConnectionLost):
+        return f"no session: {error}; see that the host is up and that its link holds"
     if not isinstance(error, OSError):
         return f"no session: {error}; see the host's set-up"
     # asyncio puts the address it tried in place of the system's words; a name that leads nowhere has a number below 0.

@@ -36,6 +36,7 @@ class Ear:
         self.last_at: datetime | None = None
         self.tells_work = True
         self._earlier: Silence | None = None
+        self._reached: tuple[float, datetime] | None = None
         self._begin_exchange()
 
     def asked(self) -> None:
@@ -50,15 +51,23 @@ class Ear:
 
     def heard(self) -> None:
         """Something came from the machine now."""
-        now_s, now = monotonic(), timezone.now()
+        self._heard_at(monotonic(), timezone.now())
+
+    def reached(self) -> None:
+        """A connection was taken now, by the machine or, while it is cut off, by a gateway: its key tells."""
+        self._reached = monotonic(), timezone.now()
+
+    def signed_in(self) -> None:
+        """The machine has let us in: it was there since it took the connection, however long that took."""
+        if self._reached:
+            self._heard_at(*self._reached)
+        self.last_at, self._since_s = timezone.now(), monotonic()
+
+    def _heard_at(self, now_s: float, now: datetime) -> None:
         length_s = now_s - self._since_s
         if self.longest is None or length_s > self.longest.length_s:
             self.longest = Silence(now - timedelta(seconds=length_s), length_s)
         self.first_at, self.last_at, self._since_s = self.first_at or now, now, now_s
-
-    def signed_in(self) -> None:
-        """The machine has let us in: it was there all the time that took, however long that was."""
-        self.last_at, self._since_s = timezone.now(), monotonic()
 
     def has_worked(self, worked_ms: int | None) -> None:
         """The machine says how long it worked at an answer; None where its program does not tell."""

@@ -120,7 +120,7 @@ def test_a_rebooted_host_fails_the_dispatch_with_all_its_bytes(there, running):
     there.reboot()
     look_until(running, lambda: running.state in FINAL)
     assert (running.state, running.pid) == (State.FAILED, pid)
-    assert "killed, or the host was restarted" in running.reason
+    assert "ended without anybody to see it: the host was restarted" in running.reason
     assert loads(there) == 0
     check_all_bytes_are_kept(there, running)
 

@@ -25,6 +25,7 @@ class Program:
     exit_status: int | None = None
     is_running: bool = True
     boot_id: str = ""
+    reason: str = ""
 
 
 class FetchedFile(io.BytesIO):
@@ -171,7 +172,7 @@ class FakeHost:
         state = Detached.RUNNING if program.is_running else Detached.ENDED
         log_bytes, side_bytes = (len(self.files.get(run, {}).get(file, b"")) for file in ("log", "side.jsonl"))
         boot_ids = (program.boot_id,) if program.boot_id else ()
-        told = {"log_bytes": log_bytes, "side_file_bytes": side_bytes, "boot_ids": boot_ids}
+        told = {"log_bytes": log_bytes, "side_file_bytes": side_bytes, "boot_ids": boot_ids, "reason": program.reason}
         return ProgramStatus(state, program.pid, program.generation, program.exit_status, **told)
 
     def _file(self, run, file):

@@ -52,6 +52,7 @@ def test_cancelled_is_written_only_when_the_host_says_that_nothing_runs(running,
     assert see(running, connect) == State.RUNNING
     fake.ignores_stop = False
     assert see(running, connect) == State.CANCELLED
+    assert running.reason == "its program has ended on the host"
     assert not Evidence.objects.exists()
     assert fake.files[running.public_id]["log"] == REAL_LOG
 

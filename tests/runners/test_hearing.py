@@ -1,5 +1,7 @@
 """Which machine gave no answer, and for how long: what a look hears of each machine of its dispatch."""
 
+import socket
+import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,11 +11,13 @@ from runners import hearing
 from runners.errors import FileMissingError, HostSilentError
 from runners.hearing import Hearing
 from runners.hosts.ear import Ear, Silence
+from runners.hosts.ssh import SshHost
 from runners.models import Dispatch, Host
 from runners.moves import move
 from runners.silence import silence_words, silent_for_s
 from runners.states import WORKER, State
 from tests.runners.fake_host import FakeHost
+from tests.runners.ssh_host import ssh_host
 
 pytestmark = pytest.mark.django_db
 RUN = "d-one"
@@ -22,6 +26,22 @@ RUN = "d-one"
 @pytest.fixture(autouse=True)
 def nothing_heard_before(monkeypatch):
     monkeypatch.setattr(hearing, "_last_answers", {})
+
+
+@pytest.fixture
+def gateway():
+    """The port of something that takes one connection and ends it without a word."""
+
+    def take_one():
+        connection, _ = listening.accept()
+        connection.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(20)
+        taking = threading.Thread(target=take_one)
+        taking.start()
+        yield listening.getsockname()[1]
+        taking.join()
 
 
 @pytest.fixture
@@ -114,6 +134,16 @@ def test_no_gap_begins_after_the_question_that_was_not_answered(on_two, machines
     machines["sender"].is_silent = True
     ask(on_two, "sender")
     assert datetime.fromisoformat(silent(on_two)["sender"]) <= timezone.now()
+
+
+def test_what_takes_a_connection_in_place_of_the_machine_is_no_answer_of_it(in_state, gateway):
+    """A gateway takes connections for a host that is cut off: the silence began before, with the last answer."""
+    answered_at = timezone.now() - timedelta(seconds=21)
+    dispatch = in_state(State.RUNNING, heartbeat_at=answered_at)
+    lab = ssh_host(address="127.0.0.1", port=gateway)
+    with pytest.raises(HostSilentError):
+        Hearing(dispatch, SshHost).connect(lab).status(RUN)
+    assert silent(dispatch) == {"lab-1": answered_at.isoformat()}
 
 
 @pytest.mark.parametrize(("state", "is_kept"), [(State.CLAIMED, False), (State.PREPARING, True), (State.LOST, False)])

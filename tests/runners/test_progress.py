@@ -133,6 +133,12 @@ def test_zeros_alone_are_no_words(content, words):
     assert last_words(host_with_stderr(content), "d-one") == words
 
 
+def test_a_warning_from_before_the_load_is_no_last_word():
+    warned = b"drivetest: warning: irqbalance does not run (irqbalance)\n"
+    assert last_words(host_with_stderr(warned), "d-one") == ""
+    assert last_words(host_with_stderr(b"drivetest: read failed\n" + warned), "d-one") == "read failed"
+
+
 @pytest.mark.parametrize("warning_bytes", [0, TAIL_BYTES - 5, TAIL_BYTES, 3 * TAIL_BYTES])
 def test_the_last_words_are_the_last_of_a_long_speech(warning_bytes):
     assert last_words(host_with_stderr(b"w" * warning_bytes + b"\nthe end\n"), "d-one") == "the end"

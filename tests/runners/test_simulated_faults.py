@@ -112,7 +112,7 @@ def test_a_silence_beyond_the_limit_is_lost_and_its_drive_stays_taken_until_the_
 def test_a_rebooted_host_fails_the_dispatch_and_its_log_is_kept(running, see, lab):
     lab.change("sim-0", "reboot")
     assert see(running) == State.FAILED
-    assert "killed, or the host was restarted" in running.reason
+    assert "ended without anybody to see it: the host was restarted" in running.reason
     assert kept_bytes(running) == len(host_bytes(lab, running.public_id))
 
 

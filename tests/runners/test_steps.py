@@ -166,6 +166,15 @@ def test_a_host_that_is_silent_for_too_long_loses_the_dispatch(in_state, connect
     assert "no answer" in dispatch.reason
 
 
+def test_a_lost_one_names_the_last_answer_not_the_look_that_failed(in_state, connect, fake):
+    failed_at = timezone.now() - timedelta(seconds=901)
+    last_answer = failed_at - timedelta(seconds=20)
+    dispatch = in_state(State.RUNNING, silent_since=failed_at, silences={"local": last_answer.isoformat()})
+    fake.is_silent = True
+    assert see(dispatch, connect) == State.LOST
+    assert f"no answer since {last_answer:%Y-%m-%d %H:%M:%S} UTC: " in dispatch.reason
+
+
 def test_a_host_that_answers_again_is_forgiven(running, connect, fake):
     fake.is_silent = True
     see(running, connect)

@@ -8,6 +8,7 @@ from django import forms
 from runners.campaigns.actions import EDITABLE, Wanted
 from runners.campaigns.looks import PREP
 from runners.campaigns.terms import STRESS_FACTOR, Terms
+from runners.campaigns.words import nx
 from runners.recipes import RECIPES
 from webapp.lab.forms import DAY_S, LEAST_LOAD, LONGEST_RUN_S, MOST_LOAD, SLICES_MAX, TOO_MUCH, FactsForm
 
@@ -125,11 +126,15 @@ class CampaignForm(EditableTermsForm, FactsForm):
         return with_prep
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a limit under which no load is left."""
+        """Refuse a limit under which no load is left, and a first load that would be run as another one."""
         cleaned = super().clean()
         max_nx, step_nx = cleaned.get("max_nx"), cleaned.get("resolution_nx")
         if max_nx and step_nx and max_nx < STRESS_FACTOR * step_nx:
             self.add_error("max_nx", f"Expected at least {STRESS_FACTOR * step_nx}x: a step and its stress test.")
+        start_nx = cleaned.get("start_nx")
+        if start_nx and step_nx and start_nx % step_nx:
+            expected = f"Expected a multiple of the step, {nx(step_nx)}; got {nx(start_nx)}"
+            self.add_error("start_nx", f"{expected}. Change one of the two.")
         return cleaned
 
     def wanted(self) -> Wanted:

@@ -9,6 +9,7 @@ from results.rules.limits import parse_limits
 from results.rules.loads import READS_PER_S
 from runners.campaigns.outcome import Purpose
 from runners.campaigns.words import named
+from runners.drive_states import begun_at
 from runners.gaps import seconds_of
 from runners.left_behind import what_was_kept, what_was_too_large
 from runners.models import Dispatch, Host
@@ -25,7 +26,7 @@ from webapp.lab.ycsb_form import YcsbForm
 
 # What a state means, for whoever waits.
 MEANINGS = {
-    State.QUEUED: "it waits for the drive",
+    State.QUEUED: "a worker looks at it next",
     State.CLAIMED: "the drive is held for it, and the host is asked what the drive is",
     State.PREPARING: "it is being started on the host",
     State.RUNNING: "its program runs on the host",
@@ -34,8 +35,15 @@ MEANINGS = {
     State.FAILED: "the run did not come to its end",
     State.REFUSED: "nothing was written to the drive",
     State.LOST: "the register no longer knows what became of it",
-    State.CANCELLED: "it was stopped as asked, or never started",
+    State.CANCELLED: "it was stopped as asked",
 }
+# What a queued one waits for, by what its reason tells (runners/claim.py).
+WAITS = (
+    ("drive busy", "it waits for the drive"),
+    (" gets no work: ", "it waits for the host"),
+    ("host busy", "it waits for the host"),
+    (" is paused; ", "it waits for its campaign"),
+)
 STARTING = "its program was started, and makes sure of the drive before it writes"
 # What a silence means for one that may be on its host.
 SILENT = {
@@ -101,13 +109,18 @@ def _meaning(dispatch: Dispatch, state: State) -> str:
         return f"{silence}; {SILENT[state]}"
     if dispatch.is_starting:
         return STARTING
-    if state is State.QUEUED and " gets no work: " in dispatch.reason:
-        return "it waits for the host"
+    if state is State.QUEUED:
+        return next((waits for told, waits in WAITS if told in dispatch.reason), MEANINGS[state])
+    if state is State.CANCELLED and (dispatch.is_never_started or begun_at(dispatch) is None):
+        return "it was never started"
     return MEANINGS[state]
 
 
 def version_of_dispatch(dispatch: Dispatch) -> str:
-    """Return the version of its live part: whatever that shows is in here."""
+    """Return the version of its live part: whatever that shows is in here, or comes with what is.
+
+    A look that keeps a state of the drive ends in a step or in another reason.
+    """
     shown = (
         "state",
         "reason",

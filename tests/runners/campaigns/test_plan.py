@@ -122,6 +122,7 @@ def test_a_lowered_limit_is_kept_at_once():
 def test_a_drive_that_passes_nothing_is_told_so():
     end, _ = climb(SMALL, steady(0))
     assert (end.end, end.nx) == (End.NOTHING_PASSES, None)
+    assert end.reason == "the drive fails at 1x, and no step below 1x is tried"
 
 
 def test_an_end_says_where_the_host_may_be_the_cause():

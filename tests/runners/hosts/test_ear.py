@@ -42,20 +42,27 @@ def test_what_passes_between_two_questions_is_no_silence(ear, clock):
 
 def test_to_sign_in_takes_its_time_and_is_no_silence(ear, clock):
     clock(0.5)
-    ear.heard()  # the machine takes the connection
+    ear.reached()
     clock(4)
     ear.signed_in()
     clock(0.3)
     ear.heard()
     assert ear.longest.length_s == 0.5
+    assert ear.first_at < ear.last_at
 
 
 def test_until_a_connection_is_taken_the_machine_is_waited_for(ear, clock):
     clock(7)
-    ear.heard()
+    ear.reached()
     ear.signed_in()
     assert ear.longest.length_s == 7
     assert (ear.longest.until - ear.longest.since).total_seconds() == 7
+
+
+def test_a_connection_that_is_taken_and_leads_to_no_session_is_no_answer(ear, clock):
+    clock(20)
+    ear.reached()
+    assert (ear.longest, ear.first_at, ear.last_at) == (None, None, None)
 
 
 def test_a_machine_that_was_not_heard_has_no_silence_with_two_ends(ear, clock):
@@ -86,5 +93,7 @@ def test_what_was_heard_of_the_question_before_is_forgotten(ear, clock):
     clock(5)
     ear.heard()
     ear.has_worked(None)
+    ear.reached()
     ear.begin()
+    ear.signed_in()
     assert (ear.unexplained(), ear.first_at, ear.worked_s, ear.tells_work) == (None, None, 0, True)

@@ -83,7 +83,8 @@ def test_a_drive_that_another_campaign_has_is_told(lab_client, campaign):  # noq
     [
         ("max_nx", "2", True),
         ("max_nx", "1.999", False),
-        ("start_nx", "0.001", True),
+        ("start_nx", "1", True),
+        ("start_nx", "0.999", False),
         ("start_nx", "0.0001", False),
         ("resolution_nx", "0", False),
         ("ladder_factor", "1.05", True),
@@ -100,6 +101,20 @@ def test_terms_are_checked_at_both_sides_of_each_edge(field, value, is_taken):
     form = CampaignForm(ASKED | {field: value})
     assert form.is_valid() is is_taken
     assert is_taken or field in form.errors
+
+
+@pytest.mark.parametrize(
+    ("start_nx", "step_nx", "told"),
+    [
+        ("0.05", "1", ["Expected a multiple of the step, 1x; got 0.05x. Change one of the two."]),
+        ("0.15", "0.1", ["Expected a multiple of the step, 0.1x; got 0.15x. Change one of the two."]),
+        ("0.05", "0.05", None),
+        ("0.2", "0.1", None),
+    ],
+)
+def test_a_first_load_that_would_be_run_as_another_one_is_refused(start_nx, step_nx, told):
+    form = CampaignForm(ASKED | {"start_nx": start_nx, "resolution_nx": step_nx})
+    assert form.errors.get("start_nx") == told
 
 
 @pytest.mark.parametrize(("load_s", "is_taken"), [("14271", True), ("14272", False)])

@@ -287,7 +287,7 @@ def test_a_person_frees_the_drive_of_a_lost_dispatch_with_a_reason(lab_client, i
     assert lost.ended_at is None
     lab_client.post(f"/lab/dispatches/{lost.public_id}/ended/", {"reason": "powered off by hand"})
     shown = page(lab_client, lost).text
-    assert f"{staff.get_username()} said at" in shown
+    assert f"{staff.get_username()} said on" in shown
     assert "nothing of it runs: powered off by hand" in shown
 
 
@@ -356,7 +356,7 @@ def test_the_person_who_asked_for_a_cancel_is_not_taken_for_who_freed_the_drive(
     Dispatch.objects.update(ended_at=timezone.now())
     text = page(lab_client, lost).text
     assert "a cancel was asked for" in text
-    assert "Its host said at" in text
+    assert "Its host said on" in text
 
 
 def test_an_order_calls_optional_what_can_be_left_empty(lab_client, device):

@@ -10,6 +10,8 @@ from results.models import Event
 from runners.hearing import Hearing
 from runners.states import State
 from tests.runners.lab import see
+from webapp.lab.live import version_of_dispatch
+from webapp.templatetags.units import size
 
 pytestmark = pytest.mark.django_db
 
@@ -75,11 +77,72 @@ def test_a_gap_in_which_the_program_ended_stands_before_its_end(running, connect
     assert moved.to_state == State.COLLECTING
 
 
-def test_what_waits_for_an_unfit_host_does_not_say_that_it_waits_for_the_drive(lab_client, in_state):
-    dispatch = in_state(State.QUEUED, reason="lab-1 gets no work: it has not been checked yet")
+@pytest.mark.parametrize(
+    ("reason", "meaning"),
+    [
+        ("", "a worker looks at it next"),
+        ("drive busy with d-one; waiting until it has ended", "it waits for the drive"),
+        ("lab-1 gets no work: it has not been checked yet", "it waits for the host"),
+        ("host busy with d-one; waiting until it has ended", "it waits for the host"),
+        ("campaign c-one is paused; waiting until it goes on", "it waits for its campaign"),
+    ],
+)
+def test_a_queued_one_says_what_it_waits_for(lab_client, in_state, reason, meaning):
+    dispatch = in_state(State.QUEUED, reason=reason)
+    assert f"<b>queued</b>: {meaning}.</p>" in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
+
+
+@pytest.mark.parametrize(
+    ("from_state", "is_never_started", "meaning"),
+    [
+        (State.QUEUED, False, "it was never started"),
+        (State.PREPARING, True, "it was never started"),
+        (State.PREPARING, False, "it was stopped as asked"),
+    ],
+)
+def test_a_cancelled_one_says_whether_it_was_started(lab_client, in_state, from_state, is_never_started, meaning):
+    dispatch = in_state(State.CANCELLED, is_never_started=is_never_started)
+    if from_state is State.PREPARING:
+        dispatch.steps.create(from_state=State.CLAIMED, to_state=State.PREPARING, actor="worker")
+    assert f"<b>cancelled</b>: {meaning}.</p>" in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
+
+
+def test_a_cancel_that_is_not_confirmed_tells_its_day_and_its_time(lab_client, in_state):
+    dispatch = in_state(State.RUNNING, cancel_requested_at=datetime(2026, 11, 22, 11, 36, 5, tzinfo=UTC))
     text = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
-    assert "it waits for the host" in text
-    assert "it waits for the drive" not in text
+    assert "A cancel was asked for on 22 November 2026 at 11:36:05 UTC." in text
+
+
+def test_the_drive_before_and_after_is_renewed_with_the_page(lab_client, in_state):
+    dispatch = in_state(State.PREPARING)
+    address = f"/lab/dispatches/{dispatch.public_id}/live/"
+    version = version_of_dispatch(dispatch)
+    assert "The drive was not looked at yet." in lab_client.get(address).text
+    dispatch.drive_states.create(moment="before", drive_key=dispatch.drive_key, firmware="FW1")
+    in_state(State.RUNNING)
+    answer = lab_client.get(address, {"version": version})
+    assert answer.status_code == 200
+    assert "FW1" in answer.text
+    assert "not looked at" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("state", "log_bytes", "told"),
+    [
+        (State.REFUSED, 0, "its end; no report in it"),
+        (State.RUNNING, 0, "its end; no report in it yet"),
+        (State.RUNNING, 1, size(1)),
+    ],
+)
+def test_a_log_whose_end_is_shown_is_not_told_as_unread(lab_client, in_state, state, log_bytes, told):
+    dispatch = in_state(state, log_bytes=log_bytes, progress={"tail": ["device-names: /dev/fake0"]})
+    shown = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
+    assert f"<dt>Log read</dt><dd>{told}</dd>" in shown
+
+
+def test_a_drive_that_was_never_looked_at_is_not_awaited_at_the_end(lab_client, in_state):
+    dispatch = in_state(State.CANCELLED)
+    assert "The drive was not looked at." in lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
 
 
 def test_a_dispatch_says_when_its_files_were_removed_from_its_host(lab_client, in_state):
