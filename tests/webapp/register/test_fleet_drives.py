@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from webapp.register.fleet.drives import DRIVES_AT_MOST, ROWS_AT_MOST, FleetError, read_drives
+from webapp.register.fleet.drives import CELL_AT_MOST, DRIVES_AT_MOST, ROWS_AT_MOST, FleetError, read_drives
 from webapp.register.fleet.sizes import size_gb
 
 NVME = {
@@ -164,8 +164,23 @@ HOSTILE = {
 def test_what_is_no_list_gets_a_sentence(text):
     with pytest.raises(FleetError) as refused:
         read_drives(text)
-    assert str(refused.value).endswith(".")
+    assert str(refused.value).endswith((".", "?"))
     assert len(str(refused.value)) < 300
+
+
+def test_a_cell_that_is_too_long_is_told_by_line_column_and_limit():
+    long = "x" * CELL_AT_MOST
+    assert len(read_drives(f'firmware,model\n"1\n2",PM983\n3,{long}')) == 2
+    with pytest.raises(FleetError) as refused:
+        read_drives(f'firmware,model\n"1\n2",PM983\n3,{long}x')
+    assert str(refused.value) == (
+        "Line 4, column 2 (model) has 100,001 characters: expected at most 100,000; is a quote not closed?"
+    )
+
+
+def test_a_line_that_is_no_csv_is_named():
+    with pytest.raises(FleetError, match="Line 2 is no CSV that can be read"):
+        read_drives("model,firmware\nPM983\r,1")
 
 
 def test_as_many_as_may_be_are_read_and_one_more_is_refused():

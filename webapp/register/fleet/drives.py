@@ -15,6 +15,8 @@ ROWS_AT_MOST = 20_000  # read, whether they name a drive or not: loop devices, e
 COUNT_AT_MOST = 1_000_000  # drives of one row: more than anybody has of one model
 COUNT_DIGITS = 7
 TEXT_AT_MOST = 200  # of one cell: a model number has 40
+CELL_AT_MOST = 100_000  # characters of one cell of a table, of any column: more is no list, or a quote is never closed
+csv.field_size_limit(16 * 1024**2)  # more than a list may have: csv itself would tell neither the cell nor its limit
 LEFT_OUT_NAMED = 4
 NO_DRIVE = re.compile(r"(?:loop|zram|ram|dm-|md)[0-9]+")  # lsblk calls zram and ram disks, too
 EXPECTED = "expected the JSON of nvme list -o json, lsblk -O -J or smartctl -j, or CSV with a column model"
@@ -209,16 +211,31 @@ def _of_smartctl(document: Json) -> Rows:
 def _of_csv(content: str) -> Rows:
     head = content.splitlines()[0]
     delimiter = max(",;\t", key=head.count)
+    rows = csv.reader(io.StringIO(content), delimiter=delimiter)
     try:
-        rows = csv.reader(io.StringIO(content), delimiter=delimiter)
-        names = [name.strip().casefold() for name in next(rows)]
+        names = [name.strip().casefold() for name in _bounded(next(rows), 1, ())]
         if set(names).isdisjoint(COLUMNS["model"]):
             raise FleetError(f"The first line is {head[:80]!r}: {EXPECTED}.")
+        line = rows.line_num + 1
         for row in rows:
-            drive = _plain(dict(zip(names, row, strict=False)))  # a row ends where it ends, whatever the head is long
+            cells = _bounded(row, line, names)
+            drive = _plain(dict(zip(names, cells, strict=False)))  # a row ends where it ends, however long the head is
             yield drive if drive.model else None
+            line = rows.line_num + 1
     except csv.Error as error:
-        raise FleetError(f"It is no CSV that can be read: {EXPECTED}.") from error
+        raise FleetError(f"Line {rows.line_num} is no CSV that can be read ({error}): {EXPECTED}.") from error
+
+
+def _bounded(row: Sequence[str], line: int, names: Sequence[str]) -> Sequence[str]:
+    """Return the row. Raises FleetError where a cell is longer than CELL_AT_MOST, by its line and column."""
+    for at, cell in enumerate(row):
+        if len(cell) > CELL_AT_MOST:
+            name = f" ({names[at][:40]})" if at < len(names) else ""
+            raise FleetError(
+                f"Line {line}, column {at + 1}{name} has {len(cell):,} characters: expected at most "
+                f"{CELL_AT_MOST:,}; is a quote not closed?"
+            )
+    return row
 
 
 def _plain(row: Json) -> ListedDrive:
