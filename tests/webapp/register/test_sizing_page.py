@@ -64,6 +64,14 @@ def test_prices_are_the_readers_and_find_the_cheapest(client, drive):
     assert "Cheapest of those with a price: 8 x" in client.get(f"/sizing/?{query}").text
 
 
+def test_what_is_taken_for_a_field_that_was_left_empty_is_said(client):
+    said = "left empty: 500,000 taken"
+    assert client.get("/sizing/?reads=+&writes=5").text.count("left empty:") == 1
+    assert said in client.get("/sizing/?reads=&writes=x").text
+    assert said not in client.get("/sizing/?reads=500000").text
+    assert "left empty:" not in client.get("/sizing/").text
+
+
 def test_a_drive_over_the_limits_is_no_answer_until_they_are_relaxed(client, drive):
     slow = drive(shares={1000: "12.47", 8000: "0.10", 64000: "0.00"})
     assert slow.slug not in answer(client)
