@@ -34,10 +34,13 @@ SATA_NOTE = (
     "Published SATA and SAS results are for the size after over-provisioning: a Host Protected Area was set with "
     "hdparm."
 )
-EVERY_CLOUD_NOTES = (
+CLOUD_CAUTION = (
     "Read cloud results conservatively: neighbours on the same hardware can be noisy, and hardware differs within "
     "a class. Average several runs, at different times and in different regions; even that average may not be "
-    "stationary.",
+    "stationary."
+)
+EVERY_CLOUD_NOTES = (
+    CLOUD_CAUTION,
     "Speeds and shares are for all the devices named under Storage together.",
     "Azure Ls figures are for the single drive; Lsv2 instances have several, each about 5 times as fast as that.",
 )

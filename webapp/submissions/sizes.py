@@ -5,10 +5,10 @@ from decimal import Decimal
 
 from results.models import Run, Submission
 from results.seconds import is_withheld
+from webapp.register.no_drives import first_names
 from webapp.templatetags import units
 
 GB_BYTES = 10**9
-NAMED_AT_MOST = 8  # devices in one sentence
 LEAST_PART, MOST_PART = Decimal("0.9"), Decimal("1.1")  # a drive sold as 960 GB holds 960.2; TiB against TB is 1.0995
 
 
@@ -45,9 +45,3 @@ def _names_by_size(runs: Iterable[Run]) -> dict[int, list[str]]:
 def _each_holds(names: Sequence[str], size_bytes: int) -> str:
     size = units.size(size_bytes)
     return f"{names[0]} holds {size}" if len(names) == 1 else f"{first_names(names)} hold {size} each"
-
-
-def first_names(names: Sequence[str]) -> str:
-    """Return the first devices by name, and how many more there are."""
-    more = f" and {units.count(len(names) - NAMED_AT_MOST)} more" if len(names) > NAMED_AT_MOST else ""
-    return f"{', '.join(names[:NAMED_AT_MOST])}{more}"

@@ -96,7 +96,7 @@ def test_every_head_of_a_runs_page_leads_to_its_meaning(client, make_run, anchor
 
 
 def test_every_head_of_a_fleets_answer_leads_to_its_meaning(client, catalogue, anchors):
-    answer = client.post("/check/answer/", {"list": "model\nP5510\n"})
+    answer = client.post("/check/answer/", {"list": "device,model,firmware\n/dev/nvme0n1,P5510,F1\n"})
     reader = HeadReader()
     reader.feed(answer.text)
     assert [len(links) for _, links in reader.heads] == [1] * 6

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from webapp.register.fleet.drives import DRIVES_AT_MOST, ROWS_AT_MOST, FleetError, read_drives
+from webapp.register.fleet.drives import CELL_AT_MOST, DRIVES_AT_MOST, ROWS_AT_MOST, FleetError, read_drives
 from webapp.register.fleet.sizes import size_gb
 
 NVME = {
@@ -81,6 +81,31 @@ def test_lsblk_is_read_by_its_disks_alone():
     assert rounded == [True, False]
 
 
+NO_MODELS = {
+    "blockdevices": [
+        {"name": "loop0", "path": "/dev/loop0", "type": "loop", "size": "55.4M", "model": None},
+        {"name": "zram0", "path": "/dev/zram0", "type": "disk", "size": "2G", "model": None},
+        {"name": "vda", "path": "/dev/vda", "type": "disk", "size": 256060514304, "model": None, "vendor": "0x1af4"},
+    ]
+}
+
+
+def test_a_disk_without_a_model_is_a_drive_and_memory_is_none():
+    assert told(json.dumps(NO_MODELS)) == [("/dev/vda", "", "", 256)]
+
+
+def test_a_list_of_devices_that_are_no_drives_says_which_were_left_out_and_why():
+    loops = [{"name": f"loop{number}", "type": "loop"} for number in range(3)]
+    with pytest.raises(FleetError) as refused:
+        read_drives(json.dumps({"blockdevices": NO_MODELS["blockdevices"][:2]}))
+    assert str(refused.value) == (
+        "No drive is in it: left out '/dev/loop0' (loop), '/dev/zram0' (zram), no drives by type or name; expected a "
+        "device of the type disk."
+    )
+    with pytest.raises(FleetError, match=r"'loop1' \(loop\) and 1 more, no drives"):
+        read_drives(json.dumps({"blockdevices": NO_MODELS["blockdevices"][:2] + loops}))
+
+
 @pytest.mark.parametrize("joined", ["[{0},{0}]", "{0}\n{0}\n", "{0}{0}", " [ {0} , {0} ] "])
 def test_smartctl_is_read_alone_in_an_array_and_one_after_another(joined):
     text = joined.replace("{0}", json.dumps(SMARTCTL))
@@ -139,8 +164,23 @@ HOSTILE = {
 def test_what_is_no_list_gets_a_sentence(text):
     with pytest.raises(FleetError) as refused:
         read_drives(text)
-    assert str(refused.value).endswith(".")
+    assert str(refused.value).endswith((".", "?"))
     assert len(str(refused.value)) < 300
+
+
+def test_a_cell_that_is_too_long_is_told_by_line_column_and_limit():
+    long = "x" * CELL_AT_MOST
+    assert len(read_drives(f'firmware,model\n"1\n2",PM983\n3,{long}')) == 2
+    with pytest.raises(FleetError) as refused:
+        read_drives(f'firmware,model\n"1\n2",PM983\n3,{long}x')
+    assert str(refused.value) == (
+        "Line 4, column 2 (model) has 100,001 characters: expected at most 100,000; is a quote not closed?"
+    )
+
+
+def test_a_line_that_is_no_csv_is_named():
+    with pytest.raises(FleetError, match="Line 2 is no CSV that can be read"):
+        read_drives("model,firmware\nPM983\r,1")
 
 
 def test_as_many_as_may_be_are_read_and_one_more_is_refused():

@@ -22,7 +22,8 @@ def make_rung(make_published_run, product):
 
     def make(nx_load, over_1ms="1.00", devices=1, **fields):
         shares = {1000: over_1ms, 8000: "0.10", 64000: "0.00"}
-        return make_published_run(shares, product, nx_load=Decimal(nx_load), device_count=devices, **fields)
+        stated = {"product": product, "nx_load": Decimal(nx_load), "device_count": devices}
+        return make_published_run(shares, **stated | fields)
 
     return make
 
@@ -39,6 +40,16 @@ def test_the_ladder_is_drawn_with_a_line_for_each_number_of_devices(client, prod
     assert [line["name"] for line in panel["lines"]] == ["1 device", "4 devices"]
     assert (panel["lines"][0]["loads"], panel["lines"][0]["shares"]) == ([30.0, 60.0], [1.2, 5.5])
     assert panel["lines"][0]["over"] == [False, True]
+
+
+def test_notes_on_the_figures_are_folded_and_the_caution_of_instances_is_not(client, product, make_rung, make_product):
+    make_rung(30)
+    before = client.get(f"/drive/{product.slug}/").text.split('<ul class="notes">')[0]
+    assert before.rstrip().endswith("<summary>Notes on the figures of this table</summary>")
+    instance = make_product(category="cloud")
+    make_rung(30, product=instance)
+    before = client.get(f"/drive/{instance.slug}/").text.split('<ul class="notes">')[0]
+    assert "Read cloud results conservatively" in before
 
 
 def test_one_load_is_no_curve(client, product, make_rung):

@@ -215,6 +215,16 @@ def test_a_reader_by_link_keeps_the_key_in_the_downloads(client, make_log_run):
     assert "Exemplar EX9 960\N{NO-BREAK SPACE}GB" in text
 
 
+def test_a_run_that_is_not_public_tells_where_its_link_is(client, staff_client, make_log_run):
+    run = make_log_run(visibility=Visibility.UNREVIEWED)
+    link = f'which stands on <a href="/submissions/{run.submission.public_id}/#link">the page of its submission</a>'
+    assert link in staff_client.get(f"/runs/{run.public_id}/").text
+    assert 'id="link"' in staff_client.get(f"/submissions/{run.submission.public_id}/").text
+    text = client.get(f"/runs/{run.public_id}/?key={run.submission.link_key}").text
+    assert "the link with its key, which this is." in text
+    assert "#link" not in text
+
+
 def test_an_unreviewed_run_opens_for_its_organisation(client, make_log_run, make_user, organisation):
     run = make_log_run(visibility=Visibility.UNREVIEWED)
     member = make_user()

@@ -64,6 +64,24 @@ def test_prices_are_the_readers_and_find_the_cheapest(client, drive):
     assert "Cheapest of those with a price: 8 x" in client.get(f"/sizing/?{query}").text
 
 
+def test_every_figure_of_a_row_is_named_where_a_phone_shows_no_heads(client, drive):
+    drive()
+    text = client.get(f"/sizing/?{ASKED}").text
+    (table,) = re.findall(r'<table class="sizes stacked">.*?</table>', text, re.DOTALL)
+    heads = re.findall(r'<a class="means"[^>]*>([^<]+)</a>', table)[1:]  # the first one's cells are heads of rows
+    labels = re.findall(r'<td[^>]* data-label="([^",]+)', table)
+    assert labels == heads
+    assert table.count("<td") == len(labels)
+
+
+def test_what_is_taken_for_a_field_that_was_left_empty_is_said(client):
+    said = "left empty: 500,000 taken"
+    assert client.get("/sizing/?reads=+&writes=5").text.count("left empty:") == 1
+    assert said in client.get("/sizing/?reads=&writes=x").text
+    assert said not in client.get("/sizing/?reads=500000").text
+    assert "left empty:" not in client.get("/sizing/").text
+
+
 def test_a_drive_over_the_limits_is_no_answer_until_they_are_relaxed(client, drive):
     slow = drive(shares={1000: "12.47", 8000: "0.10", 64000: "0.00"})
     assert slow.slug not in answer(client)
@@ -385,7 +403,7 @@ def test_of_very_many_drives_the_first_are_shown_and_the_file_has_all(client, dr
         drive(capacity_gb=1000 * (number + 1))
     text = client.get("/sizing/").text
     assert "The first 2 of 3 current drives within the limits; the CSV has them all." in text
-    assert text.count("Price of one") == 3  # of two rows and the head
+    assert text.count('aria-label="Price of one') == 2
     assert len(answer(client)) == 3
 
 

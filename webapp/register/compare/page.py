@@ -8,7 +8,10 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from results.ingest import YCSB
-from results.models import Run
+from results.models import Category, Run
+from results.rules.words import counted
+from webapp.register.categories import CLOUD_CAUTION
+from webapp.register.columns import product_of
 from webapp.register.compare.choice import Choice, Offer, offers_of
 from webapp.register.compare.comparable import Condition, Silence, condition_rows, silence_of
 from webapp.register.compare.curves import Chart, charts_of
@@ -90,6 +93,18 @@ class Comparison:
         return f"Weak: {count}." if self.is_weak else f"{count}."
 
     @property
+    def instances_sentence(self) -> str:
+        """Which columns are cloud instances, and of how many of their devices each run is; nothing without one."""
+        clouds = [head for head in self.heads if product_of(head.run).category == Category.CLOUD]
+        told = [f"{head.letter} with {_devices(head.run)}" for head in clouds]
+        return f"Measured on a cloud instance: {_listed(told)}." if told else ""
+
+    @property
+    def caution(self) -> str:
+        """How results of cloud instances are to be read; nothing without one."""
+        return CLOUD_CAUTION if self.instances_sentence else ""
+
+    @property
     def silence_by_run(self) -> str:
         """Say who leaves how many conditions open."""
         told = (f"{head.letter} {number}" for head, number in zip(self.heads, self.silence.by_run, strict=True))
@@ -119,6 +134,10 @@ def comparison_of(choice: Choice, own: YourLimits) -> Comparison:
         offers=[_offer(offer) for offer in offers_of(choice)],
         limits_sentence=changes_sentence(own, results) if is_judged else "",
     )
+
+
+def _devices(run: Run) -> str:
+    return "a number of devices that is not stated" if run.device_count is None else counted(run.device_count, "device")
 
 
 def _told_apart(heads: Sequence[Head]) -> list[str]:

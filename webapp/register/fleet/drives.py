@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,10 @@ ROWS_AT_MOST = 20_000  # read, whether they name a drive or not: loop devices, e
 COUNT_AT_MOST = 1_000_000  # drives of one row: more than anybody has of one model
 COUNT_DIGITS = 7
 TEXT_AT_MOST = 200  # of one cell: a model number has 40
+CELL_AT_MOST = 100_000  # characters of one cell of a table, of any column: more is no list, or a quote is never closed
+csv.field_size_limit(16 * 1024**2)  # more than a list may have: csv itself would tell neither the cell nor its limit
+LEFT_OUT_NAMED = 4
+NO_DRIVE = re.compile(r"(?:loop|zram|ram|dm-|md)[0-9]+")  # lsblk calls zram and ram disks, too
 EXPECTED = "expected the JSON of nvme list -o json, lsblk -O -J or smartctl -j, or CSV with a column model"
 COLUMNS = {
     "model": ("model", "modelnumber", "model_number", "model number", "model_name", "product", "drive"),
@@ -24,7 +29,9 @@ COLUMNS = {
     "count": ("count", "quantity", "qty"),
 }
 Json = Mapping[str, Any]
-Rows = Iterator["ListedDrive | None"]  # None is a row that names no drive: it was read all the same, and counts
+Rows = Iterator[
+    "ListedDrive | LeftOut | None"
+]  # None is a row that names nothing: it was read all the same, and counts
 
 
 class FleetError(Exception):
@@ -47,6 +54,14 @@ class ListedDrive:
     count: int = 1
 
 
+@dataclass(frozen=True)
+class LeftOut:
+    """A device of a list that is no drive, by its type or its name."""
+
+    device: str
+    kind: str
+
+
 def read_drives(text: str) -> list[ListedDrive]:
     """Return the drives of a list, in its order. Raises FleetError, with a sentence, for what is no such list."""
     content = text.lstrip("\ufeff").strip()
@@ -54,16 +69,28 @@ def read_drives(text: str) -> list[ListedDrive]:
         raise FleetError(f"Nothing was given: {EXPECTED}.")
     found = _of_json(content) if content[0] in "{[" else _of_csv(content)
     drives: list[ListedDrive] = []
+    left_out: list[LeftOut] = []
     for rows, drive in enumerate(found, start=1):
         if rows > ROWS_AT_MOST:
             raise FleetError(f"More than {ROWS_AT_MOST:,} rows: check them in parts.")
-        if drive:
+        if isinstance(drive, LeftOut):
+            left_out.append(drive)
+        elif drive:
             drives.append(drive)
         if len(drives) > DRIVES_AT_MOST:
             raise FleetError(f"More than {DRIVES_AT_MOST:,} drives: check them in parts.")
     if not drives:
-        raise FleetError(f"No drive is in it: {EXPECTED}.")
+        raise FleetError(f"No drive is in it: {_left_out_words(left_out) or EXPECTED}.")
     return drives
+
+
+def _left_out_words(left_out: Sequence[LeftOut]) -> str:
+    """Name the first devices that are no drives; nothing where the list has none."""
+    if not left_out:
+        return ""
+    named = ", ".join(f"{each.device[:40]!r} ({each.kind[:20]})" for each in left_out[:LEFT_OUT_NAMED])
+    more = f" and {len(left_out) - LEFT_OUT_NAMED:,} more" if len(left_out) > LEFT_OUT_NAMED else ""
+    return f"left out {named}{more}, no drives by type or name; expected a device of the type disk"
 
 
 def _of_json(content: str) -> Rows:
@@ -147,18 +174,25 @@ def _nvme(device: str, controller: Json, space: Json) -> ListedDrive:
 
 def _of_lsblk(devices: Any) -> Rows:
     for device in _objects(devices):
-        if device.get("type", "disk") == "disk" and _text(device, "model"):
-            gigabytes, is_rounded = size_gb(device.get("size"))
-            yield ListedDrive(
-                _text(device, "path", "name"),
-                _text(device, "model"),
-                _text(device, "rev"),
-                _text(device, "vendor"),
-                gigabytes,
-                is_rounded,
-            )
-        else:
+        name = _text(device, "path", "name")
+        kind = _kind_of_no_drive(device)
+        if not name:
             yield None
+        elif kind:
+            yield LeftOut(name, kind)
+        else:  # a disk of a virtual machine has no model
+            gigabytes, is_rounded = size_gb(device.get("size"))
+            model, firmware, vendor = (_text(device, column) for column in ("model", "rev", "vendor"))
+            yield ListedDrive(name, model, firmware, vendor, gigabytes, is_rounded)
+
+
+def _kind_of_no_drive(device: Json) -> str:
+    """Return what a device of lsblk is instead of a drive; nothing where it is one."""
+    by_name = NO_DRIVE.fullmatch(_text(device, "name", "path").rpartition("/")[2])
+    if by_name:
+        return by_name[0].rstrip("-0123456789")
+    kind = _text(device, "type")
+    return "" if kind == "disk" else kind
 
 
 def _of_smartctl(document: Json) -> Rows:
@@ -177,16 +211,31 @@ def _of_smartctl(document: Json) -> Rows:
 def _of_csv(content: str) -> Rows:
     head = content.splitlines()[0]
     delimiter = max(",;\t", key=head.count)
+    rows = csv.reader(io.StringIO(content), delimiter=delimiter)
     try:
-        rows = csv.reader(io.StringIO(content), delimiter=delimiter)
-        names = [name.strip().casefold() for name in next(rows)]
+        names = [name.strip().casefold() for name in _bounded(next(rows), 1, ())]
         if set(names).isdisjoint(COLUMNS["model"]):
             raise FleetError(f"The first line is {head[:80]!r}: {EXPECTED}.")
+        line = rows.line_num + 1
         for row in rows:
-            drive = _plain(dict(zip(names, row, strict=False)))  # a row ends where it ends, whatever the head is long
+            cells = _bounded(row, line, names)
+            drive = _plain(dict(zip(names, cells, strict=False)))  # a row ends where it ends, however long the head is
             yield drive if drive.model else None
+            line = rows.line_num + 1
     except csv.Error as error:
-        raise FleetError(f"It is no CSV that can be read: {EXPECTED}.") from error
+        raise FleetError(f"Line {rows.line_num} is no CSV that can be read ({error}): {EXPECTED}.") from error
+
+
+def _bounded(row: Sequence[str], line: int, names: Sequence[str]) -> Sequence[str]:
+    """Return the row. Raises FleetError where a cell is longer than CELL_AT_MOST, by its line and column."""
+    for at, cell in enumerate(row):
+        if len(cell) > CELL_AT_MOST:
+            name = f" ({names[at][:40]})" if at < len(names) else ""
+            raise FleetError(
+                f"Line {line}, column {at + 1}{name} has {len(cell):,} characters: expected at most "
+                f"{CELL_AT_MOST:,}; is a quote not closed?"
+            )
+    return row
 
 
 def _plain(row: Json) -> ListedDrive:

@@ -11,6 +11,7 @@ from results.rules.limits import Limit
 from results.rules.sizing import Demand
 from webapp.register.asked import FORMS, Given, given_of, number_of, one_of, whole_number_of
 from webapp.register.your_limits import YourLimits, limit_names, read_limits
+from webapp.templatetags import units
 
 PRICE = re.compile(r"price-[a-z0-9-]{1,120}")
 TB = 10**12
@@ -28,6 +29,11 @@ class Field:
     most: str
     is_whole: bool = False
     note: str = ""
+
+    @property
+    def default_text(self) -> str:
+        """The value where none is given, with thousands separated."""
+        return units.decimal(Decimal(self.default))
 
 
 FIELDS = (
@@ -74,6 +80,12 @@ def read_sizing_question(query: QueryDict, profile: tuple[Limit, ...]) -> Sizing
         form=one_of(given, "format", FORMS),
         given={field.name: given.get(field.name, "").strip() or field.default for field in FIELDS},
     )
+
+
+def taken_for(query: QueryDict, field: Field) -> str:
+    """Say what is taken for a field that was sent empty; nothing of one that was filled in, or not sent."""
+    is_empty = field.name in query and not "".join(query.getlist(field.name)).strip()
+    return f"left empty: {field.default_text} taken" if is_empty else ""
 
 
 def _number(given: Given, field: Field) -> Fraction:

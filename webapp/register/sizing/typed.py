@@ -7,7 +7,7 @@ from django.http import HttpRequest, QueryDict
 
 from results.rules.limits import Limit
 from webapp.register.not_understood import ParameterError
-from webapp.register.sizing.question import FIELDS, PRICE, SORTS, Field
+from webapp.register.sizing.question import FIELDS, PRICE, SORTS, Field, taken_for
 from webapp.register.your_limits import limit_name
 
 PRICE_PREFIX = "price-"
@@ -35,9 +35,9 @@ class TypedPrice:
 
 @dataclass(frozen=True)
 class TypedForm:
-    """Every field with its text, and what is wrong with the one that was not understood; `drive` is the steps' own."""
+    """Every field with its text, what is wrong with it, and what an empty one means; `drive` is the steps' own."""
 
-    fields: list[tuple[Field, str, str]]
+    fields: list[tuple[Field, str, str, str]]
     limits: list[TypedLimit]
     prices: list[TypedPrice]
     sort: str
@@ -62,7 +62,10 @@ def typed_form(request: HttpRequest, refused: ParameterError, profile: Iterable[
     limits = [(limit.threshold_us, limit_name(limit.threshold_us), limit.limit_pct) for limit in profile]
     prices = [name for name in request.GET if PRICE.fullmatch(name) and text(name, "")]
     return TypedForm(
-        [(field, text(field.name, field.default), error(field.name)) for field in FIELDS],
+        [
+            (field, text(field.name, field.default), error(field.name), taken_for(request.GET, field))
+            for field in FIELDS
+        ],
         [TypedLimit(threshold_us, name, text(name, f"{usual:f}"), error(name)) for threshold_us, name, usual in limits],
         [TypedPrice(name.removeprefix(PRICE_PREFIX), name, text(name, ""), error(name)) for name in prices],
         text("sort", SORTS[0]),

@@ -25,6 +25,7 @@ from webapp.register.lines import has_lines
 from webapp.register.long_csv import long_csv_response
 from webapp.register.marks import run_tier_mark
 from webapp.register.minutes import minutes_of
+from webapp.register.no_drives import told_no_drives_words
 from webapp.register.profile import current_profile
 from webapp.register.public_page import keep_private, public_page
 from webapp.register.reproduce import reproduction_of
@@ -179,6 +180,7 @@ def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
             "slice_table": table,
             "times": times_view(run, verdict, limits),
             "side_file_told": side_file_view(run),
+            "no_drives": "" if run.is_virtual else told_no_drives_words(run),
         }
         | _told_by_the_log(run, verdict, own)
     )

@@ -16,7 +16,7 @@ from webapp.register.public_page import public_page
 from webapp.register.sizing.offers import candidates
 from webapp.register.sizing.page import FIELDS, known_by, sizing_page, sizing_values
 from webapp.register.sizing.question import FIELDS as FORM_FIELDS
-from webapp.register.sizing.question import read_sizing_question
+from webapp.register.sizing.question import read_sizing_question, taken_for
 from webapp.register.sizing.tested_mix import tested_mixes
 from webapp.register.sizing.typed import is_of_the_form, typed_form, without_empty_prices
 
@@ -44,7 +44,7 @@ def sizing(request: HttpRequest) -> HttpResponse:
         "mixes": mixes,
         "known": known_by(mixes, found, tested),
         "sort": question.sort,
-        "fields": [(field, question.given[field.name], "") for field in FORM_FIELDS],
+        "fields": [(field, question.given[field.name], "", taken_for(request.GET, field)) for field in FORM_FIELDS],
         "limits": question.limits,
         "csv_address": form_address(request, "csv"),
         "json_address": form_address(request, "json"),

@@ -364,3 +364,20 @@ def test_the_curves_are_held_against_a_readers_limits(client, make_product, make
 def test_what_is_no_limit_of_a_comparison_is_named(client, make_published_run, query):
     response = client.get(asked(make_published_run(), make_published_run()) + "&" + query)
     assert (response.status_code, query[:9] in response.text) == (400, True)
+
+
+def test_an_instance_brings_the_caution_of_the_cloud_page_once(client, make_run, make_product):
+    instance = make_run(product=make_product(category="cloud"), device_gb=375)
+    drives = [make_run(), make_run()]
+    text = client.get(asked(drives[0], instance)).text
+    assert text.count("<b>Measured on a cloud instance: B with 1 device.</b> Read cloud results conservatively: ") == 1
+    assert text.index("Read cloud results") < text.index('id="figures"')
+    assert "Read cloud results" not in client.get(asked(*drives)).text
+
+
+def test_a_comparison_that_is_refused_gives_the_caution_too(client, make_run, make_product):
+    instance = make_run(product=make_product(category="cloud"))
+    Run.objects.filter(pk=instance.pk).update(device_count=None)
+    text = client.get(asked(instance, make_run(facts={"record_bytes": 512}))).text
+    assert "do not compare" in text
+    assert "A with a number of devices that is not stated.</b> Read cloud results conservatively: " in text

@@ -196,7 +196,7 @@ rules! {
     HOST_BUSY "host-busy" Look Nothing "run it on a host with processors to spare, with nothing else on it"
     HOST_STOLEN "host-stolen" Look Nothing "run it on hardware, or on a virtual machine with processors of its own"
     DRIVE_HOT "drive-hot" Look Nothing "cool the drive, and run it again to see it without throttling"
-    DEVICE_VIRTUAL "device-virtual" Look Nothing "a run on memory or on a file says nothing of a drive; run it on the drive itself to publish it"
+    DEVICE_VIRTUAL "device-virtual" Look Nothing "a run on memory or on a file says nothing of a drive and never certifies; run it on the drive itself"
     INTERVALS_OFF_RATE "intervals-off-rate" Look Nothing "the load came in fits; look at what held it back, and at the latencies of those intervals"
     RATE_ABOVE_ASKED "rate-above-asked" Look Nothing "send the log as the program wrote it; no version makes more than it is asked"
     DEVICE_SUMS_DIFFER "device-sums-differ" Look Nothing "send the log as the program wrote it; the histograms of the devices do not add up to that of all"
