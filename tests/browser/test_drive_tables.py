@@ -194,13 +194,13 @@ HOSTILE = """async text => {
   const {bodies} = await import('/static/js/drives/rows.js');
   const said = {words: [text], codes: [0]}, nothing = {words: [], codes: [-1], values: []};
   const names = ['vendor', 'model', 'outcome', 'source', 'notes', 'tier', 'tps'];
-  const columns = Object.fromEntries(names.map(name => [name, said]));
+  const columns = Object.fromEntries(names.map(name => [name, said])), asked = {limits: new Map(), ownLimits: []};
   Object.assign(columns, {capacity_gb: nothing, visibility: {words: ['public'], codes: [0]}, historical: nothing});
   const shelf = decode({count: 1, run: ['r-1'], product: ['x'], remarks: {0: [['annotation', text, '']]}, columns});
   const kinds = {drive: 'drive', source: 'text', notes: 'notes', tier: 'tier', tps: 'speed'};
   const shown = Object.entries(kinds).map(([code, kind]) => ({code, kind, group: 'ev'}));
   const table = document.createElement('table');
-  table.innerHTML = bodies(shelf, shown, [{titles: [[text, text]], rows: [0]}], new Map(), true);
+  table.innerHTML = bodies(shelf, shown, [{titles: [[text, text]], rows: [0]}], asked, true);
   return [table.querySelectorAll('script, img, i').length, table.textContent.split(text).length - 1];
 }"""
 

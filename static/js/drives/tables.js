@@ -41,7 +41,7 @@ function showTable(wrap, shelf, {groups, isEmpty}, question, [most, heightPx]) {
   showHead(wrap, section, columns, question, told);
   const table = wrap.querySelector('table');
   table.querySelectorAll('tbody').forEach(body => body.remove());
-  hold(wrap, heightPx, fill(table, linesOf(shelf, columns, groups, question.limits, !told.isHistorical), most));
+  hold(wrap, heightPx, fill(table, linesOf(shelf, columns, groups, question, !told.isHistorical), most));
   (wrap.closest('section') ?? wrap).hidden = isEmpty;
 }
 

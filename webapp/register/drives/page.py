@@ -185,7 +185,7 @@ class DrivesPage:
         shown = page_of(groups, self.question.page, before)
         rows = [row for group in shown for row in group.rows]
         tags_historical = not self.room.is_historical
-        writer = RowWriter(self.shelf, columns, self.limits.by_threshold, rows, tags_historical=tags_historical)
+        writer = RowWriter(self.shelf, columns, self.limits, rows, tags_historical=tags_historical)
         heads = [self._head(column) for column in columns]
         return Section(spec, heads, kept, shown, writer.table(shown))
 
