@@ -49,7 +49,8 @@ function hiddenLine({hidden, reasons}, question) {
   if (!hidden) return '';
   const alone = reasons.length === 1;
   const lines = reasons.map(({name, text, hidden: number, back}) => {
-    return escape(alone ? `${text}.` : `${text}: ${count(number)}`) + (back ? lift(without(question, name), alone ? 'Show them' : `show ${count(back)}`) : '');
+    const shows = `show ${count(back)}${back < number ? ' hidden for this alone' : ''}`;
+    return escape(alone ? `${text}.` : `${text}: ${count(number)}`) + (back ? lift(without(question, name), alone ? 'Show them' : shows) : '');
   });
   const overlap = reasons.reduce((sum, reason) => sum + reason.hidden, 0) > hidden ? '; a row may have more than one reason' : '';
   return ` Hidden by your filter: ${count(hidden)}, because ${lines.join('; ')}${alone ? '' : `${overlap}.${lift(withEverything(question), 'Show all')}`}`;

@@ -155,3 +155,5 @@ def test_what_limits_change_is_told_of_what_they_hide_too(client, fast_and_slow,
 def test_reasons_that_one_row_shares_are_said_to_overlap(client, fast_and_slow, least, is_said):
     text = client.get(f"/drives/?min_tps={least}").text
     assert ("; a row may have more than one reason." in text) is is_said
+    assert (">show 3 hidden for this alone</a>" in text) is is_said
+    assert (">show 2</a>" in text) is not is_said

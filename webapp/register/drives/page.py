@@ -240,17 +240,18 @@ class DrivesPage:
         return [
             (
                 reason.text if alone else f"{reason.text}: {units.count(reason.hidden)}",
-                self._lift(reason.back, alone=alone),
+                self._lift(reason, alone=alone),
                 self.question.without(reason.name).address,
             )
             for reason in self.reasons
         ]
 
     @staticmethod
-    def _lift(back: int, *, alone: bool) -> str:
-        if not back:
+    def _lift(reason: Reason, *, alone: bool) -> str:
+        if not reason.back:
             return ""
-        return "Show them" if alone else f"show {units.count(back)}"
+        others = " hidden for this alone" if reason.back < reason.hidden else ""
+        return "Show them" if alone else f"show {units.count(reason.back)}{others}"
 
     @property
     def overlap_words(self) -> str:
