@@ -38,7 +38,7 @@ EVERY_CLOUD_NOTES = (
     "Read cloud results conservatively: neighbours on the same hardware can be noisy, and hardware differs within "
     "a class. Average several runs, at different times and in different regions; even that average may not be "
     "stationary.",
-    "Speeds and shares are for all the devices named under Storage together.",
+    "Speeds and shares are for all the devices of a row together.",
     "Azure Ls figures are for the single drive; Lsv2 instances have several, each about 5 times as fast as that.",
 )
 CLOUD_NOTES = (

@@ -129,6 +129,12 @@ def test_the_headline_of_the_profile_stays_whatever_was_asked_before(client, fas
     assert "Fastest within the limits as published: " in said
 
 
+def test_the_notes_name_no_column_that_is_not_shown(client, fast_and_slow):
+    text = client.get("/drives/").text
+    assert "for all the devices of a row together" in text
+    assert "under Storage" not in text
+
+
 @pytest.mark.parametrize(
     ("query", "said", "kept_back"), [("", "marked", "hidden"), ("&within=only", "hidden", "marked")]
 )
