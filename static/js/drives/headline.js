@@ -42,15 +42,16 @@ function overWords(over, rows, {isOwn}, limits) {
   return over ? [`${said} the profile.`] : [];
 }
 
-/** What a page holds by itself, whatever is filtered: how many results, the fastest within the limits, how many are over. */
-export function headline(shelf, isHistorical, universe, judged, limits) {
-  const {visibility, historical, statistic} = shelf.columns;
-  const rows = universe.filter(row => visibility.word(row) === 'public' && (isHistorical || historical.word(row) !== 'yes')).sort((a, b) => a - b);
+/** Of the whole page, or of the rows asked for: how many results, the fastest within the limits, how many are over. */
+export function headline(shelf, isNarrowed, asked, judged, limits) {
+  const {visibility, statistic} = shelf.columns;
+  const rows = asked.filter(row => visibility.word(row) === 'public').sort((a, b) => a - b);
   const published = rows.filter(row => statistic.word(row) === 'steady-as-published').length;
   const passing = rows.filter(row => judged.isOwn ? judged.passes(row) : judged.passesProfile(row));
   return [
+    ...(isNarrowed ? ['Asked for:'] : []),
     resultsWords(published, rows.length - published),
     ...fastest(shelf, passing).map(said => `Fastest within ${judged.isOwn ? 'your' : 'the'} limits ${said}`),
-    ...overWords(rows.filter(judged.isOver).length, rows.length, judged, limits),
+    ...(rows.length ? overWords(rows.filter(judged.isOver).length, rows.length, judged, limits) : []),
   ].join(' ');
 }

@@ -129,6 +129,25 @@ def test_the_headline_of_the_profile_stays_whatever_was_asked_before(client, fas
     assert "Fastest within the limits as published: " in said
 
 
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("category=nvme-flash~sata-sas-flash&within=only", ["3 published results.", "FASTNVME", "1 of 3 is over"]),
+        ("min_tps=650000", ["2 published results.", "FASTCLOUD", "1 of 2 is over"]),
+        ("q=slowsata", ["1 published result.", "SLOWSATA"]),
+        ("category=nvme-flash&historical=include", ["3 published results.", "OLDNVME", "1 of 3 is over"]),
+    ],
+)
+def test_the_headline_is_of_what_is_asked_for(client, fast_and_slow, query, said):
+    told = lede(client.get(f"/drives/?{query}"))
+    assert told.startswith("Asked for: ")
+    assert [words in told for words in said] == [True] * len(said), told
+
+
+def test_the_headline_of_nothing_found_names_no_limits(client, fast_and_slow):
+    assert lede(client.get("/drives/?q=nosuch&limit_1ms=3")) == "Asked for: 0 published results."
+
+
 def test_the_notes_name_no_column_that_is_not_shown(client, fast_and_slow):
     text = client.get("/drives/").text
     assert "for all the devices of a row together" in text

@@ -267,8 +267,12 @@ class DrivesPage:
     @property
     def limits_sentence(self) -> str:
         """How many rows pass under the limits, and what changed by them: also of those that only limits hide."""
-        judged = reduce(and_, (test.kept for test in self.tests if test.name != "within"), self.universe)
-        return limits_sentence(self.shelf, judged, self.judge, self.limits)
+        return limits_sentence(self.shelf, self.judged_rows, self.judge, self.limits)
+
+    @cached_property
+    def judged_rows(self) -> Rows:
+        """The rows asked for, with those that only limits hide."""
+        return reduce(and_, (test.kept for test in self.tests if test.name != "within"), self.universe)
 
     def as_form(self, form: str) -> str:
         """Return the address of the same rows in another form."""
