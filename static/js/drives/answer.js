@@ -7,12 +7,13 @@ import {search} from './search.js';
 
 function universes(shelf, told) {
   const category = shelf.columns.category, historical = shelf.columns.historical;
-  const rows = new Map(told.sections.map(({code}) => [code, []]));
+  const rows = told.sections.map(() => []);
+  const place = new Map(told.sections.flatMap(({categories}, section) => categories.map(code => [code, section])));
   for (let row = 0; row < shelf.count; row += 1) {
     if (told.isHistorical && historical.word(row) !== 'yes') continue;
-    rows.get(category.word(row))?.push(row);
+    rows[place.get(category.word(row))]?.push(row);
   }
-  return [...rows.values()];
+  return rows;
 }
 
 function testsOf(shelf, told, question, judged, found) {

@@ -1,8 +1,7 @@
 // The sentence above the tables, against the limits that hold: webapp/register/drives/headline.py in the browser.
-import {decimal, nameOf} from './shelf.js';
+import {SYSTEMS, decimal, nameOf} from './shelf.js';
 
 const HOW = {'steady-as-published': 'as published', 'worst-slice': 'in every slice of a stored log', overall: 'over a whole run'};
-const SYSTEMS = new Set(['networked', 'cloud']);
 const count = number => decimal(String(number));
 const numberOf = (number, one, more) => `${count(number)} ${number === 1 ? one : more}`;
 

@@ -67,7 +67,7 @@ const remarks = (shelf, row, across, carried) => (shelf.remarks[row] ?? []).map(
 export function linesOf(shelf, columns, groups, {limits, ownLimits}, tagsHistorical) {
   const carried = ownLimits.length ? escape(`?${new URLSearchParams(ownLimits)}`) : '';
   const shown = groups.flatMap(({rows}) => rows);
-  const writers = columns.map(({code, kind, group: name, threshold_us: thresholdUs}) => {
+  const writers = columns.map(({code, kind, group: name, threshold_us: thresholdUs, labels}) => {
     const group = name ? ` g-${name}` : '';
     if (kind === 'drive') return row => driveCell(shelf, row, tagsHistorical, carried);
     const column = shelf.columns[code];
@@ -76,6 +76,7 @@ export function linesOf(shelf, columns, groups, {limits, ownLimits}, tagsHistori
       const cell = shareCells(column, shown, group, limits.get(String(thresholdUs)));
       return row => cell(column.codes[row]);
     }
+    if (kind === 'category') return row => WRITERS.text(labels[column.word(row)], group);
     return row => WRITERS[kind](column.word(row), group);
   });
   const written = row => `<tr${struckClass(shelf.columns.visibility.word(row))}>${writers.map(write => write(row)).join('')}</tr>\n${remarks(shelf, row, columns.length, carried)}`;

@@ -2,6 +2,7 @@
 // same questions by the same address: where this script or the file is missing, form and links ask it.
 import {answerTo} from './answer.js';
 import {tickAgain} from '../choose-runs.js';
+import {deviceSpeed} from './device-speed.js';
 import {columnsOf, showHead} from './heads.js';
 import {addressOf, fillForm, readForm, tickColumns, ticked, viewOf, without, withEverything} from './question.js';
 import {escape, fill, linesOf} from './rows.js';
@@ -13,7 +14,11 @@ const told = JSON.parse(document.getElementById('drives-page').textContent);
 const profile = new Map([...form.querySelectorAll('input[data-threshold]')].map(({dataset}) => [dataset.threshold, dataset.profile]));
 let view = viewOf(new URLSearchParams(location.search));
 let loading;
-const shelfOf = () => { loading ??= load(form.dataset.file); return loading; };
+const shelfOf = () => { loading ??= load(form.dataset.file).then(withDeviceSpeed); return loading; };
+function withDeviceSpeed(shelf) {
+  shelf.columns.device_tps = deviceSpeed(shelf);
+  return shelf;
+}
 const count = number => decimal(String(number));
 const lift = (question, text) => `<span class="lift"> <a href="${escape(addressOf(question))}">${text}</a></span>`;
 

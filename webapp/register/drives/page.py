@@ -52,6 +52,10 @@ class Room:
         """Every column of its tables, once."""
         return tuple({column.code: column for spec in self.specs for column in spec.columns}.values())
 
+    def categories_of(self, spec: TableSpec) -> tuple[str, ...]:
+        """Return the categories whose rows stand in one of its tables."""
+        return self.categories or (spec.code,)
+
     def askable(self, profile: tuple[Limit, ...]) -> Askable:
         """Return what may be asked of it."""
         usual = {column.code for spec in self.specs for column in spec.usual} - {ALWAYS_SHOWN}
@@ -123,7 +127,7 @@ class DrivesPage:
         """The rows of each table, whatever is asked."""
         category, historical = self.shelf.columns["category"], self.shelf.columns["historical"]
         every = historical.having([word == "yes" or not self.room.is_historical for word in historical.words] + [False])
-        codes = [self.room.categories or (spec.code,) for spec in self.room.specs]
+        codes = [self.room.categories_of(spec) for spec in self.room.specs]
         return [every & category.having([word in held for word in category.words] + [False]) for held in codes]
 
     @cached_property
