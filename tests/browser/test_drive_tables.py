@@ -76,6 +76,12 @@ QUESTIONS = {
         *("?historical=include&limit_1ms=13", "?q=amazon&sort=-storage", "?provider=aws~azure&devices=1&max_8ms=0"),
         *("?limit_1ms=13&within=only", "?limit_1ms=0.5&within=only&devices=1"),
     ],
+    "/drives/": [
+        *("?", "?sort=-device_tps", "?sort=device_count", "?sort=drive&historical=include", "?devices=1~24~unstated"),
+        *("?min_device_tps=500000&limit_1ms=3&within=only", "?category=cloud~networked&sort=device_tps", "?q=nosuch"),
+        "?category=nvme-3dxpoint~nvme-flash~sata-sas-flash~m2-flash&min_device_tps=500000&limit_1ms=3&within=only",
+        "?columns=category~storage~device_tps~tier&limit_1ms=0.5&superseded=include",
+    ],
     "/drives/historical/": [
         *("?", "?vendor=intel", "?q=p3700", "?sort=drive&limit_1ms=2", "?min_tps=9999999", "?capacity=unstated"),
     ],
@@ -136,6 +142,16 @@ def test_what_limits_do_is_said_as_they_are_asked_to_do_it(page):
     assert "0 of 40 are over a limit of yours: at most 13 % over 1 ms" in said
 
 
+def test_a_limit_typed_at_the_list_of_all_categories_is_held_at_once(page):
+    page.goto("/drives/")
+    page.get_by_label("Percent over 1 ms").fill("4")
+    page.get_by_text("With your limits").wait_for()
+    assert (
+        page.locator("th[data-column=pct_over_1ms] .u").inner_text().replace("\N{NO-BREAK SPACE}", " ") == "limit 4 %"
+    )
+    assert page.url.endswith("/drives/?limit_1ms=4")
+
+
 def test_a_limit_that_is_no_percentage_is_marked_and_changes_nothing(page):
     page.goto("/drives/cloud/")
     page.get_by_label("Percent over 1 ms").fill("much")
@@ -194,13 +210,13 @@ HOSTILE = """async text => {
   const {bodies} = await import('/static/js/drives/rows.js');
   const said = {words: [text], codes: [0]}, nothing = {words: [], codes: [-1], values: []};
   const names = ['vendor', 'model', 'outcome', 'source', 'notes', 'tier', 'tps'];
-  const columns = Object.fromEntries(names.map(name => [name, said]));
+  const columns = Object.fromEntries(names.map(name => [name, said])), asked = {limits: new Map(), ownLimits: []};
   Object.assign(columns, {capacity_gb: nothing, visibility: {words: ['public'], codes: [0]}, historical: nothing});
   const shelf = decode({count: 1, run: ['r-1'], product: ['x'], remarks: {0: [['annotation', text, '']]}, columns});
   const kinds = {drive: 'drive', source: 'text', notes: 'notes', tier: 'tier', tps: 'speed'};
   const shown = Object.entries(kinds).map(([code, kind]) => ({code, kind, group: 'ev'}));
   const table = document.createElement('table');
-  table.innerHTML = bodies(shelf, shown, [{titles: [[text, text]], rows: [0]}], new Map(), true);
+  table.innerHTML = bodies(shelf, shown, [{titles: [[text, text]], rows: [0]}], asked, true);
   return [table.querySelectorAll('script, img, i').length, table.textContent.split(text).length - 1];
 }"""
 

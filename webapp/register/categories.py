@@ -41,7 +41,7 @@ CLOUD_CAUTION = (
 )
 EVERY_CLOUD_NOTES = (
     CLOUD_CAUTION,
-    "Speeds and shares are for all the devices named under Storage together.",
+    "Speeds and shares are for all the devices of a row together.",
     "Azure Ls figures are for the single drive; Lsv2 instances have several, each about 5 times as fast as that.",
 )
 CLOUD_NOTES = (

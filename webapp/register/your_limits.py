@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from django.utils.http import urlencode
+
 from results.models import Verdict
 from results.rules.limits import Limit
 from webapp.register.not_understood import ParameterError
@@ -87,6 +89,11 @@ class YourLimits:
     def parameters(self) -> dict[str, str]:
         """What an address holds of them: those that are not the profile's."""
         return {field.name: field.text for field in self.fields if field.is_own}
+
+    @property
+    def query(self) -> str:
+        """The query that asks for them; empty under the profile's."""
+        return f"?{urlencode(self.parameters)}" if self.is_own else ""
 
     @property
     def sentence(self) -> str:

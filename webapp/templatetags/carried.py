@@ -4,7 +4,6 @@
 """
 
 from django import template
-from django.utils.http import urlencode
 
 from webapp.register.your_limits import YourLimits
 
@@ -15,5 +14,4 @@ register = template.Library()
 def carried(context: template.Context) -> str:
     """Return the query that asks for the limits of this page; nothing under the profile's, or where it has none."""
     limits = context.get("limits")
-    asked = limits.parameters if isinstance(limits, YourLimits) else {}
-    return f"?{urlencode(asked)}" if asked else ""
+    return limits.query if isinstance(limits, YourLimits) else ""

@@ -7,12 +7,13 @@ import {search} from './search.js';
 
 function universes(shelf, told) {
   const category = shelf.columns.category, historical = shelf.columns.historical;
-  const rows = new Map(told.sections.map(({code}) => [code, []]));
+  const rows = told.sections.map(() => []);
+  const place = new Map(told.sections.flatMap(({categories}, section) => categories.map(code => [code, section])));
   for (let row = 0; row < shelf.count; row += 1) {
     if (told.isHistorical && historical.word(row) !== 'yes') continue;
-    rows.get(category.word(row))?.push(row);
+    rows[place.get(category.word(row))]?.push(row);
   }
-  return [...rows.values()];
+  return rows;
 }
 
 function testsOf(shelf, told, question, judged, found) {
@@ -42,6 +43,9 @@ function judgedRows(all, tests, kept) {
   return judged.flatMap(({rows}) => rows).sort((a, b) => a - b);
 }
 
+// What a page is of by itself: without the past, unless it is the page of the past.
+const currentRows = (shelf, told, all) => all.flat().filter(row => told.isHistorical || shelf.columns.historical.word(row) !== 'yes');
+
 /** The answer to a question; `profile` is threshold in us -> the profile's limit as text. */
 export function answerTo(shelf, told, question, profile) {
   const judged = judge(shelf, question.limits, profile);
@@ -52,6 +56,8 @@ export function answerTo(shelf, told, question, profile) {
   const shown = kept.reduce((sum, each) => sum + each.rows.length, 0), hidden = kept.reduce((sum, each) => sum + each.hidden, 0);
   const pages = pagesCount(shown);
   const page = Math.min(question.page, pages);
+  const asked = judgedRows(all, tests, kept);
+  const isNarrowed = [question.choices, question.numbers, question.query].some(({length}) => length);
   let before = 0;
   const sections = told.sections.map(({code, isByVendor}, place) => {
     const groups = grouped(shelf, inOrder(shelf, kept[place].rows, question.sort), isByVendor);
@@ -61,7 +67,7 @@ export function answerTo(shelf, told, question, profile) {
   });
   return {
     sections, pages, page, hidden, shown, reasons: mergedReasons(kept), readSentence: found.sentence,
-    limitsSentence: limitsSentence(shelf, judgedRows(all, tests, kept), judged),
-    headline: headline(shelf, told.isHistorical, all.flat(), judged, question.limits),
+    limitsSentence: limitsSentence(shelf, asked, judged),
+    headline: headline(shelf, isNarrowed, isNarrowed ? asked : currentRows(shelf, told, all), judged, question.limits),
   };
 }

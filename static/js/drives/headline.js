@@ -1,8 +1,7 @@
 // The sentence above the tables, against the limits that hold: webapp/register/drives/headline.py in the browser.
-import {decimal, nameOf} from './shelf.js';
+import {SYSTEMS, decimal, nameOf} from './shelf.js';
 
 const HOW = {'steady-as-published': 'as published', 'worst-slice': 'in every slice of a stored log', overall: 'over a whole run'};
-const SYSTEMS = new Set(['networked', 'cloud']);
 const count = number => decimal(String(number));
 const numberOf = (number, one, more) => `${count(number)} ${number === 1 ? one : more}`;
 
@@ -42,15 +41,16 @@ function overWords(over, rows, {isOwn}, limits) {
   return over ? [`${said} the profile.`] : [];
 }
 
-/** What a page holds by itself, whatever is filtered: how many results, the fastest within the limits, how many are over. */
-export function headline(shelf, isHistorical, universe, judged, limits) {
-  const {visibility, historical, statistic} = shelf.columns;
-  const rows = universe.filter(row => visibility.word(row) === 'public' && (isHistorical || historical.word(row) !== 'yes')).sort((a, b) => a - b);
+/** Of the whole page, or of the rows asked for: how many results, the fastest within the limits, how many are over. */
+export function headline(shelf, isNarrowed, asked, judged, limits) {
+  const {visibility, statistic} = shelf.columns;
+  const rows = asked.filter(row => visibility.word(row) === 'public').sort((a, b) => a - b);
   const published = rows.filter(row => statistic.word(row) === 'steady-as-published').length;
   const passing = rows.filter(row => judged.isOwn ? judged.passes(row) : judged.passesProfile(row));
   return [
+    ...(isNarrowed ? ['Asked for:'] : []),
     resultsWords(published, rows.length - published),
     ...fastest(shelf, passing).map(said => `Fastest within ${judged.isOwn ? 'your' : 'the'} limits ${said}`),
-    ...overWords(rows.filter(judged.isOver).length, rows.length, judged, limits),
+    ...(rows.length ? overWords(rows.filter(judged.isOver).length, rows.length, judged, limits) : []),
   ].join(' ');
 }

@@ -43,13 +43,13 @@ const WRITERS = {
   notes: (word, group) => `<td class="${group.trim()}">${word.split('\n').filter(Boolean).map(note => `<span class="tag">${escape(note)}</span>`).join(' ')}</td>`,
 };
 
-function tierCell(word, group, run) {
+function tierCell(word, group, run, carried) {
   const filled = TIERS.indexOf(word.split(',')[0]);
   const bars = BARS.map(([x, y, height], place) => `<rect class="${place <= filled ? 'on' : 'off'}" x="${x}" y="${y}" width="3" height="${height}"/>`).join('');
-  return `<td class="${group.trim()}"><svg class="tier" viewBox="0 0 19 11" aria-hidden="true">${filled < 0 ? '' : bars}</svg><a href="/runs/${run}/">${escape(word)}<span class="vh">: run ${run}</span></a></td>`;
+  return `<td class="${group.trim()}"><svg class="tier" viewBox="0 0 19 11" aria-hidden="true">${filled < 0 ? '' : bars}</svg><a href="/runs/${run}/${carried}">${escape(word)}<span class="vh">: run ${run}</span></a></td>`;
 }
 
-function driveCell(shelf, row, tagsHistorical) {
+function driveCell(shelf, row, tagsHistorical, carried) {
   const word = code => shelf.columns[code].word(row);
   const capacity = word('capacity_gb'), visibility = word('visibility'), outcome = word('outcome');
   let marks = withdrawnMark(visibility);
@@ -57,27 +57,29 @@ function driveCell(shelf, row, tagsHistorical) {
   if (outcome && outcome !== 'pass') marks += outcome === 'fail' ? ' <span class="fail">fails</span>' : ` <span class="tag">${escape(outcome)}</span>`;
   if (tagsHistorical && word('historical') === 'yes') marks += ' <span class="tag">historical</span>';
   const run = shelf.run[row], box = `<input type="checkbox" name="run" value="${run}" form="compare-runs" aria-label="Compare ${escape(word('model'))}, run ${run}">`;
-  return `<th scope="row">${box}<span class="vendor">${escape(word('vendor'))}<span class="only-phone">${capacity ? `, ${capacity}` : ''}</span> </span><a href="/drive/${shelf.product[row]}/">${escape(word('model'))}</a>${marks}</th>`;
+  return `<th scope="row">${box}<span class="vendor">${escape(word('vendor'))}<span class="only-phone">${capacity ? `, ${capacity}` : ''}</span> </span><a href="/drive/${shelf.product[row]}/${carried}">${escape(word('model'))}</a>${marks}</th>`;
 }
 
-const remarks = (shelf, row, across) => (shelf.remarks[row] ?? []).map(([word, text, successor]) =>
-  `<tr class="remark"><td colspan="${across}"><b>${escape(word)}</b>${successor ? ` by <a href="/runs/${successor}/">run ${successor}</a>` : ''}${text ? `: ${escape(text)}` : ''}</td></tr>`).join('\n');
+const remarks = (shelf, row, across, carried) => (shelf.remarks[row] ?? []).map(([word, text, successor]) =>
+  `<tr class="remark"><td colspan="${across}"><b>${escape(word)}</b>${successor ? ` by <a href="/runs/${successor}/${carried}">run ${successor}</a>` : ''}${text ? `: ${escape(text)}` : ''}</td></tr>`).join('\n');
 
-/** The bodies of a table, each a list of its lines: titles, then rows. `limits` is threshold in us -> limit as text. */
-export function linesOf(shelf, columns, groups, limits, tagsHistorical) {
+/** The bodies of a table, each a list of its lines: titles, then rows. Links carry the limits that are the reader's own. */
+export function linesOf(shelf, columns, groups, {limits, ownLimits}, tagsHistorical) {
+  const carried = ownLimits.length ? escape(`?${new URLSearchParams(ownLimits)}`) : '';
   const shown = groups.flatMap(({rows}) => rows);
-  const writers = columns.map(({code, kind, group: name, threshold_us: thresholdUs}) => {
+  const writers = columns.map(({code, kind, group: name, threshold_us: thresholdUs, labels}) => {
     const group = name ? ` g-${name}` : '';
-    if (kind === 'drive') return row => driveCell(shelf, row, tagsHistorical);
+    if (kind === 'drive') return row => driveCell(shelf, row, tagsHistorical, carried);
     const column = shelf.columns[code];
-    if (kind === 'tier') return row => tierCell(column.word(row), group, shelf.run[row]);
+    if (kind === 'tier') return row => tierCell(column.word(row), group, shelf.run[row], carried);
     if (kind === 'share') {
       const cell = shareCells(column, shown, group, limits.get(String(thresholdUs)));
       return row => cell(column.codes[row]);
     }
+    if (kind === 'category') return row => WRITERS.text(labels[column.word(row)], group);
     return row => WRITERS[kind](column.word(row), group);
   });
-  const written = row => `<tr${struckClass(shelf.columns.visibility.word(row))}>${writers.map(write => write(row)).join('')}</tr>\n${remarks(shelf, row, columns.length)}`;
+  const written = row => `<tr${struckClass(shelf.columns.visibility.word(row))}>${writers.map(write => write(row)).join('')}</tr>\n${remarks(shelf, row, columns.length, carried)}`;
   const title = ([name, note]) => `<tr class="group"><th colspan="${columns.length}" scope="colgroup"><b>${escape(name)}</b> ${escape(note)}</th></tr>`;
   return groups.map(({titles, rows}) => [...titles.map(title), ...rows.map(written)]);
 }

@@ -1,6 +1,7 @@
 // The register's columns as the data file holds them: each text once, and for each row its place (webapp/register/drives/coded.py).
 export const UNSTATED = 'unstated';
 export const BILLIONTHS = 1e9;
+export const SYSTEMS = new Set(['networked', 'cloud']); // ranked as a whole: results/categories.py
 
 /** The number that a word says: '1,728,000' as it is, shares ('4.98') in billionths of a percent, exactly. */
 function said(word, isShare) {
@@ -10,15 +11,20 @@ function said(word, isShare) {
   return Number(whole + places.padEnd(9, '0'));
 }
 
+/** A column that tells the word and the number of a row. */
+export const column = told => ({
+  ...told,
+  word(row) { return this.codes[row] < 0 ? '' : this.words[this.codes[row]]; },
+  value(row) { return this.codes[row] < 0 ? null : this.values[this.codes[row]]; },
+});
+
 function decodeColumn(code, {words, codes, values, options}) {
   const isShare = code.startsWith('pct_over_');
-  return {
+  return column({
     words, codes,
     values: values?.map((value, place) => value ?? said(words[place], isShare)),
     options: options?.map((option, place) => option ?? words[place]),
-    word(row) { return this.codes[row] < 0 ? '' : this.words[this.codes[row]]; },
-    value(row) { return this.codes[row] < 0 ? null : this.values[this.codes[row]]; },
-  };
+  });
 }
 
 // results/slugs.py: what maker, model and capacity give; of plain letters only.

@@ -2,6 +2,7 @@
 // same questions by the same address: where this script or the file is missing, form and links ask it.
 import {answerTo} from './answer.js';
 import {tickAgain} from '../choose-runs.js';
+import {deviceSpeed} from './device-speed.js';
 import {columnsOf, showHead} from './heads.js';
 import {addressOf, fillForm, readForm, tickColumns, ticked, viewOf, without, withEverything} from './question.js';
 import {escape, fill, linesOf} from './rows.js';
@@ -13,7 +14,11 @@ const told = JSON.parse(document.getElementById('drives-page').textContent);
 const profile = new Map([...form.querySelectorAll('input[data-threshold]')].map(({dataset}) => [dataset.threshold, dataset.profile]));
 let view = viewOf(new URLSearchParams(location.search));
 let loading;
-const shelfOf = () => { loading ??= load(form.dataset.file); return loading; };
+const shelfOf = () => { loading ??= load(form.dataset.file).then(withDeviceSpeed); return loading; };
+function withDeviceSpeed(shelf) {
+  shelf.columns.device_tps = deviceSpeed(shelf);
+  return shelf;
+}
 const count = number => decimal(String(number));
 const lift = (question, text) => `<span class="lift"> <a href="${escape(addressOf(question))}">${text}</a></span>`;
 
@@ -41,7 +46,7 @@ function showTable(wrap, shelf, {groups, isEmpty}, question, [most, heightPx]) {
   showHead(wrap, section, columns, question, told);
   const table = wrap.querySelector('table');
   table.querySelectorAll('tbody').forEach(body => body.remove());
-  hold(wrap, heightPx, fill(table, linesOf(shelf, columns, groups, question.limits, !told.isHistorical), most));
+  hold(wrap, heightPx, fill(table, linesOf(shelf, columns, groups, question, !told.isHistorical), most));
   (wrap.closest('section') ?? wrap).hidden = isEmpty;
 }
 
@@ -49,7 +54,8 @@ function hiddenLine({hidden, reasons}, question) {
   if (!hidden) return '';
   const alone = reasons.length === 1;
   const lines = reasons.map(({name, text, hidden: number, back}) => {
-    return escape(alone ? `${text}.` : `${text}: ${count(number)}`) + (back ? lift(without(question, name), alone ? 'Show them' : `show ${count(back)}`) : '');
+    const shows = `show ${count(back)}${back < number ? ' hidden for this alone' : ''}`;
+    return escape(alone ? `${text}.` : `${text}: ${count(number)}`) + (back ? lift(without(question, name), alone ? 'Show them' : shows) : '');
   });
   const overlap = reasons.reduce((sum, reason) => sum + reason.hidden, 0) > hidden ? '; a row may have more than one reason' : '';
   return ` Hidden by your filter: ${count(hidden)}, because ${lines.join('; ')}${alone ? '' : `${overlap}.${lift(withEverything(question), 'Show all')}`}`;

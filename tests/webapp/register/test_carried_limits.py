@@ -21,6 +21,28 @@ def test_limits_go_home_from_every_page_that_has_them(client, path):
     assert carrying(client.get(path)) == ["/", "/drives/historical/"]
 
 
+def row_links(response):
+    """The addresses that the rows of tables lead to."""
+    rows = response.text.partition("<tbody>")[2].rpartition("</tbody>")[0]
+    return re.findall(r'href="(/(?:drive|runs)/[^"]*)"', rows)
+
+
+@pytest.mark.parametrize("path", ["/drives/", "/drives/nvme-flash/"])
+def test_limits_go_on_from_a_row_to_its_drive_and_its_run_whoever_asked_before(client, make_published_run, path):
+    run = make_published_run()
+    address = f"{path}{{}}columns=tps~tier"
+    for _ in range(2):
+        own, plain = (row_links(client.get(address.format(query))) for query in (f"{OWN}&", "?"))
+        assert plain == [f"/drive/{run.product.slug}/", f"/runs/{run.public_id}/"]
+        assert own == [f"{link}{KEPT}" for link in plain]
+
+
+def test_limits_go_on_from_a_drive_to_its_runs(client, make_published_run):
+    run = make_published_run()
+    page = client.get(f"/drive/{run.product.slug}/{OWN}")
+    assert page.text.count(f'href="/runs/{run.public_id}/{KEPT}" data-carries') == 2  # by its id and by its tier
+
+
 def test_limits_go_up_from_a_drive_to_its_category(client, make_published_run):
     product = make_published_run().product
     assert f"/drives/nvme-flash/{KEPT}" in carrying(client.get(f"/drive/{product.slug}/{OWN}"))

@@ -130,6 +130,31 @@ def test_the_headline_of_the_profile_stays_whatever_was_asked_before(client, fas
 
 
 @pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("category=nvme-flash~sata-sas-flash&within=only", ["3 published results.", "FASTNVME", "1 of 3 is over"]),
+        ("min_tps=650000", ["2 published results.", "FASTCLOUD", "1 of 2 is over"]),
+        ("q=slowsata", ["1 published result.", "SLOWSATA"]),
+        ("category=nvme-flash&historical=include", ["3 published results.", "OLDNVME", "1 of 3 is over"]),
+    ],
+)
+def test_the_headline_is_of_what_is_asked_for(client, fast_and_slow, query, said):
+    told = lede(client.get(f"/drives/?{query}"))
+    assert told.startswith("Asked for: ")
+    assert [words in told for words in said] == [True] * len(said), told
+
+
+def test_the_headline_of_nothing_found_names_no_limits(client, fast_and_slow):
+    assert lede(client.get("/drives/?q=nosuch&limit_1ms=3")) == "Asked for: 0 published results."
+
+
+def test_the_notes_name_no_column_that_is_not_shown(client, fast_and_slow):
+    text = client.get("/drives/").text
+    assert "for all the devices of a row together" in text
+    assert "under Storage" not in text
+
+
+@pytest.mark.parametrize(
     ("query", "said", "kept_back"), [("", "marked", "hidden"), ("&within=only", "hidden", "marked")]
 )
 def test_what_limits_do_is_said_as_they_do_it(client, fast_and_slow, query, said, kept_back):
@@ -155,3 +180,5 @@ def test_what_limits_change_is_told_of_what_they_hide_too(client, fast_and_slow,
 def test_reasons_that_one_row_shares_are_said_to_overlap(client, fast_and_slow, least, is_said):
     text = client.get(f"/drives/?min_tps={least}").text
     assert ("; a row may have more than one reason." in text) is is_said
+    assert (">show 3 hidden for this alone</a>" in text) is is_said
+    assert (">show 2</a>" in text) is not is_said

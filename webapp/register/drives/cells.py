@@ -5,7 +5,7 @@ on no limit and on no other row is written once for each state of the register: 
 and one for each row, and they go with the shelf.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from html import escape
 
@@ -19,6 +19,7 @@ from webapp.register.drives.order import RowGroup
 from webapp.register.drives.shelf import BILLIONTHS, tier_code
 from webapp.register.drives.withdrawn import struck_class, withdrawn_mark
 from webapp.register.marks import STRONG_FROM, TIERS_RISING, TRACK_UNITS, tier_mark
+from webapp.register.your_limits import YourLimits
 from webapp.templatetags import units
 
 UNSTATED = '<span class="dim" aria-hidden="true">-</span><span class="vh">not stated</span>'
@@ -38,18 +39,24 @@ class RowWriter:
         self,
         shelf: Shelf,
         columns: Sequence[Column],
-        limits: Mapping[int, Decimal],
+        limits: YourLimits,
         shown: Iterable[int],
         *,
         tags_historical: bool,
     ) -> None:
-        self.shelf, self.columns, self.limits, self.tags_historical = shelf, columns, limits, tags_historical
+        self.shelf, self.columns, self.tags_historical = shelf, columns, tags_historical
+        self.limits, self.carried = limits.by_threshold, escape(limits.query)
         self._words = {column.code: self._written(column, shown) for column in columns if column.kind != "drive"}
         self._drives: dict[int, str] = shelf.remember(("drive cells", self.tags_historical), dict)
 
     def table(self, groups: Iterable[RowGroup]) -> SafeString:
-        """Return the bodies of the table."""
-        return mark_safe("".join(self._body(group) for group in groups))  # noqa: S308 - every text is escaped below
+        """Return the bodies of the table, whose links carry the reader's own limits where there are any.
+
+        Cells are kept with plain links. Each of these ends with a slash, and no text has a quotation mark after one.
+        """
+        bodies = "".join(self._body(group) for group in groups)
+        carrying = bodies.replace('/">', f'/{self.carried}">') if self.carried else bodies
+        return mark_safe(carrying)  # noqa: S308 - every text is escaped below
 
     def _body(self, group: RowGroup) -> str:
         across = len(self.columns)

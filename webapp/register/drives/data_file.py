@@ -14,7 +14,7 @@ from webapp.register.drives.shelf import BILLIONTHS, current_shelf
 from webapp.register.makers import OTHER_NAMES
 
 SCHEMA = "drivecert.drives/1"
-# Of the speed and the number of devices; the one page that shows it has no script, and the file is to stay small.
+# Of the speed and the number of devices: static/js/drives/device-speed.js reckons it, and the file stays small.
 DERIVED = frozenset({"device_tps"})
 
 

@@ -8,9 +8,10 @@ from typing import Any
 from django.utils.html import json_script
 from django.utils.safestring import SafeString, mark_safe
 
+from results.models import Category
 from webapp.register.columns import Column
 from webapp.register.drives.filters import CHOICE, Filter
-from webapp.register.drives.page import COLUMNS_SIDE_BY_SIDE, DrivesPage
+from webapp.register.drives.page import COLUMNS_SIDE_BY_SIDE, DrivesPage, Room
 from webapp.register.drives.question import ALWAYS_SHOWN, named_filters
 from webapp.register.explain.meanings import meaning_address
 from webapp.register.tables import GROUP_LABELS, TableSpec
@@ -111,7 +112,7 @@ class DrivesForm:
             "isHistorical": room.is_historical,
             "included": list(room.included),
             "filters": [_told_filter(each) for each in room.filters],
-            "sections": [_told_section(spec) for spec in room.specs],
+            "sections": [_told_section(spec, room) for spec in room.specs],
             "usual": room.askable(self.page.profile).usual,
             "groupLabels": GROUP_LABELS,
             "columnsSideBySide": COLUMNS_SIDE_BY_SIDE,
@@ -138,12 +139,13 @@ def _told_filter(each: Filter) -> dict[str, Any]:
     return {name: getattr(each, name) for name in names}
 
 
-def _told_section(spec: TableSpec) -> dict[str, Any]:
+def _told_section(spec: TableSpec, room: Room) -> dict[str, Any]:
     names = ("code", "head", "kind", "unit", "group", "threshold_us", "falls_first", "is_sortable", "is_number")
     columns = [
         {name: getattr(column, name) for name in names}
         | {"is_usual": column in spec.usual, "meaning": meaning_address(column.code)}
+        | ({"labels": dict(Category.choices)} if column.kind == "category" else {})
         for column in spec.columns
     ]
     told = {"code": spec.code, "title": spec.title, "isByVendor": spec.is_by_vendor, "sizeLabel": spec.size_label}
-    return told | {"columns": columns}
+    return told | {"columns": columns, "categories": room.categories_of(spec)}

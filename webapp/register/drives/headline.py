@@ -1,5 +1,6 @@
 """The sentence above the tables of drives: how many results, the fastest within the limits, and how many are over.
 
+It is of what a page holds by itself; where a filter or a search is set, of the rows asked for.
 static/js/drives/headline.js says the same in the browser, where limits change on the page.
 """
 
@@ -16,7 +17,10 @@ from webapp.templatetags import units
 
 
 def headline_of(page: DrivesPage) -> str:
-    """Return a page's sentence; that of the profile's limits is made once for each state of the register."""
+    """Return a page's sentence; that of the whole page is made once for each state of the register and profile."""
+    if page.question.is_narrowed:
+        asked = page.judged_rows & standing(page.shelf)
+        return f"Asked for: {headline(page.shelf, asked, page.judge, page.limits)}"
 
     def told() -> str:
         return headline(page.shelf, current_rows(page) & standing(page.shelf), page.judge, page.limits)
@@ -30,7 +34,7 @@ def headline(shelf: Shelf, rows: Rows, judge: Judge, limits: YourLimits) -> str:
     published = (rows & shelf.columns["statistic"].of(Statistic.STEADY_AS_PUBLISHED)).bit_count()
     within = f"Fastest within {'your' if limits.is_own else 'the'} limits"
     fastest = (f"{within} {said}" for said in _fastest(shelf, rows & judge.passes))
-    over = over_words((rows & judge.over).bit_count(), rows.bit_count(), limits)
+    over = over_words((rows & judge.over).bit_count(), rows.bit_count(), limits) if rows else []
     return " ".join([results_words(published, rows.bit_count() - published), *fastest, *over])
 
 

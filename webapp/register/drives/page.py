@@ -52,6 +52,10 @@ class Room:
         """Every column of its tables, once."""
         return tuple({column.code: column for spec in self.specs for column in spec.columns}.values())
 
+    def categories_of(self, spec: TableSpec) -> tuple[str, ...]:
+        """Return the categories whose rows stand in one of its tables."""
+        return self.categories or (spec.code,)
+
     def askable(self, profile: tuple[Limit, ...]) -> Askable:
         """Return what may be asked of it."""
         usual = {column.code for spec in self.specs for column in spec.usual} - {ALWAYS_SHOWN}
@@ -123,7 +127,7 @@ class DrivesPage:
         """The rows of each table, whatever is asked."""
         category, historical = self.shelf.columns["category"], self.shelf.columns["historical"]
         every = historical.having([word == "yes" or not self.room.is_historical for word in historical.words] + [False])
-        codes = [self.room.categories or (spec.code,) for spec in self.room.specs]
+        codes = [self.room.categories_of(spec) for spec in self.room.specs]
         return [every & category.having([word in held for word in category.words] + [False]) for held in codes]
 
     @cached_property
@@ -185,7 +189,7 @@ class DrivesPage:
         shown = page_of(groups, self.question.page, before)
         rows = [row for group in shown for row in group.rows]
         tags_historical = not self.room.is_historical
-        writer = RowWriter(self.shelf, columns, self.limits.by_threshold, rows, tags_historical=tags_historical)
+        writer = RowWriter(self.shelf, columns, self.limits, rows, tags_historical=tags_historical)
         heads = [self._head(column) for column in columns]
         return Section(spec, heads, kept, shown, writer.table(shown))
 
@@ -240,17 +244,18 @@ class DrivesPage:
         return [
             (
                 reason.text if alone else f"{reason.text}: {units.count(reason.hidden)}",
-                self._lift(reason.back, alone=alone),
+                self._lift(reason, alone=alone),
                 self.question.without(reason.name).address,
             )
             for reason in self.reasons
         ]
 
     @staticmethod
-    def _lift(back: int, *, alone: bool) -> str:
-        if not back:
+    def _lift(reason: Reason, *, alone: bool) -> str:
+        if not reason.back:
             return ""
-        return "Show them" if alone else f"show {units.count(back)}"
+        others = " hidden for this alone" if reason.back < reason.hidden else ""
+        return "Show them" if alone else f"show {units.count(reason.back)}{others}"
 
     @property
     def overlap_words(self) -> str:
@@ -266,8 +271,12 @@ class DrivesPage:
     @property
     def limits_sentence(self) -> str:
         """How many rows pass under the limits, and what changed by them: also of those that only limits hide."""
-        judged = reduce(and_, (test.kept for test in self.tests if test.name != "within"), self.universe)
-        return limits_sentence(self.shelf, judged, self.judge, self.limits)
+        return limits_sentence(self.shelf, self.judged_rows, self.judge, self.limits)
+
+    @cached_property
+    def judged_rows(self) -> Rows:
+        """The rows asked for, with those that only limits hide."""
+        return reduce(and_, (test.kept for test in self.tests if test.name != "within"), self.universe)
 
     def as_form(self, form: str) -> str:
         """Return the address of the same rows in another form."""

@@ -59,6 +59,11 @@ class DrivesQuestion:
         return {name: text for name, text in asked.items() if text}
 
     @property
+    def is_narrowed(self) -> bool:
+        """A filter or a search is set: it asks for some of the page's rows."""
+        return bool(self.choices or self.numbers or self.query)
+
+    @property
     def address(self) -> str:
         """The query of the page that answers this."""
         return "?" + urlencode(self.parameters)
