@@ -223,7 +223,7 @@ def _of_csv(content: str) -> Rows:
             yield drive if drive.model else None
             line = rows.line_num + 1
     except csv.Error as error:
-        raise FleetError(f"Line {rows.line_num} is no CSV that can be read ({error}): {EXPECTED}.") from error
+        raise FleetError(f"Line {rows.line_num} is no CSV that can be read: {EXPECTED}.") from error
 
 
 def _bounded(row: Sequence[str], line: int, names: Sequence[str]) -> Sequence[str]:
