@@ -110,22 +110,18 @@ def keep(dispatch: Dispatch, columns: Mapping[str, Any]) -> None:
 
 @contextmanager
 def stepping(dispatch_id: int) -> Iterator[Dispatch | None]:
-    """Hold a dispatch while it is stepped; None where another worker is at it: leave it alone then."""
-    dispatch = _lock_and_read(dispatch_id)
-    try:
-        yield dispatch
-    finally:
-        if dispatch is not None:
-            unlock(DISPATCH, dispatch_id)
-
-
-def _lock_and_read(dispatch_id: int) -> Dispatch | None:
-    """Try the lock of a dispatch and return the dispatch as it stands; None where another session holds the lock.
+    """Hold a dispatch, as it stands, while it is stepped; None where another worker is at it: leave it alone then.
 
     Raises Dispatch.DoesNotExist, and takes no lock then.
     """
     is_held, *values = _one(_holding(), [*keys_of(DISPATCH, dispatch_id), dispatch_id])
-    return joined().dispatch(values) if is_held else None
+    if not is_held:
+        yield None
+        return
+    try:
+        yield joined().dispatch(values)
+    finally:
+        unlock(DISPATCH, dispatch_id)
 
 
 def _one(statement: str, params: Sequence[Any]) -> Sequence[Any]:
