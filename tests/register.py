@@ -81,7 +81,7 @@ class Register:
         """Leave nothing behind, whatever the test did."""
         if self.supervisor is not None and self.supervisor.poll() is None:
             self.stop()
-        wait_for(lambda: not self.processes(), lambda: f"left: {self.processes()}")
+        wait_for(lambda: not self.processes(), self.tell_processes)
         remove_socket_dir(self.data_dir / "run" / "sockets", None)
 
     def ready(self):
@@ -95,6 +95,9 @@ class Register:
     def processes(self):
         """Every process that has to do with the data directory, the supervisor too."""
         return [int(entry.name) for entry in Path("/proc").glob("[0-9]*") if belongs_to(entry, self.data_dir)]
+
+    def tell_processes(self):
+        return "left: " + "; ".join(f"{pid} {command_of(pid)}" for pid in self.processes())
 
     def pid_of(self, name):
         """The main process of a child: the one that leads its session among those that hold its lock."""
@@ -124,6 +127,14 @@ def belongs_to(process, directory):
     return f"DRIVECERT_DATA={directory}".encode() in environment or any(
         place is not None and directory in place.parents for place in places
     )
+
+
+def command_of(pid):
+    """The command line of a process; nothing where it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 def opened_by(process):

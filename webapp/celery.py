@@ -4,9 +4,11 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import heartbeat_sent
+from celery.signals import heartbeat_sent, worker_process_init
 from kombu import Connection
 from redis import Redis
+
+from webapp.supervisor.launch import end_with_main_program
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
 
@@ -16,6 +18,12 @@ app.autodiscover_tasks(["runners", "webapp.register"])
 
 HEARD_KEY = "drivecert:worker-heard:{queue}"
 HEARD_S = 15  # Celery's heart beats every 2 s; several beats may be late on a busy machine
+
+
+@worker_process_init.connect
+def end_with_worker(**_: Any) -> None:
+    """End a process of the pool whose worker was killed before Celery could tie it to the worker's life."""
+    end_with_main_program()
 
 
 @heartbeat_sent.connect

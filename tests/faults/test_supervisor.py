@@ -10,7 +10,7 @@ import psycopg
 import pytest
 import redis
 
-from tests.register import WITHOUT_SNAPSHOTS, Register, wait_for
+from tests.register import WITHOUT_SNAPSHOTS, Register, command_of, wait_for
 
 pytestmark = pytest.mark.faults
 NOBODY = 65534
@@ -78,7 +78,20 @@ def test_term_stops_every_process_with_status_0(running):
 def test_a_killed_supervisor_takes_all_its_processes_along(running):
     assert len(running.processes()) > 10  # supervisor, servers, web, worker, beat and their own children
     running.kill()
-    wait_for(lambda: running.processes() == [], lambda: str(running.processes()), patience_s=20)
+    wait_for(lambda: running.processes() == [], running.tell_processes)
+
+
+def test_a_supervisor_killed_while_its_web_processes_start_takes_them_along(stopped):
+    stopped.start()
+    wait_for(lambda: serving_processes(stopped), stopped.tell_output)
+    stopped.kill()
+    wait_for(lambda: stopped.processes() == [], stopped.tell_processes)
+
+
+def serving_processes(register):
+    """Those that granian's main process has started, be they ready or not."""
+    mains = [pid for pid in register.processes() if "granian" in command_of(pid) and os.getsid(pid) == pid]
+    return [pid for pid in register.processes() if mains and "granian" in command_of(pid) and pid not in mains]
 
 
 def test_the_next_start_comes_up_at_once_after_a_kill(running):
@@ -94,7 +107,7 @@ def test_stale_lock_files_that_name_a_living_stranger_do_not_stop_a_start(runnin
     lines = pid_file.read_text().splitlines()
     os.kill(running.pid_of("postgres"), signal.SIGKILL)
     running.kill()
-    wait_for(lambda: running.processes() == [])
+    wait_for(lambda: running.processes() == [], running.tell_processes)
     # As after a power cut, when the number has been given to somebody else since.
     pid_file.write_text("\n".join([str(stranger.pid), *lines[1:]]) + "\n")
     (sockets(running) / ".s.PGSQL.5432.lock").write_text(pid_file.read_text())

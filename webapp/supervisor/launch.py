@@ -2,6 +2,7 @@
 
     python -I -S launch.py PARENT_PID DEATH_SIGNAL IDENTITY COMMAND...
 
+The command finds its own number in DRIVECERT_MAIN_PID, so that processes that it starts can tie their lives to it.
 IDENTITY is `same`, `namespace:UID:GID` (in a user namespace we are UID, without capabilities) or `account:UID:GID`.
 A file of its own and not a `preexec_fn`: Python code between fork and exec may deadlock in a process with threads.
 """
@@ -16,6 +17,7 @@ CLONE_NEWUSER = 0x10000000  # linux/sched.h
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 PR_SET_NO_NEW_PRIVS = 38
 CANNOT_LAUNCH = 71  # sysexits.h EX_OSERR
+MAIN_PID = "DRIVECERT_MAIN_PID"
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -53,19 +55,29 @@ def take_identity(identity: str) -> None:
     call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 
 
-def end_with_parent(death_signal: int) -> None:
-    """Have the kernel send us the signal when the process (strictly: the thread) that started us is gone."""
+def end_with_parent(death_signal: int, parent_pid: int) -> None:
+    """Have the kernel send us the signal when the process (strictly: the thread) that started us is gone.
+
+    Looked at again afterwards: where it was gone before we asked, nothing would ever end us.
+    """
     call("prctl", PR_SET_PDEATHSIG, death_signal, 0, 0, 0)
+    if os.getppid() != parent_pid:
+        sys.exit(CANNOT_LAUNCH)
+
+
+def end_with_main_program() -> None:
+    """Tie a process that a supervised program started to that program; without a supervisor nothing is tied."""
+    main_pid = int(os.environ.get(MAIN_PID, "0"))
+    if main_pid not in (0, os.getpid()):
+        end_with_parent(signal.SIGKILL, main_pid)
 
 
 def main(parent_pid: int, death_signal: int, identity: str, command: list[str]) -> None:
     """Take the identity, tie our life to the parent's, and become the command."""
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     take_identity(identity)
-    # After the change of credentials, which clears it; and looked at again, because the parent may be gone already.
-    end_with_parent(death_signal)
-    if os.getppid() != parent_pid:
-        sys.exit(CANNOT_LAUNCH)
+    end_with_parent(death_signal, parent_pid)  # after the change of credentials, which clears it
+    os.environ[MAIN_PID] = str(os.getpid())
     os.execvp(command[0], command)  # noqa: S606 - becoming another program is what this file is for
 
 

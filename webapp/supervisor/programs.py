@@ -14,8 +14,6 @@ CELERY = [sys.executable, "-m", "celery", "--app", "webapp.celery"]
 # Killed and not asked when the supervisor dies: every task may be cut anywhere and come again (docs/decisions), while
 # a polite end would wait for tasks of up to a minute.
 KILL = signal.SIGKILL
-# Granian's processes and Celery's pool end with their parents only if asked to; webapp/wsgi.py looks at this.
-SUPERVISED = {"DRIVECERT_SUPERVISED": "1"}
 
 
 def web_program(address: Address, environment: dict[str, str]) -> Program:
@@ -31,7 +29,7 @@ def web_program(address: Address, environment: dict[str, str]) -> Program:
     }
     words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
     command = [sys.executable, "-m", "granian", *words, "--respawn-failed-workers", "webapp.wsgi:application"]
-    return Program("web", command, signal.SIGTERM, KILL, 5, environment | SUPERVISED)
+    return Program("web", command, signal.SIGTERM, KILL, 5, environment)
 
 
 def worker_program(environment: dict[str, str]) -> Program:
@@ -47,13 +45,13 @@ def lab_program(environment: dict[str, str]) -> Program:
 def _worker(name: str, queue: str, processes: int, environment: dict[str, str]) -> Program:
     options = [f"--queues={queue}", f"--concurrency={processes}", f"--hostname={queue}@%h"]
     options += ["--without-gossip", "--without-mingle"]
-    return Program(name, [*CELERY, "worker", *options], signal.SIGTERM, KILL, 5, environment | SUPERVISED)
+    return Program(name, [*CELERY, "worker", *options], signal.SIGTERM, KILL, 5, environment)
 
 
 def beat_program(environment: dict[str, str]) -> Program:
     """Return Celery beat with its schedule in memory: periods are seconds, nothing is worth a file."""
     options = ["--scheduler=celery.beat:Scheduler", "--pidfile="]
-    return Program("beat", [*CELERY, "beat", *options], signal.SIGTERM, KILL, 2, environment | SUPERVISED)
+    return Program("beat", [*CELERY, "beat", *options], signal.SIGTERM, KILL, 2, environment)
 
 
 def prepare_program(environment: dict[str, str]) -> Program:

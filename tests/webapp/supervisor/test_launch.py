@@ -6,9 +6,11 @@ import sys
 import pytest
 
 from webapp.supervisor.identity import launch_command, server_identity
+from webapp.supervisor.launch import MAIN_PID
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root has rights to drop")
 TELL_DEATH_SIGNAL = "import ctypes; n = ctypes.c_int(); ctypes.CDLL(None).prctl(2, ctypes.byref(n)); print(n.value)"
+TIE_AND_TELL = "from webapp.supervisor.launch import end_with_main_program as tie; tie(); print('lives')"
 
 
 def run_as(identity, *command):
@@ -51,3 +53,28 @@ def test_a_missing_program_is_named():
     done = run_as("same", "/nonexistent/program")
     assert done.returncode == 71
     assert "cannot start /nonexistent/program as same" in done.stderr
+
+
+def tie_to(main_pid):
+    environment = os.environ | ({MAIN_PID: str(main_pid)} if main_pid else {})
+    command = [sys.executable, "-c", TIE_AND_TELL]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout
+
+
+def test_a_process_whose_main_program_was_gone_before_it_could_be_tied_to_it_ends():
+    """Granian's and Celery's processes take a second to start; nothing else would ever end them."""
+    assert tie_to(1) == (71, "")
+
+
+def test_a_process_lives_beside_its_main_program():
+    assert tie_to(os.getpid()) == (0, "lives\n")
+
+
+def test_a_process_without_a_supervisor_is_tied_to_nothing():
+    assert tie_to(None) == (0, "lives\n")
+
+
+def test_a_program_is_told_its_own_number_as_that_of_the_main_program():
+    command = [sys.executable, "-c", f"import os; print(os.environ['{MAIN_PID}'] == str(os.getpid()))"]
+    assert run_as("same", *command).stdout == "True\n"
