@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-SIGNATURE = "signature"
+SIGNATURE, SIGNATURE_ERROR = "signature", "signature_error"
 # Refusals that say that somebody uses the drive, or that it cannot be opened: nothing is read from it then.
 # Source: runners/drivetest/crates/device/src/identity.rs, IN_USE.
 IN_USE = frozenset({"mounted", "boot", "held", "swap", "claimed", "no-access", "open", "busy"})
@@ -15,6 +15,8 @@ def is_told(document: Mapping[str, Any]) -> bool:
     """Tell whether a host looked at what a drive holds, and said what it recognises, be it nothing."""
     if SIGNATURE not in document or document[SIGNATURE] is not None:
         return SIGNATURE in document
+    if document.get(SIGNATURE_ERROR):  # it could not be read: earlier programs tell it like an empty drive
+        return False
     return IN_USE.isdisjoint(refusal["id"] for refusal in document.get("refusals") or ())
 
 

@@ -17,7 +17,7 @@ from runners.models import HAS_WRITTEN, Device, Dispatch, Host
 from runners.orders import YCSB
 from runners.out_of_service import out_of_service
 from runners.refused_ahead import in_service_since, is_listed, last_identified
-from runners.signatures import is_told, signature_of
+from runners.signatures import SIGNATURE_ERROR, is_told, signature_of
 from runners.states import State
 from webapp.templatetags.units import counted, duration, moment
 
@@ -75,10 +75,12 @@ def _of_data(host: Host, path: str, document: Mapping[str, Any], as_told: str, i
     if signature := signature_of(document):
         return [Caution("holds data", f"{path} holds {signature}, {as_told}. {_way_with_data(host)}")]
     if not is_told(document):
+        unread = document.get(SIGNATURE_ERROR)
+        why = f": it could not be read ({unread})" if unread else ""
         return [
             Caution(
                 "data unknown",
-                f"Whether {path} holds data is not known, {as_told}. A run is refused where a file system or a "
+                f"Whether {path} holds data is not known, {as_told}{why}. A run is refused where a file system or a "
                 "partition table is found then, and destroys everything else.",
             )
         ]

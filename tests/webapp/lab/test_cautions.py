@@ -64,11 +64,17 @@ def test_a_drive_in_use_is_said_not_to_have_been_looked_at(device, fake, lab_cli
         ({}, ["data unknown"]),
         ({"signature": None, "refusals": [{"id": "mounted", "sentence": "it is"}]}, ["data unknown"]),
         ({"signature": None, "refusals": [{"id": "read-only", "sentence": "it is"}]}, ["may hold data"]),
+        ({"signature": None, "signature_error": "Input/output error (os error 5)"}, ["data unknown"]),
     ],
 )
 def test_data_on_a_drive_is_told_and_so_is_that_nobody_knows(device, identity, told):
     assert words(cautions_of(holding(device, **identity))) == told
     assert must_type_label(device)
+
+
+def test_a_drive_that_cannot_be_read_says_why_nobody_knows_what_it_holds(device):
+    (told,) = cautions_of(holding(device, signature=None, signature_error="Input/output error (os error 5)"))
+    assert "it could not be read (Input/output error (os error 5))" in told.sentence
 
 
 def test_a_drive_that_a_run_has_written_since_it_was_bound_holds_nobody_else_s_data(device, dispatch, staff, fake):

@@ -80,6 +80,8 @@ pub struct Identity {
     pub holders: Vec<PathBuf>,
     /// What was recognised of somebody's data; None also while it is in use, when nothing is read from it.
     pub signature: Option<&'static str>,
+    /// Why nobody knows whether there is any: the device could not be read. None where it was, or is in use.
+    pub signature_error: Option<String>,
     /// Why it may not be written to; empty when it may.
     pub refusals: Vec<Refusal>,
     /// What would make a measurement doubtful.
@@ -142,10 +144,15 @@ fn asked(system: &System, path: &Path, activity: &Activity<'_>) -> Result<Identi
     let refusals = refusal::of(system, &target, activity)?;
     let identity = told(system, &target)?;
     let is_in_use = refusals.iter().any(|refusal| IN_USE.contains(&refusal.id));
-    let signature = (!is_in_use).then(|| system.nodes.signature(path, identity.size_bytes));
+    let read = if is_in_use {
+        Ok(None)
+    } else {
+        system.nodes.signature(path, identity.size_bytes)
+    };
     Ok(Identity {
         refusals,
-        signature: signature.flatten(),
+        signature_error: read.as_ref().err().map(ToString::to_string),
+        signature: read.ok().flatten(),
         ..identity
     })
 }
@@ -193,6 +200,7 @@ fn told(system: &System, target: &Target<'_>) -> Result<Identity, DeviceError> {
         mounts: mount_points(system, target)?,
         holders: holders(target),
         signature: None,
+        signature_error: None,
         refusals: Vec::new(),
         warnings: Vec::new(),
         host: Host::read(system)?,

@@ -22,6 +22,8 @@ pub(crate) struct InventedHost {
     pub exclusive: fn(&Path) -> Exclusive,
     pub health: fn() -> Option<crate::health::Page>,
     pub writable: fn() -> io::Result<()>,
+    /// What is recognised on every device.
+    pub signature: fn() -> io::Result<Option<&'static str>>,
 }
 
 impl InventedHost {
@@ -36,6 +38,7 @@ impl InventedHost {
             exclusive: |_| Exclusive::Free,
             health: || None,
             writable: || Ok(()),
+            signature: || Ok(Some("a partition table")),
         };
         host.write("proc/sys/kernel/hostname", "lab1\n");
         host.write("proc/sys/kernel/osrelease", "6.18.44\n");
@@ -217,6 +220,7 @@ impl InventedHost {
             exclusive: self.exclusive,
             health: self.health,
             writable: self.writable,
+            signature: self.signature,
         };
         System {
             sys: self.root("sys"),
@@ -256,6 +260,7 @@ struct InventedNodes {
     exclusive: fn(&Path) -> Exclusive,
     health: fn() -> Option<crate::health::Page>,
     writable: fn() -> io::Result<()>,
+    signature: fn() -> io::Result<Option<&'static str>>,
 }
 
 impl Nodes for InventedNodes {
@@ -279,7 +284,7 @@ impl Nodes for InventedNodes {
         (self.exclusive)(path)
     }
 
-    fn signature(&self, _: &Path, _: u64) -> Option<&'static str> {
-        Some("a partition table")
+    fn signature(&self, _: &Path, _: u64) -> io::Result<Option<&'static str>> {
+        (self.signature)()
     }
 }

@@ -90,8 +90,8 @@ pub(crate) trait Nodes {
     /// Asks the kernel for a block device alone, for a moment and for reading only: closing one that was open for
     /// writing makes udev look at it again.
     fn exclusive(&self, path: &Path) -> Exclusive;
-    /// Tells what is recognised on a device or file of that size; None also where it cannot be read.
-    fn signature(&self, path: &Path, size_bytes: u64) -> Option<&'static str>;
+    /// Tells what is recognised on a device or file of that size.
+    fn signature(&self, path: &Path, size_bytes: u64) -> io::Result<Option<&'static str>>;
     /// Returns the page in which an NVMe drive tells its health; None where there is none, or we may not ask.
     fn health_page(&self, path: &Path) -> Option<health::Page>;
 }
@@ -117,13 +117,13 @@ impl Nodes for HostNodes {
         }
     }
 
-    fn signature(&self, path: &Path, size_bytes: u64) -> Option<&'static str> {
-        let file = File::open(path).ok()?;
+    fn signature(&self, path: &Path, size_bytes: u64) -> io::Result<Option<&'static str>> {
+        let file = File::open(path)?;
         let read_at = |length: usize, offset| {
             let mut bytes = vec![0; length];
             file.read_exact_at(&mut bytes, offset).map(|()| bytes)
         };
-        signature::found(size_bytes, read_at).ok().flatten()
+        signature::found(size_bytes, read_at)
     }
 
     fn health_page(&self, path: &Path) -> Option<health::Page> {

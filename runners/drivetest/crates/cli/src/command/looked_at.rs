@@ -171,6 +171,7 @@ impl Look {
             path: self.path.clone(),
             refusals: before.map_or_else(Vec::new, |identity| identity.refusals.clone()),
             signature: before.and_then(|identity| identity.signature),
+            signature_error: before.and_then(|identity| identity.signature_error.clone()),
             ..identify_open(file).ok()?
         };
         serde_json::to_value(identity).ok()

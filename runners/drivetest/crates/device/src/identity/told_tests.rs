@@ -120,6 +120,22 @@ fn nothing_is_read_from_a_drive_in_use() {
 }
 
 #[test]
+fn a_drive_that_cannot_be_read_says_why_nobody_knows_what_it_holds() {
+    let mut host = InventedHost::new();
+    let path = host.nvme("nvme0n1", "S1");
+    assert_eq!(identity(&host, &path).signature_error, None);
+    host.signature = || Err(std::io::Error::from_raw_os_error(5));
+    let found = identity(&host, &path);
+    assert_eq!(found.signature, None);
+    assert_eq!(
+        found.signature_error.as_deref(),
+        Some("Input/output error (os error 5)")
+    );
+    host.mount(&path, "/mnt");
+    assert_eq!(identity(&host, &path).signature_error, None, "nothing was read");
+}
+
+#[test]
 fn the_host_tells_governors_nodes_and_irqbalance() {
     let (host, path) = host();
     for (cpu, governor) in [("cpu0", "performance"), ("cpu1", "powersave"), ("cpufreq", "x")] {
