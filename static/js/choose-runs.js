@@ -44,7 +44,9 @@ if (bar) {
   bar.addEventListener('submit', event => { // rows of other pages are chosen too, and have no box here
     event.preventDefault();
     if (chosen.size < fewest) return show(`Tick ${fewest} at least.`);
-    return location.assign(`${bar.action}?${[...chosen.keys()].map(run => `run=${encodeURIComponent(run)}`).join('&')}`);
+    const asked = new URLSearchParams([...chosen.keys()].map(run => ['run', run]));
+    for (const {name, value} of bar.querySelectorAll('[data-carried] input')) asked.append(name, value);
+    return location.assign(`${bar.action}?${asked}`);
   });
   const before = [...boxes()].filter(({checked}) => checked); // as a browser restores them
   before.forEach(take);

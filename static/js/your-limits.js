@@ -26,7 +26,7 @@ export function limitParameters(form) {
     .filter(([, text, profile]) => text !== profile).map(([name, text]) => [name, text]);
 }
 
-/** Let the links that the limits go along by, home and up, ask for those of the form: as webapp/templatetags/carried.py. */
+/** Let the links and forms that the limits go along by ask for those of this form: as webapp/templatetags/carried.py. */
 export function carryLimits(form) {
   const names = [...form.querySelectorAll('input[data-threshold]')].map(({name}) => name), own = limitParameters(form);
   for (const link of document.querySelectorAll('a[data-carries]')) {
@@ -34,6 +34,9 @@ export function carryLimits(form) {
     names.forEach(name => searchParams.delete(name));
     own.forEach(([name, text]) => searchParams.set(name, text));
     link.setAttribute('href', `${pathname}${searchParams.size ? `?${searchParams}` : ''}${hash}`);
+  }
+  for (const place of document.querySelectorAll('[data-carried]')) {
+    place.replaceChildren(...own.map(([name, value]) => Object.assign(document.createElement('input'), {type: 'hidden', name, value})));
   }
 }
 

@@ -131,3 +131,17 @@ def test_two_ticked_runs_are_compared_from_every_page_with_boxes(page, path):
     page.get_by_role("button", name="Compare 2").click()
     page.wait_for_url("**/compare/?*")
     assert re.findall(r"run=([\w-]+)", page.url) == runs
+
+
+@pytest.mark.parametrize("script", [True, False])
+@pytest.mark.parametrize("path", ["/drives/", "/drive/gcp-n2-standard-80/"])
+def test_limits_go_along_with_the_runs_that_are_compared(refused_page, path, script):
+    page = refused_page(java_script_enabled=script)
+    page.goto(path if script else f"{path}?limit_1ms=7")
+    if script:
+        type_limit(page, "7")
+    for place in range(2):
+        page.locator("table.runs tbody input[name=run]").nth(place).check()
+    page.get_by_role("button", name=re.compile("^Compare (2|those chosen)$")).first.click()
+    page.wait_for_url("**/compare/?*")
+    assert page.url.count("limit_1ms=7") == 1

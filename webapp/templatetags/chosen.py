@@ -3,6 +3,8 @@
 {% load chosen %}    {% compare_bar %}
 """
 
+from typing import Any
+
 from django import template
 
 from webapp.register.compare.question import FEWEST, MOST
@@ -10,7 +12,7 @@ from webapp.register.compare.question import FEWEST, MOST
 register = template.Library()
 
 
-@register.inclusion_tag("register/compare/bar.html")
-def compare_bar() -> dict[str, int]:
-    """Show it, with how many are compared at once."""
-    return {"fewest": FEWEST, "most": MOST}
+@register.inclusion_tag("register/compare/bar.html", takes_context=True)
+def compare_bar(context: template.Context) -> dict[str, Any]:
+    """Show it, with how many are compared at once; the limits of the page go along."""
+    return {"fewest": FEWEST, "most": MOST, "limits": context.get("limits")}
