@@ -38,6 +38,12 @@ class Value:
         """A share over its limit."""
         return self.nearness is not None and self.nearness.is_over
 
+    @property
+    def said(self) -> str:
+        """The text, of a share without the last zeros: who printed 0.000 found what another printed as 0.00."""
+        is_share = self.share_pct is not None and "." in self.text
+        return self.text.rstrip("0").rstrip(".") if is_share else self.text
+
 
 @dataclass(frozen=True)
 class Line:
@@ -57,7 +63,7 @@ class Line:
     @property
     def differs(self) -> bool:
         """Two of its values are not the same; one that is not stated differs from none."""
-        return len({value.text for value in self.values if value.text != NOT_STATED}) > 1
+        return len({value.said for value in self.values if value.text != NOT_STATED}) > 1
 
 
 def told_by_any(lines: Sequence[Line]) -> list[Line]:

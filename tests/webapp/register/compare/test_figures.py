@@ -1,0 +1,25 @@
+from decimal import Decimal
+
+import pytest
+
+from webapp.register.compare.figures import NOT_STATED, Line, Value
+
+
+def line(*texts, is_share=True):
+    shares = [Decimal(text) if is_share and text != NOT_STATED else None for text in texts]
+    values = [Value(text, share_pct=share) for text, share in zip(texts, shares, strict=True)]
+    return Line("pct_over_64000us", "Over 64 ms", "%", values)
+
+
+@pytest.mark.parametrize("texts", [("0.00", "0.000"), ("5.00", "5"), ("100", "100.0"), ("0.1", NOT_STATED)])
+def test_shares_that_are_printed_with_more_or_fewer_zeros_do_not_differ(texts):
+    assert not line(*texts).differs
+
+
+@pytest.mark.parametrize("texts", [("0.00", "0.001"), ("5.00", "4.96"), ("10", "1"), ("100", "1")])
+def test_shares_that_are_printed_otherwise_differ(texts):
+    assert line(*texts).differs
+
+
+def test_of_what_is_no_share_every_character_counts():
+    assert line("6.1", "6.10", is_share=False).differs
