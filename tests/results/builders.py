@@ -4,7 +4,8 @@ import hashlib
 import io
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +47,21 @@ def send(organisation: Organisation, content: bytes, actor: Any = None, facts: F
     return take_in(organisation, io.BytesIO(content), "load.log", facts, "form", actor).submission
 
 
-def other_session() -> psycopg.Connection[Any]:
-    """Open a connection of another process's kind: its locks are not ours."""
+@contextmanager
+def other_session() -> Iterator[psycopg.Connection[Any]]:
+    """Open a connection of another process's kind: its locks are not ours.
+
+    Left once the server has freed them, which it does a moment after the client is gone: on a busy machine the next
+    statement of another session comes before that.
+    """
+    with _connect() as session:
+        pid = session.info.backend_pid
+        yield session
+    with _connect() as witness:
+        wait_for(lambda: not witness.execute("SELECT 1 FROM pg_stat_activity WHERE pid = %s", [pid]).fetchone())
+
+
+def _connect() -> psycopg.Connection[Any]:
     database = connection.settings_dict
     return psycopg.connect(
         dbname=database["NAME"], host=database["HOST"], user=database["USER"], password=database["PASSWORD"] or None,
@@ -61,15 +75,15 @@ def sha256(content: bytes) -> str:
 
 def wait_for(condition: Callable[[], Any]) -> Any:
     """Return the condition's first true answer; this bounds a wait, it measures nothing."""
-    for _ in range(600):
+    for _ in range(2400):
         if answer := condition():
             return answer
         time.sleep(0.05)
-    raise AssertionError("waited 30 s in vain")
+    raise AssertionError("waited 120 s in vain")
 
 
 def is_running(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # the latter where it ends between the opening and the reading
         return False

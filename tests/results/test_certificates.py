@@ -153,7 +153,7 @@ def test_two_runs_published_at_one_moment_make_one_certificate():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(120)
     assert Certificate.objects.get().runs.count() == 2
 
 

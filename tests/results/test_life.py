@@ -144,7 +144,7 @@ def in_threads(*tasks):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(120)
     return sorted(ends)
 
 

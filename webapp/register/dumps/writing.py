@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, cast
@@ -20,6 +20,7 @@ import pyarrow
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import connection, models, transaction
+from django.utils import timezone
 from pyarrow import parquet
 
 from webapp.register.dumps.shelf import MANIFEST, SUMS, DumpFile, dumps, newest_day, put_away, remove_dumps, shelf
@@ -41,7 +42,7 @@ def write_due() -> Path | None:
             return None
         withheld = set(withheld_runs())
         remove_dumps(dump for dump in dumps() if not withheld <= set(dump.withheld))
-        if newest_day() >= datetime.now(UTC).date().isoformat():
+        if newest_day() >= timezone.now().date().isoformat():
             return None
         return _write()
 
@@ -53,7 +54,7 @@ def write_dump() -> Path:
 
 
 def _write() -> Path:
-    now = datetime.now(UTC)
+    now = timezone.now()
     # A name that begins with a dot is never taken for a dump, and removed with the next one if this is cut short.
     directory = Path(tempfile.mkdtemp(prefix=".being-written-", dir=shelf()))
     with transaction.atomic():

@@ -11,6 +11,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 from pyarrow import parquet
 
 from results import life
@@ -27,6 +28,13 @@ from webapp.register.side_file import side_file_view
 
 pytestmark = pytest.mark.django_db
 DOCS = (Path(__file__).parents[4] / "docs" / "dumps.md").read_text()
+
+
+@pytest.fixture
+def _one_day(monkeypatch):
+    """A dump is of a day: at midnight the second of a test would be of another one."""
+    now = timezone.now()
+    monkeypatch.setattr(timezone, "now", lambda: now)
 
 
 def read_csv(directory, name):
@@ -133,6 +141,7 @@ def test_a_run_whose_evidence_is_sequestered_is_in_no_table(make_log_run, staff,
     assert {row["run"] for row in told["slices"]} == {shown.public_id}
 
 
+@pytest.mark.usefixtures("_one_day")
 def test_what_is_sequestered_later_leaves_every_dump_that_stands(make_log_run):
     run = make_log_run()
     today = write_due()
@@ -167,11 +176,13 @@ def test_many_rows_come_in_several_batches(make_log_run, monkeypatch):
     assert parquet.read_table(directory / "slices.parquet").column("number").to_pylist() == [1, 2, 3, 4]
 
 
+@pytest.mark.usefixtures("_one_day")
 def test_one_dump_a_day_is_due(db):
     assert write_due() is not None
     assert write_due() is None
 
 
+@pytest.mark.usefixtures("_one_day")
 def test_a_dump_of_the_same_day_takes_the_place_of_the_earlier_one(make_published_run):
     write_dump()
     make_published_run()
@@ -181,6 +192,7 @@ def test_a_dump_of_the_same_day_takes_the_place_of_the_earlier_one(make_publishe
     assert [path.name for path in shelf.shelf().iterdir() if path.name.startswith(".")] == []
 
 
+@pytest.mark.usefixtures("_one_day")
 def test_dumps_are_kept_for_some_days(db, settings):
     settings.DUMP_KEPT_DAYS = 2
     today = write_dump()
