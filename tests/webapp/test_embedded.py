@@ -14,6 +14,7 @@ import pytest
 
 from webapp.embedded import Embedded, Postgres, Redis, find_redis
 from webapp.supervisor.errors import CannotStartError
+from webapp.supervisor.held import hold_when_free
 from webapp.supervisor.identity import server_identity
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can take another account")
@@ -44,6 +45,7 @@ def serve(data_dir):
     yield start
     for server in reversed(started):
         server.child.stop()
+        os.close(hold_when_free(server.child.held, 60))  # the last of its processes has left the directory
         server.embedded.remove_sockets()
 
 
