@@ -16,7 +16,7 @@ from webapp.supervisor.processes import target_of
 from webapp.supervisor.sockets import remove_socket_dir
 
 ROOT = Path(__file__).parent.parent
-PATIENCE_S = 90  # a first start takes 3 s here; two busy cores may take long
+PATIENCE_S = 300  # a first start takes seconds of a processor, 46 s where two cores have much else to do
 # Seven hundred pages, made a quarter of a minute after every first start and every change: no test but those of
 # snapshots depends on them, and all wait for the processors that they take.
 WITHOUT_SNAPSHOTS = {"SNAPSHOT_PERIOD_S": "86400"}
@@ -100,11 +100,10 @@ class Register:
         return "left: " + "; ".join(f"{pid} {command_of(pid)}" for pid in self.processes())
 
     def pid_of(self, name):
-        """The main process of a child: the one that leads its session among those that hold its lock."""
-        held = self.data_dir / "run" / f"{name}.held"
-        return next(
-            pid for pid in self.processes() if os.getsid(pid) == pid and held in opened_by(Path(f"/proc/{pid}"))
-        )
+        """The main process of a child: the one that the supervisor started among those that hold its lock."""
+        held, processes = self.data_dir / "run" / f"{name}.held", [Path(f"/proc/{pid}") for pid in self.processes()]
+        ours = [process for process in processes if parent_of(process) == self.supervisor.pid]
+        return next(int(process.name) for process in ours if held in opened_by(process))
 
     def tell_output(self):
         return self.output.read_text()
@@ -135,6 +134,14 @@ def command_of(pid):
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
     except (FileNotFoundError, ProcessLookupError):
         return ""
+
+
+def parent_of(process):
+    """The number of a process's parent; None where it has ended, as servers' processes do at any moment."""
+    try:
+        return int((process / "stat").read_text().rpartition(")")[2].split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return None
 
 
 def opened_by(process):

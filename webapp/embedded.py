@@ -26,8 +26,8 @@ from webapp.supervisor.sockets import private_socket_dir, remove_socket_dir
 DATABASE = USER = "drivecert"
 CONFIG = "redis.conf"
 STATUS_LINE = 7  # of postmaster.pid, counted from 0: PostgreSQL's src/include/utils/pidfile.h
-START_PATIENCE_S = 60  # PostgreSQL may have to replay its log after a power cut
-INITDB_TIMEOUT_S = 120
+START_PATIENCE_S = 180  # PostgreSQL may have to replay its log after a power cut
+INITDB_TIMEOUT_S = 300
 # A throwaway cluster (tests) need not survive a power cut.
 FORGETFUL_OPTIONS = ["fsync=off", "synchronous_commit=off", "full_page_writes=off"]
 
@@ -179,7 +179,7 @@ class Postgres:
             user=USER,
             password=self.embedded.secret("postgres"),
             dbname="postgres",
-            connect_timeout=5,
+            connect_timeout=30,  # a busy machine may be slow to answer; whoever waits asks again
             autocommit=True,
         )
 

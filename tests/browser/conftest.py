@@ -3,9 +3,9 @@
 import os
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
-from tests.browser.looks import DESKTOP, PHONE
+from tests.browser.looks import DESKTOP, PATIENCE_MS, PHONE, open_context
 from tests.chromium import CHROMIUM
 from tests.register import WITHOUT_SNAPSHOTS, Register
 
@@ -19,6 +19,9 @@ QUIET_FLAGS = [
     # Nothing but this machine has an address, so a page that asks for anything else shows it.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
+
+
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @pytest.fixture(scope="package")
@@ -39,7 +42,7 @@ def site(tmp_path_factory):
 def browser():
     flags = QUIET_FLAGS + (["--no-sandbox"] if os.geteuid() == 0 else [])
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags, timeout=PATIENCE_MS)
         yield browser
         browser.close()
 
@@ -55,7 +58,7 @@ def new_page(browser, site):
     contexts, troubles = [], []
 
     def open_page(**properties):
-        context = browser.new_context(base_url=site.url, **properties)
+        context = open_context(browser, base_url=site.url, **properties)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: troubles.append(f"script failed: {error}"))
@@ -91,7 +94,7 @@ def credentials(site):
 @pytest.fixture(scope="package")
 def signed_in(browser, site, credentials):
     """What a browser keeps that has signed in as the first staff user: each test may go on from there."""
-    context = browser.new_context(base_url=site.url)
+    context = open_context(browser, base_url=site.url)
     page = context.new_page()
     page.goto("/accounts/login/?next=/lab/")
     page.get_by_label("Username").fill(credentials["login"])

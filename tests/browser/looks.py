@@ -2,6 +2,7 @@
 
 from tests.browser.axe import broken_rules
 
+PATIENCE_MS = 90_000  # two busy cores may take long over a page; an end, and no measurement
 HEIGHT = 800
 PHONE = {"width": 320, "height": HEIGHT}
 DESKTOP = {"width": 1280, "height": 900}
@@ -10,7 +11,14 @@ SHOWN_WIDTH = "document.documentElement.scrollWidth"
 # What scripts draw anew on a change of width or theme they draw before the next frame.
 NEXT_FRAME = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
-__all__ = ["DESKTOP", "PHONE", "SHOWN_WIDTH", "broken_rules", "faults_of"]
+__all__ = ["DESKTOP", "PATIENCE_MS", "PHONE", "SHOWN_WIDTH", "broken_rules", "faults_of", "open_context"]
+
+
+def open_context(browser, **properties):
+    """Return a new context of a browser whose pages wait as long as two busy cores may take."""
+    context = browser.new_context(**properties)
+    context.set_default_timeout(PATIENCE_MS)
+    return context
 
 
 def faults_of(page, fits, accessible):

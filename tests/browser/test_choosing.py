@@ -69,7 +69,7 @@ def test_chosen_columns_stand_as_the_server_has_them(page, path):
     boxes = page.locator("input[name=columns]")
     for place in range(boxes.count()):
         boxes.nth(place).set_checked(place % 2 == 0)
-    for _ in range(50):
+    for _ in range(500):
         if page.evaluate(DIFFERENCES) == []:
             break
         page.wait_for_timeout(50)
@@ -128,7 +128,7 @@ def test_columns_are_chosen_by_the_button_without_javascript(new_page):
     open_columns(page)
     page.get_by_label("Speed needs (computed)").check()
     page.get_by_role("button", name="Apply").click()
-    assert page.locator("th[data-column=needed_dwpd]").count() == 1
+    page.locator("th[data-column=needed_dwpd]").wait_for()
 
 
 def boxes_of(page):
@@ -212,6 +212,7 @@ def test_ticked_runs_are_compared_without_javascript(new_page):
         boxes_of(page).nth(place).check()
     assert page.get_by_text("at most 6 are compared").count() == 1
     page.get_by_role("button", name="Compare those chosen").click()
+    page.wait_for_url("**/compare/?*")
     assert len(re.findall(r"run=([\w-]+)", page.url)) == 2
     assert page.locator("h1").inner_text() in {"Side by side", "Weak comparison", "Not comparable"}
 

@@ -13,6 +13,7 @@ TWO_SLICES = settings.BASE_DIR / "tests/data/act/6.5/commit-us.log"
 
 
 def assert_fits(page):
+    page.wait_for_load_state()  # it renews itself: what is waited for may be seen before the whole page is there
     assert faults_of(page, fits=(320, 390, 1280), accessible=(320,)) == {}
 
 
@@ -31,6 +32,7 @@ def test_the_page_of_an_old_run_says_what_its_times_are_in_every_width(staff_pag
     link = staff_page.locator("a[href^='/runs/']").first
     link.wait_for(timeout=READ_WITHIN_MS)
     link.click()
+    staff_page.wait_for_url("**/runs/**")
     assert staff_page.get_by_text("time in queue and service").count() > 1
     assert_fits(staff_page)
 

@@ -25,7 +25,7 @@ from tests.lab_simulator.worker import FOUND_FIT, KIND
 
 ROOT = Path(__file__).parent.parent.parent
 SPEED = 60  # a minute of the hosts takes a second
-PATIENCE_S = 60
+PATIENCE_S = 300
 KILLED = -9
 DEEPEST = 24  # moments beside commits that a worker lives to see at most
 LIVES_MAX = 400  # also for a log: one that takes three workers along is given up on purpose

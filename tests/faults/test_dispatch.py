@@ -23,9 +23,11 @@ pytestmark = [
     pytest.mark.django_db(transaction=True),
 ]
 
-PATIENCE_S = 90  # two busy cores may take long
+PATIENCE_S = 300  # two busy cores may take long
 MIB = 1024 * 1024
 RUN_S = 6
+# For a run that must still go on when it is looked at, after what a busy machine took to see that it had begun.
+long_enough_to_be_seen = pytest.mark.parametrize("run_s", [20])
 
 
 @pytest.fixture
@@ -94,7 +96,7 @@ def check_one_of_everything(dispatch, worker, pid):
     assert Submission.objects.get() == dispatch.submission
     assert Evidence.objects.filter(sha256=dispatch.submission.log.sha256).count() == 1
     assert (Run.objects.count(), Reading.objects.count()) == (1, 1)
-    assert records(dispatch) == {"start": 1, "interval": RUN_S, "end": 1}
+    assert records(dispatch) == {"start": 1, "interval": dispatch.duration_s, "end": 1}
 
 
 def records(dispatch):
@@ -114,6 +116,7 @@ def test_a_worker_killed_before_the_start_leaves_one_run(ordered, worker, host):
     check_one_of_everything(ordered, worker, host.status(ordered.public_id).pid)
 
 
+@long_enough_to_be_seen
 def test_a_worker_killed_between_start_and_save_finds_the_same_process(ordered, worker, host):
     worker.kill_at("after start")
     worker.start()
@@ -126,6 +129,7 @@ def test_a_worker_killed_between_start_and_save_finds_the_same_process(ordered, 
     check_one_of_everything(ordered, worker, pid)
 
 
+@long_enough_to_be_seen
 def test_a_worker_killed_in_mid_run_leaves_the_program_running(ordered, worker, host):
     worker.start()
     wait_for(lambda: Dispatch.objects.get(pk=ordered.pk).last_label_s >= 1, worker)

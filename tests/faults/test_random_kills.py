@@ -13,7 +13,8 @@ __all__ = ["data_dir", "drivetest", "new_lab", "new_order", "new_worker", "sim_l
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
 
 KILLS_COUNT = 50
-LIMIT_S = 60  # silence, the run itself and its log, for every dispatch that still waits; the scaled limits are seconds
+# Silence, the run itself and its log, for every dispatch that still waits; two busy cores may take long over them.
+LIMIT_S = 300
 
 
 @pytest.mark.parametrize("seed", [1])

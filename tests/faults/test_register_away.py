@@ -1,5 +1,6 @@
 """A lab's run belongs to its host: the register may stop or die under it, and takes it up again."""
 
+import contextlib
 import json
 import os
 import signal
@@ -59,7 +60,8 @@ def register(tmp_path_factory):
     register.start_and_wait()
     yield register
     for pid in run_processes(register):
-        os.kill(pid, signal.SIGTERM)
+        with contextlib.suppress(ProcessLookupError):  # it was about to end
+            os.kill(pid, signal.SIGTERM)
     register.end()
 
 

@@ -4,6 +4,7 @@ A lock belongs to the open file, so it lasts until the last process that inherit
 given to somebody else since then means nothing.
 """
 
+import contextlib
 import fcntl
 import os
 import signal
@@ -15,6 +16,7 @@ from webapp.supervisor.errors import CannotStartError
 from webapp.supervisor.processes import target_of
 
 LOOK_EVERY_S = 0.1
+KILLED_PATIENCE_S = 30  # SIGKILL ends a process when it next gets a processor
 
 
 def hold(path: Path) -> int | None:
@@ -37,8 +39,9 @@ def hold_when_free(path: Path, patience_s: float) -> int:
     if fd is not None:
         return fd
     for pid in holders(path):
-        os.kill(pid, signal.SIGKILL)
-    fd = _hold_within(path, patience_s)
+        with contextlib.suppress(ProcessLookupError):  # ended since it was seen, as PostgreSQL's do after their parent
+            os.kill(pid, signal.SIGKILL)
+    fd = _hold_within(path, KILLED_PATIENCE_S)
     if fd is not None:
         return fd
     raise CannotStartError(
@@ -64,5 +67,5 @@ def _hold_within(path: Path, patience_s: float) -> int | None:
 def _has_open(descriptors: Path, path: Path) -> bool:
     try:
         return any(target_of(link) == path for link in list(descriptors.iterdir()))
-    except (PermissionError, FileNotFoundError):
+    except (PermissionError, FileNotFoundError, ProcessLookupError):
         return False  # another user's, or ended while we looked

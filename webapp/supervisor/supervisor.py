@@ -22,7 +22,7 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 OWN_NAMES = ("localhost", "127.0.0.1", "[::1]")
 LOOK_EVERY_S = 0.5
 PREPARE_PATIENCE_S = 600  # a large register's migrations
-READY_PATIENCE_S = 60
+READY_PATIENCE_S = 180  # four programs start at once, on a busy machine each in many seconds
 
 
 class Supervisor:

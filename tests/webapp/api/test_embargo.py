@@ -11,8 +11,12 @@ from results.models import Product, Run, Submission, Visibility
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("evidence_dir")]
 
 
+# Of one moment for a whole test: asked of the clock each time, the minute may change between two of its lines.
+NOW = timezone.now().replace(second=0, microsecond=0)
+
+
 def minute(**ahead):
-    return timezone.now().replace(second=0, microsecond=0) + timedelta(**ahead)
+    return NOW + timedelta(**ahead)
 
 
 def post(client, until, **headers):

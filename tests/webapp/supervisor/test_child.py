@@ -32,9 +32,9 @@ def start(places):
 
 
 def wait_for(is_true):
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 90
     while not is_true():
-        assert time.monotonic() < deadline, "did not happen in 20 s"
+        assert time.monotonic() < deadline, "did not happen in 90 s"
         time.sleep(0.02)
 
 
@@ -78,6 +78,7 @@ def test_a_dead_child_is_started_again_after_a_pause(start):
     child = start("true")
     wait_for(child.has_ended)
     assert child.tend() == "trial ended (exit status 0); starting it again in 0.5 s"
+    child.start_again_at += 60  # on a busy machine half a second may pass between two lines
     assert child.tend() == ""
     child.start_again_at = time.monotonic()
     assert child.tend() == "trial started again"
@@ -103,7 +104,7 @@ def test_a_child_that_lived_long_begins_again_with_the_shortest_pause(start):
 def test_a_child_that_dies_while_it_starts_shows_its_log(start):
     child = start("echo no space left; exit 3")
     with pytest.raises(CannotStartError, match=r"(?s)trial ended while it started.*no space left"):
-        child.wait_until(lambda: False, patience_s=20)
+        child.wait_until(lambda: False, patience_s=90)
 
 
 def test_a_silent_child_is_reported(start):

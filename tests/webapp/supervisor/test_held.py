@@ -3,6 +3,7 @@ import subprocess
 
 import pytest
 
+from webapp.supervisor import held
 from webapp.supervisor.held import hold, hold_when_free, holders
 
 
@@ -38,6 +39,17 @@ def test_a_file_is_held_while_a_process_that_inherited_it_lives(path, sleeper):
 def test_a_process_that_does_not_end_is_killed(path, sleeper):
     os.close(hold_when_free(path, patience_s=0.2))
     assert sleeper.wait() == -9
+
+
+def test_a_process_that_ends_by_itself_before_it_is_killed_is_no_trouble(path, sleeper, monkeypatch):
+    def see_and_let_end(path):
+        for pid in list(holders(path)):
+            sleeper.kill()
+            sleeper.wait()
+            yield pid
+
+    monkeypatch.setattr(held, "holders", see_and_let_end)
+    os.close(hold_when_free(path, patience_s=0.2))
 
 
 def test_a_process_that_does_not_hold_the_file_is_left_alone(path, tmp_path, sleeper):
