@@ -56,14 +56,14 @@ impl Lab {
     pub fn run_dir(&self, name: &str) -> PathBuf {
         let path = self.path(name);
         fs::create_dir_all(path.join("load")).unwrap();
-        assert!(
-            Command::new("mkfifo")
-                .arg(path.join("load/pid"))
-                .status()
-                .unwrap()
-                .success()
-        );
+        self.pipe(&format!("{name}/load/pid"));
         path
+    }
+
+    /// Makes a named pipe.
+    pub fn pipe(&self, name: &str) {
+        let made = Command::new("mkfifo").arg(self.path(name)).status();
+        assert!(made.unwrap().success());
     }
 
     /// The command line that starts the load of a run directory.

@@ -269,6 +269,20 @@ fn a_drive_stays_held_when_only_the_load_is_left() {
 }
 
 #[test]
+fn a_drive_is_free_when_its_program_has_ended_however_long_the_end_takes_to_be_kept() {
+    let lab = Lab::new();
+    lab.run_dir("a");
+    lab.run_dir("b");
+    // As a disk that stalls: whoever opens a pipe to write waits for one who reads.
+    lab.pipe("a/exit.tmp");
+    lab.start("a", 1);
+    lab.feed("a", "no record");
+    wait_for(|| lab.loads("a").is_empty().then_some(()));
+    assert_eq!(lab.start("b", 2).state(), "running");
+    assert_eq!(lab.forks("a").len(), 1, "the monitor of the first run");
+}
+
+#[test]
 fn a_reused_number_is_not_taken_for_ours() {
     let lab = Lab::new();
     let run_dir = lab.run_dir("a");
