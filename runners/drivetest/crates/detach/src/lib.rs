@@ -13,6 +13,8 @@
 mod drive_lock;
 mod error;
 mod failure;
+#[cfg(test)]
+mod forks;
 mod line;
 mod lock;
 mod offspring;
