@@ -4,7 +4,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
@@ -71,18 +71,22 @@ const ALLOWED: [(&str, i64); 5] = [
     ("io_uring_enter", 426),
 ];
 
-/// The number of the system call that each worker is in at this moment. Source: proc_pid_syscall(5).
-fn calls() -> Vec<i64> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir("/proc/self/task").unwrap().flatten() {
-        let name = std::fs::read_to_string(entry.path().join("comm")).unwrap_or_default();
-        let text = std::fs::read_to_string(entry.path().join("syscall")).unwrap_or_default();
-        if name.starts_with("ring-") || name.starts_with("load-") {
-            let number = text.split(' ').next().unwrap_or_default();
-            found.push(number.trim().parse().unwrap_or(-1));
-        }
-    }
-    found
+/// Where each worker of a run tells the system call that it is in. Source: proc_pid_syscall(5).
+fn workers() -> Vec<PathBuf> {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+    let is_worker = |task: &PathBuf| {
+        let name = std::fs::read_to_string(task.join("comm")).unwrap_or_default();
+        name.starts_with("ring-") || name.starts_with("load-")
+    };
+    let workers = tasks.map(|entry| entry.path()).filter(is_worker);
+    workers.map(|task| task.join("syscall")).collect()
+}
+
+/// The number of the system call that a worker is in at this moment.
+fn call(worker: &Path) -> i64 {
+    let text = std::fs::read_to_string(worker).unwrap_or_default();
+    let number = text.split(' ').next().unwrap_or_default();
+    number.trim().parse().unwrap_or(-1)
 }
 
 /// What a run came to, the calls that its workers were seen in, and how often one was seen.
@@ -117,11 +121,11 @@ fn watched_once(bench: Bench, engine: &'static str) -> Option<Watched> {
     }
     IS_COUNTING.store(true, SeqCst);
     let until = Instant::now() + Duration::from_millis(1_500);
+    let workers = workers();
     let (mut seen, mut samples) = (BTreeSet::new(), 0);
     while Instant::now() < until {
-        let calls = calls();
-        samples += calls.len();
-        seen.extend(calls);
+        samples += workers.len();
+        seen.extend(workers.iter().map(|worker| call(worker)));
     }
     IS_COUNTING.store(false, SeqCst);
     let is_near_the_end = has_told("after 3 sec:");
