@@ -13,13 +13,16 @@ use serde_json::Value;
 use support::text;
 use tempfile::TempDir;
 
+/// Long enough for a host that is busy with other things.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 /// A directory with a file that serves as a drive, and what the operator allows.
 fn host() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let programs = r#"{"schema": "drivecert.programs/1", "programs": {
         "say": {"argv": ["/bin/sh", "-c", "echo told; echo $0 > made; sleep 0.3"], "lines": [["{device}"]]},
         "fail": {"argv": ["/bin/sh", "-c", "exit 7"], "lines": [[]]},
-        "wait": {"argv": ["/bin/sh", "-c", "sleep 60 & wait"], "lines": [[]]},
+        "wait": {"argv": ["/bin/sh", "-c", "sleep 600 & : > begun; wait"], "lines": [[]]},
         "gone": {"argv": ["/no/such/program"], "lines": [[]]}}}"#;
     fs::write(folder.path().join("programs.json"), programs).unwrap();
     fs::write(folder.path().join("drive.img"), vec![0; 1 << 20]).unwrap();
@@ -48,6 +51,23 @@ fn records(folder: &TempDir) -> Vec<Value> {
     side.lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
+}
+
+/// Also of a side file that is being written, or is not there yet.
+fn intervals_count(folder: &TempDir) -> usize {
+    let side = fs::read_to_string(folder.path().join("side.jsonl")).unwrap_or_default();
+    side.matches(r#""record":"interval""#).count()
+}
+
+fn wait_for(is_so: impl Fn() -> bool) {
+    let patience = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(
+            Instant::now() < patience,
+            "did not come about within {PATIENCE:?}"
+        );
+        thread::sleep(Duration::from_millis(10));
+    }
 }
 
 #[test]
@@ -129,14 +149,16 @@ fn a_program_that_is_not_there_is_named() {
 fn a_signal_ends_the_program_and_what_it_started() {
     let folder = host();
     let mut process = command(&folder, &["--", "wait"]).spawn().unwrap();
-    thread::sleep(Duration::from_millis(500));
-    let begun = Instant::now();
+    wait_for(|| folder.path().join("out/begun").exists());
     kill_process(Pid::from_child(&process), Signal::TERM).unwrap();
     assert_eq!(process.wait().unwrap().code(), Some(5));
-    assert!(begun.elapsed() < Duration::from_secs(5), "it had to be killed");
     let end = records(&folder).pop().unwrap();
     assert_eq!(end["reason"], "interrupted");
-    assert!(end["text"].as_str().unwrap().contains("signal TERM"));
+    // By 9 it would have been killed.
+    assert_eq!(
+        end["text"],
+        "stopped by signal TERM; the program was ended by signal 15"
+    );
 }
 
 #[test]
@@ -145,18 +167,13 @@ fn a_watch_alone_ends_when_it_is_asked_to() {
     let mut process = command(&folder, &["drive.img", "--interval-sec", "1"])
         .spawn()
         .unwrap();
-    thread::sleep(Duration::from_millis(2500));
+    wait_for(|| intervals_count(&folder) >= 2);
+    let before = intervals_count(&folder);
     kill_process(Pid::from_child(&process), Signal::TERM).unwrap();
     assert_eq!(process.wait().unwrap().code(), Some(0));
-    let records = records(&folder);
-    assert_eq!(
-        records
-            .iter()
-            .filter(|record| record["record"] == "interval")
-            .count(),
-        3
-    );
-    assert_eq!(records.last().unwrap()["reason"], "finished");
+    // What the last interval had come to when it was asked is told, too.
+    assert!(intervals_count(&folder) > before, "{before} before it was asked");
+    assert_eq!(records(&folder).last().unwrap()["reason"], "finished");
 }
 
 #[test]

@@ -50,7 +50,8 @@ pub(crate) struct Offspring<'a> {
     pub directory: BorrowedFd<'a>,
     /// Standard input, output and error of both.
     pub streams: [BorrowedFd<'a>; 3],
-    /// Held by both as long as they live.
+    /// Of the run directory and of the drive. Held by both as long as they live, but the drive's by the monitor only until
+    /// the program has ended.
     pub locks: [BorrowedFd<'a>; 2],
     /// Closed by exec; a failure before it is written there.
     pub telling: BorrowedFd<'a>,
@@ -205,7 +206,9 @@ fn watch(offspring: &Offspring<'_>, pid: libc::pid_t) -> ! {
     // This end would keep the launcher waiting for as long as the program runs.
     // SAFETY: the descriptor is open, and nothing in this process uses it after this line.
     unsafe { libc::close(offspring.telling.as_raw_fd()) };
-    if let Some(status) = end_of(pid)
+    let ended = end_of(pid);
+    let_go_of_the_drive(offspring);
+    if let Some(status) = ended
         && statat(offspring.directory, c"pid", AtFlags::empty()).is_ok()
     {
         // Without the file, the run ends unseen; there is nobody left to tell.
@@ -223,6 +226,14 @@ fn end_of(pid: libc::pid_t) -> Option<WaitStatus> {
             Ok(ended) => return ended.map(|(_, status)| status),
         }
     }
+}
+
+/// Whoever hears of the end may give the drive to the next run at once, while a disk that stalls still keeps this process
+/// from leaving.
+fn let_go_of_the_drive(offspring: &Offspring<'_>) {
+    let [_, drive_lock] = offspring.locks;
+    // SAFETY: the descriptor is open, and nothing in this process uses it after this line.
+    unsafe { libc::close(drive_lock.as_raw_fd()) };
 }
 
 fn record_end(offspring: &Offspring<'_>, status: WaitStatus) -> Result<(), Errno> {

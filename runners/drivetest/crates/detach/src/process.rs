@@ -81,6 +81,7 @@ mod tests {
     use std::process::{Child, Command};
 
     use super::*;
+    use crate::forks;
 
     fn own_record() -> PidRecord {
         record_of(std::process::id())
@@ -98,6 +99,7 @@ mod tests {
     }
 
     fn sleeping() -> Child {
+        let _fork = forks::one();
         Command::new("sleep").arg("60").spawn().unwrap()
     }
 

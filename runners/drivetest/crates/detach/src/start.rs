@@ -181,6 +181,7 @@ fn c_string(word: &OsStr) -> Result<CString, DetachError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::forks;
 
     fn stdout_of(words: &[&str]) -> &'static str {
         stdout_name(&words.iter().map(OsString::from).collect::<Vec<_>>())
@@ -227,7 +228,9 @@ mod tests {
             program: Path::new("/no/such/program"),
             words: &["program".into()],
         };
+        let fork = forks::one();
         let error = start(&order).unwrap_err();
+        drop(fork);
         assert!(
             error
                 .to_string()

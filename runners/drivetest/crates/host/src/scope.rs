@@ -52,9 +52,14 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
     use std::path::PathBuf;
+    use std::sync::{Mutex, PoisonError};
 
     use super::*;
     use crate::error::Kind;
+
+    /// A child of another test has this one's descriptors until it becomes its program: a script that was open for writing
+    /// then cannot be executed meanwhile.
+    static WRITING_OR_STARTING: Mutex<()> = Mutex::new(());
 
     const STATUS: &str = r#"{"state": "running", "reason": "said by the start"}"#;
 
@@ -77,6 +82,7 @@ mod tests {
     }
 
     fn started(folder: &Path, answer: &str) -> Result<Value, HostError> {
+        let _alone = WRITING_OR_STARTING.lock().unwrap_or_else(PoisonError::into_inner);
         let (systemd_run, this) = programs(folder, answer);
         let lock = PathBuf::from("/state/locks/a b");
         let words = ["storage".to_owned(), "config".to_owned()];

@@ -49,19 +49,23 @@ impl Found {
     }
 }
 
-fn run(loaded: &Loaded, lines: &str) -> Vec<Found> {
+/// None where this machine stood still for so long that reads were late by a second, which are left out at the end.
+fn run(loaded: &Loaded, lines: &str) -> Option<Vec<Found>> {
     inject(loaded);
     let end = loaded.run(&format!("test-duration-sec: 2\nread-reqs-per-sec: 4000\n{lines}"));
     let truth = loaded.drive.truth().read;
     let count = end["reads_count"].as_u64().unwrap();
-    assert_eq!((count, truth.answered_count), (8_000, 8_000), "{lines}");
+    assert_eq!(count, truth.answered_count, "{lines}");
+    if count < 8_000 {
+        return None;
+    }
     let found = |us: u64| Found {
         us,
         found: end["over"][us.to_string()].as_u64().unwrap(),
         injected: truth.over[&us],
         count,
     };
-    [1_000, 8_000, 64_000].map(found).into()
+    Some([1_000, 8_000, 64_000].map(found).into())
 }
 
 /// Whatever else runs on the host adds slow reads now and then, and never takes any away: one run in five that is not
@@ -70,7 +74,10 @@ fn check(loaded: impl Fn() -> Option<Loaded>, lines: &str, quiet_from_us: u64) {
     let mut told = Vec::new();
     for _ in 0..5 {
         let Some(loaded) = loaded() else { return };
-        let found = run(&loaded, lines);
+        let Some(found) = run(&loaded, lines) else {
+            told.push("reads are missing".to_owned());
+            continue;
+        };
         let less = found.iter().find(|found| found.found < found.injected);
         assert!(less.is_none(), "{lines}: {}", less.unwrap().told());
         let judged = found.iter().filter(|found| found.us >= quiet_from_us);

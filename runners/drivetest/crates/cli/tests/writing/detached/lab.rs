@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
 
 /// Long enough for any step on a busy machine; waited for in full only by a test that fails.
-const LIMIT: Duration = Duration::from_secs(20);
+const LIMIT: Duration = Duration::from_secs(120);
 
 pub struct Lab {
     folder: tempfile::TempDir,
@@ -56,14 +56,14 @@ impl Lab {
     pub fn run_dir(&self, name: &str) -> PathBuf {
         let path = self.path(name);
         fs::create_dir_all(path.join("load")).unwrap();
-        assert!(
-            Command::new("mkfifo")
-                .arg(path.join("load/pid"))
-                .status()
-                .unwrap()
-                .success()
-        );
+        self.pipe(&format!("{name}/load/pid"));
         path
+    }
+
+    /// Makes a named pipe.
+    pub fn pipe(&self, name: &str) {
+        let made = Command::new("mkfifo").arg(self.path(name)).status();
+        assert!(made.unwrap().success());
     }
 
     /// The command line that starts the load of a run directory.

@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::bench::{Bench, ended};
@@ -29,7 +30,7 @@ impl Drop for Running {
 }
 
 /// Starts slowly, sends a signal once it is under way, and returns the exit status.
-fn stopped(bench: &Bench, signal: &str, side: &str) -> Option<i32> {
+fn stopped(bench: &Bench, signal: Signal, side: &str) -> Option<i32> {
     let mut command = bench.command(&SLOWLY);
     command.args([
         "--state",
@@ -48,14 +49,8 @@ fn stopped(bench: &Bench, signal: &str, side: &str) -> Option<i32> {
         );
         std::thread::sleep(Duration::from_millis(1));
     }
-    let number = running.0.id().to_string();
-    assert!(
-        std::process::Command::new("kill")
-            .args([format!("-{signal}"), number])
-            .status()
-            .unwrap()
-            .success()
-    );
+    // By us: a program for it might begin only when the preparation is done.
+    kill_process(Pid::from_child(&running.0), signal).unwrap();
     running.0.wait().unwrap().code()
 }
 
@@ -68,7 +63,7 @@ fn a_stopped_preparation_goes_on_and_leaves_the_same_data() {
     let (Some(bench), Some(whole)) = (Bench::new(DRIVE_BYTES), Bench::new(DRIVE_BYTES)) else {
         return;
     };
-    assert_eq!(stopped(&bench, "TERM", "first"), Some(5));
+    assert_eq!(stopped(&bench, Signal::TERM, "first"), Some(5));
     let end = bench.records("first").pop().unwrap();
     assert_eq!(
         (&end["reason"], &end["text"]),
@@ -103,7 +98,7 @@ fn killed_at_once_it_goes_on_from_what_was_kept() {
     let Some(bench) = Bench::new(DRIVE_BYTES) else {
         return;
     };
-    assert_eq!(stopped(&bench, "KILL", "first"), None);
+    assert_eq!(stopped(&bench, Signal::KILL, "first"), None);
     let kept = state(&bench)["devices"][0]["done_bytes"].as_u64().unwrap();
     let state = bench.path("state");
     let output = bench.run(&[&SLOWLY[..], &["--zero-only", "--state", &state]].concat());
@@ -127,7 +122,7 @@ fn another_drive_is_not_gone_on_with() {
     let (Some(bench), Some(other)) = (Bench::new(DRIVE_BYTES), Bench::new(DRIVE_BYTES)) else {
         return;
     };
-    assert_eq!(stopped(&bench, "INT", "first"), Some(5));
+    assert_eq!(stopped(&bench, Signal::INT, "first"), Some(5));
     let before = fs::read(bench.path("state")).unwrap();
     let output = other.run(&[&SLOWLY[..], &["--state", &bench.path("state")]].concat());
     ended(&output, 2, "was begun on");
@@ -141,7 +136,7 @@ fn a_drive_that_changed_its_size_is_not_gone_on_with() {
     let Some(bench) = Bench::new(DRIVE_BYTES) else {
         return;
     };
-    assert_eq!(stopped(&bench, "HUP", "first"), Some(5));
+    assert_eq!(stopped(&bench, Signal::HUP, "first"), Some(5));
     fs::OpenOptions::new()
         .write(true)
         .open(bench.drive())
@@ -160,7 +155,7 @@ fn other_settings_and_other_files_are_a_matter_of_usage() {
     let Some(bench) = Bench::new(DRIVE_BYTES) else {
         return;
     };
-    assert_eq!(stopped(&bench, "TERM", "first"), Some(5));
+    assert_eq!(stopped(&bench, Signal::TERM, "first"), Some(5));
     let state = bench.path("state");
     for (more, sentence) in [
         (["--seed", "6"], "was begun with seed 5"),
@@ -186,7 +181,7 @@ fn a_state_that_no_preparation_leaves_is_not_believed() {
     let Some(bench) = Bench::new(DRIVE_BYTES) else {
         return;
     };
-    assert_eq!(stopped(&bench, "TERM", "first"), Some(5));
+    assert_eq!(stopped(&bench, Signal::TERM, "first"), Some(5));
     let (path, sound) = (bench.path("state"), state(&bench));
     let with = |passes_done: u64, done_bytes: u64| {
         let mut state = sound.clone();

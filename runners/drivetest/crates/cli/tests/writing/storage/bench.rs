@@ -52,17 +52,32 @@ impl Bench {
         self.command(lines).output().unwrap()
     }
 
-    /// As [`Bench::command_of`], run to its end; again where this machine stood still so long that requests were late by
-    /// a second, which are left out when the time is over: up to five times.
+    /// As [`Bench::command_of`], as [`Bench::kept_up`].
     pub fn run_kept_up(&self, load: &str, lines: &str) -> Output {
-        let mut output = self.command_of(load, lines).output().unwrap();
+        self.kept_up(&mut self.command_of(load, lines))
+    }
+
+    /// Runs to the end; again where this machine stood still so long that requests were late by a second, which are left
+    /// out when the time is over: up to five times.
+    pub fn kept_up(&self, command: &mut Command) -> Output {
+        let mut output = command.output().unwrap();
         for _ in 1..5 {
             if !self.stood_still() {
                 break;
             }
-            output = self.command_of(load, lines).output().unwrap();
+            self.clear();
+            output = command.output().unwrap();
         }
         output
+    }
+
+    /// Removes what came out: a log and a side file that hold a run are not written over.
+    fn clear(&self) {
+        for path in ["log", "side.jsonl"].map(|name| self.path(name)) {
+            if path.exists() {
+                fs::remove_file(path).unwrap();
+            }
+        }
     }
 
     fn stood_still(&self) -> bool {

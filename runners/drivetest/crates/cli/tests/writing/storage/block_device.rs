@@ -70,7 +70,7 @@ fn a_loop_device_runs_and_tells_its_size() {
     let Some((bench, device)) = loop_device(&[]) else {
         return;
     };
-    let output = bench.run(LOAD);
+    let output = bench.run_kept_up("storage", LOAD);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(bench.log().contains(&format!(
         "{} size = 16777216 bytes, 128 large blocks, minimum IO size = ",

@@ -117,7 +117,7 @@ fn an_index_log_is_that_of_act_index() {
     let text = format!(
         "{SHORT}report-interval-sec: 2\nservice-threads: 3\nread-reqs-per-sec: 10\nwrite-reqs-per-sec: 10\n"
     );
-    assert!(bench.command_of("index", &text).status().unwrap().success());
+    assert!(bench.run_kept_up("index", &text).status.success());
     let (log, device) = (bench.log(), &bench.device);
     let engine = log
         .lines()
@@ -167,7 +167,7 @@ fn a_device_named_twice_runs_as_in_upstream_and_is_told() {
         return;
     }
     let text = format!("{SHORT}device-names: {}\nread-reqs-per-sec: 200\n", bench.device);
-    let output = bench.run(&text);
+    let output = bench.run_kept_up("storage", &text);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stderr).contains("a device stands in it twice"));
     let both = totals(&bench.log(), &format!("{}-reads", bench.device));

@@ -61,9 +61,10 @@ fn devices_add_up_to_the_whole_in_every_block() {
         return;
     }
     let other = bench.path("other.img").display().to_string();
-    bench.run(&format!(
-        "{SMALL}device-names: {other}\nread-reqs-per-sec: 2000\n"
-    ));
+    bench.run_kept_up(
+        "storage",
+        &format!("{SMALL}device-names: {other}\nread-reqs-per-sec: 2000\n"),
+    );
     let log = bench.log();
     let [all, one, two] = [
         "reads",
@@ -85,7 +86,7 @@ fn a_duration_that_is_no_multiple_runs_to_the_end_of_its_interval() {
         return;
     }
     let text = "file-size-mbytes: 8\ntest-duration-sec: 3\nreport-interval-sec: 2\nread-reqs-per-sec: 100\n";
-    assert_eq!(bench.run(text).status.code(), Some(0));
+    assert_eq!(bench.run_kept_up("storage", text).status.code(), Some(0));
     assert_eq!(
         (labels(&bench.log()), totals(&bench.log(), "reads").pop()),
         (vec![2, 4], Some(400))
@@ -99,7 +100,7 @@ fn the_side_file_tells_the_run_from_start_to_end() {
         return;
     }
     let mut command = bench.command(&format!("{SMALL}read-reqs-per-sec: 200\n"));
-    assert!(command.arg("--seed").arg("42").status().unwrap().success());
+    assert!(bench.kept_up(command.arg("--seed").arg("42")).status.success());
     let records = bench.side();
     let kinds: Vec<_> = records
         .iter()
@@ -182,7 +183,9 @@ fn the_log_goes_to_standard_output_when_no_file_is_named() {
     }
     bench.command("file-size-mbytes: 8\ntest-duration-sec: 1\nread-reqs-per-sec: 10\n");
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_drivetest"));
-    let output = command.arg("storage").arg(bench.path("config")).output().unwrap();
+    command.arg("storage").arg(bench.path("config"));
+    command.arg("--side-file").arg(bench.path("side.jsonl"));
+    let output = bench.kept_up(&mut command);
     assert!(
         String::from_utf8(output.stdout)
             .unwrap()
