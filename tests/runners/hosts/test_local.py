@@ -94,7 +94,7 @@ def started(local, drive, config):
         wait_until(lambda name=name: local.status(name).state is not Detached.RUNNING)
 
 
-def wait_until(is_so, for_s=30):
+def wait_until(is_so, for_s=90):
     deadline = time.monotonic() + for_s
     while not is_so():
         assert time.monotonic() < deadline, "waited in vain"
@@ -233,7 +233,7 @@ def test_an_order_runs_on_this_machine_from_start_to_submission(local, drive, st
     dispatch = order(device, a_lab, Order(Decimal("0.05"), 2, 1), staff)
     look(dispatch.pk, connect)
     dispatch.refresh_from_db()
-    assert dispatch.state == State.RUNNING, dispatch.reason
+    assert dispatch.state in {State.RUNNING, State.DONE}, dispatch.reason  # done where the look took 2 s itself
     wait_until(lambda: local.status(dispatch.public_id).state is Detached.ENDED)
     look(dispatch.pk, connect)
     dispatch.refresh_from_db()
