@@ -209,7 +209,7 @@ fn watch(offspring: &Offspring<'_>, pid: libc::pid_t) -> ! {
         && statat(offspring.directory, c"pid", AtFlags::empty()).is_ok()
     {
         // Without the file, the run ends unseen; there is nobody left to tell.
-        let _unwritten = record_end(offspring, status);
+        let _unwritten = record_end(offspring.directory, offspring.locks, status);
     }
     exit(0)
 }
@@ -225,7 +225,13 @@ fn end_of(pid: libc::pid_t) -> Option<WaitStatus> {
     }
 }
 
-fn record_end(offspring: &Offspring<'_>, status: WaitStatus) -> Result<(), Errno> {
+/// Writes `exit`, and lets go of the locks before the disk has it: whoever sees the end may start the next run on the
+/// drive, and must not be refused because this one waits for a disk that stalls.
+fn record_end(
+    directory: BorrowedFd<'_>,
+    locks: [BorrowedFd<'_>; 2],
+    status: WaitStatus,
+) -> Result<(), Errno> {
     let mut line = Line::default();
     let (exit_status, signal) = (Whole(status.exit_status()), Whole(status.terminating_signal()));
     let written = writeln!(
@@ -233,11 +239,22 @@ fn record_end(offspring: &Offspring<'_>, status: WaitStatus) -> Result<(), Errno
         r#"{{"exit_status": {exit_status}, "signal": {signal}, "reason": ""}}"#
     );
     written.map_err(|_| Errno::OVERFLOW)?;
-    write_whole(offspring.directory, c"exit.tmp", c"exit", line.bytes())
+    put_whole(directory, c"exit.tmp", c"exit", line.bytes())?;
+    for lock in locks {
+        // SAFETY: the descriptor is open, and nothing in this process uses it after this line: it ends now.
+        unsafe { libc::close(lock.as_raw_fd()) };
+    }
+    fsync(directory)
 }
 
-/// Writes a file that is there whole or not at all, also after a power cut.
+/// Writes a file that is there whole or not at all, also after a power cut; returns when it is there for good.
 fn write_whole(directory: BorrowedFd<'_>, unfinished: &CStr, name: &CStr, bytes: &[u8]) -> Result<(), Errno> {
+    put_whole(directory, unfinished, name, bytes)?;
+    fsync(directory)
+}
+
+/// Writes it too, but returns when it can be seen: a power cut may take it back.
+fn put_whole(directory: BorrowedFd<'_>, unfinished: &CStr, name: &CStr, bytes: &[u8]) -> Result<(), Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
     let file = openat(directory, unfinished, flags, Mode::from_raw_mode(0o644))?;
     let mut rest = bytes;
@@ -246,8 +263,7 @@ fn write_whole(directory: BorrowedFd<'_>, unfinished: &CStr, name: &CStr, bytes:
         rest = rest.get(written..).unwrap_or_default();
     }
     fsync(&file)?;
-    renameat(directory, unfinished, directory, name)?;
-    fsync(directory)
+    renameat(directory, unfinished, directory, name)
 }
 
 fn abandon(offspring: &Offspring<'_>, failure: Failure) -> ! {
@@ -263,4 +279,51 @@ fn last_errno() -> Errno {
 fn exit(status: c_int) -> ! {
     // SAFETY: ends this process at once; nothing of the launcher's (buffers, destructors) may run in its child.
     unsafe { libc::_exit(status) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::mem::ManuallyDrop;
+    use std::os::fd::AsFd;
+    use std::process::Command;
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::lock;
+
+    /// A file that this process has locked, and that `record_end` closes; and another look at it.
+    fn locked() -> (ManuallyDrop<File>, File) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let again = file.reopen().unwrap();
+        let held = file.into_file();
+        assert!(lock::try_take(&held).unwrap());
+        (ManuallyDrop::new(held), again)
+    }
+
+    /// Looks for a while: what a test beside this one forks has a copy of every descriptor until it executes.
+    fn comes_free(look: &File) -> bool {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while lock::is_taken(look).unwrap() && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(5));
+        }
+        !lock::is_taken(look).unwrap()
+    }
+
+    #[test]
+    fn what_is_seen_to_have_ended_holds_no_lock_whatever_its_monitor_still_waits_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = File::open(folder.path()).unwrap();
+        let ([run, drive], looks): ([_; 2], [_; 2]) = {
+            let ((run, run_again), (drive, drive_again)) = (locked(), locked());
+            ([run, drive], [run_again, drive_again])
+        };
+        let pid = Command::new("true").spawn().unwrap().id();
+        let status = end_of(pid.try_into().unwrap()).unwrap();
+        record_end(directory.as_fd(), [run.as_fd(), drive.as_fd()], status).unwrap();
+        assert!(looks.iter().all(comes_free));
+        let told = std::fs::read_to_string(folder.path().join("exit")).unwrap();
+        assert!(told.starts_with(r#"{"exit_status": 0,"#), "{told}");
+    }
 }
