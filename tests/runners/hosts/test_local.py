@@ -1,5 +1,6 @@
 import json
 import os
+import resource
 import subprocess
 import time
 from dataclasses import asdict
@@ -114,10 +115,19 @@ def test_a_file_that_is_there_is_never_created_anew(local, tmp_path):
     assert path.read_text() == "dear"
 
 
-def test_a_file_that_does_not_fit_leaves_nothing(local, tmp_path):
+@pytest.fixture
+def files_of_a_mib_at_most():
+    """A limit of this process: asked for more than there is, some file systems fill up first, under other tests."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (MIB, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_file_that_does_not_fit_leaves_nothing(local, tmp_path, files_of_a_mib_at_most):
     path = tmp_path / "huge.img"
     with pytest.raises(DeviceUnknownError, match=r"huge\.img"):
-        local.create_file(str(path), 2**60)
+        local.create_file(str(path), 2 * MIB)
     assert not path.exists()
 
 
