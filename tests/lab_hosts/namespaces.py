@@ -114,7 +114,7 @@ class NamespaceHost:
 
     def start_sshd(self) -> None:
         self.run("/usr/sbin/sshd", "-f", "/etc/ssh/lab_sshd_config", "-E", "/var/log/lab_sshd.log")
-        self._wait_for(self._listens)
+        self._wait_for(lambda: self._listens() and self._told_pid())
 
     def stop_sshd(self, sessions_too=True):
         """Kill the listening sshd, and with it the connections it has open; what they have started goes on."""
@@ -131,6 +131,11 @@ class NamespaceHost:
 
     def restore(self) -> None:
         self.wire.restore()
+
+    def _told_pid(self) -> str:
+        """What sshd writes down for whoever stops it, once it listens."""
+        told = self.path("/run/sshd.pid")
+        return told.read_text().strip() if told.exists() else ""
 
     def _listens(self) -> bool:
         listening = self.run("ss", "-Hltn", "sport = :22", check=False)
@@ -211,7 +216,7 @@ class NamespaceHost:
                 "nsenter", f"--target={self.first}", "--mount", "mount", "--bind", backing, f"{self.disk}/root{backing}"
             )
 
-    def _wait_for(self, look: Any, for_s: float = 20) -> Any:
+    def _wait_for(self, look: Any, for_s: float = 90) -> Any:
         deadline = time.monotonic() + for_s
         while not (found := look()):
             if time.monotonic() > deadline:

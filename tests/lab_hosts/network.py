@@ -10,7 +10,7 @@ from pathlib import Path
 # RFC 2544 keeps it for tests of network devices: no route of any machine leads there.
 NETWORK = ipaddress.IPv4Network("198.18.0.0/15")
 NETNS = Path("/run/netns")
-PATIENCE_S = 60
+PATIENCE_S = 120
 NAME = re.compile(r"drivecert-(\d+)-(\d+)")
 
 

@@ -15,6 +15,7 @@ from tests.runners.lab import (
     new_dispatch,
     other_drive,
     running,
+    standing_clock,
 )
 from tests.runners.sweeps import connect_both, loading, sender, sweep_of_two
 from webapp.celery import app
@@ -41,6 +42,7 @@ __all__ = [
     "running",
     "sender",
     "stand_in",
+    "standing_clock",
     "sweep_of_two",
     "undisturbed_host",
     "warm_connections_closed",

@@ -8,6 +8,7 @@ import pytest
 from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from results.models import Organisation
 from runners.due import take_due
@@ -26,6 +27,14 @@ def evidence_of_its_own(settings, tmp_path):
     settings.LAB_DIR = tmp_path / "lab"
 
 
+@pytest.fixture
+def standing_clock(monkeypatch):
+    """The register's clock stands at this moment: seconds that are told do not depend on how fast the test runs."""
+    now = timezone.now()
+    monkeypatch.setattr(timezone, "now", lambda: now)
+    return now
+
+
 def look_at_all(connect):
     """One round in this thread, as if everything had become due just now."""
     Host.objects.filter(kind=Host.Kind.LOCAL, machine_id="").update(machine_id=machine_id())
@@ -37,9 +46,11 @@ def look_at_all(connect):
 
 
 def _make_due():
-    """All dispatches at once, locked in one order: threads that lock rows in any order may wait for each other."""
+    """All dispatches but those that somebody is at: a dispatch that ends wakes an earlier one, against this order."""
     with transaction.atomic():
-        everyone = list(Dispatch.objects.order_by("pk").select_for_update().values_list("pk", flat=True))
+        everyone = list(
+            Dispatch.objects.order_by("pk").select_for_update(skip_locked=True).values_list("pk", flat=True)
+        )
         Dispatch.objects.filter(pk__in=everyone).update(next_look_at=Now())
 
 

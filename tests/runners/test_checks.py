@@ -10,7 +10,7 @@ from runners.models import Host
 from tests.runners.ssh_host import ssh_host
 
 pytestmark = pytest.mark.django_db(transaction=True)
-LIMIT_S = 30
+LIMIT_S = 90  # an end of patience: where all is well nothing waits for so long
 
 
 @pytest.fixture
@@ -64,10 +64,11 @@ def test_a_check_that_stumbles_leaves_its_thread_to_others(lane, monkeypatch):
 
 
 def test_a_host_that_is_slow_to_be_cleared_holds_up_no_check_and_waits_for_it_once(lane, monkeypatch):
-    released, checked, cleared = threading.Event(), [], []
+    released, begun, checked, cleared = threading.Event(), threading.Event(), [], []
 
     def remove_old(host):
         cleared.append(host.name)
+        begun.set()
         released.wait(LIMIT_S)
 
     def check(host):
@@ -83,6 +84,7 @@ def test_a_host_that_is_slow_to_be_cleared_holds_up_no_check_and_waits_for_it_on
         for future in lane.asked:
             future.result(LIMIT_S)
     assert sorted(checked) == sorted(names * 2)
+    assert begun.wait(LIMIT_S)
     assert len(cleared) == 1
     released.set()
     for future in lane.clearing.asked.values():

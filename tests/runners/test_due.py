@@ -20,7 +20,8 @@ def taken(is_silent=False, limit=10, busy=frozenset()):
     return [pk for visit in take_due(is_silent, limit, busy) for pk in visit.dispatch_ids]
 
 
-def test_an_order_is_due_at_once_and_then_after_a_period(dispatch):
+def test_an_order_is_due_at_once_and_then_after_a_period(dispatch, settings):
+    settings.WATCH_PERIOD_S = 3600
     assert taken() == [dispatch.pk]
     assert taken() == []
     Dispatch.objects.update(next_look_at=timezone.now() - timedelta(seconds=1))
@@ -69,12 +70,20 @@ def test_the_live_ones_of_a_host_come_before_the_queued(new_dispatch):
 
 
 @pytest.mark.parametrize(("silent_s", "waits_s"), [(0, 2), (10, 10), (31, 30), (880, 20), (899.9, 2), (5000, 30)])
-def test_a_silent_host_is_left_alone_the_longer_the_longer_it_is_silent(in_state, silent_s, waits_s):
-    dispatch = in_state(State.RUNNING, silent_since=timezone.now() - timedelta(seconds=silent_s))
+def test_a_silent_host_is_left_alone_the_longer_the_longer_it_is_silent(in_state, standing_clock, silent_s, waits_s):
+    dispatch = in_state(State.RUNNING, silent_since=standing_clock - timedelta(seconds=silent_s))
+    before = database_now()
     put_off(dispatch)
+    after = database_now()
     dispatch.refresh_from_db()
-    waits = dispatch.next_look_at - timezone.now()
-    assert waits_s - 2 < waits.total_seconds() <= waits_s + 1
+    assert before <= dispatch.next_look_at - timedelta(seconds=waits_s) <= after
+
+
+def database_now():
+    """The clock that looks are put off by, which goes on."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT statement_timestamp()")
+        return cursor.fetchone()[0]
 
 
 def test_a_cancel_that_came_while_an_answer_was_waited_for_is_not_put_off(in_state, staff):

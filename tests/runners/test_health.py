@@ -113,8 +113,8 @@ def test_another_program_means_no_work():
 
 
 @pytest.mark.parametrize(("offset_s", "objected"), [(29, False), (-29, False), (31, True), (-31, True), (600, True)])
-def test_a_clock_may_be_off_by_half_a_minute(offset_s, objected):
-    told = WellHost(clock_unix_ns=time.time_ns() + offset_s * 10**9)
+def test_a_clock_may_be_off_by_half_a_minute(standing_clock, offset_s, objected):
+    told = WellHost(clock_unix_ns=int((standing_clock.timestamp() + offset_s) * 10**9))
     assert bool(health.check(ssh_host(), told)) is objected
 
 
@@ -195,7 +195,7 @@ def test_what_is_due_is_taken_once_the_longest_due_first(settings):
     assert health.take_due(9) == [fresh]
     assert health.take_due(9) == []
     stale.refresh_from_db()
-    assert waits_s(stale) == pytest.approx(settings.HOST_CHECK_PERIOD_S, abs=5)
+    assert waits_s(stale) == pytest.approx(settings.HOST_CHECK_PERIOD_S, abs=20)
 
 
 def test_this_machine_is_never_taken(device):
@@ -213,9 +213,9 @@ def test_of_two_workers_one_takes_a_host():
 def test_a_well_host_is_asked_after_a_period_and_an_unfit_one_after_a_minute(settings):
     host = ssh_host()
     health.check(host, WellHost())
-    assert waits_s(host) == pytest.approx(settings.HOST_CHECK_PERIOD_S, abs=5)
+    assert waits_s(host) == pytest.approx(settings.HOST_CHECK_PERIOD_S, abs=20)
     health.check(host, WellHost(drives=[]))
-    assert waits_s(host) == pytest.approx(60, abs=5)
+    assert waits_s(host) == pytest.approx(60, abs=20)
 
 
 def test_a_silent_host_is_asked_the_later_the_longer_it_is_silent(settings):
@@ -224,9 +224,9 @@ def test_a_silent_host_is_asked_the_later_the_longer_it_is_silent(settings):
     for _ in range(5):
         health.check(host, SilentHost())
         waited.append(waits_s(host))
-    assert waited == pytest.approx([60, 120, 240, 300, 300], abs=5)
+    assert waited == pytest.approx([60, 120, 240, 300, 300], abs=20)
     health.check(host, WellHost(drives=[]))
-    assert waits_s(host) == pytest.approx(60, abs=5)
+    assert waits_s(host) == pytest.approx(60, abs=20)
 
 
 def test_a_check_under_way_says_nothing_of_a_host_that_is_pinned_anew(staff):

@@ -21,6 +21,8 @@ from tests.runners.ssh_host import ssh_host
 
 pytestmark = pytest.mark.django_db
 RUN = "d-one"
+PATIENCE_S = 90
+STANDING = pytest.mark.usefixtures("standing_clock")
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +39,7 @@ def gateway():
         connection.close()
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        listening.settimeout(20)
+        listening.settimeout(PATIENCE_S)
         taking = threading.Thread(target=take_one)
         taking.start()
         yield listening.getsockname()[1]
@@ -154,6 +156,7 @@ def test_only_where_something_may_be_on_a_host_its_silence_is_kept(in_state, mac
     assert bool(silent(dispatch)) is is_kept
 
 
+@STANDING
 def test_the_page_names_the_machine_that_is_silent(on_two):
     ago = [(timezone.now() - timedelta(seconds=seconds)).isoformat() for seconds in (30, 12)]
     on_two.silences = {"local": ago[0], "sender": ago[1]}
@@ -163,11 +166,13 @@ def test_the_page_names_the_machine_that_is_silent(on_two):
     assert silent_for_s(on_two) == 12
 
 
+@STANDING
 def test_while_only_the_heartbeat_tells_it_both_machines_are_named(on_two):
     on_two.heartbeat_at = timezone.now() - timedelta(seconds=40)
     assert silence_words(on_two) == "no answer from local or sender for 40 s"
 
 
+@STANDING
 def test_the_end_tells_of_a_machine_that_is_silent_still_and_the_rest_is_forgotten(on_two):
     on_two.silences = {"local": (timezone.now() - timedelta(seconds=31)).isoformat()}
     on_two.save()
@@ -185,6 +190,7 @@ def test_a_lost_one_says_itself_since_when_nobody_answered(on_two):
     assert (entries(on_two), silent(on_two), on_two.gaps_count) == ([], {}, 0)
 
 
+@STANDING
 def test_a_row_of_an_earlier_version_is_charged_to_the_drives_host_once(in_state, ask):
     last = timezone.now() - timedelta(seconds=31)
     dispatch = in_state(State.RUNNING, silent_since=last + timedelta(seconds=20), heartbeat_at=last)

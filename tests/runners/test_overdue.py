@@ -78,6 +78,7 @@ def test_every_program_of_every_recipe_has_a_limit(dispatch, ordered, settings):
 
 
 @pytest.mark.parametrize(("late_s", "is_asked"), [(-5, False), (5, True)])
+@pytest.mark.usefixtures("standing_clock")
 def test_a_preparation_beyond_its_limit_is_asked_to_end(ordered, connect, settings, late_s, is_asked):
     settings.PREP_BYTES_PER_S_MIN = DRIVE_BYTES // 50
     prep = ordered(recipe="prep")

@@ -15,7 +15,7 @@ from runners.states import FINAL, State
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("drivetest")]
 
 SIZE_BYTES = 16 * 1024 * 1024
-LIMIT_S = 60
+LIMIT_S = 180
 
 
 @pytest.fixture

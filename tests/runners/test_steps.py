@@ -159,6 +159,7 @@ def test_a_program_that_may_still_run_is_not_given_up_for_an_error(in_state):
 
 @pytest.mark.parametrize("state", [State.CLAIMED, State.PREPARING, State.RUNNING, State.COLLECTING])
 @pytest.mark.parametrize(("silent_s", "is_lost"), [(0, False), (899, False), (901, True)])
+@pytest.mark.usefixtures("standing_clock")
 def test_a_host_that_is_silent_for_too_long_loses_the_dispatch(in_state, connect, fake, state, silent_s, is_lost):
     dispatch = in_state(state, silent_since=timezone.now() - timedelta(seconds=silent_s) if silent_s else None)
     fake.is_silent = True

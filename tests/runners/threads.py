@@ -6,6 +6,8 @@ import time
 import pytest
 from django.db import connection
 
+PATIENCE_S = 90  # the other one may have to open its connection first
+
 
 def in_threads(work, arguments):
     """Run `work` for every argument at the same moment, each on a connection of its own; return what they gave."""
@@ -28,7 +30,8 @@ def in_threads(work, arguments):
 
 def wait_until_somebody_waits():
     with connection.cursor() as cursor:
-        for _ in range(1000):
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
             cursor.execute(
                 "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = "
                 "(SELECT oid FROM pg_database WHERE datname = current_database())"
@@ -42,7 +45,8 @@ def wait_until_somebody_waits():
 def wait_until_somebody_waits_for_us():
     """Wait until another session waits for a lock of any kind that this one holds."""
     with connection.cursor() as cursor:
-        for _ in range(1000):
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
             cursor.execute(
                 "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
             )

@@ -1,5 +1,6 @@
 import json
 import os
+import resource
 import subprocess
 import time
 from dataclasses import asdict
@@ -94,7 +95,7 @@ def started(local, drive, config):
         wait_until(lambda name=name: local.status(name).state is not Detached.RUNNING)
 
 
-def wait_until(is_so, for_s=30):
+def wait_until(is_so, for_s=90):
     deadline = time.monotonic() + for_s
     while not is_so():
         assert time.monotonic() < deadline, "waited in vain"
@@ -114,10 +115,19 @@ def test_a_file_that_is_there_is_never_created_anew(local, tmp_path):
     assert path.read_text() == "dear"
 
 
-def test_a_file_that_does_not_fit_leaves_nothing(local, tmp_path):
+@pytest.fixture
+def files_of_a_mib_at_most():
+    """A limit of this process: asked for more than there is, some file systems fill up first, under other tests."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (MIB, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_file_that_does_not_fit_leaves_nothing(local, tmp_path, files_of_a_mib_at_most):
     path = tmp_path / "huge.img"
     with pytest.raises(DeviceUnknownError, match=r"huge\.img"):
-        local.create_file(str(path), 2**60)
+        local.create_file(str(path), 2 * MIB)
     assert not path.exists()
 
 
@@ -233,7 +243,7 @@ def test_an_order_runs_on_this_machine_from_start_to_submission(local, drive, st
     dispatch = order(device, a_lab, Order(Decimal("0.05"), 2, 1), staff)
     look(dispatch.pk, connect)
     dispatch.refresh_from_db()
-    assert dispatch.state == State.RUNNING, dispatch.reason
+    assert dispatch.state in {State.RUNNING, State.DONE}, dispatch.reason  # done where the look took 2 s itself
     wait_until(lambda: local.status(dispatch.public_id).state is Detached.ENDED)
     look(dispatch.pk, connect)
     dispatch.refresh_from_db()

@@ -37,7 +37,7 @@ def ordered(enrolled, staff, a_lab):
     return order(device, a_lab, asked, staff)
 
 
-def run_to_its_end(dispatch, for_s=60):
+def run_to_its_end(dispatch, for_s=180):
     deadline = time.monotonic() + for_s
     while dispatch.state not in FINAL:
         assert time.monotonic() < deadline, f"{dispatch.state}: {dispatch.reason}"
@@ -141,14 +141,18 @@ def test_a_program_that_differs_from_the_pinned_one_is_told(enrolled, ordered):
     assert ordered.state == State.QUEUED
 
 
+def left_after_a_turn(there, row):
+    """A monitor may live a moment longer than its record of the end: then its directory is for the next turn."""
+    remove_old(row)
+    return {path.name for path in there.path("/var/lib/drivecert").iterdir()}
+
+
 def test_run_directories_are_removed_over_ssh_once_they_are_old(enrolled, staff, a_lab, settings):
     there, row = enrolled
     device = bind(row, SshHost(row).identify("/dev/nvme0n1"), "a drive", staff)
     first, second = (run_to_its_end(order(device, a_lab, Order(Decimal("0.1"), 2, 2), staff)) for _ in range(2))
     settings.RUN_DIR_RETENTION_S = 1
     Dispatch.objects.update(ended_at=timezone.now() - timedelta(seconds=2))
-    remove_old(row)
-    left = {path.name for path in there.path("/var/lib/drivecert").iterdir()}
-    assert left == {"locks"}
+    wait_until(lambda: left_after_a_turn(there, row) == {"locks"})
     assert set(Dispatch.objects.filter(run_dirs_removed_at__isnull=False)) == {first, second}
     assert first.boot_ids

@@ -14,6 +14,7 @@ from tests.runners.lab import (  # noqa: F401 - fixtures shared with the dispatc
     in_state,
     new_dispatch,
     running,
+    standing_clock,
 )
 from tests.runners.sweeps import connect_both, loading, sender, sweep_of_two  # noqa: F401
 from webapp.accounts.models import Membership

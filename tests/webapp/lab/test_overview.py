@@ -11,6 +11,7 @@ from runners.models import Dispatch, Host
 from tests.runners.ssh_host import ssh_host
 
 pytestmark = pytest.mark.django_db
+STANDING = pytest.mark.usefixtures("standing_clock")
 
 
 def test_this_machine_is_added_with_one_button(lab_client):
@@ -80,6 +81,7 @@ def test_a_host_that_gets_work_has_nothing_said_against_it(lab_client):
     assert "gets no work" not in lab_client.get("/lab/").content.decode()
 
 
+@STANDING
 @pytest.mark.parametrize("place", ["/lab/", "/lab/hosts/local/"])
 def test_a_host_that_gives_no_answer_about_a_run_is_said_to_be_silent(lab_client, running, place):
     told = f'about <a class="whole" href="/lab/dispatches/{running}/">{running}</a>'
@@ -91,6 +93,7 @@ def test_a_host_that_gives_no_answer_about_a_run_is_said_to_be_silent(lab_client
     assert "It takes work" not in page
 
 
+@STANDING
 def test_both_hosts_of_a_run_tell_its_silence(lab_client, running):
     sender = Host.objects.create(name="sender", kind="local")
     since = (timezone.now() - timedelta(seconds=30)).isoformat()

@@ -6,9 +6,10 @@
 //! * the **monitor**, its child in a session of its own, waits for the program and writes `exit`;
 //! * the **program**, the monitor's child, writes `pid` about itself and only then becomes the load.
 //!
-//! Monitor and program inherit both locks, so the directory's is free only when nothing of the run lives any more, whoever
-//! was killed, and the drive's only when the program has ended. `pid` is written once, before the load begins, under the lock: where it exists, the directory has had its
-//! start. These two facts decide every question here; a bare process number decides none.
+//! Monitor and program inherit both locks, so the directory's is free only when nothing of the run lives any more,
+//! whoever was killed, and the drive's only when the program has ended. `pid` is written once, before the load begins,
+//! under the lock: where it exists, the directory has had its start. These two facts decide every question here; a bare
+//! process number decides none.
 
 mod drive_lock;
 mod error;
