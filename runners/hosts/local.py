@@ -30,6 +30,7 @@ from runners.hosts.protocol import Detached, FoundDrive, Identity, ProgramStatus
 ANSWERED, REFUSED, USAGE = 0, 2, 64
 # The unit of /sys/class/block/*/size, whatever the device's own.
 SECTOR_BYTES = 512
+BLOCK_DEVICES = Path("/sys/class/block")
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 # Of the fields of a drive, where it is not a text alone.
 TYPES_OF_DRIVE: Mapping[str, set[type]] = {"size_bytes": {int}, "model": {str, NoneType}, "serial": {str, NoneType}}
@@ -185,8 +186,16 @@ class LocalHost:
 def _of_size(size_bytes: int) -> list[str]:
     """Return the block devices of one size: each identification takes a second, and few have the same size."""
     sectors = str(size_bytes // SECTOR_BYTES)
-    sizes = Path("/sys/class/block").glob("*/size")
-    return sorted(f"/dev/{size.parent.name}" for size in sizes if size.read_text().strip() == sectors)
+    sizes = BLOCK_DEVICES.glob("*/size")
+    return sorted(f"/dev/{size.parent.name}" for size in sizes if _told(size) == sectors)
+
+
+def _told(size: Path) -> str:
+    """Return what the kernel says there; nothing of a device that has gone since it was listed."""
+    try:
+        return size.read_text().strip()
+    except OSError:
+        return ""
 
 
 def parse_identity(path: str, document: Mapping[str, Any]) -> Identity:

@@ -21,6 +21,7 @@ from runners.errors import (
     StartRefusedError,
 )
 from runners.hosts import connect
+from runners.hosts import local as local_host
 from runners.hosts.local import LocalHost, parse_drives
 from runners.hosts.protocol import Detached, FoundDrive
 from runners.looks import look
@@ -318,3 +319,12 @@ def test_a_list_of_drives_with_a_field_of_another_type_is_no_answer(field, value
     told = asdict(FoundDrive("/dev/sda", "scsi", "scsi:naa.5", 512)) | {field: value}
     with pytest.raises(HostSilentError, match=rf"drivecert.drives/1, got .* \({field}: {value!r}\)"):
         parse_drives({"drives": [told]})
+
+
+def test_a_device_that_goes_while_devices_are_listed_is_passed_over(local, monkeypatch, tmp_path):
+    (tmp_path / "gone/size").mkdir(parents=True)  # listed, and cannot be read
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept/size").write_text("16\n")
+    monkeypatch.setattr(local_host, "BLOCK_DEVICES", tmp_path)
+    monkeypatch.setattr(LocalHost, "_names", lambda _self, path, _key: path == "/dev/kept")
+    assert local.find("nvme:M:S", 16 * local_host.SECTOR_BYTES) == ["/dev/kept"]
