@@ -19,6 +19,7 @@ from runners.safety import objections_to_binding
 from runners.signatures import SIGNATURE, is_told
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.cautions import cautions_at_binding
+from webapp.lab.device_label import LabelTakenError, first_free_label, refuse_taken
 from webapp.lab.forms import BindForm, DeviceForm
 from webapp.lab.host_drives import drives_of
 from webapp.lab.hosts import THEN_DEVICES
@@ -38,6 +39,8 @@ def find(request: UserRequest, name: str) -> HttpResponse:
             return _show(request, host, form, _identify(host, form))
         except HostError as error:
             form.add_error("path", str(error))
+        except LabelTakenError as error:
+            form.add_error("label", str(error))
     context = {"host": host, "form": form, "is_ssh": host.kind == Host.Kind.SSH, "section": "lab"}
     context |= {"host_drives": drives_of(host), "looks_again_at": THEN_DEVICES}
     return render(request, "lab/device_find.html", context)
@@ -47,13 +50,15 @@ def _identify(host: Host, form: DeviceForm) -> Identity:
     path, create_mib = form.cleaned_data["path"], form.cleaned_data.get("create_mib")
     lab_host = connect(host)
     if create_mib:
+        refuse_taken(host, form.cleaned_data["label"])
         lab_host.create_file(path, create_mib * MIB_BYTES)
     return lab_host.identify(path)
 
 
 def _show(request: UserRequest, host: Host, form: DeviceForm, identity: Identity) -> HttpResponse:
     known = bound_as(host, identity)
-    label = form.cleaned_data["label"] or (known.label if known else _label_of(identity))
+    label = form.cleaned_data["label"] or (known.label if known else first_free_label(host, identity))
+    refuse_taken(host, label, known)
     is_in_use = SIGNATURE in identity.document and not is_told(identity.document)
     asked = {"path": identity.path, "drive_key": identity.drive_key, "label": label}
     context = {
@@ -73,10 +78,6 @@ def _show(request: UserRequest, host: Host, form: DeviceForm, identity: Identity
     return render(request, "lab/device_confirm.html", context)
 
 
-def _label_of(identity: Identity) -> str:
-    return str(identity.document.get("model") or identity.path.rsplit("/", 1)[-1])
-
-
 def bound_as(host: Host, identity: Identity) -> Device | None:
     """Return the device as which a drive is bound to this host already."""
     return host.devices.filter(drive_key__in=keys_of(identity.drive_key)).order_by("pk").first()
@@ -93,7 +94,7 @@ def bind_found(request: UserRequest, name: str) -> HttpResponse:
         return redirect("lab-device-find", name)
     try:
         _bind_same(request, host, form)
-    except (HostError, OutOfServiceError, DeviceInUseError) as error:
+    except (HostError, OutOfServiceError, DeviceInUseError, LabelTakenError) as error:
         messages.error(request, f"Nothing was added: {error}")
     return redirect("lab")
 
@@ -116,6 +117,7 @@ def _bind_same(request: UserRequest, host: Host, form: BindForm) -> None:
     if known is not None and known.label != shown["label"]:
         messages.error(request, _already_bound(known))
         return
+    refuse_taken(host, shown["label"], known)
     device = bind(host, identity, shown["label"], request.user)
     messages.success(request, f"{device} is added.")
 

@@ -4,9 +4,11 @@ from pathlib import Path
 import pytest
 
 from results.models import Event
+from runners.hosts.protocol import Identity
 from runners.models import Device, Host
 from runners.orders import Order, order
 from tests.runners.ssh_host import ssh_host
+from webapp.lab.device_label import first_free_label
 from webapp.lab.forms import DeviceForm
 
 pytestmark = pytest.mark.django_db
@@ -110,6 +112,57 @@ def test_a_drive_that_is_bound_keeps_its_label_when_its_path_is_taken_anew(found
     assert again.context["form"].initial["label"] == "bench 3"
     assert "Adding it again takes its path and size anew" in again.text
     assert "is added" in lab_client.post(BIND, dict(again.context["form"].initial), follow=True).text
+
+
+def other_found(lab_client, path, label=""):
+    return lab_client.post(FIND, {"path": path, "create_mib": "64", "label": label})
+
+
+def test_no_two_drives_of_a_host_have_one_label(found, lab_client, tmp_path):
+    """It is what is typed before a drive is written over."""
+    _, shown = found
+    lab_client.post(BIND, shown | {"label": "bay-1"})
+    other = other_found(lab_client, tmp_path / "other.img", "Bay-1")
+    told = f"has another drive called bay-1, {shown['path']}"
+    assert told in other.text
+    form = dict(other_found(lab_client, tmp_path / "other.img").context["form"].initial)
+    assert told in lab_client.post(BIND, form | {"label": "bay-1"}, follow=True).text
+    assert Device.objects.count() == 1
+    lab_client.post(BIND, form | {"label": "bay-2"})
+    second = Device.objects.get(label="bay-2")
+    renamed = lab_client.post(f"/lab/devices/{second.pk}/label/", {"label": "bay-1"}, follow=True).text
+    assert "Nothing was changed: " in renamed
+    assert told in renamed
+    second.refresh_from_db()
+    assert second.label == "bay-2"
+
+
+def test_a_drive_of_another_host_may_have_the_same_label(found, lab_client):
+    _, shown = found
+    Device.objects.create(host=ssh_host(), label="bay-1", identity_kind="nvme", identity={}, drive_key="nvme:M:S",
+                          path="/dev/nvme0n1", size_bytes=1)  # fmt: skip
+    lab_client.post(BIND, shown | {"label": "bay-1"})
+    assert Device.objects.filter(label="bay-1").count() == 2
+
+
+def test_a_drive_that_is_called_nothing_gets_a_label_that_is_free(found, lab_client, tmp_path):
+    _, shown = found
+    lab_client.post(BIND, shown)
+    (tmp_path / "second").mkdir()
+    other = other_found(lab_client, tmp_path / "second" / "drive.img")
+    assert other.context["form"].initial["label"] == "drive.img 2"
+
+
+def test_two_drives_of_one_model_are_told_apart_by_their_serials(host):
+    def drive(serial):
+        return Identity(
+            "/dev/nvme0n1", "nvme", f"nvme:P5510:{serial}", 1, document={"model": "P5510", "serial": serial}
+        )
+
+    assert first_free_label(host, drive("S1")) == "P5510"
+    Device.objects.create(host=host, label="P5510", identity_kind="nvme", identity={}, drive_key="nvme:P5510:S1",
+                          path="/dev/nvme0n1", size_bytes=1)  # fmt: skip
+    assert first_free_label(host, drive("S2")) == "P5510 S2"
 
 
 def test_a_bound_drive_keeps_its_path_while_something_is_ordered_on_it(found, lab_client, a_lab, staff):
