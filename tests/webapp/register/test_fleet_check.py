@@ -11,7 +11,8 @@ from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from results.models import Certificate, Profile, Visibility
+from results import categories
+from results.models import Certificate, Product, Profile, Visibility
 from webapp.api.throttles import ReadThrottle
 from webapp.register.fleet.uploads import LIST_BYTES_MAX
 
@@ -166,6 +167,24 @@ def test_a_model_name_of_another_maker_is_not_taken(client, make_product, make_p
 def test_the_published_drives_are_found_by_their_names(client, catalogue):
     found = ask(client, ("SanDisk DC SN861", "", "6400"), ("INTEL P4610", "", "1600"), ("Samsung PM983", "", "1920"))
     assert [state for state, _ in found] == ["published"] * 3
+
+
+def products_of(client, *lines):
+    told = client.post("/check/answer/", {"list": "\n".join(["vendor,model,capacity_gb", *lines]), "format": "json"})
+    return [row["products"] for row in told.json()["rows"]]
+
+
+def test_every_published_drive_is_found_by_maker_model_and_capacity(client, catalogue):
+    drives = Product.objects.public().filter(category__in=categories.OF_DRIVES, capacity_gb__isnull=False)
+    found = products_of(client, *(f"{each.vendor},{each.model},{each.capacity_gb}" for each in drives))
+    assert [each.slug for each, told in zip(drives, found, strict=True) if each.slug not in (told or "").split()] == []
+
+
+def test_a_model_without_a_digit_is_taken_only_where_its_maker_is_named(client, make_product, make_published_run):
+    make_published_run(product=make_product(vendor="Smart IOPS", model="DataEngine", capacity_gb=6400, slug="engine"))
+    lines = ["Smart IOPS,DataEngine,6400", ",SMART IOPS DataEngine,6400", "Smart IOPS,DataEngine,"]
+    assert products_of(client, *lines) == ["engine"] * 3
+    assert products_of(client, ",DataEngine,6400", "Smart,DataEngine,6400", "Smart IOPS,Engine,6400") == [None] * 3
 
 
 def test_the_page_counts_and_explains(client, ex4, make_published_run):

@@ -1,6 +1,6 @@
 """The register's products as a fleet check asks for them: by the words of a model number, with what stands for each."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -53,15 +53,17 @@ class RegisterIndex:
         self.figured = [(_makers(name_words(each.vendor)), _numbers(name_words(each.model)), each) for each in figured]
         self.by_part: dict[tuple[str, ...], list[Listed]] = {}
         self.by_model: dict[tuple[str, ...], list[Listed]] = {}
+        self.by_bare_name: dict[tuple[str, ...], list[Listed]] = {}  # a model without a digit may be any word
         for each in self.listed:
             if part := name_words(each.product.part_number):
                 self.by_part.setdefault(part, []).append(each)
             for name in {name_words(each.product.model), _without_family(name_words(each.product.model))}:
-                if sum(map(len, name)) >= SHORTEST_NAME and any(map(_has_digit, name)):
-                    self.by_model.setdefault(name, []).append(each)
+                if sum(map(len, name)) >= SHORTEST_NAME:
+                    named = self.by_model if any(map(_has_digit, name)) else self.by_bare_name
+                    named.setdefault(name, []).append(each)
         vendors = {each.product.vendor for same in self.by_model.values() for each in same}
         self.makers = {word for vendor in vendors for word in _makers(name_words(vendor))}
-        self.longest = max((len(name) for name in (*self.by_part, *self.by_model)), default=0)
+        self.longest = max((len(name) for name in (*self.by_part, *self.by_model, *self.by_bare_name)), default=0)
 
     @cached_property
     def by_vendor(self) -> dict[str, list[Listed]]:
@@ -94,12 +96,16 @@ class RegisterIndex:
     def find(self, vendor: str, model: str, capacity_gb: float | None, *, is_rounded: bool) -> list[Listed]:
         """Return the products that a model number can mean: by part number, else by the longest run of model words.
 
-        With a capacity only those of that size; without, all of the model.
+        With a capacity only those of that size; without, all of the model. A model without a digit is meant only where
+        its maker is named, too.
         """
         words = name_words(model)
-        fitting = [each for each in self._named(words) if is_near(each.product, capacity_gb, is_rounded=is_rounded)]
-        by_size = _nearest(fitting, capacity_gb)
         makers = _makers(name_words(vendor) + words)
+        named = self._named(words, self.by_part, self.by_model) or [
+            each for each in self._named(words, self.by_bare_name) if _makers(name_words(each.product.vendor)) <= makers
+        ]
+        fitting = [each for each in named if is_near(each.product, capacity_gb, is_rounded=is_rounded)]
+        by_size = _nearest(fitting, capacity_gb)
         same_maker = [each for each in by_size if _makers(name_words(each.product.vendor)) & makers]
         return same_maker or ([] if _names_a_maker(makers, self) else by_size)
 
@@ -120,11 +126,11 @@ class RegisterIndex:
         ends = range(1, len(words) + 1)
         return any(words[start:end] in self.by_part for end in ends for start in range(max(0, end - self.longest), end))
 
-    def _named(self, words: tuple[str, ...]) -> list[Listed]:
+    def _named(self, words: tuple[str, ...], *names: Mapping[tuple[str, ...], list[Listed]]) -> list[Listed]:
         for length in range(min(self.longest, len(words)), 0, -1):
             for start in range(len(words) - length + 1):
                 part = words[start : start + length]
-                if found := self.by_part.get(part) or self.by_model.get(part):
+                if found := next((known[part] for known in names if part in known), None):
                     return found
         return []
 
