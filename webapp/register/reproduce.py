@@ -49,13 +49,19 @@ def reproduction_of(run: Run, evidence: Evidence | None) -> Reproduction | None:
         commands=[
             " ".join(["drivetest prep", *_placeholders(run)]),
             f"drivetest {load} {name} > {log}",
-            f"drivetest check {log} --profile {PROFILE}",
+            " ".join([f"drivetest check {log} --profile {PROFILE}", *_slices(run)]),
         ],
         left_out=[
             key for key, value in printed if not _is_taken(key, value) and key not in {"device-names", "num-devices"}
         ],
         log_name=log,
     )
+
+
+def _slices(run: Run) -> Iterator[str]:
+    """The slices that the run was judged in, which its outcome depends on."""
+    if run.slice_length_s is not None:
+        yield f"--slice-sec {run.slice_length_s}"
 
 
 def _head(run: Run, evidence: Evidence) -> Iterator[str]:

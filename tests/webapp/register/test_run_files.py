@@ -102,6 +102,15 @@ def test_the_page_gives_file_commands_and_what_is_left_out(client, run):
     assert "no plain value: scheduler-mode." in text
 
 
+@pytest.mark.parametrize(("slice_length_s", "ending"), [(20, "--slice-sec 20"), (None, "operational-database")])
+def test_what_was_run_again_is_judged_in_the_same_slices(make_log_run, slice_length_s, ending):
+    run = make_log_run(facts=FACTS)
+    run.slice_length_s = slice_length_s
+    again = reproduction_of(run, run.reading.evidence)
+    assert again is not None
+    assert again.commands[-1].endswith(ending)
+
+
 @pytest.mark.parametrize("value", ["40; rm -rf /", "$(reboot)", "40\nmax-lag-sec: 0", "", "\u202e40", "9" * 21])
 def test_what_is_no_plain_value_goes_into_no_configuration(make_log_run, value):
     run = make_log_run(
