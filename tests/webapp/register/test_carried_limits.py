@@ -16,9 +16,9 @@ def carrying(response):
 
 
 @pytest.mark.parametrize("path", ["/", "/drives/", "/drives/nvme-flash/", "/drives/historical/", "/sizing/"])
-def test_limits_go_home_from_every_page_that_has_them(client, path):
-    assert carrying(client.get(path + OWN)) == [f"/{KEPT}", f"/drives/historical/{KEPT}"]
-    assert carrying(client.get(path)) == ["/", "/drives/historical/"]
+def test_limits_go_home_and_to_sizing_from_every_page_that_has_them(client, path):
+    assert carrying(client.get(path + OWN)) == [f"/{KEPT}", f"/drives/historical/{KEPT}", f"/sizing/{KEPT}"]
+    assert carrying(client.get(path)) == ["/", "/drives/historical/", "/sizing/"]
 
 
 def row_links(response):
@@ -73,4 +73,4 @@ def test_every_address_that_is_led_to_is_answered(client, make_published_run):
 
 @pytest.mark.parametrize("path", ["/explain/", "/ycsb/", "/nines/", "/check/", "/data/", "/nowhere/", "/search/?q=x"])
 def test_pages_without_limits_lead_to_the_plain_ones(client, path):
-    assert carrying(client.get(path)) == ["/", "/drives/historical/"]
+    assert carrying(client.get(path)) == ["/", "/drives/historical/", "/sizing/"]
