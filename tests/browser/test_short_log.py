@@ -13,7 +13,9 @@ TWO_SLICES = settings.BASE_DIR / "tests/data/act/6.5/commit-us.log"
 
 
 def assert_fits(page):
-    page.wait_for_load_state()  # it renews itself: what is waited for may be seen before the whole page is there
+    # It renews itself until all is read: what is waited for may be seen before that, and before the page is whole.
+    page.wait_for_function("!document.querySelector('meta[http-equiv=refresh]')")
+    page.wait_for_load_state()
     assert faults_of(page, fits=(320, 390, 1280), accessible=(320,)) == {}
 
 

@@ -33,6 +33,7 @@ def upstream_rows(case):
 def shown_rows(page):
     table = page.locator("table", has=page.get_by_role("columnheader", name="65536"))
     table.wait_for(timeout=READ_WITHIN_MS)
+    page.wait_for_function("!document.querySelector('meta[http-equiv=refresh]')")
     page.wait_for_load_state()  # the page renews itself: a table is seen before the last of its rows may be there
     rows = table.locator("tbody tr, tfoot tr").all()
     return [[cell.inner_text().split()[0] for cell in row.locator("th, td").all()] for row in rows]
