@@ -85,8 +85,11 @@ rust-programs:
 	cd $(WORKSPACE) && $(CARGO) test --locked --workspace --quiet --no-run
 
 # Two at a time for each processor, as most of them wait for loads of seconds; those that measure keep to themselves.
-rust-tests:
-	cd $(WORKSPACE) && RUST_TEST_THREADS=$$((2 * $$(nproc))) $(HEEDING) $(CARGO) test --locked --workspace --quiet
+rust-tests: RUST_TESTS = $(HEEDING) $(CARGO) test --locked --workspace --quiet
+rust-tests: ## cargo test; once more one by one if any failed, as docs/decisions/0010 says
+	@cd $(WORKSPACE) && { RUST_TEST_THREADS=$$((2 * $$(nproc))) $(RUST_TESTS) || \
+	  { echo "once more, one by one" && RUST_TEST_THREADS=1 $(RUST_TESTS) && \
+	    echo "UNSTEADY the test named above: failed beside others and passed by itself; find out why"; }; }
 
 rust-docs:
 	cd $(WORKSPACE) && RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --quiet
@@ -97,8 +100,8 @@ WORKERS ?= $(shell expr \( $$(nproc) + 1 \& $$(nproc) \< 15 \) \| 15)
 # Compiled files are kept whatever the shell says: each worker would rewrite every test anew, 11 s of processor time,
 # and each of the many processes that tests start would compile the register, 0.6 s.
 tests: export PYTHONDONTWRITEBYTECODE :=
-tests: $(VENV)/test.stamp drivetest ## pytest: units, faults, browser
-	$(HEEDING) $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+tests: $(VENV)/test.stamp drivetest ## pytest: units, faults, browser; few that failed once more, as docs/decisions/0010 says
+	$(HEEDING) $(BIN)/python tests/twice.py -n $(WORKERS) --dist loadgroup
 
 bench: $(VENV)/test.stamp drivetest ## measure; BENCH_DEVICE=/dev/X, which is overwritten, for the load
 	$(BIN)/python benchmarks/log_reading.py

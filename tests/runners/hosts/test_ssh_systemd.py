@@ -64,10 +64,11 @@ def test_a_run_outlives_the_service_of_sshd_with_all_that_is_in_its_group(there,
     assert (now.state, now.pid) == (Detached.RUNNING, before.pid)
 
 
-def test_a_start_that_is_repeated_tells_the_same_process(there, start):
+def test_a_start_that_is_repeated_tells_the_same_process(there, host, start):
     first, again = start(), start()
     assert first.pid == again.pid
-    assert len(scopes(there).splitlines()) == 1
+    wait_until(lambda: len(scopes(there).splitlines()) == 1)  # what was started again answers before it ends
+    assert host.status("d-one").pid == first.pid
 
 
 def test_a_rebooted_host_tells_an_end_that_nobody_saw(there, host, start):
