@@ -26,7 +26,7 @@ def test_the_picture_is_a_png_of_the_expected_size(client, make_published_run):
     assert len(answer.content) < 60_000
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES, ids=lambda name: f"{len(name)} characters")
 def test_no_name_goes_over_the_edge(make_product, name):
     product = make_product()
     product.model = name
