@@ -27,7 +27,7 @@ from runners.storable import storable
 from runners.under_way import under_way
 from runners.ycsb_hosts import objection_to_hosts
 
-YCSB = "ycsb"
+YCSB, BOUND = "ycsb", "device-bound"
 CANCEL_ASKED = "a cancel was asked for"
 REASON_AT_MOST = 500
 DECLARED = "nothing of it runs: "
@@ -97,9 +97,7 @@ def bind(host: Host, identity: Identity, label: str, actor: AbstractBaseUser) ->
             raise DeviceInUseError(objection)
         was_retired = host.devices.filter(drive_key=key, retired_at__isnull=False).exists()
         device, _ = Device.objects.update_or_create(host=host, drive_key=key, defaults=seen)
-        _record(
-            actor, "device-bound", "device", str(device.pk), {"drive_key": identity.drive_key, "path": identity.path}
-        )
+        _record(actor, BOUND, "device", str(device.pk), {"drive_key": identity.drive_key, "path": identity.path})
         if was_retired:
             record(device, BACK, actor, "its drive was bound again")
     return device
