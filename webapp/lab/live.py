@@ -21,6 +21,7 @@ from runners.silence import silence_words, silent_for_s
 from runners.stages import begun_stages, run_dirs_of
 from runners.states import FINAL, State
 from webapp.lab.forms import OrderForm
+from webapp.lab.found import found_by
 from webapp.lab.renewal import version_of
 from webapp.lab.ycsb_form import YcsbForm
 
@@ -61,12 +62,15 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
     is_orphaned = state is State.LOST and dispatch.ended_at is None
     is_ending = is_orphaned and dispatch.cancel_requested_at is not None
     too_large = what_was_too_large(dispatch)
+    ((_, found, is_fail),) = found_by([dispatch])
     return {
         "version": version_of_dispatch(dispatch),
         "dispatch": dispatch,
         "title": title_of(dispatch),
         "asked_reads_per_s": None if dispatch.nx_load is None else dispatch.nx_load * READS_PER_S,
         "cancel_took_s": _cancel_took_s(dispatch),
+        "found": found,
+        "is_fail": is_fail,
         "may_retry": may_be_retried(dispatch),
         "retry": getattr(dispatch, "retry", None),
         "meaning": _meaning(dispatch, state),
