@@ -14,6 +14,7 @@ from runners.hosts.keys import fingerprint
 from runners.left_behind import unkept
 from runners.models import Host
 from runners.out_of_service import retired_words, retirement_of
+from runners.undoing import undo
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.cautions import with_marks
 from webapp.lab.host_drives import drives_of
@@ -79,7 +80,7 @@ def _page(request: UserRequest, host: Host, place_form: PlaceForm) -> HttpRespon
     if host.kind == Host.Kind.LOCAL:
         context["own"] = own_machine(host)
     if context["is_ssh"]:
-        context |= {"fingerprint": fingerprint(host.host_key), "set_up": set_up(host)}
+        context |= {"fingerprint": fingerprint(host.host_key), "set_up": set_up(host), "undo": undo(host)}
     return render(request, "lab/host.html", context)
 
 

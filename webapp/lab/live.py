@@ -14,12 +14,14 @@ from runners.gaps import seconds_of
 from runners.left_behind import what_was_kept, what_was_too_large
 from runners.models import Dispatch, Host
 from runners.orders import DECLARED, may_be_retried
+from runners.out_of_service import out_of_service
 from runners.recipes import RECIPES
 from runners.safety import may_certify
 from runners.signatures import DESTROY
 from runners.silence import silence_words, silent_for_s
 from runners.stages import begun_stages, run_dirs_of
 from runners.states import FINAL, State
+from runners.undoing import STATE_DIR
 from webapp.lab.forms import OrderForm
 from webapp.lab.found import found_by
 from webapp.lab.renewal import version_of
@@ -52,7 +54,6 @@ SILENT = {
     State.RUNNING: "its program may run on",
     State.COLLECTING: "its log is taken in once there is an answer",
 }
-STATE_DIR = "/var/lib/drivecert"  # of a host over SSH that never told
 BAD_ENDS = frozenset({State.FAILED, State.REFUSED, State.LOST})
 
 
@@ -71,7 +72,7 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
         "cancel_took_s": _cancel_took_s(dispatch),
         "found": found,
         "is_fail": is_fail,
-        "may_retry": may_be_retried(dispatch),
+        "may_retry": may_be_retried(dispatch) and not out_of_service(dispatch.device),
         "retry": getattr(dispatch, "retry", None),
         "meaning": _meaning(dispatch, state),
         "is_final": state in FINAL,
