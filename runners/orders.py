@@ -20,6 +20,7 @@ from runners.hosts.protocol import Identity
 from runners.locks import hold_drive
 from runners.machine import machine_id
 from runners.models import UNCONFIRMED, Device, Dispatch, Host, Step
+from runners.moves import CANCEL_ASKED
 from runners.out_of_service import BACK, hold_host_in_service, hold_in_service, record
 from runners.signatures import DESTROY
 from runners.states import FINAL, State
@@ -28,7 +29,6 @@ from runners.under_way import under_way
 from runners.ycsb_hosts import objection_to_hosts
 
 YCSB, BOUND = "ycsb", "device-bound"
-CANCEL_ASKED = "a cancel was asked for"
 REASON_AT_MOST = 500
 DECLARED = "nothing of it runs: "
 
