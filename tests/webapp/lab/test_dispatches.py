@@ -1,5 +1,6 @@
 import json
 import re
+import subprocess
 from datetime import timedelta
 from decimal import Decimal
 
@@ -98,14 +99,26 @@ def test_staff_of_no_lab_are_told_what_is_missing(device, staff):
         ("slice_length_s", "61", False),
         ("report_interval_s", "10", True),
         ("report_interval_s", "11", False),
-        ("record_bytes", "8388608", True),
-        ("record_bytes", "8388609", False),
+        ("record_bytes", "0", False),
+        ("record_bytes", "1", True),
+        ("record_bytes", "131072", True),
+        ("record_bytes", "131073", False),
     ],
 )
 def test_an_order_is_checked_at_both_sides_of_each_edge(field, value, is_taken):
     form = OrderForm(ASKED | {field: value})
     assert form.is_valid() is is_taken
     assert is_taken or field in form.errors
+
+
+@pytest.mark.parametrize(("record_bytes", "is_taken"), [(0, False), (1, True), (131_072, True), (131_073, False)])
+def test_the_form_takes_the_records_that_the_program_takes(drivetest, tmp_path, record_bytes, is_taken):
+    config, usage = tmp_path / "config", 64
+    rates = "test-duration-sec: 1\nread-reqs-per-sec: 2000\nwrite-reqs-per-sec: 1000"
+    config.write_text(f"device-names: {tmp_path}/none\n{rates}\nrecord-bytes: {record_bytes}\n")
+    ended = subprocess.run([drivetest, "storage", config], capture_output=True, check=False)
+    assert (ended.returncode != usage) is is_taken
+    assert OrderForm(ASKED | {"record_bytes": str(record_bytes)}).is_valid() is is_taken
 
 
 @pytest.mark.parametrize(("duration_s", "is_taken"), [("14271", True), ("14272", False)])
