@@ -26,8 +26,10 @@ def move(dispatch: Dispatch, from_state: State, to_state: State, actor: str, rea
     _check(from_state, to_state, reason)
     reason = storable(reason)
     with transaction.atomic():
-        if to_state is State.LOST:
-            hold_drive(dispatch.drive_key)  # a claim must not look past the drive between live and lost
+        if to_state in FINAL:
+            # A claim must not look past the drive between live and lost. And the drive before any row: of two that end
+            # at once on one drive, each would hold its own row and wait for the other's, to wake it.
+            hold_drive(dispatch.drive_key)
         moved = Dispatch.objects.filter(pk=dispatch.pk, state=from_state).update(
             state=to_state,
             reason=_told(dispatch, to_state, reason),
