@@ -16,6 +16,7 @@ from runners.looks import look
 from runners.models import Dispatch
 from runners.states import FINAL, State
 from tests.results.builders import recorded_reading
+from webapp.lab import dispatches
 from webapp.lab.forms import ROWS_PER_SLICE, SLICES_MAX, OrderForm
 
 pytestmark = pytest.mark.django_db
@@ -377,3 +378,18 @@ def test_an_order_calls_optional_what_can_be_left_empty(lab_client, device):
     labels = {label for label in re.findall(r"<label [^>]*>(.*?)</label>", text) if "optional" in label}
     assert 'Service threads <span class="dim">(optional)</span>' in labels
     assert not [label for label in labels if label.startswith(("Load of", "Microsecond"))]
+
+
+def test_what_a_cancelled_run_left_is_fetched_by_a_button_once(lab_client, running, connect, staff, monkeypatch):
+    monkeypatch.setattr(dispatches, "connect", connect)
+    button = f'action="/lab/dispatches/{running.public_id}/fetch/"'
+    assert button not in page(lab_client, running).text
+    orders.cancel(running, staff)
+    look(running.pk, connect)
+    assert button in page(lab_client, running).text
+    answer = lab_client.post(f"/lab/dispatches/{running.public_id}/fetch/", follow=True).text
+    assert "What it left is kept." in answer
+    assert "What this run left is kept: " in answer
+    assert button not in answer
+    again = lab_client.post(f"/lab/dispatches/{running.public_id}/fetch/", follow=True).text
+    assert "Not fetched: nothing of" in again
