@@ -16,7 +16,7 @@ from runners.host_claims import holder_of_hosts
 from runners.hosts import Connect
 from runners.hosts.protocol import Detached, LabHost, ProgramStatus
 from runners.locks import hold_drive
-from runners.models import UNCONFIRMED, Dispatch
+from runners.models import UNCONFIRMED, Dispatch, Host
 from runners.moves import move, note, put_off
 from runners.rows import read
 from runners.stages import current, current_run, is_last, lab_host, machines_count, pass_on
@@ -36,7 +36,7 @@ def claim(dispatch: Dispatch, connect: Connect) -> bool:
     """
     for host in filter(None, [dispatch.device.host, dispatch.load_host]):
         if unfit := why_no_work(host):
-            return _wait(dispatch, f"{host} gets no work: {unfit}")
+            return _wait(dispatch, f"{host} gets no work: {unfit}{_when_found(host)}")
     if held := _held_by_campaign(dispatch):
         return _wait(dispatch, held)
     if not _ask_about_lost(dispatch.drive_key, connect):
@@ -49,6 +49,12 @@ def claim(dispatch: Dispatch, connect: Connect) -> bool:
             raise
     note(dispatch, f"drive busy with {_holder(dispatch)}; waiting until it has ended")
     return False
+
+
+def _when_found(host: Host) -> str:
+    """Say when a check found what speaks against a host: it may hold no more, and stands until the next check."""
+    is_of_check = host.objections and host.checked_at is not None and host.retired_at is None
+    return f" (checked on {host.checked_at:%-d %B %Y, %H:%M} UTC)" if is_of_check else ""
 
 
 def _held_by_campaign(dispatch: Dispatch) -> str:

@@ -8,6 +8,7 @@ from django.utils import timezone
 from results.evidence_store import TooLargeError
 from runners import drive_states, exits
 from runners.hosts.protocol import LabHost
+from runners.left_behind import keep_what_is_left
 from runners.models import Dispatch, DriveState
 from runners.moves import move
 from runners.overdue import overdue_words
@@ -26,7 +27,7 @@ def collect(dispatch: Dispatch, host: LabHost) -> bool:
     drive_states.record(dispatch, host, DriveState.Moment.AFTER)
     reason = _reason(dispatch, host)
     try:
-        left = RECIPES[dispatch.recipe].hand_in(dispatch, host)
+        left = _hand_in(dispatch, host)
     except TooLargeError as error:
         remedy = "order a shorter run, or raise UPLOAD_MAX_BYTES before the next"
         kept = f"{reason}; its log stays on the host and was not taken in: {error}; {remedy}"
@@ -35,6 +36,14 @@ def collect(dispatch: Dispatch, host: LabHost) -> bool:
     return move(
         dispatch, State.COLLECTING, _end(dispatch, cut), WORKER, f"{reason}{cut}", taken_in_at=timezone.now(), **left
     )
+
+
+def _hand_in(dispatch: Dispatch, host: LabHost) -> dict[str, Any]:
+    """Take what was left into the register. Of a drive that drivetest refused there is no run that could be read."""
+    if was_refused(dispatch, dispatch.exit_status):
+        keep_what_is_left(dispatch, host)
+        return {}
+    return RECIPES[dispatch.recipe].hand_in(dispatch, host)
 
 
 def _end(dispatch: Dispatch, cut: str) -> State:

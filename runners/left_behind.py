@@ -90,9 +90,13 @@ def is_kept() -> Exists:
 
 def unkept(host: Host) -> QuerySet[Dispatch]:
     """Return the dispatches that have ended of which what they left on a host is in no other place."""
-    there = Q(device__host=host) | Q(load_host=host)
-    left = Dispatch.objects.filter(there, LEFT_BEHIND, ended_at__isnull=False, run_dirs_removed_at=None)
-    return left.exclude(is_kept()).order_by("pk")
+    return unkept_anywhere().filter(Q(device__host=host) | Q(load_host=host)).order_by("pk")
+
+
+def unkept_anywhere() -> QuerySet[Dispatch]:
+    """Return the dispatches that have ended of which what they left is only on their hosts."""
+    left = Dispatch.objects.filter(LEFT_BEHIND, ended_at__isnull=False, run_dirs_removed_at=None)
+    return left.exclude(is_kept())
 
 
 def _files(dispatch: Dispatch, host: LabHost) -> Iterator[tuple[str, IO[bytes]]]:

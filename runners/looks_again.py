@@ -48,8 +48,3 @@ def _check_nothing_runs(device: Device) -> None:
     may_run = Dispatch.objects.filter(Q(state__in=LIVE) | UNCONFIRMED, drive_key=device.drive_key)
     if (dispatch := may_run.first()) is not None:
         raise LookAgainError(f"{dispatch} is {dispatch.state} on it; look again when that has ended")
-
-
-def looks_again_at(device: Device) -> Q:
-    """Return which events tell that a person had a device looked at again."""
-    return Q(kind=LOOKED_AGAIN, subject_type="device", subject_id=str(device.pk))

@@ -15,6 +15,8 @@ from runners.rows import read_again
 from runners.states import FINAL, ON_HOST, TRANSITIONS, State
 from runners.storable import storable
 
+CANCEL_ASKED = "a cancel was asked for"  # how the step of whoever asked begins; ": " and why may follow
+
 
 def move(dispatch: Dispatch, from_state: State, to_state: State, actor: str, reason: str, **columns: Any) -> bool:
     """Move a dispatch and return True; False where it was no longer in `from_state`. `dispatch` is fresh afterwards.
@@ -24,10 +26,16 @@ def move(dispatch: Dispatch, from_state: State, to_state: State, actor: str, rea
     _check(from_state, to_state, reason)
     reason = storable(reason)
     with transaction.atomic():
-        if to_state is State.LOST:
-            hold_drive(dispatch.drive_key)  # a claim must not look past the drive between live and lost
+        if to_state in FINAL:
+            # A claim must not look past the drive between live and lost. And the drive before any row: of two that end
+            # at once on one drive, each would hold its own row and wait for the other's, to wake it.
+            hold_drive(dispatch.drive_key)
         moved = Dispatch.objects.filter(pk=dispatch.pk, state=from_state).update(
-            state=to_state, reason=reason, silent_since=None, **_stamp(from_state, to_state), **columns
+            state=to_state,
+            reason=_told(dispatch, to_state, reason),
+            silent_since=None,
+            **_stamp(from_state, to_state),
+            **columns,
         )
         if moved:
             if from_state in ON_HOST and to_state in FINAL:
@@ -36,6 +44,14 @@ def move(dispatch: Dispatch, from_state: State, to_state: State, actor: str, rea
             _wake_who_waits(dispatch.drive_key, to_state)
     read_again(dispatch)
     return bool(moved)
+
+
+def _told(dispatch: Dispatch, to_state: State, reason: str) -> str:
+    """Return what the row says: of a cancelled one first who asked for that and why, which is a step of its own."""
+    asked = dispatch.steps.filter(reason__startswith=CANCEL_ASKED).last() if to_state is State.CANCELLED else None
+    if asked is None:
+        return reason
+    return f"by {asked.actor}{asked.reason.removeprefix(CANCEL_ASKED)}; {reason}"
 
 
 def _end_gaps(dispatch: Dispatch, to_state: State) -> None:

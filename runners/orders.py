@@ -20,6 +20,7 @@ from runners.hosts.protocol import Identity
 from runners.locks import hold_drive
 from runners.machine import machine_id
 from runners.models import UNCONFIRMED, Device, Dispatch, Host, Step
+from runners.moves import CANCEL_ASKED
 from runners.out_of_service import BACK, hold_host_in_service, hold_in_service, record
 from runners.signatures import DESTROY
 from runners.states import FINAL, State
@@ -27,8 +28,7 @@ from runners.storable import storable
 from runners.under_way import under_way
 from runners.ycsb_hosts import objection_to_hosts
 
-YCSB = "ycsb"
-CANCEL_ASKED = "a cancel was asked for"
+YCSB, BOUND = "ycsb", "device-bound"
 REASON_AT_MOST = 500
 DECLARED = "nothing of it runs: "
 
@@ -97,9 +97,7 @@ def bind(host: Host, identity: Identity, label: str, actor: AbstractBaseUser) ->
             raise DeviceInUseError(objection)
         was_retired = host.devices.filter(drive_key=key, retired_at__isnull=False).exists()
         device, _ = Device.objects.update_or_create(host=host, drive_key=key, defaults=seen)
-        _record(
-            actor, "device-bound", "device", str(device.pk), {"drive_key": identity.drive_key, "path": identity.path}
-        )
+        _record(actor, BOUND, "device", str(device.pk), {"drive_key": identity.drive_key, "path": identity.path})
         if was_retired:
             record(device, BACK, actor, "its drive was bound again")
     return device

@@ -4,14 +4,15 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import CharField, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Cast, Coalesce
 
 from results.models import Event
 from runners.drive_keys import is_among
 from runners.health import told_at
-from runners.looks_again import looks_again_at
+from runners.looks_again import LOOKED_AGAIN
 from runners.models import Device, Dispatch, DriveState, Host
-from runners.orders import YCSB, Order
+from runners.orders import BOUND, YCSB, Order
 from runners.out_of_service import returns_of
 from runners.recipes import ycsb
 from runners.recipes.stage import Role
@@ -30,10 +31,22 @@ def refusal_foreseen(device: Device, asked: Order) -> str:
 
 def last_identified(device: Device) -> tuple[dict[str, Any], datetime]:
     """Return what the host told of the drive last, and when: as it was bound, looked at again, or as a run found it."""
-    asked_at = _last_at(_bindings_of(device) | looks_again_at(device)) or device.added_at
-    looks = DriveState.objects.filter(drive_key=device.drive_key, dispatch__device=device, at__gt=asked_at)
-    told = looks.exclude(document={}).order_by("-at", "-pk").first()
-    return (device.identity, asked_at) if told is None else (told.document, told.at)
+    return all_last_identified(Device.objects.filter(pk=device.pk))[device.pk]
+
+
+def all_last_identified(devices: QuerySet[Device]) -> dict[int, tuple[dict[str, Any], datetime]]:
+    """Return the same of many devices by their keys, in one query."""
+    about = Event.objects.filter(subject_type="device", subject_id=Cast(OuterRef("pk"), CharField()))
+    asked = about.filter(kind__in=[BOUND, LOOKED_AGAIN]).order_by("-at")
+    since = {"drive_key": OuterRef("drive_key"), "dispatch__device": OuterRef("pk"), "at__gt": OuterRef("asked_at")}
+    looks = DriveState.objects.filter(**since).exclude(document={}).order_by("-at", "-pk")
+    found = devices.annotate(asked_at=Coalesce(Subquery(asked.values("at")[:1]), F("added_at"))).annotate(
+        told=Subquery(looks.values("document")[:1]), told_at=Subquery(looks.values("at")[:1])
+    )
+    return {
+        pk: (identity, asked_at) if told is None else (told, told_at)
+        for pk, identity, asked_at, told, told_at in found.values_list("pk", "identity", "asked_at", "told", "told_at")
+    }
 
 
 def last_bound_at(device: Device) -> datetime:
@@ -47,7 +60,7 @@ def in_service_since(device: Device) -> datetime:
 
 
 def _bindings_of(device: Device) -> Q:
-    return Q(kind="device-bound", subject_type="device", subject_id=str(device.pk))
+    return Q(kind=BOUND, subject_type="device", subject_id=str(device.pk))
 
 
 def _last_at(events: Q) -> datetime | None:

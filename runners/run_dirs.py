@@ -66,12 +66,13 @@ def _of_one_turn(host: Host) -> list[Dispatch]:
     """Return what one turn takes, in any order: what stays must not stand before the others."""
     due = removable(host).order_by("?")
     needs_no_fetch = IS_STORED | is_kept()
-    loaded = _loaded_hosts()
+    loaded = loaded_hosts()
     to_fetch = due.exclude(needs_no_fetch).exclude(device__host__in=loaded).exclude(load_host__in=loaded)
     return [*due.filter(needs_no_fetch)[:TURN_COUNT], *to_fetch[:1]]
 
 
-def _loaded_hosts() -> set[int]:
+def loaded_hosts() -> set[int]:
+    """Return the hosts, by their keys, on which a run may be measured."""
     pairs = Dispatch.objects.filter(LOADED).values_list("device__host", "load_host")
     return {host for pair in pairs for host in pair if host is not None}
 

@@ -12,7 +12,8 @@ from runners.campaigns.models import Campaign, CampaignEntry
 from runners.campaigns.terms import Terms, terms_of
 from runners.constraints import is_second
 from runners.models import Device
-from runners.orders import CANCEL_ASKED, REASON_AT_MOST
+from runners.moves import CANCEL_ASKED
+from runners.orders import REASON_AT_MOST
 from runners.orders import cancel as cancel_dispatch
 from runners.out_of_service import hold_in_service
 from runners.storable import storable

@@ -4,6 +4,7 @@ import pytest
 
 from results.models import Submission
 from runners.models import Dispatch
+from runners.states import State
 from tests.faults.chaos import FAULTS, Chaos, ends
 from tests.faults.simulated import data_dir, new_lab, new_order, new_worker, sim_lab
 from tests.runners.lab import drivetest
@@ -27,6 +28,10 @@ def test_random_kills_among_random_faults_never_load_a_drive_twice(seed, new_lab
     assert truth["overlaps"] == []
     assert (truth["most_loads"], truth["starts_count"] > 0) == (1, True)
     assert not Dispatch.objects.filter(reason="").exists()
-    handed_in = Dispatch.objects.filter(submission__isnull=False)
-    # Logs that were cut before their first interval may be the same bytes, which the one door takes for one submission.
-    assert Submission.objects.count() == len(set(handed_in.values_list("submission", flat=True)))
+    # A worker may be killed as soon as it has handed in a log, and the host lose or cut it before the next look.
+    # (Logs that were cut before their first interval may be the same bytes, which the one door takes for one.)
+    unnamed = Submission.objects.filter(dispatches__isnull=True).values_list("log__filename", flat=True)
+    of_them = {name.removesuffix(".log") for name in unnamed}
+    found = Dispatch.objects.filter(public_id__in=of_them)
+    assert found.count() == len(of_them)
+    assert not found.filter(state=State.DONE).exists()

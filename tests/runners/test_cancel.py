@@ -52,7 +52,7 @@ def test_cancelled_is_written_only_when_the_host_says_that_nothing_runs(running,
     assert see(running, connect) == State.RUNNING
     fake.ignores_stop = False
     assert see(running, connect) == State.CANCELLED
-    assert running.reason == "its program has ended on the host"
+    assert running.reason == f"by {staff.get_username()}; its program has ended on the host"
     assert not Evidence.objects.exists()
     assert fake.files[running.public_id]["log"] == REAL_LOG
 
@@ -128,6 +128,14 @@ def test_the_history_names_who_asked_for_a_cancel_at_once(in_state, staff, state
     (step,) = dispatch.steps.all()
     assert (step.from_state, step.to_state, step.actor) == (state, state, staff.get_username())
     assert step.reason == "a cancel was asked for: wrong drive"
+
+
+def test_a_cancelled_one_says_who_asked_for_that_and_why(in_state, connect, staff):
+    dispatch = in_state(State.QUEUED)
+    cancel(dispatch, staff, "wrong drive")
+    assert see(dispatch, connect) == State.CANCELLED
+    assert dispatch.reason == f"by {staff.get_username()}: wrong drive; it was not claimed yet"
+    assert dispatch.steps.last().reason == "it was not claimed yet"
 
 
 def test_the_worker_s_confirmation_is_another_entry(running, connect, staff):

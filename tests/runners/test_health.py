@@ -1,5 +1,5 @@
 import time
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
@@ -252,3 +252,12 @@ def test_an_unfit_host_is_given_no_dispatch(dispatch, connect):
     health.check(host, WellHost())
     dispatch.refresh_from_db()
     assert claim(dispatch, connect)
+
+
+def test_what_a_check_found_against_a_host_is_told_with_its_time(dispatch, connect):
+    dispatch.device.host = ssh_host(
+        objections=["its clock is slow"], checked_at=datetime(2026, 11, 22, 9, 5, tzinfo=UTC)
+    )
+    dispatch.device.save()
+    assert not claim(dispatch, connect)
+    assert dispatch.reason == "lab-1 gets no work: its clock is slow (checked on 22 November 2026, 09:05 UTC)"

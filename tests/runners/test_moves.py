@@ -1,5 +1,6 @@
 import pytest
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from runners.models import Dispatch, Step
 from runners.moves import move, note
@@ -52,6 +53,18 @@ def test_only_what_was_seen_to_end_has_an_end(in_state, end, is_known):
     dispatch = in_state(State.RUNNING)
     move(dispatch, State.RUNNING, end, "worker", "because")
     assert (dispatch.ended_at is not None) is is_known
+
+
+@pytest.mark.parametrize("end", sorted(TRANSITIONS[State.QUEUED] & FINAL | TRANSITIONS[State.RUNNING] & FINAL))
+def test_an_end_holds_the_drive_before_it_changes_any_row(in_state, end):
+    """Two that end at once on one drive wake each other: with a row each they would wait for ever."""
+    start = State.QUEUED if end in TRANSITIONS[State.QUEUED] else State.RUNNING
+    dispatch = in_state(start)
+    with CaptureQueriesContext(connection) as asked:
+        move(dispatch, start, end, "worker", "because")
+    statements = [query["sql"] for query in asked]
+    (held,) = [at for at, sql in enumerate(statements) if "pg_advisory_xact_lock" in sql]
+    assert held < min(at for at, sql in enumerate(statements) if sql.startswith("UPDATE"))
 
 
 def test_a_note_does_not_reach_a_dispatch_that_has_ended(in_state):

@@ -3,7 +3,9 @@ import subprocess
 
 import pytest
 
+from results.models import Submission
 from runners.exits import REFUSED, REMEDIES_BY_HAND, in_words_of_lab
+from runners.left_behind import what_was_kept
 from runners.models import Host
 from runners.orders import Order, order
 from runners.plain_files import MIB_BYTES
@@ -86,11 +88,13 @@ def refused(drivetest, command, drive):
     return ended.stderr
 
 
-def test_what_drivetest_itself_refuses_is_refused_and_its_log_is_kept(running, connect, fake):
+def test_the_log_of_what_drivetest_itself_refuses_is_kept_and_is_no_submission(running, connect, fake):
     fake.end(running.public_id, 2)
     assert see(running, connect) == State.REFUSED
-    assert running.submission is not None
-    assert running.exit_status == 2
+    assert (running.submission, running.exit_status) == (None, 2)
+    assert not Submission.objects.exists()
+    assert what_was_kept(running) is not None
+    assert running.taken_in_at is not None
 
 
 def test_what_drivetest_refuses_before_its_log_begins_is_refused(dispatch, connect, fake):

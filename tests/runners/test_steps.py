@@ -60,7 +60,6 @@ def test_a_finished_run_goes_through_the_one_door(running, connect, fake):
     [
         (0, State.DONE, "finished"),
         (4, State.DONE, "could not keep up"),
-        (2, State.REFUSED, "refused by drivetest"),
         (3, State.FAILED, "I/O error"),
         (5, State.FAILED, "interrupted"),
         (64, State.FAILED, "configuration"),

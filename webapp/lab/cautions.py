@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from runners import exits
@@ -16,12 +16,13 @@ from runners.health import told_at
 from runners.models import HAS_WRITTEN, Device, Dispatch, Host
 from runners.orders import YCSB
 from runners.out_of_service import out_of_service
-from runners.refused_ahead import in_service_since, is_listed, last_identified
+from runners.refused_ahead import all_last_identified, in_service_since, is_listed, last_identified
 from runners.signatures import SIGNATURE_ERROR, is_told, signature_of
 from runners.states import State
 from webapp.templatetags.units import counted, duration, moment
 
 MINUTE_S = 60
+HOLDS_DATA, NOT_LISTED = "holds data", "not listed"
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,18 @@ def cautions_of(device: Device) -> list[Caution]:
     return told + _of_list(device.host, device.drive_key) + _of_overload(device)
 
 
+def with_marks(devices: QuerySet[Device]) -> list[tuple[Device, list[str]]]:
+    """Return devices, each with what a list says against it in two words; its own page has the sentences."""
+    told = all_last_identified(devices)
+    return [(device, _marks(device, told)) for device in devices.select_related("host")]
+
+
+def _marks(device: Device, told: Mapping[int, tuple[Mapping[str, Any], datetime]]) -> list[str]:
+    holds_data = device.pk in told and bool(signature_of(told[device.pk][0]))
+    is_unlisted = is_listed(device.host, device.drive_key) is False
+    return [HOLDS_DATA] * holds_data + [NOT_LISTED] * is_unlisted
+
+
 def is_content_known(device: Device) -> bool:
     """Tell whether it is known what lies on a drive where nothing is recognised: a database may use it without a mark.
 
@@ -73,7 +86,7 @@ def _is_plain_file(drive_key: str, document: Mapping[str, Any]) -> bool:
 
 def _of_data(host: Host, path: str, document: Mapping[str, Any], as_told: str, is_known: bool) -> list[Caution]:
     if signature := signature_of(document):
-        return [Caution("holds data", f"{path} holds {signature}, {as_told}. {_way_with_data(host)}")]
+        return [Caution(HOLDS_DATA, f"{path} holds {signature}, {as_told}. {_way_with_data(host)}")]
     if not is_told(document):
         unread = document.get(SIGNATURE_ERROR)
         why = f": it could not be read ({unread})" if unread else ""
@@ -132,7 +145,7 @@ def _of_list(host: Host, drive_key: str) -> list[Caution]:
     asked = f"as it said on {at}" if at else "as it said at its last check"
     return [
         Caution(
-            "not listed",
+            NOT_LISTED,
             f"The operator of host {host} has not listed drive {drive_key} in /etc/drivecert/host.toml, {asked}. "
             "No run starts on it until then.",
         )

@@ -24,7 +24,14 @@ ABSOLUTE_PATH = RegexValidator(
 NO_FILES_IN = ("/dev/", "/proc/", "/sys/")
 LEAST_FILE_MIB = LEAST_DEVICE_BYTES // MIB_BYTES
 INTEGER_MAX = 2**31 - 1
-LARGEST_RECORD_BYTES = 8 * 1024 * 1024  # act_storage 6.5 and later
+# drivetest takes records of up to 8 MiB that fit into a large block, and the recipe leaves large blocks at 128 KiB.
+LARGE_BLOCK_KIB = 128
+LARGEST_RECORD_BYTES = LARGE_BLOCK_KIB * 1024
+RECORD_ERRORS = {
+    "min_value": f"Expected 1 to {LARGEST_RECORD_BYTES:,} bytes, got %(show_value)s.",
+    "max_value": f"Expected blocks that hold a record of %(show_value)s bytes, got {LARGE_BLOCK_KIB} KiB: ask for at "
+    f"most {LARGEST_RECORD_BYTES:,} bytes.",
+}
 DAY_S = 86_400
 LONGEST_RUN_S = 30 * DAY_S
 # What one slice of one device's run adds to a reading: 4 histograms (reads, of all and of the device; reads and writes
@@ -154,7 +161,12 @@ class OrderForm(FactsForm):
     )
     report_interval_s = forms.IntegerField(label="Report interval, s", min_value=1, max_value=3600, initial=1)
     record_bytes = forms.IntegerField(
-        label="Record size, bytes", min_value=1, max_value=LARGEST_RECORD_BYTES, initial=1536
+        label="Record size, bytes",
+        min_value=1,
+        max_value=LARGEST_RECORD_BYTES,
+        initial=1536,
+        help_text="A certificate asks 1,536. A record is read in whole blocks of the drive, however small it is.",
+        error_messages=RECORD_ERRORS,
     )
     microsecond_histograms = forms.BooleanField(required=False, initial=True)
     service_threads = forms.IntegerField(

@@ -14,7 +14,9 @@ from runners.hosts.keys import fingerprint
 from runners.left_behind import unkept
 from runners.models import Host
 from runners.out_of_service import retired_words, retirement_of
+from runners.undoing import undo
 from webapp.accounts.requests import UserRequest, staff_only
+from webapp.lab.cautions import with_marks
 from webapp.lab.host_drives import drives_of
 from webapp.lab.host_form import HostForm, PlaceForm
 from webapp.lab.own_machine import own_machine
@@ -65,7 +67,7 @@ def _page(request: UserRequest, host: Host, place_form: PlaceForm) -> HttpRespon
         "no_work": health.reasons_for_no_work(host),
         "silences": silences_by_host().get(host.pk, []),
         "told_at": health.told_at(host.health),
-        "devices": host.devices.filter(retired_at=None).order_by("pk"),
+        "devices": with_marks(host.devices.filter(retired_at=None).order_by("pk")),
         "retired_devices": host.devices.filter(retired_at__isnull=False).order_by("pk"),
         "retirement": retirement,
         "unkept": left,
@@ -78,7 +80,7 @@ def _page(request: UserRequest, host: Host, place_form: PlaceForm) -> HttpRespon
     if host.kind == Host.Kind.LOCAL:
         context["own"] = own_machine(host)
     if context["is_ssh"]:
-        context |= {"fingerprint": fingerprint(host.host_key), "set_up": set_up(host)}
+        context |= {"fingerprint": fingerprint(host.host_key), "set_up": set_up(host), "undo": undo(host)}
     return render(request, "lab/host.html", context)
 
 

@@ -10,17 +10,21 @@ from results.rules.loads import READS_PER_S
 from runners.campaigns.outcome import Purpose
 from runners.campaigns.words import named
 from runners.drive_states import begun_at
+from runners.fetch_now import may_be_fetched
 from runners.gaps import seconds_of
 from runners.left_behind import what_was_kept, what_was_too_large
 from runners.models import Dispatch, Host
 from runners.orders import DECLARED, may_be_retried
+from runners.out_of_service import out_of_service
 from runners.recipes import RECIPES
 from runners.safety import may_certify
 from runners.signatures import DESTROY
 from runners.silence import silence_words, silent_for_s
 from runners.stages import begun_stages, run_dirs_of
 from runners.states import FINAL, State
+from runners.undoing import STATE_DIR
 from webapp.lab.forms import OrderForm
+from webapp.lab.found import found_by
 from webapp.lab.renewal import version_of
 from webapp.lab.ycsb_form import YcsbForm
 
@@ -51,7 +55,6 @@ SILENT = {
     State.RUNNING: "its program may run on",
     State.COLLECTING: "its log is taken in once there is an answer",
 }
-STATE_DIR = "/var/lib/drivecert"  # of a host over SSH that never told
 BAD_ENDS = frozenset({State.FAILED, State.REFUSED, State.LOST})
 
 
@@ -61,13 +64,16 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
     is_orphaned = state is State.LOST and dispatch.ended_at is None
     is_ending = is_orphaned and dispatch.cancel_requested_at is not None
     too_large = what_was_too_large(dispatch)
+    ((_, found, is_fail),) = found_by([dispatch])
     return {
         "version": version_of_dispatch(dispatch),
         "dispatch": dispatch,
         "title": title_of(dispatch),
         "asked_reads_per_s": None if dispatch.nx_load is None else dispatch.nx_load * READS_PER_S,
         "cancel_took_s": _cancel_took_s(dispatch),
-        "may_retry": may_be_retried(dispatch),
+        "found": found,
+        "is_fail": is_fail,
+        "may_retry": may_be_retried(dispatch) and not out_of_service(dispatch.device),
         "retry": getattr(dispatch, "retry", None),
         "meaning": _meaning(dispatch, state),
         "is_final": state in FINAL,
@@ -83,7 +89,8 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
         "shares": _shares_with_limits(dispatch.progress.get("shares", [])),
         "options": _worded(dispatch),
         "gaps_s": seconds_of(dispatch.gaps_ms),
-        "kept": what_was_kept(dispatch) if dispatch.run_dirs_removed_at else None,
+        "kept": what_was_kept(dispatch),
+        "may_fetch": may_be_fetched(dispatch),
         "too_large": too_large,
         "run_dirs": _run_dirs(dispatch) if too_large else [],
         "steps": list(dispatch.steps.all()),

@@ -1,8 +1,9 @@
 """The lab at a glance: hosts, their devices, and what was dispatched to them."""
 
+from collections import defaultdict
+
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Prefetch
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
@@ -15,6 +16,7 @@ from runners.health import reasons_for_no_work
 from runners.models import Device, Dispatch, Host
 from runners.orders import add_local_host
 from webapp.accounts.requests import UserRequest, staff_only
+from webapp.lab.cautions import with_marks
 from webapp.lab.found import found_by
 from webapp.lab.silences import silences_by_host
 
@@ -25,10 +27,11 @@ PAGE_ROWS = 50
 @staff_only
 def lab(request: UserRequest) -> HttpResponse:
     """List hosts in service with their devices, and the dispatches, newest first."""
-    in_service = Prefetch("devices", Device.objects.filter(retired_at=None).order_by("pk"))
-    rows = Host.objects.filter(retired_at=None).order_by("name").prefetch_related(in_service)
-    silences = silences_by_host()
-    hosts = [(host, reasons_for_no_work(host), silences.get(host.pk, [])) for host in rows]
+    silences, devices = silences_by_host(), defaultdict(list)
+    for device, marks in with_marks(Device.objects.filter(retired_at=None).order_by("pk")):
+        devices[device.host_id].append((device, marks))
+    rows = Host.objects.filter(retired_at=None).order_by("name")
+    hosts = [(host, reasons_for_no_work(host), silences.get(host.pk, []), devices[host.pk]) for host in rows]
     dispatches = with_what_was_read(Dispatch.objects.order_by("-ordered_at", "-pk"))
     page = Paginator(dispatches, PAGE_ROWS).get_page(request.GET.get("page"))
     context = {"hosts": hosts, "has_local": Host.objects.filter(kind=Host.Kind.LOCAL).exists(), "page": page}

@@ -28,6 +28,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("dispatches/<slug:public_id>/cancel/confirm/", dispatches.confirm_cancel, name="dispatch-cancel-confirm"),
     path("dispatches/<slug:public_id>/cancel/", dispatches.cancel_dispatch, name="dispatch-cancel"),
     path("dispatches/<slug:public_id>/ended/", dispatches.declare_ended, name="dispatch-declare-ended"),
+    path("dispatches/<slug:public_id>/fetch/", dispatches.fetch_left, name="dispatch-fetch"),
     path("dispatches/<slug:public_id>/retry/confirm/", dispatches.confirm_retry, name="dispatch-retry-confirm"),
     path("dispatches/<slug:public_id>/retry/", dispatches.retry_dispatch, name="dispatch-retry"),
     path("devices/<int:device_id>/campaign/", campaigns.order_campaign, name="campaign-order"),

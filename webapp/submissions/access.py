@@ -9,6 +9,7 @@ from results.models import Submission
 from results.submission_states import StatedSubmission, with_state
 from webapp.accounts.models import User
 from webapp.accounts.organisations import acts_for
+from webapp.submissions.grave import marking_no_drives
 
 
 def holds_link(request: HttpRequest, submission: Submission) -> bool:
@@ -25,7 +26,7 @@ def is_owner_or_staff(request: HttpRequest, submission: Submission) -> bool:
 def find_submission(public_id: str) -> StatedSubmission | None:
     """Return a submission with its state, or None."""
     related = Submission.objects.select_related("organisation", "log", "side_file", "product", "submitted_by")
-    return with_state(related).filter(public_id=public_id).first()
+    return marking_no_drives(with_state(related)).filter(public_id=public_id).first()
 
 
 def may_open(submission: StatedSubmission | None, request: HttpRequest) -> TypeGuard[StatedSubmission]:

@@ -2,13 +2,27 @@
 
 from collections.abc import Iterable
 
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
 from results.models import Run, Submission
 from results.seconds import is_withheld
+from results.submission_states import StatedSubmission
 from webapp.register.no_drives import no_drives_words
 from webapp.submissions.sizes import size_sentences
 
 SAYS_NOTHING = "a run on memory or on a file says nothing of a drive."
 WITHHELD = "The log is withheld for legal reasons: whether its devices are the drive stated cannot be seen here."
+
+
+def marking_no_drives(submissions: QuerySet[StatedSubmission]) -> QuerySet[StatedSubmission]:
+    """Return the submissions with `is_of_no_drive`, for a mark beside their state.
+
+    True where the lab, a side file or the name of a device tells of memory or a file; the name not of a withheld log.
+    """
+    runs = Run.objects.filter(submission=OuterRef("pk"))
+    by_name = runs.filter(facts__is_virtual_device=True).exclude(reading__evidence__sequestered=True)
+    told = Q(is_virtual=True) | Exists(runs.filter(is_virtual=True)) | Exists(by_name)
+    return submissions.annotate(is_of_no_drive=told)
 
 
 def grave_sentences(submission: Submission, runs: Iterable[Run]) -> list[str]:

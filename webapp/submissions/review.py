@@ -16,7 +16,7 @@ from results.submission_states import REVIEWABLE, SubmissionState, with_state
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.submissions.embargo import embargo_sentence
 from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm
-from webapp.submissions.grave import grave_sentences
+from webapp.submissions.grave import grave_sentences, marking_no_drives
 
 PAGE_ROWS = 50
 Decision = Callable[[UserRequest, Submission], str]
@@ -27,7 +27,7 @@ Decision = Callable[[UserRequest, Submission], str]
 def review_list(request: UserRequest) -> HttpResponse:
     """List what waits for a reviewer, oldest first, and what waits for the end of its embargo, the next first."""
     stated = with_state(Submission.objects.select_related("organisation", "log", "product"))
-    rows = stated.filter(state__in=REVIEWABLE).order_by("received_at", "pk")
+    rows = marking_no_drives(stated).filter(state__in=REVIEWABLE).order_by("received_at", "pk")
     embargoed = stated.filter(state=SubmissionState.EMBARGOED).order_by("embargo_until", "pk")[:PAGE_ROWS]
     page = Paginator(rows, PAGE_ROWS).get_page(request.GET.get("page"))
     return render(request, "submissions/review.html", {"page": page, "embargoed": embargoed, "section": "submit"})

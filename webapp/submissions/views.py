@@ -26,7 +26,7 @@ from webapp.submissions.access import find_submission, is_owner_or_staff, may_op
 from webapp.submissions.attempts import attempts_sentences
 from webapp.submissions.embargo import embargo_form, embargo_sentence
 from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm, SubmissionForm
-from webapp.submissions.grave import grave_sentences
+from webapp.submissions.grave import grave_sentences, marking_no_drives
 from webapp.submissions.history import entries_of
 from webapp.submissions.other_slices import slices_form
 from webapp.submissions.pages import members_of, run_parts
@@ -96,7 +96,7 @@ def _take_in(request: UserRequest, form: SubmissionForm) -> HttpResponse:
 @members_only
 def submission_list(request: UserRequest) -> HttpResponse:
     own = Submission.objects.filter(organisation__memberships__user=request.user)
-    rows = with_state(own).select_related("organisation", "log").order_by("-received_at", "-pk")
+    rows = marking_no_drives(with_state(own)).select_related("organisation", "log").order_by("-received_at", "-pk")
     page = Paginator(rows, PAGE_ROWS).get_page(request.GET.get("page"))
     return render(request, "submissions/list.html", {"page": page, "section": "submit"})
 

@@ -15,7 +15,7 @@ PAGES = ["/lab/", "/lab/hosts/add/", "/lab/hosts/local/", "/lab/hosts/local/devi
          "/lab/campaigns/{campaign}/", "/lab/campaigns/{campaign}/live/", "/lab/campaigns/{campaign}/ladder.json",
          ]  # fmt: skip
 DEEDS = ["/lab/hosts/local/add/", "/lab/devices/{device}/label/", "/lab/hosts/local/devices/bind/",
-         "/lab/dispatches/{dispatch}/cancel/",
+         "/lab/dispatches/{dispatch}/cancel/", "/lab/dispatches/{dispatch}/fetch/",
          "/lab/dispatches/{dispatch}/retry/", "/lab/campaigns/{campaign}/pause/", "/lab/campaigns/{campaign}/resume/",
          "/lab/campaigns/{campaign}/cancel/", "/lab/campaigns/{campaign}/terms/", "/lab/hosts/local/retire/",
          "/lab/hosts/local/back/", "/lab/devices/{device}/retire/", "/lab/devices/{device}/back/"]  # fmt: skip

@@ -1,3 +1,4 @@
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -70,6 +71,28 @@ def test_a_drive_in_use_is_said_not_to_have_been_looked_at(device, fake, lab_cli
 def test_data_on_a_drive_is_told_and_so_is_that_nobody_knows(device, identity, told):
     assert words(cautions_of(holding(device, **identity))) == told
     assert must_type_label(device)
+
+
+@pytest.mark.parametrize("place", ["/lab/", "/lab/hosts/local/"])
+def test_lists_mark_a_drive_that_holds_data_or_is_not_listed(device, dispatch, lab_client, place):
+    def marks():
+        return re.findall(r'<span class="fail">([^<]+)</span>', row_of(lab_client.get(place).text, device.label))
+
+    assert marks() == []
+    over_ssh(device, health=HEALTH, checked_at=timezone.now())
+    assert marks() == ["not listed"]
+    Host.objects.update(health=HEALTH | {"drives": [device.drive_key]})
+    assert marks() == []
+    holding(device, **DATA)
+    assert marks() == ["holds data"]
+    clean = {"signature": None}
+    DriveState.objects.create(dispatch=dispatch, moment="before", drive_key=device.drive_key, document=clean)
+    assert marks() == []
+
+
+def row_of(page, label):
+    rows = re.findall(r"<tr>.*?</tr>", page, re.DOTALL)
+    return next(row for row in rows if f">{label}</a>" in row and "Last seen at" in row)
 
 
 def test_a_drive_that_cannot_be_read_says_why_nobody_knows_what_it_holds(device):

@@ -1,5 +1,6 @@
 import json
 import re
+import subprocess
 from datetime import timedelta
 from decimal import Decimal
 
@@ -15,6 +16,7 @@ from runners.looks import look
 from runners.models import Dispatch
 from runners.states import FINAL, State
 from tests.results.builders import recorded_reading
+from webapp.lab import dispatches
 from webapp.lab.forms import ROWS_PER_SLICE, SLICES_MAX, OrderForm
 
 pytestmark = pytest.mark.django_db
@@ -98,14 +100,26 @@ def test_staff_of_no_lab_are_told_what_is_missing(device, staff):
         ("slice_length_s", "61", False),
         ("report_interval_s", "10", True),
         ("report_interval_s", "11", False),
-        ("record_bytes", "8388608", True),
-        ("record_bytes", "8388609", False),
+        ("record_bytes", "0", False),
+        ("record_bytes", "1", True),
+        ("record_bytes", "131072", True),
+        ("record_bytes", "131073", False),
     ],
 )
 def test_an_order_is_checked_at_both_sides_of_each_edge(field, value, is_taken):
     form = OrderForm(ASKED | {field: value})
     assert form.is_valid() is is_taken
     assert is_taken or field in form.errors
+
+
+@pytest.mark.parametrize(("record_bytes", "is_taken"), [(0, False), (1, True), (131_072, True), (131_073, False)])
+def test_the_form_takes_the_records_that_the_program_takes(drivetest, tmp_path, record_bytes, is_taken):
+    config, usage = tmp_path / "config", 64
+    rates = "test-duration-sec: 1\nread-reqs-per-sec: 2000\nwrite-reqs-per-sec: 1000"
+    config.write_text(f"device-names: {tmp_path}/none\n{rates}\nrecord-bytes: {record_bytes}\n")
+    ended = subprocess.run([drivetest, "storage", config], capture_output=True, check=False)
+    assert (ended.returncode != usage) is is_taken
+    assert OrderForm(ASKED | {"record_bytes": str(record_bytes)}).is_valid() is is_taken
 
 
 @pytest.mark.parametrize(("duration_s", "is_taken"), [("14271", True), ("14272", False)])
@@ -364,3 +378,18 @@ def test_an_order_calls_optional_what_can_be_left_empty(lab_client, device):
     labels = {label for label in re.findall(r"<label [^>]*>(.*?)</label>", text) if "optional" in label}
     assert 'Service threads <span class="dim">(optional)</span>' in labels
     assert not [label for label in labels if label.startswith(("Load of", "Microsecond"))]
+
+
+def test_what_a_cancelled_run_left_is_fetched_by_a_button_once(lab_client, running, connect, staff, monkeypatch):
+    monkeypatch.setattr(dispatches, "connect", connect)
+    button = f'action="/lab/dispatches/{running.public_id}/fetch/"'
+    assert button not in page(lab_client, running).text
+    orders.cancel(running, staff)
+    look(running.pk, connect)
+    assert button in page(lab_client, running).text
+    answer = lab_client.post(f"/lab/dispatches/{running.public_id}/fetch/", follow=True).text
+    assert "What it left is kept." in answer
+    assert "What this run left is kept: " in answer
+    assert button not in answer
+    again = lab_client.post(f"/lab/dispatches/{running.public_id}/fetch/", follow=True).text
+    assert "Not fetched: nothing of" in again

@@ -31,6 +31,14 @@ def test_a_run_that_was_read_says_what_it_found(lab_client, dispatch, over_ratio
     assert mark in lab_client.get("/lab/").text
 
 
+@pytest.mark.parametrize(("outcome", "shown"), [("fail", '<span class="fail">fail</span>'), ("pass", "<b>pass</b>")])
+def test_the_page_of_a_dispatch_tells_the_same_word_and_leads_to_the_run(lab_client, dispatch, outcome, shown):
+    address = f"/lab/dispatches/{dispatch.public_id}/"
+    assert "Result:" not in lab_client.get(address).text
+    run = read_as(dispatch, "2", outcome).public_id
+    assert f'Result: {shown}, <a href="/runs/{run}/">run {run}</a>.</p>' in lab_client.get(address).text
+
+
 def test_a_drive_that_could_not_keep_up_is_told_without_a_run(lab_client, dispatch):
     end(dispatch, exit_status=4)
     assert found(lab_client) == [("cannot keep up", True)]

@@ -8,6 +8,7 @@ from django.utils import timezone
 from results.models import Event
 from runners import machine
 from runners.models import Dispatch, Host
+from runners.orders import bind
 from tests.runners.ssh_host import ssh_host
 
 pytestmark = pytest.mark.django_db
@@ -57,6 +58,15 @@ def test_the_overview_asks_as_often_for_50_rows_as_for_1(lab_client, new_dispatc
         lab_client.get("/lab/")
     for _ in range(49):
         new_dispatch()
+    with django_assert_num_queries(len(one)):
+        lab_client.get("/lab/")
+
+
+def test_the_overview_asks_as_often_for_many_hosts_as_for_1(lab_client, device, staff, fake, django_assert_num_queries):
+    with CaptureQueriesContext(connection) as one:
+        lab_client.get("/lab/")
+    for number in range(5):
+        bind(ssh_host(f"lab-{number}"), fake.drives[device.path], "a drive", staff)
     with django_assert_num_queries(len(one)):
         lab_client.get("/lab/")
 

@@ -1,4 +1,7 @@
+import re
+
 import pytest
+from django.utils import timezone
 
 from runners.models import Device, Host
 from runners.orders import cancel
@@ -65,6 +68,32 @@ def test_a_retired_host_s_drives_are_told_and_neither_looked_for_nor_added(lab_c
     page = lab_client.get("/lab/hosts/lab-1/").text
     assert "/dev/sda" in page
     assert not any(deed in page for deed in deeds)
+
+
+def test_what_is_undone_on_a_host_is_said_before_and_after_it_is_retired(lab_client):
+    ssh_host()
+    page = lab_client.get("/lab/hosts/lab-1/").text
+    assert page.index("What its operator undoes on it after that") < page.index("rm /etc/drivecert/host.toml")
+    assert "Set-up, as root on the host" in page
+    page = lab_client.post("/lab/hosts/lab-1/retire/", WHY, follow=True).text
+    assert page.index("To be undone on it") < page.index("rm /etc/drivecert/host.toml")
+    assert "Set-up, as root on the host" not in page
+
+
+def test_what_is_retired_has_no_form_but_to_take_it_back(lab_client, device, in_state, staff):
+    dispatch = in_state(State.FAILED, ended_at=timezone.now())
+    pages = [f"/lab/devices/{device.pk}/", "/lab/hosts/local/", f"/lab/dispatches/{dispatch}/"]
+
+    def deeds():
+        return [re.findall(r'(?:action="/lab/|id=")([^"]*(?:label|place|back|retry))/?"', of(page)) for page in pages]
+
+    def of(page):
+        return lab_client.get(page).text
+
+    assert [len(found) for found in deeds()] == [2, 2, 1]
+    retire_device(device, staff, "sent back")
+    retire_host(device.host, staff, "sent back")
+    assert deeds() == [[f"devices/{device.pk}/back"], ["hosts/local/back"], []]
 
 
 def test_the_page_of_a_host_asks_whether_what_is_left_there_is_given_up(lab_client, running, connect, staff):

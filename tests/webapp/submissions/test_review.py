@@ -10,6 +10,7 @@ from webapp.submissions.forms import ProductForm
 
 pytestmark = pytest.mark.django_db
 
+VIRTUAL_MARK = '<span class="tag">virtual device</span>'
 NEW_PRODUCT = {"category": "nvme-flash", "vendor": "Exemplar", "model": "EX4", "capacity_gb": "3200"}
 
 
@@ -130,6 +131,20 @@ def test_a_submission_of_a_virtual_device_says_so_and_has_no_way_to_publish(as_u
     assert "Virtual device: never certifies" in page
     assert "/publish/" not in page
     assert "never certifies: it cannot be published" in decide(client, submission, "publish").text
+
+
+def test_the_queue_and_the_page_mark_what_ran_on_no_drive(as_user, rita, submission):
+    client, pages = as_user(rita), ["/submissions/review/", f"/submissions/{submission.public_id}/"]
+
+    def are_marked():
+        return [VIRTUAL_MARK in client.get(page).text for page in pages]
+
+    assert are_marked() == [False, False]
+    facts = submission.runs.get().facts
+    submission.runs.update(facts=facts | {"is_virtual_device": True})
+    assert are_marked() == [True, True]
+    submission.runs.update(facts=facts, is_virtual=True)
+    assert are_marked() == [True, True]
 
 
 def test_what_speaks_against_a_run_is_ticked_sentence_by_sentence_before_it_is_published(as_user, rita, submission):
