@@ -4,7 +4,7 @@ from datetime import datetime
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import ExpressionWrapper, F, Q
 
 from results.models.evidence import PLACE_CHARS, Submission
 from results.models.product import Product
@@ -234,7 +234,11 @@ class Finding(models.Model):
 
 
 class Verdict(models.Model):
-    """drivetest's judgement of a run under a profile; `document` is its full JSON (docs/formats.md)."""
+    """drivetest's judgement of a run under a profile; `document` is its full JSON (docs/formats.md).
+
+    `is_decided_by_limits`: nothing but shares over limits speaks against a pass, so that under wider limits it may be
+    one. A run that was too short or could not keep up gives a reason beside them.
+    """
 
     class Outcome(models.TextChoices):
         """Undecided: the log cannot tell. Void: not a valid run."""
@@ -251,6 +255,15 @@ class Verdict(models.Model):
     document = models.JSONField()
     reader_version = models.CharField(max_length=40)
     created_at = models.DateTimeField(auto_now_add=True)
+    # Reckoned by the database, so that every verdict has it: those of before, and those that a dump brings.
+    is_decided_by_limits = models.GeneratedField(
+        expression=ExpressionWrapper(
+            Q(outcome=Outcome.PASS.value) | Q(outcome=Outcome.FAIL.value, document__reasons=[]),
+            output_field=models.BooleanField(),
+        ),
+        output_field=models.BooleanField(),
+        db_persist=True,
+    )
 
     class Meta:
         """The latest stands; earlier ones stay readable."""

@@ -68,7 +68,8 @@ def told_by(directory):
 
 
 def verdicts():
-    return sorted(Verdict.objects.values_list("run__public_id", "outcome", "headline", "document__shares"))
+    columns = ("run__public_id", "outcome", "headline", "is_decided_by_limits", "document__shares")
+    return sorted(Verdict.objects.values_list(*columns))
 
 
 def test_a_dump_of_what_was_taken_in_is_the_same_dump(full_register, data_dir):
