@@ -136,6 +136,10 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Runs of the workload that the tables of drives rate by."""
         return self.filter(workload="act-storage")
 
+    def on_drives(self) -> RunQuerySet:
+        """Runs but those on devices that are no drives by their names, which show nothing of a drive."""
+        return self.exclude(is_on_no_drive=True)
+
     def of_act(self) -> RunQuerySet:
         """Runs that load devices directly: what the tables of drives have columns for."""
         return self.exclude(workload="ycsb")

@@ -48,7 +48,8 @@ class Statistic(models.TextChoices):
 class Run(models.Model):
     """One execution of one workload on one set of devices; rates are for all devices together.
 
-    `region` and `zone` are a provider's names of where a cloud instance ran, empty where nobody states them.
+    `region` and `zone` are a provider's names of where a cloud instance ran, empty where nobody states them. A run that
+    `is_virtual` is never public; one `is_on_no_drive` by the names of its devices may be, where a reviewer says so.
     """
 
     public_id = models.CharField(max_length=20, unique=True, default=new_run_id)
@@ -90,6 +91,13 @@ class Run(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     published_at = models.DateTimeField(null=True)
     superseded_by = models.ForeignKey("self", models.PROTECT, null=True, related_name="supersedes")
+    # Beside the facts, which tables of thousands of runs do not read; null where nothing tells.
+    is_on_no_drive = models.GeneratedField(
+        expression=ExpressionWrapper(Q(facts__is_virtual_device=True), output_field=models.BooleanField()),
+        output_field=models.BooleanField(),
+        db_persist=True,
+        null=True,
+    )
 
     objects = RunQuerySet.as_manager()
 

@@ -1,9 +1,10 @@
-"""The script that judges rows under a reader's own limits, in a real browser: as the server judges them."""
+"""The scripts that judge rows and say which is the fastest, in a real browser: as the server does."""
 
 import pytest
 from django.conf import settings
 
 from tests.webapp.register.held_cases import CASES, OWN_PCT, PROFILE_PCT
+from webapp.register.tables import ON_NO_DRIVE
 
 pytestmark = pytest.mark.browser
 
@@ -14,6 +15,14 @@ JUDGE = """async ([file, own, profile, count]) => {
   const limits = text => new Map([[1000, text]]);
   const judged = judge(decode(file), limits(own), limits(profile));
   return Array.from({length: count}, (_, row) => [judged.passesProfile(row), judged.passes(row)]);
+}"""
+
+HEADLINE = """async file => {
+  const {judge} = await import('/js/drives/judged.js');
+  const {headline} = await import('/js/drives/headline.js');
+  const {decode} = await import('/js/drives/shelf.js');
+  const limits = new Map([[1000, '5']]), shelf = decode(file);
+  return headline(shelf, false, [0, 1], judge(shelf, limits, limits), limits);
 }"""
 
 
@@ -54,3 +63,17 @@ def told():
 def test_the_script_answers_every_case_as_the_server_does(script, own, at):
     answers = script.evaluate(JUDGE, [told(), own, PROFILE_PCT, len(CASES)])
     assert answers == [[case[3], case[3 + at]] for case in CASES]
+
+
+def test_what_was_measured_on_no_drive_is_not_named_as_the_fastest(script):
+    told_of_rows = {"vendor": ["Exemplar", "Exemplar"], "model": ["EX1", "EX2"], "tps": ["900", "100"]}
+    told_of_rows |= {"visibility": ["public"] * 2, "statistic": ["worst-slice"] * 2, "outcome": ["pass"] * 2}
+    told_of_rows |= {"device_count": ["1", "1"], "pct_over_1ms": ["4", "4"]}
+    empty = ("category", "capacity_gb", "storage", "decided_by_limits")
+    columns = {code: column_of(texts) for code, texts in (told_of_rows | {code: ["", ""] for code in empty}).items()}
+    for code in ("tps", "pct_over_1ms", "capacity_gb"):
+        columns[code]["values"] = [None] * len(columns[code]["words"])
+    file = {"columns": columns, "product": [], "remarks": {}}
+    assert "stored log: Exemplar EX1 at 900 tps." in script.evaluate(HEADLINE, file)
+    file["remarks"] = {"0": [[ON_NO_DRIVE.word, ON_NO_DRIVE.text, ""]]}
+    assert "stored log: Exemplar EX2 at 100 tps." in script.evaluate(HEADLINE, file)

@@ -105,6 +105,12 @@ class Comparison:
         return CLOUD_CAUTION if self.instances_sentence else ""
 
     @property
+    def no_drives_sentence(self) -> str:
+        """Which columns were measured on no drive; nothing where all were, as far as their logs tell."""
+        letters = [head.letter for head in self.heads if head.run.is_on_no_drive]
+        return f"Measured on no drive: {_listed(letters)}." if letters else ""
+
+    @property
     def silence_by_run(self) -> str:
         """Say who leaves how many conditions open."""
         told = (f"{head.letter} {number}" for head, number in zip(self.heads, self.silence.by_run, strict=True))

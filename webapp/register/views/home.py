@@ -88,7 +88,7 @@ def _numbers() -> Numbers:
 
 
 def _fastest_rows(limits: tuple[Limit, ...], *, is_own: bool) -> Iterable[Row]:
-    within = Run.objects.standing().rated().current().within(limits, is_own=is_own).with_ranked_tps()
+    within = Run.objects.standing().rated().on_drives().current().within(limits, is_own=is_own).with_ranked_tps()
     by_category = within.order_by("product__category", F("ranked_tps").desc(nulls_last=True), "pk")
     runs = by_category.distinct("product__category").for_table()
     return [build_row(run, dict.fromkeys(FASTEST_COLUMNS, 2), limits_by_threshold(limits)) for run in runs]

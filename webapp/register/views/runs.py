@@ -188,7 +188,8 @@ def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
             "slice_table": table,
             "times": times_view(run, verdict, limits),
             "side_file_told": side_file_view(run),
-            "no_drives": "" if run.is_virtual else told_no_drives_words(run),
+            "on_no_drive": run.is_on_no_drive and not run.is_virtual,
+            "no_drives": told_no_drives_words(run),
         }
         | _told_by_the_log(run, verdict, own)
     )
