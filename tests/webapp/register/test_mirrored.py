@@ -4,6 +4,9 @@ import pytest
 
 from results.mirrored import note_origin
 from results.models import Run, YcsbRun
+from tests.webapp.register.conftest import SLOW_DISK_FACTS
+from tests.webapp.register.test_side_file import TOLD
+from webapp.register.dumps.told import told_of_facts
 
 pytestmark = pytest.mark.django_db
 
@@ -33,6 +36,13 @@ def test_its_page_has_the_verdict_and_says_which_register_judged_it(client, make
     assert not any(
         said in text for said in ("As published", "there is no log to judge", "log as received", 'id="again"')
     )
+
+
+def test_what_a_dump_tells_of_its_side_file_is_shown_without_charts_of_it(client, make_mirrored_run):
+    run = make_mirrored_run(facts=told_of_facts(SLOW_DISK_FACTS | {"side_file": TOLD}))
+    text = client.get(f"/runs/{run.public_id}/").text
+    assert "reads: 52000 of 60000 a second." in text
+    assert "data-telemetry" not in text
 
 
 @pytest.mark.parametrize("address", ["", "javascript:alert(1)"])
