@@ -136,6 +136,10 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Runs of the workload that the tables of drives rate by."""
         return self.filter(workload="act-storage")
 
+    def on_drives(self) -> RunQuerySet:
+        """Runs but those on devices that are no drives by their names, which show nothing of a drive."""
+        return self.exclude(is_on_no_drive=True)
+
     def of_act(self) -> RunQuerySet:
         """Runs that load devices directly: what the tables of drives have columns for."""
         return self.exclude(workload="ycsb")
@@ -156,19 +160,20 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Runs of the products of one table."""
         return self.filter(product__category=category)
 
-    def within(self, limits: Iterable[Limit], *, profile: Iterable[Limit] = ()) -> RunQuerySet:
+    def within(self, limits: Iterable[Limit], *, is_own: bool = False) -> RunQuerySet:
         """Runs whose own statistic keeps within every limit; one judged from its log must have passed.
 
-        Where `profile`, the limits that logs were judged by, are given beside a reader's own, a log also counts that
-        fails by shares over the profile's alone: webapp/register/your_limits.py, keeps().
+        Where the limits are a reader's own, a log also counts that fails by shares over the profile's limits alone:
+        webapp/register/your_limits.py, keeps().
         """
         verdicts = (
             apps.get_model("results", "Verdict").objects.filter(run=OuterRef("pk")).order_by("-created_at", "-id")
         )
         latest = self.annotate(latest_outcome=Subquery(verdicts.values("outcome")[:1]))
         judged = Q(statistic="steady-as-published", latest_outcome__isnull=True) | Q(latest_outcome="pass")
-        if profile := tuple(profile):
-            judged |= Q(Exists(_shares_over(profile)), latest_outcome="fail")
+        if is_own:
+            latest = latest.annotate(is_decided_by_limits=Subquery(verdicts.values("is_decided_by_limits")[:1]))
+            judged |= Q(is_decided_by_limits=True)
         return latest.filter(judged).exclude(Exists(_shares_over(limits)))
 
     def holding(self, threshold_us: int, at_most_pct: Decimal, statistic: str = "worst-slice") -> RunQuerySet:

@@ -31,7 +31,8 @@ KEPT_COLUMNS = frozenset({
 
 def read_columns() -> list[str]:
     """Return the names of the run's columns that a reading fills."""
-    return [field.name for field in Run._meta.concrete_fields if field.name not in KEPT_COLUMNS]
+    written = (field.name for field in Run._meta.concrete_fields if not field.generated)
+    return [name for name in written if name not in KEPT_COLUMNS]
 
 
 def document_of(run: Run) -> Document:

@@ -8,6 +8,7 @@ from results import drivetest, locks
 from results.drivetest import Document
 from results.evidence_store import EvidenceDamagedError, open_evidence, path_of
 from results.ingest import MEMBER_CHARS
+from results.mirrored import is_mirrored, no_log_sentence
 from results.models import Run, Series
 from results.named_files import beside
 from results.series import Packed
@@ -31,6 +32,8 @@ def minutes_of(run: Run) -> Packed:
     """Return the intervals that are kept with a run. Raises NoIntervalsError and WithheldError."""
     refuse_withheld(run)
     series = Series.objects.filter(run=run).first()
+    if series is None and is_mirrored(run):
+        raise NoIntervalsError(no_log_sentence(run))
     if series is None:
         raise NoIntervalsError(
             f"Run {run.public_id} has no minutes stored: its log tells none, or was read before they were."
@@ -55,7 +58,7 @@ def seconds_of(run: Run, from_s: int, to_s: int) -> Packed:
     Raises NoIntervalsError, WithheldError, BusyError, EvidenceDamagedError, and what drivetest.read_intervals() raises.
     """
     if run.reading is None:
-        raise NoIntervalsError(f"Run {run.public_id} has no log: it is known from a publication only.")
+        raise NoIntervalsError(no_log_sentence(run))
     refuse_withheld(run)
     with reading_slot():
         document = _read_again(run, from_s, to_s)

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import ExpressionWrapper, F, Q
 
 from results.models.evidence import PLACE_CHARS, Submission
 from results.models.product import Product
@@ -48,7 +48,8 @@ class Statistic(models.TextChoices):
 class Run(models.Model):
     """One execution of one workload on one set of devices; rates are for all devices together.
 
-    `region` and `zone` are a provider's names of where a cloud instance ran, empty where nobody states them.
+    `region` and `zone` are a provider's names of where a cloud instance ran, empty where nobody states them. A run that
+    `is_virtual` is never public; one `is_on_no_drive` by the names of its devices may be, where a reviewer says so.
     """
 
     public_id = models.CharField(max_length=20, unique=True, default=new_run_id)
@@ -90,6 +91,13 @@ class Run(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     published_at = models.DateTimeField(null=True)
     superseded_by = models.ForeignKey("self", models.PROTECT, null=True, related_name="supersedes")
+    # Beside the facts, which tables of thousands of runs do not read; null where nothing tells.
+    is_on_no_drive = models.GeneratedField(
+        expression=ExpressionWrapper(Q(facts__is_virtual_device=True), output_field=models.BooleanField()),
+        output_field=models.BooleanField(),
+        db_persist=True,
+        null=True,
+    )
 
     objects = RunQuerySet.as_manager()
 
@@ -234,7 +242,11 @@ class Finding(models.Model):
 
 
 class Verdict(models.Model):
-    """drivetest's judgement of a run under a profile; `document` is its full JSON (docs/formats.md)."""
+    """drivetest's judgement of a run under a profile; `document` is its full JSON (docs/formats.md).
+
+    `is_decided_by_limits`: nothing but shares over limits speaks against a pass, so that under wider limits it may be
+    one. A run that was too short or could not keep up gives a reason beside them.
+    """
 
     class Outcome(models.TextChoices):
         """Undecided: the log cannot tell. Void: not a valid run."""
@@ -251,6 +263,15 @@ class Verdict(models.Model):
     document = models.JSONField()
     reader_version = models.CharField(max_length=40)
     created_at = models.DateTimeField(auto_now_add=True)
+    # Reckoned by the database, so that every verdict has it: those of before, and those that a dump brings.
+    is_decided_by_limits = models.GeneratedField(
+        expression=ExpressionWrapper(
+            Q(outcome=Outcome.PASS.value) | Q(outcome=Outcome.FAIL.value, document__reasons=[]),
+            output_field=models.BooleanField(),
+        ),
+        output_field=models.BooleanField(),
+        db_persist=True,
+    )
 
     class Meta:
         """The latest stands; earlier ones stay readable."""

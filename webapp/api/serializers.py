@@ -205,7 +205,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "reads_per_s", "writes_per_s", "tps", "nx_load", "duration_s", "slice_length_s", "firmware",
             "over_provisioned_to_gb", "over_provisioning_pct", "compress_pct", "device_count", "device_gb",
             "backing_device", "protocol", "sole_tenant", "region", "zone", "started_at", "notes", "published_at",
-            "member", "superseded_by",
+            "member", "superseded_by", "is_on_no_drive",
             "shares", "verdict", "ycsb",
         ]  # fmt: skip
 

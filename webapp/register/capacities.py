@@ -28,7 +28,8 @@ def capacities_of(product: Product, limits: Sequence[Limit]) -> list[Capacity]:
     sizes = list(same.filter(capacity_gb__isnull=False).order_by("capacity_gb", "part_number"))
     if len(sizes) < 2:
         return []
-    within = Run.objects.standing().rated().filter(product__in=sizes).within(limits).select_related("product")
+    runs = Run.objects.standing().rated().on_drives().filter(product__in=sizes)
+    within = runs.within(limits).select_related("product")
     fastest = _fastest(within)
     return [_capacity(each, fastest.get(each.pk), is_this=each.pk == product.pk) for each in sizes]
 

@@ -7,7 +7,7 @@ from math import floor
 from typing import Any
 
 from results.categories import SYSTEMS
-from results.models import Product, Run, Share
+from results.models import Product, Run, Share, Verdict
 from results.rules.endurance import needed_dwpd, sustained_tps, three_digits, tps_per_tb
 from webapp.register.compare.published import is_taken_as_one
 from webapp.templatetags import units
@@ -58,6 +58,11 @@ def share_of(run: Run, threshold_us: int) -> Share | None:
     """Return the run's share over a threshold in the run's own statistic, from what was fetched with it."""
     own = (share for share in run.shares.all() if share.statistic == run.statistic)
     return next((share for share in own if share.threshold_us == threshold_us), None)
+
+
+def newest_verdict(run: Run) -> Verdict | None:
+    """Return the verdict that stands, from what was fetched with the run; None for a published run."""
+    return next(iter(run.verdicts.all()), None)
 
 
 def drive_order(run: Run) -> tuple[str, str, int]:

@@ -3,21 +3,21 @@
 from collections.abc import Mapping
 from decimal import Decimal
 
-from results.models import Run
-from webapp.register.columns import share_of
+from results.models import Run, Verdict
+from webapp.register.columns import newest_verdict, share_of
 from webapp.register.tables import is_over
 from webapp.register.your_limits import Held, YourLimits, keeps
 
 
-def held(name: str, run: Run, outcome: str, limits: YourLimits) -> Held:
-    """Return whether a run passes under both; `outcome` is that of its newest verdict, empty where there is no log."""
-    by_profile = _is_over(run, limits.profile_by_threshold)
-    by_yours = _is_over(run, limits.by_threshold)
-    return Held(
-        name,
-        keeps(outcome, is_over_profile=by_profile, is_over=by_profile),
-        keeps(outcome, is_over_profile=by_profile, is_over=by_yours),
-    )
+def held(name: str, run: Run, limits: YourLimits) -> Held:
+    """Return whether a run passes under both, by its newest verdict and its shares as they were fetched with it."""
+    verdict = newest_verdict(run)
+    is_over_profile = _is_over(run, limits.profile_by_threshold)
+    passes_profile = not is_over_profile and (verdict is None or verdict.outcome == Verdict.Outcome.PASS)
+    if not limits.is_own:
+        return Held(name, passes_profile, passes_profile, is_over_profile)
+    is_over = _is_over(run, limits.by_threshold)
+    return Held(name, passes_profile, keeps(verdict, is_over=is_over), is_over)
 
 
 def _is_over(run: Run, limits: Mapping[int, Decimal]) -> bool:

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from django.urls import reverse
 
 from results.ingest import YCSB
+from results.mirrored import is_mirrored
 from results.models import Run
 from results.seconds import is_withheld
 from webapp.templatetags import units
 
 WITHHELD = "withheld with the log, for legal reasons"
+NOT_IN_DUMPS = "not here: dumps hold none"
 NOT_STORED = "not stored: the log was read before they were kept, or holds no report"
 
 
@@ -28,6 +30,8 @@ def minutes_of(run: Run, query: str) -> Minutes:
         return Minutes("")
     if is_withheld(run):
         return Minutes(WITHHELD)
+    if is_mirrored(run):
+        return Minutes(NOT_IN_DUMPS)
     if not hasattr(run, "series"):
         return Minutes(NOT_STORED)
     series = run.series

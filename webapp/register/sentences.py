@@ -74,7 +74,7 @@ def speed_words(run: Run) -> str:
 
 
 def _fastest(rows: Iterable[Row]) -> Row | None:
-    within = [row for row in rows if row.is_within and row.run.tps]
+    within = [row for row in rows if row.is_within and row.run.tps and not row.run.is_on_no_drive]
     return max(within, key=lambda row: ranked_tps(row.run), default=None)
 
 

@@ -70,11 +70,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Remark:
-    """What stands in a line below a row: why it is withdrawn or superseded, or an annotation."""
+    """What stands in a line below a row: why it is withdrawn or superseded, an annotation, that it is of no drive."""
 
     word: str
     text: str
     successor: str = ""
+
+
+ON_NO_DRIVE = Remark("measured on no drive", "it says nothing of a drive, and never certifies.")
 
 
 @dataclass(frozen=True)
@@ -199,13 +202,14 @@ def build_row(run: Run, places: dict[Column, int], limits: dict[int, Decimal]) -
 
 def remarks_of(run: Run) -> list[Remark]:
     """Return what must be read beside a run's figures; the run was fetched for a table."""
-    annotations = [Remark("annotation", annotation.text) for annotation in run.annotations.all()]
+    of_no_drive = [ON_NO_DRIVE] if run.is_on_no_drive else []
+    always = of_no_drive + [Remark("annotation", annotation.text) for annotation in run.annotations.all()]
     reason: str = getattr(run, "mark_reason", "")
     if run.visibility == Visibility.WITHDRAWN:
-        return [Remark("withdrawn", reason), *annotations]
+        return [Remark("withdrawn", reason), *always]
     if run.visibility == Visibility.SUPERSEDED and run.superseded_by:
-        return [Remark("superseded", reason, run.superseded_by.public_id), *annotations]
-    return annotations
+        return [Remark("superseded", reason, run.superseded_by.public_id), *always]
+    return always
 
 
 def _cell(column: Column, run: Run, places: int, limits: dict[int, Decimal]) -> Cell:

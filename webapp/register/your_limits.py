@@ -121,22 +121,21 @@ def _read_field(given: Mapping[str, str], limit: Limit) -> LimitField:
 
 @dataclass(frozen=True)
 class Held:
-    """A result held against both: the profile's limits and the reader's own."""
+    """A result held against both: the profile's limits and the reader's own, which a share of it may be over."""
 
     name: str
     by_profile: bool
     by_yours: bool
+    is_over_yours: bool = False
 
 
-def keeps(outcome: str, *, is_over_profile: bool, is_over: bool) -> bool:
-    """Tell whether a result passes under limits, given whether one of its shares is over them, and over the profile's.
+def keeps(verdict: Verdict | None, *, is_over: bool) -> bool:
+    """Tell whether a result passes under a reader's limits, given whether one of its shares is over them.
 
-    A log that is undecided or void passes under no limits. One that fails passes under wider ones only where
-    shares over the profile's limits are what it fails by.
+    A log passes under none where more than shares speaks against it: it was too short, damaged, or could not keep up.
+    A published result, which has no verdict, is decided by its shares.
     """
-    if is_over or outcome in {Verdict.Outcome.UNDECIDED, Verdict.Outcome.VOID}:
-        return False
-    return outcome != Verdict.Outcome.FAIL or is_over_profile
+    return not is_over and (verdict is None or bool(verdict.is_decided_by_limits))
 
 
 @dataclass(frozen=True)

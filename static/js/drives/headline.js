@@ -46,7 +46,8 @@ export function headline(shelf, isNarrowed, asked, judged, limits) {
   const {visibility, statistic} = shelf.columns;
   const rows = asked.filter(row => visibility.word(row) === 'public').sort((a, b) => a - b);
   const published = rows.filter(row => statistic.word(row) === 'steady-as-published').length;
-  const passing = rows.filter(row => judged.isOwn ? judged.passes(row) : judged.passesProfile(row));
+  const isOnDrive = row => !(shelf.remarks[row] ?? []).some(([word]) => word === 'measured on no drive');
+  const passing = rows.filter(row => (judged.isOwn ? judged.passes(row) : judged.passesProfile(row)) && isOnDrive(row));
   return [
     ...(isNarrowed ? ['Asked for:'] : []),
     resultsWords(published, rows.length - published),

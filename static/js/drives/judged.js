@@ -18,15 +18,13 @@ function overFlags(shelf, limits) {
 export function judge(shelf, limits, profile) {
   const over = overFlags(shelf, limits), overProfile = overFlags(shelf, profile);
   const isOver = (columns, row) => columns.some(({codes, flags}) => codes[row] >= 0 && flags[codes[row]]);
-  const outcome = row => shelf.columns.outcome.word(row);
+  const isOwn = [...limits].some(([thresholdUs, limit]) => billionths(limit) !== billionths(profile.get(thresholdUs)));
+  const passesProfile = row => !isOver(overProfile, row) && ['', 'pass'].includes(shelf.columns.outcome.word(row));
   return {
     isOver: row => isOver(over, row),
-    isOwn: [...limits].some(([thresholdUs, limit]) => billionths(limit) !== billionths(profile.get(thresholdUs))),
-    passes(row) {
-      if (isOver(over, row) || ['undecided', 'void'].includes(outcome(row))) return false;
-      return outcome(row) !== 'fail' || isOver(overProfile, row);
-    },
-    passesProfile: row => !isOver(overProfile, row) && ['', 'pass'].includes(outcome(row)),
+    isOwn,
+    passes: row => isOwn ? !isOver(over, row) && shelf.columns.decided_by_limits.word(row) !== 'no' : passesProfile(row),
+    passesProfile,
   };
 }
 

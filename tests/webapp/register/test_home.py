@@ -3,6 +3,7 @@
 import pytest
 
 from results.models import Visibility
+from tests.webapp.register.conftest import SLOW_DISK_VERDICT
 from tests.webapp.register.pages import read_rows
 
 pytestmark = pytest.mark.django_db
@@ -59,7 +60,7 @@ def test_a_readers_limits_choose_the_fastest_and_go_along(client, make_published
 
 @pytest.mark.parametrize(("limit", "speed"), [("5", ""), ("5.83", "900"), ("5.82", "")])
 def test_a_log_that_fails_by_its_shares_alone_passes_wider_limits(client, make_log_run, limit, speed):
-    make_log_run()
+    make_log_run(document=SLOW_DISK_VERDICT | {"reasons": []})
     rows = read_rows(client.get(f"/?limit_1ms={limit}&limit_8ms=2&limit_64ms=1"))
     assert [row[3] for row in rows if row[0] == "NVMe flash"] == [speed]
 

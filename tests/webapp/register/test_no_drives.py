@@ -1,9 +1,11 @@
-"""A run on a device that is no drive by its name says so beside its verdict."""
+"""A run on a device that is no drive by its name says so wherever it stands, and is named as the fastest nowhere."""
 
 import pytest
 
 from results.models import Evidence, Finding, Visibility
-from tests.webapp.register.conftest import SLOW_DISK_FACTS
+from tests.webapp.register.conftest import SLOW_DISK_FACTS, SLOW_DISK_VERDICT
+from webapp.register.profile import current_limits
+from webapp.register.sizing.offers import candidates
 
 pytestmark = pytest.mark.django_db
 
@@ -43,10 +45,66 @@ def test_a_run_that_nobody_published_says_nothing_of_a_reviewer(staff_client, me
 def test_of_a_withheld_log_no_device_is_named(client, memory):
     run = memory()
     Evidence.objects.filter(pk=run.reading.evidence.pk).update(sequestered=True)
-    assert "/dev/zram1" not in client.get(f"/runs/{run.public_id}/").text
+    text = client.get(f"/runs/{run.public_id}/").text
+    assert "/dev/zram1" not in text
+    assert "<b>Measured on no drive.</b> A run on memory" in text
 
 
 def test_what_the_side_file_tells_is_not_told_twice(staff_client, memory):
     text = staff_client.get(f"/runs/{memory(is_virtual=True).public_id}/").text
     assert "Virtual device: never certifies." in text
     assert "Measured on no drive" not in text
+
+
+REMARK = "<b>measured on no drive</b>: it says nothing of a drive, and never certifies."
+PASSES = SLOW_DISK_VERDICT | {"outcome": "pass", "headline": "passes", "shares": [], "violations": [], "reasons": []}
+
+
+@pytest.mark.parametrize("place", ["/drives/nvme-flash/", "/drives/", "/drive/{}/"])
+def test_its_row_says_so_and_no_sentence_names_it_as_the_fastest(client, memory, place):
+    run = memory(document=PASSES, tps=900)
+    text = client.get(place.format(run.product.slug)).text
+    assert text.count(REMARK) == 1
+    assert "Fastest within the limits" not in text
+
+
+def test_a_run_on_a_drive_has_no_such_remark_and_is_named_as_the_fastest(client, make_log_run):
+    make_log_run(document=PASSES, tps=900)
+    text = client.get("/drives/nvme-flash/").text
+    assert REMARK not in text
+    assert "Fastest within the limits in every slice of a stored log: Exemplar" in text
+
+
+def test_the_home_page_names_it_as_the_fastest_of_no_category(client, memory, make_log_run):
+    run = memory(document=PASSES, tps=900)
+    assert f"/drive/{run.product.slug}/" not in client.get("/").text
+    slower = make_log_run(document=PASSES, tps=100)
+    assert f"/drive/{slower.product.slug}/" in client.get("/").text
+
+
+def test_a_comparison_says_which_of_its_runs_are_on_no_drive(client, memory, make_log_run):
+    runs = make_log_run(), memory()
+    text = client.get("/compare/?" + "&".join(f"run={run.public_id}" for run in runs)).text
+    assert "<b>Measured on no drive: B.</b> A run on memory or on a file says nothing of a drive" in text
+
+
+def test_the_fleet_check_says_how_many_of_the_results_are_on_no_drive(client, memory, make_product, make_log_run):
+    product = make_product(model="EX4")
+    memory(product=product)
+    make_log_run(product=product)
+    told = client.post("/check/answer/", {"list": "model\nExemplar EX4", "format": "json"}).json()
+    [row] = told["rows"]
+    assert row["sentence"].startswith("2 results, some with logs; no certificate. Measured on no drive: 1.")
+
+
+def test_no_cluster_is_sized_with_it(memory, make_log_run):
+    memory(document=PASSES, tps=900, device_count=1)
+    run = make_log_run(document=PASSES, tps=900, device_count=1)
+    assert [candidate.product for candidate in candidates(current_limits(), {})] == [run.product]
+
+
+def test_files_of_its_row_say_so(client, memory, make_log_run):
+    memory()
+    make_log_run()
+    rows = client.get("/drives/nvme-flash/?format=json").json()["rows"]
+    assert sorted(str(row["on_no_drive"]) for row in rows) == ["None", "True"]

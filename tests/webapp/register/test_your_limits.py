@@ -9,7 +9,7 @@ from results.rules.limits import Limit
 from webapp.register.categories import DRIVE_COLUMNS
 from webapp.register.not_understood import ParameterError
 from webapp.register.parameters import read_question
-from webapp.register.your_limits import Held, changes_sentence, keeps, read_limits
+from webapp.register.your_limits import Held, changes_sentence, read_limits
 
 PROFILE = (Limit(1_000, Decimal(5)), Limit(8_000, Decimal(1)), Limit(64_000, Decimal("0.1")))
 
@@ -59,25 +59,6 @@ def test_a_limit_on_a_threshold_that_the_profile_lacks_is_no_parameter():
 def test_pages_without_limits_take_none():
     with pytest.raises(ParameterError, match=r"^limit_1ms: expected one of"):
         read_question(QueryDict("limit_1ms=1"), DRIVE_COLUMNS)
-
-
-@pytest.mark.parametrize(
-    ("outcome", "over_profile", "over", "passes"),
-    [
-        ("", False, False, True),
-        ("", False, True, False),
-        ("", True, False, True),
-        ("pass", False, False, True),
-        ("pass", False, True, False),
-        ("fail", True, False, True),
-        ("fail", True, True, False),
-        ("fail", False, False, False),
-        ("undecided", True, False, False),
-        ("void", False, False, False),
-    ],
-)
-def test_a_result_passes_by_its_shares_and_only_where_its_log_can_tell(outcome, over_profile, over, passes):
-    assert keeps(outcome, is_over_profile=over_profile, is_over=over) is passes
 
 
 OWN = read_limits({"limit_1ms": "3"}, PROFILE)

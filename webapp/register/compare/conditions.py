@@ -13,6 +13,7 @@ from results.rules.comparability import ActConditions, SweepConditions, requests
 from results.seconds import is_withheld
 from results.sweep_key import is_of_the_load
 from results.withheld_beside import told_beside, ycsb_told
+from webapp.register.columns import newest_verdict
 from webapp.register.compare.published import as_one_drive, time_of_version
 
 Conditions = ActConditions | SweepConditions
@@ -106,11 +107,6 @@ def _time_of_histogram(run: Run) -> str | None:
     """Return what the judged histogram holds; where the reading is older than that column, its version tells."""
     judged = next((each for each in run.histograms.all() if each.role == "reads" or each.name == "reads"), None)
     return judged.time or None if judged else None
-
-
-def newest_verdict(run: Run) -> Any:
-    """Return the verdict that stands; None for a published run."""
-    return next(iter(run.verdicts.all()), None)
 
 
 def compared_shares(run: Run) -> list[Mapping[str, Any]]:

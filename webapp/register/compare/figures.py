@@ -9,8 +9,8 @@ from results.exact_share import exact_share_pct
 from results.ingest import YCSB
 from results.models import Run, Statistic, Verdict
 from results.rules.limits import Limit, is_count_within
-from webapp.register.columns import notes_of, product_of, share_of
-from webapp.register.compare.conditions import compared_shares, newest_verdict
+from webapp.register.columns import newest_verdict, notes_of, product_of, share_of
+from webapp.register.compare.conditions import compared_shares
 from webapp.register.explain.meanings import BY_CODE
 from webapp.register.marks import NearnessMark, nearness_mark, run_tier_mark
 from webapp.register.run_limits import as_limits
@@ -21,6 +21,7 @@ from webapp.register.your_limits import Held, YourLimits
 from webapp.templatetags import units
 
 NOT_STATED = "not stated"
+CANNOT_KEEP_UP = "cannot-keep-up"  # how a log tells that its program stopped (docs/formats.md)
 SHOWN_OPERATIONS = 8  # kinds of operations of YCSB
 PERCENTILES = {"mean_us": "mean", "p99_us": "p99", "p999_us": "p99.9", "p9999_us": "p99.99"}
 
@@ -113,20 +114,22 @@ def _act_lines(runs: Sequence[Run], own: YourLimits, results: Sequence[Held]) ->
     ]
 
 
-def outcome_of(run: Run) -> str:
-    """Return the outcome of the verdict that stands; empty where there is no log."""
-    verdict = newest_verdict(run)
-    return verdict.outcome if verdict else ""
-
-
 def _by_yours(run: Run, result: Held, own: YourLimits) -> str:
-    """Return passes or fails; what the log cannot tell stays so under all limits, and without a share none is kept."""
-    outcome = outcome_of(run)
-    if outcome in {Verdict.Outcome.UNDECIDED, Verdict.Outcome.VOID}:
-        return OUTCOME_WORDS[Verdict.Outcome(outcome)]
+    """Return the outcome's word; what the log cannot tell stays so under all limits, and without a share none is kept.
+
+    A log that fails and is within the reader's limits all the same is undecided where more than shares speaks against
+    it; one that could not keep up fails under all limits.
+    """
+    verdict = newest_verdict(run)
+    if verdict and verdict.outcome in {Verdict.Outcome.UNDECIDED, Verdict.Outcome.VOID}:
+        return OUTCOME_WORDS[Verdict.Outcome(verdict.outcome)]
     if not any(share_of(run, threshold_us) for threshold_us in own.by_threshold):
         return ""
-    return OUTCOME_WORDS[Verdict.Outcome.PASS if result.by_yours else Verdict.Outcome.FAIL]
+    if result.by_yours:
+        return OUTCOME_WORDS[Verdict.Outcome.PASS]
+    could_not_keep_up = (run.facts.get("stop") or {}).get("kind") == CANNOT_KEEP_UP
+    is_open = not (result.is_over_yours or could_not_keep_up)
+    return OUTCOME_WORDS[Verdict.Outcome.UNDECIDED if is_open else Verdict.Outcome.FAIL]
 
 
 def _outcome(run: Run) -> str:

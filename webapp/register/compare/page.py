@@ -15,7 +15,7 @@ from webapp.register.columns import product_of
 from webapp.register.compare.choice import Choice, Offer, offers_of
 from webapp.register.compare.comparable import Condition, Silence, condition_rows, silence_of
 from webapp.register.compare.curves import Chart, charts_of
-from webapp.register.compare.figures import Line, lines_of_drives, lines_of_runs, outcome_of, told_by_any
+from webapp.register.compare.figures import Line, lines_of_drives, lines_of_runs, told_by_any
 from webapp.register.held import held
 from webapp.register.run_limits import as_limits
 from webapp.register.sentences import run_name
@@ -105,6 +105,12 @@ class Comparison:
         return CLOUD_CAUTION if self.instances_sentence else ""
 
     @property
+    def no_drives_sentence(self) -> str:
+        """Which columns were measured on no drive; nothing where all were, as far as their logs tell."""
+        letters = [head.letter for head in self.heads if head.run.is_on_no_drive]
+        return f"Measured on no drive: {_listed(letters)}." if letters else ""
+
+    @property
     def silence_by_run(self) -> str:
         """Say who leaves how many conditions open."""
         told = (f"{head.letter} {number}" for head, number in zip(self.heads, self.silence.by_run, strict=True))
@@ -120,7 +126,7 @@ def comparison_of(choice: Choice, own: YourLimits) -> Comparison:
     conditions = condition_rows(choice.runs)
     heads = [Head(letter, run_name(run), run) for letter, run in zip(ascii_uppercase, runs, strict=False)]
     limits = as_limits(own)
-    results = [held(f"{head.name} ({head.letter})", head.run, outcome_of(head.run), own) for head in heads]
+    results = [held(f"{head.name} ({head.letter})", head.run, own) for head in heads]
     is_judged = choice.is_comparable and runs[0].workload != YCSB
     return Comparison(
         heads=heads,

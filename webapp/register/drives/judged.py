@@ -33,10 +33,9 @@ class Judge:
         self.over: Rows = _over(shelf, limits.by_threshold) if limits.is_own else self.over_profile
         failed, untold = having(Verdict.Outcome.FAIL), having(Verdict.Outcome.UNDECIDED, Verdict.Outcome.VOID)
         self.passes_profile = every & ~(self.over_profile | failed | untold)
-        # As your_limits.keeps: a log that fails passes only where it fails by shares over the profile's limits.
-        self.passes = (
-            every & ~(self.over | untold | (failed & ~self.over_profile)) if limits.is_own else self.passes_profile
-        )
+        # As your_limits.keeps.
+        undecided = shelf.columns["decided_by_limits"].of("no")
+        self.passes = every & ~(self.over | undecided) if limits.is_own else self.passes_profile
 
 
 def _over(shelf: Shelf, limits: Mapping[int, Decimal]) -> Rows:

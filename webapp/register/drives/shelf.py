@@ -14,7 +14,7 @@ from django.utils.text import slugify
 
 from results.models import Run
 from webapp.register import categories
-from webapp.register.columns import Column, notes_of, product_of, share_of, whole_device_tps
+from webapp.register.columns import Column, newest_verdict, notes_of, product_of, share_of, whole_device_tps
 from webapp.register.drives.coded import Coding, Keyed, Shelf
 from webapp.register.drives.row_reader import STANDS_IN_TABLES, RowReader, rows_state
 from webapp.register.marks import TIERS_RISING, run_tier_word
@@ -62,8 +62,13 @@ def _over_provisioned(run: Run) -> str | None:
 
 
 def _outcome(run: Run) -> str | None:
-    verdicts = run.verdicts.all()
-    return verdicts[0].outcome if verdicts else None
+    verdict = newest_verdict(run)
+    return verdict.outcome if verdict else None
+
+
+def _decided_by_limits(run: Run) -> str | None:
+    verdict = newest_verdict(run)
+    return _yes_no(bool(verdict.is_decided_by_limits)) if verdict else None
 
 
 def _share(column: Column) -> Coding:
@@ -89,6 +94,7 @@ OWN = {
     "visibility": Coding(lambda run: run.visibility, option=str),
     "statistic": Coding(lambda run: run.statistic),
     "outcome": Coding(_outcome),
+    "decided_by_limits": Coding(_decided_by_limits),
     "vendor": Coding(
         lambda run: product_of(run).vendor.casefold(), lambda run: product_of(run).vendor, option=slugify
     ),

@@ -11,6 +11,7 @@ from typing import Any
 from django.db import models, transaction
 
 from results.copy_rows import copy_rows
+from results.mirrored import note_origin
 from results.models import Certificate, Product, Profile, Run, Share, Statistic, Verdict, YcsbRun
 from results.rules.limits import Limit, is_count_within, parse_limits
 from webapp.register.dumps.shelf import Dump, read_dump
@@ -57,6 +58,7 @@ def import_dump(directory: Path) -> Imported:
         for table in TABLES:
             if table.is_imported:
                 imported.rows[table.name] = _take_in(dump, table)
+        note_origin(dump.source, dump.written_at)
         imported.contradictions = contradictions()
     return imported
 

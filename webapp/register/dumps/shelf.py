@@ -34,6 +34,7 @@ class Dump:
     licence: str
     files: list[DumpFile]
     withheld: list[str] = field(default_factory=list)  # runs that it leaves out, because their evidence is sequestered
+    source: str = ""  # the address of the register that it is of
 
     @property
     def day(self) -> str:
@@ -73,7 +74,8 @@ def read_dump(directory: Path) -> Dump | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     files = [DumpFile(**each) for each in told["files"]]
-    return Dump(directory, told["written_at"], told["schema"], told["licence"], files, told.get("withheld", []))
+    rest = {name: told[name] for name in ("withheld", "source") if name in told}
+    return Dump(directory, told["written_at"], told["schema"], told["licence"], files, **rest)
 
 
 def find_dump(day: str) -> Dump | None:

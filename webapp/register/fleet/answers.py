@@ -136,7 +136,13 @@ def _state(drive: ListedDrive, found: Sequence[Listed]) -> tuple[State, str]:
         return State.WITHDRAWN, "Its results were withdrawn."
     if all(each.is_only_published for each in found if each.standing_runs):
         return State.PUBLISHED, f"{counted(runs, 'result')} as published, without a log; never certified here."
-    return State.TESTED, f"{counted(runs, 'result')}, some with logs; no certificate."
+    return State.TESTED, f"{counted(runs, 'result')}, some with logs; no certificate.{_on_no_drive(found)}"
+
+
+def _on_no_drive(found: Sequence[Listed]) -> str:
+    """Say how many of the results were measured on memory or on a file, which says nothing of a drive."""
+    count = sum(each.runs_on_no_drive for each in found)
+    return f" Measured on no drive: {count}." if count else ""
 
 
 def _certified(drive: ListedDrive, standing: Sequence[Certificate]) -> tuple[State, str]:

@@ -24,6 +24,7 @@ class Listed:
     certificates: list[Certificate] = field(default_factory=list)
     tiers: set[str] = field(default_factory=set)
     standing_runs: int = 0
+    runs_on_no_drive: int = 0
 
     @property
     def is_only_published(self) -> bool:
@@ -182,9 +183,10 @@ def register_index() -> RegisterIndex:
     for certificate in Certificate.objects.order_by("-nx_load", "pk").defer("document"):
         if certificate.product_id in listed:
             listed[certificate.product_id].certificates.append(certificate)
-    runs = Run.objects.standing().rated().values_list("product_id", "tier")  # of a drive, not of a database
-    for product_id, tier in runs:
+    runs = Run.objects.standing().rated().values_list("product_id", "tier", "is_on_no_drive")  # none of a database
+    for product_id, tier, is_on_no_drive in runs:
         if each := listed.get(product_id or 0):
             each.standing_runs += 1
+            each.runs_on_no_drive += bool(is_on_no_drive)
             each.tiers.add(tier)
     return RegisterIndex(listed.values(), figured_drives())

@@ -46,7 +46,8 @@ def candidates(limits: Iterable[Limit], prices: Mapping[str, Fraction]) -> list[
     """
     limits = list(limits)
     certified = _certified(limits)
-    runs = Run.objects.standing().rated().current().within(limits).filter(tps__gt=0, product__category__in=DRIVES)
+    runs = Run.objects.standing().rated().on_drives().current().within(limits)
+    runs = runs.filter(tps__gt=0, product__category__in=DRIVES)
     runs = runs.filter(Q(device_count__gte=1) | Q(device_count=None, tier=Tier.PUBLISHED))
     found: dict[int, Candidate] = {}
     fastest_first = runs.with_ranked_tps().order_by(F("ranked_tps").desc(nulls_last=True), "pk")

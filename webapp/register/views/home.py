@@ -42,9 +42,8 @@ class CategoryLine:
 
 @public_page
 def home(request: HttpRequest) -> HttpResponse:
-    numbers, profile = _numbers(), current_limits()
-    own = own_limits(request.GET, profile)
-    fastest = {row.product.category: row for row in _fastest_rows(as_limits(own), profile if own.is_own else ())}
+    numbers, own = _numbers(), own_limits(request.GET, current_limits())
+    fastest = {row.product.category: row for row in _fastest_rows(as_limits(own), is_own=own.is_own)}
     lines = [_line(category, numbers, fastest.get(category)) for category in Category]
     context = {
         "section": "drives",
@@ -88,8 +87,8 @@ def _numbers() -> Numbers:
     return Numbers(current, historical, published)
 
 
-def _fastest_rows(limits: tuple[Limit, ...], profile: tuple[Limit, ...]) -> Iterable[Row]:
-    within = Run.objects.standing().rated().current().within(limits, profile=profile).with_ranked_tps()
+def _fastest_rows(limits: tuple[Limit, ...], *, is_own: bool) -> Iterable[Row]:
+    within = Run.objects.standing().rated().on_drives().current().within(limits, is_own=is_own).with_ranked_tps()
     by_category = within.order_by("product__category", F("ranked_tps").desc(nulls_last=True), "pk")
     runs = by_category.distinct("product__category").for_table()
     return [build_row(run, dict.fromkeys(FASTEST_COLUMNS, 2), limits_by_threshold(limits)) for run in runs]

@@ -4,6 +4,7 @@ from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
+from results.mirrored import no_log_sentence
 from results.seconds import is_withheld
 from webapp.register import run_page
 from webapp.register.access import is_public
@@ -21,7 +22,7 @@ def lines(request: HttpRequest, public_id: str, first: int, last: int | None = N
     evidence = run_page.evidence_of(run)
     last = first if last is None else last
     if evidence is None:
-        raise Http404(f"Run {public_id} has no log: it is known from a publication only.")
+        raise Http404(no_log_sentence(run))
     if is_withheld(run):
         return withheld(request, run, evidence.filename)
     if not 1 <= first <= last <= LARGEST_LINE:

@@ -70,7 +70,7 @@ def _context(product: Product, rows: Sequence[Run], table: Table, question: Ques
 
 def _limits_context(table: Table, question: Question) -> dict[str, Any]:
     """Return what the form of a reader's own limits shows."""
-    results = [held(f"run {row.run.public_id}", row.run, row.outcome, question.limits) for row in table.rows]
+    results = [held(f"run {row.run.public_id}", row.run, question.limits) for row in table.rows]
     return {
         "limits": question.limits,
         "limits_sentence": changes_sentence(question.limits, results),

@@ -12,6 +12,7 @@ from django.utils.cache import get_conditional_response
 
 from results.evidence_store import open_evidence
 from results.ingest import YCSB
+from results.mirrored import is_mirrored, no_log_sentence, origin
 from results.models import Companion, Evidence, Run, Verdict, Visibility
 from results.rules.limits import parse_limits
 from results.seconds import is_withheld
@@ -69,16 +70,15 @@ def guarded(run: Run, response: HttpResponseBase) -> HttpResponseBase:
 @public_page
 def detail(request: HttpRequest, public_id: str) -> HttpResponseBase:
     run = find_run(request, public_id)
-    has_log = run_page.evidence_of(run) is not None
-    template, own = _own_of(request, run, has_log=has_log)
+    template, own = _own_of(request, run)
     shared = page_context(run) | life_of(run) | addresses(request, run)
     return guarded(run, render(request, template, shared | own))
 
 
-def _own_of(request: HttpRequest, run: Run, *, has_log: bool) -> tuple[str, dict[str, Any]]:
+def _own_of(request: HttpRequest, run: Run) -> tuple[str, dict[str, Any]]:
     """Return the template of a run's kind, and what only that kind shows."""
     query = link_query(request, run)
-    if not has_log:
+    if run_page.evidence_of(run) is None and not is_mirrored(run):
         return "register/run_published.html", _published_context(request, run)
     if run.workload == YCSB:
         return "register/run_ycsb.html", _evidence_context(run, query) | {"ycsb": ycsb_view(run)}
@@ -154,7 +154,15 @@ def _evidence_context(run: Run, query: str) -> dict[str, Any]:
         "companions": run_page.companions_of(run, query),
         "minutes": minutes_of(run, query),
         "other_slices_address": _other_slices(run),
-    }
+    } | _mirror_context(run)
+
+
+def _mirror_context(run: Run) -> dict[str, Any]:
+    """Return which register judged a run that came with a dump; nothing of one that was judged here."""
+    if not is_mirrored(run):
+        return {}
+    mirror = origin()
+    return {"mirror": mirror, "mirror_address": mirror.run_address(run)}
 
 
 def _other_slices(run: Run) -> str:
@@ -180,7 +188,8 @@ def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
             "slice_table": table,
             "times": times_view(run, verdict, limits),
             "side_file_told": side_file_view(run),
-            "no_drives": "" if run.is_virtual else told_no_drives_words(run),
+            "on_no_drive": run.is_on_no_drive and not run.is_virtual,
+            "no_drives": told_no_drives_words(run),
         }
         | _told_by_the_log(run, verdict, own)
     )
@@ -203,7 +212,7 @@ def log(request: HttpRequest, public_id: str) -> HttpResponseBase:
     run = find_run(request, public_id)
     evidence = run_page.evidence_of(run)
     if evidence is None:
-        raise Http404(f"Run {public_id} has no log: it is known from a publication only.")
+        raise Http404(no_log_sentence(run))
     return _as_received(request, run, evidence)
 
 

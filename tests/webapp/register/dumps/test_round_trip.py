@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 from results import life
 from results.annotations import annotate
 from results.catalogue import import_catalogue
+from results.mirrored import Origin, origin
 from results.models import (
     Certificate,
     CertificateRun,
@@ -68,16 +69,19 @@ def told_by(directory):
 
 
 def verdicts():
-    return sorted(Verdict.objects.values_list("run__public_id", "outcome", "headline", "document__shares"))
+    columns = ("run__public_id", "outcome", "headline", "is_decided_by_limits", "document__shares")
+    return sorted(Verdict.objects.values_list(*columns))
 
 
-def test_a_dump_of_what_was_taken_in_is_the_same_dump(full_register, data_dir):
+def test_a_dump_of_what_was_taken_in_is_the_same_dump(full_register, data_dir, settings):
+    settings.PUBLIC_URL = "https://register.example"
     directory, before = write_dump(), sorted(verdicts(), key=str)
     elsewhere = directory.rename(data_dir / "elsewhere")
     hidden = Run.objects.get(notes="hidden").public_id
     call_command("flush", interactive=False)
     imported = import_dump(elsewhere)
     assert imported.contradictions == []
+    assert origin() == Origin("https://register.example", read_dump(elsewhere).written_at[:10])
     assert imported.rows["runs"] == Run.objects.count() == 103 + 4
     shown = [each for each in before if each[0] != hidden]
     assert sorted(verdicts(), key=str) == shown

@@ -1,0 +1,47 @@
+"""Runs that came with the dump of another register: their figures and verdicts are here, their logs are not."""
+
+from dataclasses import dataclass
+
+from results.history import tell
+from results.models import Event, Run, Tier
+
+TAKEN_IN, HERE = "dump-taken-in", ("register", "here")
+WEB = ("https://", "http://")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a dump came from: the register's address as the dump tells it, and the day; empty is what it does not."""
+
+    address: str
+    day: str
+
+    def run_address(self, run: Run) -> str:
+        """Return where the run stands there; empty where the dump tells no address of a web site."""
+        return f"{self.address.rstrip('/')}/runs/{run.public_id}/" if self.address.startswith(WEB) else ""
+
+
+def is_mirrored(run: Run) -> bool:
+    """Tell whether a run was read from a log that this register never had."""
+    return run.submission_id is None and run.reading_id is None and run.tier != Tier.PUBLISHED
+
+
+def note_origin(address: str, written_at: str) -> None:
+    """Remember which dump was taken in."""
+    tell(None, TAKEN_IN, HERE, details={"source": address, "written_at": written_at})
+
+
+def origin() -> Origin:
+    """Return where the dump came from that was taken in; a register takes in one, as long as it is empty."""
+    told = Event.objects.filter(kind=TAKEN_IN, subject_type=HERE[0], subject_id=HERE[1]).last()
+    details = told.details if told else {}
+    return Origin(details.get("source", ""), details.get("written_at", "").partition("T")[0])
+
+
+def no_log_sentence(run: Run) -> str:
+    """Say why a run has no log here."""
+    if not is_mirrored(run):
+        return f"Run {run.public_id} has no log: it is known from a publication only."
+    address = origin().run_address(run)
+    there = f" Ask there: {address}" if address else ""
+    return f"The log of run {run.public_id} is not here: another register judged it, and its dump holds no logs.{there}"

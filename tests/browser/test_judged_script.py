@@ -1,0 +1,79 @@
+"""The scripts that judge rows and say which is the fastest, in a real browser: as the server does."""
+
+import pytest
+from django.conf import settings
+
+from tests.webapp.register.held_cases import CASES, OWN_PCT, PROFILE_PCT
+from webapp.register.tables import ON_NO_DRIVE
+
+pytestmark = pytest.mark.browser
+
+ADDRESS = "http://judged.test"  # has no address: every request is answered here
+JUDGE = """async ([file, own, profile, count]) => {
+  const {judge} = await import('/js/drives/judged.js');
+  const {decode} = await import('/js/drives/shelf.js');
+  const limits = text => new Map([[1000, text]]);
+  const judged = judge(decode(file), limits(own), limits(profile));
+  return Array.from({length: count}, (_, row) => [judged.passesProfile(row), judged.passes(row)]);
+}"""
+
+HEADLINE = """async file => {
+  const {judge} = await import('/js/drives/judged.js');
+  const {headline} = await import('/js/drives/headline.js');
+  const {decode} = await import('/js/drives/shelf.js');
+  const limits = new Map([[1000, '5']]), shelf = decode(file);
+  return headline(shelf, false, [0, 1], judge(shelf, limits, limits), limits);
+}"""
+
+
+@pytest.fixture(scope="module")
+def script(browser):
+    """An empty page that holds nothing but the scripts."""
+    page = browser.new_page()
+    page.route(f"{ADDRESS}/", lambda route: route.fulfill(body="<!doctype html>", content_type="text/html"))
+    page.route(f"{ADDRESS}/js/**", send_script)
+    page.goto(f"{ADDRESS}/")
+    yield page
+    page.close()
+
+
+def send_script(route):
+    path = settings.BASE_DIR / "static" / route.request.url.removeprefix(f"{ADDRESS}/")
+    route.fulfill(path=path, content_type="text/javascript")
+
+
+def column_of(texts):
+    """Return a column as the data file has it."""
+    words = sorted({text for text in texts if text})
+    return {"words": words, "codes": [words.index(text) if text else -1 for text in texts]}
+
+
+def told():
+    """Return a data file with a row for each case."""
+    outcomes, reasons, shares, _, _ = zip(*CASES, strict=True)
+    decided = [
+        outcome and ("no" if has_reasons else "yes") for outcome, has_reasons in zip(outcomes, reasons, strict=True)
+    ]
+    over = column_of(shares)
+    columns = {"outcome": column_of(outcomes), "decided_by_limits": column_of(decided)}
+    return {"columns": columns | {"pct_over_1ms": over | {"values": [None] * len(over["words"])}}, "product": []}
+
+
+@pytest.mark.parametrize(("own", "at"), [(OWN_PCT, 1), (PROFILE_PCT, 0)])
+def test_the_script_answers_every_case_as_the_server_does(script, own, at):
+    answers = script.evaluate(JUDGE, [told(), own, PROFILE_PCT, len(CASES)])
+    assert answers == [[case[3], case[3 + at]] for case in CASES]
+
+
+def test_what_was_measured_on_no_drive_is_not_named_as_the_fastest(script):
+    told_of_rows = {"vendor": ["Exemplar", "Exemplar"], "model": ["EX1", "EX2"], "tps": ["900", "100"]}
+    told_of_rows |= {"visibility": ["public"] * 2, "statistic": ["worst-slice"] * 2, "outcome": ["pass"] * 2}
+    told_of_rows |= {"device_count": ["1", "1"], "pct_over_1ms": ["4", "4"]}
+    empty = ("category", "capacity_gb", "storage", "decided_by_limits")
+    columns = {code: column_of(texts) for code, texts in (told_of_rows | {code: ["", ""] for code in empty}).items()}
+    for code in ("tps", "pct_over_1ms", "capacity_gb"):
+        columns[code]["values"] = [None] * len(columns[code]["words"])
+    file = {"columns": columns, "product": [], "remarks": {}}
+    assert "stored log: Exemplar EX1 at 900 tps." in script.evaluate(HEADLINE, file)
+    file["remarks"] = {"0": [[ON_NO_DRIVE.word, ON_NO_DRIVE.text, ""]]}
+    assert "stored log: Exemplar EX2 at 100 tps." in script.evaluate(HEADLINE, file)

@@ -1,0 +1,53 @@
+"""Whatever asks whether a result passes under limits answers alike; test_judged_script.py asks the script."""
+
+from decimal import Decimal
+
+import pytest
+
+from results.models import Run
+from results.rules.limits import Limit
+from tests.results.rows import judge
+from tests.webapp.register.held_cases import CASES, OWN_PCT, PROFILE_PCT
+from webapp.register.drives.judged import Judge
+from webapp.register.drives.shelf import current_shelf
+from webapp.register.held import held
+from webapp.register.your_limits import read_limits
+
+pytestmark = pytest.mark.django_db
+
+PROFILE = [Limit(1000, Decimal(PROFILE_PCT))]
+OF_PROFILE, OWN = read_limits({}, PROFILE), read_limits({"limit_1ms": OWN_PCT}, PROFILE)
+ANSWERS = [case[3:] for case in CASES]
+
+
+@pytest.fixture
+def runs(make_published_run):
+    """A run for each case, in their order."""
+    return [make_case(make_published_run, *case[:3]) for case in CASES]
+
+
+def make_case(make_published_run, outcome, has_reasons, share):
+    if not outcome:
+        return make_published_run({1000: share})
+    run = make_published_run({1000: share}, statistic="worst-slice")
+    judge(run, outcome, reasons=["it was too short"] if has_reasons else [])
+    return run
+
+
+def test_a_page_that_holds_its_runs_answers_every_case(runs):
+    results = [held("", run, OWN) for run in runs]
+    assert [(result.by_profile, result.by_yours) for result in results] == ANSWERS
+    assert [held("", run, OF_PROFILE).by_yours for run in runs] == [by_profile for by_profile, _ in ANSWERS]
+
+
+def test_the_shelf_of_all_results_answers_every_case(runs):
+    shelf = current_shelf()
+    judged = Judge(shelf, OWN)
+    rows = [shelf.runs.index(run.public_id) for run in runs]
+    assert [(bool(judged.passes_profile >> row & 1), bool(judged.passes >> row & 1)) for row in rows] == ANSWERS
+    assert Judge(shelf, OF_PROFILE).passes == judged.passes_profile
+
+
+def test_the_database_answers_every_case(runs):
+    by_profile, by_yours = Run.objects.within(PROFILE), Run.objects.within([Limit(1000, Decimal(OWN_PCT))], is_own=True)
+    assert [(run in by_profile, run in by_yours) for run in runs] == ANSWERS

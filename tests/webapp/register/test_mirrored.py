@@ -1,0 +1,77 @@
+"""A run that came with another register's dump: judged there, and its log is not here."""
+
+import pytest
+
+from results.mirrored import note_origin
+from results.models import Run, YcsbRun
+from tests.webapp.register.conftest import SLOW_DISK_FACTS
+from tests.webapp.register.test_side_file import TOLD
+from webapp.register.dumps.told import told_of_facts
+
+pytestmark = pytest.mark.django_db
+
+ELSEWHERE = "https://register.example"
+
+
+@pytest.fixture
+def make_mirrored_run(make_log_run):
+    """Return a function that makes a run as the import of a dump leaves it."""
+
+    def make(**fields):
+        run = make_log_run(**fields)
+        Run.objects.filter(pk=run.pk).update(submission=None, reading=None)
+        return Run.objects.get(pk=run.pk)
+
+    return make
+
+
+def test_its_page_has_the_verdict_and_says_which_register_judged_it(client, make_mirrored_run):
+    run = make_mirrored_run()
+    note_origin(ELSEWHERE, "2026-11-22T01:00:00+00:00")
+    text = client.get(f"/runs/{run.public_id}/").text
+    assert '<span class="fail">Fails</span>: slice 2' in text
+    assert f"This run came with the dump of 2026-11-22 of <bdi>{ELSEWHERE}</bdi>, which holds no logs" in text
+    assert f'<a href="{ELSEWHERE}/runs/{run.public_id}/">The run there</a>' in text
+    assert "<dt>Log</dt><dd>not in this register</dd>" in text
+    assert not any(
+        said in text for said in ("As published", "there is no log to judge", "log as received", 'id="again"')
+    )
+
+
+def test_what_a_dump_tells_of_its_side_file_is_shown_without_charts_of_it(client, make_mirrored_run):
+    run = make_mirrored_run(facts=told_of_facts(SLOW_DISK_FACTS | {"side_file": TOLD}))
+    text = client.get(f"/runs/{run.public_id}/").text
+    assert "reads: 52000 of 60000 a second." in text
+    assert "data-telemetry" not in text
+
+
+@pytest.mark.parametrize("address", ["", "javascript:alert(1)"])
+def test_a_dump_that_tells_no_address_is_linked_nowhere(client, make_mirrored_run, address):
+    run = make_mirrored_run()
+    note_origin(address, "")
+    text = client.get(f"/runs/{run.public_id}/").text
+    assert "This run came with a dump" in text
+    assert "The run there" not in text
+
+
+@pytest.mark.parametrize("part", ["runs/{}/log", "runs/{}/lines/3/", "api/v1/runs/{}/intervals/"])
+def test_what_is_asked_of_its_log_names_where_the_log_is(client, make_mirrored_run, part):
+    run = make_mirrored_run()
+    note_origin(ELSEWHERE, "")
+    answer = client.get(f"/{part.format(run.public_id)}")
+    assert answer.status_code == 404
+    assert f"Ask there: {ELSEWHERE}/runs/{run.public_id}/" in answer.text
+
+
+def test_a_run_of_ycsb_says_so_too(client, make_mirrored_run):
+    run = make_mirrored_run(workload="ycsb", tps=None)
+    YcsbRun.objects.create(run=run, validity="valid")
+    text = client.get(f"/runs/{run.public_id}/").text
+    assert "<b>Judged by another register.</b> This run came with a dump, which holds no logs" in text
+    assert "As published" not in text
+
+
+def test_a_published_result_and_a_log_of_this_register_do_not(client, make_log_run, make_published_run):
+    note_origin(ELSEWHERE, "")
+    for run in (make_log_run(), make_published_run()):
+        assert "Judged by another register" not in client.get(f"/runs/{run.public_id}/").text
