@@ -73,7 +73,7 @@ def parse_database_url(url: str) -> dict[str, object]:
         raise ImproperlyConfigured(f"DATABASE_URL: expected postgresql://..., got scheme {parts.scheme!r}")
     options = _query_options(parts)
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "webapp.database",
         "NAME": unquote(parts.path.lstrip("/")),
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),

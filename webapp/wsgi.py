@@ -4,6 +4,7 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
+from webapp.database.base import ANSWER_MOST_S, BoundedConnection
 from webapp.register.snapshots.serving import snapshots_first
 from webapp.supervisor.launch import end_with_main_program
 
@@ -11,5 +12,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
 
 # Granian's serving processes outlive a main process that was killed, and would keep the port.
 end_with_main_program()
+
+# Its threads are few: a database that takes queries and stands still must not hold them all.
+BoundedConnection.answer_most_s = ANSWER_MOST_S
 
 application = snapshots_first(get_wsgi_application())

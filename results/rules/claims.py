@@ -7,11 +7,11 @@ follows from the claim's words: a metric, and where it says so a fixed throughpu
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 
 from results.rules import claim_words, statements
 from results.rules.claim_words import Condition
 from results.rules.gains import Better, better, decrease, increase, times_less
+from results.rules.read_off import Formula, Taken, ends_of
 from results.rules.statements import Status
 from results.rules.ycsb import Point, mean_improvement, peak_improvement
 
@@ -129,18 +129,6 @@ class _Question:
 
 
 @dataclass(frozen=True)
-class _Taken:
-    """A number that a computation takes, and between what it lies where it was read off."""
-
-    value: Fraction
-    is_read_off: bool = False
-
-    @property
-    def ends(self) -> tuple[Fraction, ...]:
-        return statements.read_off_span(self.value) if self.is_read_off else (self.value,)
-
-
-@dataclass(frozen=True)
 class _Result:
     """One value in the claim's unit, with the least and the greatest that its figures allow."""
 
@@ -154,7 +142,7 @@ def _span(results: Sequence[_Result]) -> tuple[Fraction, Fraction] | None:
 
 
 def _result(claim: Claim, workload: str, figures: Sequence[Figure]) -> _Result:
-    """Compute one value in the claim's unit; each formula of two rises or falls with each, so ends give the ends."""
+    """Compute one value in the claim's unit, and the ends of what its figures allow."""
     if not claim.computation:
         raise _MissingError("no figures are stated that it could be computed from")
     question = _Question(claim, workload, figures)
@@ -165,9 +153,8 @@ def _result(claim: Claim, workload: str, figures: Sequence[Figure]) -> _Result:
         raise _MissingError(f"the computation is not known: {claim.computation}")
     compute, unit = OF_TWO[formula]
     a, b = _pair(question, fixed)
-    ends = [_scaled(claim, compute(*pair), unit) for pair in product(a.ends, b.ends)]
     value = _scaled(claim, compute(a.value, b.value), unit)
-    return _Result(value, tuple(ends) if a.is_read_off or b.is_read_off else ())
+    return _Result(value, tuple(_scaled(claim, end, unit) for end in ends_of(compute, a, b)))
 
 
 def _scaled(claim: Claim, value: Fraction | None, unit: str) -> Fraction:
@@ -178,10 +165,9 @@ def _scaled(claim: Claim, value: Fraction | None, unit: str) -> Fraction:
     return value * 100 if unit == PERCENT else value
 
 
-_Compute = Callable[[Fraction, Fraction], Fraction | None]
 _Sweep = Mapping[int, Fraction]
 
-OF_TWO: Mapping[str, tuple[_Compute, str]] = {
+OF_TWO: Mapping[str, tuple[Formula, str]] = {
     "a / b - 1": (increase, PERCENT),
     "1 - a / b": (decrease, PERCENT),
     "b / a": (times_less, TIMES),
@@ -215,28 +201,28 @@ def _sweep(question: _Question, model: str, metric: str) -> _Sweep:
     return sweep
 
 
-def _pair(question: _Question, fixed: str) -> tuple[_Taken, _Taken]:
+def _pair(question: _Question, fixed: str) -> tuple[Taken, Taken]:
     select = {"": _only, "throughput": _at_throughput, "latency": _at_latency}.get(fixed)
     if select is None:
         raise _MissingError(f"the computation is not known: {question.claim.computation}")
     return select(question, question.claim.device), select(question, question.claim.against)
 
 
-def _only(question: _Question, model: str) -> _Taken:
+def _only(question: _Question, model: str) -> Taken:
     return _value(_one(question.of(model, question.metric()), model))
 
 
-def _value(figure: Figure) -> _Taken:
-    return _Taken(figure.value, figure.is_read_off)
+def _value(figure: Figure) -> Taken:
+    return Taken(figure.value, figure.is_read_off)
 
 
-def _at_throughput(question: _Question, model: str) -> _Taken:
+def _at_throughput(question: _Question, model: str) -> Taken:
     wanted = _condition(question, claim_words.THROUGHPUT)
     found = [figure for figure in question.of(model, question.metric()) if figure.at_ops_per_s == wanted.value]
     return _value(_one(found, model))
 
 
-def _at_latency(question: _Question, model: str) -> _Taken:
+def _at_latency(question: _Question, model: str) -> Taken:
     wanted = _condition(question, claim_words.LATENCY)
     found = [
         figure
@@ -246,7 +232,7 @@ def _at_latency(question: _Question, model: str) -> _Taken:
     figure = _one(found, model)
     if figure.at_ops_per_s is None:
         raise _MissingError(f"the figure of {model} states no throughput")
-    return _Taken(figure.at_ops_per_s, figure.is_read_off)
+    return Taken(figure.at_ops_per_s, figure.is_read_off)
 
 
 def _latency_metric(question: _Question) -> str:

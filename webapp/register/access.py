@@ -6,6 +6,7 @@ from django.utils.crypto import constant_time_compare
 from results.models import Run, Visibility
 from webapp.accounts.models import Membership, User
 
+LINK_KEY = "key"  # the parameter of every address of a run by which a link shows it
 EVERYONE = frozenset({Visibility.PUBLIC, Visibility.SUPERSEDED, Visibility.WITHDRAWN})
 
 
@@ -32,7 +33,7 @@ def holds_link(request: HttpRequest, run: Run) -> bool:
     """Tell whether the address carries the key of the run's submission."""
     if run.submission is None:
         return False
-    return constant_time_compare(request.GET.get("key", ""), run.submission.link_key)
+    return constant_time_compare(request.GET.get(LINK_KEY, ""), run.submission.link_key)
 
 
 def may_see(user: object, run: Run) -> bool:

@@ -1,6 +1,6 @@
 """A reader's own limits on the page of a run: its slices and devices are held against them; its verdict stays."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qsl
@@ -9,22 +9,21 @@ from django.http import QueryDict
 
 from results.models import Run
 from results.rules.limits import Limit
+from webapp.register.asked import given_of
 from webapp.register.columns import share_of
-from webapp.register.not_understood import ParameterError
 from webapp.register.slices import SliceTable
 from webapp.register.tables import is_over
-from webapp.register.your_limits import PREFIX, YourLimits, limit_names, read_limits
+from webapp.register.your_limits import YourLimits, limit_names, read_limits
 from webapp.templatetags import units
 
 
-def own_limits(query: QueryDict, profile: Iterable[Limit]) -> YourLimits:
-    """Return the limits of an address beside the profile's. Raises ParameterError, naming the parameter."""
+def own_limits(query: QueryDict, profile: Iterable[Limit], *, others: Collection[str] = ()) -> YourLimits:
+    """Return the limits of an address beside the profile's; `others` are the page's parameters that are no limits.
+
+    Raises ParameterError, naming the parameter, for anything else.
+    """
     limits = tuple(profile)
-    known = limit_names(limits)
-    for name in query:
-        if name.startswith(PREFIX) and (name not in known or len(query.getlist(name)) != 1):
-            raise ParameterError(f"{name}: expected each of {', '.join(known)} once at most")
-    return read_limits({name: str(query[name]) for name in known if name in query}, limits)
+    return read_limits(given_of(query, (*limit_names(limits), *others)), limits)
 
 
 def as_limits(own: YourLimits) -> tuple[Limit, ...]:

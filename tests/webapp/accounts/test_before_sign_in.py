@@ -1,6 +1,7 @@
 """Before signing in one reads what a room is for."""
 
 import pytest
+from django.test import Client
 
 pytestmark = pytest.mark.django_db
 
@@ -9,3 +10,19 @@ pytestmark = pytest.mark.django_db
 def test_the_page_before_sign_in_tells_what_the_room_is(client, room, said):
     assert said in client.get(room, follow=True).text
     assert said not in client.get("/accounts/login/").text
+
+
+@pytest.mark.parametrize("page", ["/", "/drives/nvme-flash/", "/explain/", "/nowhere/"])
+def test_public_pages_lead_to_the_sign_in_whoever_asks(member_client, page):
+    shown = member_client.get(page).text
+    assert '<a class="sign-in" href="/accounts/login/">Sign in</a>' in shown
+    assert shown == Client().get(page).text
+
+
+def test_who_has_signed_in_is_led_on_to_what_is_theirs(member_client):
+    assert member_client.get("/accounts/login/").headers["Location"] == "/submissions/"
+    assert member_client.get("/accounts/login/?next=/submit/").headers["Location"] == "/submit/"
+
+
+def test_the_page_to_sign_in_does_not_lead_to_itself(client):
+    assert 'class="sign-in"' not in client.get("/accounts/login/").text

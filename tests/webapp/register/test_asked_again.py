@@ -3,6 +3,7 @@
 import pytest
 
 from webapp.register.not_understood import ParameterError
+from webapp.register.public_addresses import public_addresses, read_subjects
 
 pytestmark = pytest.mark.django_db
 
@@ -32,6 +33,16 @@ def test_the_other_parameters_are_kept_and_the_wrong_one_is_marked(client):
 def test_a_parameter_that_a_page_does_not_have_is_left_out(client):
     answer = client.get("/drives/nvme-flash/?colour=red&q=intel")
     assert (answer.status_code, 'name="colour"' in answer.text, 'name="q"' in answer.text) == (400, False, True)
+
+
+def test_no_page_passes_over_a_parameter_that_it_does_not_have(client, make_log_run, make_published_run):
+    make_log_run()
+    make_published_run()
+    pages = [address.path for address in public_addresses(read_subjects()) if address.is_page]
+    assert len(pages) > 20
+    for path in pages:
+        answer = client.get(f"{path}?colour=red")
+        assert (answer.status_code, "colour: expected" in answer.text) == (400, True), path
 
 
 def test_what_was_typed_is_text_whatever_it_holds(client):

@@ -16,9 +16,10 @@ def carrying(response):
 
 
 @pytest.mark.parametrize("path", ["/", "/drives/", "/drives/nvme-flash/", "/drives/historical/", "/sizing/"])
-def test_limits_go_home_and_to_sizing_from_every_page_that_has_them(client, path):
-    assert carrying(client.get(path + OWN)) == [f"/{KEPT}", f"/drives/historical/{KEPT}", f"/sizing/{KEPT}"]
-    assert carrying(client.get(path)) == ["/", "/drives/historical/", "/sizing/"]
+def test_limits_go_home_to_sizing_and_to_comparing_from_every_page_that_has_them(client, path):
+    plain = carrying(client.get(path))
+    assert plain == ["/", "/compare/", "/drives/historical/", "/sizing/"]
+    assert carrying(client.get(path + OWN)) == [f"{address}{KEPT}" for address in plain]
 
 
 def row_links(response):
@@ -58,6 +59,26 @@ def test_limits_go_up_from_a_run_to_its_drive(client, make_log_run, make_publish
     assert f"/drive/{run.product.slug}/" in carrying(client.get(f"/runs/{run.public_id}/"))
 
 
+def test_limits_go_on_to_comparing_a_drive_and_a_run(client, make_published_run):
+    run = make_published_run()
+    more = KEPT.replace("?", "&amp;")
+    for path, asked in ((f"/drive/{run.product.slug}/", "drive"), (f"/runs/{run.public_id}/", "run")):
+        named = f"/compare/?{asked}={run.product.slug if asked == 'drive' else run.public_id}"
+        assert named in carrying(client.get(path))
+        assert named + more in carrying(client.get(path + OWN))
+
+
+def test_limits_outlast_the_choice_of_drives(client, make_published_run):
+    one, two = make_published_run().product, make_published_run().product
+    asked = client.get(f"/compare/{OWN}&drive={one.slug}")
+    assert f"/compare/{KEPT}" in carrying(asked)
+    assert [f'<input type="hidden" name="{name}"' in asked.text for name in ("limit_1ms", "limit_8ms")] == [True, True]
+    assert f'<a href="?drive={one.slug}">Back to the profile' in asked.text
+    assert "Your limits go along" not in client.get(f"/compare/?drive={one.slug}").text
+    slip = client.get(f"/compare/{OWN}&drive={one.slug}&drive={two.slug.upper()}")
+    assert (slip.status_code, "limit_1ms=7&limit_8ms=0.5" in slip["Location"]) == (302, True)
+
+
 def test_limits_go_home_from_a_comparison(client, make_published_run):
     one, two = make_published_run(), make_published_run()
     address = f"/compare/{OWN}&run={one.public_id}&run={two.public_id}"
@@ -73,4 +94,4 @@ def test_every_address_that_is_led_to_is_answered(client, make_published_run):
 
 @pytest.mark.parametrize("path", ["/explain/", "/ycsb/", "/nines/", "/check/", "/data/", "/nowhere/", "/search/?q=x"])
 def test_pages_without_limits_lead_to_the_plain_ones(client, path):
-    assert carrying(client.get(path)) == ["/", "/drives/historical/", "/sizing/"]
+    assert carrying(client.get(path)) == ["/", "/compare/", "/drives/historical/", "/sizing/"]

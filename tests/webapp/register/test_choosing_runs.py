@@ -22,7 +22,7 @@ def test_a_drive_with_one_run_offers_nothing_to_choose(client, make_product, mak
     text = client.get(f"/drive/{product.slug}/").text
     assert boxes_of(text) == (0, 0)
     assert "Compare those chosen" not in text
-    assert f'<a href="/compare/?drive={product.slug}">with other drives</a>' in text
+    assert f'<a href="/compare/?drive={product.slug}" data-carries>with other drives</a>' in text
     make_log_run(product=product)
     text = client.get(f"/drive/{product.slug}/").text
     assert boxes_of(text) == (2, 2)

@@ -48,6 +48,7 @@ def test_the_home_page_asks_for_drives_of_one_device_and_for_cloud_instances_apa
     drives, cloud = form_of(home, "/drives/"), form_of(home, "/drives/cloud/")
     for name in ("category", "min_device_tps", "limit_1ms", "limit_8ms", "limit_64ms", "within"):
         assert f'name="{name}"' in drives
+    assert ['value="500,000" placeholder="any"' in form for form in (drives, cloud)] == [True, True]
     assert '<option value="nvme-3dxpoint~nvme-flash~sata-sas-flash~m2-flash">drives of all kinds</option>' in drives
     assert "cloud" not in drives
     assert 'name="min_tps"' in cloud

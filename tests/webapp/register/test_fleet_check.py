@@ -15,6 +15,7 @@ from results import categories
 from results.models import Certificate, Product, Profile, Visibility
 from webapp.api.throttles import ReadThrottle
 from webapp.register.fleet.uploads import LIST_BYTES_MAX
+from webapp.register.sentences import product_name
 
 pytestmark = pytest.mark.django_db
 
@@ -193,7 +194,7 @@ def test_the_page_counts_and_explains(client, ex4, make_published_run):
     assert (
         "0 certified, 0 other firmware, 0 tested without a certificate, 1 as published, 0 withdrawn, 1 unknown." in text
     )
-    assert f'href="/drive/{ex4.slug}/"' in text
+    assert f'See <a href="/drive/{ex4.slug}/"><bdi>{product_name(ex4)}</bdi></a>.' in text
     assert "without a log: no certificate" in text
 
 

@@ -206,6 +206,16 @@ def test_an_unreviewed_run_opens_with_the_key_of_its_link(client, make_log_run, 
     response.close()
 
 
+@pytest.mark.parametrize("download", DOWNLOADS)
+def test_of_a_run_nothing_is_asked_but_by_the_key_of_a_link(client, make_log_run, download):
+    run = keep_log(make_log_run())
+    refused = client.get(f"/runs/{run.public_id}/{download}?colour=red")
+    assert (refused.status_code, "colour: expected one of the parameters" in refused.text) == (400, True)
+    answer = client.get(f"/runs/{run.public_id}/{download}?key=of-a-run-that-is-public-now")
+    assert answer.status_code == 200
+    answer.close()
+
+
 def test_a_reader_by_link_keeps_the_key_in_the_downloads(client, make_log_run):
     run = make_log_run(visibility=Visibility.UNREVIEWED, product=None)
     text = client.get(f"/runs/{run.public_id}/?key={run.submission.link_key}").text

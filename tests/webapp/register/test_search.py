@@ -105,6 +105,15 @@ def test_markup_that_is_searched_for_stays_text(client, catalogue):
 
 
 @pytest.mark.django_db
+def test_a_name_that_turns_text_around_turns_nothing_beside_it(client, make_product, make_published_run):
+    names = {"vendor": "\u202eXE", "model": "\u202eEX9", "part_number": "\u05d09"}
+    make_published_run(product=make_product(**names))
+    text = client.get("/search/", {"q": "\u202eEX9"}).text
+    for name in (*names.values(), "\u202eEX9</bdi>."):
+        assert f"<bdi>{name}" in text, ascii(name)
+
+
+@pytest.mark.django_db
 def test_an_unreviewed_product_is_not_found(client, make_product, make_log_run):
     make_log_run(product=make_product(model="SECRET9"), visibility="unreviewed")
     assert "SECRET9" not in client.get("/search/?q=secret9").text.replace('value="secret9"', "")

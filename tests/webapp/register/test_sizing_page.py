@@ -332,6 +332,19 @@ def test_a_question_that_is_not_understood_is_named(client, query):
     assert query.partition("=")[0] in response.text
 
 
+@pytest.mark.parametrize("query", ["price-no-such-drive=5", "drive=no-such-drive", "drive=%00"])
+def test_a_drive_that_the_register_does_not_have_is_named(client, query):
+    response = client.get(f"/sizing/?{query}")
+    said = f"{query.partition('=')[0]}: expected a drive of the register"
+    assert (response.status_code, said in response.text) == (400, True)
+
+
+def test_a_drive_that_is_over_the_limits_keeps_its_price(client, drive):
+    product = drive(shares={1000: "4.00"}, model="EX_9", slug="ex_9")
+    query = f"{ASKED}&limit_1ms=3&price-{product.slug}=5&drive={product.slug}"
+    assert client.get(f"/sizing/?{query}").status_code == 200
+
+
 def test_a_slip_in_one_field_loses_nothing_that_was_typed(client, drive):
     product = drive()
     query = f"reads=100;000&writes=7000&limit_1ms=3&price-{product.slug}=1200&sort=cheapest"

@@ -132,17 +132,19 @@ def asked_otherwise(request: HttpRequest, chosen: Chosen) -> HttpResponse | None
     wrong = [each for each in drives if each.error]
     if wrong or len(drives) < FEWEST:
         status = 404 if any(each.is_lost for each in wrong) else 400 if wrong else 200
-        return render(request, "register/compare/choose.html", _choosing(drives), status=status)
+        return render(request, "register/compare/choose.html", _choosing(drives, chosen), status=status)
     slugs = tuple(each.slug for each in drives)
     return None if slugs == chosen.names else HttpResponseRedirect(replace(chosen, names=slugs).address(chosen.form))
 
 
-def _choosing(drives: Sequence[NamedDrive]) -> dict[str, object]:
+def _choosing(drives: Sequence[NamedDrive], chosen: Chosen) -> dict[str, object]:
     products = Product.objects.public().order_by("vendor", "model", "capacity_gb")[:LISTED_DRIVES]
     return {
         "section": "compare",
         "fields": [*drives, *([NamedDrive()] * (MOST - len(drives)))],
         "drives": [(product.slug, product_name(product)) for product in products],
         "was_alone": len(drives) == 1 and not drives[0].error,
+        "limits": chosen.limits,
+        "profile_address": chosen.profile_address,
         "wrong_count": sum(bool(each.error) for each in drives),
     }

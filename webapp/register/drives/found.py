@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from django.utils.html import format_html
+
 from results.models import Category
 from results.rules.limits import Limit
 from webapp.register.categories import SPECS
@@ -80,8 +82,8 @@ def _together(shelf: Shelf, row: int) -> str:
 
 
 def found_sentence(query: str, count: int, shown: int) -> str:
-    """Say how many products were found."""
+    """Say how many products were found; what was typed turns nothing around it."""
     if not query:
         return "Search by maker, model, part number or capacity; one typing error is forgiven."
     first = f", the first {shown} shown" if shown < count else ""
-    return f"{units.counted(count, 'drive')} found by {query}{first}."
+    return format_html("{} found by <bdi>{}</bdi>{}.", units.counted(count, "drive"), query, first)

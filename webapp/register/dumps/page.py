@@ -9,6 +9,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.cache import get_conditional_response
 
+from webapp.register.asked import given_of
 from webapp.register.dumps.shelf import MANIFEST, Dump, DumpFile, dumps, find_dump
 from webapp.register.public_page import public_page
 from webapp.templatetags import units
@@ -29,6 +30,7 @@ class TableLine:
 @public_page
 def data(request: HttpRequest) -> HttpResponse:
     """Show the newest dump with its files, and the days before."""
+    given_of(request.GET, ())
     standing = dumps()
     newest = standing[0] if standing else None
     context = {

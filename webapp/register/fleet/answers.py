@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from django.urls import reverse
+
 from results.models import Certificate, Product
 from results.rules.words import counted
 from webapp.register.fleet.drives import ListedDrive
@@ -13,6 +15,7 @@ from webapp.register.fleet.matching import Match, Matcher, matched_sentence, unk
 from webapp.register.fleet.register_index import Listed, RegisterIndex
 from webapp.register.fleet.sizes import named_size_gb
 from webapp.register.sentences import product_name
+from webapp.register.ycsb.publications import publication_of
 from webapp.templatetags import units
 
 NAMED_AT_MOST = 4  # products in one sentence
@@ -51,21 +54,31 @@ MEANINGS = {
 
 @dataclass(frozen=True)
 class FleetAnswer:
-    """The answer for one row of a list; `products`, `nearest` and `publications` (of YCSB figures) are slugs."""
+    """The answer for one row of a list; `publications` (of YCSB figures) are slugs."""
 
     drive: ListedDrive
     state: State
     sentence: str
-    products: Sequence[str]
+    products: Sequence[Product]
     is_historical: bool = False
     matched_by: str = ""
-    nearest: Sequence[str] = ()
+    nearest: Sequence[Product] = ()
     publications: Sequence[str] = ()
 
     @property
     def word(self) -> str:
         """The state as people read it."""
         return WORDS[self.state]
+
+    @property
+    def pages(self) -> list[tuple[str, str]]:
+        """Where more is told: addresses with the names of drives, and with the titles of publications."""
+        drives = [
+            (reverse("product", args=[each.slug]), product_name(each)) for each in (*self.products, *self.nearest)
+        ]
+        return drives + [
+            (reverse("ycsb-publication", args=[slug]), publication_of(slug).title) for slug in self.publications
+        ]
 
     @property
     def capacity(self) -> str:
@@ -96,7 +109,7 @@ def counts(found: Sequence[FleetAnswer]) -> list[tuple[State, str, int, str]]:
 def _answer(drive: ListedDrive, match: Match) -> FleetAnswer:
     found = match.found
     if not found:
-        nearest = [each.product.slug for each in match.nearest]
+        nearest = [each.product for each in match.nearest]
         publications = publications_of(match.figured)
         sentence = unknown_sentence(drive, match)
         return FleetAnswer(drive, State.UNKNOWN, sentence, (), nearest=nearest, publications=publications)
@@ -104,9 +117,9 @@ def _answer(drive: ListedDrive, match: Match) -> FleetAnswer:
     if len(sizes) > 1:
         return _several(drive, found)
     state, sentence = _state(drive, found)
-    slugs = [each.product.slug for each in found]
+    products = [each.product for each in found]
     sentence += matched_sentence(match) if match.part else _capacity_taken(drive, found[0].product)
-    return FleetAnswer(drive, state, sentence, slugs, any(each.product.historical for each in found), match.by)
+    return FleetAnswer(drive, state, sentence, products, any(each.product.historical for each in found), match.by)
 
 
 def _capacity_taken(drive: ListedDrive, product: Product) -> str:
@@ -120,7 +133,7 @@ def _several(drive: ListedDrive, found: Sequence[Listed]) -> FleetAnswer:
     names = [product_name(each.product) for each in found]
     more = f" and {len(names) - NAMED_AT_MOST} more" if len(names) > NAMED_AT_MOST else ""
     sentence = f"The list does not tell its capacity; the register has {', '.join(names[:NAMED_AT_MOST])}{more}."
-    return FleetAnswer(drive, State.UNKNOWN, sentence, [each.product.slug for each in found])
+    return FleetAnswer(drive, State.UNKNOWN, sentence, [each.product for each in found])
 
 
 def _state(drive: ListedDrive, found: Sequence[Listed]) -> tuple[State, str]:

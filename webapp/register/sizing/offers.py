@@ -13,6 +13,8 @@ from results.rules.loads import TPS
 from results.rules.sizing import Offer
 from webapp.register.columns import product_of
 from webapp.register.marks import TierMark, run_tier_mark
+from webapp.register.not_understood import ParameterError
+from webapp.register.sizing.question import SLUG
 
 # What a buyer counts drives of: instances and networked systems have neither a capacity nor a rating of one drive.
 DRIVES = (Category.NVME_3DXPOINT, Category.NVME_FLASH, Category.SATA_SAS_FLASH, Category.M2_FLASH)
@@ -56,6 +58,15 @@ def candidates(limits: Iterable[Limit], prices: Mapping[str, Fraction]) -> list[
         if product.pk not in found and product.capacity_gb:
             found[product.pk] = _candidate(run, certified.get(product.pk), prices.get(product.slug))
     return list(found.values())
+
+
+def refuse_unknown_drives(asked: Mapping[str, str]) -> None:
+    """Refuse a slug that names no drive of the register, by the parameter that gave it. `asked` is one by the other."""
+    slugs = [slug for slug in asked.values() if SLUG.fullmatch(slug)]
+    known = set(Product.objects.public().filter(slug__in=slugs).values_list("slug", flat=True)) if slugs else set()
+    for name, slug in asked.items():
+        if slug not in known:
+            raise ParameterError(f"{name}: expected a drive of the register, by the name in its page's address")
 
 
 def _certified(limits: Iterable[Limit]) -> dict[int, Certificate]:

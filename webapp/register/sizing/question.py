@@ -13,7 +13,9 @@ from webapp.register.asked import FORMS, Given, given_of, number_of, one_of, who
 from webapp.register.your_limits import YourLimits, limit_names, read_limits
 from webapp.templatetags import units
 
-PRICE = re.compile(r"price-[a-z0-9-]{1,120}")
+PRICE_PREFIX = "price-"
+SLUG = re.compile(r"[a-z0-9_-]{1,120}")
+PRICE = re.compile(PRICE_PREFIX + SLUG.pattern)
 TB = 10**12
 
 
@@ -65,6 +67,12 @@ class SizingQuestion:
     form: str
     given: dict[str, str]
 
+    @property
+    def named_drives(self) -> dict[str, str]:
+        """The slug that each parameter names a drive by, of those that do."""
+        asked = {f"{PRICE_PREFIX}{slug}": slug for slug in self.prices}
+        return asked | ({"drive": self.drive} if self.drive else {})
+
 
 def read_sizing_question(query: QueryDict, profile: tuple[Limit, ...]) -> SizingQuestion:
     """Return what was asked, examples where nothing was. Raises ParameterError, naming the parameter."""
@@ -74,7 +82,9 @@ def read_sizing_question(query: QueryDict, profile: tuple[Limit, ...]) -> Sizing
     return SizingQuestion(
         demand=_demand(numbers),
         limits=read_limits(given, profile),
-        prices={name.removeprefix("price-"): price for name in prices if (price := _price(given, name)) is not None},
+        prices={
+            name.removeprefix(PRICE_PREFIX): price for name in prices if (price := _price(given, name)) is not None
+        },
         drive=given.get("drive", ""),
         sort=one_of(given, "sort", SORTS),
         form=one_of(given, "format", FORMS),

@@ -7,10 +7,8 @@ from django.http import HttpRequest, QueryDict
 
 from results.rules.limits import Limit
 from webapp.register.not_understood import ParameterError
-from webapp.register.sizing.question import FIELDS, PRICE, SORTS, Field, taken_for
+from webapp.register.sizing.question import FIELDS, PRICE, PRICE_PREFIX, SORTS, Field, taken_for
 from webapp.register.your_limits import limit_name
-
-PRICE_PREFIX = "price-"
 
 
 @dataclass(frozen=True)

@@ -86,10 +86,10 @@ def values_of(answer: FleetAnswer) -> dict[str, Value]:
         "capacity_gb": None if drive.capacity_gb is None else round(drive.capacity_gb),
         "state": answer.state.value,
         "sentence": answer.sentence,
-        "products": " ".join(answer.products) or None,
+        "products": " ".join(each.slug for each in answer.products) or None,
         "is_historical": answer.is_historical,
         "matched_by": answer.matched_by or None,
-        "nearest": " ".join(answer.nearest) or None,
+        "nearest": " ".join(each.slug for each in answer.nearest) or None,
         "count": drive.count,
         "publications": " ".join(answer.publications) or None,
     }

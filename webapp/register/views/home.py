@@ -21,6 +21,7 @@ from webapp.register.sentences import number_of, run_name, together
 from webapp.register.tables import Row, build_row
 
 FASTEST_COLUMNS = (columns.SPEED, columns.OVER_1MS, columns.TIER)
+EXAMPLE_TPS = 500_000  # what the forms ask for until a reader says otherwise; empty they ask for any speed
 TIER_MEANINGS = {
     Tier.PUBLISHED: "figures from a public page; no log",
     Tier.VENDOR_REPORTED: "log stored, not reviewed",
@@ -52,6 +53,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "sentence": numbers.sentence,
         "limits": own,
         "drive_choices": _drive_choices(),
+        "example_tps": EXAMPLE_TPS,
         "tiers": tier_meanings(),
     }
     return render(request, "register/home.html", context)

@@ -18,7 +18,8 @@ from results.rules.limits import parse_limits
 from results.seconds import is_withheld
 from results.withheld_beside import findings_told, is_beside_withheld, verdict_told
 from webapp.register import categories, run_page
-from webapp.register.access import holds_link, is_public, require_access
+from webapp.register.access import LINK_KEY, holds_link, is_public, require_access
+from webapp.register.asked import given_of
 from webapp.register.devices import devices_view
 from webapp.register.exports import plain
 from webapp.register.findings import in_order
@@ -47,6 +48,16 @@ FORMS = ("csv", "json", "parquet")  # of the histograms
 
 
 def find_run(request: HttpRequest, public_id: str) -> Run:
+    """Return the run where the reader may see it, of an address that takes nothing but the key of a link.
+
+    Raises ParameterError for any other parameter.
+    """
+    run = _visible_run(request, public_id)
+    given_of(request.GET, (LINK_KEY,))
+    return run
+
+
+def _visible_run(request: HttpRequest, public_id: str) -> Run:
     """Return the run with what its page shows, where the reader may see it."""
     related = (
         "product",
@@ -69,7 +80,7 @@ def guarded(run: Run, response: HttpResponseBase) -> HttpResponseBase:
 
 @public_page
 def detail(request: HttpRequest, public_id: str) -> HttpResponseBase:
-    run = find_run(request, public_id)
+    run = _visible_run(request, public_id)
     template, own = _own_of(request, run)
     shared = page_context(run) | life_of(run) | addresses(request, run)
     return guarded(run, render(request, template, shared | own))
@@ -81,6 +92,7 @@ def _own_of(request: HttpRequest, run: Run) -> tuple[str, dict[str, Any]]:
     if run_page.evidence_of(run) is None and not is_mirrored(run):
         return "register/run_published.html", _published_context(request, run)
     if run.workload == YCSB:
+        given_of(request.GET, (LINK_KEY,))
         return "register/run_ycsb.html", _evidence_context(run, query) | {"ycsb": ycsb_view(run)}
     return "register/run.html", _evidence_context(run, query) | _log_context(request, run)
 
@@ -110,7 +122,7 @@ def _embargo_of(run: Run) -> datetime | None:
 def link_query(request: HttpRequest, run: Run) -> str:
     """Return what a reader by link keeps in every address of the run; nothing for others."""
     by_link = not is_public(run) and holds_link(request, run)
-    return "?" + urlencode({"key": request.GET["key"]}) if by_link else ""
+    return "?" + urlencode({LINK_KEY: request.GET[LINK_KEY]}) if by_link else ""
 
 
 def addresses(request: HttpRequest, run: Run) -> dict[str, str]:
@@ -134,7 +146,7 @@ def addresses(request: HttpRequest, run: Run) -> dict[str, str]:
 
 
 def _published_context(request: HttpRequest, run: Run) -> dict[str, Any]:
-    own = own_limits(request.GET, parse_limits(current_profile().document))
+    own = own_limits(request.GET, parse_limits(current_profile().document), others=(LINK_KEY,))
     figures = run_page.figures(run, as_limits(own))
     return {
         "sentence": published_sentence(run),
@@ -176,7 +188,7 @@ def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
     verdict = run.verdicts.select_related("profile").first()
     profile = verdict.profile if verdict else current_profile()
     limits, query = parse_limits(profile.document), link_query(request, run)
-    own = own_limits(request.GET, limits)
+    own = own_limits(request.GET, limits, others=(LINK_KEY,))
     table = slice_table(run, verdict, own=as_limits(own))
     return (
         charts_of(run, table, query)

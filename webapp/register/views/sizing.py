@@ -13,7 +13,7 @@ from webapp.register.asked import form_address
 from webapp.register.not_understood import ParameterError
 from webapp.register.profile import current_profile
 from webapp.register.public_page import public_page
-from webapp.register.sizing.offers import candidates
+from webapp.register.sizing.offers import candidates, refuse_unknown_drives
 from webapp.register.sizing.page import FIELDS, known_by, sizing_page, sizing_values
 from webapp.register.sizing.question import FIELDS as FORM_FIELDS
 from webapp.register.sizing.question import read_sizing_question, taken_for
@@ -30,6 +30,7 @@ def sizing(request: HttpRequest) -> HttpResponse:
         return HttpResponseRedirect(shorter)
     try:
         question = read_sizing_question(request.GET, parse_limits(profile))
+        refuse_unknown_drives(question.named_drives)
     except ParameterError as error:
         return _again(request, error, parse_limits(profile))
     limits = [Limit(threshold_us, limit_pct) for threshold_us, limit_pct in question.limits.by_threshold.items()]

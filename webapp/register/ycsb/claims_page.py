@@ -8,6 +8,7 @@ from results.published_claims import CheckedRow, check_published_claims, publish
 from results.rules.loads import printed_decimal
 from results.rules.statements import Status
 from webapp.register.exports import Value
+from webapp.register.ycsb.numbers import span
 from webapp.register.ycsb.publications import publication_of
 
 MEANINGS = {
@@ -126,8 +127,7 @@ def _read_off(row: CheckedRow) -> str:
     """Say between what the value lies where its figures were read off."""
     if row.check.span is None:
         return ""
-    low, high = (printed_decimal(end, 1) for end in row.check.span)
-    return f"read off a figure, good to 1 digit: {low} to {high} {row.check.claim.unit}".rstrip()
+    return f"read off a figure, {span(row.check.span, row.check.claim.unit)}"
 
 
 def _impossible() -> Iterable[str]:

@@ -6,9 +6,10 @@ from fractions import Fraction
 from itertools import groupby
 
 from results.rules.gains import Better, gain, increase, times_less
+from results.rules.read_off import Formula, Taken, ends_of
 from webapp.register.ycsb.curves import Curve, HeldLine, Panel
 from webapp.register.ycsb.figures import Figure, Figures
-from webapp.register.ycsb.numbers import percent, rate, times
+from webapp.register.ycsb.numbers import percent, rate, span, times
 from webapp.register.ycsb.publications import metric_name
 
 Pair = tuple[Figure, Figure]
@@ -79,7 +80,7 @@ def _throughput_row(pair: Pair) -> FixedRow:
         _printed(drive),
         _printed(base),
         f"{times(less)} lower ({percent(gain(_us(drive), _us(base), Better.LOWER)).lstrip('+')} % less)",
-        _remark(pair),
+        _remark(pair, _span(times_less, _us, pair), "x"),
     )
 
 
@@ -92,7 +93,7 @@ def _latency_row(pair: Pair) -> FixedRow:
         f"{drive.row.at_ops_per_s:,d} ops/s",
         f"{base.row.at_ops_per_s:,d} ops/s",
         f"{percent(increase(_rate(drive), _rate(base)))} %",
-        _remark(pair),
+        _remark(pair, [end * 100 for end in _span(increase, _rate, pair)], "%"),
     )
 
 
@@ -108,8 +109,17 @@ def _printed(figure: Figure) -> str:
     return f"{figure.row.value} {figure.row.unit}"
 
 
-def _remark(pair: Pair) -> str:
-    return ", ".join(dict.fromkeys(each.remark for each in pair if each.remark))
+def _span(formula: Formula, number: Callable[[Figure], Fraction], pair: Pair) -> list[Fraction]:
+    """Return what lies between what, as the page of claims tells it; nothing where it is known exactly."""
+    ends = ends_of(formula, *(Taken(number(each), each.is_read_off) for each in pair))
+    known = [end for end in ends if end is not None]
+    return known if len(known) == len(ends) else []
+
+
+def _remark(pair: Pair, ends: Sequence[Fraction], unit: str) -> str:
+    """Say how exact a comparison is: how its figures are known, and between what it lies where they were read off."""
+    remarks = dict.fromkeys(each.remark for each in pair if each.remark)
+    return ", ".join([*remarks, *([span(ends, unit)] if ends else [])])
 
 
 def _panels(stated: Sequence[Figure], at_throughput: Sequence[Pair], at_latency: Sequence[Pair]) -> list[Panel]:

@@ -1,5 +1,6 @@
 """Exact fractions of YCSB as text: gains, rates, times. None is not known and gives no text."""
 
+from collections.abc import Iterable
 from fractions import Fraction
 
 from results.rules.loads import printed_decimal
@@ -27,6 +28,13 @@ def time_us(value: Fraction | None) -> str:
     if value is None:
         return ""
     return f"{round(value):,d}" if value >= SIGNIFICANT_FROM else printed_decimal(value, 1)
+
+
+def span(ends: Iterable[Fraction], unit: str) -> str:
+    """Return between what a value lies whose figures were read off: good to 1 digit: 10.3 to 18.8 x."""
+    found = list(ends)
+    low, high = printed_decimal(min(found), 1), printed_decimal(max(found), 1)
+    return f"good to 1 digit: {low} to {high} {unit}".rstrip()
 
 
 def times(ratio: Fraction | None) -> str:

@@ -131,5 +131,6 @@ def _sentence(tables: Sequence[ImprovementTable], told: Sequence[WorkloadSummary
         return f"Throughput on workload {gains}, recomputed from the printed figures."
     if fixed.throughput_rows:
         row = fixed.throughput_rows[-1]
-        return f"On workload {row.workload}, at {row.held}: {row.metric.lower()} {row.comparison}."
+        exact = f"; {row.remark}" if row.remark else ""
+        return f"On workload {row.workload}, at {row.held}: {row.metric.lower()} {row.comparison}{exact}."
     return ""

@@ -1,0 +1,45 @@
+"""A database that takes a query and stands still ends a page's wait."""
+
+import psycopg
+import pytest
+from django.db import OperationalError, connection
+
+from webapp.database.base import BoundedConnection
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def own():
+    """A connection of its own, which may be lost."""
+    made = connection.copy()
+    made.ensure_connection()
+    yield made
+    made.close()
+
+
+def silence():
+    """What a query of a frozen server looks like to a client, for two seconds: there is nothing to read."""
+    for _ in range(20):
+        yield psycopg.waiting.Wait.R
+
+
+def test_a_server_that_does_not_answer_in_time_is_given_up(own, monkeypatch):
+    monkeypatch.setattr(BoundedConnection, "answer_most_s", 0)
+    with pytest.raises(psycopg.OperationalError, match="expected an answer in 0 s, got none"):
+        own.connection.wait(silence())
+    assert own.connection.closed
+
+
+def test_a_connection_that_was_given_up_is_made_anew_by_the_next_page(own):
+    own.connection.close()
+    with pytest.raises(OperationalError), own.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    own.close_if_unusable_or_obsolete()
+    with own.cursor() as cursor:
+        cursor.execute("SELECT 1")
+        assert cursor.fetchone() == (1,)
+
+
+def test_what_does_not_serve_pages_waits_as_long_as_it_takes():
+    assert BoundedConnection.answer_most_s is None

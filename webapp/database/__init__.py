@@ -1,0 +1,1 @@
+"""Django's PostgreSQL backend with a time limit for answers."""

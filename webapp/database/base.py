@@ -1,0 +1,46 @@
+"""Connections that do not wait for ever: PostgreSQL's processes may be there, take a query and stand still.
+
+`connect_timeout` is for new connections alone, and no system call tells that nobody reads at the other end of a unix
+socket. What serves pages has a limit (webapp/wsgi.py); what migrates, reads logs or writes dumps waits as long as it
+takes.
+"""
+
+from typing import Any, ClassVar
+
+import psycopg
+from django.db.backends.postgresql import base
+from psycopg.abc import RV, PQGen
+
+ANSWER_MOST_S = 30  # of one statement of a page; the longest, of all columns of 5,000 drives, takes a second
+
+
+class BoundedConnection(psycopg.Connection[Any]):
+    """A connection that is broken off where an answer takes longer than the limit of this process."""
+
+    answer_most_s: ClassVar[float | None] = None
+
+    def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
+        """Return what the server answers. Raises OperationalError, the connection closed, where it does not in time."""
+        if timeout is not None:  # psycopg's own, for what may go on afterwards
+            return super().wait(gen, interval, timeout)
+        try:
+            return super().wait(gen, interval, self.answer_most_s)
+        except psycopg.errors._WaitTimeout as error:
+            self.close()  # an answer that comes later would be taken for that of the next query
+            said = f"database: expected an answer in {self.answer_most_s} s, got none"
+            raise psycopg.OperationalError(said) from error
+
+
+class BoundedDriver:
+    """psycopg as Django's backend asks for it, but for its connections."""
+
+    connect = BoundedConnection.connect
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(psycopg, name)
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    """Django's own, with such connections."""
+
+    Database = BoundedDriver()  # type: ignore[assignment]  # Django has the module here, and asks it by name
