@@ -1,10 +1,13 @@
 """A database that takes a query and stands still ends a page's wait."""
 
+import subprocess
+import sys
+
 import psycopg
 import pytest
 from django.db import OperationalError, connection
 
-from webapp.database.base import BoundedConnection
+from webapp.database.base import ANSWER_MOST_S, BoundedConnection
 
 pytestmark = pytest.mark.django_db
 
@@ -43,3 +46,9 @@ def test_a_connection_that_was_given_up_is_made_anew_by_the_next_page(own):
 
 def test_what_does_not_serve_pages_waits_as_long_as_it_takes():
     assert BoundedConnection.answer_most_s is None
+
+
+def test_what_serves_pages_has_the_limit():
+    told = "import webapp.wsgi; from webapp.database.base import BoundedConnection as c; print(c.answer_most_s)"
+    served = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    assert served.stdout.strip() == str(ANSWER_MOST_S)
