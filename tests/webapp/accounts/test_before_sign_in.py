@@ -15,13 +15,13 @@ def test_the_page_before_sign_in_tells_what_the_room_is(client, room, said):
 @pytest.mark.parametrize("page", ["/", "/drives/nvme-flash/", "/explain/", "/nowhere/"])
 def test_public_pages_lead_to_the_sign_in_whoever_asks(member_client, page):
     shown = member_client.get(page).text
-    assert '<a class="sign-in" href="/accounts/login/">Sign in</a>' in shown
+    assert '<a class="sign-in" href="/submissions/">Sign in</a>' in shown
     assert shown == Client().get(page).text
 
 
-def test_who_has_signed_in_is_led_on_to_what_is_theirs(member_client):
-    assert member_client.get("/accounts/login/").headers["Location"] == "/submissions/"
-    assert member_client.get("/accounts/login/?next=/submit/").headers["Location"] == "/submit/"
+def test_that_link_leads_a_stranger_to_the_sign_in_and_others_to_what_is_theirs(member_client):
+    assert Client().get("/submissions/").headers["Location"] == "/accounts/login/?next=/submissions/"
+    assert member_client.get("/submissions/").status_code == 200
 
 
 def test_the_page_to_sign_in_does_not_lead_to_itself(client):
