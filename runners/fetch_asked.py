@@ -1,44 +1,82 @@
-"""Fetching what an ended dispatch left on its hosts because a person asks, long before it would be removed."""
+"""Fetching what an ended dispatch left on its hosts because a person asks, long before it would be removed.
 
-from runners.hosts import Connect, connect
-from runners.left_behind import is_too_large, keep_what_is_left, nothing_runs, unkept_anywhere, what_was_kept
+Who asks does not wait for it: the turn that removes run directories (run_dirs.py) fetches first what was asked for,
+when nothing is measured on its hosts.
+"""
+
+import logging
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+
+from results.history import tell
+from results.models import Event
+from runners.hosts import Connect
+from runners.left_behind import is_gone, is_too_large, keep_what_is_left, nothing_runs, unkept_anywhere, what_was_kept
 from runners.models import Dispatch, Host
 from runners.out_of_service import retired_words
 from runners.rows import stepping
-from runners.run_dirs import loaded_hosts
 from runners.stages import lab_host
+
+log = logging.getLogger(__name__)
+
+ASKED, FOUND_NOTHING = "fetch-asked", "fetch-found-nothing"
 
 
 class FetchRefusedError(ValueError):
-    """It is not fetched now; the text says why, and the remedy."""
+    """Nothing waits to be fetched; the text says so, and the remedy."""
 
 
-def may_be_fetched(dispatch: Dispatch) -> bool:
+def may_be_asked(dispatch: Dispatch) -> bool:
     """Tell whether a dispatch has ended and its hosts, all in service, may hold files that are in no other place.
 
     Not where they were found to be too large: they are not fetched again before more may be kept.
     """
-    is_left = unkept_anywhere().filter(~is_too_large(), pk=dispatch.pk).exists()
+    is_left = unkept_anywhere().filter(~is_too_large(), ~_is_told(ASKED), pk=dispatch.pk).exists()
     return is_left and not any(retired_words(host) for host in _hosts(dispatch))
 
 
-def fetch_now(dispatch: Dispatch, connect_host: Connect = connect) -> bool:
-    """Keep what a dispatch left as one archive, read for no run; False where its hosts hold nothing of it.
+def ask(dispatch: Dispatch, actor: AbstractBaseUser) -> None:
+    """Have it fetched in the next turn of its host, which begins after a check. Raises FetchRefusedError."""
+    if not may_be_asked(dispatch):
+        raise FetchRefusedError(f"nothing of {dispatch} waits on a host in service; look at its page again")
+    tell(actor, ASKED, ("dispatch", dispatch.public_id))
+    over_ssh = Host.objects.filter(pk=dispatch.device.host_id, kind=Host.Kind.SSH)
+    over_ssh.update(next_check_at=timezone.now())
 
-    Raises FetchRefusedError, HostError where a host gives no answer or no file, and StoreError where it cannot be kept.
+
+def what_was_told(dispatch: Dispatch, kind: str) -> Event | None:
+    """Return the event that somebody asked (ASKED), or that the hosts held nothing then (FOUND_NOTHING)."""
+    return Event.objects.filter(kind=kind, subject_type="dispatch", subject_id=dispatch.public_id).last()
+
+
+def asked_for(host: Host) -> QuerySet[Dispatch]:
+    """Return the dispatches on the drives of a host of which what they left was asked for and is not fetched yet."""
+    asked = unkept_anywhere().filter(_is_told(ASKED), ~_is_told(FOUND_NOTHING), ~is_too_large(), device__host=host)
+    return asked.select_related("device__host", "load_host", "organisation", "ordered_by")
+
+
+def fetch(dispatch: Dispatch, connect_host: Connect) -> None:
+    """Keep what was asked for as one archive, read for no run, unless another worker is at it or its program runs.
+
+    Raises HostError where a host gives no answer or no file, and StoreError or OSError where it cannot be kept.
     """
     with stepping(dispatch.pk) as held:
-        if held is None:
-            raise FetchRefusedError(f"a worker is at {dispatch} just now; ask again in a moment")
-        if not may_be_fetched(held):
-            raise FetchRefusedError(f"nothing of {dispatch} waits on a host in service; look at its page again")
-        if loaded := [str(host) for host in _hosts(held) if host.pk in loaded_hosts()]:
-            raise FetchRefusedError(f"a run is measured on {' and '.join(loaded)}; ask again when it has ended")
-        host = lab_host(held, connect_host)
-        if not nothing_runs(held, host):
-            raise FetchRefusedError(f"its program still runs on {held.device.host}; wait until that has ended")
-        keep_what_is_left(held, host)
-    return what_was_kept(dispatch) is not None
+        if held is None or not asked_for(held.device.host).filter(pk=held.pk).exists():
+            return
+        if not is_gone(held, connect_host):
+            host = lab_host(held, connect_host)
+            if not nothing_runs(held, host):
+                log.warning("%s was asked for, and its program runs on %s", held, held.device.host)
+                return
+            keep_what_is_left(held, host)
+        if what_was_kept(held) is None:
+            tell(None, FOUND_NOTHING, ("dispatch", held.public_id))
+
+
+def _is_told(kind: str) -> Exists:
+    return Exists(Event.objects.filter(kind=kind, subject_type="dispatch", subject_id=OuterRef("public_id")))
 
 
 def _hosts(dispatch: Dispatch) -> list[Host]:

@@ -11,12 +11,13 @@ from results.evidence_store import TooLargeError
 from results.models import Event, Evidence
 from runners.closing import status_or_close
 from runners.handing_in import LOG_FILE, SIDE_FILE, archived, fetch_if_there, keep_archive
+from runners.hosts import Connect
 from runners.hosts.protocol import Detached, LabHost
 from runners.models import Dispatch, Host, Step
 from runners.orders import YCSB
 from runners.recipes import prep, ycsb
 from runners.recipes.stage import Role, Stage, beside_run, run_of
-from runners.stages import current_run, stages_of
+from runners.stages import current_run, run_dirs_of, stages_of
 from runners.states import FINAL, State
 
 KEPT, TOO_LARGE = "evidence-kept", "evidence-too-large"
@@ -42,6 +43,15 @@ def nothing_runs(dispatch: Dispatch, host: LabHost) -> bool:
     others = [run_of(dispatch.public_id, stage) for stage in stages_of(dispatch)]
     statuses = [status_or_close(host, here), *(host.status(run) for run in others if run != here)]
     return all(status.state is not Detached.RUNNING for status in statuses)
+
+
+def is_gone(dispatch: Dispatch, connect_host: Connect) -> bool:
+    """Tell whether no host has a run directory of a dispatch any more. Raises HostError.
+
+    Each host by itself: asked as one they close telemetry that is not there, and so make its directory anew.
+    """
+    found = (connect_host(place).status(run) for place, run in run_dirs_of(dispatch))
+    return all(status.state is Detached.ABSENT for status in found)
 
 
 def keep_what_is_left(dispatch: Dispatch, host: LabHost) -> None:

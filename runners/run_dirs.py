@@ -13,13 +13,13 @@ from django.utils import timezone
 
 from results.evidence_store import EvidenceDamagedError, StoreError
 from runners.errors import HostError, HostSilentError
+from runners.fetch_asked import asked_for, fetch
 from runners.hosts import Connect, connect, is_within_reach
-from runners.hosts.protocol import Detached
-from runners.left_behind import IS_STORED, LEFT_BEHIND, is_kept, is_too_large, keep_what_is_left, nothing_runs
+from runners.left_behind import IS_STORED, LEFT_BEHIND, is_gone, is_kept, is_too_large, keep_what_is_left, nothing_runs
 from runners.models import Dispatch, Host
 from runners.recipes.stage import run_of
 from runners.rows import stepping
-from runners.stages import lab_host, run_dirs_of, stages_of
+from runners.stages import lab_host, stages_of
 from runners.states import FINAL, State
 
 log = logging.getLogger(__name__)
@@ -29,15 +29,16 @@ RELATED = ("device__host", "load_host", "organisation", "ordered_by")
 # it takes one.
 TURN_COUNT = 20
 # What runs may be measured, and a fetch would be measured with it.
-LOADED = Q(state__in=[State.PREPARING, State.RUNNING])
+LOADED = Q(state__in=[State.CLAIMED, State.PREPARING, State.RUNNING])
 
 
 def remove_old(host: Host, connect_host: Connect = connect) -> None:
-    """Remove what is old enough from a host that answers, as much as one turn takes."""
+    """Remove what is old enough from a host that answers, as much as one turn takes; what was asked for comes first."""
     _note_gone(host, connect_host)
-    for dispatch in _of_one_turn(host):
+    asked = [(fetch, dispatch) for dispatch in _unloaded(asked_for(host).order_by("?"))[:1]]
+    for act, dispatch in [*asked, *((_remove_alone, dispatch) for dispatch in _of_one_turn(host))]:
         try:
-            _remove_alone(dispatch, connect_host)
+            act(dispatch, connect_host)
         except StoreError as error:
             log.warning("%s: its run directories stay on %s, what is left cannot be kept: %s", dispatch, host, error)
         except HostSilentError as error:
@@ -66,15 +67,14 @@ def _of_one_turn(host: Host) -> list[Dispatch]:
     """Return what one turn takes, in any order: what stays must not stand before the others."""
     due = removable(host).order_by("?")
     needs_no_fetch = IS_STORED | is_kept()
-    loaded = loaded_hosts()
-    to_fetch = due.exclude(needs_no_fetch).exclude(device__host__in=loaded).exclude(load_host__in=loaded)
-    return [*due.filter(needs_no_fetch)[:TURN_COUNT], *to_fetch[:1]]
+    return [*due.filter(needs_no_fetch)[:TURN_COUNT], *_unloaded(due.exclude(needs_no_fetch))[:1]]
 
 
-def loaded_hosts() -> set[int]:
-    """Return the hosts, by their keys, on which a run may be measured."""
+def _unloaded(dispatches: QuerySet[Dispatch]) -> QuerySet[Dispatch]:
+    """Return those on whose hosts no run may be measured."""
     pairs = Dispatch.objects.filter(LOADED).values_list("device__host", "load_host")
-    return {host for pair in pairs for host in pair if host is not None}
+    loaded = {host for pair in pairs for host in pair if host is not None}
+    return dispatches.exclude(device__host__in=loaded).exclude(load_host__in=loaded)
 
 
 def _note_gone(host: Host, connect_host: Connect) -> None:
@@ -82,9 +82,7 @@ def _note_gone(host: Host, connect_host: Connect) -> None:
     left = Dispatch.objects.filter(LEFT_BEHIND, is_too_large(), run_dirs_removed_at=None, device__host=host)
     for dispatch in left.filter(ended_at__isnull=False).select_related(*RELATED).order_by("?")[:TURN_COUNT]:
         try:
-            # Each host by itself: asked as one they close telemetry that is not there, and so make its directory anew.
-            found = (connect_host(place).status(run) for place, run in run_dirs_of(dispatch))
-            if all(status.state is Detached.ABSENT for status in found):
+            if is_gone(dispatch, connect_host):
                 Dispatch.objects.filter(pk=dispatch.pk).update(run_dirs_removed_at=timezone.now())
         except HostError as error:
             log.warning("%s: whether its run directories are on %s is not known: %s", dispatch, host, error)

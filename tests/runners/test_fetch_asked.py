@@ -1,16 +1,20 @@
-import pytest
+from datetime import timedelta
 
-from results.evidence_store import TooLargeError
-from results.models import Evidence, Submission
-from runners.errors import HostSilentError
-from runners.fetch_now import FetchRefusedError, fetch_now, may_be_fetched
+import pytest
+from django.utils import timezone
+
+from results.models import Event, Evidence, Submission
+from runners.fetch_asked import ASKED, FOUND_NOTHING, FetchRefusedError, ask, may_be_asked, what_was_told
+from runners.left_behind import what_was_kept
 from runners.locks import DISPATCH
-from runners.models import Dispatch, Host
+from runners.models import Device, Dispatch, Host
 from runners.orders import cancel, declare_ended
+from runners.run_dirs import remove_old
 from runners.states import State
 from tests.results.builders import other_session
 from tests.runners.fake_host import REAL_LOG
 from tests.runners.lab import see
+from tests.runners.ssh_host import ssh_host
 from tests.runners.test_run_dirs import left_of
 
 pytestmark = pytest.mark.django_db
@@ -23,60 +27,89 @@ def cancelled(running, connect, staff):
     return running
 
 
-def test_what_a_cancelled_run_left_is_kept_once_and_is_no_submission(cancelled, connect):
-    assert may_be_fetched(cancelled)
-    assert fetch_now(cancelled, connect)
+@pytest.fixture
+def asked(cancelled, staff):
+    ask(cancelled, staff)
+    return cancelled
+
+
+def fetched(dispatch, connect):
+    """Return whether a turn of its host keeps what it left."""
+    remove_old(dispatch.device.host, connect)
+    return what_was_kept(dispatch) is not None
+
+
+def test_what_a_cancelled_run_left_is_kept_in_the_next_turn_and_is_no_submission(cancelled, connect, staff):
+    assert not fetched(cancelled, connect)
+    ask(cancelled, staff)
+    assert what_was_told(cancelled, ASKED).actor == staff
+    assert fetched(cancelled, connect)
     assert left_of(cancelled)[f"{cancelled}/log"] == REAL_LOG
     assert not Submission.objects.exists()
-    assert not may_be_fetched(cancelled)
+    assert what_was_told(cancelled, FOUND_NOTHING) is None
+
+
+def test_it_is_asked_for_once(asked, connect, staff):
+    assert not may_be_asked(asked)
     with pytest.raises(FetchRefusedError, match="nothing of"):
-        fetch_now(cancelled, connect)
+        ask(asked, staff)
 
 
 def test_what_a_lost_run_left_is_fetched_once_it_is_known_that_nothing_runs(running, connect, fake, staff):
     Dispatch.objects.update(state=State.LOST)
-    assert not may_be_fetched(running)
+    assert not may_be_asked(running)
     declare_ended(running, staff, "it was switched off")
-    with pytest.raises(FetchRefusedError, match="its program still runs on local"):
-        fetch_now(running, connect)
+    ask(running, staff)
+    assert not fetched(running, connect)
     fake.end(running.public_id, 5)
-    assert fetch_now(running, connect)
+    assert fetched(running, connect)
 
 
-@pytest.mark.parametrize("state", [State.PREPARING, State.RUNNING])
-def test_nothing_is_fetched_from_a_host_that_is_measured(cancelled, new_dispatch, connect, state):
-    Dispatch.objects.filter(pk=new_dispatch().pk).update(state=state)
-    with pytest.raises(FetchRefusedError, match="a run is measured on local"):
-        fetch_now(cancelled, connect)
+@pytest.mark.parametrize("state", [State.CLAIMED, State.PREPARING, State.RUNNING])
+def test_it_waits_while_a_run_may_be_measured_on_its_host(asked, new_dispatch, connect, state):
+    other = Dispatch.objects.filter(pk=new_dispatch().pk)
+    other.update(state=state)
+    assert not fetched(asked, connect)
+    other.update(state=State.QUEUED)
+    assert fetched(asked, connect)
 
 
-def test_one_that_another_worker_is_at_is_left_to_it(cancelled, connect):
+def test_one_that_another_worker_is_at_is_left_to_it(asked, connect):
     with other_session() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(%s, %s)", [DISPATCH, cancelled.pk])
-        with pytest.raises(FetchRefusedError, match="a worker is at"):
-            fetch_now(cancelled, connect)
+        cursor.execute("SELECT pg_advisory_lock(%s, %s)", [DISPATCH, asked.pk])
+        assert not fetched(asked, connect)
+    assert fetched(asked, connect)
 
 
-def test_what_is_too_large_is_not_asked_for_again_before_more_may_be_kept(cancelled, connect, settings):
+def test_what_is_too_large_is_fetched_as_soon_as_more_may_be_kept(asked, connect, settings):
     most, settings.UPLOAD_MAX_BYTES = settings.UPLOAD_MAX_BYTES, 10
-    with pytest.raises(TooLargeError):
-        fetch_now(cancelled, connect)
-    assert not may_be_fetched(cancelled)
+    assert not fetched(asked, connect)
     settings.UPLOAD_MAX_BYTES = most
-    assert may_be_fetched(cancelled)
+    assert fetched(asked, connect)
 
 
-def test_a_host_that_has_nothing_of_it_says_so_and_a_silent_one_is_asked_again(cancelled, connect, fake):
+def test_a_silent_host_is_asked_again_and_one_that_has_nothing_is_said_to_and_left_as_it_is(asked, connect, fake):
     fake.is_silent = True
-    with pytest.raises(HostSilentError):
-        fetch_now(cancelled, connect)
+    assert not fetched(asked, connect)
+    assert what_was_told(asked, FOUND_NOTHING) is None
     fake.is_silent = False
-    fake.lose(cancelled.public_id)
-    assert not fetch_now(cancelled, connect)
+    fake.lose(asked.public_id)
+    assert not fetched(asked, connect)
+    assert what_was_told(asked, FOUND_NOTHING) is not None
+    assert asked.public_id not in fake.files
+    remove_old(asked.device.host, connect)
+    assert Event.objects.filter(kind=FOUND_NOTHING).count() == 1
     assert not Evidence.objects.exists()
 
 
-def test_a_retired_host_is_not_asked(cancelled, connect):
+def test_a_retired_host_is_not_asked(cancelled):
     Host.objects.update(retired_at=cancelled.ended_at)
-    cancelled.refresh_from_db()
-    assert not may_be_fetched(Dispatch.objects.get())
+    assert not may_be_asked(Dispatch.objects.get())
+
+
+def test_a_host_over_ssh_is_checked_at_once_for_its_turn_comes_after_that(cancelled, staff):
+    host = ssh_host(next_check_at=timezone.now() + timedelta(hours=1))
+    Device.objects.update(host=host)
+    ask(Dispatch.objects.get(), staff)
+    host.refresh_from_db()
+    assert host.next_check_at <= timezone.now()

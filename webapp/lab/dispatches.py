@@ -7,13 +7,9 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from results.evidence_store import EvidenceDamagedError, StoreError
 from results.models import Organisation
-from runners import orders
+from runners import fetch_asked, orders
 from runners.campaigns.actions import open_on
-from runners.errors import HostError
-from runners.fetch_now import FetchRefusedError, fetch_now
-from runners.hosts import connect
 from runners.models import Device, Dispatch
 from runners.orders import Order
 from runners.out_of_service import out_of_service
@@ -136,13 +132,10 @@ def declare_ended(request: UserRequest, public_id: str) -> HttpResponse:
 @require_POST
 @staff_only
 def fetch_left(request: UserRequest, public_id: str) -> HttpResponse:
-    """Keep now what an ended dispatch left on its host, which is kept before it is removed otherwise."""
+    """Have what an ended dispatch left on its host kept soon, which is kept before it is removed otherwise."""
     try:
-        if fetch_now(_find(public_id), connect):
-            messages.success(request, "What it left is kept.")
-        else:
-            messages.error(request, "Its host holds no file of it.")
-    except (FetchRefusedError, HostError, StoreError, EvidenceDamagedError) as error:
+        fetch_asked.ask(_find(public_id), request.user)
+    except fetch_asked.FetchRefusedError as error:
         messages.error(request, f"Not fetched: {error}")
     return redirect("dispatch-detail", public_id)
 

@@ -10,7 +10,7 @@ from results.rules.loads import READS_PER_S
 from runners.campaigns.outcome import Purpose
 from runners.campaigns.words import named
 from runners.drive_states import begun_at
-from runners.fetch_now import may_be_fetched
+from runners.fetch_asked import ASKED, FOUND_NOTHING, may_be_asked, what_was_told
 from runners.gaps import seconds_of
 from runners.left_behind import what_was_kept, what_was_too_large
 from runners.models import Dispatch, Host
@@ -90,7 +90,9 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
         "options": _worded(dispatch),
         "gaps_s": seconds_of(dispatch.gaps_ms),
         "kept": what_was_kept(dispatch),
-        "may_fetch": may_be_fetched(dispatch),
+        "may_fetch": may_be_asked(dispatch),
+        "fetch_asked": what_was_told(dispatch, ASKED),
+        "nothing_found": what_was_told(dispatch, FOUND_NOTHING),
         "too_large": too_large,
         "run_dirs": _run_dirs(dispatch) if too_large else [],
         "steps": list(dispatch.steps.all()),

@@ -14,9 +14,9 @@ from runners import orders
 from runners.handing_in import facts_of
 from runners.looks import look
 from runners.models import Dispatch
+from runners.run_dirs import remove_old
 from runners.states import FINAL, State
 from tests.results.builders import recorded_reading
-from webapp.lab import dispatches
 from webapp.lab.forms import ROWS_PER_SLICE, SLICES_MAX, OrderForm
 
 pytestmark = pytest.mark.django_db
@@ -380,16 +380,27 @@ def test_an_order_calls_optional_what_can_be_left_empty(lab_client, device):
     assert not [label for label in labels if label.startswith(("Load of", "Microsecond"))]
 
 
-def test_what_a_cancelled_run_left_is_fetched_by_a_button_once(lab_client, running, connect, staff, monkeypatch):
-    monkeypatch.setattr(dispatches, "connect", connect)
-    button = f'action="/lab/dispatches/{running.public_id}/fetch/"'
+def test_what_a_cancelled_run_left_is_asked_for_by_a_button_once(lab_client, running, connect, staff):
+    address = f"/lab/dispatches/{running.public_id}/fetch/"
+    button = f'action="{address}"'
     assert button not in page(lab_client, running).text
     orders.cancel(running, staff)
     look(running.pk, connect)
     assert button in page(lab_client, running).text
-    answer = lab_client.post(f"/lab/dispatches/{running.public_id}/fetch/", follow=True).text
-    assert "What it left is kept." in answer
-    assert "What this run left is kept: " in answer
+    answer = lab_client.post(address, follow=True).text
+    assert "sam asked on" in answer
     assert button not in answer
-    again = lab_client.post(f"/lab/dispatches/{running.public_id}/fetch/", follow=True).text
-    assert "Not fetched: nothing of" in again
+    assert "Not fetched: nothing of" in lab_client.post(address, follow=True).text
+    remove_old(running.device.host, connect)
+    kept = page(lab_client, running).text
+    assert "What this run left is kept: " in kept
+    assert "sam asked on" not in kept
+
+
+def test_a_host_that_held_nothing_of_what_was_asked_for_is_told(lab_client, running, connect, fake, staff):
+    orders.cancel(running, staff)
+    look(running.pk, connect)
+    fake.lose(running.public_id)
+    lab_client.post(f"/lab/dispatches/{running.public_id}/fetch/")
+    remove_old(running.device.host, connect)
+    assert "Its host held no file of it on" in page(lab_client, running).text
