@@ -11,7 +11,9 @@ import psycopg
 from django.db.backends.postgresql import base
 from psycopg.abc import RV, PQGen
 
-ANSWER_MOST_S = 30  # of one statement of a page; the longest, of all columns of 5,000 drives, takes a second
+# Of one statement of a page; the longest, of all columns of 5,000 drives, takes a second. The server ends it first, if
+# it can: one whose client has gone waits on, and holds the locks it has.
+ANSWER_MOST_S, STATEMENT_MOST_S = 30, 25
 
 
 class BoundedConnection(psycopg.Connection[Any]):
@@ -44,3 +46,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """Django's own, with such connections."""
 
     Database = BoundedDriver()  # type: ignore[assignment]  # Django has the module here, and asks it by name
+
+    def get_connection_params(self) -> dict[str, Any]:
+        """Return how to connect; with a limit for answers the server is told one, too, unless a setting says it."""
+        params: dict[str, Any] = super().get_connection_params()
+        if BoundedConnection.answer_most_s is not None:
+            given = params.get("options", "")
+            params["options"] = f"-c statement_timeout={STATEMENT_MOST_S}s {given}".rstrip()
+        return params

@@ -44,6 +44,20 @@ def test_a_connection_that_was_given_up_is_made_anew_by_the_next_page(own):
         assert cursor.fetchone() == (1,)
 
 
+@pytest.mark.parametrize(
+    ("limit_s", "given", "expected"),
+    [(None, {}, "0"), (30, {}, "25s"), (30, {"options": "-c statement_timeout=3s"}, "3s")],
+)
+def test_the_server_is_told_to_end_a_statement_before_its_client_gives_it_up(monkeypatch, limit_s, given, expected):
+    monkeypatch.setattr(BoundedConnection, "answer_most_s", limit_s)
+    made = connection.copy()
+    made.settings_dict = made.settings_dict | {"OPTIONS": made.settings_dict["OPTIONS"] | given}
+    with made.cursor() as cursor:
+        cursor.execute("SHOW statement_timeout")
+        assert cursor.fetchone() == (expected,)
+    made.close()
+
+
 def test_what_does_not_serve_pages_waits_as_long_as_it_takes():
     assert BoundedConnection.answer_most_s is None
 

@@ -7,6 +7,7 @@ from django.db import InterfaceError, OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from psycopg.errors import QueryCanceled
 
 from webapp.health import OK, ask_database
 from webapp.register.snapshots import store
@@ -27,11 +28,12 @@ class DatabaseAwayMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """Answer for a database that is away; a lock that took too long is another matter."""
+        """Answer for a database that is away, or took too long; a deadlock, say, is another matter."""
         if not isinstance(exception, OperationalError | InterfaceError):
             return None
         # Asked once: a server that starts answers a moment later, and a frozen one takes the whole time limit again.
-        if not is_lost(connection) and ask_database() == OK:
+        is_late = isinstance(exception.__cause__, QueryCanceled)  # webapp/database: a statement has a limit
+        if not is_late and not is_lost(connection) and ask_database() == OK:
             return None
         return tell_away(request)
 
