@@ -51,3 +51,8 @@ def test_the_shelf_of_all_results_answers_every_case(runs):
 def test_the_database_answers_every_case(runs):
     by_profile, by_yours = Run.objects.within(PROFILE), Run.objects.within([Limit(1000, Decimal(OWN_PCT))], is_own=True)
     assert [(run in by_profile, run in by_yours) for run in runs] == ANSWERS
+
+
+def test_the_sentence_of_a_drive_names_what_passes_as_the_fastest(client, runs):
+    pages = [client.get(f"/drive/{run.product.slug}/?limit_1ms={OWN_PCT}") for run in runs]
+    assert ["Fastest" in page.context["sentence"] for page in pages] == [by_yours for _, by_yours in ANSWERS]
