@@ -64,7 +64,7 @@ def _context(product: Product, rows: Sequence[Run], table: Table, question: Ques
         "certificates": certificates,
         "standing": [view.certificate for view in certificates if view.certificate.state == "standing"],
         "attempts": attempts_of(product),
-        "capacities": capacities_of(product, limits),
+        "capacities": capacities_of(product, limits, is_own=question.limits.is_own),
         "history": history_of(product, run_ids),
     } | _limits_context(question, results)
 
