@@ -65,6 +65,13 @@ def test_the_script_answers_every_case_as_the_server_does(script, own, at):
     assert answers == [[case[3], case[3 + at]] for case in CASES]
 
 
+def test_in_a_data_file_of_an_earlier_release_no_log_passes_that_fails_the_profile(script):
+    file = told()
+    del file["columns"]["decided_by_limits"]
+    answers = script.evaluate(JUDGE, [file, OWN_PCT, PROFILE_PCT, len(CASES)])
+    assert answers == [[case[3], case[4] and case[0] != "fail"] for case in CASES]
+
+
 def test_what_was_measured_on_no_drive_is_not_named_as_the_fastest(script):
     told_of_rows = {"vendor": ["Exemplar", "Exemplar"], "model": ["EX1", "EX2"], "tps": ["900", "100"]}
     told_of_rows |= {"visibility": ["public"] * 2, "statistic": ["worst-slice"] * 2, "outcome": ["pass"] * 2}

@@ -20,8 +20,11 @@ class Capacity:
     how: str
 
 
-def capacities_of(product: Product, limits: Sequence[Limit]) -> list[Capacity]:
-    """Return the capacities of a product's model by size, its own among them; nothing where there is one alone."""
+def capacities_of(product: Product, limits: Sequence[Limit], *, is_own: bool = False) -> list[Capacity]:
+    """Return the capacities of a product's model by size, its own among them; nothing where there is one alone.
+
+    `is_own`: the limits are a reader's own.
+    """
     if product.capacity_gb is None:
         return []
     same = Product.objects.public().filter(category=product.category, vendor=product.vendor, model=product.model)
@@ -29,7 +32,7 @@ def capacities_of(product: Product, limits: Sequence[Limit]) -> list[Capacity]:
     if len(sizes) < 2:
         return []
     runs = Run.objects.standing().rated().on_drives().filter(product__in=sizes)
-    within = runs.within(limits).select_related("product")
+    within = runs.within(limits, is_own=is_own).select_related("product")
     fastest = _fastest(within)
     return [_capacity(each, fastest.get(each.pk), is_this=each.pk == product.pk) for each in sizes]
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from results.models import Product, Run, Statistic
 from webapp.register.columns import product_of, ranked_tps
 from webapp.register.tables import Row, Table
+from webapp.register.your_limits import Held
 from webapp.templatetags import units
 
 HOW = {
@@ -59,12 +60,12 @@ def results_words(published: int, stored: int) -> str:
     return " and ".join(part for part in parts if part) + "."
 
 
-def fastest_sentences(rows: Sequence[Row]) -> list[str]:
-    """Name the fastest run within the limits, one for each statistic: they do not compare."""
+def fastest_sentences(passing: Sequence[Run]) -> list[str]:
+    """Name the fastest of the runs within the limits, one for each statistic: they do not compare."""
     return [
-        f"Fastest within the limits {HOW[statistic]}: {run_name(row.run)} at {speed_words(row.run)}."
+        f"Fastest within the limits {HOW[statistic]}: {run_name(run)} at {speed_words(run)}."
         for statistic in HOW
-        if (row := _fastest(row for row in rows if row.run.statistic == statistic))
+        if (run := _fastest(run for run in passing if run.statistic == statistic))
     ]
 
 
@@ -73,9 +74,8 @@ def speed_words(run: Run) -> str:
     return f"{units.decimal(run.tps)} tps{together(run)}" if run.tps else "speed not stated"
 
 
-def _fastest(rows: Iterable[Row]) -> Row | None:
-    within = [row for row in rows if row.is_within and row.run.tps and not row.run.is_on_no_drive]
-    return max(within, key=lambda row: ranked_tps(row.run), default=None)
+def _fastest(runs: Iterable[Run]) -> Run | None:
+    return max((run for run in runs if run.tps and not run.is_on_no_drive), key=ranked_tps, default=None)
 
 
 def over_sentence(rows: Sequence[Row]) -> str:
@@ -84,10 +84,11 @@ def over_sentence(rows: Sequence[Row]) -> str:
     return f"{over} of {len(rows)} {'is' if over == 1 else 'are'} over a limit." if over else ""
 
 
-def table_sentence(table: Table) -> str:
-    """Say what a table holds, withdrawn and superseded rows apart."""
+def table_sentence(table: Table, results: Sequence[Held]) -> str:
+    """Say what a table holds, withdrawn and superseded rows apart; `results` are its rows held against the limits."""
     standing = [row for row in table.rows if row.is_standing]
-    sentences = [results_sentence(standing), *fastest_sentences(standing), over_sentence(standing)]
+    passing = [row.run for row, held in zip(table.rows, results, strict=True) if row.is_standing and held.by_yours]
+    sentences = [results_sentence(standing), *fastest_sentences(passing), over_sentence(standing)]
     return " ".join(sentence for sentence in sentences if sentence)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from results.models import Product, Run, Share, Statistic, Verdict, Visibility
+from results.models import Product, Run, Share, Statistic, Visibility
 from results.rules.limits import is_count_within, is_share_within
 from webapp.register.columns import Column, drive_order, notes_of, product_of, share_of
 from webapp.register.marks import NearnessMark, TierMark, nearness_mark, run_tier_mark
@@ -92,11 +92,6 @@ class Row:
     outcome: str
     is_withdrawn: bool
     remarks: list[Remark]
-
-    @property
-    def is_within(self) -> bool:
-        """No share shown is over its limit, and the verdict of a stored log is pass."""
-        return not self.is_over and self.outcome in {"", Verdict.Outcome.PASS}
 
     @property
     def is_over(self) -> bool:

@@ -3,8 +3,9 @@
 from decimal import Decimal
 
 import pytest
+from django.db.models import F
 
-from results.models import Run
+from results.models import Product, Run
 from results.rules.limits import Limit
 from tests.results.rows import judge
 from tests.webapp.register.held_cases import CASES, OWN_PCT, PROFILE_PCT
@@ -51,3 +52,22 @@ def test_the_shelf_of_all_results_answers_every_case(runs):
 def test_the_database_answers_every_case(runs):
     by_profile, by_yours = Run.objects.within(PROFILE), Run.objects.within([Limit(1000, Decimal(OWN_PCT))], is_own=True)
     assert [(run in by_profile, run in by_yours) for run in runs] == ANSWERS
+
+
+def test_the_sentence_of_a_drive_names_what_passes_as_the_fastest(client, runs):
+    pages = [client.get(f"/drive/{run.product.slug}/?limit_1ms={OWN_PCT}") for run in runs]
+    assert ["Fastest" in page.context["sentence"] for page in pages] == [by_yours for _, by_yours in ANSWERS]
+
+
+@pytest.mark.parametrize(("asked", "at"), [("", 0), (f"limit_1ms={OWN_PCT}", 1)])
+def test_a_cluster_is_sized_with_the_drives_that_pass(client, runs, asked, at):
+    offered = {row["product"] for row in client.get(f"/sizing/?format=json&{asked}").json()["rows"]}
+    assert [run.product.slug in offered for run in runs] == [answer[at] for answer in ANSWERS]
+
+
+@pytest.mark.parametrize(("asked", "at"), [("", 0), (f"limit_1ms={OWN_PCT}", 1)])
+def test_the_capacities_of_a_model_tell_the_speed_of_those_that_pass(client, runs, asked, at):
+    Product.objects.update(model="EX4", part_number=F("slug"))
+    told = client.get(f"/drive/{runs[0].product.slug}/?{asked}").context["capacities"]
+    has_speed = {each.product.pk: bool(each.speed) for each in told}
+    assert [has_speed[run.product_id] for run in runs] == [answer[at] for answer in ANSWERS]

@@ -9,6 +9,7 @@ from results.exact_share import exact_share_pct
 from results.ingest import YCSB
 from results.models import Run, Statistic, Verdict
 from results.rules.limits import Limit, is_count_within
+from results.withheld_beside import is_beside_withheld
 from webapp.register.columns import newest_verdict, notes_of, product_of, share_of
 from webapp.register.compare.conditions import compared_shares
 from webapp.register.explain.meanings import BY_CODE
@@ -118,7 +119,7 @@ def _by_yours(run: Run, result: Held, own: YourLimits) -> str:
     """Return the outcome's word; what the log cannot tell stays so under all limits, and without a share none is kept.
 
     A log that fails and is within the reader's limits all the same is undecided where more than shares speaks against
-    it; one that could not keep up fails under all limits.
+    it; one that could not keep up fails under all limits, but of a withheld log or file beside it that is not told.
     """
     verdict = newest_verdict(run)
     if verdict and verdict.outcome in {Verdict.Outcome.UNDECIDED, Verdict.Outcome.VOID}:
@@ -127,9 +128,14 @@ def _by_yours(run: Run, result: Held, own: YourLimits) -> str:
         return ""
     if result.by_yours:
         return OUTCOME_WORDS[Verdict.Outcome.PASS]
-    could_not_keep_up = (run.facts.get("stop") or {}).get("kind") == CANNOT_KEEP_UP
-    is_open = not (result.is_over_yours or could_not_keep_up)
+    is_open = not (result.is_over_yours or _is_told_to_have_stopped(run))
     return OUTCOME_WORDS[Verdict.Outcome.UNDECIDED if is_open else Verdict.Outcome.FAIL]
+
+
+def _is_told_to_have_stopped(run: Run) -> bool:
+    """Tell whether the log could not keep up, and that is not kept back with it or with a file beside it."""
+    stop = run.facts.get("stop") or {}
+    return stop.get("kind") == CANNOT_KEEP_UP and not is_beside_withheld(run)
 
 
 def _outcome(run: Run) -> str:

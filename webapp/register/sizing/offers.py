@@ -39,16 +39,16 @@ class Candidate:
         return self.run.statistic if self.run else Statistic.WORST_SLICE.value
 
 
-def candidates(limits: Iterable[Limit], prices: Mapping[str, Fraction]) -> list[Candidate]:
+def candidates(limits: Iterable[Limit], prices: Mapping[str, Fraction], *, is_own: bool = False) -> list[Candidate]:
     """Return the current drives that hold some load within the limits, each once, in a fixed number of queries.
 
     A standing certificate goes before a run: it rests on more; but only where its load test is within the limits, since
     it says nothing of stricter ones. Of runs the one whose single devices were fastest within the limits counts; a log
-    that does not tell how many devices it loaded tells nothing of one of them.
+    that does not tell how many devices it loaded tells nothing of one of them. `is_own`: the limits are a reader's own.
     """
     limits = list(limits)
-    certified = _certified(limits)
-    runs = Run.objects.standing().rated().on_drives().current().within(limits)
+    certified = _certified(limits, is_own=is_own)
+    runs = Run.objects.standing().rated().on_drives().current().within(limits, is_own=is_own)
     runs = runs.filter(tps__gt=0, product__category__in=DRIVES)
     runs = runs.filter(Q(device_count__gte=1) | Q(device_count=None, tier=Tier.PUBLISHED))
     found: dict[int, Candidate] = {}
@@ -69,13 +69,13 @@ def refuse_unknown_drives(asked: Mapping[str, str]) -> None:
             raise ParameterError(f"{name}: expected a drive of the register, by the name in its page's address")
 
 
-def _certified(limits: Iterable[Limit]) -> dict[int, Certificate]:
+def _certified(limits: Iterable[Limit], *, is_own: bool) -> dict[int, Certificate]:
     """Return the highest standing certificate of each product whose load test is within the limits.
 
     Its stress tests are at other loads, and nothing is asked of them but that they end.
     """
     load_tests = CertificateRun.objects.filter(
-        run__in=Run.objects.within(limits).values("pk"),
+        run__in=Run.objects.within(limits, is_own=is_own).values("pk"),
         run__device_count=F("certificate__device_count"),
         run__nx_load__range=(F("certificate__nx_load") - LAST_PLACE, F("certificate__nx_load") + LAST_PLACE),
     )

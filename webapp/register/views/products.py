@@ -22,7 +22,7 @@ from webapp.register.public_page import public_page
 from webapp.register.sentences import product_name, table_sentence
 from webapp.register.tables import Table, TableSpec, build_table
 from webapp.register.ycsb_page import points_of
-from webapp.register.your_limits import changes_sentence
+from webapp.register.your_limits import Held, changes_sentence
 
 NOT_OF_A_RUN = {
     *(columns.DRIVE, columns.SYSTEM, columns.INSTANCE, columns.CAPACITY, columns.PCIE_GEN, columns.ENDURANCE),
@@ -50,12 +50,13 @@ def _context(product: Product, rows: Sequence[Run], table: Table, question: Ques
     points = points_of(Run.objects.filter(product=product).public().of_ycsb())
     run_ids = [run.public_id for run in rows] + [point.run.public_id for point in points]
     certificates = certificates_of(product)
+    results = [held(f"run {row.run.public_id}", row.run, question.limits) for row in table.rows]
     return {
         "product": product,
         "name": product_name(product),
         "category": categories.spec_of(product),
         "table": table,
-        "sentence": table_sentence(table),
+        "sentence": table_sentence(table, results),
         "no_run_stands": not points and all(run.visibility != Visibility.PUBLIC for run in rows),
         "ycsb_points": points,
         "ladders": ladders,
@@ -63,14 +64,13 @@ def _context(product: Product, rows: Sequence[Run], table: Table, question: Ques
         "certificates": certificates,
         "standing": [view.certificate for view in certificates if view.certificate.state == "standing"],
         "attempts": attempts_of(product),
-        "capacities": capacities_of(product, limits),
+        "capacities": capacities_of(product, limits, is_own=question.limits.is_own),
         "history": history_of(product, run_ids),
-    } | _limits_context(table, question)
+    } | _limits_context(question, results)
 
 
-def _limits_context(table: Table, question: Question) -> dict[str, Any]:
+def _limits_context(question: Question, results: Sequence[Held]) -> dict[str, Any]:
     """Return what the form of a reader's own limits shows."""
-    results = [held(f"run {row.run.public_id}", row.run, question.limits) for row in table.rows]
     return {
         "limits": question.limits,
         "limits_sentence": changes_sentence(question.limits, results),

@@ -34,7 +34,7 @@ def sizing(request: HttpRequest) -> HttpResponse:
     except ParameterError as error:
         return _again(request, error, parse_limits(profile))
     limits = [Limit(threshold_us, limit_pct) for threshold_us, limit_pct in question.limits.by_threshold.items()]
-    found, tested = candidates(limits, question.prices), _tested(profile)
+    found, tested = candidates(limits, question.prices, is_own=question.limits.is_own), _tested(profile)
     page = sizing_page(question, found, tested)
     if question.form != "html":
         return answer_rows(question.form, "sizing", SCHEMA, FIELDS, sizing_values(page))

@@ -9,8 +9,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from results.models import Product, Run, Slice, Statistic, Visibility
-from tests.results.rows import judge
+from results.models import Evidence, Product, Run, Slice, Statistic, Submission, Visibility
+from tests.results.rows import from_a_log, judge
 from tests.webapp.register.conftest import SLOW_DISK_FACTS, SLOW_DISK_VERDICT
 from webapp.register.compare import choice
 
@@ -342,6 +342,20 @@ def test_a_log_that_fails_passes_under_limits_as_wide_as_its_shares_where_nothin
     limits = {"limit_1ms": "5.83", "limit_8ms": limit_8ms, "limit_64ms": "0.34"}
     told = client.get(asked(*runs, format="json", **limits)).json()
     assert (row_of(told, "verdict"), row_of(told, "with_your_limits")) == (["fails"] * 2, [word] * 2)
+
+
+@pytest.mark.parametrize(
+    ("limit_8ms", "words"), [("1.34", ["undecided", "undecided", "fails"]), ("1.33", ["fails"] * 3)]
+)
+def test_of_a_log_that_is_withheld_or_has_a_withheld_file_beside_it_no_stop_is_told(client, make_run, limit_8ms, words):
+    document, stop = SLOW_DISK_VERDICT | {"reasons": ["could not keep up"]}, {"stop": {"kind": "cannot-keep-up"}}
+    withheld, beside, shown = [make_run(document=document, facts=stop) for _ in range(3)]
+    side_file = from_a_log()["submission"].log
+    Submission.objects.filter(pk=beside.submission.pk).update(side_file=side_file)
+    Evidence.objects.filter(pk__in=[withheld.submission.log.pk, side_file.pk]).update(sequestered=True)
+    limits = {"limit_1ms": "5.83", "limit_8ms": limit_8ms, "limit_64ms": "0.34"}
+    told = client.get(asked(withheld, beside, shown, format="json", **limits)).json()
+    assert row_of(told, "with_your_limits") == words
 
 
 def test_runs_are_held_against_a_readers_limits(client, make_published_run):
