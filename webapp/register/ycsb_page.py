@@ -143,7 +143,7 @@ def _setup(run: Run, facts: YcsbRun) -> list[Pair]:
         ("Measured by", facts.measurement),
         ("Times", {"service": "service time", "response": "response time"}.get(facts.times, facts.times)),
         ("Firmware", run.firmware),
-        ("Stopped", (run.facts.get("stop") or {}).get("kind", "")),
+        ("Stopped", told_beside(run, "stop").get("kind", "")),
         ("Command line", facts.command_line),
     ]
     return [pair for pair in pairs if pair[1]]

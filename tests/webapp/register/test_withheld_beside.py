@@ -35,7 +35,7 @@ from webapp.register.ycsb.machine import machine_of
 
 pytestmark = pytest.mark.django_db
 LOAD = reverse("ycsb-load", args=["5" * LOAD_KEY_DIGITS])
-HOST, LINK, SECRET, BUSY = "lab-host-17", "8.0 GT/s PCIe x4", "-p password=4711", "40.5"
+HOST, LINK, SECRET, BUSY, STOP = "lab-host-17", "8.0 GT/s PCIe x4", "-p password=4711", "40.5", "client-fault"
 SENTENCE, REASON = "The command line names lab-4711.", "The standard error stream tells 17 faults."
 
 
@@ -81,7 +81,7 @@ def make_swept(make_log_run):
     """Return a function that makes a run of YCSB, of which stderr told command line and status lines."""
 
     def make(threads=4, **fields):
-        run = make_log_run(workload="ycsb", facts={"telemetry": telemetry(BUSY)}, **fields)
+        run = make_log_run(workload="ycsb", facts={"telemetry": telemetry(BUSY), "stop": {"kind": STOP}}, **fields)
         properties = [["recordcount", "471100"], ["fieldcount", "17"], ["fieldlength", "4001"]]
         facts = {"record_count": 471_200, "operation_count": 471_300, "target_ops_per_s": 471_400}
         facts |= {"time_limit_s": 471, "reasons": [REASON]}
@@ -122,7 +122,7 @@ def test_a_comparison_tells_no_link_out_of_it(client, make_told, make_product, l
 def test_the_page_of_a_ycsb_run_tells_neither_words_nor_machine(client, make_swept, lay):
     run = make_swept()
     evidence, page = lay(run), f"/runs/{run.public_id}/"
-    words = (SECRET, "471100", "471,200", "471,300", "471,400", REASON, "1,234.5", BUSY)
+    words = (SECRET, "471100", "471,200", "471,300", "471,400", REASON, "1,234.5", BUSY, STOP)
     text = client.get(page).text
     assert all(word in text for word in words)
     sequester(evidence)
