@@ -7,6 +7,8 @@ from results.seconds import is_withheld
 from results.withheld_beside import findings_told, is_beside_withheld
 from webapp.templatetags import units
 
+# Of a run, wherever it stands: true also where three drives ran beside one device that is none.
+NOT_ON_DRIVES = "not measured on drives alone"
 VIRTUAL_RULE = "device-virtual"  # of docs/findings.md; it names the devices, each with what it is in brackets
 NAMED_AT_MOST = 8  # devices in one sentence
 

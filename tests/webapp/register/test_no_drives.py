@@ -4,6 +4,7 @@ import pytest
 
 from results.models import Evidence, Finding, Visibility
 from tests.webapp.register.conftest import SLOW_DISK_FACTS, SLOW_DISK_VERDICT
+from tests.webapp.register.pages import read_rows
 from webapp.register.profile import current_limits
 from webapp.register.sizing.offers import candidates
 
@@ -80,6 +81,49 @@ def test_the_home_page_names_it_as_the_fastest_of_no_category(client, memory, ma
     assert f"/drive/{run.product.slug}/" not in client.get("/").text
     slower = make_log_run(document=PASSES, tps=100)
     assert f"/drive/{slower.product.slug}/" in client.get("/").text
+
+
+NO_NUMBERS = "No instance type has results with several numbers of devices."
+
+
+@pytest.fixture
+def two_sizes(make_product):
+    """Two capacities of one model."""
+    return [make_product(model="EX", capacity_gb=size) for size in (1600, 3200)]
+
+
+def test_a_search_finds_it_and_tells_no_speed_of_it(client, memory, make_product):
+    product = make_product(model="EX9", capacity_gb=1600)
+    memory(product=product, document=PASSES, tps=900)
+    [(_, _, speed, results, _)] = read_rows(client.get("/search/?q=ex9"))
+    assert (speed, results) == ("none", "1")
+
+
+def test_no_capacity_of_a_model_is_told_by_it(client, memory, make_log_run, two_sizes):
+    small, large = two_sizes
+    make_log_run(product=small, document=PASSES, device_count=1)
+    memory(product=large, document=PASSES, device_count=1)
+    assert "One model, several capacities" not in client.get("/drives/nvme-flash/").text
+    make_log_run(product=large, document=PASSES, device_count=1)
+    assert "One model, several capacities" in client.get("/drives/nvme-flash/").text
+
+
+def test_no_number_of_devices_of_an_instance_is_told_by_it(client, memory, make_log_run, make_product):
+    product = make_product(category="cloud", vendor="AWS", model="i9", capacity_gb=None)
+    stated = {"product": product, "document": PASSES, "device_gb": 900}
+    make_log_run(tps=100, device_count=1, **stated)
+    memory(tps=900, device_count=2, **stated)
+    assert NO_NUMBERS in client.get("/drives/cloud/").text
+    make_log_run(tps=200, device_count=2, **stated)
+    assert NO_NUMBERS not in client.get("/drives/cloud/").text
+
+
+def test_a_badge_speaks_by_the_runs_on_drives_alone(client, memory, make_log_run):
+    fast = memory(document=PASSES, tps=900)
+    badge = f"/drive/{fast.product.slug}/badge.svg"
+    assert "Drivecert: not measured on drives alone, no certificate<" in client.get(badge).text
+    make_log_run(product=fast.product, document=PASSES, tps=100)
+    assert "Drivecert: passes at 100 tps, no certificate<" in client.get(badge).text
 
 
 def test_a_comparison_says_which_of_its_runs_are_on_no_drive(client, memory, make_log_run):
