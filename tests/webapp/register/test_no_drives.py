@@ -5,6 +5,7 @@ import pytest
 from results.models import Evidence, Finding, Visibility
 from tests.webapp.register.conftest import SLOW_DISK_FACTS, SLOW_DISK_VERDICT
 from tests.webapp.register.pages import read_rows
+from webapp.register.compare import choice
 from webapp.register.profile import current_limits
 from webapp.register.sizing.offers import candidates
 
@@ -132,6 +133,48 @@ def test_a_comparison_says_which_of_its_runs_are_on_no_drive(client, memory, mak
     assert "<b>Measured on no drive: B.</b> A run on memory or on a file says nothing of a drive" in text
 
 
+def test_the_files_of_a_comparison_say_which_of_its_runs_are_on_no_drive(client, memory, make_log_run):
+    runs = make_log_run(), memory()
+    address = "/compare/?" + "&".join(f"run={run.public_id}" for run in runs)
+    told = client.get(f"{address}&format=json").json()
+    assert [run["is_on_no_drive"] for run in told["runs"]] == [None, True]
+    assert "run,is_on_no_drive,,yes,,yes" in client.get(f"{address}&format=csv").text
+
+
+def test_a_comparison_of_drives_takes_it_only_where_no_other_run_stands(
+    client, memory, make_log_run, two_sizes, monkeypatch
+):
+    monkeypatch.setattr(choice, "CANDIDATES_MAX", 1)
+    small, large = two_sizes
+    on_memory = memory(product=small, document=PASSES, tps=900)
+    other = make_log_run(product=large, document=PASSES, tps=900)
+
+    def compared():
+        told = client.get(f"/compare/?drive={small.slug}&drive={large.slug}&format=json").json()
+        return [run["run"] for run in told["runs"]]
+
+    assert compared() == [on_memory.public_id, other.public_id]
+    unlike = make_log_run(product=small, tps=100, statistic="overall")
+    assert compared() == [unlike.public_id, other.public_id]
+    alike = make_log_run(product=small, tps=200)
+    assert compared() == [alike.public_id, other.public_id]
+
+
+def test_a_rung_of_the_ladder_says_so(client, memory, make_log_run):
+    run = memory()
+    mark = ' <span class="sub">not measured on drives alone</span></th>'
+    assert f"{run.public_id}</a>{mark}" in client.get(f"/drive/{run.product.slug}/").text
+    assert mark not in client.get(f"/drive/{make_log_run().product.slug}/").text
+
+
+def test_no_line_of_the_ladder_joins_it(client, memory, make_log_run):
+    product = memory(nx_load=1).product
+    make_log_run(product=product, nx_load=2)
+    assert "data-ladder" not in client.get(f"/drive/{product.slug}/").text
+    make_log_run(product=product, nx_load=3)
+    assert "data-ladder" in client.get(f"/drive/{product.slug}/").text
+
+
 def test_the_fleet_check_says_how_many_of_the_results_are_on_no_drive(client, memory, make_product, make_log_run):
     product = make_product(model="EX4")
     memory(product=product)
@@ -151,4 +194,4 @@ def test_files_of_its_row_say_so(client, memory, make_log_run):
     memory()
     make_log_run()
     rows = client.get("/drives/nvme-flash/?format=json").json()["rows"]
-    assert sorted(str(row["on_no_drive"]) for row in rows) == ["None", "True"]
+    assert sorted(str(row["is_on_no_drive"]) for row in rows) == ["None", "True"]
