@@ -17,11 +17,11 @@ WITHHELD = "The log is withheld for legal reasons: whether its devices are the d
 def marking_no_drives(submissions: QuerySet[StatedSubmission]) -> QuerySet[StatedSubmission]:
     """Return the submissions with `is_of_no_drive`, for a mark beside their state.
 
-    True where the lab, a side file or the name of a device tells of memory or a file; the name not of a withheld log.
+    True where the lab, a side file or the name of a device tells of memory or a file; of a withheld log, too: the mark
+    names no device.
     """
     runs = Run.objects.filter(submission=OuterRef("pk"))
-    by_name = runs.filter(facts__is_virtual_device=True).exclude(reading__evidence__sequestered=True)
-    told = Q(is_virtual=True) | Exists(runs.filter(is_virtual=True)) | Exists(by_name)
+    told = Q(is_virtual=True) | Exists(runs.filter(Q(is_virtual=True) | Q(is_on_no_drive=True)))
     return submissions.annotate(is_of_no_drive=told)
 
 
