@@ -175,13 +175,21 @@ def test_no_line_of_the_ladder_joins_it(client, memory, make_log_run):
     assert "data-ladder" in client.get(f"/drive/{product.slug}/").text
 
 
-def test_the_fleet_check_says_how_many_of_the_results_are_on_no_drive(client, memory, make_product, make_log_run):
+def test_the_fleet_check_counts_runs_on_drives_alone(client, memory, make_product, make_log_run):
     product = make_product(model="EX4")
+
+    def told():
+        [row] = client.post("/check/answer/", {"list": "model\nExemplar EX4", "format": "json"}).json()["rows"]
+        return row["state"], row["sentence"]
+
     memory(product=product)
+    state, sentence = told()
+    assert state == "unknown"
+    assert sentence.startswith("1 result, not measured on drives alone: a run that memory or a file took part in says")
     make_log_run(product=product)
-    told = client.post("/check/answer/", {"list": "model\nExemplar EX4", "format": "json"}).json()
-    [row] = told["rows"]
-    assert row["sentence"].startswith("2 results, some with logs; no certificate. Measured on no drive: 1.")
+    state, sentence = told()
+    assert state == "tested"
+    assert sentence.startswith("1 result, some with logs; no certificate. Not measured on drives alone: 1 more.")
 
 
 def test_no_cluster_is_sized_with_it(memory, make_log_run):
