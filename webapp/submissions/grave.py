@@ -7,10 +7,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from results.models import Run, Submission
 from results.seconds import is_withheld
 from results.submission_states import StatedSubmission
-from webapp.register.no_drives import no_drives_words
+from webapp.register.no_drives import SAYS_NOTHING, no_drives_words
 from webapp.submissions.sizes import size_sentences
 
-SAYS_NOTHING = "a run on memory or on a file says nothing of a drive."
 WITHHELD = "The log is withheld for legal reasons: whether its devices are the drive stated cannot be seen here."
 
 
@@ -35,4 +34,4 @@ def grave_sentences(submission: Submission, runs: Iterable[Run]) -> list[str]:
     if any(is_withheld(run) for run in every):
         return [WITHHELD]
     words = no_drives_words(every)
-    return ([f"{words}: {SAYS_NOTHING}"] if words else []) + size_sentences(submission, every)
+    return ([f"{words}: {SAYS_NOTHING}."] if words else []) + size_sentences(submission, every)

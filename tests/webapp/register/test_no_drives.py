@@ -12,7 +12,9 @@ from webapp.register.sizing.offers import candidates
 pytestmark = pytest.mark.django_db
 
 SENTENCE = "by their names devices are no drives: /dev/zram1 (compressed memory)"
-TOLD = "<b>Measured on no drive.</b> <bdi>/dev/zram1 is no drive by its name</bdi>: a run on memory or on a file says "
+TOLD = (
+    "<b>Not measured on drives alone.</b> <bdi>/dev/zram1 is no drive by its name</bdi>: a run that memory or a file "
+)
 IN_SPITE = "A reviewer published it in spite of that."
 
 
@@ -35,7 +37,7 @@ def test_a_device_that_is_no_drive_is_told_beside_the_verdict(client, memory):
     assert TOLD in text
     assert IN_SPITE in text
     assert text.index('class="verdict"') < text.index(TOLD) < text.index('class="figs"')
-    assert "Measured on no drive" not in client.get(f"/runs/{memory(is_virtual_device=None).public_id}/").text
+    assert "measured on drives" not in client.get(f"/runs/{memory(is_virtual_device=None).public_id}/").text
 
 
 def test_a_run_that_nobody_published_says_nothing_of_a_reviewer(staff_client, memory):
@@ -49,16 +51,18 @@ def test_of_a_withheld_log_no_device_is_named(client, memory):
     Evidence.objects.filter(pk=run.reading.evidence.pk).update(sequestered=True)
     text = client.get(f"/runs/{run.public_id}/").text
     assert "/dev/zram1" not in text
-    assert "<b>Measured on no drive.</b> A run on memory" in text
+    assert (
+        "<b>Not measured on drives alone.</b> A run that memory or a file took part in says nothing of a drive" in text
+    )
 
 
 def test_what_the_side_file_tells_is_not_told_twice(staff_client, memory):
     text = staff_client.get(f"/runs/{memory(is_virtual=True).public_id}/").text
     assert "Virtual device: never certifies." in text
-    assert "Measured on no drive" not in text
+    assert "measured on drives" not in text
 
 
-REMARK = "<b>measured on no drive</b>: it says nothing of a drive, and never certifies."
+REMARK = "<b>not measured on drives alone</b>: it says nothing of a drive, and never certifies."
 PASSES = SLOW_DISK_VERDICT | {"outcome": "pass", "headline": "passes", "shares": [], "violations": [], "reasons": []}
 
 
@@ -130,7 +134,10 @@ def test_a_badge_speaks_by_the_runs_on_drives_alone(client, memory, make_log_run
 def test_a_comparison_says_which_of_its_runs_are_on_no_drive(client, memory, make_log_run):
     runs = make_log_run(), memory()
     text = client.get("/compare/?" + "&".join(f"run={run.public_id}" for run in runs)).text
-    assert "<b>Measured on no drive: B.</b> A run on memory or on a file says nothing of a drive" in text
+    assert (
+        "<b>Not measured on drives alone: B.</b> A run that memory or a file took part in says nothing of a drive"
+        in text
+    )
 
 
 def test_the_files_of_a_comparison_say_which_of_its_runs_are_on_no_drive(client, memory, make_log_run):
