@@ -170,7 +170,7 @@ def _evidence_context(run: Run, query: str) -> dict[str, Any]:
 
 
 def _mirror_context(run: Run) -> dict[str, Any]:
-    """Return which register judged a run that came with a dump; nothing of one that was judged here."""
+    """Return from which register a run came with a dump; nothing of one whose log came here."""
     if not is_mirrored(run):
         return {}
     mirror = origin()
