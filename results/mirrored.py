@@ -42,6 +42,8 @@ def no_log_sentence(run: Run) -> str:
     """Say why a run has no log here."""
     if not is_mirrored(run):
         return f"Run {run.public_id} has no log: it is known from a publication only."
-    address = origin().run_address(run)
+    came = origin()
+    dump = f"a dump of {came.address}" if came.address else "a dump"
+    address = came.run_address(run)
     there = f" Ask there: {address}" if address else ""
-    return f"The log of run {run.public_id} is not here: another register judged it, and its dump holds no logs.{there}"
+    return f"The log of run {run.public_id} is not here: it came with {dump}, which holds no logs.{there}"

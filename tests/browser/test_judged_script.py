@@ -4,7 +4,6 @@ import pytest
 from django.conf import settings
 
 from tests.webapp.register.held_cases import CASES, OWN_PCT, PROFILE_PCT
-from webapp.register.tables import ON_NO_DRIVE
 
 pytestmark = pytest.mark.browser
 
@@ -82,5 +81,5 @@ def test_what_was_measured_on_no_drive_is_not_named_as_the_fastest(script):
         columns[code]["values"] = [None] * len(columns[code]["words"])
     file = {"columns": columns, "product": [], "remarks": {}}
     assert "stored log: Exemplar EX1 at 900 tps." in script.evaluate(HEADLINE, file)
-    file["remarks"] = {"0": [[ON_NO_DRIVE.word, ON_NO_DRIVE.text, ""]]}
+    columns["is_on_no_drive"] = column_of(["yes", ""])
     assert "stored log: Exemplar EX2 at 100 tps." in script.evaluate(HEADLINE, file)

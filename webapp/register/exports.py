@@ -79,7 +79,7 @@ FIELDS: dict[str, Callable[[Run], Value]] = {
     "notes": lambda run: run.notes,
     "mark_reason": lambda run: getattr(run, "mark_reason", "") or None,
     "superseded_by": lambda run: run.superseded_by.public_id if run.superseded_by else None,
-    "on_no_drive": lambda run: run.is_on_no_drive,
+    "is_on_no_drive": lambda run: run.is_on_no_drive,
     "annotations": lambda run: " | ".join(annotation.text for annotation in run.annotations.all()),
 }
 

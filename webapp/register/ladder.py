@@ -7,6 +7,7 @@ from decimal import Decimal
 from results.models import Run, Statistic, Verdict
 from results.rules.limits import Limit
 from webapp.register.columns import share_code, share_column, share_of
+from webapp.register.no_drives import NOT_ON_DRIVES
 from webapp.register.run_page import OUTCOME_WORDS
 from webapp.register.tables import STATISTIC_TITLES, Cell, share_cell
 from webapp.templatetags import units
@@ -22,6 +23,7 @@ class Rung:
     speed: str
     shares: list[Cell | None]
     outcome: str
+    mark: str
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,7 @@ def _rung(run: Run, limits: tuple[Limit, ...]) -> Rung:
         speed=units.decimal(run.tps),
         shares=[_share(run, limit) for limit in limits],
         outcome=OUTCOME_WORDS[Verdict.Outcome(verdicts[0].outcome)] if verdicts else "as published",
+        mark=NOT_ON_DRIVES if run.is_on_no_drive else "",
     )
 
 

@@ -15,7 +15,7 @@ RUNGS_MIN = 2  # with a load: one point is no curve
 
 def chart_of(ladder: Ladder, limits: Sequence[Limit]) -> dict[str, Any] | None:
     """Return the panels of a ladder, a line for each number of devices; None where it has no two loads to join."""
-    placed = [rung for rung in ladder.rungs if rung.run.nx_load is not None]
+    placed = [rung for rung in ladder.rungs if rung.run.nx_load is not None and not rung.run.is_on_no_drive]
     if len(placed) < RUNGS_MIN:
         return None
     return {"id": f"ladder-{ladder.code}", "panels": [_panel(placed, limit) for limit in limits]}

@@ -7,6 +7,9 @@ from results.seconds import is_withheld
 from results.withheld_beside import findings_told, is_beside_withheld
 from webapp.templatetags import units
 
+# Of a run, wherever it stands: true also where three drives ran beside one device that is none.
+NOT_ON_DRIVES = "not measured on drives alone"
+SAYS_NOTHING = "a run that memory or a file took part in says nothing of a drive"
 VIRTUAL_RULE = "device-virtual"  # of docs/findings.md; it names the devices, each with what it is in brackets
 NAMED_AT_MOST = 8  # devices in one sentence
 

@@ -9,6 +9,7 @@ from results.models import Product, Run, Share, Statistic, Visibility
 from results.rules.limits import is_count_within, is_share_within
 from webapp.register.columns import Column, drive_order, notes_of, product_of, share_of
 from webapp.register.marks import NearnessMark, TierMark, nearness_mark, run_tier_mark
+from webapp.register.no_drives import NOT_ON_DRIVES
 from webapp.register.parameters import FASTEST_FIRST, Question, Sort
 from webapp.templatetags import units
 
@@ -75,9 +76,6 @@ class Remark:
     word: str
     text: str
     successor: str = ""
-
-
-ON_NO_DRIVE = Remark("measured on no drive", "it says nothing of a drive, and never certifies.")
 
 
 @dataclass(frozen=True)
@@ -197,7 +195,9 @@ def build_row(run: Run, places: dict[Column, int], limits: dict[int, Decimal]) -
 
 def remarks_of(run: Run) -> list[Remark]:
     """Return what must be read beside a run's figures; the run was fetched for a table."""
-    of_no_drive = [ON_NO_DRIVE] if run.is_on_no_drive else []
+    of_no_drive = (
+        [Remark(NOT_ON_DRIVES, "it says nothing of a drive, and never certifies.")] if run.is_on_no_drive else []
+    )
     always = of_no_drive + [Remark("annotation", annotation.text) for annotation in run.annotations.all()]
     reason: str = getattr(run, "mark_reason", "")
     if run.visibility == Visibility.WITHDRAWN:

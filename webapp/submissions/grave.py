@@ -7,21 +7,20 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from results.models import Run, Submission
 from results.seconds import is_withheld
 from results.submission_states import StatedSubmission
-from webapp.register.no_drives import no_drives_words
+from webapp.register.no_drives import SAYS_NOTHING, no_drives_words
 from webapp.submissions.sizes import size_sentences
 
-SAYS_NOTHING = "a run on memory or on a file says nothing of a drive."
 WITHHELD = "The log is withheld for legal reasons: whether its devices are the drive stated cannot be seen here."
 
 
 def marking_no_drives(submissions: QuerySet[StatedSubmission]) -> QuerySet[StatedSubmission]:
     """Return the submissions with `is_of_no_drive`, for a mark beside their state.
 
-    True where the lab, a side file or the name of a device tells of memory or a file; the name not of a withheld log.
+    True where the lab, a side file or the name of a device tells of memory or a file; of a withheld log, too: the mark
+    names no device.
     """
     runs = Run.objects.filter(submission=OuterRef("pk"))
-    by_name = runs.filter(facts__is_virtual_device=True).exclude(reading__evidence__sequestered=True)
-    told = Q(is_virtual=True) | Exists(runs.filter(is_virtual=True)) | Exists(by_name)
+    told = Q(is_virtual=True) | Exists(runs.filter(Q(is_virtual=True) | Q(is_on_no_drive=True)))
     return submissions.annotate(is_of_no_drive=told)
 
 
@@ -35,4 +34,4 @@ def grave_sentences(submission: Submission, runs: Iterable[Run]) -> list[str]:
     if any(is_withheld(run) for run in every):
         return [WITHHELD]
     words = no_drives_words(every)
-    return ([f"{words}: {SAYS_NOTHING}"] if words else []) + size_sentences(submission, every)
+    return ([f"{words}: {SAYS_NOTHING}."] if words else []) + size_sentences(submission, every)

@@ -46,7 +46,7 @@ export function headline(shelf, isNarrowed, asked, judged, limits) {
   const {visibility, statistic} = shelf.columns;
   const rows = asked.filter(row => visibility.word(row) === 'public').sort((a, b) => a - b);
   const published = rows.filter(row => statistic.word(row) === 'steady-as-published').length;
-  const isOnDrive = row => !(shelf.remarks[row] ?? []).some(([word]) => word === 'measured on no drive');
+  const isOnDrive = row => shelf.columns.is_on_no_drive?.word(row) !== 'yes'; // a file of before has no such column
   const passing = rows.filter(row => (judged.isOwn ? judged.passes(row) : judged.passesProfile(row)) && isOnDrive(row));
   return [
     ...(isNarrowed ? ['Asked for:'] : []),

@@ -1,4 +1,4 @@
-"""A run that came with another register's dump: judged there, and its log is not here."""
+"""A run that came with another register's dump: its log is not here, and may not be there either."""
 
 import pytest
 
@@ -25,12 +25,12 @@ def make_mirrored_run(make_log_run):
     return make
 
 
-def test_its_page_has_the_verdict_and_says_which_register_judged_it(client, make_mirrored_run):
+def test_its_page_has_the_verdict_and_says_which_register_it_came_from(client, make_mirrored_run):
     run = make_mirrored_run()
     note_origin(ELSEWHERE, "2026-11-22T01:00:00+00:00")
     text = client.get(f"/runs/{run.public_id}/").text
     assert '<span class="fail">Fails</span>: slice 2' in text
-    assert f"This run came with the dump of 2026-11-22 of <bdi>{ELSEWHERE}</bdi>, which holds no logs" in text
+    assert f"This run came with the dump of 2026-11-22 of <bdi>{ELSEWHERE}</bdi>, which holds no logs. <a" in text
     assert f'<a href="{ELSEWHERE}/runs/{run.public_id}/">The run there</a>' in text
     assert "<dt>Log</dt><dd>not in this register</dd>" in text
     assert not any(
@@ -60,18 +60,19 @@ def test_what_is_asked_of_its_log_names_where_the_log_is(client, make_mirrored_r
     note_origin(ELSEWHERE, "")
     answer = client.get(f"/{part.format(run.public_id)}")
     assert answer.status_code == 404
-    assert f"Ask there: {ELSEWHERE}/runs/{run.public_id}/" in answer.text
+    told = f"it came with a dump of {ELSEWHERE}, which holds no logs. Ask there: {ELSEWHERE}/runs/{run.public_id}/"
+    assert told in answer.text
 
 
 def test_a_run_of_ycsb_says_so_too(client, make_mirrored_run):
     run = make_mirrored_run(workload="ycsb", tps=None)
     YcsbRun.objects.create(run=run, validity="valid")
     text = client.get(f"/runs/{run.public_id}/").text
-    assert "<b>Judged by another register.</b> This run came with a dump, which holds no logs" in text
+    assert "<b>From another register.</b> This run came with a dump, which holds no logs" in text
     assert "As published" not in text
 
 
 def test_a_published_result_and_a_log_of_this_register_do_not(client, make_log_run, make_published_run):
     note_origin(ELSEWHERE, "")
     for run in (make_log_run(), make_published_run()):
-        assert "Judged by another register" not in client.get(f"/runs/{run.public_id}/").text
+        assert "From another register" not in client.get(f"/runs/{run.public_id}/").text

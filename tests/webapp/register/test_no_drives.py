@@ -4,13 +4,17 @@ import pytest
 
 from results.models import Evidence, Finding, Visibility
 from tests.webapp.register.conftest import SLOW_DISK_FACTS, SLOW_DISK_VERDICT
+from tests.webapp.register.pages import read_rows
+from webapp.register.compare import choice
 from webapp.register.profile import current_limits
 from webapp.register.sizing.offers import candidates
 
 pytestmark = pytest.mark.django_db
 
 SENTENCE = "by their names devices are no drives: /dev/zram1 (compressed memory)"
-TOLD = "<b>Measured on no drive.</b> <bdi>/dev/zram1 is no drive by its name</bdi>: a run on memory or on a file says "
+TOLD = (
+    "<b>Not measured on drives alone.</b> <bdi>/dev/zram1 is no drive by its name</bdi>: a run that memory or a file "
+)
 IN_SPITE = "A reviewer published it in spite of that."
 
 
@@ -33,7 +37,7 @@ def test_a_device_that_is_no_drive_is_told_beside_the_verdict(client, memory):
     assert TOLD in text
     assert IN_SPITE in text
     assert text.index('class="verdict"') < text.index(TOLD) < text.index('class="figs"')
-    assert "Measured on no drive" not in client.get(f"/runs/{memory(is_virtual_device=None).public_id}/").text
+    assert "measured on drives" not in client.get(f"/runs/{memory(is_virtual_device=None).public_id}/").text
 
 
 def test_a_run_that_nobody_published_says_nothing_of_a_reviewer(staff_client, memory):
@@ -47,16 +51,18 @@ def test_of_a_withheld_log_no_device_is_named(client, memory):
     Evidence.objects.filter(pk=run.reading.evidence.pk).update(sequestered=True)
     text = client.get(f"/runs/{run.public_id}/").text
     assert "/dev/zram1" not in text
-    assert "<b>Measured on no drive.</b> A run on memory" in text
+    assert (
+        "<b>Not measured on drives alone.</b> A run that memory or a file took part in says nothing of a drive" in text
+    )
 
 
 def test_what_the_side_file_tells_is_not_told_twice(staff_client, memory):
     text = staff_client.get(f"/runs/{memory(is_virtual=True).public_id}/").text
     assert "Virtual device: never certifies." in text
-    assert "Measured on no drive" not in text
+    assert "measured on drives" not in text
 
 
-REMARK = "<b>measured on no drive</b>: it says nothing of a drive, and never certifies."
+REMARK = "<b>not measured on drives alone</b>: it says nothing of a drive, and never certifies."
 PASSES = SLOW_DISK_VERDICT | {"outcome": "pass", "headline": "passes", "shares": [], "violations": [], "reasons": []}
 
 
@@ -82,19 +88,115 @@ def test_the_home_page_names_it_as_the_fastest_of_no_category(client, memory, ma
     assert f"/drive/{slower.product.slug}/" in client.get("/").text
 
 
+NO_NUMBERS = "No instance type has results with several numbers of devices."
+
+
+@pytest.fixture
+def two_sizes(make_product):
+    """Two capacities of one model."""
+    return [make_product(model="EX", capacity_gb=size) for size in (1600, 3200)]
+
+
+def test_a_search_finds_it_and_tells_no_speed_of_it(client, memory, make_product):
+    product = make_product(model="EX9", capacity_gb=1600)
+    memory(product=product, document=PASSES, tps=900)
+    [(_, _, speed, results, _)] = read_rows(client.get("/search/?q=ex9"))
+    assert (speed, results) == ("none", "1")
+
+
+def test_no_capacity_of_a_model_is_told_by_it(client, memory, make_log_run, two_sizes):
+    small, large = two_sizes
+    make_log_run(product=small, document=PASSES, device_count=1)
+    memory(product=large, document=PASSES, device_count=1)
+    assert "One model, several capacities" not in client.get("/drives/nvme-flash/").text
+    make_log_run(product=large, document=PASSES, device_count=1)
+    assert "One model, several capacities" in client.get("/drives/nvme-flash/").text
+
+
+def test_no_number_of_devices_of_an_instance_is_told_by_it(client, memory, make_log_run, make_product):
+    product = make_product(category="cloud", vendor="AWS", model="i9", capacity_gb=None)
+    stated = {"product": product, "document": PASSES, "device_gb": 900}
+    make_log_run(tps=100, device_count=1, **stated)
+    memory(tps=900, device_count=2, **stated)
+    assert NO_NUMBERS in client.get("/drives/cloud/").text
+    make_log_run(tps=200, device_count=2, **stated)
+    assert NO_NUMBERS not in client.get("/drives/cloud/").text
+
+
+def test_a_badge_speaks_by_the_runs_on_drives_alone(client, memory, make_log_run):
+    fast = memory(document=PASSES, tps=900)
+    badge = f"/drive/{fast.product.slug}/badge.svg"
+    assert "Drivecert: not measured on drives alone, no certificate<" in client.get(badge).text
+    make_log_run(product=fast.product, document=PASSES, tps=100)
+    assert "Drivecert: passes at 100 tps, no certificate<" in client.get(badge).text
+
+
 def test_a_comparison_says_which_of_its_runs_are_on_no_drive(client, memory, make_log_run):
     runs = make_log_run(), memory()
     text = client.get("/compare/?" + "&".join(f"run={run.public_id}" for run in runs)).text
-    assert "<b>Measured on no drive: B.</b> A run on memory or on a file says nothing of a drive" in text
+    assert (
+        "<b>Not measured on drives alone: B.</b> A run that memory or a file took part in says nothing of a drive"
+        in text
+    )
 
 
-def test_the_fleet_check_says_how_many_of_the_results_are_on_no_drive(client, memory, make_product, make_log_run):
+def test_the_files_of_a_comparison_say_which_of_its_runs_are_on_no_drive(client, memory, make_log_run):
+    runs = make_log_run(), memory()
+    address = "/compare/?" + "&".join(f"run={run.public_id}" for run in runs)
+    told = client.get(f"{address}&format=json").json()
+    assert [run["is_on_no_drive"] for run in told["runs"]] == [None, True]
+    assert "run,is_on_no_drive,,yes,,yes" in client.get(f"{address}&format=csv").text
+
+
+def test_a_comparison_of_drives_takes_it_only_where_no_other_run_stands(
+    client, memory, make_log_run, two_sizes, monkeypatch
+):
+    monkeypatch.setattr(choice, "CANDIDATES_MAX", 1)
+    small, large = two_sizes
+    on_memory = memory(product=small, document=PASSES, tps=900)
+    other = make_log_run(product=large, document=PASSES, tps=900)
+
+    def compared():
+        told = client.get(f"/compare/?drive={small.slug}&drive={large.slug}&format=json").json()
+        return [run["run"] for run in told["runs"]]
+
+    assert compared() == [on_memory.public_id, other.public_id]
+    unlike = make_log_run(product=small, tps=100, statistic="overall")
+    assert compared() == [unlike.public_id, other.public_id]
+    alike = make_log_run(product=small, tps=200)
+    assert compared() == [alike.public_id, other.public_id]
+
+
+def test_a_rung_of_the_ladder_says_so(client, memory, make_log_run):
+    run = memory()
+    mark = ' <span class="sub">not measured on drives alone</span></th>'
+    assert f"{run.public_id}</a>{mark}" in client.get(f"/drive/{run.product.slug}/").text
+    assert mark not in client.get(f"/drive/{make_log_run().product.slug}/").text
+
+
+def test_no_line_of_the_ladder_joins_it(client, memory, make_log_run):
+    product = memory(nx_load=1).product
+    make_log_run(product=product, nx_load=2)
+    assert "data-ladder" not in client.get(f"/drive/{product.slug}/").text
+    make_log_run(product=product, nx_load=3)
+    assert "data-ladder" in client.get(f"/drive/{product.slug}/").text
+
+
+def test_the_fleet_check_counts_runs_on_drives_alone(client, memory, make_product, make_log_run):
     product = make_product(model="EX4")
+
+    def told():
+        [row] = client.post("/check/answer/", {"list": "model\nExemplar EX4", "format": "json"}).json()["rows"]
+        return row["state"], row["sentence"]
+
     memory(product=product)
+    state, sentence = told()
+    assert state == "unknown"
+    assert sentence.startswith("1 result, not measured on drives alone: a run that memory or a file took part in says")
     make_log_run(product=product)
-    told = client.post("/check/answer/", {"list": "model\nExemplar EX4", "format": "json"}).json()
-    [row] = told["rows"]
-    assert row["sentence"].startswith("2 results, some with logs; no certificate. Measured on no drive: 1.")
+    state, sentence = told()
+    assert state == "tested"
+    assert sentence.startswith("1 result, some with logs; no certificate. Not measured on drives alone: 1 more.")
 
 
 def test_no_cluster_is_sized_with_it(memory, make_log_run):
@@ -107,4 +209,4 @@ def test_files_of_its_row_say_so(client, memory, make_log_run):
     memory()
     make_log_run()
     rows = client.get("/drives/nvme-flash/?format=json").json()["rows"]
-    assert sorted(str(row["on_no_drive"]) for row in rows) == ["None", "True"]
+    assert sorted(str(row["is_on_no_drive"]) for row in rows) == ["None", "True"]

@@ -3,7 +3,7 @@ import re
 import pytest
 from django.test import Client
 
-from results.models import Event, Product, Submission
+from results.models import Event, Evidence, Product, Submission
 from results.readings import sweep
 from tests.results.builders import log_bytes, make_user, send
 from webapp.submissions.forms import ProductForm
@@ -142,6 +142,8 @@ def test_the_queue_and_the_page_mark_what_ran_on_no_drive(as_user, rita, submiss
     assert are_marked() == [False, False]
     facts = submission.runs.get().facts
     submission.runs.update(facts=facts | {"is_virtual_device": True})
+    assert are_marked() == [True, True]
+    Evidence.objects.filter(pk=submission.log_id).update(sequestered=True)
     assert are_marked() == [True, True]
     submission.runs.update(facts=facts, is_virtual=True)
     assert are_marked() == [True, True]

@@ -3,8 +3,8 @@
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import F, Prefetch, Window
-from django.db.models.functions import RowNumber
+from django.db.models import F, Prefetch, Value, Window
+from django.db.models.functions import Coalesce, RowNumber
 from django.http import Http404
 
 from results.models import Histogram, Product, Run, Verdict, YcsbOperation
@@ -78,7 +78,7 @@ def refuse_missing(names: Iterable[str], found: Container[str]) -> None:
 
 
 def _candidates(runs: RunQuerySet) -> list[Run]:
-    fastest_first = (F("tps").desc(nulls_last=True), F("pk").asc())
+    fastest_first = (Coalesce("is_on_no_drive", Value(False)).asc(), F("tps").desc(nulls_last=True), F("pk").asc())
     of_a_drive = Window(RowNumber(), partition_by=[F("product_id"), F("statistic")], order_by=fastest_first)
     fastest = runs.standing().annotate(place=of_a_drive).filter(place__lte=CANDIDATES_MAX)
     return list(runs_to_compare(Run.objects.filter(pk__in=fastest.values("pk"))).order_by(*fastest_first))
@@ -92,12 +92,18 @@ def _of_drives(names: Sequence[str], limits: Sequence[Limit]) -> Choice:
     candidates = _candidates(Run.objects.rated().filter(product__in=products.values()))
     within = set(Run.objects.filter(pk__in=[run.pk for run in candidates]).within(limits).values_list("pk", flat=True))
     ordered = sorted(candidates, key=lambda run: run.pk not in within)  # each part stays fastest first
-    by_drive = [[each for each in conditioned(ordered) if product_of(each.run).slug == name] for name in names]
+    every = conditioned(ordered)
+    by_drive = [_on_drives([each for each in every if product_of(each.run).slug == name]) for name in names]
     if not all(by_drive):
         empty = names[next(place for place, runs in enumerate(by_drive) if not runs)]
         raise Http404(f"Drive {empty} has no run that stands and could be compared.")
     others = [each for runs in by_drive for each in runs]
     return Choice(_best_set(by_drive) or [runs[0] for runs in by_drive], others)
+
+
+def _on_drives(runs: list[Conditioned]) -> list[Conditioned]:
+    """Return the runs of a drive that say something of it; those on memory or on a file where it has no other."""
+    return [each for each in runs if not each.run.is_on_no_drive] or runs
 
 
 def _best_set(by_drive: Sequence[Sequence[Conditioned]]) -> list[Conditioned] | None:

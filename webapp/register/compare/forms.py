@@ -14,6 +14,8 @@ def as_csv(told: Comparison) -> HttpResponse:
     """Return the rows of all tables as CSV."""
     header = ["part", "row", "unit", "differs", *(head.run.public_id for head in told.heads)]
     lines: list[list[Value]] = [["name", "name", "", False, *(head.name for head in told.heads)]]
+    on_no_drive = [head.run.is_on_no_drive for head in told.heads]
+    lines.append(["run", "is_on_no_drive", "", len(set(on_no_drive)) > 1, *on_no_drive])
     for part, rows in (("drive", told.drives), ("figure", told.figures)):
         lines += [[part, row.code, row.unit, row.differs, *(value.text for value in row.values)] for row in rows]
     lines += [["condition", row.name, "", row.differs, *row.values] for row in told.conditions]
@@ -29,7 +31,12 @@ def as_json(told: Comparison) -> JsonResponse:
             "is_weak": told.is_weak,
             "conditions_count": told.silence.conditions,
             "runs": [
-                {"run": head.run.public_id, "name": head.name, "not_stated_count": number}
+                {
+                    "run": head.run.public_id,
+                    "name": head.name,
+                    "is_on_no_drive": head.run.is_on_no_drive,
+                    "not_stated_count": number,
+                }
                 for head, number in zip(told.heads, told.silence.by_run, strict=True)
             ],
             "differing": [_condition(row) for row in told.differing],

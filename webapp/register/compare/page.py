@@ -6,6 +6,7 @@ from string import ascii_uppercase
 
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.text import capfirst
 
 from results.ingest import YCSB
 from results.models import Category, Run
@@ -17,6 +18,7 @@ from webapp.register.compare.comparable import Condition, Silence, condition_row
 from webapp.register.compare.curves import Chart, charts_of
 from webapp.register.compare.figures import Line, lines_of_drives, lines_of_runs, told_by_any
 from webapp.register.held import held
+from webapp.register.no_drives import NOT_ON_DRIVES, SAYS_NOTHING
 from webapp.register.run_limits import as_limits
 from webapp.register.sentences import run_name
 from webapp.register.your_limits import YourLimits, changes_sentence
@@ -106,9 +108,14 @@ class Comparison:
 
     @property
     def no_drives_sentence(self) -> str:
-        """Which columns were measured on no drive; nothing where all were, as far as their logs tell."""
+        """Which columns were not measured on drives alone; nothing where all were, as far as their logs tell."""
         letters = [head.letter for head in self.heads if head.run.is_on_no_drive]
-        return f"Measured on no drive: {_listed(letters)}." if letters else ""
+        return f"{capfirst(NOT_ON_DRIVES)}: {_listed(letters)}." if letters else ""
+
+    @property
+    def no_drives_caution(self) -> str:
+        """How such a run is to be read."""
+        return f"{capfirst(SAYS_NOTHING)}, and never certifies."
 
     @property
     def silence_by_run(self) -> str:

@@ -10,7 +10,7 @@ from results.models import Category
 from webapp.register.drives.capacities import ModelCapacities, capacities_of
 from webapp.register.drives.cloud import CloudView, cloud_view
 from webapp.register.drives.coded import Rows, rows_of
-from webapp.register.drives.judged import standing
+from webapp.register.drives.judged import on_drives, standing
 from webapp.register.drives.page import DrivesPage
 
 
@@ -36,15 +36,15 @@ def beside(page: DrivesPage) -> Beside:
 
 def _read(page: DrivesPage) -> Beside:
     current = current_rows(page)
-    stand = rows_of(current & standing(page.shelf))
-    passing = rows_of(current & standing(page.shelf) & page.judge.passes_profile)
+    stand = current & standing(page.shelf)
+    passing = rows_of(stand & page.judge.passes_profile & on_drives(page.shelf))
     spec = page.room.specs[0]
     models, count = ([], 0) if page.room.is_historical else capacities_of(page.shelf, passing)
     is_cloud = page.room.name == Category.CLOUD
     return Beside(
         models=models,
         models_count=count,
-        cloud=cloud_view(page.shelf, stand, passing) if is_cloud else None,
+        cloud=cloud_view(page.shelf, rows_of(stand), passing) if is_cloud else None,
         footnotes=spec.reading_notes if is_cloud else spec.footnotes,
     )
 

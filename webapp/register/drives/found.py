@@ -9,7 +9,7 @@ from results.models import Category
 from results.rules.limits import Limit
 from webapp.register.categories import SPECS
 from webapp.register.drives.coded import Rows, Shelf
-from webapp.register.drives.judged import Judge, ranked_tps, standing
+from webapp.register.drives.judged import Judge, on_drives, ranked_tps, standing
 from webapp.register.drives.lookup import Lookup
 from webapp.register.sentences import HOW, devices_words
 from webapp.register.your_limits import read_limits
@@ -39,7 +39,7 @@ def found_products(shelf: Shelf, asked: Lookup, profile: Iterable[Limit]) -> tup
     Results are those that stand; the fastest within the profile is told for each statistic, as they do not compare.
     """
     stand = standing(shelf)
-    passing = stand & Judge(shelf, read_limits({}, profile)).passes_profile
+    passing = stand & on_drives(shelf) & Judge(shelf, read_limits({}, profile)).passes_profile
     rows_of: dict[str, list[int]] = {}
     for row in range(shelf.count):
         if asked.holds(shelf, row):

@@ -9,10 +9,9 @@ from collections.abc import Iterable
 from results.models import Statistic
 from webapp.register.drives.beside import current_rows
 from webapp.register.drives.coded import Rows, Shelf, rows_of
-from webapp.register.drives.judged import Judge, name_of, ranked_tps, standing
+from webapp.register.drives.judged import Judge, name_of, on_drives, ranked_tps, standing
 from webapp.register.drives.page import DrivesPage
 from webapp.register.sentences import HOW, devices_words, results_words
-from webapp.register.tables import ON_NO_DRIVE
 from webapp.register.your_limits import YourLimits
 from webapp.templatetags import units
 
@@ -34,7 +33,7 @@ def headline(shelf: Shelf, rows: Rows, judge: Judge, limits: YourLimits) -> str:
     """Say of these rows how many results they are, the fastest within the limits, and how many are over one."""
     published = (rows & shelf.columns["statistic"].of(Statistic.STEADY_AS_PUBLISHED)).bit_count()
     within = f"Fastest within {'your' if limits.is_own else 'the'} limits"
-    fastest = (f"{within} {said}" for said in _fastest(shelf, rows & judge.passes & ~_on_no_drive(shelf)))
+    fastest = (f"{within} {said}" for said in _fastest(shelf, rows & judge.passes & on_drives(shelf)))
     over = over_words((rows & judge.over).bit_count(), rows.bit_count(), limits) if rows else []
     return " ".join([results_words(published, rows.bit_count() - published), *fastest, *over])
 
@@ -54,11 +53,6 @@ def _fastest(shelf: Shelf, rows: Rows) -> Iterable[str]:
         row = next((each for each in _fastest_first(shelf, kind) if rows >> each & 1), None)
         if row is not None and tps.value(row):
             yield f"{how}: {name_of(shelf, row)} at {tps.word(row)} tps{_together(shelf, row)}."
-
-
-def _on_no_drive(shelf: Shelf) -> Rows:
-    """Return the rows that show nothing of a drive, by the remark below them."""
-    return sum(1 << row for row, said in shelf.remarks.items() if any(word == ON_NO_DRIVE.word for word, *_ in said))
 
 
 def _fastest_first(shelf: Shelf, statistic: str) -> list[int]:

@@ -53,6 +53,11 @@ def standing(shelf: Shelf) -> Rows:
     return visibility.having([word == Visibility.PUBLIC for word in visibility.words] + [False])
 
 
+def on_drives(shelf: Shelf) -> Rows:
+    """Return the rows but those on devices that are no drives by their names, which show nothing of a drive."""
+    return (1 << shelf.count) - 1 & ~shelf.columns["is_on_no_drive"].of("yes")
+
+
 def limits_sentence(shelf: Shelf, rows: Rows, judge: Judge, limits: YourLimits) -> str:
     """Say how many of these rows pass under the limits, and what changed by them."""
     stand = rows & standing(shelf)

@@ -95,6 +95,7 @@ OWN = {
     "statistic": Coding(lambda run: run.statistic),
     "outcome": Coding(_outcome),
     "decided_by_limits": Coding(_decided_by_limits),
+    "is_on_no_drive": Coding(lambda run: _yes_no(run.is_on_no_drive)),
     "vendor": Coding(
         lambda run: product_of(run).vendor.casefold(), lambda run: product_of(run).vendor, option=slugify
     ),

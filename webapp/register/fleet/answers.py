@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from django.urls import reverse
+from django.utils.text import capfirst
 
 from results.models import Certificate, Product
 from results.rules.words import counted
@@ -14,6 +15,7 @@ from webapp.register.fleet.figured import publications_of
 from webapp.register.fleet.matching import Match, Matcher, matched_sentence, unknown_sentence
 from webapp.register.fleet.register_index import Listed, RegisterIndex
 from webapp.register.fleet.sizes import named_size_gb
+from webapp.register.no_drives import NOT_ON_DRIVES, SAYS_NOTHING
 from webapp.register.sentences import product_name
 from webapp.register.ycsb.publications import publication_of
 from webapp.templatetags import units
@@ -48,7 +50,7 @@ MEANINGS = {
     State.PUBLISHED: "only figures of a publication stand for it, without a log: no certificate",
     State.WITHDRAWN: "what stood for it was withdrawn",
     State.UNKNOWN: "not recognised: the register knows no product by this name or part number, or none of this "
-    "capacity; that says nothing of the drive",
+    "capacity; or no run of it was on drives alone; that says nothing of the drive",
 }
 
 
@@ -145,17 +147,15 @@ def _state(drive: ListedDrive, found: Sequence[Listed]) -> tuple[State, str]:
     if withdrawn:
         return State.WITHDRAWN, f"Certificate {withdrawn[0].public_id} was withdrawn."
     runs = sum(each.standing_runs for each in found)
+    aside = sum(each.runs_on_no_drive for each in found)
+    if not runs and aside:
+        return State.UNKNOWN, f"{counted(aside, 'result')}, {NOT_ON_DRIVES}: {SAYS_NOTHING}."
     if not runs:
         return State.WITHDRAWN, "Its results were withdrawn."
+    more = f" {capfirst(NOT_ON_DRIVES)}: {aside} more." if aside else ""
     if all(each.is_only_published for each in found if each.standing_runs):
-        return State.PUBLISHED, f"{counted(runs, 'result')} as published, without a log; never certified here."
-    return State.TESTED, f"{counted(runs, 'result')}, some with logs; no certificate.{_on_no_drive(found)}"
-
-
-def _on_no_drive(found: Sequence[Listed]) -> str:
-    """Say how many of the results were measured on memory or on a file, which says nothing of a drive."""
-    count = sum(each.runs_on_no_drive for each in found)
-    return f" Measured on no drive: {count}." if count else ""
+        return State.PUBLISHED, f"{counted(runs, 'result')} as published, without a log; never certified here.{more}"
+    return State.TESTED, f"{counted(runs, 'result')}, some with logs; no certificate.{more}"
 
 
 def _certified(drive: ListedDrive, standing: Sequence[Certificate]) -> tuple[State, str]:

@@ -18,7 +18,10 @@ SHORTEST_NAME = 3  # a model of two letters is found in anything
 
 @dataclass
 class Listed:
-    """One product with its certificates and the kinds of its runs that stand: neither withdrawn nor superseded."""
+    """One product with its certificates and the kinds of its runs that stand: neither withdrawn nor superseded.
+
+    `runs_on_no_drive` stand too, say nothing of the product, and are in no other number.
+    """
 
     product: Product
     certificates: list[Certificate] = field(default_factory=list)
@@ -186,7 +189,9 @@ def register_index() -> RegisterIndex:
     runs = Run.objects.standing().rated().values_list("product_id", "tier", "is_on_no_drive")  # none of a database
     for product_id, tier, is_on_no_drive in runs:
         if each := listed.get(product_id or 0):
+            if is_on_no_drive:
+                each.runs_on_no_drive += 1
+                continue
             each.standing_runs += 1
-            each.runs_on_no_drive += bool(is_on_no_drive)
             each.tiers.add(tier)
     return RegisterIndex(listed.values(), figured_drives())

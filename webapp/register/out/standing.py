@@ -8,6 +8,7 @@ from django.db.models import Case, F, OuterRef, Subquery, When
 from results.models import Certificate, Event, Product, Run, Statistic, Tier, Verdict, Visibility
 from results.querysets import RunQuerySet
 from webapp.register.marks import TIERS_RISING, run_tier_mark
+from webapp.register.no_drives import NOT_ON_DRIVES
 from webapp.register.run_page import OUTCOME_WORDS
 from webapp.register.sentences import speed_words
 from webapp.templatetags import units
@@ -53,9 +54,11 @@ def _weakest_tier(certificate: Certificate) -> str:
 
 def _without_certificate(product: Product) -> Standing:
     runs = Run.objects.filter(product=product).public().rated()
-    best = _best_of(runs.standing())
+    best = _best_of(runs.standing().on_drives())
     if best is not None:
         return _of_run(best)
+    if runs.standing().exists():
+        return Standing(f"{NOT_ON_DRIVES}, {NO_CERTIFICATE}", "", "", "")
     gone = runs.filter(visibility=Visibility.WITHDRAWN).order_by("-pk").first()
     if gone is None:
         return Standing(f"{NO_CERTIFICATE}, no standing result", "", "", "")

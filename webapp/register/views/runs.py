@@ -27,7 +27,7 @@ from webapp.register.lines import has_lines
 from webapp.register.long_csv import long_csv_response
 from webapp.register.marks import run_tier_mark
 from webapp.register.minutes import minutes_of
-from webapp.register.no_drives import told_no_drives_words
+from webapp.register.no_drives import NOT_ON_DRIVES, SAYS_NOTHING, told_no_drives_words
 from webapp.register.profile import current_profile
 from webapp.register.public_page import keep_private, public_page
 from webapp.register.reproduce import reproduction_of
@@ -170,7 +170,7 @@ def _evidence_context(run: Run, query: str) -> dict[str, Any]:
 
 
 def _mirror_context(run: Run) -> dict[str, Any]:
-    """Return which register judged a run that came with a dump; nothing of one that was judged here."""
+    """Return from which register a run came with a dump; nothing of one whose log came here."""
     if not is_mirrored(run):
         return {}
     mirror = origin()
@@ -200,7 +200,8 @@ def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
             "slice_table": table,
             "times": times_view(run, verdict, limits),
             "side_file_told": side_file_view(run),
-            "on_no_drive": run.is_on_no_drive and not run.is_virtual,
+            "on_no_drive": NOT_ON_DRIVES if run.is_on_no_drive and not run.is_virtual else "",
+            "says_nothing": SAYS_NOTHING,
             "no_drives": told_no_drives_words(run),
         }
         | _told_by_the_log(run, verdict, own)
