@@ -1,14 +1,14 @@
 """Fetching what an ended dispatch left on its hosts because a person asks, long before it would be removed.
 
-Who asks does not wait for it: the turn that removes run directories (run_dirs.py) fetches first what was asked for,
-when nothing is measured on its hosts.
+Who asks does not wait for it: the turn that removes run directories (run_dirs.py) fetches what was asked for, when
+nothing is measured on its hosts.
 """
 
 import logging
 
 from django.contrib.auth.models import AbstractBaseUser
-from django.db.models import Exists, OuterRef, QuerySet
-from django.utils import timezone
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Now
 
 from results.history import tell
 from results.models import Event
@@ -21,6 +21,7 @@ from runners.stages import lab_host
 
 log = logging.getLogger(__name__)
 
+# The hosts may hold it after all, once a disk is mounted: it may be asked for again after nothing was found.
 ASKED, FOUND_NOTHING = "fetch-asked", "fetch-found-nothing"
 
 
@@ -33,7 +34,7 @@ def may_be_asked(dispatch: Dispatch) -> bool:
 
     Not where they were found to be too large: they are not fetched again before more may be kept.
     """
-    is_left = unkept_anywhere().filter(~is_too_large(), ~_is_told(ASKED), pk=dispatch.pk).exists()
+    is_left = unkept_anywhere().filter(~is_too_large(), ~_is_pending(), pk=dispatch.pk).exists()
     return is_left and not any(retired_words(host) for host in _hosts(dispatch))
 
 
@@ -43,18 +44,28 @@ def ask(dispatch: Dispatch, actor: AbstractBaseUser) -> None:
         raise FetchRefusedError(f"nothing of {dispatch} waits on a host in service; look at its page again")
     tell(actor, ASKED, ("dispatch", dispatch.public_id))
     over_ssh = Host.objects.filter(pk=dispatch.device.host_id, kind=Host.Kind.SSH)
-    over_ssh.update(next_check_at=timezone.now())
+    over_ssh.update(next_check_at=Now())
 
 
-def what_was_told(dispatch: Dispatch, kind: str) -> Event | None:
-    """Return the event that somebody asked (ASKED), or that the hosts held nothing then (FOUND_NOTHING)."""
-    return Event.objects.filter(kind=kind, subject_type="dispatch", subject_id=dispatch.public_id).last()
+def told_last(dispatch: Dispatch) -> Event | None:
+    """Return the later event: that somebody asked (ASKED), or that the hosts held nothing then (FOUND_NOTHING)."""
+    told = Event.objects.filter(kind__in=[ASKED, FOUND_NOTHING], subject_type="dispatch", subject_id=dispatch.public_id)
+    return told.order_by("pk").last()
+
+
+def is_pending(dispatch: Dispatch) -> bool:
+    """Tell whether it is to be fetched yet."""
+    return asked_for(dispatch.device.host).filter(pk=dispatch.pk).exists()
 
 
 def asked_for(host: Host) -> QuerySet[Dispatch]:
-    """Return the dispatches on the drives of a host of which what they left was asked for and is not fetched yet."""
-    asked = unkept_anywhere().filter(_is_told(ASKED), ~_is_told(FOUND_NOTHING), ~is_too_large(), device__host=host)
-    return asked.select_related("device__host", "load_host", "organisation", "ordered_by")
+    """Return the dispatches on the drives of a host of which what they left was asked for and is not fetched yet.
+
+    None of a retired host: nothing is asked of it, and a given up one never answers.
+    """
+    asked = unkept_anywhere().filter(_is_pending(), ~is_too_large(), device__host=host)
+    serving = asked.filter(Q(load_host=None) | Q(load_host__retired_at=None), device__host__retired_at=None)
+    return serving.select_related("device__host", "load_host", "organisation", "ordered_by")
 
 
 def fetch(dispatch: Dispatch, connect_host: Connect) -> None:
@@ -63,7 +74,7 @@ def fetch(dispatch: Dispatch, connect_host: Connect) -> None:
     Raises HostError where a host gives no answer or no file, and StoreError or OSError where it cannot be kept.
     """
     with stepping(dispatch.pk) as held:
-        if held is None or not asked_for(held.device.host).filter(pk=held.pk).exists():
+        if held is None or not is_pending(held):
             return
         if not is_gone(held, connect_host):
             host = lab_host(held, connect_host)
@@ -75,8 +86,10 @@ def fetch(dispatch: Dispatch, connect_host: Connect) -> None:
             tell(None, FOUND_NOTHING, ("dispatch", held.public_id))
 
 
-def _is_told(kind: str) -> Exists:
-    return Exists(Event.objects.filter(kind=kind, subject_type="dispatch", subject_id=OuterRef("public_id")))
+def _is_pending() -> Exists:
+    about = Event.objects.filter(subject_type="dispatch")
+    outdone = about.filter(kind=FOUND_NOTHING, subject_id=OuterRef("subject_id"), pk__gt=OuterRef("pk"))
+    return Exists(about.filter(~Exists(outdone), kind=ASKED, subject_id=OuterRef("public_id")))
 
 
 def _hosts(dispatch: Dispatch) -> list[Host]:

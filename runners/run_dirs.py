@@ -33,10 +33,13 @@ LOADED = Q(state__in=[State.CLAIMED, State.PREPARING, State.RUNNING])
 
 
 def remove_old(host: Host, connect_host: Connect = connect) -> None:
-    """Remove what is old enough from a host that answers, as much as one turn takes; what was asked for comes first."""
+    """Remove what is old enough from a host that answers, as much as one turn takes, and fetch one that was asked for.
+
+    That comes last: whatever speaks against it, another host that is silent, say, must not stand before the others.
+    """
     _note_gone(host, connect_host)
     asked = [(fetch, dispatch) for dispatch in _unloaded(asked_for(host).order_by("?"))[:1]]
-    for act, dispatch in [*asked, *((_remove_alone, dispatch) for dispatch in _of_one_turn(host))]:
+    for act, dispatch in [*((_remove_alone, dispatch) for dispatch in _of_one_turn(host)), *asked]:
         try:
             act(dispatch, connect_host)
         except StoreError as error:

@@ -4,7 +4,9 @@ import pytest
 from django.utils import timezone
 
 from results.models import Event, Evidence, Submission
-from runners.fetch_asked import ASKED, FOUND_NOTHING, FetchRefusedError, ask, may_be_asked, what_was_told
+from runners import run_dirs
+from runners.errors import HostSilentError
+from runners.fetch_asked import ASKED, FOUND_NOTHING, FetchRefusedError, ask, is_pending, may_be_asked, told_last
 from runners.left_behind import what_was_kept
 from runners.locks import DISPATCH
 from runners.models import Device, Dispatch, Host
@@ -15,7 +17,7 @@ from tests.results.builders import other_session
 from tests.runners.fake_host import REAL_LOG
 from tests.runners.lab import see
 from tests.runners.ssh_host import ssh_host
-from tests.runners.test_run_dirs import left_of
+from tests.runners.test_run_dirs import KEPT_S, age, left_of
 
 pytestmark = pytest.mark.django_db
 
@@ -42,11 +44,11 @@ def fetched(dispatch, connect):
 def test_what_a_cancelled_run_left_is_kept_in_the_next_turn_and_is_no_submission(cancelled, connect, staff):
     assert not fetched(cancelled, connect)
     ask(cancelled, staff)
-    assert what_was_told(cancelled, ASKED).actor == staff
+    assert told_last(cancelled).actor == staff
     assert fetched(cancelled, connect)
     assert left_of(cancelled)[f"{cancelled}/log"] == REAL_LOG
     assert not Submission.objects.exists()
-    assert what_was_told(cancelled, FOUND_NOTHING) is None
+    assert told_last(cancelled).kind == ASKED
 
 
 def test_it_is_asked_for_once(asked, connect, staff):
@@ -91,20 +93,56 @@ def test_what_is_too_large_is_fetched_as_soon_as_more_may_be_kept(asked, connect
 def test_a_silent_host_is_asked_again_and_one_that_has_nothing_is_said_to_and_left_as_it_is(asked, connect, fake):
     fake.is_silent = True
     assert not fetched(asked, connect)
-    assert what_was_told(asked, FOUND_NOTHING) is None
+    assert told_last(asked).kind == ASKED
     fake.is_silent = False
     fake.lose(asked.public_id)
     assert not fetched(asked, connect)
-    assert what_was_told(asked, FOUND_NOTHING) is not None
+    assert told_last(asked).kind == FOUND_NOTHING
     assert asked.public_id not in fake.files
     remove_old(asked.device.host, connect)
     assert Event.objects.filter(kind=FOUND_NOTHING).count() == 1
     assert not Evidence.objects.exists()
 
 
-def test_a_retired_host_is_not_asked(cancelled):
+def test_what_was_not_found_may_be_asked_for_again(asked, connect, fake, staff):
+    files = fake.files[asked.public_id]
+    fake.lose(asked.public_id)
+    assert not fetched(asked, connect)
+    assert not is_pending(asked)
+    fake.files[asked.public_id] = files
+    assert not fetched(asked, connect)
+    ask(asked, staff)
+    assert is_pending(asked)
+
+
+def test_one_that_a_silent_host_keeps_back_keeps_no_other_from_being_removed(
+    asked, new_dispatch, connect, fake, settings, monkeypatch
+):
+    old = new_dispatch()
+    see(old, connect)
+    fake.write_log(old.public_id)
+    fake.end(old.public_id, 0)
+    assert see(old, connect) == State.DONE
+    settings.RUN_DIR_RETENTION_S = KEPT_S
+    age(old)
+
+    def silent(dispatch, connect_host):
+        raise HostSilentError(f"{dispatch}: its second host does not answer")
+
+    monkeypatch.setattr(run_dirs, "fetch", silent)
+    remove_old(asked.device.host, connect)
+    old.refresh_from_db()
+    assert old.run_dirs_removed_at is not None
+
+
+def test_a_retired_host_is_not_asked(cancelled, staff):
     Host.objects.update(retired_at=cancelled.ended_at)
     assert not may_be_asked(Dispatch.objects.get())
+    Host.objects.update(retired_at=None)
+    ask(Dispatch.objects.get(), staff)
+    assert is_pending(Dispatch.objects.get())
+    Host.objects.update(retired_at=cancelled.ended_at)
+    assert not is_pending(Dispatch.objects.get())
 
 
 def test_a_host_over_ssh_is_checked_at_once_for_its_turn_comes_after_that(cancelled, staff):

@@ -10,8 +10,9 @@ from results.rules.loads import READS_PER_S
 from runners.campaigns.outcome import Purpose
 from runners.campaigns.words import named
 from runners.drive_states import begun_at
-from runners.fetch_asked import ASKED, FOUND_NOTHING, may_be_asked, what_was_told
+from runners.fetch_asked import ASKED, is_pending, may_be_asked, told_last
 from runners.gaps import seconds_of
+from runners.health import why_no_work
 from runners.left_behind import what_was_kept, what_was_too_large
 from runners.models import Dispatch, Host
 from runners.orders import DECLARED, may_be_retried
@@ -27,6 +28,7 @@ from webapp.lab.forms import OrderForm
 from webapp.lab.found import found_by
 from webapp.lab.renewal import version_of
 from webapp.lab.ycsb_form import YcsbForm
+from webapp.templatetags.units import moment
 
 # What a state means, for whoever waits.
 MEANINGS = {
@@ -63,7 +65,7 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
     state = State(dispatch.state)
     is_orphaned = state is State.LOST and dispatch.ended_at is None
     is_ending = is_orphaned and dispatch.cancel_requested_at is not None
-    too_large = what_was_too_large(dispatch)
+    too_large, is_fetching = what_was_too_large(dispatch), state in FINAL and is_pending(dispatch)
     ((_, found, is_fail),) = found_by([dispatch])
     return {
         "version": version_of_dispatch(dispatch),
@@ -78,7 +80,7 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
         "meaning": _meaning(dispatch, state),
         "is_final": state in FINAL,
         "shows_progress": state not in FINAL or dispatch.last_label_s > 0,
-        "is_settled": state in FINAL and not is_ending and not _is_being_read(dispatch),
+        "is_settled": state in FINAL and not is_ending and not is_fetching and not _is_being_read(dispatch),
         "is_bad_end": state in BAD_ENDS,
         "is_orphaned": is_orphaned,
         "is_ending": is_ending,
@@ -91,8 +93,7 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
         "gaps_s": seconds_of(dispatch.gaps_ms),
         "kept": what_was_kept(dispatch),
         "may_fetch": may_be_asked(dispatch),
-        "fetch_asked": what_was_told(dispatch, ASKED),
-        "nothing_found": what_was_told(dispatch, FOUND_NOTHING),
+        "fetch": _fetch_words(dispatch),
         "too_large": too_large,
         "run_dirs": _run_dirs(dispatch) if too_large else [],
         "steps": list(dispatch.steps.all()),
@@ -100,6 +101,21 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
         "states": list(dispatch.drive_states.select_related("dispatch")),
         "runs": list(_runs(dispatch)),
     }
+
+
+def _fetch_words(dispatch: Dispatch) -> str:
+    """Say of what a person asked to be fetched what it waits for, or that there was nothing; empty once it is kept."""
+    told = told_last(dispatch) if dispatch.state in FINAL else None
+    if told is None or what_was_kept(dispatch) is not None:
+        return ""
+    if told.kind != ASKED:
+        return f"Its host held no file of it on {moment(told.at)}."
+    if not is_pending(dispatch):
+        return ""
+    asked = f"{told.actor} asked on {moment(told.at)} that what it left be fetched."
+    if unfit := why_no_work(dispatch.device.host):
+        return f"{asked} It waits for {dispatch.device.host}, which is not asked for files now: {unfit}."
+    return f"{asked} It is, once nothing is measured on its host."
 
 
 def _run_dirs(dispatch: Dispatch) -> list[tuple[Host, str]]:
@@ -147,7 +163,7 @@ def version_of_dispatch(dispatch: Dispatch) -> str:
     )
     retry = getattr(dispatch, "retry", None)
     below = [_is_being_read(dispatch), [run.public_id for run in _runs(dispatch)], retry and retry.public_id]
-    below += [silent_for_s(dispatch), dispatch.steps.count()]
+    below += [silent_for_s(dispatch), dispatch.steps.count(), _fetch_words(dispatch)]
     return version_of([[getattr(dispatch, name) for name in shown], dispatch.submission_id, dispatch.pid, below])
 
 

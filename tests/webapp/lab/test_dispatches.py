@@ -13,11 +13,13 @@ from results.models import Profile
 from runners import orders
 from runners.handing_in import facts_of
 from runners.looks import look
-from runners.models import Dispatch
+from runners.models import Device, Dispatch
 from runners.run_dirs import remove_old
 from runners.states import FINAL, State
 from tests.results.builders import recorded_reading
+from tests.runners.ssh_host import ssh_host
 from webapp.lab.forms import ROWS_PER_SLICE, SLICES_MAX, OrderForm
+from webapp.lab.live import version_of_dispatch
 
 pytestmark = pytest.mark.django_db
 
@@ -403,4 +405,20 @@ def test_a_host_that_held_nothing_of_what_was_asked_for_is_told(lab_client, runn
     fake.lose(running.public_id)
     lab_client.post(f"/lab/dispatches/{running.public_id}/fetch/")
     remove_old(running.device.host, connect)
-    assert "Its host held no file of it on" in page(lab_client, running).text
+    told = page(lab_client, running).text
+    assert "Its host held no file of it on" in told
+    assert f'action="/lab/dispatches/{running.public_id}/fetch/"' in told
+
+
+def test_a_fetch_that_a_host_s_state_keeps_back_says_so_and_the_page_is_renewed(lab_client, running, connect, staff):
+    orders.cancel(running, staff)
+    look(running.pk, connect)
+    assert 'data-settled="yes"' in page(lab_client, running).text
+    before = version_of_dispatch(Dispatch.objects.get())
+    lab_client.post(f"/lab/dispatches/{running.public_id}/fetch/")
+    host = ssh_host(objections=["it has 3 MiB free"], checked_at=timezone.now())
+    Device.objects.update(host=host)
+    told = page(lab_client, running).text
+    assert "It waits for lab-1, which is not asked for files now: it has 3 MiB free." in told
+    assert 'data-settled="no"' in told
+    assert version_of_dispatch(Dispatch.objects.get()) != before
