@@ -52,8 +52,8 @@ class ProductDetailSerializer(ProductSerializer):
 
     @extend_schema_field(LadderSerializer(many=True))
     def get_ladders(self, product: Product) -> list[dict[str, Any]]:
-        """Return a ladder for each threshold that a limit or a run has."""
-        runs = Run.objects.standing().filter(product=product, workload="act-storage")
+        """Return a ladder for each threshold that a limit or a run has, of the runs that say something of the drive."""
+        runs = Run.objects.standing().on_drives().filter(product=product, workload="act-storage")
         told = [_ladder_run(run) for run in runs.prefetch_related("shares", "verdicts")]
         return [dict(row) for row in LadderSerializer(ladders(told, current_limits()), many=True).data]
 

@@ -323,11 +323,11 @@ def test_the_number_of_queries_is_one_whatever_the_fleet_and_the_register(
 ):
     for _ in range(3):
         make_published_run(product=make_product())
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         ask(client, ("EX1", "", ""))
     for _ in range(20):
         make_published_run(product=make_product())
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         ask(client, *[(f"EX{number}", "", "3200") for number in range(500)])
 
 

@@ -145,7 +145,7 @@ def test_the_files_of_a_comparison_say_which_of_its_runs_are_on_no_drive(client,
     address = "/compare/?" + "&".join(f"run={run.public_id}" for run in runs)
     told = client.get(f"{address}&format=json").json()
     assert [run["is_on_no_drive"] for run in told["runs"]] == [None, True]
-    assert "run,is_on_no_drive,,yes,,yes" in client.get(f"{address}&format=csv").text
+    assert "run,is_on_no_drive,,no,,yes" in client.get(f"{address}&format=csv").text
 
 
 def test_a_comparison_of_drives_takes_it_only_where_no_other_run_stands(
@@ -197,6 +197,22 @@ def test_the_fleet_check_counts_runs_on_drives_alone(client, memory, make_produc
     state, sentence = told()
     assert state == "tested"
     assert sentence.startswith("1 result, some with logs; no certificate. Not measured on drives alone: 1 more.")
+
+
+def test_one_hides_no_withdrawal_of_a_run_on_drives(client, memory, make_product, make_log_run):
+    product = make_product(model="EX4")
+    memory(product=product, document=PASSES)
+    make_log_run(product=product, visibility="withdrawn")
+    assert "Drivecert: result withdrawn<" in client.get(f"/drive/{product.slug}/badge.svg").text
+    [row] = client.post("/check/answer/", {"list": "model\nExemplar EX4", "format": "json"}).json()["rows"]
+    assert row["state"] == "withdrawn"
+
+
+def test_the_ladders_of_the_api_leave_it_out(client, memory, make_log_run):
+    run = make_log_run(nx_load=2)
+    memory(product=run.product, nx_load=3)
+    ladders = client.get(f"/api/v1/products/{run.product.slug}/").json()["ladders"]
+    assert {rung["run"] for ladder in ladders for rung in ladder["measured"]} == {run.public_id}
 
 
 def test_no_cluster_is_sized_with_it(memory, make_log_run):

@@ -15,7 +15,7 @@ def as_csv(told: Comparison) -> HttpResponse:
     header = ["part", "row", "unit", "differs", *(head.run.public_id for head in told.heads)]
     lines: list[list[Value]] = [["name", "name", "", False, *(head.name for head in told.heads)]]
     on_no_drive = [head.run.is_on_no_drive for head in told.heads]
-    lines.append(["run", "is_on_no_drive", "", len(set(on_no_drive)) > 1, *on_no_drive])
+    lines.append(["run", "is_on_no_drive", "", len(set(on_no_drive) - {None}) > 1, *on_no_drive])
     for part, rows in (("drive", told.drives), ("figure", told.figures)):
         lines += [[part, row.code, row.unit, row.differs, *(value.text for value in row.values)] for row in rows]
     lines += [["condition", row.name, "", row.differs, *row.values] for row in told.conditions]

@@ -148,7 +148,7 @@ def _state(drive: ListedDrive, found: Sequence[Listed]) -> tuple[State, str]:
         return State.WITHDRAWN, f"Certificate {withdrawn[0].public_id} was withdrawn."
     runs = sum(each.standing_runs for each in found)
     aside = sum(each.runs_on_no_drive for each in found)
-    if not runs and aside:
+    if not runs and aside and not any(each.has_withdrawn for each in found):
         return State.UNKNOWN, f"{counted(aside, 'result')}, {NOT_ON_DRIVES}: {SAYS_NOTHING}."
     if not runs:
         return State.WITHDRAWN, "Its results were withdrawn."

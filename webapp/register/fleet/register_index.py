@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from results.models import Certificate, Product, Run, Tier
+from results.models import Certificate, Product, Run, Tier, Visibility
 from webapp.register.drives import search
 from webapp.register.drives.near_words import NearWords
 from webapp.register.fleet.figured import Figured, figured_drives
@@ -20,7 +20,8 @@ SHORTEST_NAME = 3  # a model of two letters is found in anything
 class Listed:
     """One product with its certificates and the kinds of its runs that stand: neither withdrawn nor superseded.
 
-    `runs_on_no_drive` stand too, say nothing of the product, and are in no other number.
+    `runs_on_no_drive` stand too, say nothing of the product, and are in no other number. `has_withdrawn`: of its runs
+    on drives one was withdrawn.
     """
 
     product: Product
@@ -28,6 +29,7 @@ class Listed:
     tiers: set[str] = field(default_factory=set)
     standing_runs: int = 0
     runs_on_no_drive: int = 0
+    has_withdrawn: bool = False
 
     @property
     def is_only_published(self) -> bool:
@@ -181,7 +183,7 @@ def _nearest(found: list[Listed], capacity_gb: float | None) -> list[Listed]:
 
 
 def register_index() -> RegisterIndex:
-    """Return the index, in four queries whatever the number of products."""
+    """Return the index, in five queries whatever the number of products."""
     listed = {product.pk: Listed(product) for product in Product.objects.public().order_by("pk")}
     for certificate in Certificate.objects.order_by("-nx_load", "pk").defer("document"):
         if certificate.product_id in listed:
@@ -194,4 +196,8 @@ def register_index() -> RegisterIndex:
                 continue
             each.standing_runs += 1
             each.tiers.add(tier)
+    withdrawn = Run.objects.public().rated().on_drives().filter(visibility=Visibility.WITHDRAWN)
+    for product_id in withdrawn.values_list("product_id", flat=True).distinct():
+        if each := listed.get(product_id or 0):
+            each.has_withdrawn = True
     return RegisterIndex(listed.values(), figured_drives())

@@ -57,9 +57,9 @@ def _without_certificate(product: Product) -> Standing:
     best = _best_of(runs.standing().on_drives())
     if best is not None:
         return _of_run(best)
-    if runs.standing().exists():
+    gone = runs.on_drives().filter(visibility=Visibility.WITHDRAWN).order_by("-pk").first()
+    if gone is None and runs.standing().exists():
         return Standing(f"{NOT_ON_DRIVES}, {NO_CERTIFICATE}", "", "", "")
-    gone = runs.filter(visibility=Visibility.WITHDRAWN).order_by("-pk").first()
     if gone is None:
         return Standing(f"{NO_CERTIFICATE}, no standing result", "", "", "")
     told = Event.objects.filter(subject_type="run", subject_id=gone.public_id, kind="run-withdrawn").last()
