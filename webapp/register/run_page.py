@@ -250,7 +250,7 @@ def _duration(run: Run) -> str:
 def _stop(facts: dict[str, Any], *, is_kept_back: bool) -> str:
     stop = facts.get("stop") or {}
     if is_kept_back:  # how it ended is a finding, its last words are the log
-        return str(stop.get("kind", ""))
+        return ""
     line = f" (line {units.count(stop['line'])})" if stop.get("line") else ""
     return f"{stop.get('kind', '')}{': ' if stop.get('text') else ''}{stop.get('text') or ''}{line}"
 
