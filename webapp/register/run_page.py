@@ -211,7 +211,7 @@ def setup_pairs(run: Run) -> list[Pair]:
         ("Tool", f"{run.tool} {run.tool_version}".strip()),
         ("Generator", facts.get("generator", "")),
         ("Histogram unit", facts.get("unit", "")),
-        ("Stopped", _stop(facts, is_kept_back=is_withheld(run))),
+        ("Stopped", "" if is_withheld(run) else _stop(facts)),  # it is a finding, and its last words are the log
         ("I/O errors", units.count(facts.get("io_errors_count"))),
     ]
     return [pair for pair in pairs if pair[1]]
@@ -247,10 +247,8 @@ def _duration(run: Run) -> str:
     return lasted if asked_s == run.duration_s else f"{lasted} of {units.duration(asked_s)} asked"
 
 
-def _stop(facts: dict[str, Any], *, is_kept_back: bool) -> str:
+def _stop(facts: dict[str, Any]) -> str:
     stop = facts.get("stop") or {}
-    if is_kept_back:  # how it ended is a finding, its last words are the log
-        return ""
     line = f" (line {units.count(stop['line'])})" if stop.get("line") else ""
     return f"{stop.get('kind', '')}{': ' if stop.get('text') else ''}{stop.get('text') or ''}{line}"
 

@@ -26,7 +26,7 @@ def run(make_log_run):
 
 
 def test_a_run_shows_what_its_log_says_until_it_is_withheld(client, run):
-    words = ("/dev/loop4", "/dev/zram1", "service-threads", "1536 ... 1536", LAST_WORDS)
+    words = ("/dev/loop4", "/dev/zram1", "service-threads", "1536 ... 1536", "Stopped</dt>", LAST_WORDS)
     shown = client.get(f"/runs/{run.public_id}/").text
     withheld = client.get(f"/runs/{withhold(run).public_id}/").text
     for word in words:
