@@ -8,7 +8,7 @@ from django.db import DatabaseError, transaction
 
 from results.models import Profile
 
-COMPILED_IN = settings.BASE_DIR / "runners/drivetest/crates/log/profiles"
+COMPILED_IN = settings.BASE_DIR / "runners/drivetest/crates/logs/profiles"
 
 
 @pytest.mark.django_db

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use drivetest_log::act::run::Run;
-use drivetest_log::judge::profile::Profile;
-use drivetest_log::judge::verdict::Outcome;
-use drivetest_log::ycsb::run::{self as ycsb_run, Outcome as Validity};
+use drivetest_logs::act::run::Run;
+use drivetest_logs::judge::profile::Profile;
+use drivetest_logs::judge::verdict::Outcome;
+use drivetest_logs::ycsb::run::{self as ycsb_run, Outcome as Validity};
 
 use super::log_file::{
     EXIT_UNREADABLE, EXIT_USAGE, HowToRead, LogFile, Logs, answer, profile, refuse_profile,

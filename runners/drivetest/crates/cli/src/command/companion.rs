@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use drivetest_log::reader::{LogReader, Part, Role};
-use drivetest_log::unreadable::{COMPANION_ARCHIVE, FILE_UNREADABLE, ReadError};
+use drivetest_logs::read_error::{COMPANION_ARCHIVE, FILE_UNREADABLE, ReadError};
+use drivetest_logs::reader::{LogReader, Part, Role};
 
 use super::archive::{self, Member, role_of};
 use super::content::{Content, End};

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
-use drivetest_log::unreadable::{CONTENT_TOO_LARGE, ReadError, WINDOW_TOO_LARGE};
+use drivetest_logs::read_error::{CONTENT_TOO_LARGE, ReadError, WINDOW_TOO_LARGE};
 
 /// Content may be so many times as large as what was received, once it is larger than [`DENSE_BYTES`]. Logs of ACT
 /// compress up to 60 times, and no stream of gzip does more than 1032 times.

@@ -5,11 +5,11 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use drivetest_log::act::listeners::Wanted;
-use drivetest_log::finding::Finding;
-use drivetest_log::judge;
-use drivetest_log::judge::profile::{Profile, ProfileError};
-use drivetest_log::reader::{Options, SLICE_S_DEFAULT};
+use drivetest_logs::act::slices::sinks::Wanted;
+use drivetest_logs::finding::Finding;
+use drivetest_logs::judge;
+use drivetest_logs::judge::profile::{Profile, ProfileError};
+use drivetest_logs::reader::{Options, SLICE_S_DEFAULT};
 
 pub use super::log_read::{How, Input, LogFile};
 

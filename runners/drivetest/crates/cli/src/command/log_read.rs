@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use drivetest_log::act::listeners::Wanted;
-use drivetest_log::finding::{Finding, rule};
-use drivetest_log::reader::{LogReader, Options, Reading};
-use drivetest_log::unreadable::{
+use drivetest_logs::act::slices::sinks::Wanted;
+use drivetest_logs::finding::{Finding, rule};
+use drivetest_logs::read_error::{
     ARCHIVE_IN_A_PIPE, COMPANION_ARCHIVE, COMPRESSION_UNREADABLE, FILE_UNREADABLE, ReadError,
 };
+use drivetest_logs::reader::{LogReader, Options, Reading};
 use serde::Serialize;
 
 use super::archive::{self, Archive, Kind, Member};

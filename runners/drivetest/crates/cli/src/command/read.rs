@@ -5,17 +5,17 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use drivetest_log::act::histogram::{Tally, Unit};
-use drivetest_log::act::listeners::Wanted;
-use drivetest_log::act::meaning::judged;
-use drivetest_log::act::run::Run;
-use drivetest_log::act::stop::StopKind;
-use drivetest_log::counted::counted;
-use drivetest_log::finding::{Finding, rule};
-use drivetest_log::judge::profile::Profile;
-use drivetest_log::judge::share::Share;
-use drivetest_log::series::Asked;
-use drivetest_log::unreadable::ReadError;
+use drivetest_logs::act::blocks::histogram::{Tally, Unit};
+use drivetest_logs::act::run::Run;
+use drivetest_logs::act::semantics::judged;
+use drivetest_logs::act::slices::sinks::Wanted;
+use drivetest_logs::act::stop::StopKind;
+use drivetest_logs::finding::{Finding, rule};
+use drivetest_logs::judge::profile::Profile;
+use drivetest_logs::judge::share::Share;
+use drivetest_logs::plural::counted;
+use drivetest_logs::read_error::ReadError;
+use drivetest_logs::series::Asked;
 use serde::Serialize;
 
 use super::export::{Export, Format};
@@ -121,7 +121,7 @@ struct Document<'a> {
     error: &'a Option<ReadError>,
     findings: &'a [Finding],
     runs: &'a [Run],
-    ycsb_runs: &'a [drivetest_log::ycsb::run::Run],
+    ycsb_runs: &'a [drivetest_logs::ycsb::run::Run],
 }
 
 impl Args {

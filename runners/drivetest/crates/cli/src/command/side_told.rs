@@ -1,10 +1,10 @@
 //! What a side file tells, as people read it at a terminal.
 
-use drivetest_log::act::run::Run;
-use drivetest_log::act::side_file::telemetry::{Disk, Power, Span, Telemetry};
-use drivetest_log::act::side_file::told::{Drive, Operation, Over, Times, Told};
-use drivetest_log::counted::counted;
-use drivetest_log::judge::verdict::time;
+use drivetest_logs::act::run::Run;
+use drivetest_logs::act::side_file::summary::{Drive, Operation, Over, Times, Told};
+use drivetest_logs::act::side_file::telemetry::{Disk, Power, Span, Telemetry};
+use drivetest_logs::judge::verdict::time;
+use drivetest_logs::plural::counted;
 
 /// Drives and disks that are shown; a document has more of them.
 const SHOWN_MAX: usize = 16;

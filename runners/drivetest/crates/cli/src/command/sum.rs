@@ -71,7 +71,7 @@ impl Sum {
     pub fn finish(self) -> Summed {
         Summed {
             size_bytes: self.size_bytes,
-            sha256: drivetest_log::judge::profile::hex(&self.sha256.finish().finalize()),
+            sha256: drivetest_logs::judge::profile::hex(&self.sha256.finish().finalize()),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! A verdict as people read it at a terminal.
 
-use drivetest_log::act::run::Run;
-use drivetest_log::counted::counted;
-use drivetest_log::finding::{Effect, Finding};
-use drivetest_log::judge::margin::Margin;
-use drivetest_log::judge::verdict::{FoundShare, Statistic, Verdict, time};
+use drivetest_logs::act::run::Run;
+use drivetest_logs::finding::{Effect, Finding};
+use drivetest_logs::judge::margin::Margin;
+use drivetest_logs::judge::verdict::{FoundShare, Statistic, Verdict, time};
+use drivetest_logs::plural::counted;
 
 use super::log_file::place;
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use drivetest_log::counted::counted;
-use drivetest_log::ycsb::run::{Operation, Outcome, Run};
+use drivetest_logs::plural::counted;
+use drivetest_logs::ycsb::run::{Operation, Outcome, Run};
 
 use super::log_file::finding_line;
 use super::side_told;

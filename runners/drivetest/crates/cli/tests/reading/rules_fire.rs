@@ -1,14 +1,14 @@
 //! Every rule of docs/findings.md fires: a real log, an edited one or one made for it, for each id.
 //!
-//! That none fires where nothing is wrong is shown by crates/log/tests/reading/clean_logs.rs.
+//! That none fires where nothing is wrong is shown by crates/logs/tests/reading/clean_logs.rs.
 
-#[path = "../../../log/tests/reading/edited/mod.rs"]
+#[path = "../../../logs/tests/reading/edited/mod.rs"]
 mod edited;
 
 use std::collections::BTreeSet;
 
 use crate::support::{Scratch, gzip, log, logs, read, tar, tar_entry};
-use drivetest_log::finding::RULES;
+use drivetest_logs::finding::RULES;
 use edited::without_slow_reads;
 use serde_json::Value;
 

@@ -2,10 +2,10 @@
 
 use std::io::{self, Read};
 
-use drivetest_log::finding::{Finding, Findings, rule};
-use drivetest_log::reader::{LogReader, Part, Reading, Role};
-use drivetest_log::text::decode::Encoding;
-use drivetest_log::unreadable::{ARCHIVE_WITHOUT_LOG, ReadError};
+use drivetest_logs::finding::{Finding, Findings, rule};
+use drivetest_logs::read_error::{ARCHIVE_WITHOUT_LOG, ReadError};
+use drivetest_logs::reader::{LogReader, Part, Reading, Role};
+use drivetest_logs::text::decode::Encoding;
 
 use super::Archive;
 use super::member::{Member, owner};

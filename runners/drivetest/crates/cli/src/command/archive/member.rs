@@ -1,7 +1,7 @@
 //! What the files of an archive, and those given beside a log, are to the log: told by names, then by first bytes.
 
-use drivetest_log::reader::{LogReader, Options, Role};
-use drivetest_log::unreadable::{BINARY, EMPTY, NOT_AN_ACT_LOG};
+use drivetest_logs::read_error::{BINARY, EMPTY, NOT_AN_ACT_LOG};
+use drivetest_logs::reader::{LogReader, Options, Role};
 use serde::Serialize;
 
 /// A file of an archive, or one that came beside a log.

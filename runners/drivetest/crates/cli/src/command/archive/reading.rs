@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::io::{self, Read};
 
-use drivetest_log::finding::{Finding, Findings, Rule, rule};
-use drivetest_log::reader::{LogReader, Reading, Role};
-use drivetest_log::text::decode::Encoding;
-use drivetest_log::unreadable::{ARCHIVE_UNREADABLE, ReadError};
+use drivetest_logs::finding::{Finding, Findings, Rule, rule};
+use drivetest_logs::read_error::{ARCHIVE_UNREADABLE, ReadError};
+use drivetest_logs::reader::{LogReader, Reading, Role};
+use drivetest_logs::text::decode::Encoding;
 
 use super::entry::{Entry, Nature, label, oddity};
 use super::logs::Logs;

@@ -12,9 +12,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use clap::ValueEnum;
-use drivetest_log::act::listeners::Row;
-use drivetest_log::act::run::Run;
-use drivetest_log::ycsb::run as ycsb_run;
+use drivetest_logs::act::run::Run;
+use drivetest_logs::act::slices::sinks::Row;
+use drivetest_logs::ycsb::run as ycsb_run;
 
 use self::parquet::Parquet;
 use self::table::{INTERVAL_BUCKETS, INTERVALS, Pair, Rows, SLICE_BUCKETS, SLICES, Table};

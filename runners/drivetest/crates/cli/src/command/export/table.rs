@@ -2,10 +2,10 @@
 
 use std::io;
 
-use drivetest_log::act::histogram::{Tally, Unit};
-use drivetest_log::act::listeners::Row;
-use drivetest_log::act::meaning::Edges;
-use drivetest_log::act::run::Run;
+use drivetest_logs::act::blocks::histogram::{Tally, Unit};
+use drivetest_logs::act::run::Run;
+use drivetest_logs::act::semantics::Edges;
+use drivetest_logs::act::slices::sinks::Row;
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

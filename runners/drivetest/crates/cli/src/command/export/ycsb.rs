@@ -2,8 +2,8 @@
 
 use std::io;
 
-use drivetest_log::ycsb::run::{Operation, Run, Time};
-use drivetest_log::ycsb::status::{Status, StatusOperation};
+use drivetest_logs::ycsb::run::{Operation, Run, Time};
+use drivetest_logs::ycsb::status::{Status, StatusOperation};
 
 use super::table::{Cell, Kind, Rows, Table};
 

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use drivetest_log::act::family::Family;
-use drivetest_log::act::run::{Histogram, Run};
-use drivetest_log::act::stop::StopKind;
-use drivetest_log::finding::{Finding, Severity, rule};
-use drivetest_log::reader::Reading;
+use drivetest_logs::act::grammar::family::Family;
+use drivetest_logs::act::run::{Histogram, Run};
+use drivetest_logs::act::stop::StopKind;
+use drivetest_logs::finding::{Finding, Severity, rule};
+use drivetest_logs::reader::Reading;
 
 use super::EDGES_COUNT;
 use super::table::Column;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use drivetest_log::act::family::Family;
-use drivetest_log::act::header::Section;
-use drivetest_log::act::run::Run;
+use drivetest_logs::act::grammar::family::Family;
+use drivetest_logs::act::header::Section;
+use drivetest_logs::act::run::Run;
 
 use super::old_table::has_old_buckets;
 

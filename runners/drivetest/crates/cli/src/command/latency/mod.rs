@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ArgAction;
-use drivetest_log::act::family::Family;
-use drivetest_log::act::run::Run;
-use drivetest_log::reader::{Options, Reading};
+use drivetest_logs::act::grammar::family::Family;
+use drivetest_logs::act::run::Run;
+use drivetest_logs::reader::{Options, Reading};
 
 use self::heading::{heading, old_heading};
 use self::old_table::{OldTable, Sources};

@@ -2,11 +2,11 @@
 //!
 //! Source: aerospike/act e1bc5c4, latency_calc/act_latency.py and act_latency_w.py.
 
-use drivetest_log::act::histogram::Tally;
-use drivetest_log::act::meaning::Role;
-use drivetest_log::act::run::Run;
-use drivetest_log::act::slices::Slice;
-use drivetest_log::finding::rule;
+use drivetest_logs::act::blocks::histogram::Tally;
+use drivetest_logs::act::run::Run;
+use drivetest_logs::act::semantics::Role;
+use drivetest_logs::act::slices::Slice;
+use drivetest_logs::finding::rule;
 
 use super::rounding::Rounding;
 

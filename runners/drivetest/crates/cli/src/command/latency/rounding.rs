@@ -1,8 +1,8 @@
 //! How upstream's scripts round: those of Python 2 half away from zero, those of Python 3 half to even.
 
-use drivetest_log::act::family::Family;
-use drivetest_log::act::run::Run;
-use drivetest_log::judge::share::rounded;
+use drivetest_logs::act::grammar::family::Family;
+use drivetest_logs::act::run::Run;
+use drivetest_logs::judge::share::rounded;
 
 /// Decimals that show a double as it is, where it lies near a half of the last place that is printed.
 const EXACT_PLACES: usize = 40;

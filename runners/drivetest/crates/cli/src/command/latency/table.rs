@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use drivetest_log::act::histogram::{Tally, Unit};
-use drivetest_log::act::slices::Slice;
-use drivetest_log::judge::share::Share;
+use drivetest_logs::act::blocks::histogram::{Tally, Unit};
+use drivetest_logs::act::slices::Slice;
+use drivetest_logs::judge::share::Share;
 
 use super::rounding::Rounding;
 

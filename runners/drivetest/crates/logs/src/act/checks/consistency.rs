@@ -1,0 +1,104 @@
+//! Whether the figures can be of the time that they tell of: limits that no clean run passes, whatever the drive.
+
+use crate::act::blocks::histogram::{Tally, Unit};
+use crate::act::checks::{is_closed_loop, whole};
+use crate::act::run::{Histogram, Run};
+use crate::finding::{Finding, rule};
+
+/// What a nominal label may lie behind the clock, and what comes back after the last block, seconds.
+const CLOCK_SLACK_S: f64 = 60.0;
+
+/// How much longer a run may really last than its labels say.
+const CLOCK_RATIO: f64 = 1.1;
+
+/// What is told where it cannot be.
+pub fn of_run(run: &Run) -> Vec<Finding> {
+    let mut found: Vec<Finding> = longer(run).into_iter().collect();
+    found.extend(
+        run.histograms
+            .iter()
+            .filter_map(|histogram| beyond_run(run, histogram)),
+    );
+    found.extend(busy(run));
+    found
+}
+
+/// The last label is the first multiple of the interval that is not below the duration.
+///
+/// Source: aerospike/act, src/storage/act_storage.c, act_storage(): no block begins after the run's time.
+fn longer(run: &Run) -> Option<Finding> {
+    let (asked_s, interval_s) = (run.asked_duration_s?, run.report_interval_s?);
+    let last_s = asked_s.div_ceil(interval_s).checked_mul(interval_s)?;
+    let sentence = format!(
+        "the last block: expected after {last_s} sec; it is after {} sec",
+        run.reached_s
+    );
+    (run.reached_s > last_s).then(|| rule::LONGER_THAN_ASKED.at(run.last_line, sentence))
+}
+
+/// No operation lasts longer than the run.
+fn beyond_run(run: &Run, histogram: &Histogram) -> Option<Finding> {
+    let bucket = histogram.tally.counts().len().checked_sub(1)?;
+    let least_s = least_us(bucket, histogram.unit) / 1e6;
+    let count = histogram.tally.counts()[bucket];
+    let name = &histogram.name;
+    (least_s > run.reached_s as f64 * CLOCK_RATIO + CLOCK_SLACK_S).then(|| {
+        let sentence = format!(
+            "{name}: {count} operations took at least {least_s:.0} s; the run lasted {} s",
+            run.reached_s
+        );
+        rule::LATENCY_BEYOND_RUN.at(run.last_line, sentence)
+    })
+}
+
+/// A thread of a closed loop makes one request after the other: together they cannot take longer than the threads have.
+fn busy(run: &Run) -> Vec<Finding> {
+    let threads = whole(run, "service-threads").filter(|_| is_closed_loop(run));
+    let service = threads.and_then(|threads| threads.checked_add(whole(run, "cache-threads").unwrap_or(0)));
+    let groups = [
+        (&["reads", "writes"][..], service, "service threads"),
+        (
+            &["large-block-reads"][..],
+            run.device_count,
+            "threads for large-block reads",
+        ),
+        (
+            &["large-block-writes"][..],
+            run.device_count,
+            "threads for large-block writes",
+        ),
+    ];
+    let told = groups.into_iter().filter_map(|(names, threads, what)| {
+        let tallies = names.iter().filter_map(|name| run.histogram(name));
+        let taken_s: f64 = tallies.map(|found| least_total_us(&found.tally, found.unit) / 1e6).sum();
+        let threads = threads?;
+        let have_s = threads as f64 * (run.reached_s as f64 * CLOCK_RATIO + CLOCK_SLACK_S);
+        (taken_s > have_s).then(|| {
+            let sentence = format!(
+                "{}: their operations took at least {taken_s:.0} s in all; {threads} {what} had {} s each; look here",
+                names.join(" and "),
+                run.reached_s
+            );
+            rule::BUSY_BEYOND_THREADS.at(run.last_line, sentence)
+        })
+    });
+    told.collect()
+}
+
+/// Where a bucket begins, microseconds.
+fn least_us(bucket: usize, unit: Unit) -> f64 {
+    let units = bucket
+        .checked_sub(1)
+        .map_or(0.0, |power| 2_f64.powi(i32::try_from(power).unwrap_or(i32::MAX)));
+    match unit {
+        Unit::Ms => units * 1000.0,
+        Unit::Us => units,
+    }
+}
+
+fn least_total_us(tally: &Tally, unit: Unit) -> f64 {
+    let counts = tally.counts().iter().enumerate();
+    counts
+        .map(|(bucket, &count)| count as f64 * least_us(bucket, unit))
+        .sum()
+}

@@ -1,0 +1,403 @@
+//! Bucket by bucket, the histograms of single devices must hold what that of all holds.
+//!
+//! An operation is counted with one and the same time in the total and in its device, so that what holds for the sums
+//! (`device_sums`) holds for every bucket: behind the total by one operation for each thread at most, ahead by no more
+//! than the total has a dump later. That a thread stands between its two counts while a dump is made is rare (it is
+//! seen in none of 133 real histograms), and nothing keeps it there: the same bucket behind, or ahead of the next dump,
+//! in several blocks in a row is no matter of snapshots, however little it is.
+//!
+//! One block in which the total falls behind its own pace while its devices keep theirs is told where all that lacks is
+//! of one bucket, though operations came to several: what passes between two copies comes to all of them.
+
+use crate::act::blocks::block::Block;
+use crate::act::blocks::histogram::{BUCKETS_COUNT, Counts};
+
+/// Blocks in a row in which one bucket is odd: far more than chance makes of something that is rare in one.
+const ODD_IN_A_ROW: u64 = 5;
+
+/// The share of what lacks in a block that is of one bucket, where it lacks in one alone.
+const ONE_BUCKET_SHARE: f64 = 0.99;
+
+/// The share of what lacks in a block by which the total itself falls behind its pace.
+const DIP_SHARE: f64 = 0.75;
+
+/// How unlikely it must be, as the negative logarithm, that so many operations come to one bucket alone: below 1 in
+/// 10^12, as a log has some 10^6 blocks and buckets.
+const UNLIKELY: f64 = 27.6;
+
+/// What a block holds in the total and in its devices together; used again for a later block.
+#[derive(Debug, Default)]
+struct Dump {
+    line: u64,
+    label_s: u64,
+    total: Counts,
+    parts: Counts,
+    total_ops: f64,
+    parts_ops: f64,
+}
+
+/// A bucket that is not as its devices have it.
+#[derive(Clone, Copy, Debug)]
+struct Odd {
+    line: u64,
+    label_s: u64,
+    bucket: usize,
+    total: u64,
+    parts: u64,
+}
+
+/// The total and its devices, compared in every bucket.
+#[derive(Debug)]
+pub struct DeviceBuckets {
+    threads: u64,
+    behind: Streaks,
+    ahead: Streaks,
+    /// The last blocks, the newest first.
+    dumps: [Box<Dump>; 3],
+    /// How many of them hold blocks in a row, from the newest on.
+    known_count: usize,
+    grown_max: u64,
+    odd_blocks_count: u64,
+    odd_buckets: [bool; BUCKETS_COUNT],
+    first_odd: Option<Odd>,
+    first_dip: Option<Odd>,
+}
+
+impl DeviceBuckets {
+    /// At the start of a run whose programs have so many threads.
+    pub fn new(threads: u64) -> Self {
+        Self {
+            threads,
+            behind: Streaks::default(),
+            ahead: Streaks::default(),
+            dumps: Default::default(),
+            known_count: 0,
+            grown_max: 0,
+            odd_blocks_count: 0,
+            odd_buckets: [false; BUCKETS_COUNT],
+            first_odd: None,
+            first_dip: None,
+        }
+    }
+
+    /// Takes a block, and the ordinals of the total and of its devices; one with a histogram that cannot be used says
+    /// nothing.
+    pub fn take(&mut self, block: &Block, total: usize, parts: &[usize]) {
+        self.dumps.rotate_right(1);
+        if self.dumps[0].fill(block, total, parts).is_none() {
+            self.known_count = 0;
+            return;
+        }
+        self.known_count = (self.known_count + 1).min(self.dumps.len());
+        self.compare();
+    }
+
+    /// What was odd, in words, with its line: of `name` and so many devices.
+    pub fn report(mut self, name: &str, devices: usize) -> Option<(u64, String)> {
+        if self.known_count > 0 {
+            self.end();
+        }
+        let buckets_count = self.odd_buckets.iter().filter(|&&is_odd| is_odd).count();
+        let odd = self.first_odd.map(|odd| {
+            let sentence = format!(
+                "{}; so it is in {} blocks and {buckets_count} buckets",
+                told(&odd, name, devices),
+                self.odd_blocks_count
+            );
+            (odd.line, sentence)
+        });
+        let dip = self.first_dip.map(|odd| {
+            let sentence = format!(
+                "{}; in the blocks before and after it does not lack, and the devices keep their pace",
+                told(&odd, name, devices)
+            );
+            (odd.line, sentence)
+        });
+        odd.or(dip)
+    }
+
+    /// The last block has no later one, so the greatest interval stands for it.
+    fn end(&mut self) {
+        let last = &self.dumps[0];
+        let most = self.grown_max.saturating_add(self.threads);
+        let is_odd = |&(_, (total, parts)): &(usize, (u64, u64))| parts > total.saturating_add(most);
+        let odd: Vec<usize> = pairs(&last.total, &last.parts)
+            .enumerate()
+            .filter(is_odd)
+            .map(|(bucket, _)| bucket)
+            .collect();
+        self.odd(0, &odd);
+    }
+
+    fn compare(&mut self) {
+        let [now, before, older] = &self.dumps;
+        let behind = self
+            .behind
+            .odd_ones(self.threads, lacking(&now.total, &now.parts));
+        let mut ahead = Vec::new();
+        if self.known_count > 1 {
+            ahead = self
+                .ahead
+                .odd_ones(self.threads, lacking(&before.parts, &now.total));
+            let grown = lacking(&now.total, &before.total).sum();
+            self.grown_max = self.grown_max.max(grown);
+        } else {
+            self.grown_max = self.grown_max.max(now.total.trimmed().iter().sum());
+        }
+        if self.known_count > 2 && self.first_dip.is_none() {
+            self.first_dip = dip([older, before, now], self.threads);
+        }
+        self.odd(0, &behind);
+        self.odd(1, &ahead);
+    }
+
+    /// Counts a dump whose buckets are odd, if any is.
+    fn odd(&mut self, dump: usize, buckets: &[usize]) {
+        let dump = &self.dumps[dump];
+        let off = |bucket: usize| dump.total.at(bucket).abs_diff(dump.parts.at(bucket));
+        let Some(&most) = buckets.iter().max_by_key(|&&bucket| off(bucket)) else {
+            return;
+        };
+        self.odd_blocks_count += 1;
+        buckets.iter().for_each(|&bucket| self.odd_buckets[bucket] = true);
+        self.first_odd.get_or_insert_with(|| dump.odd_at(most));
+    }
+}
+
+/// For every bucket, how many blocks in a row it was off.
+#[derive(Debug)]
+struct Streaks {
+    blocks_counts: [u64; BUCKETS_COUNT],
+    /// 0 to [`BUCKETS_COUNT`]; from it on no bucket was off.
+    used: usize,
+}
+
+impl Default for Streaks {
+    fn default() -> Self {
+        Self {
+            blocks_counts: [0; BUCKETS_COUNT],
+            used: 0,
+        }
+    }
+}
+
+impl Streaks {
+    /// The buckets that are off by more than the threads, or off at all for some blocks in a row.
+    fn odd_ones(&mut self, threads: u64, off_by: impl Iterator<Item = u64>) -> Vec<usize> {
+        let mut odd = Vec::new();
+        let mut used = 0;
+        for (bucket, off_by) in off_by.enumerate() {
+            let blocks = &mut self.blocks_counts[bucket];
+            *blocks = if off_by > 0 { *blocks + 1 } else { 0 };
+            if off_by > threads || *blocks >= ODD_IN_A_ROW {
+                odd.push(bucket);
+            }
+            used = bucket + 1;
+        }
+        if self.used > used {
+            self.blocks_counts[used..self.used].fill(0);
+        }
+        self.used = used;
+        odd
+    }
+}
+
+impl Dump {
+    /// Takes a block's counts; None where one of its histograms cannot be used.
+    fn fill(&mut self, block: &Block, total: usize, parts: &[usize]) -> Option<()> {
+        (self.line, self.label_s) = (block.first_line, block.label_s);
+        self.total.clone_from(block.counts(total)?);
+        self.parts.clear();
+        for &part in parts {
+            self.parts.add(block.counts(part)?)?;
+        }
+        (self.total_ops, self.parts_ops) = (ops(&self.total), ops(&self.parts));
+        Some(())
+    }
+
+    fn odd_at(&self, bucket: usize) -> Odd {
+        Odd {
+            line: self.line,
+            label_s: self.label_s,
+            bucket,
+            total: self.total.at(bucket),
+            parts: self.parts.at(bucket),
+        }
+    }
+}
+
+/// Operations in all buckets: of some 10^2 devices, more than one integer may hold.
+fn ops(counts: &Counts) -> f64 {
+    counts.trimmed().iter().map(|&count| count as f64).sum()
+}
+
+/// The counts of two dumps, bucket by bucket, as far as one of them goes.
+fn pairs(one: &Counts, other: &Counts) -> impl Iterator<Item = (u64, u64)> {
+    let used = one.trimmed().len().max(other.trimmed().len());
+    (0..used).map(|bucket| (one.at(bucket), other.at(bucket)))
+}
+
+/// By how much `found` lacks of `expected`, bucket by bucket.
+fn lacking(expected: &Counts, found: &Counts) -> impl Iterator<Item = u64> {
+    pairs(expected, found).map(|(expected, found)| expected.saturating_sub(found))
+}
+
+/// The bucket of the middle of three dumps from which operations were taken.
+fn dip([older, middle, newer]: [&Dump; 3], threads: u64) -> Option<Odd> {
+    if middle.label_s - older.label_s.min(middle.label_s) != newer.label_s.saturating_sub(middle.label_s) {
+        return None;
+    }
+    let below = |ops: fn(&Dump) -> f64| (ops(older) + ops(newer)) / 2.0 - ops(middle);
+    let (of_total, of_parts) = (below(|dump| dump.total_ops), below(|dump| dump.parts_ops));
+    let lacks = of_total - of_parts;
+    if lacks <= threads as f64 || of_total < lacks * DIP_SHARE {
+        return None;
+    }
+    let bucket = only_bucket(older, middle, newer)?;
+    Some(middle.odd_at(bucket))
+}
+
+/// The one bucket of which the total lacks what its devices have, where chance does not choose it alone.
+fn only_bucket(older: &Dump, middle: &Dump, newer: &Dump) -> Option<usize> {
+    let lacks = |bucket: usize| middle.parts.at(bucket).saturating_sub(middle.total.at(bucket)) as f64;
+    let all: f64 = (0..BUCKETS_COUNT).map(lacks).sum();
+    let bucket = (0..BUCKETS_COUNT).max_by(|&one, &other| lacks(one).total_cmp(&lacks(other)))?;
+    let grown = |bucket: usize| newer.parts.at(bucket).saturating_sub(older.parts.at(bucket)) as f64;
+    let usual = grown(bucket) / (0..BUCKETS_COUNT).map(grown).sum::<f64>();
+    let share = lacks(bucket) / all;
+    (share >= ONE_BUCKET_SHARE && all * divergence(share, usual) > UNLIKELY).then_some(bucket)
+}
+
+/// How far a share lies from the usual one: of n operations, e^(-n x this) is the chance of such a share or a greater.
+///
+/// Source: Chernoff's bound; Hoeffding, Probability inequalities for sums of bounded random variables, 1963, (2.1).
+fn divergence(share: f64, usual: f64) -> f64 {
+    let part = |of: f64, among: f64| if of > 0.0 { of * (of / among).ln() } else { 0.0 };
+    match share > usual {
+        true => part(share, usual) + part(1.0 - share, 1.0 - usual),
+        false => 0.0,
+    }
+}
+
+fn told(odd: &Odd, name: &str, devices: usize) -> String {
+    let Odd {
+        label_s,
+        bucket,
+        total,
+        parts,
+        ..
+    } = odd;
+    format!(
+        "after {label_s} sec, {name}: bucket {bucket:02} holds {total} operations, that of its {devices} devices together {parts}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::act::blocks::block::Names;
+
+    /// Of one thread: the buckets 1 and 2 of the total, then those of its device.
+    fn told_of(dumps: &[[u64; 4]]) -> Option<String> {
+        let mut names = Names::default();
+        let mut block = Block::default();
+        let mut buckets = DeviceBuckets::new(1);
+        for (at, dump) in (1..).zip(dumps) {
+            block.begin(at, at);
+            for (name, ops) in ["reads", "a-reads"].into_iter().zip(dump.chunks(2)) {
+                block.tag(at, name.as_bytes(), ops[0] + ops[1], &mut names);
+                block.buckets(at, format!(" (01: {}) (02: {})", ops[0], ops[1]).as_bytes());
+            }
+            block.examine(&names);
+            buckets.take(&block, 0, &[1]);
+        }
+        buckets.report("reads", 1).map(|(_, sentence)| sentence)
+    }
+
+    /// So many operations of bucket 2 stand in bucket 1 of the total from the first block on.
+    fn moved(count: u64, blocks: u64) -> Option<String> {
+        let dumps = (1..=blocks).map(|at| [at * 90 + count, at * 10 - count, at * 90, at * 10]);
+        told_of(&dumps.collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn buckets_that_hold_the_same_are_silent() {
+        assert_eq!(moved(0, 9), None);
+    }
+
+    #[test]
+    fn an_operation_for_each_thread_may_stand_between_its_counts_and_no_more() {
+        assert_eq!(moved(1, 4), None);
+        let sentence = "after 1 sec, reads: bucket 01 holds 92 operations, that of its 1 devices together 90; so it is in 4 \
+                        blocks and 1 buckets";
+        assert_eq!(moved(2, 4).as_deref(), Some(sentence));
+    }
+
+    #[test]
+    fn nothing_keeps_a_thread_between_its_counts_for_five_blocks() {
+        assert_eq!((moved(1, 4), moved(1, 5).is_some()), (None, true));
+    }
+
+    #[test]
+    fn slow_operations_that_the_total_never_gets_are_told_from_the_devices() {
+        let dumps = |slow: u64| -> Vec<[u64; 4]> {
+            (1..=9).map(|at| [at * 100, 0, at * 100, slow.min(at)]).collect()
+        };
+        assert_eq!(told_of(&dumps(0)), None);
+        let sentence = told_of(&dumps(1)).unwrap();
+        assert!(
+            sentence.starts_with("after 5 sec, reads: bucket 02 holds 0 operations"),
+            "{sentence}"
+        );
+    }
+
+    #[test]
+    fn what_comes_between_two_copies_comes_to_all_buckets() {
+        let even = |at: u64| [at * 800, at * 200, at * 800, at * 200];
+        let late_copy = [3200, 800, 3440, 860];
+        assert_eq!(told_of(&[even(1), even(2), even(3), late_copy, even(5)]), None);
+        let paused = [2960, 740, 3200, 800];
+        assert_eq!(
+            told_of(&[even(1), even(2), even(3), paused, even(5)]),
+            None,
+            "all buckets lack"
+        );
+    }
+
+    #[test]
+    fn one_bucket_of_one_block_that_was_lowered_is_told() {
+        let even = |at: u64| [at * 800, at * 200, at * 800, at * 200];
+        let lowered = [2900, 800, 3200, 800];
+        let sentence = told_of(&[even(1), even(2), even(3), lowered, even(5)]).unwrap();
+        assert!(
+            sentence.starts_with(
+                "after 4 sec, reads: bucket 01 holds 2900 operations, that of its 1 devices together 3200"
+            ),
+            "{sentence}"
+        );
+        let ahead = [3200, 800, 3500, 800];
+        assert_eq!(
+            told_of(&[even(1), even(2), even(3), ahead, even(5)]),
+            None,
+            "the total keeps its pace: a slow copy"
+        );
+    }
+
+    #[test]
+    fn a_bucket_that_is_no_longer_used_begins_a_new_row() {
+        let mut streaks = Streaks::default();
+        let mut odd = |off_by: &[u64]| streaks.odd_ones(1, off_by.iter().copied());
+        for _ in 1..ODD_IN_A_ROW {
+            assert!(odd(&[0, 1]).is_empty());
+        }
+        assert!(odd(&[0]).is_empty(), "the block ends before the bucket");
+        assert!(odd(&[0, 1]).is_empty());
+        assert_eq!(odd(&[2, 1]), [0], "more than the threads");
+    }
+
+    #[test]
+    fn a_bucket_that_all_operations_come_to_is_not_chosen() {
+        assert_eq!(divergence(1.0, 1.0), 0.0);
+        assert!((divergence(1.0, 0.5) - 2_f64.ln()).abs() < 1e-12);
+    }
+}

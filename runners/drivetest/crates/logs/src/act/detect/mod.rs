@@ -1,0 +1,185 @@
+//! What is watched while blocks pass: the pace, the sums of devices, and counts that chance does not make.
+
+pub mod device_buckets;
+pub mod device_sums;
+pub mod duplicate_intervals;
+pub mod fabricated_counts;
+pub mod request_rates;
+pub mod stalls;
+
+use crate::act::blocks::block::{Block, Names};
+use crate::act::detect::device_sums::DeviceSums;
+use crate::act::detect::duplicate_intervals::Repeats;
+use crate::act::detect::fabricated_counts::RoundCounts;
+use crate::act::detect::request_rates::{Pacing, asked, threads};
+use crate::act::detect::stalls::{Ended, Pace};
+use crate::act::header::settings::whole;
+use crate::act::header::{Header, split_names};
+use crate::finding::{Finding, Findings};
+
+/// Histograms of all devices that the programs print, and how the names of their devices' own follow from a device's.
+///
+/// Source: aerospike/act, src/storage/act_storage.c and src/index/act_index.c.
+const WHOLES: [(&str, &str); 6] = [
+    ("reads", "-reads"),
+    ("device-reads", "-reads"),
+    ("RAW READS", "-reads"),
+    ("writes", "-writes"),
+    ("device-writes", "-writes"),
+    ("RAW WRITES", "-writes"),
+];
+
+/// One histogram of all devices.
+#[derive(Debug)]
+struct Watched {
+    ordinal: usize,
+    pace: Option<Pace>,
+    repeats: Repeats,
+    round: RoundCounts,
+}
+
+/// What is watched in a run.
+#[derive(Debug, Default)]
+pub struct Watch {
+    header: Vec<(String, String)>,
+    devices: Vec<String>,
+    names_count: usize,
+    watched: Vec<Watched>,
+    sums: Vec<DeviceSums>,
+    is_closed: bool,
+    pacing: Pacing,
+}
+
+impl Watch {
+    /// A run with a header.
+    pub fn new(header: &Header) -> Self {
+        let pairs = header.config.pairs().chain(header.derived.pairs());
+        let header_pairs: Vec<_> = pairs
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect();
+        let devices = header.config.value("device-names").unwrap_or_default();
+        let mut devices: Vec<_> = split_names(devices).map(str::to_owned).collect();
+        devices.sort_unstable();
+        devices.dedup();
+        let mut watch = Self {
+            header: header_pairs,
+            devices,
+            ..Self::default()
+        };
+        watch.pacing = Pacing::of(
+            header
+                .drivetest
+                .as_ref()
+                .map(|drivetest| drivetest.arrivals.as_str()),
+        );
+        watch.is_closed = header.drivetest.is_none() && watch.value("num-queues").is_none();
+        watch
+    }
+
+    /// Takes a block that follows.
+    pub fn take(&mut self, block: &Block, names: &Names) {
+        if names.count() != self.names_count {
+            self.meet(names);
+        }
+        for watched in &mut self.watched {
+            let (ordinal, line) = (watched.ordinal, block.first_line);
+            let (Some(counts), Some(ops)) = (block.counts(ordinal), block.ops_count(ordinal)) else {
+                continue;
+            };
+            if let Some(pace) = &mut watched.pace {
+                pace.take(line, block.label_s, ops);
+            }
+            watched.repeats.take(line, block.label_s, counts, ops);
+            watched.round.take(line, counts);
+        }
+        self.sums.iter_mut().for_each(|sums| sums.take(block));
+    }
+
+    /// Tells what was seen; `is_whole` says that the last label is a time.
+    pub fn report(self, is_whole: bool, last_line: u64, findings: &mut Findings) {
+        let ended = Ended { is_whole, last_line };
+        let watched_count = self.watched.len();
+        let paces = self.watched.iter().filter_map(|watched| watched.pace.as_ref());
+        findings.add_all(merged(paces.flat_map(|pace| pace.report(&ended))));
+        for watched in self.watched {
+            findings.add_all(watched.repeats.report(watched_count));
+            findings.add_all(watched.round.report());
+        }
+        self.sums.into_iter().for_each(|sums| sums.report(findings));
+    }
+
+    fn value(&self, key: &str) -> Option<&str> {
+        let found = self.header.iter().find(|(known, _)| known == key);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// Large blocks have one thread for each device.
+    fn closed_threads(&self, name: &str) -> Option<u64> {
+        let threads = if name.starts_with("large-block") {
+            self.value("num-devices").and_then(whole)
+        } else {
+            threads(&|key| self.value(key))
+        };
+        threads.filter(|_| self.is_closed)
+    }
+
+    /// Looks at the histograms that appeared since.
+    fn meet(&mut self, names: &Names) {
+        for ordinal in self.names_count..names.count() {
+            let name = names.name(ordinal);
+            if self.is_of_device(&name) {
+                continue;
+            }
+            let asked = asked(&name, &|key| self.value(key), self.pacing);
+            let closed = self.closed_threads(&name);
+            let pace = asked.map(|asked| Pace::new(name.clone(), asked, closed));
+            let (repeats, round) = (Repeats::new(name.clone()), RoundCounts::new(name.clone()));
+            self.watched.push(Watched {
+                ordinal,
+                pace,
+                repeats,
+                round,
+            });
+        }
+        self.names_count = names.count();
+        self.sums = self.all_sums(names);
+    }
+
+    fn is_of_device(&self, name: &str) -> bool {
+        let device = name
+            .strip_suffix("-reads")
+            .or_else(|| name.strip_suffix("-writes"));
+        device.is_some_and(|device| self.devices.iter().any(|known| known == device))
+    }
+
+    fn all_sums(&self, names: &Names) -> Vec<DeviceSums> {
+        let in_flight = threads(&|key| self.value(key));
+        let sums = WHOLES.iter().filter_map(|(whole, suffix)| {
+            // With queues `reads` waits behind `device-reads`, which is what devices add up to; writes likewise.
+            let waits = names.find(&format!("device-{whole}")).is_some();
+            let total = names.find(whole).filter(|_| !waits)?;
+            let is_part = |name: &str| {
+                self.devices
+                    .iter()
+                    .any(|device| name.strip_suffix(suffix) == Some(device))
+            };
+            let parts: Vec<usize> = (0..names.count())
+                .filter(|&at| is_part(&names.name(at)))
+                .collect();
+            (!parts.is_empty()).then(|| DeviceSums::new(names, total, parts, in_flight))
+        });
+        sums.collect()
+    }
+}
+
+/// One finding of each kind: what holds back one kind of operations holds back the others with it.
+fn merged(told: impl Iterator<Item = (Finding, String)>) -> Vec<Finding> {
+    let mut kept: Vec<Finding> = Vec::new();
+    for (finding, name) in told {
+        match kept.iter_mut().find(|known| known.id == finding.id) {
+            Some(known) => known.sentence.push_str(&format!("; likewise {name}")),
+            None => kept.push(finding),
+        }
+    }
+    kept
+}

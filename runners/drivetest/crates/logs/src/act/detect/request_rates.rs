@@ -1,0 +1,277 @@
+//! How many operations each histogram should count per second, as the header asks.
+
+use crate::act::header::settings;
+
+/// The value of a key of the header, configured or derived.
+pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<&'a str>;
+
+/// Operations that a cache thread of `act_index` makes in one go.
+///
+/// Source: aerospike/act 6.6, src/index/act_index.c, BUNDLE_SIZE.
+const CACHE_BUNDLE: f64 = 100.0;
+
+/// Standard deviations that a count drawn at random may lie from its mean: one in 10^9 lies farther.
+const DEVIATIONS: f64 = 6.0;
+
+/// What is asked of a histogram.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Asked {
+    /// Operations per second.
+    pub per_s: f64,
+    /// Operations that may fall on either side of a dump, because they come together.
+    pub burst: f64,
+    /// Reads and writes are drawn at random, so that each alone is not even.
+    pub is_drawn: bool,
+}
+
+impl Asked {
+    /// Operations due in some seconds.
+    pub fn due(self, seconds: u64) -> f64 {
+        self.per_s * seconds as f64
+    }
+
+    /// How far a count of so many may lie from what is due without anything being wrong.
+    pub fn slack(self, due: f64) -> f64 {
+        self.burst
+            + if self.is_drawn {
+                DEVIATIONS * due.sqrt()
+            } else {
+                0.0
+            }
+    }
+}
+
+/// Who makes the requests, and how they come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pacing {
+    /// A program of ACT.
+    #[default]
+    Act,
+    /// drivetest, at whole and exact rates.
+    Exact,
+    /// drivetest, at random.
+    Random,
+}
+
+impl Pacing {
+    /// As a header of drivetest tells its arrivals; None of ACT's own.
+    pub fn of(arrivals: Option<&str>) -> Self {
+        match arrivals {
+            None => Self::Act,
+            Some("poisson") => Self::Random,
+            Some(_) => Self::Exact,
+        }
+    }
+}
+
+/// What is asked of the histogram of a name; None where the header does not say, and for histograms of one device.
+///
+/// Source: aerospike/act, act.c, src/storage/cfg_storage.c and src/index/cfg_index.c (derived configuration).
+pub fn asked(name: &str, value: Lookup<'_>, pacing: Pacing) -> Option<Asked> {
+    let cache = first(value, &["cache-thread-reads-and-writes-per-sec"]);
+    let per_s = match cache {
+        Some(cache) => of_index(name, value, cache / cache_divisor(value, pacing)?),
+        None => of_storage(name, value),
+    }?;
+    Some(Asked {
+        per_s,
+        burst: burst(value, cache.is_some()),
+        is_drawn: match pacing {
+            Pacing::Act => cache.is_none() && written(value) > 0.0,
+            Pacing::Exact => false,
+            Pacing::Random => true,
+        },
+    })
+    .filter(|asked| asked.per_s > 0.0)
+}
+
+/// Requests that the program has on their way at most, None where the header does not say.
+pub fn threads(value: Lookup<'_>) -> Option<u64> {
+    let number = |key| value(key).and_then(settings::whole);
+    let queued = number("num-queues").zip(number("threads-per-queue"));
+    let service = queued.map_or_else(
+        || number("service-threads"),
+        |(queues, threads)| queues.checked_mul(threads),
+    );
+    let cache = number("cache-threads").unwrap_or(0);
+    service
+        .and_then(|service| service.checked_add(cache))
+        .filter(|&threads| threads > 0)
+}
+
+/// ACT divides the cache's load by the devices, though the header tells it for all of them (`cache-load-divided`).
+///
+/// Source: aerospike/act 5.0 to 6.6, src/index/act_index.c, run_cache_simulation(): `target_factor`.
+fn cache_divisor(value: Lookup<'_>, pacing: Pacing) -> Option<f64> {
+    match pacing {
+        Pacing::Act => first(value, &["num-devices"]).filter(|&devices| devices >= 1.0),
+        Pacing::Exact | Pacing::Random => Some(1.0),
+    }
+}
+
+fn of_index(name: &str, value: Lookup<'_>, cache: f64) -> Option<f64> {
+    let service = first(
+        value,
+        &["service-thread-reads-per-sec", "trans-thread-reads-per-sec"],
+    )?;
+    match name {
+        "reads" => Some(service + cache),
+        "trans-reads" => Some(service),
+        "writes" | "device-writes" => Some(cache),
+        _ => None,
+    }
+}
+
+fn of_storage(name: &str, value: Lookup<'_>) -> Option<f64> {
+    let keys: &[&str] = match name {
+        "reads" | "READS" => &[
+            "internal-read-reqs-per-sec",
+            "internal read requests per sec",
+            "read-reqs-per-sec",
+        ],
+        "writes" | "WRITES" => &["internal-write-reqs-per-sec", "internal write requests per sec"],
+        "large-block-reads" | "LARGE BLOCK READS" => &[
+            "large-block-reads-per-sec",
+            "large block reads per sec",
+            "large block ops per sec",
+            "large-block-ops-per-sec",
+        ],
+        "large-block-writes" | "LARGE BLOCK WRITES" => &[
+            "large-block-writes-per-sec",
+            "large block writes per sec",
+            "large block ops per sec",
+            "large-block-ops-per-sec",
+        ],
+        _ => return None,
+    };
+    first(value, keys)
+}
+
+fn written(value: Lookup<'_>) -> f64 {
+    of_storage("writes", value).unwrap_or(0.0)
+}
+
+/// Every thread issues with the others, and every device has its own thread for large blocks.
+fn burst(value: Lookup<'_>, is_index: bool) -> f64 {
+    let together = threads(value).unwrap_or(0) as f64 + first(value, &["num-devices"]).unwrap_or(0.0);
+    let cache = first(value, &["cache-threads"]).unwrap_or(8.0);
+    together + if is_index { cache * CACHE_BUNDLE } else { 0.0 }
+}
+
+fn first(value: Lookup<'_>, keys: &[&str]) -> Option<f64> {
+    let (key, text) = keys.iter().find_map(|key| Some((key, value(key)?)))?;
+    settings::decimal(key, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STORAGE: &[(&str, &str)] = &[
+        ("num-devices", "2"),
+        ("service-threads", "10"),
+        ("internal-read-reqs-per-sec", "2500"),
+        ("internal-write-reqs-per-sec", "0"),
+        ("large-block-reads-per-sec", "23.53"),
+    ];
+
+    fn of(name: &str, header: &[(&str, &'static str)]) -> Option<Asked> {
+        paced(name, header, Pacing::Act)
+    }
+
+    fn paced(name: &str, header: &[(&str, &'static str)], pacing: Pacing) -> Option<Asked> {
+        let found = |key: &str| {
+            header
+                .iter()
+                .find(|(known, _)| *known == key)
+                .map(|(_, value)| *value)
+        };
+        asked(name, &found, pacing)
+    }
+
+    #[test]
+    fn derived_rates_are_those_that_show() {
+        assert_eq!(of("reads", STORAGE).unwrap().per_s, 2500.0);
+        assert_eq!(of("large-block-reads", STORAGE).unwrap().per_s, 23.53);
+        assert_eq!(of("reads", STORAGE).unwrap().burst, 12.0);
+    }
+
+    #[test]
+    fn what_is_not_asked_has_no_rate() {
+        assert_eq!(of("writes", STORAGE), None, "none are asked");
+        assert_eq!(of("large-block-writes", STORAGE), None, "the header does not say");
+        assert_eq!(of("/dev/a-reads", STORAGE), None);
+    }
+
+    #[test]
+    fn a_rate_that_cannot_be_read_is_not_used() {
+        let asked = |rate| of("reads", &[("read-reqs-per-sec", rate)]).map(|asked| asked.per_s);
+        assert_eq!(asked("2000"), Some(2000.0));
+        assert_eq!(asked("20000000000000000000000"), None, "23 digits");
+        assert_eq!(asked("2000.5"), None, "it is told as unreadable");
+        assert_eq!(of("reads", &[("internal-read-reqs-per-sec", "1e300")]), None);
+    }
+
+    #[test]
+    fn reads_of_an_index_are_of_both_kinds_of_threads() {
+        let header = [
+            ("num-devices", "4"),
+            ("service-thread-reads-per-sec", "3000"),
+            ("cache-thread-reads-and-writes-per-sec", "2000"),
+        ];
+        assert_eq!(
+            of("reads", &header).unwrap().per_s,
+            3500.0,
+            "a quarter of the cache's"
+        );
+        assert_eq!(of("writes", &header).unwrap().per_s, 500.0);
+        assert_eq!(
+            of("reads", &header).unwrap().burst,
+            804.0,
+            "4 devices, and 8 cache threads, 100 at a time"
+        );
+    }
+
+    #[test]
+    fn drivetest_makes_what_the_header_says_of_an_index() {
+        let header = [
+            ("num-devices", "4"),
+            ("service-thread-reads-per-sec", "3000"),
+            ("cache-thread-reads-and-writes-per-sec", "2000"),
+        ];
+        for arrivals in ["even", "poisson", "lockstep"] {
+            let reads = paced("reads", &header, Pacing::of(Some(arrivals))).unwrap();
+            assert_eq!(
+                (reads.per_s, reads.is_drawn),
+                (5000.0, arrivals == "poisson"),
+                "{arrivals}"
+            );
+        }
+        assert_eq!(Pacing::of(None), Pacing::Act);
+    }
+
+    #[test]
+    fn reads_among_writes_are_drawn() {
+        let header = [
+            ("internal-read-reqs-per-sec", "2000"),
+            ("internal-write-reqs-per-sec", "1000"),
+        ];
+        let reads = of("reads", &header).unwrap();
+        assert!(reads.is_drawn);
+        assert_eq!(reads.slack(2500.0), 300.0, "six times the root of 2500");
+    }
+
+    #[test]
+    fn threads_are_those_that_take_requests() {
+        let service = |key: &str| (key == "service-threads").then_some("10");
+        assert_eq!(threads(&service), Some(10));
+        let queues = |key: &str| match key {
+            "num-queues" => Some("2"),
+            "threads-per-queue" => Some("4"),
+            "service-threads" => Some("1"),
+            _ => None,
+        };
+        assert_eq!(threads(&queues), Some(8));
+        assert_eq!(threads(&|_| None), None);
+    }
+}

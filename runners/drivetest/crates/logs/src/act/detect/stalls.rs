@@ -1,0 +1,291 @@
+//! The pace of a run: pauses, intervals off the asked rate, and the rate of the whole.
+
+use crate::act::detect::request_rates::Asked;
+use crate::finding::{Finding, rule};
+
+/// Operations due below which an interval says nothing about a pause: chance alone empties such an interval.
+const PAUSE_DUE_MIN: f64 = 100.0;
+
+/// Bursts that must be due in an interval that is to tell of a pause: the last of one may fall behind its dump.
+const PAUSE_BURSTS_MIN: f64 = 3.0;
+
+/// How far an interval may lie from the asked rate before it is told.
+const INTERVAL_TOLERANCE: f64 = 0.1;
+
+/// How far a run may lie from the asked rate before it is told.
+const RUN_TOLERANCE: f64 = 0.01;
+
+/// Intervals that have something in common.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    count: u64,
+    line: u64,
+    from_s: u64,
+    to_s: u64,
+    due: f64,
+    made: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Interval {
+    line: u64,
+    from_s: u64,
+    to_s: u64,
+    due: f64,
+    made: u64,
+}
+
+/// The pace of one histogram.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    name: String,
+    asked: Asked,
+    /// Threads of a closed loop, each with one request on its way; None where requests do not wait for threads.
+    closed_threads: Option<u64>,
+    /// The last interval, which is none where the run stopped itself within it.
+    pending: Option<Interval>,
+    last_ops: u64,
+    last_s: u64,
+    intervals_count: u64,
+    pauses: Seen,
+    slow: Seen,
+    fast: Seen,
+}
+
+/// What the run as a whole says for the report.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// The last label is a time: the run did not stop itself within an interval.
+    pub is_whole: bool,
+    /// The last line.
+    pub last_line: u64,
+}
+
+impl Seen {
+    fn add(&mut self, interval: &Interval) {
+        if self.count == 0 {
+            (self.line, self.from_s) = (interval.line, interval.from_s);
+        }
+        self.count += 1;
+        self.to_s = interval.to_s;
+        self.due += interval.due;
+        self.made += interval.made;
+    }
+}
+
+impl Pace {
+    /// A histogram of which so much is asked, by so many threads where they wait for each request.
+    pub fn new(name: String, asked: Asked, closed_threads: Option<u64>) -> Self {
+        Self {
+            name,
+            asked,
+            closed_threads,
+            pending: None,
+            last_ops: 0,
+            last_s: 0,
+            intervals_count: 0,
+            pauses: Seen::default(),
+            slow: Seen::default(),
+            fast: Seen::default(),
+        }
+    }
+
+    /// Takes the operations so far at the dump of a label; dumps that are missing lengthen the interval.
+    pub fn take(&mut self, line: u64, label_s: u64, ops: u64) {
+        self.settle();
+        self.pending = Some(Interval {
+            line,
+            from_s: self.last_s,
+            to_s: label_s,
+            due: self.asked.due(label_s.saturating_sub(self.last_s)),
+            made: ops.saturating_sub(self.last_ops),
+        });
+        (self.last_ops, self.last_s) = (ops, label_s);
+    }
+
+    /// What was seen, each with the name of the histogram.
+    pub fn report(&self, ended: &Ended) -> Vec<(Finding, String)> {
+        let mut settled = self.clone();
+        if ended.is_whole {
+            settled.settle();
+        }
+        let run_off = settled.run_off(ended.last_line).filter(|_| ended.is_whole);
+        let found = [settled.pause(), settled.intervals_off(), run_off];
+        found
+            .into_iter()
+            .flatten()
+            .map(|finding| (finding, self.name.clone()))
+            .collect()
+    }
+
+    fn settle(&mut self) {
+        let Some(interval) = self.pending.take() else {
+            return;
+        };
+        let Interval { due, made, .. } = interval;
+        let (made, slack) = (made as f64, self.asked.slack(due));
+        self.intervals_count += 1;
+        if due >= PAUSE_DUE_MIN.max(PAUSE_BURSTS_MIN * self.asked.burst) && made < due / 10.0 {
+            self.pauses.add(&interval);
+        } else if made < due * (1.0 - INTERVAL_TOLERANCE) - slack {
+            self.slow.add(&interval);
+        } else if made > due * (1.0 + INTERVAL_TOLERANCE) + slack {
+            self.fast.add(&interval);
+        }
+    }
+
+    fn pause(&self) -> Option<Finding> {
+        let seen = &self.pauses;
+        let hidden = self.closed_threads.map_or_else(String::new, |threads| {
+            format!("; at most {threads} of the late ones, one for each thread, can show as slow")
+        });
+        let sentence = format!(
+            "{}: hardly went on in {}, the first after {} s, the last before {} s: {:.0} were due then, {} came{hidden}",
+            self.name,
+            intervals(seen.count),
+            seen.from_s,
+            seen.to_s,
+            seen.due,
+            seen.made
+        );
+        (seen.count > 0).then(|| rule::STALL.at(seen.line, sentence))
+    }
+
+    fn intervals_off(&self) -> Option<Finding> {
+        let first = [&self.slow, &self.fast]
+            .into_iter()
+            .filter(|seen| seen.count > 0)
+            .min_by_key(|seen| seen.line)?;
+        let sentence = format!(
+            "{}: of {} {} made less than 90 % of what was asked and {} more than 110 %; the first begins after {} s",
+            self.name,
+            intervals(self.intervals_count),
+            self.slow.count,
+            self.fast.count,
+            first.from_s
+        );
+        Some(rule::INTERVALS_OFF_RATE.at(first.line, sentence))
+    }
+
+    fn run_off(&self, line: u64) -> Option<Finding> {
+        let (made, due) = (self.last_ops as f64, self.asked.due(self.last_s));
+        let slack = self.asked.slack(due);
+        let sentence = || {
+            format!(
+                "{}: {} in {} s, {due:.0} were asked",
+                self.name, self.last_ops, self.last_s
+            )
+        };
+        if made + slack < due * (1.0 - RUN_TOLERANCE) {
+            Some(rule::RATE_BELOW_ASKED.at(line, sentence()))
+        } else if made > due * (1.0 + RUN_TOLERANCE) + slack {
+            Some(rule::RATE_ABOVE_ASKED.at(line, sentence()))
+        } else {
+            None
+        }
+    }
+}
+
+fn intervals(count: u64) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} interval{plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENDED: Ended = Ended {
+        is_whole: true,
+        last_line: 99,
+    };
+
+    fn told(per_s: f64, burst: f64, ops: &[u64]) -> Vec<Finding> {
+        let asked = Asked {
+            per_s,
+            burst,
+            is_drawn: false,
+        };
+        let mut pace = Pace::new("reads".to_owned(), asked, Some(10));
+        (1..).zip(ops).for_each(|(at, &ops)| pace.take(at, at, ops));
+        let found = pace.report(&ENDED).into_iter();
+        found.map(|(finding, _)| finding).collect()
+    }
+
+    fn ids(per_s: f64, burst: f64, ops: &[u64]) -> Vec<&'static str> {
+        told(per_s, burst, ops).iter().map(|finding| finding.id).collect()
+    }
+
+    #[test]
+    fn an_even_pace_is_silent() {
+        assert!(ids(1000.0, 10.0, &[1000, 1991, 3009, 4000]).is_empty());
+    }
+
+    #[test]
+    fn a_pause_is_below_a_tenth_of_what_was_due() {
+        assert_eq!(ids(1000.0, 0.0, &[1000, 1099, 4000])[0], "stall");
+        assert_eq!(
+            ids(1000.0, 0.0, &[1000, 1100, 4000]),
+            ["intervals-off-rate", "rate-above-asked"]
+        );
+    }
+
+    #[test]
+    fn a_pause_tells_what_was_due_and_how_many_can_show() {
+        let found = told(2000.0, 10.0, &[2000, 2001, 2001, 8000]);
+        assert_eq!(
+            found[0].sentence,
+            "reads: hardly went on in 2 intervals, the first after 1 s, the last before 3 s: 4000 were due then, 1 came; \
+             at most 10 of the late ones, one for each thread, can show as slow"
+        );
+    }
+
+    #[test]
+    fn a_burst_behind_its_dump_is_no_pause() {
+        // 480 threads that fire once a second: the dump may come before them or after.
+        assert!(ids(480.0, 480.0, &[0, 960, 960, 1920]).is_empty());
+    }
+
+    #[test]
+    fn the_interval_in_which_a_run_stopped_itself_is_none() {
+        let asked = Asked {
+            per_s: 1000.0,
+            burst: 0.0,
+            is_drawn: false,
+        };
+        let mut pace = Pace::new("reads".to_owned(), asked, None);
+        (1..)
+            .zip([1000, 1010])
+            .for_each(|(at, ops)| pace.take(at, at, ops));
+        let stopped = Ended {
+            is_whole: false,
+            ..ENDED
+        };
+        assert!(pace.report(&stopped).is_empty());
+    }
+
+    #[test]
+    fn intervals_off_the_rate_are_counted_on_both_sides() {
+        assert!(
+            ids(1000.0, 0.0, &[900, 2000, 3100, 4000]).is_empty(),
+            "90 % and 110 %"
+        );
+        assert_eq!(ids(1000.0, 0.0, &[899, 2000, 3000, 4000]), ["intervals-off-rate"]);
+        assert_eq!(
+            ids(1000.0, 0.0, &[1000, 2101, 3090, 4000]),
+            ["intervals-off-rate"]
+        );
+    }
+
+    #[test]
+    fn a_run_is_off_its_rate_from_one_percent_on() {
+        assert!(ids(1000.0, 0.0, &[990]).is_empty());
+        assert_eq!(ids(1000.0, 0.0, &[989]), ["rate-below-asked"]);
+        assert!(ids(1000.0, 0.0, &[1010]).is_empty());
+        assert_eq!(ids(1000.0, 0.0, &[1011]), ["rate-above-asked"]);
+        assert!(
+            ids(1000.0, 10.0, &[980]).is_empty(),
+            "a burst of 10 may come behind the last dump"
+        );
+    }
+}

@@ -1,0 +1,126 @@
+//! Lines of a block exactly as the programs print them, read as fast as the memory gives them.
+//!
+//! What is otherwise in any byte is no clean line and goes the general way, which gives the same for clean ones.
+
+use crate::act::grammar::bucket_line::{self, Bucket};
+use crate::act::grammar::line;
+
+/// Buckets that the programs print in a line, at most.
+const BUCKETS_A_LINE: usize = 4;
+
+/// The longest interval line: its word, ten digits and what follows them.
+const INTERVAL_BYTES_MAX: usize = 24;
+
+/// Clean lines at the beginning of some bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Clean {
+    /// The bytes of the lines, their ends included.
+    pub bytes_count: usize,
+    /// How many lines.
+    pub lines_count: u64,
+}
+
+/// Hands the buckets of the line that a text begins with to `each`, and returns what follows the line.
+///
+/// None where the line is not clean, or `each` returns false; some of its buckets may have been handed over then.
+#[inline]
+pub fn line_of_buckets(mut text: &[u8], mut each: impl FnMut(Bucket) -> bool) -> Option<&[u8]> {
+    for _ in 0..BUCKETS_A_LINE {
+        let (cell, rest) = text.split_first_chunk()?;
+        if !each(bucket_line::parse_cell(cell)?) {
+            return None;
+        }
+        if let [b'\n', rest @ ..] = rest {
+            return Some(rest);
+        }
+        text = rest;
+    }
+    None
+}
+
+/// The total of a tag line with this name, and what follows the line; None where it is not clean or of another name.
+pub fn tag<'a>(text: &'a [u8], name: &[u8]) -> Option<(u64, &'a [u8])> {
+    let mut padding = text.strip_prefix(name)?.strip_prefix(b" ")?;
+    while let [b' ', rest @ ..] = padding {
+        padding = rest;
+    }
+    let (total, rest) = bucket_line::number(padding.strip_prefix(b"(")?)?;
+    Some((total, rest.strip_prefix(b" total)\n")?))
+}
+
+/// The seconds of an interval line, and what follows the line; None where it is not clean.
+pub fn interval<'a>(text: &'a [u8], word: &[u8]) -> Option<(u64, &'a [u8])> {
+    let end = memchr::memchr(b'\n', &text[..text.len().min(INTERVAL_BYTES_MAX)])?;
+    Some((line::interval(&text[..end], word)?, &text[end + 1..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn buckets_of(text: &str) -> Option<(Vec<Bucket>, String)> {
+        let mut found = Vec::new();
+        let rest = line_of_buckets(text.as_bytes(), |bucket| {
+            found.push(bucket);
+            true
+        })?;
+        Some((found, String::from_utf8_lossy(rest).into_owned()))
+    }
+
+    #[test]
+    fn a_line_has_one_to_four_buckets() {
+        let cell = |index: usize| format!(" ({index:02}: 0000000007)");
+        for count in 0..=5 {
+            let line = (0..count).map(cell).collect::<String>() + "\nreads";
+            let expected: Vec<Bucket> = (0..count).map(|index| (index, 7)).collect();
+            let clean = (1..=4).contains(&count);
+            assert_eq!(
+                buckets_of(&line),
+                clean.then_some((expected, "reads".to_owned())),
+                "{count}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_line_without_its_end_is_not_clean() {
+        let line = " (01: 0000006269) (02: 0000001669)\n";
+        for length in 0..line.len() {
+            assert_eq!(buckets_of(&line[..length]), None, "{length}");
+        }
+        assert!(buckets_of(line).is_some());
+    }
+
+    #[test]
+    fn noise_and_wide_counts_go_the_general_way() {
+        for line in [
+            " (01: 0000006269) x\n",
+            " (01: 00000062690)\n",
+            " (01: 0000006269)  (02: 0000001669)\n",
+            " (01: 0000006269) \n",
+        ] {
+            assert_eq!(buckets_of(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_tag_is_clean_under_its_own_name_only() {
+        let total = |text: &str, name: &str| tag(text.as_bytes(), name.as_bytes()).map(|(total, _)| total);
+        assert_eq!(total("READS              (2001 total)\n", "READS"), Some(2001));
+        assert_eq!(total("reads (8010 total)\nx", "reads"), Some(8010));
+        assert_eq!(total("reads (8010 total)", "reads"), None);
+        assert_eq!(total("reads (8010 total) \n", "reads"), None);
+        assert_eq!(total("reads(8010 total)\n", "reads"), None);
+        assert_eq!(total("reads-x (8010 total)\n", "reads"), None);
+        assert_eq!(total("reads \n(8010 total)\n", "reads"), None);
+    }
+
+    #[test]
+    fn an_interval_line_is_clean_up_to_its_bound() {
+        let label = |text: &str| interval(text.as_bytes(), b"after ").map(|(label_s, _)| label_s);
+        assert_eq!(label("after 1000000000 sec:\n"), Some(1_000_000_000));
+        assert_eq!(label("after 1000000001 sec:\n"), None);
+        assert_eq!(label("after 5 sec:"), None);
+        assert_eq!(label("After 5 sec:\n"), None);
+    }
+}

@@ -1,0 +1,278 @@
+//! What the run was asked to do, as numbers; and what a reader should know about it.
+
+use crate::act::blocks::histogram::Unit;
+use crate::act::grammar::family::{Family, Workload};
+use crate::act::header::pacing;
+use crate::act::header::{Header, Section, split_names};
+use crate::act::semantics::Edges;
+use crate::finding::{Finding, rule};
+
+/// The configuration as numbers; None where a key is absent or no number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Seconds between two dumps.
+    pub report_interval_s: Option<u64>,
+    /// How long the run should last.
+    pub duration_s: Option<u64>,
+    /// The unit of all histograms.
+    pub unit: Unit,
+    /// Reads per second asked of all devices together.
+    pub reads_per_s: Option<u64>,
+    /// Writes per second asked of all devices together.
+    pub writes_per_s: Option<u64>,
+    /// Devices named, counted twice where named twice.
+    pub device_count: Option<u64>,
+    /// The smallest object.
+    pub record_bytes: Option<u64>,
+    /// The largest object.
+    pub record_bytes_max: Option<u64>,
+    /// How far data was compressible: 100 is not.
+    pub compress_pct: Option<u64>,
+    /// Threads that make the requests.
+    pub service_threads: Option<u64>,
+}
+
+impl Settings {
+    /// Reads the numbers of a header.
+    pub fn of(header: &Header) -> Self {
+        let asked = |key| header.config.value(key).and_then(whole);
+        let record_bytes = asked("record-bytes");
+        let range_max = asked("record-bytes-range-max").filter(|&most| most > 0);
+        let microseconds = header
+            .config
+            .value("microsecond-histograms")
+            .is_some_and(|is| is.starts_with('y'));
+        Self {
+            report_interval_s: asked("report-interval-sec").filter(|&interval| interval > 0),
+            duration_s: asked("test-duration-sec"),
+            unit: if microseconds { Unit::Us } else { Unit::Ms },
+            reads_per_s: asked("read-reqs-per-sec"),
+            writes_per_s: asked("write-reqs-per-sec"),
+            device_count: asked("num-devices").filter(|&devices| devices > 0),
+            record_bytes,
+            record_bytes_max: range_max.or(record_bytes),
+            compress_pct: asked("compress-pct"),
+            service_threads: asked("service-threads"),
+        }
+    }
+
+    /// N of the Nx load: reads / devices / 2000, with at most 4 decimals; None where a part is unknown.
+    ///
+    /// Source: aerospike/act, README: 1x is 2000 reads/s and 1000 writes/s per device.
+    pub fn nx_load(&self) -> Option<String> {
+        let ten_thousandths = u128::from(self.reads_per_s?) * 10_000;
+        let per_device = u128::from(self.device_count?) * 2_000;
+        let rounded = (ten_thousandths * 2 + per_device) / (per_device * 2);
+        let text = format!("{}.{:04}", rounded / 10_000, rounded % 10_000);
+        Some(text.trim_end_matches('0').trim_end_matches('.').to_owned())
+    }
+}
+
+/// A whole number; None for what is none or is beyond what tables keep (an i64).
+pub fn whole(text: &str) -> Option<u64> {
+    text.parse()
+        .ok()
+        .filter(|&number: &u64| i64::try_from(number).is_ok())
+}
+
+/// A setting for arithmetic; None where it is no finite number, or one that `setting-unreadable` is told of.
+pub fn decimal(key: &str, text: &str) -> Option<f64> {
+    if NUMBERS.contains(&key) {
+        return whole(text).map(|number| number as f64);
+    }
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite())?;
+    (0.0..=i64::MAX as f64).contains(&number).then_some(number)
+}
+
+const NUMBERS: [&str; 11] = [
+    "num-devices",
+    "service-threads",
+    "test-duration-sec",
+    "report-interval-sec",
+    "read-reqs-per-sec",
+    "write-reqs-per-sec",
+    "record-bytes",
+    "record-bytes-range-max",
+    "defrag-lwm-pct",
+    "compress-pct",
+    "max-lag-sec",
+];
+
+/// What a reader should know about the configuration of a run; `family` is None where the header does not show it.
+pub fn findings(header: &Header, family: Option<Family>, workload: Workload, line: u64) -> Vec<Finding> {
+    let config = &header.config;
+    let mut found = Vec::new();
+    let unreadable = NUMBERS.iter().filter_map(|&key| Some((key, config.value(key)?)));
+    for (key, value) in unreadable.filter(|(_, value)| whole(value).is_none()) {
+        found.push(
+            rule::SETTING_UNREADABLE.at(line, format!("{key}: expected a whole number; got '{value}'")),
+        );
+    }
+    found.extend(lighter(config).map(|sentence| rule::LIGHTER_LOAD.at(line, sentence)));
+    found.extend(version(header, family).map(|sentence| rule::VERSION_UNKNOWN.at(line, sentence)));
+    if let Some(family) = family {
+        let sentences = pacing::truncated(header, family, workload);
+        found.extend(sentences.map(|sentence| rule::RATE_TRUNCATED.at(line, sentence)));
+    }
+    if header.edges() == Edges::Act1 {
+        let sentence =
+            "ACT 1.x: bucket b begins at 2^b ms and the first ends at 2 ms; what is over 1 ms is unknown";
+        found.push(rule::OLD_BUCKETS.at(line, sentence));
+    }
+    found.extend(twice(config).map(|sentence| rule::DEVICE_NAMED_TWICE.at(line, sentence)));
+    if config.value("max-lag-sec") == Some("0") {
+        found.push(rule::LAG_UNLIMITED.at(line, "max-lag-sec is 0: the run could not stop itself"));
+    }
+    if writes_are_meaningless(header) {
+        let sentence = format!(
+            "{}: commit-to-device writes to one place only; 'writes' means nothing",
+            header.version
+        );
+        found.push(rule::COMMIT_WRITES_MEANINGLESS.at(line, sentence));
+    }
+    if let Some(pct) = config
+        .value("compress-pct")
+        .and_then(whole)
+        .filter(|&pct| pct < 100)
+    {
+        let sentence = format!("data was written that compresses to {pct} %");
+        found.push(rule::COMPRESSIBLE_DATA.at(line, sentence));
+    }
+    found
+}
+
+fn lighter(config: &Section) -> impl Iterator<Item = String> {
+    let is = |key, value| config.value(key) == Some(value);
+    let lwm_pct = config.value("defrag-lwm-pct").and_then(whole);
+    let told = [
+        is("no-defrag-reads", "yes")
+            .then(|| "no-defrag-reads is yes: there were no large-block reads".to_owned()),
+        is("disable-odsync", "yes")
+            .then(|| "disable-odsync is yes: writes may be buffered by the drive".to_owned()),
+        lwm_pct
+            .filter(|&pct| pct < 50)
+            .map(|pct| format!("defrag-lwm-pct is {pct}, below 50: fewer large-block operations")),
+    ];
+    told.into_iter().flatten()
+}
+
+fn version(header: &Header, family: Option<Family>) -> Option<String> {
+    let told = header.version_told();
+    let Some(family) = family else {
+        return Some(format!("expected a version from 1.x to 6.6; got '{told}'"));
+    };
+    let known = family.known_versions();
+    let sentence = || {
+        let (first, last) = (known.first()?, known.last()?);
+        Some(format!(
+            "the header has the keys of {}: expected a version from {first} to {last}; got '{told}'",
+            family.name()
+        ))
+    };
+    if known.contains(&told) { None } else { sentence() }
+}
+
+fn twice(config: &Section) -> Option<String> {
+    let mut names: Vec<&str> = split_names(config.value("device-names")?).collect();
+    names.sort_unstable();
+    let same = names.windows(2).find(|pair| pair[0] == pair[1])?;
+    Some(format!("{} is named more than once", same[0]))
+}
+
+/// Whether `writes` of a log mean nothing.
+///
+/// Source: aerospike/act 6.4 to 6.6, src/storage/act_storage.c: `min_commit_bytes` is read and never set.
+pub fn writes_are_meaningless(header: &Header) -> bool {
+    let broken = matches!(header.version.as_str(), "6.4" | "6.5" | "6.6");
+    broken && header.drivetest.is_none() && header.config.value("commit-to-device") == Some("yes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(reads_per_s: u64, device_count: u64) -> Settings {
+        let header = Header::default();
+        Settings {
+            reads_per_s: Some(reads_per_s),
+            device_count: Some(device_count),
+            ..Settings::of(&header)
+        }
+    }
+
+    #[test]
+    fn nx_load_is_reads_per_device_over_2000() {
+        assert_eq!(settings(8000, 4).nx_load().as_deref(), Some("1"));
+        assert_eq!(settings(600, 1).nx_load().as_deref(), Some("0.3"));
+        assert_eq!(settings(60_000, 1).nx_load().as_deref(), Some("30"));
+        assert_eq!(settings(933_333, 1).nx_load().as_deref(), Some("466.6665"));
+        assert_eq!(settings(2000, 3).nx_load().as_deref(), Some("0.3333"));
+        assert_eq!(settings(0, 1).nx_load().as_deref(), Some("0"));
+    }
+
+    #[test]
+    fn nx_load_is_unknown_where_the_device_count_is() {
+        assert_eq!(Settings::of(&Header::default()).nx_load(), None);
+        assert_eq!(
+            Settings {
+                device_count: None,
+                ..settings(2000, 1)
+            }
+            .nx_load(),
+            None
+        );
+    }
+
+    fn header(lines: &[&str]) -> Header {
+        let mut header = Header::new("6.6");
+        header.config.lines = lines.iter().map(|&line| line.to_owned()).collect();
+        header.derived.lines = vec![
+            "internal-read-reqs-per-sec: 2009".to_owned(),
+            "internal-write-reqs-per-sec: 0".to_owned(),
+        ];
+        header
+    }
+
+    fn ids(lines: &[&str]) -> Vec<&'static str> {
+        findings(&header(lines), Some(Family::C), Workload::Storage, 1)
+            .iter()
+            .map(|finding| finding.id)
+            .collect()
+    }
+
+    #[test]
+    fn a_lighter_load_is_told_and_the_default_is_not() {
+        assert_eq!(ids(&["defrag-lwm-pct: 49"]), ["lighter-load"]);
+        assert!(ids(&["defrag-lwm-pct: 50", "no-defrag-reads: no", "disable-odsync: no"]).is_empty());
+    }
+
+    #[test]
+    fn a_rate_that_threads_do_not_divide_is_told() {
+        assert_eq!(ids(&["service-threads: 10"]), ["rate-truncated"]);
+        assert!(ids(&["service-threads: 7"]).is_empty(), "2009 = 7 x 287");
+    }
+
+    #[test]
+    fn writes_to_the_device_count_among_the_requests_of_threads() {
+        let mut header = header(&["service-threads: 7"]);
+        header.derived.lines[1] = "internal-write-reqs-per-sec: 1".to_owned();
+        assert_eq!(
+            findings(&header, Some(Family::C), Workload::Storage, 1)[0].id,
+            "rate-truncated",
+            "2010 is no multiple of 7"
+        );
+    }
+
+    #[test]
+    fn a_version_that_its_keys_do_not_belong_to_is_told() {
+        let told = |version: &str, family| super::version(&Header::new(version), family).is_some();
+        assert!(!told("5.3", Some(Family::B)) && told("5.4", Some(Family::B)));
+        assert!(told("6.2", Some(Family::B)) && told("7.0", Some(Family::C)));
+        assert!(told("7.0", None));
+    }
+
+    #[test]
+    fn a_number_that_is_none_is_told() {
+        assert_eq!(ids(&["record-bytes: many"]), ["setting-unreadable"]);
+    }
+}

@@ -1,0 +1,336 @@
+//! Reads a log that may hold several runs, with whatever a terminal, a shell or a crash left around them.
+
+use std::borrow::Cow;
+
+use crate::act::grammar::family_a::banner_version;
+use crate::act::grammar::fast_path::Clean;
+use crate::act::grammar::line::interval;
+use crate::act::run::Run;
+use crate::act::run_reader::RunReader;
+use crate::act::slices::KEPT_COUNTS_MAX;
+use crate::act::slices::sinks::Wanted;
+use crate::act::stop::{is_of_ycsb, of_other_program, shown};
+use crate::finding::{Finding, Findings, rule};
+use crate::plural::counted;
+use crate::read_error::{BINARY, CUT_IN_HEADER, EMPTY, HEADER_MISSING, NOT_AN_ACT_LOG, ReadError};
+use crate::text::Line;
+use crate::text::decode::Encoding;
+use crate::text::stream::{Sink, Text};
+
+/// Runs read of one file.
+pub const RUNS_MAX: usize = 64;
+
+/// The slice length of ACT's own analysis, seconds.
+pub const SLICE_S_DEFAULT: u64 = 3600;
+
+/// How to read.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The asked length of a slice, seconds.
+    pub slice_s: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            slice_s: SLICE_S_DEFAULT,
+        }
+    }
+}
+
+/// What was read of a log.
+#[derive(Debug)]
+pub struct Reading {
+    /// Why nothing could be read; `runs` is then empty.
+    pub error: Option<ReadError>,
+    /// What concerns no single run.
+    pub findings: Vec<Finding>,
+    /// The runs in their order.
+    pub runs: Vec<Run>,
+    /// The lines of the content.
+    pub lines_count: u64,
+    /// How its letters are stored.
+    pub encoding: Encoding,
+}
+
+/// Takes the bytes of a log, in chunks of any size, and gives what was read of them.
+#[derive(Debug)]
+pub struct LogReader {
+    text: Text,
+    runs: Runs,
+}
+
+#[derive(Debug)]
+struct Runs {
+    options: Options,
+    wanted: Wanted,
+    first_ordinal: usize,
+    current: Option<RunReader>,
+    runs: Vec<Run>,
+    refused: Vec<ReadError>,
+    findings: Findings,
+    room: usize,
+    stray_block_line: Option<u64>,
+    stray_lines_count: u64,
+    first_stray: Option<(u64, String)>,
+    other_program: Option<Finding>,
+}
+
+impl LogReader {
+    /// A reader at the start of a log.
+    pub fn new(options: Options) -> Self {
+        Self::with_share(options, 1)
+    }
+
+    /// A reader that keeps its share of what all logs of an archive may keep together.
+    pub fn with_share(options: Options, logs_count: usize) -> Self {
+        let runs = Runs {
+            options,
+            wanted: Wanted::default(),
+            first_ordinal: 0,
+            current: None,
+            runs: Vec::new(),
+            refused: Vec::new(),
+            findings: Findings::default(),
+            room: KEPT_COUNTS_MAX / logs_count.max(1),
+            stray_block_line: None,
+            stray_lines_count: 0,
+            first_stray: None,
+            other_program: None,
+        };
+        Self {
+            text: Text::with_share(logs_count),
+            runs,
+        }
+    }
+
+    /// Says what else is made of the intervals of its runs.
+    pub fn want(&mut self, wanted: Wanted) {
+        self.runs.wanted = wanted;
+    }
+
+    /// Says how many runs stand before these in an archive; to be called before any bytes come.
+    pub fn begin_runs_at(&mut self, ordinal: usize) {
+        self.runs.first_ordinal = ordinal;
+    }
+
+    /// The ordinal of the next run, when all bytes have come.
+    pub fn next_ordinal(&mut self) -> usize {
+        self.text.settle(&mut self.runs);
+        self.runs.next_ordinal() + usize::from(self.runs.current.is_some())
+    }
+
+    /// Takes the next bytes of the content, decompressed.
+    pub fn push(&mut self, bytes: &[u8]) {
+        let runs = &mut self.runs;
+        self.text.push(bytes, runs);
+    }
+
+    /// Whether the first line of a run was seen.
+    pub fn has_begun(&self) -> bool {
+        let runs = &self.runs;
+        runs.current.is_some() || !runs.runs.is_empty() || !runs.refused.is_empty()
+    }
+
+    /// The line at which reading stopped because the log is a flood of short lines; None where it is none.
+    pub fn flooded_line(&self) -> Option<u64> {
+        self.text.flooded_line()
+    }
+
+    /// Adds what the caller knows of the file.
+    pub fn add_finding(&mut self, finding: Finding) {
+        self.runs.findings.add(finding);
+    }
+
+    /// Ends a log whose bytes could not be had to their end; the last run bears the finding.
+    pub fn finish_damaged(self, finding: Finding) -> Reading {
+        let mut reading = self.finish();
+        if let Some(run) = reading.runs.last_mut() {
+            run.findings.push(Finding {
+                line: Some(reading.lines_count),
+                ..finding
+            });
+        }
+        reading
+    }
+
+    /// Ends the log.
+    pub fn finish(mut self) -> Reading {
+        let runs = &mut self.runs;
+        let lines_count = self.text.finish(runs);
+        for finding in self.text.findings() {
+            runs.findings.add(finding);
+        }
+        self.runs.finish(lines_count, &self.text)
+    }
+}
+
+impl Sink for Runs {
+    fn clean(&mut self, bytes: &[u8], line: u64) -> Clean {
+        self.take_clean(bytes, line)
+    }
+
+    fn line(&mut self, line: Line<'_>) {
+        self.take(line);
+    }
+}
+
+impl Runs {
+    fn next_ordinal(&self) -> usize {
+        self.first_ordinal + self.runs.len()
+    }
+
+    fn take_clean(&mut self, bytes: &[u8], line: u64) -> Clean {
+        let run = self.current.as_mut();
+        run.map_or_else(Clean::default, |run| run.take_clean(bytes, line))
+    }
+
+    fn take(&mut self, line: Line<'_>) {
+        let text = spaced(line.text);
+        let is_own = self.take_spaced(Line { text: &text, ..line });
+        if is_own && matches!(text, Cow::Owned(_)) {
+            let sentence = "tabs stand where the program prints blanks; they are read as blanks";
+            self.findings
+                .add(rule::NON_BREAKING_SPACES.at(line.number, sentence));
+        }
+    }
+
+    /// Takes a line without tabs; true where it is of a run.
+    fn take_spaced(&mut self, line: Line<'_>) -> bool {
+        if let Some(run) = self.run_that_begins(line) {
+            self.end_run();
+            self.current = Some(run.with(self.next_ordinal(), self.wanted.clone()));
+            return true;
+        }
+        if let Some(run) = &mut self.current {
+            return run.take(line);
+        }
+        if !line.text.is_empty() {
+            self.take_stray(line);
+        }
+        false
+    }
+
+    fn run_that_begins(&self, line: Line<'_>) -> Option<RunReader> {
+        if let Some(version) = line.text.strip_prefix(b"ACT version ") {
+            return Some(RunReader::new(
+                line.number,
+                &shown(version),
+                self.options.slice_s,
+                self.room,
+            ));
+        }
+        let version = banner_version(line.text)?;
+        let (slice_s, room) = (self.options.slice_s, self.room);
+        Some(RunReader::of_banner_a(line.number, &version, slice_s, room))
+    }
+
+    fn end_run(&mut self) {
+        let Some(run) = self.current.take() else { return };
+        if self.runs.len() + self.refused.len() >= RUNS_MAX {
+            self.findings
+                .add(rule::TOO_MANY_RUNS.at(None, format!("only the first {RUNS_MAX} runs are read")));
+            return;
+        }
+        match run.finish() {
+            Err(error) => self.refused.push(error),
+            Ok((run, room)) => {
+                self.room = room;
+                self.runs.push(*run);
+            }
+        }
+    }
+
+    fn take_stray(&mut self, line: Line<'_>) {
+        if interval(line.text, b"after ")
+            .or_else(|| interval(line.text, b"After "))
+            .is_some()
+        {
+            self.stray_block_line.get_or_insert(line.number);
+        }
+        if is_of_ycsb(line.text) {
+            let told = || of_other_program(line.number, &shown(line.text));
+            self.other_program.get_or_insert_with(told);
+        }
+        self.stray_lines_count += 1;
+        self.first_stray
+            .get_or_insert_with(|| (line.number, shown(line.text)));
+    }
+
+    fn finish(mut self, lines_count: u64, text: &Text) -> Reading {
+        self.end_run();
+        let error = self.runs.is_empty().then(|| self.error(lines_count, text.head()));
+        if error.is_none() {
+            self.tell();
+        }
+        Reading {
+            error,
+            findings: self.findings.into_list(),
+            runs: self.runs,
+            lines_count,
+            encoding: text.encoding(),
+        }
+    }
+
+    fn tell(&mut self) {
+        for error in std::mem::take(&mut self.refused) {
+            self.findings
+                .add(rule::RUN_NOT_READ.at(error.line, error.sentence));
+        }
+        if self.runs.len() > 1 {
+            let second = self.runs[1].first_line;
+            let sentence = format!("the file holds {} runs", self.runs.len());
+            self.findings.add(rule::SEVERAL_RUNS.at(second, sentence));
+        }
+        self.findings.add_all(self.other_program.take());
+        if let Some((line, text)) = self.first_stray.take() {
+            let sentence = format!(
+                "lines before the first run: {}; the first: {text}",
+                self.stray_lines_count
+            );
+            self.findings.add(rule::NOISE.at(line, sentence));
+        }
+    }
+
+    fn error(&mut self, lines_count: u64, head: &[u8]) -> ReadError {
+        if !self.refused.is_empty() {
+            return self.refused.swap_remove(0);
+        }
+        let last_line = Some(lines_count).filter(|&count| count > 0);
+        if head.iter().all(u8::is_ascii_whitespace) && self.first_stray.is_none() {
+            return EMPTY.at(last_line, "an empty file");
+        }
+        if let Some(line) = self.stray_block_line {
+            return HEADER_MISSING.at(line, "a block, and no header before it");
+        }
+        if looks_binary(head) {
+            return BINARY.at(1, "bytes that are no text");
+        }
+        let (line, text) = self.first_stray.take().unwrap_or((lines_count, String::new()));
+        if "ACT version".starts_with(&text) && line == lines_count {
+            return CUT_IN_HEADER.at(line, format!("'{text}' at the end of the log"));
+        }
+        NOT_AN_ACT_LOG.at(
+            last_line,
+            format!(
+                "{} without one; the first: '{text}'",
+                counted(lines_count, "line")
+            ),
+        )
+    }
+}
+
+/// A line with blanks for tabs, which no version prints and some editors make of blanks.
+fn spaced(text: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memchr(b'\t', text).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let space = |&byte: &u8| if byte == b'\t' { b' ' } else { byte };
+    Cow::Owned(text.iter().map(space).collect())
+}
+
+fn looks_binary(head: &[u8]) -> bool {
+    let is_cut_letter = |error: &std::str::Utf8Error| error.error_len().is_none();
+    let no_utf8 = std::str::from_utf8(head).is_err_and(|error| !is_cut_letter(&error));
+    head.contains(&0) || no_utf8
+}

@@ -1,0 +1,358 @@
+//! Reads one run line by line: its header, then its blocks.
+
+use crate::act::blocks::{Begin, Blocks, is_torn_interval};
+use crate::act::checks;
+use crate::act::grammar::family::{Family, Workload};
+use crate::act::grammar::fast_path::Clean;
+use crate::act::grammar::line::interval;
+use crate::act::header::settings::{self, Settings};
+use crate::act::header::{Header, Taken};
+use crate::act::run::{Asked, Histogram, Printed, Run};
+use crate::act::run_summary::{asked, histograms, never_appeared, owned, tell_slices_without_reads};
+use crate::act::semantics;
+use crate::act::slices::Sliced;
+use crate::act::slices::sinks::Wanted;
+use crate::act::stop::{Extent, Heard, Stop, StopKind};
+use crate::finding::{Finding, Findings, rule};
+use crate::plural::counted;
+use crate::read_error::{CUT_IN_HEADER, ReadError};
+use crate::series::Series;
+use crate::text::Line;
+
+/// What all versions print before the seconds of an interval line.
+const INTERVAL_WORDS: [&[u8]; 2] = [b"after ", b"After "];
+
+/// A run that was read, and how many counts may still be kept of its log; or why it cannot be read.
+pub type Outcome = Result<(Box<Run>, usize), ReadError>;
+
+/// Reads one run.
+#[derive(Debug)]
+pub struct RunReader {
+    first_line: u64,
+    last_line: u64,
+    slice_s: u64,
+    room: usize,
+    wanted: Wanted,
+    ordinal: usize,
+    header: Header,
+    stage: Stage,
+    heard: Heard,
+    findings: Findings,
+    unended: Option<(u64, Vec<u8>)>,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Header,
+    Blocks(Box<Blocks>),
+    Refused(ReadError),
+}
+
+impl RunReader {
+    /// A run whose header begins with `ACT version VERSION` at `line`, in slices of `slice_s`.
+    pub fn new(line: u64, version: &str, slice_s: u64, room: usize) -> Self {
+        Self {
+            first_line: line,
+            last_line: line,
+            slice_s,
+            room,
+            wanted: Wanted::default(),
+            ordinal: 0,
+            header: Header::new(version),
+            stage: Stage::Header,
+            heard: Heard::default(),
+            findings: Findings::default(),
+            unended: None,
+        }
+    }
+
+    /// Says which run of the log it is, from 0, and what else is made of its intervals.
+    pub fn with(self, ordinal: usize, wanted: Wanted) -> Self {
+        Self {
+            ordinal,
+            wanted,
+            ..self
+        }
+    }
+
+    /// A run whose header begins with the banner of 1.x to 4.0 at `line`; `version` is empty in 1.x.
+    pub fn of_banner_a(line: u64, version: &str, slice_s: u64, room: usize) -> Self {
+        let header = Header::of_banner_a(version);
+        Self {
+            header,
+            ..Self::new(line, version, slice_s, room)
+        }
+    }
+
+    /// Takes the next line; true where it is of the header or of a block.
+    pub fn take(&mut self, line: Line<'_>) -> bool {
+        self.last_line = line.number;
+        if line.has_nuls {
+            self.findings
+                .add(rule::NUL_BYTES.at(line.number, "NUL bytes stand in the line, or before or behind it"));
+        }
+        if matches!(self.stage, Stage::Header) && begins_blocks(line.text) {
+            self.stage = self.begin_blocks(line.number);
+        }
+        match &mut self.stage {
+            Stage::Header => self.take_header(line),
+            Stage::Blocks(blocks) => {
+                let is_of_block = blocks.take(line, &mut self.findings);
+                if !is_of_block {
+                    blocks.pass_over(line.number);
+                    self.pass_over(line);
+                }
+                is_of_block
+            }
+            Stage::Refused(_) => false,
+        }
+    }
+
+    fn pass_over(&mut self, line: Line<'_>) {
+        if line.ended {
+            self.heard.hear(line.number, line.text);
+        } else {
+            self.unended = Some((line.number, line.text.to_owned()));
+        }
+    }
+
+    /// Takes the clean lines that the bytes begin with, the first of which is `line`.
+    pub fn take_clean(&mut self, bytes: &[u8], line: u64) -> Clean {
+        let Stage::Blocks(blocks) = &mut self.stage else {
+            return Clean::default();
+        };
+        let clean = blocks.take_clean(bytes, line, &mut self.findings);
+        self.last_line += clean.lines_count;
+        clean
+    }
+
+    /// Ends the run where the next begins or the log ends.
+    pub fn finish(mut self) -> Outcome {
+        match std::mem::replace(&mut self.stage, Stage::Header) {
+            Stage::Refused(error) => Err(error),
+            Stage::Header => self.finish_without_blocks(),
+            Stage::Blocks(blocks) => self.finish_blocks(*blocks),
+        }
+    }
+
+    fn take_header(&mut self, line: Line<'_>) -> bool {
+        let taken = self.header.take(line);
+        if taken == Taken::Other {
+            self.heard.hear(line.number, line.text);
+        }
+        taken == Taken::Used
+    }
+
+    fn begin_blocks(&mut self, line: u64) -> Stage {
+        self.header.end();
+        let Some((family, workload)) = self.header.detect() else {
+            return Stage::Refused(CUT_IN_HEADER.at(line, "a block before any configuration"));
+        };
+        if family != Family::A && self.header.names.lines.is_empty() {
+            let sentence = "expected HISTOGRAM NAMES before the first block; no name is listed";
+            self.findings.add(rule::HISTOGRAM_UNLISTED.at(line, sentence));
+        }
+        let (header, slice_s, room) = (&self.header, self.slice_s, self.room);
+        let (wanted, run) = (self.wanted.clone(), self.ordinal);
+        match Blocks::new(Begin {
+            header,
+            family,
+            workload,
+            line,
+            slice_s,
+            room,
+            wanted,
+            run,
+        }) {
+            Ok(blocks) => Stage::Blocks(Box::new(blocks)),
+            Err(error) => Stage::Refused(error),
+        }
+    }
+
+    fn finish_without_blocks(self) -> Outcome {
+        let detected = self.header.detect();
+        let workload = detected.map(|(_, workload)| workload).or(self.header.program);
+        let told = self.heard.explains_no_start() || self.header.is_whole();
+        let Some(workload) = workload.filter(|_| told) else {
+            let got = format!(
+                "the end of the log {} after its header began",
+                counted(self.last_line - self.first_line, "line")
+            );
+            return Err(CUT_IN_HEADER.at(self.last_line, got));
+        };
+        let settings = Settings::of(&self.header);
+        let extent = self.extent(0, 0, settings.duration_s, None);
+        let by_version = || Family::of_version(self.header.version_told());
+        let family = detected.map(|(family, _)| family).or_else(by_version);
+        Ok(self.run(Whole {
+            family,
+            workload,
+            settings,
+            extent,
+            requests_queued_count: None,
+            sliced: None,
+            series: None,
+            histograms: Vec::new(),
+        }))
+    }
+
+    /// Ends the last block, and gives the line at which the log was cut in it or in the next; None where it was not.
+    fn end_last_block(&mut self, blocks: &mut Blocks) -> Option<u64> {
+        let cut = blocks.end_last_block(&mut self.findings).map(|()| self.last_line);
+        let is_torn = |text: &[u8]| is_torn_interval(text, blocks.grammar);
+        let torn = self.unended.as_ref().filter(|(_, text)| is_torn(text));
+        let cut_line = cut.or(torn.map(|(line, _)| *line));
+        if let (None, Some((line, text))) = (cut_line, &self.unended) {
+            self.heard.hear(*line, text);
+        }
+        cut_line
+    }
+
+    fn finish_blocks(mut self, mut blocks: Blocks) -> Outcome {
+        let cut_line = self.end_last_block(&mut blocks);
+        self.findings.add_all(blocks.dumps.missing.report());
+        let (reached_s, intervals_count) = (blocks.dumps.reached_s, blocks.dumps.intervals_count);
+        let extent = self.extent(intervals_count, reached_s, blocks.settings.duration_s, cut_line);
+        let histograms = histograms(&self.header, &blocks);
+        let sliced = blocks
+            .slicer
+            .finish(reached_s, self.last_line, &mut self.findings);
+        let series = blocks
+            .listeners
+            .finish(reached_s, self.last_line, &mut self.findings);
+        let reads_name = semantics::judged_name(blocks.family, blocks.workload);
+        let reads = blocks.names.find(reads_name);
+        tell_slices_without_reads(&sliced, reads, &mut self.findings);
+        let is_whole = self.heard.stop(&extent).kind != StopKind::CannotKeepUp;
+        blocks.watch.report(is_whole, self.last_line, &mut self.findings);
+        self.findings.add_all(never_appeared(
+            &blocks.names,
+            (blocks.family, intervals_count),
+            self.first_line,
+        ));
+        let (workload, settings) = (blocks.workload, blocks.settings);
+        Ok(self.run(Whole {
+            family: Some(blocks.family),
+            workload,
+            settings,
+            extent,
+            requests_queued_count: blocks.requests_queued_count,
+            sliced: Some(sliced),
+            series,
+            histograms,
+        }))
+    }
+
+    fn extent(
+        &self,
+        intervals_count: u64,
+        reached_s: u64,
+        asked_s: Option<u64>,
+        cut_line: Option<u64>,
+    ) -> Extent {
+        Extent {
+            intervals_count,
+            reached_s,
+            asked_s,
+            cut_line,
+            last_line: self.last_line,
+            ops_count: None,
+        }
+    }
+
+    /// Puts the run together, judges how it ended, and looks at what it adds up to.
+    fn run(mut self, whole: Whole) -> (Box<Run>, usize) {
+        let extent = Extent {
+            ops_count: checks::ops_count(&whole.histograms),
+            ..whole.extent
+        };
+        let stop = self.heard.stop(&extent);
+        self.heard.report(&stop, &extent, &mut self.findings);
+        let (family, workload) = (whole.family, whole.workload);
+        let of_settings = settings::findings(&self.header, family, workload, self.first_line);
+        self.findings.add_all(of_settings);
+        let room = whole.sliced.as_ref().map_or(self.room, |sliced| sliced.room);
+        let (findings, slice_s) = (std::mem::take(&mut self.findings), self.slice_s);
+        let mut run = self.facts(whole, extent, stop);
+        run.judged_ordinal = semantics::judged(&run).map(|histogram| histogram.ordinal);
+        run.compared_ordinal = semantics::compared(&run).map(|histogram| histogram.ordinal);
+        run.is_virtual_device = checks::virtual_devices::by_name(&run).map(|_| true);
+        run.findings = looked_at(&run, findings, slice_s);
+        (Box::new(run), room)
+    }
+
+    /// What the log tells of the run, in its own words and as numbers; what is made of it comes later.
+    fn facts(self, whole: Whole, extent: Extent, stop: Stop) -> Run {
+        let settings = &whole.settings;
+        let asked = Asked {
+            service_threads: settings.service_threads,
+            ..asked(&self.header, whole.family, whole.workload)
+        };
+        let sliced = whole.sliced;
+        Run {
+            ordinal: self.ordinal,
+            member: None,
+            asked,
+            first_line: self.first_line,
+            last_line: self.last_line,
+            config: owned(self.header.config.pairs()),
+            derived: owned(self.header.derived.pairs()),
+            device_count: settings.device_count,
+            unit: settings.unit,
+            report_interval_s: settings.report_interval_s,
+            asked_duration_s: settings.duration_s,
+            reached_s: extent.reached_s,
+            intervals_count: extent.intervals_count,
+            asked_reads_per_s: settings.reads_per_s.map(|rate| rate.to_string()),
+            asked_writes_per_s: settings.writes_per_s.map(|rate| rate.to_string()),
+            nx_load: settings.nx_load(),
+            record_bytes: settings.record_bytes,
+            record_bytes_max: settings.record_bytes_max,
+            compress_pct: settings.compress_pct,
+            stop,
+            io_errors_count: self.heard.io_errors_count,
+            requests_queued_count: whole.requests_queued_count,
+            judged_ordinal: None,
+            compared_ordinal: None,
+            histograms: whole.histograms,
+            slice_length_s: sliced.as_ref().map(|sliced| sliced.length_s),
+            trailing_partial_s: sliced.as_ref().map_or(0, |sliced| sliced.trailing_partial_s),
+            slices: sliced.map_or_else(Vec::new, |sliced| sliced.slices),
+            series: whole.series,
+            findings: Vec::new(),
+            verdict: None,
+            is_virtual_device: None,
+            side_file: None,
+            exact: None,
+            rates_per_s: settings.reads_per_s.zip(settings.writes_per_s),
+            devices: self.header.devices,
+            printed: Printed {
+                version: self.header.version,
+                config: self.header.config,
+                derived: self.header.derived,
+                names: self.header.names,
+            },
+        }
+    }
+}
+
+/// All findings of a run, with those of its whole.
+fn looked_at(run: &Run, mut findings: Findings, slice_s: u64) -> Vec<Finding> {
+    findings.add_all(checks::of_run(run, slice_s));
+    findings.into_list()
+}
+
+struct Whole {
+    family: Option<Family>,
+    workload: Workload,
+    settings: Settings,
+    extent: Extent,
+    requests_queued_count: Option<u64>,
+    sliced: Option<Sliced>,
+    series: Option<Series>,
+    histograms: Vec<Histogram>,
+}
+
+fn begins_blocks(text: &[u8]) -> bool {
+    INTERVAL_WORDS.iter().any(|word| interval(text, word).is_some())
+}

@@ -1,0 +1,94 @@
+//! What the header and the blocks of a run tell together, for the run as it is handed out.
+
+use crate::act::blocks::Blocks;
+use crate::act::blocks::block::Names;
+use crate::act::blocks::histogram::Tally;
+use crate::act::grammar::family::{Family, Workload};
+use crate::act::header::Header;
+use crate::act::header::pacing;
+use crate::act::header::settings;
+use crate::act::run::{Asked, Histogram};
+use crate::act::semantics::Context;
+use crate::act::slices::Sliced;
+use crate::finding::{Finding, Findings, rule};
+
+/// The histograms that the header lists and no block holds.
+pub fn never_appeared(names: &Names, (family, intervals_count): (Family, u64), line: u64) -> Vec<Finding> {
+    let told = |name: &str| {
+        let is_usual = intervals_count == 0 || is_listed_in_vain(family, name);
+        let rule = if is_usual {
+            &rule::HISTOGRAM_NEVER_APPEARS
+        } else {
+            &rule::HISTOGRAM_MISSING
+        };
+        rule.at(line, format!("{name}: listed in the header, in no block"))
+    };
+    names.never_appeared().map(told).collect()
+}
+
+/// 6.0 and 6.1 list these and print them nowhere; any other name that no block holds has lost its lines.
+///
+/// Source: aerospike/act 6.0 and 6.1, src/storage/act_storage.c.
+fn is_listed_in_vain(family: Family, name: &str) -> bool {
+    family == Family::C && matches!(name, "device-reads" | "device-writes")
+}
+
+/// Tells the slices whose reads cannot be used; `reads` is their histogram, None where there is none.
+pub fn tell_slices_without_reads(sliced: &Sliced, reads: Option<usize>, findings: &mut Findings) {
+    let Some(reads) = reads else { return };
+    for slice in sliced.slices.iter().filter(|slice| slice.tally(reads).is_none()) {
+        let sentence = format!(
+            "slice {} ({}-{} s): reads cannot be used in the block at an end",
+            slice.number, slice.start_s, slice.end_s
+        );
+        findings.add(rule::SLICE_MISSING.at(slice.last_line, sentence));
+    }
+}
+
+/// The histograms of the last dump that can be used, with what each means.
+pub fn histograms(header: &Header, blocks: &Blocks) -> Vec<Histogram> {
+    let devices = header.device_names();
+    let context = Context {
+        family: blocks.family,
+        workload: blocks.workload,
+        devices: &devices,
+        edges: header.edges(),
+        writes_are_meaningless: settings::writes_are_meaningless(header),
+    };
+    let known = (0..blocks.names.count()).filter_map(|ordinal| {
+        let tally = Tally::of(blocks.dumps.last(ordinal)?)?;
+        let name = blocks.names.name(ordinal);
+        Some(Histogram {
+            ordinal,
+            meaning: context.meaning(&name),
+            name,
+            unit: blocks.settings.unit,
+            tally,
+        })
+    });
+    known.collect()
+}
+
+/// What was asked for, by which program; the threads are not told by the header alone.
+pub fn asked(header: &Header, family: Option<Family>, workload: Workload) -> Asked {
+    let (tool, tool_version, generator) = match &header.drivetest {
+        Some(drivetest) => ("drivetest", drivetest.version.as_str(), "drivetest"),
+        None => (workload.act_program(family), header.version_told(), "act"),
+    };
+    Asked {
+        workload: workload.code(),
+        tool,
+        tool_version: tool_version.to_owned(),
+        generator,
+        arrivals: pacing::arrivals(header, family).map(str::to_owned),
+        family,
+        service_threads: None,
+    }
+}
+
+/// Keys and values of their own.
+pub fn owned<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<(String, String)> {
+    pairs
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .collect()
+}

@@ -1,0 +1,353 @@
+//! The side file of drivetest beside its log: its end record counts reads at each threshold, without bucket edges, and
+//! tells what the log cannot: whether the rates were held, and how long requests took from when they were due.
+
+mod fields;
+mod records;
+pub mod summary;
+pub mod telemetry;
+mod warnings;
+
+use serde_json::Value;
+
+use crate::act::run::Run;
+use crate::act::semantics::judged;
+use crate::finding::{Finding, rule};
+use crate::judge::exact_counts::ExactCounts;
+use fields::{text, whole};
+use summary::{Over, Told};
+use telemetry::{SoFar, Telemetry};
+
+/// Bytes of a line that are kept; an end record tells of 128 devices and a thousand kinds of errors at most.
+const LINE_BYTES_MAX: usize = 1 << 20;
+
+/// Takes the bytes of a side file and keeps in short what its records tell.
+#[derive(Debug, Default)]
+pub struct SideFile {
+    line: Vec<u8>,
+    counts: Option<ExactCounts>,
+    end: Option<Value>,
+    told: Told,
+    /// The program that `drivetest watch` ran beside, as its operator named it; None of a load, and where none ran.
+    watched: Option<String>,
+    telemetry: SoFar,
+    /// Reads so far as the last record tells; None before any record did.
+    reads_count: Option<u64>,
+}
+
+impl SideFile {
+    /// Takes the next bytes.
+    pub fn push(&mut self, bytes: &[u8]) {
+        let mut pieces = bytes.split(|&byte| byte == b'\n');
+        let Some(first) = pieces.next() else { return };
+        self.keep(first);
+        for piece in pieces {
+            self.end_line();
+            self.keep(piece);
+        }
+    }
+
+    /// Gives what it tells to the run that it belongs to: drivetest's, the only one of the log, with as many reads. A run
+    /// that ended early has counted more than its log's last whole block tells; those counts are of no use here.
+    pub fn join(mut self, runs: &mut [Run]) -> Option<Finding> {
+        self.end_line();
+        let reads_count = self.reads_count?;
+        match runs {
+            [run] if is_of(reads_count, run) => {
+                self.give(run);
+                None
+            }
+            _ => {
+                let sentence = format!(
+                    "the side file ends with {reads_count} reads; expected those of one run of drivetest that the log holds"
+                );
+                Some(rule::SIDE_FILE_DIFFERS.at(None, sentence))
+            }
+        }
+    }
+
+    /// What the host told that has the drive; None where the file is of a host without it, or tells no interval.
+    pub fn telemetry(mut self) -> Option<Telemetry> {
+        self.end_line();
+        let has_drive = self.told.drives_count > 0;
+        self.telemetry.told().filter(|_| has_drive)
+    }
+
+    /// The program that ran while `drivetest watch` wrote the file; None of a load's own file, and where none ran.
+    pub fn watched(&mut self) -> Option<&str> {
+        self.end_line();
+        self.watched.as_deref()
+    }
+
+    fn give(mut self, run: &mut Run) {
+        self.told.telemetry = self.telemetry.told();
+        self.told.over = self.counts.as_ref().map(over).unwrap_or_default();
+        add_unknown(run, warnings::of(self.end.as_ref(), &self.told, &self.telemetry));
+        run.is_virtual_device = run.is_virtual_device.or(self.told.is_virtual());
+        run.exact = self
+            .counts
+            .filter(|counts| Some(counts.ops_count()) == reads_count_of(run));
+        run.side_file = Some(Box::new(self.told));
+    }
+
+    fn keep(&mut self, piece: &[u8]) {
+        let room = LINE_BYTES_MAX - self.line.len();
+        self.line.extend_from_slice(&piece[..piece.len().min(room)]);
+    }
+
+    /// A line that is no record is passed over.
+    fn end_line(&mut self) {
+        if let Ok(record) = serde_json::from_slice::<Value>(&self.line) {
+            self.take(record);
+        }
+        self.line.clear();
+    }
+
+    fn take(&mut self, record: Value) {
+        match text(&record, "record").as_deref() {
+            Some("start") => {
+                records::start(&record, &mut self.told);
+                self.watched = record.get("watch").and_then(|watch| text(watch, "program"));
+            }
+            Some("interval") => {
+                self.reads_count = whole(&record, "reads_count").or(self.reads_count);
+                if let Some(telemetry) = record.get("telemetry") {
+                    self.telemetry.take(telemetry);
+                }
+            }
+            Some("end") => {
+                records::end(&record, &mut self.told);
+                if let Some(counts) = ExactCounts::parse(&self.line) {
+                    self.reads_count = Some(counts.ops_count());
+                    self.counts = Some(counts);
+                }
+                self.end = Some(record);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What the log itself tells already is not told again.
+fn add_unknown(run: &mut Run, found: Vec<Finding>) {
+    for finding in found {
+        if run.findings.iter().all(|known| known.id != finding.id) {
+            run.findings.push(finding);
+        }
+    }
+}
+
+fn over(counts: &ExactCounts) -> Vec<Over> {
+    let of = |(threshold_us, share): (u64, crate::judge::share::Share)| Over {
+        threshold_us,
+        over_count: share.over_count,
+        ops_count: share.ops_count,
+        share_pct: share.printed(),
+    };
+    counts.shares().map(of).collect()
+}
+
+fn is_of(reads: u64, run: &Run) -> bool {
+    run.asked.generator == "drivetest" && reads_count_of(run).is_some_and(|of_log| reads >= of_log)
+}
+
+fn reads_count_of(run: &Run) -> Option<u64> {
+    Some(judged(run)?.tally.ops_count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn side(lines: &[&str]) -> SideFile {
+        let mut side = SideFile::default();
+        side.push(lines.join("\n").as_bytes());
+        side.end_line();
+        side.told.telemetry = side.telemetry.told();
+        side
+    }
+
+    fn ids(lines: &[&str]) -> Vec<&'static str> {
+        let side = side(lines);
+        let found = warnings::of(side.end.as_ref(), &side.told, &side.telemetry);
+        found.iter().map(|finding| finding.id).collect()
+    }
+
+    fn busy(pct: &str, steal: &str) -> String {
+        format!(
+            r#"{{"record": "interval", "telemetry": {{"cpu": {{"busy_pct": "{pct}", "iowait_pct": null, "steal_pct": "{steal}"}},
+            "disks": []}}}}"#
+        )
+        .replace('\n', " ")
+    }
+
+    #[test]
+    fn a_host_is_busy_above_90_percent_and_stolen_from_above_1() {
+        assert!(ids(&[&busy("90.0", "1.0")]).is_empty());
+        assert_eq!(ids(&[&busy("90.1", "1.0")]), ["host-busy"]);
+        assert_eq!(ids(&[&busy("90.0", "1.1")]), ["host-stolen"]);
+    }
+
+    #[test]
+    fn one_busy_interval_of_more_than_a_hundred_is_not_told() {
+        let (idle, busy) = (busy("1.0", "0.0"), busy("99.0", "0.0"));
+        let of = |idle_count: usize, busy_count: usize| {
+            let all = [vec![idle.as_str(); idle_count], vec![busy.as_str(); busy_count]].concat();
+            ids(&all)
+        };
+        assert_eq!((of(198, 1).len(), of(199, 1).len(), of(198, 2).len()), (1, 0, 1));
+    }
+
+    #[test]
+    fn telemetry_is_told_as_least_mean_and_greatest() {
+        let side = side(&[&busy("10.0", "0.0"), &busy("20.0", "0.0"), "no record"]);
+        let told = side.told.telemetry.unwrap();
+        let span = told.cpu_busy_pct.unwrap();
+        assert_eq!(
+            (&span.min[..], &span.mean[..], &span.max[..]),
+            ("10.0", "15.0", "20.0")
+        );
+        assert_eq!((told.intervals_count, told.cpu_iowait_pct), (2, None));
+    }
+
+    fn powered(sensors: &str) -> String {
+        format!(
+            r#"{{"record": "interval", "telemetry": {{"cpu": null, "disks": [], "power": [{sensors}]}}}}"#
+        )
+    }
+
+    #[test]
+    fn power_of_one_kind_adds_up_and_an_interval_in_which_one_is_silent_is_not_told() {
+        let package = |watts: &str| format!(r#"{{"sensor": "p", "boundary": "package", "watts": {watts}}}"#);
+        let drive = r#"{"sensor": "d", "boundary": "drive", "watts": "7.50"}"#;
+        let both = format!("{}, {}, {drive}", package("\"10.00\""), package("\"5.25\""));
+        let half = format!("{}, {}, {drive}", package("\"10.00\""), package("null"));
+        let told = side(&[&powered(&both), &powered(&half)]).told.telemetry.unwrap();
+        let told: Vec<_> = told
+            .power
+            .iter()
+            .map(|power| (&power.boundary[..], &power.watts.mean[..]))
+            .collect();
+        assert_eq!(told, [("package", "15.25"), ("drive", "7.50")]);
+    }
+
+    #[test]
+    fn power_that_no_sensor_tells_is_not_there() {
+        let silent = r#"{"sensor": "d", "boundary": "drive", "watts": null}"#;
+        assert!(side(&[&powered(silent)]).told.telemetry.unwrap().power.is_empty());
+    }
+
+    #[test]
+    fn the_program_is_late_where_the_drive_is_faster_than_it() {
+        let end = |lateness: u64, service: u64| {
+            let times = format!(
+                r#""lateness": {{"p99_ns": {lateness}}}, "service": {{"max_ns": {service}}}, "count": 1000"#
+            );
+            format!(
+                r#"{{"record": "end", "reads_count": 1, "over": {{}}, "operations": {{"reads": {{{times}}}}}}}"#
+            )
+        };
+        assert_eq!(ids(&[&end(1_000_000, 999_999)]), ["generator-late"]);
+        assert!(ids(&[&end(999_999, 1)]).is_empty() && ids(&[&end(2_000_000, 2_000_000)]).is_empty());
+    }
+
+    #[test]
+    fn a_drive_is_hot_where_it_warns() {
+        let at = |celsius: &str| {
+            format!(
+                r#"{{"record": "interval", "telemetry": {{"disks": [{{"disk": "nvme0n1", "devices": ["/dev/nvme0n1"], "io": null,
+                "temperature": {{"sensor": "a", "celsius": "{celsius}", "limit_celsius": "70.0"}}}}]}}}}"#
+            )
+            .replace('\n', " ")
+        };
+        assert_eq!(
+            (ids(&[&at("69.9")]).len(), ids(&[&at("70.0")])),
+            (0, vec!["drive-hot"])
+        );
+    }
+
+    #[test]
+    fn a_device_is_a_drive_only_where_all_are_told_to_be() {
+        let of = |devices: &str| {
+            let start = format!(r#"{{"record": "start", "devices": [{devices}]}}"#);
+            (side(&[&start]).told.is_virtual(), ids(&[&start]))
+        };
+        let (nvme, file, unknown) = (
+            r#"{"path": "/dev/a", "kind": "nvme"}"#,
+            r#"{"path": "/dev/loop0", "kind": "virtual", "drive_key": "file:1:2"}"#,
+            r#"{"path": "/dev/b"}"#,
+        );
+        assert_eq!(of(nvme), (Some(false), vec![]));
+        assert_eq!(
+            of(&format!("{nvme}, {file}")),
+            (Some(true), vec!["device-virtual"])
+        );
+        assert_eq!((of(&format!("{nvme}, {unknown}")).0, of("").0), (None, None));
+    }
+
+    #[test]
+    fn lists_of_any_length_are_bounded() {
+        let devices = vec![r#"{"path": "/dev/a"}"#; 1000].join(", ");
+        let told = side(&[&format!(r#"{{"record": "start", "devices": [{devices}]}}"#)]).told;
+        assert_eq!((told.drives.len(), told.drives_count), (128, 1000));
+    }
+
+    #[test]
+    fn times_are_microseconds_with_every_digit() {
+        let end = r#"{"record": "end", "operations": {"reads": {"service": {"p50_ns": 34749, "p99_ns": null, "max_ns": 5}}}}"#;
+        let told = side(&[end]).told;
+        let service = &told.operations[0].service_us;
+        assert_eq!(service.p50.as_deref(), Some("34.749"));
+        assert_eq!((service.max.as_deref(), &service.p99), (Some("0.005"), &None));
+    }
+
+    /// The findings of an end record of 20,000 reads at 2,000 a second.
+    fn found(waited: u64, rate: &str) -> Vec<(&'static str, String)> {
+        let line = format!(
+            r#"{{"record": "end", "reads_count": 20000, "over": {{"64000": 3}}, "rate": {rate}, "operations": {{"reads":
+            {{"count": 20000, "asked_per_s": "2000.000000", "service_over": {{"64000": 3}},
+            "response_over": {{"64000": {}}}, "response": {{"max_ns": 6002000000}}}}}}}}"#,
+            3 + waited
+        );
+        let side = side(&[&line.replace('\n', " ")]);
+        let found = warnings::of(side.end.as_ref(), &side.told, &side.telemetry);
+        found
+            .into_iter()
+            .map(|finding| (finding.id, finding.sentence))
+            .collect()
+    }
+
+    #[test]
+    fn requests_that_waited_before_they_were_submitted_are_told() {
+        let told = "reads: 12003 of 20000 were answered 64 ms or more after they were due, 3 took as long once submitted; \
+                    the latest came 6.002 s after it was due";
+        assert_eq!(
+            found(12_000, "null"),
+            [("response-above-service", told.to_owned())]
+        );
+    }
+
+    #[test]
+    fn a_thousandth_must_have_waited() {
+        assert_eq!((found(19, "null").len(), found(20, "null").len()), (0, 1));
+    }
+
+    #[test]
+    fn a_rate_that_was_not_held_is_told_by_the_side_file() {
+        let rate =
+            |is_held| format!(r#"{{"is_held": {is_held}, "word": "x", "sentence": "reads: too few"}}"#);
+        assert_eq!(found(0, &rate(true)), []);
+        assert_eq!(
+            found(0, &rate(false)),
+            [("rate-below-asked", "reads: too few".to_owned())]
+        );
+    }
+
+    #[test]
+    fn an_end_record_of_an_earlier_version_still_counts() {
+        let mut side = SideFile::default();
+        side.push(br#"{"record": "end", "reason": "finished", "reads_count": 9, "over": {"1000": 1}}"#);
+        side.end_line();
+        assert!(side.counts.is_some_and(|counts| counts.ops_count() == 9));
+        assert!(warnings::of(side.end.as_ref(), &side.told, &side.telemetry).is_empty());
+    }
+}

@@ -1,0 +1,121 @@
+//! The start record and the end record of a side file.
+
+use serde_json::Value;
+
+use super::fields::{list, text, whole};
+use super::summary::{Drive, Host, Operation, Program, Times, Told, Warning};
+
+/// Drives that are kept: as many as ACT names.
+const DRIVES_MAX: usize = 128;
+/// Operations that are kept; there are seven.
+const OPERATIONS_MAX: usize = 16;
+/// Warnings that are kept.
+const WARNINGS_MAX: usize = 32;
+
+/// Takes the start record.
+pub fn start(record: &Value, told: &mut Told) {
+    let devices = list(record, "devices");
+    *told = Told {
+        program: Program {
+            name: "drivetest",
+            version: text(record, "program_version"),
+            revision: text(record, "program_revision"),
+        },
+        engine: text(record, "engine"),
+        engine_reason: text(record, "engine_reason"),
+        workers: whole(record, "workers"),
+        service_threads: whole(record, "service_threads"),
+        arrivals: text(record, "arrivals"),
+        seed: whole(record, "seed").map(|seed| seed.to_string()),
+        started_at: text(record, "started_at"),
+        host: record.get("host").map(host).unwrap_or_default(),
+        drives_count: devices.len() as u64,
+        drives: devices.iter().take(DRIVES_MAX).map(drive).collect(),
+        warnings: list(record, "warnings")
+            .iter()
+            .take(WARNINGS_MAX)
+            .map(warning)
+            .collect(),
+        ..Told::default()
+    };
+}
+
+/// Takes what the end record tells besides the exact counts.
+pub fn end(record: &Value, told: &mut Told) {
+    told.end_reason = text(record, "reason");
+    told.end_text = text(record, "text");
+    if let Some(rate) = record.get("rate") {
+        told.is_rate_held = rate.get("is_held").and_then(Value::as_bool);
+        told.rate_word = text(rate, "word");
+        told.rate_sentence = text(rate, "sentence");
+    }
+    let operations = record.get("operations").and_then(Value::as_object);
+    let of_all = operations.into_iter().flatten().take(OPERATIONS_MAX);
+    told.operations = of_all
+        .map(|(name, operation)| operation_of(name, operation))
+        .collect();
+}
+
+fn host(record: &Value) -> Host {
+    Host {
+        hostname: text(record, "hostname"),
+        kernel: text(record, "kernel"),
+        cpu_model: text(record, "cpu_model"),
+        cpus_count: whole(record, "cpus_count"),
+        memory_bytes: whole(record, "memory_bytes"),
+        virtual_machine: text(record, "virtual_machine"),
+    }
+}
+
+fn drive(record: &Value) -> Drive {
+    Drive {
+        name: text(record, "path"),
+        kind: text(record, "kind"),
+        drive_key: text(record, "drive_key"),
+        model: text(record, "model"),
+        serial: text(record, "serial"),
+        firmware: text(record, "firmware"),
+        size_bytes: whole(record, "size_bytes"),
+        pcie_link: record.get("pcie").and_then(pcie_link),
+    }
+}
+
+fn pcie_link(record: &Value) -> Option<String> {
+    Some(format!("{} x{}", text(record, "speed")?, whole(record, "width")?))
+}
+
+fn warning(record: &Value) -> Warning {
+    Warning {
+        id: text(record, "id"),
+        sentence: text(record, "sentence"),
+    }
+}
+
+fn operation_of(name: &str, record: &Value) -> Operation {
+    let times_of = |key: &str| record.get(key).map(times).unwrap_or_default();
+    Operation {
+        name: super::fields::bounded(name),
+        asked_per_s: text(record, "asked_per_s"),
+        achieved_per_s: text(record, "achieved_per_s"),
+        done_count: whole(record, "count"),
+        failed_count: whole(record, "failed_count"),
+        service_us: times_of("service"),
+        response_us: times_of("response"),
+        lateness_us: times_of("lateness"),
+    }
+}
+
+fn times(record: &Value) -> Times {
+    let us = |key: &str| whole(record, key).map(|ns| format!("{}.{:03}", ns / 1_000, ns % 1_000));
+    Times {
+        min: us("min_ns"),
+        mean: us("mean_ns"),
+        p50: us("p50_ns"),
+        p90: us("p90_ns"),
+        p99: us("p99_ns"),
+        p999: us("p999_ns"),
+        p9999: us("p9999_ns"),
+        p99999: us("p99999_ns"),
+        max: us("max_ns"),
+    }
+}

@@ -1,0 +1,302 @@
+//! Slices: the differences of the cumulative dumps at their two ends.
+
+pub mod intervals;
+pub mod sinks;
+
+use serde::Serialize;
+
+use crate::act::blocks::block::Block;
+use crate::act::blocks::histogram::{Counts, Tally};
+use crate::finding::{Findings, rule};
+
+/// Buckets kept over all slices of a log: 8 Mi counts are 64 MiB. A day in slices of 5 s of one device fits.
+pub const KEPT_COUNTS_MAX: usize = 8 << 20;
+
+/// What a slice costs besides its counts, in counts.
+const SLICE_OVERHEAD: usize = 16;
+
+/// One histogram over some time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SliceHistogram {
+    /// Its place among the run's histograms.
+    pub ordinal: usize,
+    /// Its counts.
+    #[serde(flatten)]
+    pub tally: Tally,
+}
+
+/// One analysis interval.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Slice {
+    /// From 1.
+    pub number: u64,
+    /// Seconds from the start of the run.
+    pub start_s: u64,
+    /// Seconds from the start of the run.
+    pub end_s: u64,
+    /// The first line of the first block that belongs to it.
+    pub first_line: u64,
+    /// The last line of the block at its end.
+    pub last_line: u64,
+    /// The histograms whose both dumps can be used.
+    pub histograms: Vec<SliceHistogram>,
+}
+
+impl Slice {
+    /// A histogram's counts, None where one of its dumps cannot be used.
+    pub fn tally(&self, ordinal: usize) -> Option<&Tally> {
+        self.histograms
+            .iter()
+            .find(|histogram| histogram.ordinal == ordinal)
+            .map(|histogram| &histogram.tally)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Boundary {
+    number: u64,
+    /// None before the run's start, where every histogram is empty.
+    counts: Option<Vec<Option<Counts>>>,
+}
+
+/// A run cut into slices.
+#[derive(Debug)]
+pub struct Sliced {
+    /// The length of a slice, seconds.
+    pub length_s: u64,
+    /// The whole slices.
+    pub slices: Vec<Slice>,
+    /// The length of the dropped rest, seconds.
+    pub trailing_partial_s: u64,
+    /// Counts that may still be kept of this log.
+    pub room: usize,
+}
+
+/// Cuts a run into slices while its blocks pass by; keeps one dump and the slices.
+#[derive(Debug)]
+pub struct Slicer {
+    length_s: u64,
+    boundary: Boundary,
+    first_line: Option<u64>,
+    slices: Vec<Slice>,
+    room: usize,
+}
+
+impl Slicer {
+    /// Slices of `asked_s`, rounded up to whole report intervals, as act_latency.py does.
+    ///
+    /// # Panics
+    /// Panics when `report_interval_s` is 0.
+    pub fn new(asked_s: u64, report_interval_s: u64, room: usize) -> Self {
+        let length_s = asked_s
+            .max(1)
+            .div_ceil(report_interval_s)
+            .saturating_mul(report_interval_s);
+        Self {
+            length_s,
+            boundary: Boundary::default(),
+            first_line: None,
+            slices: Vec::new(),
+            room,
+        }
+    }
+
+    /// The length of a slice, seconds.
+    pub fn length_s(&self) -> u64 {
+        self.length_s
+    }
+
+    /// Takes the next block of the run.
+    pub fn take(&mut self, block: &Block, histograms: usize, findings: &mut Findings) {
+        self.first_line.get_or_insert(block.first_line);
+        if !block.label_s.is_multiple_of(self.length_s) {
+            return;
+        }
+        let number = block.label_s / self.length_s;
+        if number == self.boundary.number + 1 {
+            self.close(block, histograms, findings);
+        } else {
+            self.tell_missing(number, block.first_line, findings);
+        }
+        let counts = (0..histograms)
+            .map(|ordinal| block.counts(ordinal).cloned())
+            .collect();
+        self.boundary = Boundary {
+            number,
+            counts: Some(counts),
+        };
+        self.first_line = None;
+    }
+
+    /// Ends the run at its last block.
+    pub fn finish(self, reached_s: u64, last_line: u64, findings: &mut Findings) -> Sliced {
+        let whole = reached_s / self.length_s;
+        if whole > self.boundary.number {
+            self.tell_missing(whole, last_line, findings);
+        }
+        let trailing_partial_s = reached_s % self.length_s;
+        Sliced {
+            length_s: self.length_s,
+            slices: self.slices,
+            trailing_partial_s,
+            room: self.room,
+        }
+    }
+
+    fn close(&mut self, block: &Block, histograms: usize, findings: &mut Findings) {
+        let parts = (0..histograms).filter_map(|ordinal| self.part(block, ordinal));
+        let histograms: Vec<SliceHistogram> = parts.collect();
+        let cost: usize = histograms
+            .iter()
+            .map(|part| part.tally.counts().len() + SLICE_OVERHEAD)
+            .sum();
+        let Some(room) = self.room.checked_sub(cost + SLICE_OVERHEAD) else {
+            let sentence = format!(
+                "slices from {} on are not kept: there are too many",
+                self.boundary.number + 1
+            );
+            findings.add(rule::TOO_MANY_SLICES.at(block.first_line, sentence));
+            self.room = 0;
+            return;
+        };
+        self.room = room;
+        self.slices.push(Slice {
+            number: self.boundary.number + 1,
+            start_s: block.label_s - self.length_s,
+            end_s: block.label_s,
+            first_line: self.first_line.unwrap_or(block.first_line),
+            last_line: block.last_line,
+            histograms,
+        });
+    }
+
+    fn part(&self, block: &Block, ordinal: usize) -> Option<SliceHistogram> {
+        let now = block.counts(ordinal)?;
+        let grown = match &self.boundary.counts {
+            None => now.clone(),
+            Some(before) => now.since(before.get(ordinal)?.as_ref()?).ok()?,
+        };
+        Some(SliceHistogram {
+            ordinal,
+            tally: Tally::of(&grown)?,
+        })
+    }
+
+    fn tell_missing(&self, until: u64, line: u64, findings: &mut Findings) {
+        let from = self.boundary.number + 1;
+        let (start_s, end_s) = ((from - 1) * self.length_s, until.saturating_mul(self.length_s));
+        let which = if from == until {
+            format!("slice {from}")
+        } else {
+            format!("slices {from} to {until}")
+        };
+        let sentence =
+            format!("{which} ({start_s}-{end_s} s) cannot be read: the block at an end is not there");
+        findings.add(rule::SLICE_MISSING.at(line, sentence));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::act::blocks::block::Names;
+
+    struct Log {
+        slicer: Slicer,
+        names: Names,
+        block: Block,
+        findings: Findings,
+    }
+
+    impl Log {
+        fn new(asked_s: u64, interval_s: u64) -> Self {
+            let slicer = Slicer::new(asked_s, interval_s, 1000);
+            Self {
+                slicer,
+                names: Names::default(),
+                block: Block::default(),
+                findings: Findings::default(),
+            }
+        }
+
+        fn dump(&mut self, label_s: u64, reads: u64) {
+            self.block.begin(label_s, label_s);
+            self.block.tag(label_s, b"reads", reads, &mut self.names);
+            self.block.buckets(label_s, format!(" (01: {reads})").as_bytes());
+            self.block.examine(&self.names);
+            self.slicer.take(&self.block, 1, &mut self.findings);
+        }
+
+        fn finish(mut self, reached_s: u64) -> (Vec<(u64, u64)>, u64, Vec<&'static str>) {
+            let sliced = self.slicer.finish(reached_s, 99, &mut self.findings);
+            let reads = sliced
+                .slices
+                .iter()
+                .map(|slice| (slice.number, slice.histograms[0].tally.ops_count()));
+            (
+                reads.collect(),
+                sliced.trailing_partial_s,
+                self.findings
+                    .into_list()
+                    .iter()
+                    .map(|finding| finding.id)
+                    .collect(),
+            )
+        }
+    }
+
+    #[test]
+    fn a_slice_is_the_difference_of_its_ends_and_the_trailing_part_is_dropped() {
+        let mut log = Log::new(10, 5);
+        for (at, reads) in [(5, 50), (10, 100), (15, 160), (20, 250), (25, 400)] {
+            log.dump(at, reads);
+        }
+        assert_eq!(log.finish(25), (vec![(1, 100), (2, 150)], 5, vec![]));
+    }
+
+    #[test]
+    fn a_slice_exactly_full_has_no_rest_and_one_second_less_has_no_slice() {
+        let mut log = Log::new(10, 1);
+        (1..=10).for_each(|at| log.dump(at, at * 10));
+        assert_eq!(log.finish(10), (vec![(1, 100)], 0, vec![]));
+        let mut log = Log::new(10, 1);
+        (1..=9).for_each(|at| log.dump(at, at * 10));
+        assert_eq!(log.finish(9), (vec![], 9, vec![]));
+    }
+
+    #[test]
+    fn an_interval_that_does_not_divide_the_slice_lengthens_it() {
+        assert_eq!(Slicer::new(10, 4, 9).length_s(), 12);
+        assert_eq!(Slicer::new(12, 4, 9).length_s(), 12);
+        assert_eq!(Slicer::new(1, 60, 9).length_s(), 60);
+    }
+
+    #[test]
+    fn a_missing_end_leaves_both_its_slices_out() {
+        let mut log = Log::new(10, 10);
+        for (at, reads) in [(10, 1), (30, 3), (40, 9)] {
+            log.dump(at, reads);
+        }
+        assert_eq!(log.finish(40), (vec![(1, 1), (4, 6)], 0, vec!["slice-missing"]));
+    }
+
+    #[test]
+    fn a_missing_end_at_the_end_of_the_log_is_told() {
+        let mut log = Log::new(10, 5);
+        for (at, reads) in [(5, 1), (10, 2), (25, 3)] {
+            log.dump(at, reads);
+        }
+        assert_eq!(log.finish(25), (vec![(1, 2)], 5, vec!["slice-missing"]));
+    }
+
+    #[test]
+    fn slices_are_kept_within_the_room() {
+        let mut log = Log::new(1, 1);
+        log.slicer.room = 100;
+        (1..=9).for_each(|at| log.dump(at, at));
+        let (slices, _, found) = log.finish(9);
+        assert_eq!(slices.len(), 2);
+        assert_eq!(found.len(), 7);
+        assert!(found.iter().all(|id| *id == "too-many-slices"));
+    }
+}

@@ -1,0 +1,353 @@
+//! How a run ended, gathered from what the program says and from what is missing.
+
+use serde::Serialize;
+
+use crate::act::grammar::error_messages::{RATE_NOT_HELD, Word, accompanies, word};
+use crate::finding::{Finding, Findings, rule};
+use crate::plural::counted;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopKind {
+    /// The asked duration was reached.
+    Finished,
+    /// The load could not be held.
+    CannotKeepUp,
+    /// A signal that the program tells.
+    Interrupted,
+    /// Operations failed and the run ended early.
+    IoError,
+    /// The crash handler wrote a trace.
+    Crashed,
+    /// The file ends mid-line or mid-block.
+    Cut,
+    /// The file ends at a block's end before the asked duration, without a word.
+    Short,
+    /// An error before the first block.
+    NotStarted,
+}
+
+/// How a run ended, and the words for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Stop {
+    /// Which way.
+    pub kind: StopKind,
+    /// The line that tells, None where no line does.
+    pub line: Option<u64>,
+    /// What that line says.
+    pub text: String,
+}
+
+impl Stop {
+    fn new(kind: StopKind, told: Option<&Told>) -> Self {
+        let (line, text) = told.map_or((None, String::new()), |told| (Some(told.line), told.text.clone()));
+        Self { kind, line, text }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Told {
+    line: u64,
+    text: String,
+}
+
+/// The words of a run, gathered while it is read.
+#[derive(Debug, Default)]
+pub struct Heard {
+    cannot_keep_up: Option<Told>,
+    crash: Option<Told>,
+    interrupted: Option<Told>,
+    io_error: Option<Told>,
+    /// Operations that failed.
+    pub io_errors_count: u64,
+    error: Option<Told>,
+    errors: Vec<Told>,
+    errors_count: u64,
+    noise: Option<Told>,
+    noise_count: u64,
+    other_program: Option<Told>,
+    scheduler: Option<Told>,
+    rate_not_held: Option<Told>,
+}
+
+/// What of the run is there.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    /// Blocks that were read.
+    pub intervals_count: u64,
+    /// The last block's label.
+    pub reached_s: u64,
+    /// What was asked, None where the header does not say.
+    pub asked_s: Option<u64>,
+    /// The line where reading stopped inside a block, None where it did not.
+    pub cut_line: Option<u64>,
+    /// The last line of the run.
+    pub last_line: u64,
+    /// Operations in the histograms, each counted once; None where there are none.
+    pub ops_count: Option<u64>,
+}
+
+/// Error lines kept for findings.
+const ERRORS_KEPT: usize = 5;
+
+/// The longest text kept of a line.
+const TEXT_CHARS_MAX: usize = 200;
+
+impl Heard {
+    /// Takes a line that is neither header nor figures.
+    pub fn hear(&mut self, line: u64, text: &[u8]) {
+        let told = || Told {
+            line,
+            text: shown(text),
+        };
+        match word(text) {
+            Word::CannotKeepUp => keep_first(&mut self.cannot_keep_up, told),
+            Word::Crash => keep_first(&mut self.crash, told),
+            Word::Interrupted => keep_first(&mut self.interrupted, told),
+            Word::Scheduler => keep_first(&mut self.scheduler, told),
+            Word::RateNotHeld => keep_first(&mut self.rate_not_held, told),
+            Word::Trace => {}
+            Word::IoError => {
+                self.io_errors_count += 1;
+                keep_first(&mut self.io_error, told);
+            }
+            Word::Error => self.hear_error(told()),
+            Word::Noise if accompanies(text) => {}
+            Word::Noise => {
+                self.noise_count += 1;
+                if is_of_ycsb(text) {
+                    keep_first(&mut self.other_program, told);
+                }
+                keep_first(&mut self.noise, told);
+            }
+        }
+    }
+
+    /// Whether the program itself says why there is no block.
+    pub fn explains_no_start(&self) -> bool {
+        self.error.is_some() || self.crash.is_some() || self.interrupted.is_some() || self.io_error.is_some()
+    }
+
+    /// How the run ended.
+    pub fn stop(&self, extent: &Extent) -> Stop {
+        let reached = extent.asked_s.is_some_and(|asked_s| extent.reached_s >= asked_s);
+        if let Some(told) = &self.cannot_keep_up {
+            Stop::new(StopKind::CannotKeepUp, Some(told))
+        } else if let Some(told) = &self.crash {
+            Stop::new(StopKind::Crashed, Some(told))
+        } else if let Some(told) = &self.interrupted {
+            Stop::new(StopKind::Interrupted, Some(told))
+        } else if let Some(line) = extent.cut_line {
+            Stop {
+                kind: StopKind::Cut,
+                line: Some(line),
+                text: String::new(),
+            }
+        } else if extent.intervals_count == 0 && self.error.is_some() {
+            Stop::new(StopKind::NotStarted, self.error.as_ref())
+        } else if reached && extent.intervals_count > 0 {
+            Stop::new(StopKind::Finished, None)
+        } else if let Some(told) = &self.io_error {
+            Stop::new(StopKind::IoError, Some(told))
+        } else {
+            Stop::new(StopKind::Short, None)
+        }
+    }
+
+    /// What a reader should know of it.
+    pub fn report(&self, stop: &Stop, extent: &Extent, findings: &mut Findings) {
+        if let Some(finding) = ending(stop, extent) {
+            findings.add(finding);
+        }
+        if let Some(told) = &self.io_error {
+            let failed = self.io_errors_count;
+            let of_all = extent.ops_count.map_or_else(String::new, |ops| {
+                let all = ops.saturating_add(failed);
+                format!(" of {all} ({:.2} %)", failed as f64 * 100.0 / all as f64)
+            });
+            let sentence = format!(
+                "{} failed{of_all}; the first: {}",
+                counted(failed, "operation"),
+                told.text
+            );
+            findings.add(rule::IO_ERRORS.at(told.line, sentence));
+        }
+        if let Some(told) = &self.scheduler {
+            findings.add(rule::SCHEDULER_NOT_SET.at(told.line, told.text.clone()));
+        }
+        if let Some(told) = &self.rate_not_held {
+            let sentence = told.text.strip_prefix(RATE_NOT_HELD).unwrap_or(&told.text);
+            findings.add_unless_known(rule::RATE_BELOW_ASKED.at(told.line, sentence));
+        }
+        self.report_errors(stop, findings);
+        if let Some(told) = &self.other_program {
+            findings.add(of_other_program(told.line, &told.text));
+        }
+        if let Some(told) = &self.noise {
+            let sentence = format!(
+                "lines that are not of the program: {}; the first: {}",
+                self.noise_count, told.text
+            );
+            findings.add(rule::NOISE.at(told.line, sentence));
+        }
+    }
+
+    fn report_errors(&self, stop: &Stop, findings: &mut Findings) {
+        if stop.kind == StopKind::NotStarted {
+            return;
+        }
+        for told in &self.errors {
+            findings.add(rule::ERROR_LINE.at(told.line, told.text.clone()));
+        }
+        if self.errors_count > ERRORS_KEPT as u64 {
+            let line = self.errors.first().map(|told| told.line);
+            findings.add(rule::ERROR_LINE.at(
+                line,
+                format!("there are {} error lines in all", self.errors_count),
+            ));
+        }
+    }
+
+    fn hear_error(&mut self, told: Told) {
+        self.errors_count += 1;
+        self.error.get_or_insert_with(|| told.clone());
+        if self.errors.len() < ERRORS_KEPT {
+            self.errors.push(told);
+        }
+    }
+}
+
+/// Whether a line is one that YCSB or go-ycsb alone prints.
+pub fn is_of_ycsb(text: &[u8]) -> bool {
+    const SIGNS: [&[u8]; 3] = [b"[OVERALL], ", b"YCSB Client ", b"Run finished, takes "];
+    SIGNS.iter().any(|sign| text.starts_with(sign))
+}
+
+/// Says that a log of ACT holds output of YCSB, which is not read.
+pub fn of_other_program(line: u64, text: &str) -> Finding {
+    let sentence = format!("expected a log of ACT alone; here is output of YCSB, which is not read: {text}");
+    rule::OTHER_PROGRAM.at(line, sentence)
+}
+
+fn ending(stop: &Stop, extent: &Extent) -> Option<Finding> {
+    let reached_s = extent.reached_s;
+    let asked = extent
+        .asked_s
+        .map_or("an unknown time".to_owned(), |asked_s| format!("{asked_s} s"));
+    let after = format!("after {reached_s} s of {asked}");
+    let last = Some(extent.last_line);
+    Some(match stop.kind {
+        StopKind::Finished => return None,
+        StopKind::CannotKeepUp => rule::CANNOT_KEEP_UP.at(
+            stop.line,
+            format!("the test stopped itself {after}: {}", stop.text),
+        ),
+        StopKind::Interrupted => rule::INTERRUPTED.at(stop.line, format!("{after}: {}", stop.text)),
+        StopKind::Crashed => {
+            rule::CRASHED.at(stop.line, format!("the program crashed {after}: {}", stop.text))
+        }
+        StopKind::IoError => {
+            rule::SHORT.at(last, format!("the log ends {after}, after errors of the device"))
+        }
+        StopKind::Short => rule::SHORT.at(last, format!("the log ends {after}, without a word")),
+        StopKind::NotStarted => rule::NOT_STARTED.at(stop.line, format!("there is no block: {}", stop.text)),
+        StopKind::Cut => rule::CUT.at(
+            stop.line,
+            format!("the log ends inside a line or a block; the last whole block is {after}"),
+        ),
+    })
+}
+
+fn keep_first(place: &mut Option<Told>, told: impl FnOnce() -> Told) {
+    if place.is_none() {
+        *place = Some(told());
+    }
+}
+
+/// A line as a message shows it: bounded, without control characters.
+pub fn shown(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&text[..text.len().min(TEXT_CHARS_MAX * 4)]);
+    text.chars()
+        .take(TEXT_CHARS_MAX)
+        .map(|letter| if letter.is_control() { '\u{fffd}' } else { letter })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn extent(reached_s: u64) -> Extent {
+        Extent {
+            intervals_count: reached_s,
+            reached_s,
+            asked_s: Some(60),
+            cut_line: None,
+            last_line: 99,
+            ops_count: None,
+        }
+    }
+
+    fn kind_after(lines: &[&str], extent: &Extent) -> StopKind {
+        let mut heard = Heard::default();
+        (1..)
+            .zip(lines)
+            .for_each(|(line, text)| heard.hear(line, text.as_bytes()));
+        heard.stop(extent).kind
+    }
+
+    #[test]
+    fn the_asked_duration_reached_is_finished_and_a_second_less_is_short() {
+        assert_eq!(kind_after(&[], &extent(60)), StopKind::Finished);
+        assert_eq!(kind_after(&[], &extent(61)), StopKind::Finished);
+        assert_eq!(kind_after(&[], &extent(59)), StopKind::Short);
+    }
+
+    #[test]
+    fn words_go_before_what_was_reached() {
+        assert_eq!(kind_after(&["SIGSEGV received"], &extent(60)), StopKind::Crashed);
+        let both = ["ERROR: large block reads can't keep up", "SIGSEGV received"];
+        assert_eq!(kind_after(&both, &extent(14)), StopKind::CannotKeepUp);
+        assert_eq!(
+            kind_after(&["drivetest: stopped by signal TERM"], &extent(14)),
+            StopKind::Interrupted
+        );
+    }
+
+    #[test]
+    fn io_errors_end_a_run_only_where_it_ended_early() {
+        let error = ["ERROR: reading /dev/a: 5 'Input/output error'"];
+        assert_eq!(kind_after(&error, &extent(14)), StopKind::IoError);
+        assert_eq!(kind_after(&error, &extent(60)), StopKind::Finished);
+    }
+
+    #[test]
+    fn operations_that_failed_are_told_as_a_share_of_all() {
+        let mut heard = Heard::default();
+        heard.hear(7, b"ERROR: reading /dev/a: 5 'Input/output error'");
+        let mut findings = Findings::default();
+        let extent = Extent {
+            ops_count: Some(399),
+            ..extent(60)
+        };
+        heard.report(&heard.stop(&extent), &extent, &mut findings);
+        let sentence = &findings.into_list()[0].sentence;
+        assert!(
+            sentence.starts_with("1 operation failed of 400 (0.25 %); the first: ERROR"),
+            "{sentence}"
+        );
+    }
+
+    #[test]
+    fn an_error_without_a_block_is_a_run_that_never_started() {
+        assert_eq!(
+            kind_after(&["ERROR: load config too small"], &extent(0)),
+            StopKind::NotStarted
+        );
+        assert_eq!(
+            kind_after(&["ERROR: load config too small"], &extent(60)),
+            StopKind::Finished
+        );
+    }
+}

@@ -1,0 +1,61 @@
+//! Where the histograms of the devices pass a limit that the one of all keeps, though both count the same reads.
+
+use crate::act::blocks::histogram::{BUCKETS_COUNT, Counts, Tally};
+use crate::act::run::Run;
+use crate::act::semantics::Role;
+use crate::act::slices::Slice;
+use crate::finding::{Finding, rule};
+use crate::judge::verdict::{time, when};
+use crate::judge::views::{Ask, Part};
+
+/// What is told of the first such slice; only where the devices and the total do not hold the same.
+pub fn over_limit(run: &Run, asks: &[Ask<'_>], parts: &[Part<'_>]) -> Option<Finding> {
+    let is_apart = |finding: &Finding| finding.id == rule::DEVICE_SUMS_DIFFER.id;
+    if !run.findings.iter().any(is_apart) {
+        return None;
+    }
+    let of_devices: Vec<usize> = run
+        .histograms
+        .iter()
+        .filter(|histogram| histogram.meaning.role == Role::ReadsOfDevice)
+        .map(|histogram| histogram.ordinal)
+        .collect();
+    parts.iter().find_map(|part| {
+        let slice = run.slices.iter().find(|slice| slice.number == part.slice.0)?;
+        let devices = together(slice, &of_devices)?;
+        asks.iter()
+            .find_map(|ask| told(ask, part, &devices, of_devices.len()))
+    })
+}
+
+fn told(ask: &Ask<'_>, part: &Part<'_>, devices: &Tally, devices_count: usize) -> Option<Finding> {
+    let limit_pct = ask.limit.limit_pct;
+    let (of_all, of_devices) = (ask.edge.over(part.tally), ask.edge.over(devices));
+    let is_passed = of_all.is_within(limit_pct) && !of_devices.is_within(limit_pct);
+    is_passed.then(|| {
+        let (number, start_s, end_s) = part.slice;
+        let sentence = format!(
+            "slice {number} ({}), reads over {}: {} % by the histogram of all, {} % by those of the {devices_count} devices \
+             together; {limit_pct} % are allowed",
+            when(start_s, end_s),
+            time(ask.limit.threshold_us),
+            of_all.printed(),
+            of_devices.shown_over(limit_pct),
+        );
+        rule::DEVICES_OVER_LIMIT.at(None, sentence)
+    })
+}
+
+fn together(slice: &Slice, of_devices: &[usize]) -> Option<Tally> {
+    let mut sums = [0_u64; BUCKETS_COUNT];
+    for &ordinal in of_devices {
+        for (sum, count) in sums.iter_mut().zip(slice.tally(ordinal)?.counts()) {
+            *sum = sum.checked_add(*count)?;
+        }
+    }
+    let mut counts = Counts::default();
+    sums.iter()
+        .enumerate()
+        .for_each(|(bucket, &count)| counts.set(bucket, count));
+    Tally::of(&counts)
+}

@@ -1,0 +1,120 @@
+//! The series of a run: the counts of every histogram in intervals of one length, made to be kept (docs/formats.md).
+
+pub mod chunk;
+pub mod frame;
+
+use serde::Serialize;
+
+use crate::act::slices::intervals::Interval;
+use crate::series::chunk::Chunk;
+use crate::series::frame::Frame;
+
+/// Intervals of a series, at most: 115 days of seconds.
+pub const INTERVALS_MAX: u64 = 10_000_000;
+
+/// Intervals of a chunk, at most: three quarters of a day of seconds.
+const CHUNK_INTERVALS_MAX: u64 = 65_536;
+
+/// Bytes of a chunk from which it is ended: they are held while it grows.
+const CHUNK_BYTES_MAX: usize = 4 << 20;
+
+/// What was asked of a series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// The length of an interval, seconds.
+    pub interval_s: u64,
+    /// Only intervals that begin here or later, seconds from the start of the run.
+    pub from_s: u64,
+    /// Only intervals that end here or earlier.
+    pub to_s: u64,
+}
+
+/// A series as a document tells it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Series {
+    /// The length of an interval, seconds.
+    pub interval_s: u64,
+    /// Where the first begins, seconds from the start of the run.
+    pub start_s: u64,
+    /// How many.
+    pub count: u64,
+    /// `drivecert.series/1`.
+    pub encoding: &'static str,
+    /// The counts, compressed, in base64.
+    pub data: String,
+}
+
+/// Makes a series while the intervals of a run pass by; holds one chunk and what is compressed.
+#[derive(Debug)]
+pub struct Writer {
+    length_s: u64,
+    start_s: u64,
+    to_s: u64,
+    reached_s: u64,
+    chunk: Chunk,
+    frame: Frame,
+}
+
+impl Writer {
+    /// A series in intervals of `length_s`, the asked length rounded up to whole report intervals.
+    pub fn new(asked: Asked, length_s: u64) -> Self {
+        let start_s = asked.from_s.div_ceil(length_s).saturating_mul(length_s);
+        Self {
+            length_s,
+            start_s,
+            to_s: asked.to_s,
+            reached_s: start_s,
+            chunk: Chunk::default(),
+            frame: Frame::default(),
+        }
+    }
+
+    /// Takes the next interval; the others between it and the one before are gaps.
+    pub fn take(&mut self, interval: &Interval<'_>) {
+        let is_asked = interval.start_s >= self.start_s && interval.end_s <= self.to_s;
+        if !is_asked || self.is_too_long(interval.end_s) {
+            return;
+        }
+        self.pass_to(interval.start_s);
+        self.chunk.take(interval.histograms);
+        self.reached_s = interval.end_s;
+        if self.chunk.bytes_count() >= CHUNK_BYTES_MAX || self.chunk.intervals() >= CHUNK_INTERVALS_MAX {
+            self.frame.add(&std::mem::take(&mut self.chunk));
+        }
+    }
+
+    /// Ends the series with its run; None where it is too large.
+    pub fn finish(mut self, run_s: u64) -> Option<Series> {
+        let end_s = run_s.min(self.to_s) / self.length_s * self.length_s;
+        if self.is_too_long(end_s) {
+            return None;
+        }
+        self.pass_to(end_s);
+        let count = self.intervals_to(end_s);
+        if self.chunk.intervals() > 0 {
+            self.frame.add(&self.chunk);
+        }
+        Some(Series {
+            interval_s: self.length_s,
+            start_s: self.start_s,
+            count,
+            encoding: "drivecert.series/1",
+            data: self.frame.finish()?,
+        })
+    }
+
+    fn pass_to(&mut self, label_s: u64) {
+        if label_s > self.reached_s {
+            self.chunk.pass((label_s - self.reached_s) / self.length_s);
+            self.reached_s = label_s;
+        }
+    }
+
+    fn intervals_to(&self, end_s: u64) -> u64 {
+        end_s.saturating_sub(self.start_s) / self.length_s
+    }
+
+    fn is_too_long(&self, end_s: u64) -> bool {
+        self.intervals_to(end_s) > INTERVALS_MAX || self.frame.is_full()
+    }
+}

@@ -1,0 +1,253 @@
+//! Splits bytes into lines where line ends may be LF, CR LF, CR CR LF or CR alone.
+
+use memchr::memchr2;
+
+use crate::text::LINE_BYTES_MAX;
+
+/// Pieces without anything in them that are handed over one after the other; those beyond are counted alone, as nobody
+/// makes more of a thousand blank lines than of two.
+const BLANKS_HANDED_MAX: u64 = 1024;
+
+/// Which line ends are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Style {
+    /// Line feeds, as editors, grep and wc do; a carriage return alone divides a line and is not counted.
+    #[default]
+    Feeds,
+    /// Carriage returns too: the content has no line feeds, as of old Macintoshes.
+    Returns,
+}
+
+impl Style {
+    /// Told by the first bytes: carriage returns, and no line feed.
+    pub fn of(head: &[u8]) -> Self {
+        if head.contains(&b'\r') && !head.contains(&b'\n') {
+            Self::Returns
+        } else {
+            Self::Feeds
+        }
+    }
+}
+
+/// A piece of a line, or the whole of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece<'a> {
+    /// The line it is of, from 1.
+    pub number: u64,
+    /// Its bytes without the line end.
+    pub bytes: &'a [u8],
+    /// A line end follows it.
+    pub ended: bool,
+    /// A carriage return stands at its end.
+    pub has_return: bool,
+    /// NULs stood before it: they are no part of its bytes, and take nothing of the longest line.
+    pub has_nuls_before: bool,
+}
+
+/// Splits a stream; holds at most one unfinished line.
+#[derive(Debug, Default)]
+pub struct Ends {
+    /// Which ends are counted.
+    pub style: Style,
+    /// Lines that have ended.
+    pub count: u64,
+    /// Pieces beyond these: carriage returns divided lines without being counted.
+    pub divided_count: u64,
+    begun: Vec<u8>,
+    is_open: bool,
+    has_nuls_before: bool,
+    returns: u64,
+}
+
+impl Ends {
+    /// Whether a line has begun and not ended.
+    pub fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// Takes the next bytes and hands every piece that ends in them to `each`.
+    pub fn push(&mut self, mut bytes: &[u8], each: &mut impl FnMut(Piece<'_>)) {
+        while let Some(end) = memchr2(b'\n', b'\r', bytes) {
+            let (before, rest) = bytes.split_at(end);
+            self.keep(before, each);
+            // All at once: a flood of them would cost a search each.
+            let returns_count = rest.iter().take_while(|&&byte| byte == b'\r').count();
+            if returns_count == 0 {
+                self.feed(each);
+            } else {
+                self.returns += returns_count as u64;
+                self.is_open = true;
+            }
+            bytes = &rest[returns_count.max(1)..];
+        }
+        self.keep(bytes, each);
+    }
+
+    /// Hands over the last line where no line end followed it.
+    pub fn finish(&mut self, each: &mut impl FnMut(Piece<'_>)) {
+        if self.style == Style::Returns && self.returns > 0 {
+            self.divide(each);
+        } else if self.is_open {
+            self.hand(false, each);
+            self.count += 1;
+        }
+    }
+
+    fn keep(&mut self, bytes: &[u8], each: &mut impl FnMut(Piece<'_>)) {
+        if bytes.is_empty() {
+            return;
+        }
+        if self.returns > 0 {
+            self.divide(each);
+        }
+        self.is_open = true;
+        let bytes = if self.begun.is_empty() {
+            self.without_nuls(bytes)
+        } else {
+            bytes
+        };
+        let room = LINE_BYTES_MAX - self.begun.len();
+        self.begun.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
+    fn without_nuls<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
+        let nuls = bytes.iter().take_while(|&&byte| byte == 0).count();
+        self.has_nuls_before |= nuls > 0;
+        &bytes[nuls..]
+    }
+
+    /// No line feed follows the carriage returns: each ended a line, or a piece of one.
+    fn divide(&mut self, each: &mut impl FnMut(Piece<'_>)) {
+        for _ in 0..self.returns.min(BLANKS_HANDED_MAX) {
+            self.hand(true, each);
+            self.pass(1);
+        }
+        self.pass(self.returns.saturating_sub(BLANKS_HANDED_MAX));
+        self.returns = 0;
+    }
+
+    fn pass(&mut self, pieces_count: u64) {
+        match self.style {
+            Style::Returns => self.count += pieces_count,
+            Style::Feeds => self.divided_count += pieces_count,
+        }
+    }
+
+    /// Carriage returns before a line feed are one end with it; terminals print two.
+    fn feed(&mut self, each: &mut impl FnMut(Piece<'_>)) {
+        if self.style == Style::Returns && self.returns > 0 {
+            self.divide(each);
+            return;
+        }
+        self.hand(true, each);
+        self.count += 1;
+        self.returns = 0;
+    }
+
+    fn hand(&mut self, ended: bool, each: &mut impl FnMut(Piece<'_>)) {
+        each(Piece {
+            number: self.count + 1,
+            bytes: &self.begun,
+            ended,
+            has_return: self.returns > 0,
+            has_nuls_before: self.has_nuls_before,
+        });
+        self.has_nuls_before = false;
+        self.begun.clear();
+        self.is_open = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces_of(style: Style, chunks: &[&[u8]]) -> Vec<(u64, String, bool)> {
+        let mut found = Vec::new();
+        let mut ends = Ends {
+            style,
+            ..Ends::default()
+        };
+        let mut keep = |piece: Piece<'_>| {
+            let text = String::from_utf8_lossy(piece.bytes).into_owned();
+            found.push((piece.number, text, piece.ended));
+        };
+        for chunk in chunks {
+            ends.push(chunk, &mut keep);
+        }
+        ends.finish(&mut keep);
+        found
+    }
+
+    fn numbered(texts: &[(u64, &str, bool)]) -> Vec<(u64, String, bool)> {
+        texts
+            .iter()
+            .map(|&(number, text, ended)| (number, text.to_owned(), ended))
+            .collect()
+    }
+
+    #[test]
+    fn returns_before_a_feed_are_one_end_with_it() {
+        let expected = numbered(&[
+            (1, "one", true),
+            (2, "two", true),
+            (3, "", true),
+            (4, "end", false),
+        ]);
+        let whole: &[u8] = b"one\r\ntwo\r\r\n\nend";
+        assert_eq!(pieces_of(Style::Feeds, &[whole]), expected);
+        let single: Vec<&[u8]> = whole.chunks(1).collect();
+        assert_eq!(pieces_of(Style::Feeds, &single), expected);
+    }
+
+    #[test]
+    fn a_return_alone_divides_a_line_and_keeps_its_number() {
+        let expected = numbered(&[(1, "10 %", true), (1, "20 %", true), (2, "x", true)]);
+        assert_eq!(pieces_of(Style::Feeds, &[b"10 %\r20 %\nx\n"]), expected);
+    }
+
+    #[test]
+    fn without_feeds_a_return_ends_a_line() {
+        let expected = numbered(&[(1, "one", true), (2, "", true), (3, "two", true)]);
+        let content = b"one\r\rtwo\r";
+        assert_eq!(pieces_of(Style::of(content), &[content]), expected);
+        assert_eq!(
+            pieces_of(Style::Feeds, &[b"\n", content])[1..3],
+            [(2, "one".to_owned(), true), (2, String::new(), true)]
+        );
+        assert_eq!(Style::of(b"one\r\n"), Style::Feeds);
+        assert_eq!(Style::of(b"one"), Style::Feeds);
+    }
+
+    #[test]
+    fn of_very_many_returns_some_are_handed_over_and_all_are_counted() {
+        let returns = "\r".repeat(BLANKS_HANDED_MAX as usize + 500);
+        let content = format!("{returns}x");
+        let pieces = pieces_of(Style::Returns, &[content.as_bytes()]);
+        assert_eq!(pieces.len() as u64, BLANKS_HANDED_MAX + 1);
+        assert_eq!(pieces.last().unwrap().0, BLANKS_HANDED_MAX + 501);
+    }
+
+    #[test]
+    fn nuls_before_a_line_take_nothing_of_its_bound() {
+        let nuls = vec![0; LINE_BYTES_MAX * 2];
+        let mut ends = Ends::default();
+        let mut found = Vec::new();
+        let mut keep = |piece: Piece<'_>| found.push((piece.bytes.to_owned(), piece.has_nuls_before));
+        ends.push(&nuls, &mut keep);
+        ends.push(b"after 5 sec:\nreads\n", &mut keep);
+        assert_eq!(
+            found,
+            [(b"after 5 sec:".to_vec(), true), (b"reads".to_vec(), false)]
+        );
+    }
+
+    #[test]
+    fn a_line_is_kept_to_its_bound() {
+        let long = vec![b'x'; LINE_BYTES_MAX + 1];
+        assert_eq!(
+            pieces_of(Style::Feeds, &[&long, b"\n"])[0].1.len(),
+            LINE_BYTES_MAX
+        );
+    }
+}

@@ -1,0 +1,65 @@
+//! What was done to the lines of a text before they were read, for the findings.
+
+use crate::finding::{Findings, Rule, rule};
+use crate::plural::counted;
+use crate::text::decode::Encoding;
+use crate::text::repair::ansi::Marks;
+
+/// How many lines bore a mark, and the first of them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    lines: u64,
+    first: u64,
+}
+
+impl Count {
+    fn add(&mut self, is_there: bool, line: u64) {
+        if is_there {
+            if self.lines == 0 {
+                self.first = line;
+            }
+            self.lines += 1;
+        }
+    }
+
+    fn tell(self, rule: &Rule, what: &str, findings: &mut Findings) {
+        if self.lines > 0 {
+            findings.add(rule.at(self.first, format!("{} with {what}", counted(self.lines, "line"))));
+        }
+    }
+}
+
+/// What the lines of a text bore.
+#[derive(Debug, Default)]
+pub struct Notes {
+    returns: Count,
+    escapes: Count,
+    odd_blanks: Count,
+    byte_order_marks: Count,
+}
+
+impl Notes {
+    /// Counts what a line bore.
+    pub fn add(&mut self, line: u64, has_return: bool, marks: Marks) {
+        self.returns.add(has_return, line);
+        self.escapes.add(marks.has_escapes, line);
+        self.odd_blanks.add(marks.has_odd_blanks, line);
+        self.byte_order_marks.add(marks.has_byte_order_mark, line);
+    }
+
+    /// Tells all of it.
+    pub fn tell(&self, encoding: Encoding, findings: &mut Findings) {
+        if encoding == Encoding::Utf8 {
+            self.byte_order_marks
+                .tell(&rule::BYTE_ORDER_MARK, "a byte order mark", findings);
+        } else {
+            findings.add(rule::UTF_16.at(1, format!("the text is stored in {}", encoding.code())));
+        }
+        self.returns
+            .tell(&rule::CARRIAGE_RETURNS, "carriage returns at their end", findings);
+        let escapes = "escape sequences, backspaces or other signs of a terminal";
+        self.escapes.tell(&rule::ESCAPE_SEQUENCES, escapes, findings);
+        let blanks = "blanks that do not break, or letters without width";
+        self.odd_blanks.tell(&rule::NON_BREAKING_SPACES, blanks, findings);
+    }
+}

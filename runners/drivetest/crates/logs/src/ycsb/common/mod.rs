@@ -1,0 +1,10 @@
+//! What the readers of YCSB and of go-ycsb share.
+
+pub mod latencies;
+pub mod limits;
+pub mod number;
+pub mod properties;
+pub mod raw;
+pub mod shell;
+pub mod span;
+pub mod spectrum;

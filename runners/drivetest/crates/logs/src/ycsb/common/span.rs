@@ -1,0 +1,55 @@
+//! The lines of one file that are of one run, and what was found in them.
+
+use std::sync::Arc;
+
+use crate::finding::{Findings, Rule};
+use crate::ycsb::java::fragment::Place;
+
+/// Lines of one file.
+#[derive(Debug, Default)]
+pub struct Stretch {
+    /// The companion's name, None in the log.
+    pub part: Option<Arc<str>>,
+    /// The first line, 0 where there is none.
+    pub first_line: u64,
+    /// The last line.
+    pub last_line: u64,
+    /// What was found while reading.
+    pub findings: Findings,
+}
+
+impl Stretch {
+    /// Begins at a line.
+    pub fn at(part: Option<&Arc<str>>, line: u64) -> Self {
+        Self {
+            part: part.cloned(),
+            first_line: line,
+            last_line: line,
+            findings: Findings::default(),
+        }
+    }
+
+    /// The place of a line of this file.
+    pub fn place(&self, line: u64) -> Place {
+        Place {
+            part: self.part.clone(),
+            line,
+        }
+    }
+
+    /// Tells what was found at a line of it.
+    pub fn tell(&mut self, rule: &Rule, line: u64, sentence: &str) {
+        let finding = self.place(line).finding(rule, sentence);
+        self.findings.add(finding);
+    }
+
+    /// Takes in what was found in another file of the same run.
+    pub fn absorb(&mut self, other: Self) {
+        self.findings.add_all(other.findings.into_list());
+    }
+
+    /// Says that its lines are of no log.
+    pub fn forget_lines(&mut self) {
+        (self.first_line, self.last_line) = (0, 0);
+    }
+}

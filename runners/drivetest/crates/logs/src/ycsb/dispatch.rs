@@ -1,0 +1,64 @@
+//! One file for the readers of both programs: each line goes to the one whose it is.
+
+use crate::text::Line;
+use crate::ycsb::common::limits::Room;
+use crate::ycsb::common::spectrum::{self, Spectrum};
+use crate::ycsb::go;
+use crate::ycsb::java::output::Output;
+
+/// What a file holds of both programs.
+#[derive(Debug)]
+pub struct Printed {
+    /// Runs of YCSB.
+    pub java: Output,
+    /// Runs of go-ycsb.
+    pub go: go::output::Output,
+    /// A companion's name; the log is no spectrum.
+    name: Option<String>,
+    /// A percentile spectrum, where the file is one.
+    pub spectrum: Option<Spectrum>,
+    /// The line at which a log of ACT begins, which is not read.
+    pub act_line: Option<u64>,
+}
+
+impl Printed {
+    /// Begins a companion, or with None the log.
+    pub fn new(part: Option<&str>) -> Self {
+        Self {
+            java: Output::new(part),
+            go: go::output::Output::new(part),
+            name: part.map(str::to_owned),
+            spectrum: None,
+            act_line: None,
+        }
+    }
+
+    /// Whether anything that only one of them prints was seen.
+    pub fn has_begun(&self) -> bool {
+        self.java.has_begun() || self.go.has_begun()
+    }
+
+    /// Takes a line.
+    pub fn take(&mut self, line: Line<'_>, room: &mut Room) {
+        if self.is_of_spectrum(line) {
+            return;
+        }
+        if line.text.starts_with(b"ACT version ") || line.text.starts_with(b"Aerospike act ") {
+            self.act_line.get_or_insert(line.number);
+        }
+        if !self.go.take(line, room) {
+            self.java.take(line, room);
+        }
+    }
+
+    fn is_of_spectrum(&mut self, line: Line<'_>) -> bool {
+        let Some(name) = &self.name else { return false };
+        let text = String::from_utf8_lossy(line.text);
+        match &mut self.spectrum {
+            Some(spectrum) => spectrum.take(&text, line.number),
+            None if spectrum::is_head(&text) => self.spectrum = Some(Spectrum::new(name)),
+            None => return false,
+        }
+        true
+    }
+}

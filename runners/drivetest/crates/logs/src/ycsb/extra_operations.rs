@@ -1,0 +1,160 @@
+//! Operations beside the printed ones: those of spectra and of single latencies.
+
+use crate::finding::{Finding, Findings};
+use crate::ycsb::common::number;
+use crate::ycsb::common::raw::Raw;
+use crate::ycsb::common::spectrum::{self, Spectrum};
+use crate::ycsb::java::metric::{Metric, Recorder};
+use crate::ycsb::rules;
+use crate::ycsb::run::{Operation, Run, Time, Validity};
+
+/// The name that a program gave an operation's metric.
+fn printed_name(run: &Run, operation: &Operation) -> String {
+    match (operation.outcome.as_str(), run.tool) {
+        ("ok", _) => operation.name.clone(),
+        ("failed", "go-ycsb") => format!("{}_ERROR", operation.name),
+        ("failed", _) => format!("{}-FAILED", operation.name),
+        (status, _) => format!("{}-{status}", operation.name),
+    }
+}
+
+/// Adds percentile spectra to the runs that they are of; what fits none is told.
+pub fn spectra(runs: &mut [Run], spectra: Vec<Spectrum>, findings: &mut Findings) {
+    for spectrum in spectra {
+        let fitting = runs.iter().enumerate().filter_map(|(at, run)| {
+            let operation = printed(run, &spectrum)?;
+            (runs.len() == 1 || operation.ops_count == spectrum.ops_count).then_some((at, operation))
+        });
+        let fitting: Vec<_> = fitting.take(2).collect();
+        let [(at, operation)] = fitting[..] else {
+            let sentence = format!("{}: it is of no operation of one run alone", spectrum.name);
+            findings.add(rules::HDR_UNMATCHED.at(None, sentence));
+            continue;
+        };
+        let of_it = of_spectrum(operation, &spectrum);
+        let found = compare(operation, &spectrum);
+        runs[at].operations.push(of_it);
+        runs[at].findings.extend(found);
+        runs[at].validity = Validity::of(&runs[at].findings);
+    }
+}
+
+fn printed<'a>(run: &'a Run, spectrum: &Spectrum) -> Option<&'a Operation> {
+    let rows = || {
+        run.operations
+            .iter()
+            .filter(|operation| operation.from == "rows" && !operation.is_intended_twin)
+    };
+    let names: Vec<String> = rows().map(|operation| printed_name(run, operation)).collect();
+    let metric = spectrum::metric_of(&spectrum.name, names.iter().map(String::as_str))?;
+    rows()
+        .zip(&names)
+        .find(|(_, name)| *name == metric)
+        .map(|(operation, _)| operation)
+}
+
+fn of_spectrum(printed: &Operation, spectrum: &Spectrum) -> Operation {
+    Operation {
+        name: printed.name.clone(),
+        outcome: printed.outcome.clone(),
+        time: printed.time,
+        ops_count: spectrum.ops_count,
+        max_us: spectrum.max.clone(),
+        percentiles: spectrum.percentiles.clone(),
+        from: "hgrm",
+        ..Operation::default()
+    }
+}
+
+fn compare(printed: &Operation, spectrum: &Spectrum) -> Option<Finding> {
+    if let Some(line) = spectrum.unreadable {
+        let sentence = format!(
+            "{}, line {line}: expected a row of a percentile spectrum",
+            spectrum.name
+        );
+        return Some(rules::HDR_UNREADABLE.at(None, sentence));
+    }
+    let max = |max: &Option<String>| max.as_deref().and_then(number::count);
+    let same = printed.ops_count == spectrum.ops_count && max(&printed.max_us) == max(&spectrum.max);
+    (!same).then(|| {
+        let sentence = format!(
+            "{}: it is of other operations than the rows of {}",
+            spectrum.name, printed.name
+        );
+        rules::HDR_DIFFERS.at(None, sentence)
+    })
+}
+
+/// Adds to a run of YCSB what its single operations tell, beside the summary.
+pub fn raw(run: &mut Run, raw: &Raw) {
+    if raw.operations().is_empty() {
+        return;
+    }
+    let time = run.times.filter(|time| *time != Time::Both);
+    for operation in raw.operations() {
+        let Metric::Operation(name) = Metric::parse(&operation.name) else {
+            continue;
+        };
+        let named = Operation {
+            name: name.operation,
+            outcome: name.outcome,
+            time: if name.is_intended {
+                Some(Time::Response)
+            } else {
+                time.or(run.times.and(Some(Time::Service)))
+            },
+            recorder: name.recorder.map(Recorder::measurement),
+            is_intended_twin: name.is_intended,
+            ..Operation::default()
+        };
+        let of_raw = raw.operation(operation, named);
+        let found = differs(run, &of_raw);
+        run.findings.extend(found);
+        run.operations.push(of_raw);
+    }
+    tell(run, raw);
+}
+
+/// Whether the summary tells another number of operations; two recorders have it under the name of either.
+fn differs(run: &Run, of_raw: &Operation) -> Option<Finding> {
+    let is_twin = |printed: &&Operation| {
+        printed.from == "rows"
+            && (&printed.name, &printed.outcome) == (&of_raw.name, &of_raw.outcome)
+            && printed.is_intended_twin == of_raw.is_intended_twin
+    };
+    let printed = run.operations.iter().find(is_twin)?;
+    let (rows, single) = (printed.ops_count?, of_raw.ops_count?);
+    let sentence = format!(
+        "{}: expected {rows} single operations, as the summary tells; got {single}",
+        of_raw.name
+    );
+    (rows != single).then(|| rules::RAW_DIFFERS.at(None, sentence))
+}
+
+/// Tells what single operations were not kept to the digit.
+pub fn tell(run: &mut Run, raw: &Raw) {
+    let rounded = raw
+        .operations()
+        .iter()
+        .filter(|operation| operation.latencies.is_rounded());
+    let rounded: Vec<&str> = rounded.map(|operation| operation.name.as_str()).collect();
+    if !rounded.is_empty() {
+        let sentence = format!(
+            "{}: more than 65536 different latencies; percentiles are rounded up by less than 0.1 %",
+            rounded.join(", ")
+        );
+        run.findings.push(rules::LATENCIES_ROUNDED.at(None, sentence));
+    }
+    if raw.passed_over_count > 0 {
+        let sentence = format!(
+            "expected at most 64 kinds of single operations; {} of others are passed over",
+            raw.passed_over_count
+        );
+        run.findings.push(rules::TOO_MANY_ROWS.at(None, sentence));
+    }
+    if raw.has_lost_seconds() {
+        let sentence =
+            "single operations lie in more seconds than are kept: operations by the second are not told";
+        run.findings.push(rules::TOO_MANY_ROWS.at(None, sentence));
+    }
+}

@@ -1,0 +1,67 @@
+//! Whether a final block of go-ycsb is whole.
+
+use crate::finding::Findings;
+use crate::ycsb::go::fragment::{Piece, PlacedRow};
+use crate::ycsb::go::operations::{TOTAL, is_single, share};
+use crate::ycsb::rules;
+
+/// Rows of one block have the same heads, and each says how many operations there were.
+pub fn check(piece: &Piece, findings: &mut Findings) {
+    let is_final = piece.finished.is_some();
+    let Some(longest) = piece
+        .block
+        .iter()
+        .max_by_key(|placed| placed.row.values.len())
+        .filter(|_| is_final)
+    else {
+        return;
+    };
+    for placed in &piece.block {
+        unknown(placed, findings);
+        let heads = longest.row.values.iter().map(|(head, _)| head.as_str());
+        let lacking: Vec<&str> = heads.filter(|head| placed.row.get(head).is_none()).collect();
+        if !lacking.is_empty() {
+            let sentence = format!(
+                "{} has no {}, which other rows have",
+                placed.row.operation,
+                lacking.join(", ")
+            );
+            findings.add(placed.place.finding(&rules::RESULT_CUT, &sentence));
+        }
+    }
+    let lacks_count = longest.row.ops_count().is_none();
+    if lacks_count || longest.row.rate().is_none() {
+        let sentence = "the rows tell no Count or no OPS";
+        findings.add(longest.place.finding(&rules::ROW_MISSING, sentence));
+    }
+    if lacks_total(piece) {
+        let sentence = "operations succeeded, and TOTAL, which this release prints, is not there";
+        findings.add(longest.place.finding(&rules::RESULT_CUT, sentence));
+    }
+    let means = piece
+        .block
+        .iter()
+        .any(|placed| placed.row.get("Avg(us)").is_some());
+    if means {
+        findings.add(rules::MEANS_TRUNCATED.at(None, "means are cut to whole microseconds"));
+    }
+}
+
+/// TOTAL and the 50th percentile came with one change, before v1.0.1.
+fn lacks_total(piece: &Piece) -> bool {
+    let has = |wanted: &dyn Fn(&PlacedRow) -> bool| piece.block.iter().any(wanted);
+    has(&|placed| placed.row.get("50th(us)").is_some() && is_single(&placed.row.operation))
+        && !has(&|placed| placed.row.operation == TOTAL)
+}
+
+fn unknown(placed: &PlacedRow, findings: &mut Findings) {
+    const KNOWN: [&str; 7] = ["Takes(s)", "Count", "OPS", "QPS", "Avg(us)", "Min(us)", "Max(us)"];
+    let is_known = |head: &str| KNOWN.contains(&head) || share(head).is_some();
+    for (head, value) in placed.row.values.iter().filter(|(head, _)| !is_known(head)) {
+        let sentence = format!(
+            "{}: {head}: {value} is no value that is known",
+            placed.row.operation
+        );
+        findings.add(placed.place.finding(&rules::ROW_UNKNOWN, &sentence));
+    }
+}

@@ -1,0 +1,226 @@
+//! A run of go-ycsb from all that its files told of it.
+
+use crate::ycsb::common::number;
+use crate::ycsb::extra_operations;
+use crate::ycsb::go::duration;
+use crate::ycsb::go::fragment::Piece;
+use crate::ycsb::go::operations::{self, COMPOSITE};
+use crate::ycsb::go::{checks, interval};
+use crate::ycsb::java::build_run::{operations_asked, record_bytes};
+use crate::ycsb::java::command::{Command, Phase};
+use crate::ycsb::java::fragment::Said;
+use crate::ycsb::java::output::shown;
+use crate::ycsb::java::settings::{ConfigFile, Settings};
+use crate::ycsb::run::{Operation, Outcome, Run, Stop, StopKind, Time, Validity};
+
+/// The run of a piece that all files of the run were joined into.
+pub fn run(mut piece: Piece, configs: &[ConfigFile]) -> Run {
+    if piece.finished.is_none() {
+        // Without a final block the last one is of an interval like the others.
+        piece.end_block(&mut { usize::MAX });
+    }
+    let settings = Settings::resolve(piece.command.as_ref(), configs, piece.dumped.as_ref());
+    let mut findings = std::mem::take(&mut piece.stretch.findings);
+    let mut run = asked(&settings, &piece);
+    run.operations = made(&piece);
+    run.measurement = measurement(&piece);
+    run.runtime_ms = takes_ns(&piece).map(duration::as_ms);
+    let counts = Counts::of(&run, &settings);
+    if piece.finished.is_some() && !run.operations.is_empty() {
+        run.done_ops_count = counts.done();
+        run.failed_ops_count = Some(counts.failed);
+    }
+    run.throughput_ops_per_s = throughput(&run, &settings, takes_ns(&piece));
+    run.stop = stop(&run, &piece);
+    run.intervals = std::mem::take(&mut piece.statuses);
+    checks::all(
+        &run,
+        &checks::Evidence {
+            piece: &piece,
+            settings: &settings,
+            counts,
+        },
+        &mut findings,
+    );
+    run.findings = findings.into_list();
+    extra_operations::tell(&mut run, &piece.raw);
+    run.validity = Validity::of(&run.findings);
+    run
+}
+
+/// How many operations a final block tells.
+#[derive(Clone, Copy, Debug)]
+pub struct Counts {
+    /// The least and the most that were done: a read-modify-write whose read failed had no update.
+    pub least: u64,
+    /// See `least`.
+    pub most: u64,
+    /// Single operations that failed.
+    pub failed: u64,
+}
+
+impl Counts {
+    fn of(run: &Run, settings: &Settings) -> Self {
+        let sum = |wanted: &dyn Fn(&&Operation) -> bool| {
+            let counts = run.operations.iter().filter(wanted).filter_map(|operation| {
+                Some(
+                    operation
+                        .ops_count?
+                        .saturating_mul(batch(&operation.name, settings)),
+                )
+            });
+            counts.fold(0_u64, u64::saturating_add)
+        };
+        let single = sum(&|operation| operation.is_counted);
+        let failed = sum(&|operation| operation.outcome == "failed");
+        let failed_reads = sum(&|operation| operation.outcome == "failed" && operation.name == "READ");
+        let composite = sum(&|operation| operation.name == COMPOSITE);
+        let least = single.saturating_sub(composite);
+        Self {
+            least,
+            most: least.saturating_add(failed_reads.min(composite)),
+            failed,
+        }
+    }
+
+    fn done(&self) -> Option<u64> {
+        (self.least == self.most).then_some(self.least)
+    }
+}
+
+/// Operations that one row of a batch stands for.
+fn batch(name: &str, settings: &Settings) -> u64 {
+    if name.starts_with("BATCH_") {
+        settings.whole_number("batch.size", Some(1)).unwrap_or(1)
+    } else {
+        1
+    }
+}
+
+fn made(piece: &Piece) -> Vec<Operation> {
+    if piece.finished.is_none() {
+        return operations::of_raw(&piece.raw);
+    }
+    let rows = piece.block.iter().map(|placed| operations::of_row(&placed.row));
+    rows.chain(operations::of_raw(&piece.raw)).collect()
+}
+
+/// Releases with `QPS:` had buckets of whole milliseconds; those with `50th` have HdrHistogram. Between them rows look
+/// alike, and their percentiles tell.
+fn measurement(piece: &Piece) -> Option<&'static str> {
+    if piece.has_csv {
+        return Some("raw");
+    }
+    let first = &piece.block.first()?.row;
+    let all = || piece.block.iter().flat_map(|placed| &placed.row.values);
+    let times = || all().filter(|(head, _)| operations::share(head).is_some());
+    let in_ms = times().all(|(_, value)| number::count(value).is_some_and(|us| us % 1000 == 0 && us > 0));
+    if first.get("50th(us)").is_none() && times().next().is_some() && in_ms {
+        return Some("histogram");
+    }
+    Some("hdrhistogram")
+}
+
+fn takes_ns(piece: &Piece) -> Option<u64> {
+    piece.finished.as_ref().and_then(|(_, takes_ns)| *takes_ns)
+}
+
+/// Operations over the run's time after the warm-up, whose operations are not counted: comparable with YCSB's, unlike
+/// the rate of TOTAL.
+fn throughput(run: &Run, settings: &Settings, takes_ns: Option<u64>) -> Option<String> {
+    let warm_up_s = settings.whole_number("warmuptime", Some(0))?;
+    let warm_up_s = if run.phase == Some(Phase::Load) {
+        0
+    } else {
+        warm_up_s
+    };
+    let measured_ns = takes_ns?.checked_sub(warm_up_s.checked_mul(1_000_000_000)?)?;
+    let done = run.done_ops_count.filter(|_| measured_ns > 0)?;
+    // Thousandths of operations a second, rounded.
+    let doubled = u128::from(done) * 2_000_000_000_000 / u128::from(measured_ns);
+    let thousandths = doubled.div_ceil(2);
+    Some(format!("{}.{:03}", thousandths / 1000, thousandths % 1000))
+}
+
+/// What was asked: go-ycsb prints all properties it runs with, but for the back end's name.
+fn asked(settings: &Settings, piece: &Piece) -> Run {
+    let command = piece.command.as_ref();
+    let told = match settings.get("command") {
+        Some("load") => Some(Phase::Load),
+        Some("run") => Some(Phase::Run),
+        _ => None,
+    };
+    let phase = told.or_else(|| command.map(|command| command.phase));
+    let set = |name: &str| settings.get(name).map(str::to_owned);
+    Run {
+        ordinal: 0,
+        member: None,
+        tool: "go-ycsb",
+        tool_version: None,
+        first_line: piece.stretch.first_line,
+        last_line: piece.stretch.last_line,
+        phase,
+        workload: command.and_then(Command::workload).map(str::to_owned),
+        binding: command.and_then(|command| command.binding.clone()),
+        command_line: command.map(|command| command.text.clone()),
+        properties: settings.pairs(),
+        missing_files: settings.missing_files.clone(),
+        threads_count: settings.whole_number("threadcount", Some(1)),
+        threads_ran_count: None,
+        target_ops_per_s: set("target").filter(|target| number::value(target).is_some_and(|ops| ops > 0.0)),
+        record_count: settings.whole_number("recordcount", None),
+        record_bytes: record_bytes(settings),
+        operation_count: operations_asked(settings, phase),
+        time_limit_s: None,
+        request_distribution: piece.distribution.clone().or_else(|| set("requestdistribution")),
+        measurement: None,
+        times: Some(Time::Service),
+        runtime_ms: None,
+        throughput_ops_per_s: None,
+        done_ops_count: None,
+        failed_ops_count: None,
+        collections: None,
+        operations: Vec::new(),
+        intervals: Vec::new(),
+        telemetry: None,
+        stop: ended(StopKind::Finished, None),
+        validity: Validity {
+            outcome: Outcome::Undecided,
+            reasons: Vec::new(),
+        },
+        findings: Vec::new(),
+    }
+}
+
+fn ended(kind: StopKind, said: Option<&Said>) -> Stop {
+    Stop {
+        kind,
+        line: said
+            .filter(|said| said.place.part.is_none())
+            .map(|said| said.place.line),
+        text: said.map_or_else(String::new, |said| said.text.clone()),
+    }
+}
+
+fn stop(run: &Run, piece: &Piece) -> Stop {
+    let panic = piece.panics.first.as_ref();
+    match &piece.finished {
+        _ if piece.signal.is_some() => ended(StopKind::Interrupted, piece.signal.as_ref()),
+        Some(_) if run.operations.is_empty() && piece.dumped.is_none() => ended(StopKind::Cut, None),
+        Some(_) => ended(StopKind::Finished, None),
+        None if panic.is_some() => ended(StopKind::Crashed, panic),
+        None if piece.refused.is_some() => ended(StopKind::NotStarted, piece.refused.as_ref()),
+        None => Stop {
+            text: last_word(piece),
+            ..ended(StopKind::Interrupted, None)
+        },
+    }
+}
+
+fn last_word(piece: &Piece) -> String {
+    let last = piece.statuses.last();
+    last.and_then(|last| interval::parse(&last.text))
+        .map_or_else(String::new, |last| {
+            shown(&format!("{} operations in {} s", last.ops_count, last.elapsed_s))
+        })
+}

@@ -1,0 +1,247 @@
+//! What is found of a run of go-ycsb: it ends with a complete-looking block and status 0 whatever happened.
+
+use crate::finding::{Findings, rule};
+use crate::ycsb::common::number;
+use crate::ycsb::go::block;
+use crate::ycsb::go::build_run::Counts;
+use crate::ycsb::go::fragment::Piece;
+use crate::ycsb::go::operations::{COMPOSITE, TOTAL};
+use crate::ycsb::java::checks::{counts, intervals, percentiles, setup, times};
+use crate::ycsb::java::command::Phase;
+use crate::ycsb::java::output::shown;
+use crate::ycsb::java::settings::Settings;
+use crate::ycsb::rules;
+use crate::ycsb::run::{Operation, Run, StopKind};
+
+/// What a run was made from.
+pub struct Evidence<'a> {
+    /// What its files told.
+    pub piece: &'a Piece,
+    /// What it was asked.
+    pub settings: &'a Settings,
+    /// What its final block tells.
+    pub counts: Counts,
+}
+
+/// Looks at everything.
+pub fn all(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
+    result(run, evidence, findings);
+    said(evidence.piece, findings);
+    asked_of_it(run, evidence, findings);
+    block::check(evidence.piece, findings);
+    counts::failed(run, findings);
+    if evidence.piece.finished.is_some() && !run.operations.is_empty() {
+        add_up(run, evidence, findings);
+        asked(run, evidence, findings);
+        limits(run, evidence, findings);
+        times::in_flight(run, findings);
+        times::target(run, findings);
+        last_block(run, evidence, findings);
+    }
+    let judged = |operation: &&Operation| operation.is_counted || operation.name == COMPOSITE;
+    run.operations
+        .iter()
+        .filter(judged)
+        .for_each(|operation| percentiles::samples(operation, findings));
+    intervals::warm_up(run, findings);
+}
+
+fn result(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
+    let piece = evidence.piece;
+    if let Some(signal) = &piece.signal {
+        let sentence = format!("{}: the final block looks complete and is not", signal.text);
+        findings.add(signal.place.finding(&rule::INTERRUPTED, &sentence));
+    }
+    match (&piece.finished, run.stop.kind) {
+        (None, StopKind::NotStarted) => {
+            let sentence = format!("expected a run, got: {}", run.stop.text);
+            findings.add(rules::NOTHING_DONE.at(run.stop.line, sentence));
+        }
+        (None, _) => {
+            let last = if run.stop.text.is_empty() {
+                "nothing".to_owned()
+            } else {
+                run.stop.text.clone()
+            };
+            let sentence = format!("expected 'Run finished' and a final block, got {last}");
+            findings.add(rules::NO_RESULT.at(run.stop.line, sentence));
+        }
+        (Some((place, _)), _) if run.operations.is_empty() => no_block(evidence, place, findings),
+        (Some((place, None)), _) => {
+            findings.add(place.finding(&rules::ROW_UNREADABLE, "the duration of the run cannot be read"));
+        }
+        _ => {}
+    }
+    if let Some(place) = &piece.open_row {
+        let sentence = "no line end follows the last row, so that its value may be cut";
+        findings.add(place.finding(&rules::LAST_ROW_OPEN, sentence));
+    }
+}
+
+fn no_block(evidence: &Evidence<'_>, place: &crate::ycsb::java::fragment::Place, findings: &mut Findings) {
+    let elsewhere = evidence
+        .settings
+        .get("measurement.output_file")
+        .filter(|file| !file.is_empty());
+    match elsewhere {
+        Some(file) => {
+            let sentence = format!(
+                "the final block was written to {}, which is not here",
+                shown(file)
+            );
+            findings.add(place.finding(&rules::RESULT_ELSEWHERE, &sentence));
+        }
+        None => {
+            findings.add(place.finding(&rules::NO_RESULT, "no final block follows 'Run finished'"));
+        }
+    }
+}
+
+fn said(piece: &Piece, findings: &mut Findings) {
+    let told = [
+        (&piece.panics, &rules::EXCEPTIONS, "panics"),
+        (&piece.errors, &rules::BINDING_ERRORS, "errors of operations"),
+    ];
+    for (often, rule, what) in told {
+        if let Some(first) = &often.first {
+            let sentence = format!("{what}: {}; the first: {}", often.count, first.text);
+            findings.add(first.place.finding(rule, &sentence));
+        }
+    }
+}
+
+fn asked_of_it(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
+    let settings = evidence.settings;
+    if !settings.has_command() {
+        let sentence =
+            "there is no block of properties: threads, records, target and what was asked are not known";
+        return findings.add(rules::COMMAND_LINE_MISSING.at(None, sentence));
+    }
+    if run.binding.is_none() {
+        let sentence = "go-ycsb prints every property but the name of the back end";
+        findings.add(rules::BACK_END_UNTOLD.at(None, sentence));
+    }
+    let warm_up = settings
+        .whole_number("warmuptime", Some(0))
+        .filter(|&warm_up_s| warm_up_s > 0);
+    if let Some(warm_up_s) = warm_up.filter(|_| run.phase != Some(Phase::Load)) {
+        let sentence = format!(
+            "operations of the first {warm_up_s} s are in no count and in no time; the throughput is of the rest"
+        );
+        findings.add(rules::WARM_UP_EXCLUDED.at(None, sentence));
+    }
+    let limit = settings
+        .get("maxexecutiontime")
+        .and_then(number::count)
+        .filter(|&limit_s| limit_s > 0);
+    if let Some(limit_s) = limit {
+        let sentence = format!("maxexecutiontime={limit_s} was asked, and go-ycsb knows no time limit");
+        findings.add(rules::TIME_LIMIT_IGNORED.at(None, sentence));
+    }
+    let is_silent = !matches!(settings.get("silence"), Some("false"));
+    if is_silent && run.failed_ops_count.is_some_and(|failed| failed > 0) {
+        let sentence = "operations failed, and why was not printed";
+        findings.add(rules::ERRORS_SILENT.at(None, sentence));
+    }
+    setup::options(settings, findings);
+    setup::distribution(run, findings);
+}
+
+/// Operations that threads may have under way when the warm-up ends; each is counted by what it did after that.
+fn tolerance(run: &Run, evidence: &Evidence<'_>) -> u64 {
+    let warm_up_s = evidence.settings.whole_number("warmuptime", Some(0)).unwrap_or(0);
+    let threads = run.threads_count.unwrap_or(1);
+    if warm_up_s > 0 {
+        threads.saturating_mul(2)
+    } else {
+        0
+    }
+}
+
+fn add_up(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
+    let rows = |wanted: &dyn Fn(&&Operation) -> bool| {
+        let counts = run
+            .operations
+            .iter()
+            .filter(wanted)
+            .filter_map(|operation| operation.ops_count);
+        counts.fold(0_u64, u64::saturating_add)
+    };
+    let single = rows(&|operation| operation.is_counted && operation.outcome == "ok");
+    let total = run.operations.iter().find(|operation| operation.name == TOTAL);
+    let Some(total) = total.and_then(|total| total.ops_count) else {
+        return;
+    };
+    if single.abs_diff(total) > tolerance(run, evidence) {
+        let sentence = format!("TOTAL tells {total} operations, and the others {single}");
+        findings.add(rules::OPERATIONS_DO_NOT_ADD_UP.at(None, sentence));
+    }
+    let composite = rows(&|operation| operation.name == COMPOSITE);
+    if composite > 0 {
+        let sentence = format!(
+            "TOTAL counts the read and the update of {composite} read-modify-writes: its rate is no throughput of YCSB's"
+        );
+        findings.add(rules::TOTAL_COUNTS_PARTS.at(None, sentence));
+    }
+}
+
+fn asked(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
+    let is_load = run.phase == Some(Phase::Load);
+    let Some(asked) = run.operation_count else {
+        if evidence.settings.has_command() {
+            let sentence = "the number of operations that was asked is not among the properties";
+            findings.add(rules::ASKED_COUNT_UNKNOWN.at(None, sentence));
+        }
+        return;
+    };
+    let Counts { least, most, failed } = evidence.counts;
+    // Inserts that failed may have been tried again, and are in the database only where they succeeded.
+    let (least, most) = if is_load {
+        (least.saturating_sub(failed), least.saturating_sub(failed))
+    } else {
+        (least, most)
+    };
+    let batch = evidence.settings.whole_number("batch.size", Some(1)).unwrap_or(1);
+    let overshoot = batch
+        .saturating_sub(1)
+        .saturating_mul(run.threads_count.unwrap_or(1));
+    let fits =
+        least <= asked.saturating_add(overshoot) && most.saturating_add(tolerance(run, evidence)) >= asked;
+    if !fits {
+        let got = if least == most {
+            least.to_string()
+        } else {
+            format!("{least} to {most}")
+        };
+        let sentence = format!("expected {asked} operations, as the properties ask; got {got}");
+        findings.add(rules::OPERATION_COUNT_DIFFERS.at(None, sentence));
+    }
+}
+
+fn limits(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
+    if !evidence.settings.has_command() || evidence.settings.is_unreadable("target") {
+        return;
+    }
+    let target = run.target_ops_per_s.as_deref();
+    let sentence = target.map_or_else(
+        || "without a target an operation begins when the one before it ends: a pause delays few of them".to_owned(),
+        |target| format!("there is a target of {target} operations a second, and only service times: what waited is not seen"),
+    );
+    findings.add(rules::SERVICE_TIMES_ALONE.at(None, sentence));
+}
+
+/// Counts only grow: a block of an interval with more operations than the final one is of another run.
+fn last_block(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
+    let Some(last) = run.statuses().last() else { return };
+    let single = run
+        .counted()
+        .filter_map(|operation| operation.ops_count)
+        .fold(0_u64, u64::saturating_add);
+    if last.ops_count > single && !evidence.piece.has_csv {
+        let sentence = format!(
+            "the last interval tells {} operations, the final block {single}",
+            last.ops_count
+        );
+        findings.add(rules::STATUS_DIFFERS.at(None, sentence));
+    }
+}

@@ -1,0 +1,155 @@
+//! What a line of go-ycsb's output is.
+
+use crate::ycsb::common::raw::{self, RawRow};
+use crate::ycsb::go::duration;
+use crate::ycsb::go::row::{self, Shape, Table};
+
+/// The kinds of lines that mean something.
+#[derive(Debug)]
+pub enum Sign<'a> {
+    /// `Using request distribution 'uniform' a keyrange of [0 49999]`: the distribution.
+    Distribution(&'a str),
+    /// The head or the end of the block of properties, or the line before the final block.
+    Stars {
+        /// It begins one.
+        is_head: bool,
+    },
+    /// Rows of a block.
+    Rows(Vec<Shape>),
+    /// A table's frame or head.
+    Frame,
+    /// `Run finished, takes 1.5s`: nanoseconds, None where they cannot be read.
+    Finished(Option<u64>),
+    /// `Got signal [interrupt] to exit.`
+    Signal,
+    /// The head of single operations.
+    CsvHead,
+    /// A single operation.
+    Csv(RawRow<'a>),
+    /// Why it did not begin.
+    Refused,
+    /// `panic: ...`, `fatal error: ...`.
+    Panic,
+    /// `operation err: ...`.
+    OperationError,
+    /// `Exporting the full latency spectrum ...`.
+    Exporting,
+    /// Anything else.
+    Other,
+}
+
+/// Tells what a line is; the table is that of the lines before.
+pub fn of<'a>(line: &'a str, table: &mut Table) -> Sign<'a> {
+    match line.as_bytes().first() {
+        None => Sign::Other,
+        Some(b'*') => stars(line),
+        Some(b'+' | b'|') => match table.take(line) {
+            None => Sign::Other,
+            Some(None) => Sign::Frame,
+            Some(Some(shape)) => Sign::Rows(vec![shape]),
+        },
+        Some(b'[') if row::begins_json(line) => Sign::Rows(row::json(line)),
+        Some(byte) if byte.is_ascii_uppercase() => capital(line),
+        Some(_) => worded(line),
+    }
+}
+
+fn stars(line: &str) -> Sign<'_> {
+    match line.trim_matches('*').trim() {
+        "properties" => Sign::Stars { is_head: true },
+        "" => Sign::Stars { is_head: false },
+        _ => Sign::Other,
+    }
+}
+
+fn capital(line: &str) -> Sign<'_> {
+    if let Some(shape) = row::plain(line) {
+        return Sign::Rows(vec![shape]);
+    }
+    if let Some(row) = raw::parse(line) {
+        return Sign::Csv(row);
+    }
+    if let Some(takes) = line.strip_prefix("Run finished, takes ") {
+        return Sign::Finished(duration::parse_ns(takes));
+    }
+    if let Some(rest) = line.strip_prefix("Using request distribution '") {
+        let distribution = rest.split_once("' a keyrange of ").map(|(name, _)| name);
+        return distribution.map_or(Sign::Other, Sign::Distribution);
+    }
+    if line.starts_with("Got signal [") {
+        return Sign::Signal;
+    }
+    if line.starts_with("Exporting the full latency spectrum for operation ") {
+        return Sign::Exporting;
+    }
+    Sign::Other
+}
+
+fn worded(line: &str) -> Sign<'_> {
+    if line == "operation,timestamp_us,latency_us" {
+        Sign::CsvHead
+    } else if line.starts_with("operation err: ") {
+        Sign::OperationError
+    } else if line.starts_with("panic: ") || line.starts_with("fatal error: ") {
+        Sign::Panic
+    } else if is_refusal(line) {
+        Sign::Refused
+    } else {
+        Sign::Other
+    }
+}
+
+/// Source: go-ycsb, cmd/go-ycsb/main.go initialGlobal(), pkg/client/client.go newWorker().
+fn is_refusal(line: &str) -> bool {
+    // Looked for in bytes: in short lines that is much sooner done than in letters.
+    let says = |words: &str| memchr::memmem::find(line.as_bytes(), words.as_bytes()).is_some();
+    let failed = ["create db ", "create workload "]
+        .iter()
+        .any(|begin| line.starts_with(begin) && line.contains(" failed "));
+    let unknown = || {
+        let name = line.split_once(" is not registered");
+        name.is_some_and(|(name, _)| !name.is_empty() && !name.contains(' '))
+    };
+    let is_unknown = says(" is not registered") && unknown();
+    failed || is_unknown || line.starts_with("totalOpCount(") || says(" bad property: `")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(line: &str) -> String {
+        let told = format!("{:?}", of(line, &mut Table::default()));
+        told.split([' ', '(', '{']).next().unwrap().to_owned()
+    }
+
+    #[test]
+    fn lines_are_told_from_each_other() {
+        let pairs = [
+            (
+                "Using request distribution 'zipfian' a keyrange of [0 9]",
+                "Distribution",
+            ),
+            ("***************** properties *****************", "Stars"),
+            ("READ   - Takes(s): 1.0, Count: 3", "Rows"),
+            ("Run finished, takes 1m2.5s", "Finished"),
+            ("Got signal [interrupt] to exit.", "Signal"),
+            ("operation,timestamp_us,latency_us", "CsvHead"),
+            ("READ,1795230384536665,24", "Csv"),
+            ("create db aerospike failed Failed to connect", "Refused"),
+            ("nope is not registered", "Refused"),
+            (
+                "totalOpCount(operationcount/insertcount/recordcount): 1 should be bigger than threadCount: 2",
+                "Refused",
+            ),
+            ("operation err: Key not found", "OperationError"),
+            ("panic: unsupported outputstyle: x", "Panic"),
+            ("2026/11/21 03:06:57 Iterating file id: 0", "Other"),
+            ("the disk is not registered", "Other"),
+            ("[READ], Operations, 5", "Other"),
+        ];
+        for (line, expected) in pairs {
+            assert_eq!(name(line), expected, "{line}");
+        }
+    }
+}

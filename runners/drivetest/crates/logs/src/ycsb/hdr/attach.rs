@@ -1,0 +1,207 @@
+//! Gives runs the operations that their HDR files tell, and compares them with what was printed.
+
+use crate::finding::{Finding, Findings};
+use crate::ycsb::common::latencies::Latencies;
+use crate::ycsb::common::number;
+use crate::ycsb::hdr::file::HdrFile;
+use crate::ycsb::java::metric::{Metric, OperationName, Recorder};
+use crate::ycsb::rules;
+use crate::ycsb::run::{Operation, Run, Time, Validity};
+
+/// The histograms of one metric, of all files that hold it: a file for each client.
+struct Merged {
+    metric: String,
+    names: Vec<String>,
+    counts: Vec<u64>,
+    latencies: Latencies,
+    left_out_count: u64,
+    known_count: u64,
+    unread_count: u64,
+}
+
+impl Merged {
+    /// How many operations the files hold is open.
+    fn is_open(&self) -> bool {
+        self.unread_count > 0 || self.known_count == 0
+    }
+
+    /// What of them cannot be read.
+    fn unread(&self) -> String {
+        match (self.unread_count, self.known_count) {
+            (0, _) => "no histogram is there".to_owned(),
+            (unread, known) => format!("{unread} of {} histograms cannot be read", unread + known),
+        }
+    }
+}
+
+/// Adds them to the runs; what fits no run is told.
+pub fn attach(runs: &mut [Run], files: Vec<HdrFile>, findings: &mut Findings) {
+    for merged in merge(files, findings) {
+        // What YCSB tells of the virtual machine is passed over in its rows too.
+        if let Metric::Operation(name) = Metric::parse(&merged.metric) {
+            attach_one(runs, &merged, name, findings);
+        }
+    }
+}
+
+fn merge(files: Vec<HdrFile>, findings: &mut Findings) -> Vec<Merged> {
+    let mut all: Vec<Merged> = Vec::new();
+    // What is told of an overfull file was told where it was read.
+    for file in files.into_iter().filter(|file| !file.is_overfull) {
+        let known = all.iter_mut().find(|merged| merged.metric == file.metric);
+        let has_room = |merged: &Merged| merged.latencies.has_room_for(&file.latencies);
+        if !known.as_deref().is_none_or(has_room) {
+            let sentence = format!(
+                "{}: its counts and those of the files before it add up to more than 63 bits hold; it is not used",
+                file.name
+            );
+            findings.add(rules::HDR_UNREADABLE.at(None, sentence));
+        } else if let Some(merged) = known {
+            merged.latencies.merge(&file.latencies);
+            merged.counts.push(file.latencies.ops_count());
+            merged.left_out_count += file.left_out_count;
+            merged.known_count += file.known_count;
+            merged.unread_count += file.unread_count;
+            merged.names.push(file.name);
+        } else {
+            all.push(Merged {
+                metric: file.metric,
+                names: vec![file.name],
+                counts: vec![file.latencies.ops_count()],
+                latencies: file.latencies,
+                left_out_count: file.left_out_count,
+                known_count: file.known_count,
+                unread_count: file.unread_count,
+            });
+        }
+    }
+    all
+}
+
+fn attach_one(runs: &mut [Run], merged: &Merged, name: OperationName, findings: &mut Findings) {
+    let fits = |run: &Run| {
+        let printed = printed(run, &name).and_then(|operation| operation.ops_count);
+        printed.is_some_and(|count| count == merged.latencies.ops_count() || merged.counts.contains(&count))
+    };
+    let at = match runs {
+        [_] => Some(0),
+        // Some of its counts alone would tell of another run.
+        _ if merged.is_open() => None,
+        _ => {
+            // YCSB writes a file anew in each run: it is of one of them, and its counts tell of which.
+            let mut fitting = runs.iter().enumerate().filter(|(_, run)| fits(run));
+            let first = fitting.next().map(|(at, _)| at);
+            first.filter(|_| fitting.next().is_none())
+        }
+    };
+    let Some(run) = at.map(|at| &mut runs[at]) else {
+        let names = merged.names.join(", ");
+        let sentence = if merged.is_open() {
+            format!(
+                "{names}: {}, so that its counts do not tell which of the {} runs it is of",
+                merged.unread(),
+                runs.len()
+            )
+        } else {
+            format!("{names}: its counts are of none of the {} runs alone", runs.len())
+        };
+        return findings.add(rules::HDR_UNMATCHED.at(None, sentence));
+    };
+    let found = compare(printed(run, &name), merged);
+    if merged.known_count > 0 {
+        let operation = operation(printed(run, &name), name, &merged.latencies);
+        run.operations.push(operation);
+    }
+    run.findings.extend(found);
+    run.validity = Validity::of(&run.findings);
+}
+
+/// The printed operation of a file's metric.
+fn printed<'a>(run: &'a Run, name: &OperationName) -> Option<&'a Operation> {
+    let recorder = name.recorder.map(Recorder::measurement);
+    run.operations.iter().find(|operation| {
+        operation.from == "rows"
+            && operation.name == name.operation
+            && operation.outcome == name.outcome
+            && operation.is_intended_twin == name.is_intended
+            && (operation.recorder == recorder || operation.recorder == Some("hdrhistogram"))
+    })
+}
+
+/// Means and least values are not exact in a histogram: the rows have them.
+fn operation(printed: Option<&Operation>, name: OperationName, latencies: &Latencies) -> Operation {
+    let time = printed.and_then(|printed| printed.time);
+    let percentiles = latencies.percentiles_us().into_iter();
+    Operation {
+        name: name.operation,
+        outcome: name.outcome,
+        time: time.or(name.is_intended.then_some(Time::Response)),
+        is_intended_twin: name.is_intended,
+        ops_count: Some(latencies.ops_count()),
+        max_us: latencies.ends_us().map(|(_, greatest)| greatest.to_string()),
+        percentiles: percentiles
+            .map(|(share, value)| (share.to_owned(), value.to_string()))
+            .collect(),
+        from: "hdr",
+        ..Operation::default()
+    }
+}
+
+fn compare(printed: Option<&Operation>, merged: &Merged) -> Vec<Finding> {
+    let names = merged.names.join(", ");
+    let metric = &merged.metric;
+    if merged.is_open() {
+        let sentence = format!(
+            "{names}: {}: how many operations of {metric} they hold is open, and nothing is compared with the rows",
+            merged.unread()
+        );
+        return vec![rules::HDR_NOT_COMPARED.at(None, sentence)];
+    }
+    if merged.left_out_count > 0 {
+        let count = merged.left_out_count;
+        let sentence =
+            format!("{names}: {count} intervals outside the seconds that were asked for are left out");
+        return vec![rules::HDR_CUT_TO_SPAN.at(None, sentence)];
+    }
+    let Some(printed) = printed else {
+        let sentence = format!("{names}: the output has no rows of {metric}");
+        return vec![rules::HDR_DIFFERS.at(None, sentence)];
+    };
+    let count = merged.latencies.ops_count();
+    if printed.ops_count == Some(count) {
+        return percentiles_differ(printed, merged, &names).into_iter().collect();
+    }
+    let rows = printed
+        .ops_count
+        .map_or_else(|| "no count".to_owned(), |rows| rows.to_string());
+    if merged.names.len() > 1
+        && printed
+            .ops_count
+            .is_some_and(|rows| merged.counts.contains(&rows))
+    {
+        let sentence = format!(
+            "{metric}: {} files are merged to {count} operations; the rows are of {rows} of them",
+            merged.names.len()
+        );
+        return vec![rules::HDR_OF_SEVERAL.at(None, sentence)];
+    }
+    let sentence = format!("{names}: expected {rows} operations of {metric}, as the rows tell; got {count}");
+    vec![rules::HDR_DIFFERS.at(None, sentence)]
+}
+
+fn percentiles_differ(printed: &Operation, merged: &Merged, names: &str) -> Option<Finding> {
+    let differs = printed.percentiles.iter().find_map(|(share, row)| {
+        let (least, most) = merged.latencies.around_us(share)?;
+        let row_us = number::count(row)?;
+        let fits = row_us.saturating_add(bucket_us(row_us)) >= least
+            && row_us <= most.saturating_add(bucket_us(most));
+        (!fits).then(|| format!("p{share} is {row} us in the rows and {most} us in {names}"))
+    })?;
+    Some(rules::HDR_DIFFERS.at(None, format!("{}: {differs}", merged.metric)))
+}
+
+/// The width of a bucket of three digits.
+fn bucket_us(value: u64) -> u64 {
+    let bits = u64::BITS - value.leading_zeros();
+    1 << bits.saturating_sub(11)
+}

@@ -1,0 +1,228 @@
+//! An HDR file, line by line: all its histograms merged to one.
+
+use crate::finding::{Finding, Findings};
+use crate::ycsb::common::latencies::Latencies;
+use crate::ycsb::common::number;
+use crate::ycsb::hdr::decode;
+use crate::ycsb::java::output::shown;
+use crate::ycsb::rules;
+
+/// The longest line that is read: a histogram of three digits with all its counts is below a tenth of it.
+const LINE_BYTES_MAX: usize = 4 << 20;
+
+/// Seconds of a run that are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Intervals that begin before are left out.
+    pub from_s: u64,
+    /// Intervals that end after are left out.
+    pub to_s: u64,
+}
+
+impl Span {
+    #[expect(clippy::cast_precision_loss, reason = "seconds of a run; u64::MAX is its end")]
+    fn holds(self, start_s: f64, end_s: f64) -> bool {
+        start_s >= self.from_s as f64 && end_s <= self.to_s as f64
+    }
+}
+
+/// What was read of a file.
+#[derive(Debug)]
+pub struct HdrFile {
+    /// Its name, a label.
+    pub name: String,
+    /// The metric it is of: as its head says, else as its name does.
+    pub metric: String,
+    /// All its histograms.
+    pub latencies: Latencies,
+    /// Histograms that were left out, as they are not within the span.
+    pub left_out_count: u64,
+    /// Histograms that were read, or left out.
+    pub known_count: u64,
+    /// Lines of it that should be histograms and cannot be read: how many operations they hold is open.
+    pub unread_count: u64,
+    /// Its counts are more than any run makes: none of them is believed.
+    pub is_overfull: bool,
+}
+
+/// Reads one file.
+#[derive(Debug)]
+pub struct Reader {
+    file: HdrFile,
+    span: Option<Span>,
+    begun: Vec<u8>,
+    is_too_long: bool,
+    lines_count: u64,
+    findings: Findings,
+}
+
+impl Reader {
+    /// At the start of a file.
+    pub fn new(name: &str, span: Option<Span>) -> Self {
+        Self {
+            file: HdrFile {
+                name: shown(name),
+                metric: metric_of(name),
+                latencies: Latencies::default(),
+                left_out_count: 0,
+                known_count: 0,
+                unread_count: 0,
+                is_overfull: false,
+            },
+            span,
+            begun: Vec::new(),
+            is_too_long: false,
+            lines_count: 0,
+            findings: Findings::default(),
+        }
+    }
+
+    /// Takes the next bytes.
+    pub fn push(&mut self, bytes: &[u8]) {
+        for part in bytes.split_inclusive(|&byte| byte == b'\n') {
+            let line = part.strip_suffix(b"\n").unwrap_or(part);
+            let room = LINE_BYTES_MAX - self.begun.len();
+            self.is_too_long |= line.len() > room;
+            self.begun.extend_from_slice(&line[..line.len().min(room)]);
+            if line.len() < part.len() {
+                self.end_line();
+            }
+        }
+    }
+
+    /// Ends the file: what was read, and what was found of it.
+    pub fn finish(mut self) -> (HdrFile, Vec<Finding>) {
+        if !self.begun.is_empty() {
+            self.end_line();
+        }
+        if self.file.known_count == 0 {
+            self.tell("it holds no histogram that can be read");
+        }
+        (self.file, self.findings.into_list())
+    }
+
+    fn end_line(&mut self) {
+        self.lines_count += 1;
+        let begun = std::mem::take(&mut self.begun);
+        if std::mem::take(&mut self.is_too_long) {
+            self.leave(&format!("expected at most {LINE_BYTES_MAX} bytes in a line"));
+        } else {
+            self.take(begun.trim_ascii());
+        }
+        self.begun = begun;
+        self.begun.clear();
+    }
+
+    fn take(&mut self, line: &[u8]) {
+        if let Some(metric) = line.strip_prefix(b"#[Logging for: ") {
+            let metric = metric.strip_suffix(b"]").unwrap_or(metric);
+            self.file.metric = shown(&String::from_utf8_lossy(metric));
+        } else if !line.is_empty() && !line.starts_with(b"#") && !line.starts_with(b"\"") {
+            self.take_interval(line);
+        }
+    }
+
+    /// `START,LENGTH,MAX,HISTOGRAM`, from 1.3 on with a tag before it.
+    fn take_interval(&mut self, line: &[u8]) {
+        let untagged = if line.starts_with(b"Tag=") {
+            after_comma(line)
+        } else {
+            Some(line)
+        };
+        let Some((start_s, length_s, histogram)) = untagged.and_then(cells) else {
+            return self.leave("expected 'start,length,max,histogram'");
+        };
+        let is_within = |span: Span| span.holds(start_s, start_s + length_s);
+        if !self.span.is_none_or(is_within) {
+            self.file.left_out_count += 1;
+            self.file.known_count += 1;
+            return;
+        }
+        let mut whole = Latencies::default();
+        match decode::decode(histogram, |value, count| whole.add(value, count)) {
+            Ok(()) if !self.file.latencies.has_room_for(&whole) => {
+                self.file.is_overfull = true;
+                self.file.known_count += 1;
+                self.tell("its counts add up to more than 63 bits hold; the file is not used");
+            }
+            Ok(()) => {
+                self.file.latencies.merge(&whole);
+                self.file.known_count += 1;
+            }
+            Err(why) => self.leave(&format!("a histogram is left out: {why}")),
+        }
+    }
+
+    fn leave(&mut self, sentence: &str) {
+        self.file.unread_count += 1;
+        self.tell(sentence);
+    }
+
+    fn tell(&mut self, sentence: &str) {
+        let sentence = format!("{}, line {}: {sentence}", self.file.name, self.lines_count);
+        self.findings.add(rules::HDR_UNREADABLE.at(None, sentence));
+    }
+}
+
+fn after_comma(text: &[u8]) -> Option<&[u8]> {
+    let at = text.iter().position(|&byte| byte == b',')?;
+    Some(&text[at + 1..])
+}
+
+fn cells(line: &[u8]) -> Option<(f64, f64, &[u8])> {
+    let mut cells = line.splitn(4, |&byte| byte == b',');
+    let mut seconds = || number::value(std::str::from_utf8(cells.next()?).ok()?);
+    let (start_s, length_s, _) = (seconds()?, seconds()?, seconds()?);
+    Some((start_s, length_s, cells.next()?))
+}
+
+/// `hdr/run1-READ.hdr` is of READ; what the head says is worth more.
+fn metric_of(name: &str) -> String {
+    let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let stem = base.split('.').next().unwrap_or(base);
+    shown(stem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (HdrFile, Vec<Finding>) {
+        let mut reader = Reader::new("x/UPDATE.hdr", None);
+        reader.push(text.as_bytes());
+        reader.finish()
+    }
+
+    #[test]
+    fn the_head_names_the_metric_and_else_the_file_does() {
+        assert_eq!(read("#[Logging for: READ-FAILED]\n").0.metric, "READ-FAILED");
+        assert_eq!(read("").0.metric, "UPDATE");
+    }
+
+    #[test]
+    fn damage_is_told_with_its_line() {
+        let (file, findings) = read("#[x]\n0.0,1.0,0.5,SElTVA==\n0.0,x\n");
+        assert_eq!(file.latencies.ops_count(), 0);
+        let told: Vec<_> = findings.iter().map(|finding| finding.sentence.as_str()).collect();
+        assert!(
+            told[0].starts_with(
+                "x/UPDATE.hdr, line 2: a histogram is left out: it is written in an encoding that"
+            ),
+            "{told:?}"
+        );
+        assert_eq!((file.known_count, file.unread_count), (0, 2));
+        assert!(told[1].contains("line 3: expected 'start"), "{told:?}");
+    }
+
+    #[test]
+    fn a_line_without_end_fills_no_memory() {
+        let mut reader = Reader::new("x", None);
+        for _ in 0..3 {
+            reader.push(&vec![b'A'; 2 << 20]);
+        }
+        assert_eq!(reader.begun.len(), LINE_BYTES_MAX);
+        reader.push(b"\n#\n");
+        let (_, findings) = reader.finish();
+        assert!(findings[0].sentence.contains("line 1: expected at most"));
+    }
+}

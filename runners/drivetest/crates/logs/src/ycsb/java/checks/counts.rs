@@ -1,0 +1,223 @@
+//! Whether what was done is what was asked, and whether the counts add up.
+
+use crate::finding::Findings;
+use crate::ycsb::java::build_run::HIDDEN_VERSION;
+use crate::ycsb::java::checks::{Evidence, hit_limit, is_good};
+use crate::ycsb::java::command::Phase;
+use crate::ycsb::java::fragment::Piece;
+use crate::ycsb::rules;
+use crate::ycsb::run::{Operation, Run, Time};
+
+/// Looks at the counts.
+pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
+    failed(run, findings);
+    verified(run, findings);
+    empty(run, findings);
+    let Some(done) = run.done_ops_count.filter(|&done| done > 0) else {
+        return;
+    };
+    add_up(run, done, findings);
+    asked(run, done, evidence, findings);
+    threads(run, evidence, findings);
+}
+
+/// Whether operations failed.
+pub fn failed(run: &Run, findings: &mut Findings) {
+    let Some(failed) = run.failed_ops_count.filter(|&failed| failed > 0) else {
+        return;
+    };
+    let made = ops_of(run.counted());
+    let share = if made >= failed {
+        percent(failed, made)
+    } else {
+        "100.00".to_owned()
+    };
+    let sentence = format!(
+        "{failed} of {made} operations failed ({share} %); the times of READ, UPDATE ... are of the others alone"
+    );
+    findings.add(rules::OPERATIONS_FAILED.at(None, sentence));
+}
+
+/// How many operations there are in all.
+fn ops_of<'a>(operations: impl Iterator<Item = &'a Operation>) -> u64 {
+    operations
+        .filter_map(|operation| operation.ops_count)
+        .fold(0, u64::saturating_add)
+}
+
+/// A share in percent, to two places.
+fn percent(part: u64, whole: u64) -> String {
+    let hundredths = (u128::from(part) * 20_000 / u128::from(whole)).div_ceil(2);
+    format!("{}.{:02}", hundredths / 100, hundredths % 100)
+}
+
+fn verified(run: &Run, findings: &mut Findings) {
+    let verify = run
+        .operations
+        .iter()
+        .filter(|operation| operation.name == "VERIFY");
+    let bad = verify
+        .flat_map(|operation| &operation.returns)
+        .filter(|(status, _)| !is_good(status));
+    for (status, count) in bad {
+        let sentence = format!("verifying gave {status} {count} times");
+        findings.add(rules::VERIFICATION_FAILED.at(None, sentence));
+    }
+}
+
+fn empty(run: &Run, findings: &mut Findings) {
+    for operation in run
+        .operations
+        .iter()
+        .filter(|operation| operation.ops_count == Some(0))
+    {
+        let sentence = format!(
+            "{} has no operations: what was printed as their times is none",
+            operation.name
+        );
+        findings.add(rules::EMPTY_OPERATION.at(None, sentence));
+    }
+}
+
+/// Whether an operation's statuses tell as many successes as there were, or up to 0.5 as many operations.
+pub fn returns_add_up(operation: &Operation) -> bool {
+    let Some(ops_count) = operation.ops_count.filter(|_| !operation.returns.is_empty()) else {
+        return true;
+    };
+    let sum = |wanted: fn(&str) -> bool| {
+        let counts = operation.returns.iter().filter(|(status, _)| wanted(status));
+        counts.fold(0_u64, |sum, (_, count)| sum.saturating_add(*count))
+    };
+    sum(is_good) == ops_count || sum(|_| true) == ops_count
+}
+
+/// Done are the operations that succeeded and those that failed; the read and the update of a read-modify-write
+/// count once. Of a load, an insert that failed may have been tried again, or ended its thread: then it is not counted.
+fn add_up(run: &Run, done: u64, findings: &mut Findings) {
+    let composite = ops_of(
+        run.operations
+            .iter()
+            .filter(|operation| is_plain_composite(operation)),
+    );
+    let told = ops_of(run.counted()).saturating_sub(composite);
+    let is_failed_insert =
+        |operation: &&Operation| operation.name == "INSERT" && !is_good(&operation.outcome);
+    let failed_inserts = ops_of(run.counted().filter(is_failed_insert));
+    let adds_up = (told.saturating_sub(failed_inserts)..=told).contains(&done);
+    if !adds_up && run.counted().next().is_some() {
+        let sentence = format!("throughput x runtime make {done} operations, and the rows tell {told}");
+        findings.add(rules::OPERATIONS_DO_NOT_ADD_UP.at(None, sentence));
+    }
+    for operation in run
+        .operations
+        .iter()
+        .filter(|operation| !returns_add_up(operation))
+    {
+        let count = operation.ops_count.unwrap_or_default();
+        let sentence = format!(
+            "{}: the statuses do not add up to its {count} operations",
+            operation.name
+        );
+        findings.add(rules::OPERATIONS_DO_NOT_ADD_UP.at(None, sentence));
+    }
+}
+
+/// Where intended times stand in operations of their own, those of read-modify-write are no further operations.
+fn is_plain_composite(operation: &Operation) -> bool {
+    let twin = matches!(operation.recorder, Some("histogram" | "raw"));
+    operation.name == "READ-MODIFY-WRITE" && !operation.is_intended_twin && !twin
+}
+
+fn asked(run: &Run, done: u64, evidence: &Evidence<'_>, findings: &mut Findings) {
+    let is_load = run.phase == Some(Phase::Load);
+    if hit_limit(run, evidence.piece) && run.operation_count != Some(done) {
+        return limited(run, done, is_load, findings);
+    }
+    let Some(asked) = run.operation_count else {
+        return asked_unknown(evidence, findings);
+    };
+    // Without a count, from 0.18 on, only the time limit ends a run.
+    let is_unlimited = asked == 0 && !is_load;
+    let inserted = if is_load { inserted(run) } else { done };
+    if inserted != asked && !is_unlimited {
+        let what = if is_load {
+            "inserts that succeeded"
+        } else {
+            "operations"
+        };
+        let sentence = format!("expected {asked} {what}, as the command line asks; got {inserted}");
+        findings.add(rules::OPERATION_COUNT_DIFFERS.at(None, sentence));
+    }
+}
+
+fn asked_unknown(evidence: &Evidence<'_>, findings: &mut Findings) {
+    if evidence.settings.has_command() {
+        let sentence = "the number of operations that was asked is neither on the command line nor in a file that is here";
+        findings.add(rules::ASKED_COUNT_UNKNOWN.at(None, sentence));
+    }
+}
+
+/// By the statuses where they are there, else by the rows.
+fn inserted(run: &Run) -> u64 {
+    let inserts = || run.counted().filter(|operation| operation.name == "INSERT");
+    let good = |operation: &Operation| {
+        let counts = operation.returns.iter().filter(|(status, _)| is_good(status));
+        counts.fold(0_u64, |sum, (_, count)| sum.saturating_add(*count))
+    };
+    let by_status: u64 = inserts().map(good).fold(0, u64::saturating_add);
+    let plain = inserts().filter(|operation| operation.outcome == "ok");
+    let by_rows = plain
+        .filter_map(|operation| operation.ops_count)
+        .fold(0, u64::saturating_add);
+    let has_statuses = inserts().any(|operation| !operation.returns.is_empty());
+    if has_statuses { by_status } else { by_rows }
+}
+
+fn limited(run: &Run, done: u64, is_load: bool, findings: &mut Findings) {
+    let limit = run
+        .time_limit_s
+        .map_or_else(String::new, |limit_s| format!(" of {limit_s} s"));
+    let asked = run
+        .operation_count
+        .map_or_else(String::new, |asked| format!(" of the {asked} asked"));
+    let sentence = format!("the time limit{limit} ended it after {done} operations{asked}");
+    let rule = if is_load {
+        &rules::LOAD_CUT
+    } else {
+        &rules::TIME_LIMIT_HIT
+    };
+    findings.add(rule.at(run.stop.line, sentence));
+}
+
+fn threads(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
+    let Some(asked) = run.threads_count else {
+        if evidence.settings.has_command() {
+            let sentence = "the number of threads is neither on the command line nor in a file that is here";
+            findings.add(rules::THREADS_UNKNOWN.at(None, sentence));
+        }
+        return;
+    };
+    match run.threads_ran_count {
+        Some(ran) if ran != asked => {
+            let sentence = format!("expected {asked} threads; {ran} ran to their end, as CLEANUP tells");
+            findings.add(rules::THREADS_DIFFER.at(None, sentence));
+        }
+        Some(_) => {}
+        None => cleanup_missing(evidence.piece, findings),
+    }
+}
+
+/// Every release but 0.1.4, which calls itself 0.1, tells how many threads cleaned up.
+fn cleanup_missing(piece: &Piece, findings: &mut Findings) {
+    let sentence = "there are no rows of CLEANUP, which tell the threads that ran to their end";
+    match piece.version.as_deref() {
+        Some(HIDDEN_VERSION) => {}
+        Some(_) => findings.add(rules::RESULT_CUT.at(Some(piece.stretch.last_line), sentence)),
+        None => findings.add(rules::THREADS_UNKNOWN.at(None, sentence)),
+    }
+}
+
+/// Whether it holds service times.
+pub fn has_service_time(operation: &Operation) -> bool {
+    operation.time == Some(Time::Service)
+}

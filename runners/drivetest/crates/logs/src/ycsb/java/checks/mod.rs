@@ -1,0 +1,54 @@
+//! What is found of a run. The findings that decide make it invalid; the exit status of YCSB never does.
+
+pub mod counts;
+pub mod intervals;
+pub mod percentiles;
+mod result;
+pub mod setup;
+pub mod times;
+
+use crate::finding::Findings;
+use crate::ycsb::common::number;
+use crate::ycsb::java::fragment::Piece;
+use crate::ycsb::java::measurement_type::Kind;
+use crate::ycsb::java::settings::Settings;
+use crate::ycsb::run::Run;
+
+/// What a run was made from.
+pub struct Evidence<'a> {
+    /// What its files told.
+    pub piece: &'a Piece,
+    /// What it was asked.
+    pub settings: &'a Settings,
+    /// The type of its measurement.
+    pub kind: &'a Kind,
+}
+
+/// Looks at everything.
+pub fn all(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
+    result::check(run, evidence, findings);
+    counts::check(run, evidence, findings);
+    setup::check(run, evidence, findings);
+    percentiles::check(run, evidence, findings);
+    times::check(run, evidence, findings);
+    intervals::check(run, findings);
+}
+
+/// Whether an outcome or a status is no failure.
+/// Source: YCSB, Status.isOk(); numbers up to 0.4, 0 for success.
+pub fn is_good(status: &str) -> bool {
+    matches!(status, "ok" | "OK" | "BATCHED_OK" | "0")
+}
+
+/// Whether the time limit ended the run: by YCSB's word, or by its runtime where the word is not there.
+pub fn hit_limit(run: &Run, piece: &Piece) -> bool {
+    let limit_ms = run
+        .time_limit_s
+        .filter(|&limit_s| limit_s > 0)
+        .map(|limit_s| limit_s.saturating_mul(1000));
+    let runtime_ms = run.runtime_ms.as_deref().and_then(number::count);
+    let counts = run.done_ops_count.zip(run.operation_count);
+    let is_short = counts.is_none_or(|(done, asked)| done < asked);
+    let by_time = is_short && limit_ms.zip(runtime_ms).is_some_and(|(limit, ran)| ran >= limit);
+    piece.limit_hit.is_some() || by_time
+}

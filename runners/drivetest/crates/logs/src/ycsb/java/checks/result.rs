@@ -1,0 +1,153 @@
+//! Whether there is a result, whole and of one run.
+
+use crate::finding::{Findings, Rule};
+use crate::ycsb::java::checks::Evidence;
+use crate::ycsb::java::fragment::{MetricRows, Often, Piece};
+use crate::ycsb::java::measurement::Measurement;
+use crate::ycsb::java::metric::Metric;
+use crate::ycsb::java::operations::Rows;
+use crate::ycsb::rules;
+use crate::ycsb::run::{Run, StopKind};
+
+/// Looks at the result as a whole.
+pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
+    let piece = evidence.piece;
+    has_result(run, piece, findings);
+    open_row(run, piece, findings);
+    rows_missing(piece, findings);
+    cells(run, piece, findings);
+    said(&piece.exceptions, &rules::EXCEPTIONS, "exceptions", findings);
+    said(
+        &piece.errors,
+        &rules::BINDING_ERRORS,
+        "errors of the binding",
+        findings,
+    );
+    if let Some(said) = &piece.exporter_fell_back {
+        findings.add(said.place.finding(&rules::EXPORTER_FELL_BACK, &said.text));
+    }
+}
+
+fn has_result(run: &Run, piece: &Piece, findings: &mut Findings) {
+    let how = match run.stop.kind {
+        StopKind::Crashed => format!("expected [OVERALL] rows, got none; it threw {}", run.stop.text),
+        StopKind::Interrupted => match run.statuses().last() {
+            None => "expected [OVERALL] rows, got none".to_owned(),
+            Some(last) => format!(
+                "expected [OVERALL] rows, got none; the last status line tells {} operations in {} s",
+                last.ops_count, last.elapsed_s
+            ),
+        },
+        StopKind::Cut => "expected [OVERALL] rows before the others, got none".to_owned(),
+        StopKind::NotStarted => return nothing_done(run, findings),
+        StopKind::Finished | StopKind::TimeLimit => return lacks_totals(run, piece, findings),
+    };
+    findings.add(rules::NO_RESULT.at(run.stop.line, how));
+}
+
+fn nothing_done(run: &Run, findings: &mut Findings) {
+    let why = if run.stop.text.is_empty() {
+        String::new()
+    } else {
+        format!("; {}", run.stop.text)
+    };
+    let sentence = format!("throughput is 0: no operation was done{why}");
+    findings.add(rules::NOTHING_DONE.at(run.stop.line, sentence));
+}
+
+fn lacks_totals(run: &Run, piece: &Piece, findings: &mut Findings) {
+    if run.done_ops_count.is_none() {
+        let sentence = "expected [OVERALL], RunTime(ms) and Throughput(ops/sec) with numbers";
+        findings.add(rules::RESULT_CUT.at(Some(piece.stretch.first_line), sentence));
+    } else if run.counted().next().is_none() {
+        let sentence = "operations were done, and there is not one row of them";
+        findings.add(rules::RESULT_CUT.at(Some(piece.stretch.last_line), sentence));
+    }
+}
+
+/// A last row without a line end may have lost digits, unless it is the count of a status that adds up.
+fn open_row(run: &Run, piece: &Piece, findings: &mut Findings) {
+    let Some(place) = &piece.open_row else { return };
+    let last = piece
+        .metrics
+        .iter()
+        .flat_map(|metric| &metric.named)
+        .find(|row| row.place == *place);
+    let adds_up = last.is_some_and(|row| row.measurement.starts_with("Return="));
+    let is_sound = adds_up && run.operations.iter().all(super::counts::returns_add_up);
+    if !is_sound {
+        let sentence = "no line end follows the last row, so that its value may be cut";
+        findings.add(place.finding(&rules::LAST_ROW_OPEN, sentence));
+    }
+}
+
+/// Every operation has a count, a mean, and both ends.
+fn rows_missing(piece: &Piece, findings: &mut Findings) {
+    for metric in &piece.metrics {
+        if let Metric::Operation(name) = Metric::parse(&metric.name) {
+            let rows = Rows::read(name, metric, &mut Findings::default());
+            missing(&rows, metric, findings);
+        }
+    }
+}
+
+type Wanted = (&'static str, fn(&Measurement) -> bool);
+
+const WANTED: [Wanted; 4] = [
+    ("Operations", |measurement| {
+        matches!(measurement, Measurement::Operations)
+    }),
+    ("AverageLatency", |measurement| {
+        matches!(measurement, Measurement::Mean(_))
+    }),
+    ("MinLatency", |measurement| {
+        matches!(measurement, Measurement::Min(_))
+    }),
+    ("MaxLatency", |measurement| {
+        matches!(measurement, Measurement::Max(_))
+    }),
+];
+
+fn missing(rows: &Rows<'_>, metric: &MetricRows, findings: &mut Findings) {
+    let is_return = |measurement: &Measurement| matches!(measurement, Measurement::Return(_));
+    let only_returns =
+        metric.cells.is_empty() && rows.known.iter().all(|(measurement, _)| is_return(measurement));
+    // An operation that never succeeded has no rows of its own but those of its statuses.
+    if only_returns {
+        return;
+    }
+    let lacks = WANTED.iter().filter(|(_, wanted)| rows.find(wanted).is_none());
+    let names: Vec<&str> = lacks.map(|(name, _)| *name).collect();
+    if !names.is_empty() {
+        let sentence = format!("[{}] has no row {}", metric.name, names.join(", "));
+        findings.add(metric.place.finding(&rules::ROW_MISSING, &sentence));
+    }
+}
+
+fn cells(run: &Run, piece: &Piece, findings: &mut Findings) {
+    let is_known = matches!(
+        run.measurement,
+        Some("histogram" | "hdrhistogram" | "timeseries" | "hdrhistogram+histogram")
+    );
+    for metric in piece
+        .metrics
+        .iter()
+        .filter(|metric| !metric.cells.is_empty() && !is_known)
+    {
+        if matches!(Metric::parse(&metric.name), Metric::Operation(_)) {
+            let sentence = format!(
+                "[{}] has {} rows named by numbers, and the type of the measurement is not known",
+                metric.name,
+                metric.cells.len()
+            );
+            findings.add(metric.place.finding(&rules::CELLS_UNCLEAR, &sentence));
+        }
+    }
+}
+
+fn said(often: &Often, rule: &Rule, what: &str, findings: &mut Findings) {
+    if let Some(first) = &often.first {
+        let sentence = format!("{what}: {}; the first: {}", often.count, first.text);
+        findings.add(first.place.finding(rule, &sentence));
+    }
+}

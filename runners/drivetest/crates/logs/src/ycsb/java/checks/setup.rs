@@ -1,0 +1,147 @@
+//! What of the set-up a reader should know before comparing a run.
+
+use crate::finding::Findings;
+use crate::ycsb::common::number;
+use crate::ycsb::java::build_run::HIDDEN_VERSION;
+use crate::ycsb::java::checks::Evidence;
+use crate::ycsb::java::command::Phase;
+use crate::ycsb::java::output::shown;
+use crate::ycsb::java::settings::{Known, Settings};
+use crate::ycsb::rules;
+use crate::ycsb::run::Run;
+
+/// Looks at the set-up.
+pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
+    command_line(run, evidence, findings);
+    options(evidence.settings, findings);
+    version(run, evidence, findings);
+    records(run, evidence, findings);
+    distribution(run, findings);
+    aerospike(run, evidence, findings);
+    options_file(run, evidence, findings);
+    collections(run, findings);
+}
+
+fn command_line(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
+    if !evidence.settings.has_command() {
+        let sentence = "there is no command line: workload, phase, threads, records, target and what was asked are not known";
+        findings.add(rules::COMMAND_LINE_MISSING.at(None, sentence));
+    }
+    if !run.missing_files.is_empty() {
+        let files: Vec<String> = run
+            .missing_files
+            .iter()
+            .map(|file| super::super::output::shown(file))
+            .take(8)
+            .collect();
+        let sentence = format!(
+            "what {} sets is not known, but for the command line",
+            files.join(", ")
+        );
+        findings.add(rules::FILES_MISSING.at(None, sentence));
+    }
+}
+
+/// What was asked and cannot be read.
+pub fn options(settings: &Settings, findings: &mut Findings) {
+    for (name, value) in settings.unreadable() {
+        let sentence = format!("{name}: expected a finite number; got '{}'", shown(value));
+        findings.add(rules::OPTION_UNREADABLE.at(None, sentence));
+    }
+}
+
+fn version(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
+    if evidence.piece.version.as_deref() == Some(HIDDEN_VERSION) {
+        let sentence = "the banner says 0.1, as every release up to 0.7 does";
+        findings.add(rules::VERSION_HIDDEN.at(None, sentence));
+    }
+    let zipfian = matches!(run.request_distribution.as_deref(), None | Some("zipfian"));
+    if zipfian && run.tool_version.as_deref().is_some_and(is_fork) {
+        let how = run
+            .request_distribution
+            .as_deref()
+            .unwrap_or("not told, and zipfian in most workload files");
+        let sentence = format!(
+            "this version is of the HSE fork, whose zipfian distribution differs; the distribution is {how}"
+        );
+        findings.add(rules::FORK_ZIPFIAN.at(None, sentence));
+    }
+}
+
+/// Four numbers: upstream has three.
+fn is_fork(version: &str) -> bool {
+    let numbers = version.split('-').next().unwrap_or(version);
+    let rest_names_it = version.contains("hse");
+    numbers.split('.').count() == 4 || rest_names_it
+}
+
+fn records(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
+    let is_run = run.phase == Some(Phase::Run);
+    if is_run && evidence.settings.known("recordcount") == Known::Untold && run.workload.is_some() {
+        let sentence = "recordcount is not on the command line of the run";
+        findings.add(rules::RECORD_COUNT_UNTOLD.at(None, sentence));
+    }
+}
+
+/// Whether workload D ran with a distribution that is not its own.
+pub fn distribution(run: &Run, findings: &mut Findings) {
+    let is_d = run.workload.as_deref() == Some("d") && run.phase == Some(Phase::Run);
+    let other = run
+        .request_distribution
+        .as_deref()
+        .filter(|&other| is_d && other != "latest");
+    if let Some(other) = other {
+        let sentence = format!(
+            "workload D ran with requestdistribution={other}: it reads other records than the latest"
+        );
+        findings.add(rules::LATEST_REPLACED.at(None, sentence));
+    }
+}
+
+/// Source: YCSB, AerospikeClient.update(): RecordExistsAction.REPLACE_ONLY.
+fn aerospike(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
+    let binding = run.binding.as_deref().unwrap_or("").to_ascii_lowercase();
+    let fields = evidence.settings.whole_number("fieldcount", Some(10));
+    let writes_one = matches!(
+        evidence.settings.known("writeallfields"),
+        Known::Set("false") | Known::Unset
+    );
+    let updates = run.operations.iter().any(|operation| operation.name == "UPDATE");
+    if binding.contains("aerospike") && updates && writes_one && fields.is_some_and(|fields| fields > 1) {
+        let sentence = "with the aerospike binding an update of one field replaces the whole record, which shrinks to it";
+        findings.add(rules::UPDATES_SHRINK_RECORDS.at(None, sentence));
+    }
+}
+
+/// Source: YCSB 0.15 to 0.17.0, RocksDBClient.java knows rocksdb.dir alone.
+fn options_file(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
+    let binding = run.binding.as_deref().unwrap_or("").to_ascii_lowercase();
+    let ignores = run
+        .tool_version
+        .as_deref()
+        .is_some_and(|version| matches!(version, "0.15.0" | "0.16.0" | "0.17.0"));
+    if let Some(file) = evidence
+        .settings
+        .get("rocksdb.optionsfile")
+        .filter(|_| ignores && binding.contains("rocksdb"))
+    {
+        let sentence = format!(
+            "rocksdb.optionsfile={} is not read by this version",
+            super::super::output::shown(file)
+        );
+        findings.add(rules::OPTIONS_FILE_IGNORED.at(None, sentence));
+    }
+}
+
+/// A twentieth of the time is what a reader of percentiles would want to know of.
+fn collections(run: &Run, findings: &mut Findings) {
+    const HEAVY_PCT: f64 = 5.0;
+    let pct = run
+        .collections
+        .as_ref()
+        .and_then(|collections| collections.time_pct.as_deref());
+    if let Some(pct) = pct.filter(|pct| number::value(pct).is_some_and(|pct| pct >= HEAVY_PCT)) {
+        let sentence = format!("garbage collections took {pct} % of the runtime");
+        findings.add(rules::COLLECTIONS_HEAVY.at(None, sentence));
+    }
+}

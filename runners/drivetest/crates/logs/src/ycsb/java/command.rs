@@ -1,0 +1,204 @@
+//! The command line that started YCSB, from wherever it was told.
+//!
+//! Source: YCSB, Client.parseArguments(), bin/ycsb, bin/ycsb.sh.
+
+use serde::Serialize;
+
+use crate::ycsb::common::properties::Properties;
+use crate::ycsb::common::shell;
+
+/// What a run does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// It fills the database.
+    Load,
+    /// It makes the workload's operations.
+    Run,
+}
+
+/// A command line, understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// The arguments of the client as told.
+    pub text: String,
+    /// Without `-load` YCSB runs.
+    pub phase: Phase,
+    /// `-db`, or the launcher's name of the binding.
+    pub binding: Option<String>,
+    /// The files of `-P`, in their order.
+    pub files: Vec<String>,
+    /// `-p`, `-threads` and `-target`.
+    pub properties: Properties,
+    /// A variable of a shell stands where its value should: the line does not tell all.
+    pub has_variables: bool,
+}
+
+impl Command {
+    /// Reads the arguments after `Command line: `, joined by blanks and unquoted as YCSB prints them.
+    pub fn printed(arguments: &str) -> Self {
+        Self::of_words(arguments.split_whitespace())
+    }
+
+    /// The commands of a script that start YCSB, in their order.
+    pub fn of_script(text: &str) -> Vec<Self> {
+        let commands = shell::commands(text);
+        commands
+            .iter()
+            .filter_map(|words| Self::of_start(words))
+            .collect()
+    }
+
+    /// The command line of a launcher's `java ... Client ARGUMENTS`; None where the line is none.
+    pub fn of_java(line: &str) -> Option<Self> {
+        let program = line.split_ascii_whitespace().next()?;
+        if !program.ends_with("java") && program != "exec" {
+            return None;
+        }
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        Self::of_start(&words)
+    }
+
+    fn of_start(words: &[String]) -> Option<Self> {
+        if let Some(at) = words.iter().position(|word| word.ends_with("ycsb.Client")) {
+            return Some(Self::of_words(words[at + 1..].iter().map(String::as_str)));
+        }
+        let launcher = |word: &String| {
+            let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
+            matches!(name, "ycsb" | "ycsb.sh" | "ycsb.bat")
+        };
+        let at = words.iter().position(launcher)?;
+        let flag = match words.get(at + 1)?.as_str() {
+            "load" => "-load",
+            "run" => "-t",
+            _ => return None,
+        };
+        let binding = words.get(at + 2)?.as_str();
+        let rest = words[at + 3..].iter().map(String::as_str);
+        Some(Self::of_words([flag, "-db", binding].into_iter().chain(rest)))
+    }
+
+    fn of_words<'a>(words: impl Iterator<Item = &'a str>) -> Self {
+        let mut read = Self {
+            text: String::new(),
+            phase: Phase::Run,
+            binding: None,
+            files: Vec::new(),
+            properties: Properties::default(),
+            has_variables: false,
+        };
+        let words: Vec<&str> = words.collect();
+        read.text = words.join(" ");
+        read.has_variables = words.iter().any(|word| word.starts_with('$'));
+        let mut rest = words.as_slice();
+        while let Some((&option, after)) = rest.split_first() {
+            let taken = read.take(option, after);
+            rest = &after[taken.min(after.len())..];
+        }
+        if let Some(told) = read.properties.get("dotransactions") {
+            read.phase = if told == "false" { Phase::Load } else { Phase::Run };
+        }
+        read
+    }
+
+    /// Takes an option, and returns how many of the words after it are its own.
+    fn take(&mut self, option: &str, after: &[&str]) -> usize {
+        let value = after.first().copied();
+        match option {
+            "-load" => self.phase = Phase::Load,
+            "-t" => self.phase = Phase::Run,
+            "-p" => return self.take_property(after),
+            "-db" => self.binding = value.map(str::to_owned),
+            "-P" => self.files.extend(value.map(str::to_owned)),
+            "-threads" => self.properties.set("threadcount", value.unwrap_or("")),
+            "-target" => self.properties.set("target", value.unwrap_or("")),
+            _ => {}
+        }
+        usize::from(matches!(
+            option,
+            "-db" | "-P" | "-threads" | "-target" | "-l" | "-cp"
+        ))
+    }
+
+    /// A value with blanks was printed without its quotes: YCSB takes no bare words, so they belong to it.
+    fn take_property(&mut self, after: &[&str]) -> usize {
+        let bare = after.iter().skip(1).take_while(|word| !word.starts_with('-'));
+        let count = after.len().min(1 + bare.count());
+        let joined = after[..count].join(" ");
+        if let Some((name, value)) = joined.split_once('=') {
+            self.properties.set(name, value);
+        }
+        count
+    }
+
+    /// The letter of a standard workload (`a` of `workloads/workloada`), None where no file is named so.
+    pub fn workload(&self) -> Option<&str> {
+        self.files.iter().rev().find_map(|file| standard_workload(file))
+    }
+}
+
+/// The letter of one of upstream's workload files, told by its name.
+pub fn standard_workload(file: &str) -> Option<&str> {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    let letter = name.strip_prefix("workload")?;
+    matches!(letter, "a" | "b" | "c" | "d" | "e" | "f").then_some(letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_printed_line_is_read() {
+        let line = "-load -db site.ycsb.BasicDB -P /opt/workloads/workloada -p recordcount=5 -threads 8 -target 100 \
+                    -s -p a= -p recordcount=7";
+        let command = Command::printed(line);
+        assert_eq!(command.phase, Phase::Load);
+        assert_eq!(command.binding.as_deref(), Some("site.ycsb.BasicDB"));
+        assert_eq!(command.workload(), Some("a"));
+        let told = |name| command.properties.get(name);
+        assert_eq!(
+            (
+                told("recordcount"),
+                told("threadcount"),
+                told("target"),
+                told("a")
+            ),
+            (Some("7"), Some("8"), Some("100"), Some(""))
+        );
+    }
+
+    #[test]
+    fn blanks_of_an_unquoted_value_belong_to_it() {
+        let command = Command::printed("-p note=one two -threads 2 -p x=1");
+        assert_eq!(command.properties.get("note"), Some("one two"));
+        assert_eq!(command.properties.get("threadcount"), Some("2"));
+        assert_eq!(command.properties.get("x"), Some("1"));
+    }
+
+    #[test]
+    fn launchers_and_java_lines_are_read() {
+        let script = "# prepare\nmkdir out\nbin/ycsb.sh run rocksdb -P workloads/workloadc -threads 4 -s > x 2>&1\n\
+                      java -Xmx1g -cp 'lib/*' site.ycsb.Client -load -db a.B -p 'k=v w'";
+        let commands = Command::of_script(script);
+        assert_eq!(commands.len(), 2);
+        assert_eq!(
+            (commands[0].phase, commands[0].workload()),
+            (Phase::Run, Some("c"))
+        );
+        assert_eq!(commands[0].binding.as_deref(), Some("rocksdb"));
+        assert_eq!(commands[1].phase, Phase::Load);
+        assert_eq!(commands[1].properties.get("k"), Some("v w"));
+        assert!(Command::of_java("/usr/bin/java -cp x com.yahoo.ycsb.Client -t").is_some());
+        assert!(Command::of_java("\tat site.ycsb.Client.main(Client.java:1) site.ycsb.Client").is_none());
+    }
+
+    #[test]
+    fn a_line_that_breaks_off_is_read_as_far_as_it_goes() {
+        for line in ["-threads", "-p", "-P", "-p x", "-db", ""] {
+            assert_eq!(Command::printed(line).text, line);
+        }
+        assert_eq!(Command::printed("-P workloads/workloadx").workload(), None);
+        assert!(Command::printed("$R -threads 4").has_variables);
+    }
+}

@@ -1,0 +1,269 @@
+//! What one file holds of one run, as its lines told it, before anything is made of it.
+
+use std::sync::Arc;
+
+use crate::finding::{Finding, Rule};
+use crate::ycsb::common::properties::Properties;
+use crate::ycsb::common::raw::Raw;
+use crate::ycsb::common::span::Stretch;
+use crate::ycsb::java::command::Command;
+use crate::ycsb::java::row::Row;
+use crate::ycsb::join::Joined;
+use crate::ycsb::rules;
+
+/// Metrics kept of one run: real ones have some dozens.
+const METRICS_MAX: usize = 256;
+
+/// Rows kept of one metric, those named by numbers apart.
+const NAMED_ROWS_MAX: usize = 512;
+
+/// A place in a file: of the log itself, or of a companion, which is then named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The companion's name.
+    pub part: Option<Arc<str>>,
+    /// From 1.
+    pub line: u64,
+}
+
+impl Place {
+    /// A finding there. A companion's lines are told in the sentence: `line` is of the log.
+    pub fn finding(&self, rule: &Rule, sentence: &str) -> Finding {
+        match &self.part {
+            None => rule.at(self.line, sentence),
+            Some(part) => rule.at(None, format!("{part}, line {}: {sentence}", self.line)),
+        }
+    }
+}
+
+/// Words of the program, and where they stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// Where.
+    pub place: Place,
+    /// What.
+    pub text: String,
+}
+
+/// How often something was said, and the first time.
+#[derive(Clone, Debug, Default)]
+pub struct Often {
+    /// The first.
+    pub first: Option<Said>,
+    /// How often.
+    pub count: u64,
+}
+
+/// A row whose measurement has a name.
+#[derive(Clone, Debug)]
+pub struct NamedRow {
+    /// As printed.
+    pub measurement: String,
+    /// As printed.
+    pub value: String,
+    /// Where.
+    pub place: Place,
+}
+
+/// A row named by a number.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// The number.
+    pub key: u64,
+    /// What lies beyond it (`>1000`).
+    pub is_beyond: bool,
+    /// As printed.
+    pub value: Box<str>,
+}
+
+/// The rows of one metric.
+#[derive(Clone, Debug)]
+pub struct MetricRows {
+    /// As printed.
+    pub name: String,
+    /// Where its first row stands.
+    pub place: Place,
+    /// Rows with names.
+    pub named: Vec<NamedRow>,
+    /// Rows with numbers.
+    pub cells: Vec<Cell>,
+}
+
+/// A status line, parsed again when it is asked for: a day of them holds little memory as text.
+#[derive(Clone, Debug)]
+pub struct StatusText {
+    /// Where.
+    pub place: Place,
+    /// As printed.
+    pub text: Box<str>,
+}
+
+/// What one file holds of one run.
+#[derive(Debug, Default)]
+pub struct Piece {
+    /// Where it stands, and what was found there.
+    pub stretch: Stretch,
+    /// The command line that a launcher printed.
+    pub launcher: Option<Command>,
+    /// The command line that YCSB printed.
+    pub command: Option<Command>,
+    /// What the banner says.
+    pub version: Option<String>,
+    /// The block in which a database printed all properties.
+    pub dumped: Option<Properties>,
+    /// `Loading workload...` was seen.
+    pub has_loaded: bool,
+    /// The rows, by metric in their order.
+    pub metrics: Vec<MetricRows>,
+    /// Rows that were seen, kept or not.
+    pub rows_count: u64,
+    /// The last row, where no line end follows it.
+    pub open_row: Option<Place>,
+    /// The status lines.
+    pub statuses: Vec<StatusText>,
+    /// `Maximum execution time specified as: N secs`.
+    pub limit_s: Option<u64>,
+    /// `Maximum time elapsed. ...`.
+    pub limit_hit: Option<Place>,
+    /// `Couldn't read hdrhistogram.percentiles value ...`.
+    pub percentiles_fell_back: Option<Said>,
+    /// `Could not find exporter ...`.
+    pub exporter_fell_back: Option<Said>,
+    /// Exceptions.
+    pub exceptions: Often,
+    /// Errors that the binding told.
+    pub errors: Often,
+    /// Latencies of single operations.
+    pub raw: Raw,
+}
+
+impl Piece {
+    /// The rows of a metric.
+    pub fn metric(&self, name: &str) -> Option<&MetricRows> {
+        self.metrics.iter().find(|metric| metric.name == name)
+    }
+
+    /// Whether anything of a run's preamble is there.
+    pub fn has_preamble(&self) -> bool {
+        self.command.is_some() || self.version.is_some() || self.has_loaded || self.launcher.is_some()
+    }
+
+    /// Takes a row, and tells where there is no room left for it.
+    pub fn take_row(&mut self, row: Row<'_>, line: u64, rows_left: &mut usize) {
+        self.rows_count += 1;
+        let Some(left) = rows_left.checked_sub(1) else {
+            return self.tell_no_room(line);
+        };
+        *rows_left = left;
+        let place = self.stretch.place(line);
+        let at = self.metrics.iter().position(|metric| metric.name == row.metric);
+        let at = match at {
+            Some(at) => at,
+            None if self.metrics.len() >= METRICS_MAX => return self.tell_no_room(line),
+            None => {
+                self.metrics.push(MetricRows {
+                    name: row.metric.to_owned(),
+                    place: place.clone(),
+                    named: Vec::new(),
+                    cells: Vec::new(),
+                });
+                self.metrics.len() - 1
+            }
+        };
+        match cell(row) {
+            Some(cell) => self.metrics[at].cells.push(cell),
+            None => self.take_named(at, row, place),
+        }
+    }
+
+    fn take_named(&mut self, at: usize, row: Row<'_>, place: Place) {
+        let named = &mut self.metrics[at].named;
+        if let Some(same) = named.iter().find(|known| known.measurement == row.measurement) {
+            let sentence = format!("[{}], {} stands twice", row.metric, row.measurement);
+            let finding = if same.value == row.value {
+                place.finding(&rules::ROW_REPEATED, &sentence)
+            } else {
+                let values = format!("{sentence}: {} and {}", same.value, row.value);
+                place.finding(&rules::ROWS_CONFLICT, &values)
+            };
+            return self.stretch.findings.add(finding);
+        }
+        if named.len() >= NAMED_ROWS_MAX {
+            return self.tell_no_room(place.line);
+        }
+        named.push(NamedRow {
+            measurement: row.measurement.to_owned(),
+            value: row.value.to_owned(),
+            place,
+        });
+    }
+
+    fn tell_no_room(&mut self, line: u64) {
+        let sentence = "expected no more rows than are kept; this one and others like it are passed over";
+        self.stretch.tell(&rules::TOO_MANY_ROWS, line, sentence);
+    }
+}
+
+impl Joined for Piece {
+    fn absorb(&mut self, other: Self) {
+        self.launcher = self.launcher.take().or(other.launcher);
+        self.command = self.command.take().or(other.command);
+        self.version = self.version.take().or(other.version);
+        self.dumped = self.dumped.take().or(other.dumped);
+        self.has_loaded |= other.has_loaded;
+        self.limit_s = self.limit_s.or(other.limit_s);
+        self.limit_hit = self.limit_hit.take().or(other.limit_hit);
+        self.percentiles_fell_back = self.percentiles_fell_back.take().or(other.percentiles_fell_back);
+        self.exporter_fell_back = self.exporter_fell_back.take().or(other.exporter_fell_back);
+        if self.raw.operations().is_empty() {
+            self.raw = other.raw;
+        }
+        if self.metrics.is_empty() {
+            (self.metrics, self.rows_count, self.open_row) =
+                (other.metrics, other.rows_count, other.open_row);
+        }
+        if self.statuses.is_empty() {
+            self.statuses = other.statuses;
+        }
+        self.exceptions.absorb(other.exceptions);
+        self.errors.absorb(other.errors);
+        self.stretch.absorb(other.stretch);
+    }
+
+    fn take_command(&mut self, command: Command) {
+        self.launcher.get_or_insert(command);
+    }
+
+    fn forget_lines(&mut self) {
+        self.stretch.forget_lines();
+    }
+}
+
+impl Often {
+    /// Notes one more.
+    pub fn add(&mut self, said: impl FnOnce() -> Said) {
+        self.first.get_or_insert_with(said);
+        self.count += 1;
+    }
+
+    /// Both streams print the same traces, so that their counts are no sum.
+    pub fn absorb(&mut self, other: Self) {
+        if self.count < other.count {
+            *self = other;
+        }
+    }
+}
+
+fn cell(row: Row<'_>) -> Option<Cell> {
+    let (is_beyond, key) = match row.measurement.strip_prefix('>') {
+        Some(key) => (true, key),
+        None => (false, row.measurement),
+    };
+    let only_digits = key.bytes().all(|byte| byte.is_ascii_digit());
+    let key = key.parse().ok().filter(|_| only_digits)?;
+    Some(Cell {
+        key,
+        is_beyond,
+        value: row.value.into(),
+    })
+}

@@ -1,0 +1,188 @@
+//! What a line of YCSB's output is.
+
+use crate::ycsb::common::raw::{self, RawRow};
+use crate::ycsb::java::command::Command;
+use crate::ycsb::java::row::{self, Shape};
+use crate::ycsb::java::status;
+
+/// The kinds of lines that mean something.
+#[derive(Debug)]
+pub enum Sign<'a> {
+    /// A launcher's `java ... site.ycsb.Client ...`.
+    Launcher(Box<Command>),
+    /// `Command line: ...`.
+    CommandLine(&'a str),
+    /// `YCSB Client VERSION`.
+    Banner(&'a str),
+    /// `Loading workload...`.
+    Loading,
+    /// A row, or one that is broken.
+    Row(Shape<'a>),
+    /// A status line: elapsed seconds and operations.
+    Status(u64, u64),
+    /// The rest of a status line that broke off.
+    StatusRest,
+    /// One operation's latency.
+    RawLatency(RawRow<'a>),
+    /// The time limit.
+    Limit(u64),
+    /// The time limit was reached.
+    LimitHit,
+    /// The asked percentiles could not be read.
+    PercentilesFellBack,
+    /// The asked exporter is not there.
+    ExporterFellBack,
+    /// The head of an exception.
+    Exception,
+    /// A place in YCSB's own code, below an exception.
+    Frame,
+    /// An error that the binding tells.
+    Error,
+    /// The head or the end of BasicDB's block of properties.
+    Stars {
+        /// It begins one.
+        is_head: bool,
+    },
+    /// Anything else.
+    Other,
+}
+
+/// Tells what a line is.
+pub fn of(line: &str) -> Sign<'_> {
+    match line.as_bytes().first() {
+        None => Sign::Other,
+        Some(b'[') => bracketed(line),
+        Some(b'*') => stars(line),
+        Some(b'\t') if is_frame_of_ycsb(line) => Sign::Frame,
+        Some(b'\t') => Sign::Other,
+        _ => raw::parse(line).map_or_else(|| worded(line), Sign::RawLatency),
+    }
+}
+
+fn bracketed(line: &str) -> Sign<'_> {
+    if let Some(shape) = row::parse(line) {
+        return Sign::Row(shape);
+    }
+    if status::goes_on(line) {
+        return Sign::StatusRest;
+    }
+    if line.starts_with("[WARN] Couldn't read hdrhistogram.percentiles value") {
+        return Sign::PercentilesFellBack;
+    }
+    let level = line.split_once("] ").map_or("", |(_, rest)| rest);
+    if level.starts_with("ERROR ") {
+        return Sign::Error;
+    }
+    Sign::Other
+}
+
+fn stars(line: &str) -> Sign<'_> {
+    let inner = line.trim_matches('*');
+    match inner.trim() {
+        "properties" => Sign::Stars { is_head: true },
+        "" => Sign::Stars { is_head: false },
+        _ => Sign::Other,
+    }
+}
+
+fn worded(line: &str) -> Sign<'_> {
+    if let Some(arguments) = line
+        .strip_prefix("Command line: ")
+        .or_else(|| line.strip_prefix("Command line:"))
+    {
+        return Sign::CommandLine(arguments);
+    }
+    if let Some(version) = line.strip_prefix("YCSB Client ") {
+        return Sign::Banner(version);
+    }
+    if let Some(limit) = line.strip_prefix("Maximum execution time specified as: ") {
+        let seconds = limit.split(' ').next().and_then(|word| word.parse().ok());
+        return seconds.map_or(Sign::Other, Sign::Limit);
+    }
+    if line.starts_with("Could not find exporter ") {
+        return Sign::ExporterFellBack;
+    }
+    match line {
+        "Loading workload..." => Sign::Loading,
+        "Maximum time elapsed. Requesting stop for the workload." => Sign::LimitHit,
+        _ => told(line),
+    }
+}
+
+fn told(line: &str) -> Sign<'_> {
+    if let Some(status) = status::progress(line) {
+        return Sign::Status(status.0, status.1);
+    }
+    if is_exception(line) {
+        return Sign::Exception;
+    }
+    if line.starts_with("Error ") {
+        return Sign::Error;
+    }
+    Command::of_java(line).map_or(Sign::Other, |command| Sign::Launcher(Box::new(command)))
+}
+
+fn is_frame_of_ycsb(line: &str) -> bool {
+    line.starts_with("\tat site.ycsb.") || line.starts_with("\tat com.yahoo.ycsb.")
+}
+
+/// `java.lang.ArithmeticException: / by zero`, alone or after `Exception in thread "main"`.
+fn is_exception(line: &str) -> bool {
+    if memchr::memchr(b'.', line.as_bytes()).is_none() {
+        return false;
+    }
+    let thrown = line
+        .strip_prefix("Exception in thread \"")
+        .and_then(|rest| rest.split_once("\" "))
+        .map_or(line, |(_, thrown)| thrown);
+    let class = thrown.split(':').next().unwrap_or(thrown);
+    let last = class.rsplit(['.', '$']).next().unwrap_or(class);
+    let is_class = class.contains('.') && !class.contains([' ', '/', '(']);
+    is_class && (last.ends_with("Exception") || last.ends_with("Error"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exceptions_are_told_from_other_lines() {
+        for line in [
+            "java.lang.ArithmeticException: / by zero",
+            "Exception in thread \"main\" java.lang.NumberFormatException: For input string: \"3\"",
+            "site.ycsb.DBException: org.rocksdb.RocksDBException: While lock file",
+        ] {
+            assert!(matches!(of(line), Sign::Exception), "{line}");
+        }
+        for line in [
+            "\tat java.lang.Exception",
+            "Exception",
+            "read of x.Exception failed",
+            "a/b.Exception",
+        ] {
+            assert!(matches!(of(line), Sign::Other), "{line}");
+        }
+    }
+
+    #[test]
+    fn raw_latencies_have_three_cells() {
+        assert!(matches!(of("READ,1795229746741,1866"), Sign::RawLatency(_)));
+        assert!(matches!(of("READ-MODIFY-WRITE,1,2"), Sign::RawLatency(_)));
+        for line in ["READ,1", "READ,1,2,3", "read,1,2", ",1,2", "READ,,2", "READ,1,-2"] {
+            assert!(matches!(of(line), Sign::Other), "{line}");
+        }
+    }
+
+    #[test]
+    fn errors_of_bindings_are_seen() {
+        assert!(matches!(
+            of("[Thread-1] ERROR site.ycsb.db.X - no space"),
+            Sign::Error
+        ));
+        assert!(matches!(of("[Thread-1] INFO site.ycsb.db.X - dir"), Sign::Other));
+        assert!(matches!(
+            of("Error inserting, not retrying any more."),
+            Sign::Error
+        ));
+    }
+}

@@ -1,0 +1,209 @@
+//! What a run was asked, as far as it is told: the command line over its files, and nothing that is not there.
+
+use crate::ycsb::common::number;
+use crate::ycsb::common::properties::Properties;
+use crate::ycsb::java::command::{Command, standard_workload};
+
+/// A properties file that came with the log.
+#[derive(Clone, Debug)]
+pub struct ConfigFile {
+    /// Its name, a label.
+    pub name: String,
+    /// What it sets.
+    pub properties: Properties,
+}
+
+/// What is known of a property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known<'a> {
+    /// It was set to this.
+    Set(&'a str),
+    /// It was not set: the program's default holds.
+    Unset,
+    /// It may have been set in a file that is not here, or there is no command line.
+    Untold,
+}
+
+/// What a run was asked.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    properties: Properties,
+    /// Files of `-P` that did not come with the log.
+    pub missing_files: Vec<String>,
+    has_command: bool,
+    has_variables: bool,
+}
+
+/// What upstream's workload files set, and nothing else.
+/// Source: YCSB, workloads/workloada to workloadf, all versions.
+const SET_BY_WORKLOAD_FILES: [&str; 14] = [
+    "recordcount",
+    "operationcount",
+    "insertstart",
+    "workload",
+    "readallfields",
+    "readproportion",
+    "updateproportion",
+    "scanproportion",
+    "insertproportion",
+    "readmodifywriteproportion",
+    "requestdistribution",
+    "maxscanlength",
+    "minscanlength",
+    "scanlengthdistribution",
+];
+
+/// Properties whose values are numbers.
+/// Source: YCSB, Client.java and CoreWorkload.java; go-ycsb, pkg/prop/prop.go.
+const NUMBERS: [&str; 8] = [
+    "target",
+    "threadcount",
+    "operationcount",
+    "recordcount",
+    "insertcount",
+    "insertstart",
+    "maxexecutiontime",
+    "warmuptime",
+];
+
+impl Settings {
+    /// Puts together what is told; `dumped` is the block in which the database printed all it was given.
+    pub fn resolve(command: Option<&Command>, files: &[ConfigFile], dumped: Option<&Properties>) -> Self {
+        let mut settings = Self {
+            has_command: command.is_some() || dumped.is_some(),
+            ..Self::default()
+        };
+        for name in command.map_or(&[][..], |command| &command.files) {
+            match files.iter().rev().find(|file| base(&file.name) == base(name)) {
+                Some(file) => settings.properties.set_all(&file.properties),
+                None if dumped.is_none() => settings.missing_files.push(name.clone()),
+                None => {}
+            }
+        }
+        if let Some(command) = command {
+            settings.properties.set_all(&command.properties);
+            settings.has_variables = command.has_variables;
+        }
+        if let Some(dumped) = dumped {
+            settings.properties.set_all(dumped);
+            settings.has_variables = false;
+        }
+        settings
+    }
+
+    /// What is known of a property.
+    pub fn known(&self, name: &str) -> Known<'_> {
+        match self.properties.get(name) {
+            Some(value) => Known::Set(value),
+            None if !self.has_command || self.has_variables => Known::Untold,
+            None if self.may_be_set_in_a_missing_file(name) => Known::Untold,
+            None => Known::Unset,
+        }
+    }
+
+    fn may_be_set_in_a_missing_file(&self, name: &str) -> bool {
+        let of_workload = SET_BY_WORKLOAD_FILES.contains(&name);
+        let may_set = |file: &String| of_workload || standard_workload(file).is_none();
+        self.missing_files.iter().any(may_set)
+    }
+
+    /// The value that was set.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.properties.get(name)
+    }
+
+    /// A whole number that was set, or the program's default where nothing was set; None where that is not known.
+    pub fn whole_number(&self, name: &str, default: Option<u64>) -> Option<u64> {
+        match self.known(name) {
+            Known::Set(value) => value.trim().parse().ok(),
+            Known::Unset => default,
+            Known::Untold => None,
+        }
+    }
+
+    /// The properties of numbers that were set to none: names and what they were set to. What a shell's variable stands
+    /// for is not known, which is another matter.
+    pub fn unreadable(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let set = NUMBERS.iter().filter_map(|&name| Some((name, self.get(name)?)));
+        set.filter(|(_, value)| {
+            !value.is_empty() && !value.contains('$') && number::value(value.trim()).is_none()
+        })
+    }
+
+    /// Whether a property was set to what cannot be read.
+    pub fn is_unreadable(&self, name: &str) -> bool {
+        self.unreadable().any(|(unreadable, _)| unreadable == name)
+    }
+
+    /// Whether there is a command line, or all that it said.
+    pub fn has_command(&self) -> bool {
+        self.has_command
+    }
+
+    /// All that was set.
+    pub fn pairs(&self) -> Vec<(String, String)> {
+        self.properties.clone().into_pairs()
+    }
+}
+
+fn base(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(name: &str, text: &str) -> ConfigFile {
+        ConfigFile {
+            name: name.to_owned(),
+            properties: Properties::parse(text),
+        }
+    }
+
+    #[test]
+    fn the_line_wins_over_files_and_later_files_over_earlier_ones() {
+        let command = Command::printed("-P a/one -P two -p z=line");
+        let files = [
+            file("two", "x=2\nz=2"),
+            file("one", "x=1\ny=1\nz=1"),
+            file("three", "y=3"),
+        ];
+        let settings = Settings::resolve(Some(&command), &files, None);
+        assert_eq!(
+            (settings.get("x"), settings.get("y"), settings.get("z")),
+            (Some("2"), Some("1"), Some("line"))
+        );
+        assert_eq!(settings.known("w"), Known::Unset);
+        assert!(settings.missing_files.is_empty());
+    }
+
+    #[test]
+    fn a_missing_file_leaves_open_what_it_may_set() {
+        let standard = Settings::resolve(Some(&Command::printed("-P w/workloada")), &[], None);
+        assert_eq!(standard.known("operationcount"), Known::Untold);
+        assert_eq!(standard.known("threadcount"), Known::Unset);
+        let own = Settings::resolve(Some(&Command::printed("-P w/mine")), &[], None);
+        assert_eq!(own.known("threadcount"), Known::Untold);
+        assert_eq!(own.whole_number("threadcount", Some(1)), None);
+    }
+
+    #[test]
+    fn without_a_command_line_nothing_is_known() {
+        assert_eq!(
+            Settings::resolve(None, &[], None).known("threadcount"),
+            Known::Untold
+        );
+        let variables = Settings::resolve(Some(&Command::printed("$R -s")), &[], None);
+        assert_eq!(variables.known("threadcount"), Known::Untold);
+    }
+
+    #[test]
+    fn what_the_database_printed_is_all() {
+        let mut dumped = Properties::default();
+        dumped.set("recordcount", "500");
+        let settings = Settings::resolve(Some(&Command::printed("-P w/workloada")), &[], Some(&dumped));
+        assert_eq!(settings.get("recordcount"), Some("500"));
+        assert_eq!(settings.known("operationcount"), Known::Unset);
+    }
+}

@@ -1,0 +1,105 @@
+//! Puts together what several files, or several streams in one file, hold of the same runs.
+
+use crate::finding::Findings;
+use crate::ycsb::common::number;
+use crate::ycsb::java::command::Command;
+use crate::ycsb::java::fragment::Piece;
+use crate::ycsb::java::status;
+use crate::ycsb::rules;
+
+/// What one file holds of a run, of whichever program.
+pub trait Joined {
+    /// Takes in what another file holds of the same run; what both hold stays as it is here.
+    fn absorb(&mut self, other: Self);
+
+    /// Takes a command line that a script tells.
+    fn take_command(&mut self, command: Command);
+
+    /// Says that its lines are of no log.
+    fn forget_lines(&mut self);
+}
+
+/// Both streams after each other in one file look like a run without rows and one with them. They are one where
+/// nothing speaks against it: only one of them has a banner, and the last status line tells as many operations as the
+/// rows. Up to 0.7 the banner is on the standard output; the status lines of a series are on both.
+pub fn streams_in_one_file(pieces: &mut Vec<Piece>) {
+    let [first, second] = pieces.as_slice() else {
+        return;
+    };
+    let is_result_first = first.rows_count > 0;
+    let (result, other) = if is_result_first {
+        (first, second)
+    } else {
+        (second, first)
+    };
+    if !are_of_one_run(result, other) {
+        return;
+    }
+    let (begin, line, end) = (
+        first.stretch.first_line,
+        second.stretch.first_line,
+        second.stretch.last_line,
+    );
+    let other = pieces.remove(usize::from(is_result_first));
+    if let Some(result) = pieces.first_mut() {
+        result.stretch.first_line = begin;
+        result.stretch.last_line = end;
+        result.absorb(other);
+        let sentence = "the other stream of the same run follows";
+        result.stretch.tell(&rules::STREAMS_JOINED, line, sentence);
+    }
+}
+
+fn are_of_one_run(result: &Piece, other: &Piece) -> bool {
+    let has_banner = |piece: &Piece| piece.command.is_some() || piece.version.is_some();
+    let are_streams = result.rows_count > 0 && other.rows_count == 0 && other.has_preamble();
+    are_streams && !(has_banner(result) && has_banner(other)) && fit(result, other) && fit(result, result)
+}
+
+fn fit(rows: &Piece, preamble: &Piece) -> bool {
+    let last = preamble
+        .statuses
+        .last()
+        .and_then(|last| status::progress(&last.text));
+    last.is_none_or(|(_, ops_count)| done(rows) == Some(ops_count))
+}
+
+/// Operations done: throughput times runtime.
+pub fn done(piece: &Piece) -> Option<u64> {
+    let overall = piece.metric("OVERALL")?;
+    let value = |name: &str| {
+        let row = overall.named.iter().find(|row| row.measurement == name)?;
+        number::value(&row.value)
+    };
+    let ops = value("Throughput(ops/sec)")? * value("RunTime(ms)")? / 1000.0;
+    number::count(&format!("{:.0}", ops.round()))
+}
+
+/// Joins a companion's runs with the log's, in their order; a companion with another number of runs fits none.
+pub fn companion<P: Joined>(pieces: &mut Vec<P>, name: &str, companion: Vec<P>, findings: &mut Findings) {
+    if pieces.is_empty() {
+        *pieces = companion;
+        pieces.iter_mut().for_each(P::forget_lines);
+        return;
+    }
+    if fits(pieces.len(), companion.len(), name, findings) {
+        let pairs = pieces.iter_mut().zip(companion);
+        pairs.for_each(|(piece, other)| piece.absorb(other));
+    }
+}
+
+/// Gives each run its command line from a script; what the program printed itself is worth more.
+pub fn commands<P: Joined>(pieces: &mut [P], commands: Vec<Command>, findings: &mut Findings) {
+    if !commands.is_empty() && fits(pieces.len(), commands.len(), "the command file", findings) {
+        let pairs = pieces.iter_mut().zip(commands);
+        pairs.for_each(|(piece, command)| piece.take_command(command));
+    }
+}
+
+fn fits(runs_count: usize, others_count: usize, name: &str, findings: &mut Findings) -> bool {
+    if runs_count != others_count {
+        let sentence = format!("the log holds {runs_count} runs and {name} {others_count}");
+        findings.add(rules::COMPANION_UNMATCHED.at(None, sentence));
+    }
+    runs_count == others_count
+}
