@@ -370,7 +370,7 @@ fn only_storage_logs_with_reads_can_pass() {
 fn the_profile_is_named_with_the_hash_of_its_bytes() {
     let file = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../log/profiles/operational-database.1.json"
+        "/../logs/profiles/operational-database.1.json"
     );
     let (by_file, _) = read("6.6/four-us.log", &["--slice-sec", "10", "--profile", file]);
     let by_name = verdict("6.6/four-us.log");
