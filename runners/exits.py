@@ -40,7 +40,7 @@ def reason(exit_status: int | None, told: str = "", cause: str = UNSEEN_CAUSE) -
 
 
 # How drivetest ends a refusal of recognised data, for whoever runs it by hand.
-# Source: runners/drivetest/crates/load/src, prep/target.rs and, of loads and `watch`, device/refusal.rs: HoldsData.
+# Source: runners/drivetest/crates/load/src, prep/device.rs and, of loads and `watch`, device/refusal.rs: HoldsData.
 REMEDIES_BY_HAND = ("wipe it, or give --i-know-this-destroys-data", "wipe it, or allow it to be destroyed")
 
 

@@ -22,7 +22,7 @@ EDGES = {
     "ms": ((1000, 1000, 0), (8000, 8000, 3), (64000, 64000, 6)),
 }
 
-# Source: runners/drivetest/crates/load/src/order.rs, warned.
+# Source: runners/drivetest/crates/load/src/run.rs, warned.
 WARNING = "warning: "
 
 LABEL = re.compile(rb"^after (\d+) sec:$", re.MULTILINE)

@@ -1,4 +1,6 @@
-//! Time: the monotonic clock, and sleeping until a point on it.
+//! The monotonic clock, sleeping until a point on it, and wall-clock time as text.
+
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::thread::{ClockId as SleepClock, clock_nanosleep_absolute};
 use rustix::time::{ClockId, Timespec, clock_gettime};
@@ -51,5 +53,58 @@ impl Instant {
         };
         // Interrupted or not, the caller looks at the clock again.
         let _ = clock_nanosleep_absolute(SleepClock::Monotonic, &at);
+    }
+}
+
+/// Returns a time as RFC 3339 in UTC with milliseconds; times before 1970 read as 1970.
+pub fn rfc3339(at: SystemTime) -> String {
+    let since = at.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let (days, second) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
+    let (year, month, day) = civil(days);
+    let (hour, minute) = (second / 3_600, second / 60 % 60);
+    let millis = since.subsec_millis();
+    format!(
+        "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{:02}.{millis:03}Z",
+        second % 60
+    )
+}
+
+/// Year, month and day of a day counted from 1970-01-01.
+/// Source: Howard Hinnant, "chrono-compatible low-level date algorithms", civil_from_days.
+fn civil(days: u64) -> (u64, u64, u64) {
+    let shifted = days + 719_468; // from 0000-03-01, so that leap days end a year
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 {
+        month_from_march + 3
+    } else {
+        month_from_march - 9
+    };
+    (year_of_era + era * 400 + u64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        // Each pair from `date -u -d @SECONDS`.
+        let pairs = [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (951_782_399, "2000-02-28T23:59:59.000Z"),
+            (951_782_400, "2000-02-29T00:00:00.000Z"),
+            (951_868_800, "2000-03-01T00:00:00.000Z"),
+            (1_735_689_599, "2024-12-31T23:59:59.000Z"),
+            (4_107_542_400, "2100-03-01T00:00:00.000Z"),
+        ];
+        for (seconds, text) in pairs {
+            assert_eq!(rfc3339(UNIX_EPOCH + Duration::from_secs(seconds)), text);
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The end of a run before its time: the first cause is kept, everybody sees the flag, the collector wakes.
+//! The end of a run before its time: the first stop_reason is kept, everybody sees the flag, the collector wakes.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -7,18 +7,18 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rustix::event::{EventfdFlags, eventfd};
 
-use crate::faults::Fault;
-use crate::stream::Operation;
+use crate::schedule::stream::Operation;
+use crate::stats::io_errors::FailedRequest;
 
 /// Why a run ends before its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
+pub enum StopReason {
     /// A request was later than max-lag-sec.
     Lag(Operation),
     /// Requests were still out when the time to wait for them was over.
     Silence,
     /// So many requests failed that the last one ends the run.
-    Device(Fault),
+    Device(FailedRequest),
     /// The system takes no more requests from io_uring, with this error number.
     Ring(i32),
     /// Asked to, by this signal.
@@ -27,32 +27,32 @@ pub enum Cause {
     Output,
 }
 
-/// The flag and the first cause.
+/// The flag and the first stop_reason.
 #[derive(Debug)]
-pub struct Stop {
+pub struct StopSignal {
     is_raised: AtomicBool,
-    cause: OnceLock<Cause>,
-    bell: OwnedFd,
+    stop_reason: OnceLock<StopReason>,
+    wakeup: OwnedFd,
 }
 
-impl Stop {
+impl StopSignal {
     /// Nothing stops yet.
     ///
     /// # Errors
     /// When the system gives no event descriptor.
     pub fn new() -> io::Result<Self> {
-        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let wakeup = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         Ok(Self {
             is_raised: AtomicBool::new(false),
-            cause: OnceLock::new(),
-            bell,
+            stop_reason: OnceLock::new(),
+            wakeup,
         })
     }
 
-    /// Stops the run; a cause that comes later than another is dropped.
-    pub fn raise(&self, cause: Cause) {
-        // A second cause changes nothing.
-        let _ = self.cause.set(cause);
+    /// Stops the run; a stop_reason that comes later than another is dropped.
+    pub fn raise(&self, stop_reason: StopReason) {
+        // A second stop_reason changes nothing.
+        let _ = self.stop_reason.set(stop_reason);
         self.is_raised.store(true, Relaxed);
         self.ring();
     }
@@ -60,13 +60,13 @@ impl Stop {
     /// Wakes the collector.
     pub fn ring(&self) {
         // A full counter has woken it already.
-        let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+        let _ = rustix::io::write(&self.wakeup, &1_u64.to_ne_bytes());
     }
 
     /// Takes the wakings so far, so that the next wait waits.
-    pub fn hush(&self) {
+    pub fn clear_wakeups(&self) {
         // Nothing rung yet is as good.
-        let _ = rustix::io::read(&self.bell, &mut [0_u8; 8]);
+        let _ = rustix::io::read(&self.wakeup, &mut [0_u8; 8]);
     }
 
     /// Whether workers shall end.
@@ -74,14 +74,14 @@ impl Stop {
         self.is_raised.load(Relaxed)
     }
 
-    /// The first cause; None while nothing stops.
-    pub fn cause(&self) -> Option<Cause> {
-        self.cause.get().copied()
+    /// The first stop_reason; None while nothing stops.
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        self.stop_reason.get().copied()
     }
 
     /// Readable after a ring.
-    pub fn bell(&self) -> BorrowedFd<'_> {
-        self.bell.as_fd()
+    pub fn wakeup(&self) -> BorrowedFd<'_> {
+        self.wakeup.as_fd()
     }
 }
 
@@ -91,13 +91,13 @@ mod tests {
 
     #[test]
     fn the_first_cause_is_kept() {
-        let stop = Stop::new().unwrap();
-        assert_eq!((stop.is_raised(), stop.cause()), (false, None));
-        stop.raise(Cause::Signal("TERM"));
-        stop.raise(Cause::Silence);
+        let stop = StopSignal::new().unwrap();
+        assert_eq!((stop.is_raised(), stop.stop_reason()), (false, None));
+        stop.raise(StopReason::Signal("TERM"));
+        stop.raise(StopReason::Silence);
         assert_eq!(
-            (stop.is_raised(), stop.cause()),
-            (true, Some(Cause::Signal("TERM")))
+            (stop.is_raised(), stop.stop_reason()),
+            (true, Some(StopReason::Signal("TERM")))
         );
     }
 }

@@ -14,9 +14,9 @@ use std::sync::Arc;
 
 use drivetest_load::clock::Nanos;
 use drivetest_load::config::{Config, Model};
-use drivetest_load::draws::Draws;
 use drivetest_load::schedule::Schedule;
-use drivetest_load::stream::{Stream, streams};
+use drivetest_load::schedule::rng::RequestRng;
+use drivetest_load::schedule::stream::{Stream, streams};
 
 const DAY_S: u64 = 86_400;
 const DAY: Nanos = Nanos::from_s(DAY_S);
@@ -128,8 +128,8 @@ fn simulate(stream: &Stream, stall: Option<(Nanos, Nanos)>) -> Day {
         let submitted = due.max(Nanos(free_at));
         let back = completed(submitted, stall);
         free.push(Reverse(back.0));
-        let mut draws = Draws::new(SEED, stream.operation as u64, k);
-        day.counts[stream.device(k, DEVICES, &mut draws)] += 1;
+        let mut rng = RequestRng::new(SEED, stream.operation as u64, k);
+        day.counts[stream.device(k, DEVICES, &mut rng)] += 1;
         day.late += u64::from(back.0 - due.0 >= 64_000_000);
         if due >= Nanos::from_s(DAY_S - 3_600) {
             day.latest_in_last_hour = day.latest_in_last_hour.max(Nanos(submitted.0 - due.0));

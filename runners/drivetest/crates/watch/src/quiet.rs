@@ -1,7 +1,7 @@
 //! Whether a drive has come to rest: a database that has been loaded goes on writing (compaction, defragmentation).
 
 use drivetest_load::clock::{Instant, Nanos};
-use drivetest_load::telemetry::{Named, Root};
+use drivetest_load::telemetry::{LoadedDevice, Root};
 
 const SECTOR_BYTES: u64 = 512;
 /// Position of the sectors written, from 0. Source: Linux, Documentation/block/stat.rst.
@@ -41,7 +41,7 @@ pub enum Stand {
 
 impl Rest {
     /// None where the kernel counts nothing for the drive: then rest cannot be told from silence.
-    pub fn of(quiet: Quiet, device: &Named, now: Instant) -> Option<Self> {
+    pub fn of(quiet: Quiet, device: &LoadedDevice, now: Instant) -> Option<Self> {
         let (major, minor) = device.number?;
         let stat = format!("sys/dev/block/{major}:{minor}/stat");
         let written = written_bytes(&Root::host().text(&stat)?)?;

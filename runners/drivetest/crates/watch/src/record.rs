@@ -5,9 +5,9 @@ use std::time::SystemTime;
 
 use drivetest_device::Identity;
 use drivetest_load::clock::Nanos;
+use drivetest_load::clock::rfc3339;
 use drivetest_load::host::Host;
 use drivetest_load::telemetry::{Record, Root};
-use drivetest_load::timestamp::rfc3339;
 use serde_json::{Value, json};
 
 /// What is watched, and the line that runs beside; `argv` is empty where none does.

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use drivetest_device::Identity;
 use drivetest_load::clock::{Instant, Nanos};
-use drivetest_load::device::{Given, Guard, Refusal, give};
+use drivetest_load::device::{Guard, HandedOffDevice, Refusal, open_for_handoff};
 use drivetest_load::report::output::Outputs;
 use drivetest_load::signals::Signals;
-use drivetest_load::telemetry::{Named, Root, Telemetry};
+use drivetest_load::telemetry::{LoadedDevice, Root, Telemetry};
 use nix::sys::signal::Signal;
 use rustix::fs::{FileType, major, minor, stat};
 
@@ -112,11 +112,14 @@ impl Watch {
         outputs: &mut Outputs,
         overwrites: Option<&Overwrites<'_>>,
     ) -> Result<Ended, WatchError> {
-        let given = overwrites.map(|asked| self.give(asked)).transpose()?.flatten();
+        let handed_off = overwrites
+            .map(|asked| self.hand_off(asked))
+            .transpose()?
+            .flatten();
         let identity = self.device.as_deref().map(|path| self.find(path)).transpose()?;
-        let line = self.line(given.as_ref())?;
+        let line = self.line(handed_off.as_ref())?;
         let found = self.device.as_deref().zip(identity.as_ref());
-        let named: Vec<Named> = self.device.iter().map(|path| named(path)).collect();
+        let named: Vec<LoadedDevice> = self.device.iter().map(|path| named(path)).collect();
         let program = self.command.as_ref().map(|(name, _)| name.as_str());
         let argv = line.as_ref().map_or(&[][..], |line| &line.argv);
         outputs.side(&record::start(found, program, argv))?;
@@ -150,13 +153,13 @@ impl Watch {
         }
     }
 
-    fn give(&self, asked: &Overwrites<'_>) -> Result<Option<Given>, Refusal> {
+    fn hand_off(&self, asked: &Overwrites<'_>) -> Result<Option<HandedOffDevice>, Refusal> {
         let name = self.device.as_deref().map(|path| path.display().to_string());
-        name.map(|name| give(asked.guard, &name, asked.may_destroy))
+        name.map(|name| open_for_handoff(asked.guard, &name, asked.may_destroy))
             .transpose()
     }
 
-    fn rest(&self, named: &[Named], now: Instant) -> Result<Option<Rest>, WatchError> {
+    fn rest(&self, named: &[LoadedDevice], now: Instant) -> Result<Option<Rest>, WatchError> {
         let Some(quiet) = self.quiet else { return Ok(None) };
         let rest = named.first().and_then(|device| Rest::of(quiet, device, now));
         let name = || {
@@ -168,12 +171,12 @@ impl Watch {
         rest.map(Some).ok_or_else(|| WatchError::Uncounted(name()))
     }
 
-    fn line(&self, given: Option<&Given>) -> Result<Option<Line>, WatchError> {
+    fn line(&self, handed_off: Option<&HandedOffDevice>) -> Result<Option<Line>, WatchError> {
         let Some((name, arguments)) = &self.command else {
             return Ok(None);
         };
         let named = || self.device.as_deref().and_then(Path::to_str).map(str::to_owned);
-        let device = given.map(Given::path).or_else(named);
+        let device = handed_off.map(HandedOffDevice::path).or_else(named);
         let line = programs::line(&self.programs, name, arguments, device.as_deref())?;
         Ok(Some(line))
     }
@@ -187,13 +190,13 @@ fn begin(line: &Line) -> Result<Child, WatchError> {
 }
 
 /// The block device that a path is, or that its file system lies on.
-fn named(path: &Path) -> Named {
+fn named(path: &Path) -> LoadedDevice {
     let number = stat(path).ok().map(|found| {
         let is_block = FileType::from_raw_mode(found.st_mode) == FileType::BlockDevice;
         let number = if is_block { found.st_rdev } else { found.st_dev };
         (major(number), minor(number))
     });
-    Named {
+    LoadedDevice {
         name: path.display().to_string(),
         number,
     }
@@ -268,7 +271,7 @@ impl Course<'_> {
             return Ok(());
         }
         self.looked_at = now;
-        let telemetry = self.telemetry.look(length);
+        let telemetry = self.telemetry.sample(length);
         let label_s = elapsed.0 / Nanos::from_s(1).0;
         self.outputs
             .side(&record::interval(label_s, elapsed, length, &telemetry))

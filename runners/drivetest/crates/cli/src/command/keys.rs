@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use drivetest_load::config::{KEYS_TOLD, KeyTold};
+use drivetest_load::config::{KEY_DOCS, KeyDoc};
 
 use super::log_file::{complain, write};
 
@@ -21,7 +21,7 @@ impl Args {
     /// Prints the keys.
     pub fn run(self) -> ExitCode {
         let text = self.text.as_deref().unwrap_or_default();
-        let told: String = KEYS_TOLD
+        let told: String = KEY_DOCS
             .iter()
             .filter(|key| key.name.contains(text))
             .map(paragraph)
@@ -41,13 +41,13 @@ impl Args {
 }
 
 /// Values, default and loads of a key, in one line.
-pub fn form(key: &KeyTold) -> String {
+pub fn form(key: &KeyDoc) -> String {
     let default = key
         .default
         .map_or_else(|| "mandatory".to_owned(), |default| format!("default {default}"));
     format!("{}; {default} ({})", key.values, key.loads)
 }
 
-fn paragraph(key: &KeyTold) -> String {
+fn paragraph(key: &KeyDoc) -> String {
     format!("{}: {}\n    {}\n", key.name, form(key), key.meaning)
 }

@@ -9,7 +9,7 @@ use drivetest_load::config::{self, Config, Model};
 use drivetest_load::host::Host;
 use drivetest_load::report::output::Outputs;
 use drivetest_load::signals::Signals;
-use drivetest_load::{Order, Outcome};
+use drivetest_load::{LoadRun, Outcome};
 
 use super::log_file::complain;
 use super::looked_at::LookedAt;
@@ -64,14 +64,14 @@ impl LoadArgs {
         let signals = Signals::watch().map_err(|error| format!("signals cannot be watched: {error}"))?;
         let seed = self.seed.map_or_else(random_seed, Ok)?;
         let looked_at = LookedAt::before_opening(&config, &self.expect_drive);
-        let order = Order {
+        let run = LoadRun {
             config,
             config_file: &config_file,
             seed,
             may_destroy: self.i_know_this_destroys_data,
             guard: &looked_at,
         };
-        Ok(order.carry_out(&host, &signals, &mut outputs))
+        Ok(run.execute(&host, &signals, &mut outputs))
     }
 
     fn check_expected(&self, config: &Config) -> Result<(), Usage> {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use drivetest_device::{DeviceError, Identity, Refusal};
 use drivetest_load::config::Config;
 use drivetest_load::device::Guard;
-use drivetest_load::report::side::Warning;
+use drivetest_load::report::side::HostWarning;
 use serde_json::Value;
 
 /// A device or file under every name: a device by its number, a file by its file system and inode.
@@ -198,10 +198,10 @@ impl Guard for LookedAt {
     }
 
     /// Of the devices as they were before the load opened them.
-    fn warnings(&self, temperature_limit_c: Option<u32>) -> Vec<Warning> {
+    fn warnings(&self, temperature_limit_c: Option<u32>) -> Vec<HostWarning> {
         let identities: Vec<_> = self.0.iter().filter_map(|look| look.identity.clone()).collect();
         let found = drivetest_device::warnings(&identities, temperature_limit_c.map(i64::from));
-        let warning = |found: drivetest_device::Warning| Warning {
+        let warning = |found: drivetest_device::Warning| HostWarning {
             id: found.id.to_owned(),
             sentence: found.sentence,
         };

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, italic, roman};
-use drivetest_load::config::KEYS_TOLD;
+use drivetest_load::config::KEY_DOCS;
 
 use super::keys::form;
 use super::log_file::complain;
@@ -124,7 +124,7 @@ fn keys(page: &mut Roff) {
         "A configuration has one key on a line, then a colon or blanks, then its value. What follows a # is a comment. A \
          configuration of act_storage or act_index 6 runs as it is; keys that only older versions had are warned about.",
     )]);
-    for key in KEYS_TOLD {
+    for key in KEY_DOCS {
         page.control("TP", []);
         page.text([bold(key.name), roman(": "), italic(form(key))]);
         page.text([roman(key.meaning)]);
@@ -245,7 +245,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         write_pages(folder.path()).unwrap();
         let page = read(folder.path(), "drivetest-storage.1");
-        for key in KEYS_TOLD {
+        for key in KEY_DOCS {
             assert!(page.contains(key.name), "no {}", key.name);
         }
     }

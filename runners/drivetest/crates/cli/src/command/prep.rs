@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::value_parser;
-use drivetest_load::prep::{Ended, Kind, Live, Prep, State, Steady, Wish};
+use drivetest_load::prep::{LiveOutput, PassKind, Prep, PrepOptions, PrepOutcome, State, SteadyStateOptions};
 use drivetest_load::report::output::Outputs;
 use drivetest_load::signals::Signals;
 
@@ -97,22 +97,22 @@ fn multiple(text: &str, of: u32, most: u32) -> Result<u32, String> {
 impl Args {
     /// Prepares the devices; the exit status tells how it ended.
     pub fn run(self) -> ExitCode {
-        let is_recorded = matches!(self.live(), Live::Records);
+        let is_recorded = matches!(self.live(), LiveOutput::Records);
         let (status, text) = match self.carry_out() {
-            Ok(Ended::Finished) => return ExitCode::SUCCESS,
-            Ok(Ended::NotSteady(text)) => (1, text),
+            Ok(PrepOutcome::Finished) => return ExitCode::SUCCESS,
+            Ok(PrepOutcome::NotSteady(text)) => (1, text),
             // The end record says it already, and so does the log.
-            Ok(Ended::Refused(_)) if is_recorded => return ExitCode::from(2),
-            Ok(Ended::Refused(text)) => (2, text),
-            Ok(Ended::DeviceError(text)) => (3, text),
-            Ok(Ended::Interrupted(text)) => (5, text),
+            Ok(PrepOutcome::Refused(_)) if is_recorded => return ExitCode::from(2),
+            Ok(PrepOutcome::Refused(text)) => (2, text),
+            Ok(PrepOutcome::DeviceError(text)) => (3, text),
+            Ok(PrepOutcome::Interrupted(text)) => (5, text),
             Err(text) => (crate::EXIT_USAGE, text),
         };
         complain(&text);
         ExitCode::from(status)
     }
 
-    fn carry_out(self) -> Result<Ended, Usage> {
+    fn carry_out(self) -> Result<PrepOutcome, Usage> {
         self.check_expected()?;
         let resumed = self
             .state
@@ -121,10 +121,10 @@ impl Args {
             .transpose()
             .map_err(|error| error.to_string())?;
         let resumed = resumed.flatten();
-        let wish = self.wish(resumed.as_ref())?;
+        let options = self.options(resumed.as_ref())?;
         if let (Some(state), Some(path)) = (&resumed, &self.state) {
             state
-                .check_settings(path, &wish)
+                .check_settings(path, &options)
                 .map_err(|error| error.to_string())?;
         }
         let mut outputs = Outputs::open(self.log.as_deref(), self.side_file.as_deref())
@@ -132,12 +132,12 @@ impl Args {
         let signals = Signals::watch().map_err(|error| format!("signals cannot be watched: {error}"))?;
         let looked_at = LookedAt::at(&self.devices, true, &self.expect_drive);
         let prep = Prep {
-            wish,
+            options,
             names: &self.devices,
             resumed,
             guard: &looked_at,
         };
-        Ok(prep.carry_out(&signals, &mut outputs, self.live()))
+        Ok(prep.execute(&signals, &mut outputs, self.live()))
     }
 
     fn check_expected(&self) -> Result<(), Usage> {
@@ -150,17 +150,17 @@ impl Args {
         ))
     }
 
-    fn live(&self) -> Live {
+    fn live(&self) -> LiveOutput {
         match (std::io::stderr().is_terminal(), &self.side_file) {
-            (true, _) => Live::Bar,
-            (false, None) => Live::Records,
-            (false, Some(_)) => Live::Nothing,
+            (true, _) => LiveOutput::Bar,
+            (false, None) => LiveOutput::Records,
+            (false, Some(_)) => LiveOutput::Nothing,
         }
     }
 
-    fn wish(&self, resumed: Option<&State>) -> Result<Wish, Usage> {
+    fn options(&self, resumed: Option<&State>) -> Result<PrepOptions, Usage> {
         let begun_with = resumed.map(|state| state.seed);
-        Ok(Wish {
+        Ok(PrepOptions {
             passes: self.passes(),
             compress_pct: self.compress_pct,
             streams: usize::from(self.streams),
@@ -172,8 +172,8 @@ impl Args {
         })
     }
 
-    fn passes(&self) -> Vec<Kind> {
-        let wanted = [(Kind::Zero, self.salt_only), (Kind::Salt, self.zero_only)];
+    fn passes(&self) -> Vec<PassKind> {
+        let wanted = [(PassKind::Zero, self.salt_only), (PassKind::Salt, self.zero_only)];
         wanted
             .into_iter()
             .filter(|(_, left_out)| !left_out)
@@ -181,8 +181,8 @@ impl Args {
             .collect()
     }
 
-    fn steady(&self) -> Steady {
-        Steady {
+    fn steady(&self) -> SteadyStateOptions {
+        SteadyStateOptions {
             block_bytes: self.steady_block_bytes as usize,
             depth: usize::from(self.steady_depth),
             round_s: u64::from(self.steady_round_sec),

@@ -1,8 +1,8 @@
 //! The range of every key, and what keys mean together.
 
 use super::error::{range, within};
-use super::{Config, ConfigError, EngineChoice, Model, Warning};
-use crate::stream::Histogram;
+use super::{Config, ConfigError, ConfigWarning, EngineChoice, Model};
+use crate::schedule::stream::ActHistogram;
 
 /// ACT's largest record and largest block: the server's write block. Source: src/storage/cfg_storage.c, `WBLOCK_SIZE`.
 const LARGEST_BYTES: u32 = 8 * 1024 * 1024;
@@ -113,12 +113,12 @@ fn names(config: &Config) -> Result<(), ConfigError> {
 fn is_like_a_histogram(name: &str) -> bool {
     let lines = ["after ", "device-", "large-block-"].into_iter();
     lines
-        .chain(Histogram::ALL.map(Histogram::name))
+        .chain(ActHistogram::ALL.map(ActHistogram::name))
         .any(|word| name.starts_with(word))
 }
 
 /// What is run otherwise than it may seem.
-pub(super) fn doubts(config: &Config) -> Vec<Warning> {
+pub(super) fn doubts(config: &Config) -> Vec<ConfigWarning> {
     let mut doubts = Vec::new();
     if has_a_name_twice(&config.device_names) {
         let told = "a device stands in it twice: it takes two shares of the requests, and its histograms have one name";
@@ -151,8 +151,8 @@ fn has_a_name_twice(names: &[String]) -> bool {
         .any(|(index, name)| names[..index].contains(name))
 }
 
-fn doubt(key: &'static str, told: &str) -> Warning {
-    Warning {
+fn doubt(key: &'static str, told: &str) -> ConfigWarning {
+    ConfigWarning {
         line: None,
         key,
         told: told.to_owned(),

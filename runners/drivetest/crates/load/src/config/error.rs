@@ -8,7 +8,7 @@ pub enum ConfigError {
     Unknown {
         /// 1-based.
         line: usize,
-        /// As typed.
+        /// As parsed.
         key: String,
         /// The known key that it most likely means.
         nearest: Option<&'static str>,
@@ -56,7 +56,7 @@ pub enum ConfigError {
         key: &'static str,
         /// What would be read.
         expected: String,
-        /// As typed.
+        /// As parsed.
         got: String,
     },
     /// The value is outside of its range, or a key that must be given is missing.
@@ -78,11 +78,11 @@ fn hint(nearest: &Option<&'static str>) -> String {
     )
 }
 
-/// The most of what was typed that a sentence repeats, characters.
+/// The most of what was parsed that a sentence repeats, characters.
 const MOST_REPEATED: usize = 60;
 
-/// What was typed, fit for a sentence: its beginning, and no character that a terminal would obey.
-fn clipped(typed: &str) -> String {
+/// What was parsed, fit for a sentence: its beginning, and no character that a terminal would obey.
+fn clipped(parsed: &str) -> String {
     let shown = |c: char| {
         if c.is_control() {
             char::REPLACEMENT_CHARACTER
@@ -90,8 +90,8 @@ fn clipped(typed: &str) -> String {
             c
         }
     };
-    let mut text: String = typed.chars().take(MOST_REPEATED).map(shown).collect();
-    if typed.chars().nth(MOST_REPEATED).is_some() {
+    let mut text: String = parsed.chars().take(MOST_REPEATED).map(shown).collect();
+    if parsed.chars().nth(MOST_REPEATED).is_some() {
         text.push_str("...");
     }
     text
@@ -99,7 +99,7 @@ fn clipped(typed: &str) -> String {
 
 /// A line that means something else than it may seem to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Warning {
+pub struct ConfigWarning {
     /// 1-based; None where it is not one line's.
     pub line: Option<usize>,
     /// The key.
@@ -108,7 +108,7 @@ pub struct Warning {
     pub told: String,
 }
 
-impl std::fmt::Display for Warning {
+impl std::fmt::Display for ConfigWarning {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let line = self.line.map(|line| format!("line {line}: ")).unwrap_or_default();
         write!(out, "{line}{}: {}", self.key, self.told)

@@ -1,6 +1,6 @@
 //! The registry of keys: what kind of value each has, and in which model it means something.
 
-use super::choice::{Arrivals, EngineChoice, Model, Word};
+use super::enums::{Arrivals, EngineChoice, KeywordEnum, Model};
 
 /// What a key's value is.
 #[derive(Debug, Clone, Copy)]
@@ -12,7 +12,7 @@ pub(crate) enum Kind {
     /// yes or no.
     Switch,
     /// One word of these.
-    Word(fn() -> Vec<&'static str>),
+    Keyword(fn() -> Vec<&'static str>),
 }
 
 /// A key that means something.
@@ -68,14 +68,14 @@ pub(crate) const KEYS: &[Key] = &[
     of(Model::Storage, "tomb-raider", Kind::Switch),
     of(Model::Storage, "tomb-raider-sleep-usec", Kind::Number),
     both("max-lag-sec", Kind::Number),
-    both("arrivals", Kind::Word(words::<Arrivals>)),
-    both("engine", Kind::Word(words::<EngineChoice>)),
+    both("arrivals", Kind::Keyword(words::<Arrivals>)),
+    both("engine", Kind::Keyword(words::<EngineChoice>)),
     both("workers", Kind::Number),
     both("max-errors", Kind::Number),
     both("temperature-limit-c", Kind::Number),
 ];
 
-fn words<T: Word>() -> Vec<&'static str> {
+fn words<T: KeywordEnum>() -> Vec<&'static str> {
     T::ALL.iter().map(|(word, _)| *word).collect()
 }
 

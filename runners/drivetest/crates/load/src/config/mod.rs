@@ -1,30 +1,29 @@
 //! The configuration of a load: the keys of ACT 6.6's two programs with their defaults and ranges, and keys of our own.
 //!
-//! Two stages: `typed` holds what was typed, [`Config`] what the program needs.
+//! Two stages: `parsed` holds what was parsed, [`Config`] what the program needs.
 
 mod check;
-mod choice;
 mod derived;
-mod echo;
+mod enums;
 mod error;
+mod key_docs;
 mod keys;
-mod lines;
-mod text;
-mod told;
-mod typed;
+mod lexer;
+mod log_echo;
+mod parse;
 
-pub use choice::{Arrivals, EngineChoice, Model};
 pub use derived::Derived;
-pub use echo::echo;
-pub use error::{ConfigError, Warning};
-pub use text::{MOST_BYTES, text};
-pub use told::{KEYS_TOLD, KeyTold};
+pub use enums::{Arrivals, EngineChoice, Model};
+pub use error::{ConfigError, ConfigWarning};
+pub use key_docs::{KEY_DOCS, KeyDoc};
+pub use lexer::{MOST_BYTES, text};
+pub use log_echo::echo;
 
-use choice::Word;
-use typed::Typed;
+use enums::KeywordEnum;
+use parse::ParsedKeys;
 
 use crate::schedule::Rate;
-use crate::stream::Operation;
+use crate::schedule::stream::Operation;
 
 /// A checked configuration, everything filled in. Rates are for all devices together.
 #[derive(Debug, Clone)]
@@ -98,7 +97,7 @@ impl Config {
     ///
     /// # Errors
     /// [`ConfigError`] names the line or the key, what was expected, and what was got.
-    pub fn read(text: &str, cpus_count: u32) -> Result<(Self, Vec<Warning>), ConfigError> {
+    pub fn read(text: &str, cpus_count: u32) -> Result<(Self, Vec<ConfigWarning>), ConfigError> {
         Self::read_of(Model::Storage, text, cpus_count)
     }
 
@@ -106,21 +105,25 @@ impl Config {
     ///
     /// # Errors
     /// As [`Config::read`].
-    pub fn read_of(model: Model, text: &str, cpus_count: u32) -> Result<(Self, Vec<Warning>), ConfigError> {
-        let mut typed = Typed::read(model, text)?;
-        let mut warnings = std::mem::take(&mut typed.warnings);
-        let mut config = Self::filled_in(model, typed, cpus_count);
+    pub fn read_of(
+        model: Model,
+        text: &str,
+        cpus_count: u32,
+    ) -> Result<(Self, Vec<ConfigWarning>), ConfigError> {
+        let mut parsed = ParsedKeys::read(model, text)?;
+        let mut warnings = std::mem::take(&mut parsed.warnings);
+        let mut config = Self::filled_in(model, parsed, cpus_count);
         check::check(&config)?;
         config.derived = Derived::of(&config)?;
         warnings.extend(check::doubts(&config));
         Ok((config, warnings))
     }
 
-    fn filled_in(model: Model, typed: Typed, cpus_count: u32) -> Self {
-        let service_threads = typed.number("service-threads", 0);
+    fn filled_in(model: Model, parsed: ParsedKeys, cpus_count: u32) -> Self {
+        let service_threads = parsed.number("service-threads", 0);
         Self {
             model,
-            file_size_mib: typed.number("file-size-mbytes", 0),
+            file_size_mib: parsed.number("file-size-mbytes", 0),
             // Source: src/storage/cfg_storage.c, check_configuration().
             service_threads: if service_threads == 0 {
                 cpus_count.saturating_mul(5)
@@ -128,33 +131,33 @@ impl Config {
                 service_threads
             },
             is_service_threads_default: service_threads == 0,
-            cache_threads: typed.number("cache-threads", 8),
-            duration_s: typed.number("test-duration-sec", 0),
-            report_interval_s: typed.number("report-interval-sec", 1),
-            is_microseconds: typed.switch("microsecond-histograms"),
-            reads_per_s: typed.number("read-reqs-per-sec", 0),
-            writes_per_s: typed.number("write-reqs-per-sec", 0),
-            record_bytes: typed.number("record-bytes", 1536),
-            record_bytes_range_max: typed.number("record-bytes-range-max", 0),
-            large_block_kib: typed.number("large-block-op-kbytes", 128),
-            replication_factor: typed.number("replication-factor", 1),
-            update_pct: typed.number("update-pct", 0),
-            defrag_lwm_pct: typed.number("defrag-lwm-pct", 50),
-            has_no_defrag_reads: typed.switch("no-defrag-reads"),
-            compress_pct: typed.number("compress-pct", 100),
-            is_odsync_disabled: typed.switch("disable-odsync"),
-            is_commit_to_device: typed.switch("commit-to-device"),
-            commit_min_bytes: typed.number("commit-min-bytes", 0),
-            has_tomb_raider: typed.switch("tomb-raider"),
-            tomb_raider_sleep_us: typed.number("tomb-raider-sleep-usec", 0),
-            max_lag_s: typed.number("max-lag-sec", 10),
+            cache_threads: parsed.number("cache-threads", 8),
+            duration_s: parsed.number("test-duration-sec", 0),
+            report_interval_s: parsed.number("report-interval-sec", 1),
+            is_microseconds: parsed.switch("microsecond-histograms"),
+            reads_per_s: parsed.number("read-reqs-per-sec", 0),
+            writes_per_s: parsed.number("write-reqs-per-sec", 0),
+            record_bytes: parsed.number("record-bytes", 1536),
+            record_bytes_range_max: parsed.number("record-bytes-range-max", 0),
+            large_block_kib: parsed.number("large-block-op-kbytes", 128),
+            replication_factor: parsed.number("replication-factor", 1),
+            update_pct: parsed.number("update-pct", 0),
+            defrag_lwm_pct: parsed.number("defrag-lwm-pct", 50),
+            has_no_defrag_reads: parsed.switch("no-defrag-reads"),
+            compress_pct: parsed.number("compress-pct", 100),
+            is_odsync_disabled: parsed.switch("disable-odsync"),
+            is_commit_to_device: parsed.switch("commit-to-device"),
+            commit_min_bytes: parsed.number("commit-min-bytes", 0),
+            has_tomb_raider: parsed.switch("tomb-raider"),
+            tomb_raider_sleep_us: parsed.number("tomb-raider-sleep-usec", 0),
+            max_lag_s: parsed.number("max-lag-sec", 10),
             derived: Derived::default(),
-            arrivals: Arrivals::of(typed.word("arrivals")),
-            engine: EngineChoice::of(typed.word("engine")),
-            workers: typed.number("workers", 0),
-            max_errors: typed.number("max-errors", 1),
-            temperature_limit_c: typed.number("temperature-limit-c", 0),
-            device_names: typed.device_names,
+            arrivals: Arrivals::of(parsed.keyword("arrivals")),
+            engine: EngineChoice::of(parsed.keyword("engine")),
+            workers: parsed.number("workers", 0),
+            max_errors: parsed.number("max-errors", 1),
+            temperature_limit_c: parsed.number("temperature-limit-c", 0),
+            device_names: parsed.device_names,
         }
     }
 

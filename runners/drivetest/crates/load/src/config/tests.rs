@@ -142,14 +142,14 @@ fn our_keys_have_their_defaults_and_words() {
     );
     for (word, arrivals) in [("poisson", Arrivals::Poisson), ("lockstep", Arrivals::Lockstep)] {
         let config = read(&format!("arrivals: {word}")).unwrap();
-        assert_eq!((config.arrivals, config.arrivals.word()), (arrivals, word));
+        assert_eq!((config.arrivals, config.arrivals.name()), (arrivals, word));
     }
     for (word, engine) in [
         ("io_uring", EngineChoice::IoUring),
         ("threads", EngineChoice::Threads),
     ] {
         let config = read(&format!("engine: {word}")).unwrap();
-        assert_eq!((config.engine, config.engine.word()), (engine, word));
+        assert_eq!((config.engine, config.engine.name()), (engine, word));
     }
 }
 
@@ -256,7 +256,7 @@ fn the_page_tells_every_key_with_its_load_and_default() {
     let storage = echo(&read("service-threads: 1").unwrap()) + &echo(&read_index("service-threads: 1"));
     for key in keys::KEYS {
         let cells = row(&page, key.name);
-        assert_eq!(cells[1], key.model.map_or("both", Model::word), "{}", key.name);
+        assert_eq!(cells[1], key.model.map_or("both", Model::name), "{}", key.name);
         let echoed = storage
             .lines()
             .find_map(|line| line.strip_prefix(&format!("{}: ", key.name)));

@@ -1,19 +1,19 @@
 //! The devices under load: opened for direct I/O, or refused with a reason.
 
-mod given;
-mod holes;
+mod fd_handoff;
+mod offsets;
 mod open;
-mod places;
+mod preallocate;
 mod refusal;
 
 use std::fs::File;
 
 use rustix::io::Errno;
 
-pub use given::{Given, give};
-pub use open::{Guard, Wishes, open};
+pub use fd_handoff::{HandedOffDevice, open_for_handoff};
+pub use offsets::Offsets;
+pub use open::{Guard, OpenRequest, open};
 pub(crate) use open::{found_data, kind, lock_file, minimum_io};
-pub use places::Places;
 pub use refusal::Refusal;
 pub(crate) use refusal::{errno_name, strerror};
 
@@ -28,7 +28,7 @@ pub struct Device {
     /// The least that can be read directly: 512 to 4096.
     pub minimum_io_bytes: u32,
     /// Where requests go.
-    pub places: Places,
+    pub offsets: Offsets,
 }
 
 /// A piece of a device.

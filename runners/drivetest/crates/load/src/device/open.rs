@@ -10,10 +10,10 @@ use rustix::fs::{FlockOperation, OFlags, major, minor};
 use rustix::io::Errno;
 use serde_json::Value;
 
-use super::{Device, Places, Refusal, holes};
-use crate::buffer::Buffer;
+use super::{Device, Offsets, Refusal, preallocate};
 use crate::config::{Config, Model};
-use crate::report::side::Warning;
+use crate::engine::buffer::Buffer;
+use crate::report::side::HostWarning;
 
 /// Who knows what the devices are, by their place in the configuration.
 pub trait Guard {
@@ -25,13 +25,13 @@ pub trait Guard {
     fn identity(&self, ordinal: usize, file: &File) -> Option<Value>;
     /// What of the devices and the host may cost the measurement its meaning, but does not forbid it.
     /// A limit of temperature stands in for those that the drives tell of themselves.
-    fn warnings(&self, _temperature_limit_c: Option<u32>) -> Vec<Warning> {
+    fn warnings(&self, _temperature_limit_c: Option<u32>) -> Vec<HostWarning> {
         Vec::new()
     }
 }
 
 /// What the load wants of its devices, and may do to them.
-pub struct Wishes<'a> {
+pub struct OpenRequest<'a> {
     /// The configuration.
     pub config: &'a Config,
     /// Whether recognised data may be overwritten.
@@ -46,19 +46,19 @@ pub struct Wishes<'a> {
 ///
 /// # Errors
 /// [`Refusal`], with nothing written to the device.
-pub fn open(wishes: &Wishes<'_>, ordinal: usize, name: &str) -> Result<Device, Refusal> {
+pub fn open(request: &OpenRequest<'_>, ordinal: usize, name: &str) -> Result<Device, Refusal> {
     let file = match std::fs::metadata(name) {
         Ok(found) if found.file_type().is_block_device() => {
-            open_block_device(wishes, name, &found).and_then(|file| check(wishes, ordinal, file))?
+            open_block_device(request, name, &found).and_then(|file| check(request, ordinal, file))?
         }
-        Ok(found) if found.is_file() => open_file(wishes, ordinal, name, true)?,
+        Ok(found) if found.is_file() => open_file(request, ordinal, name, true)?,
         Ok(found) => {
             return Err(Refusal::WrongKind {
                 name: name.to_owned(),
                 kind: kind(&found),
             });
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => open_file(wishes, ordinal, name, false)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => open_file(request, ordinal, name, false)?,
         Err(source) => {
             return Err(Refusal::Open {
                 name: name.to_owned(),
@@ -66,12 +66,12 @@ pub fn open(wishes: &Wishes<'_>, ordinal: usize, name: &str) -> Result<Device, R
             });
         }
     };
-    measure(wishes, name, file)
+    measure(request, name, file)
 }
 
 /// The name may have come to mean another device since it was looked at: what counts is what was opened.
-fn check(wishes: &Wishes<'_>, ordinal: usize, file: File) -> Result<File, Refusal> {
-    match wishes.guard.mismatch(ordinal, &file) {
+fn check(request: &OpenRequest<'_>, ordinal: usize, file: File) -> Result<File, Refusal> {
+    match request.guard.mismatch(ordinal, &file) {
         Some(sentence) => Err(Refusal::Unsafe(sentence)),
         None => Ok(file),
     }
@@ -113,25 +113,25 @@ fn try_open(config: &Config, name: &str, more: OFlags) -> io::Result<File> {
 }
 
 /// O_EXCL on a block device fails where anything in the kernel holds it: mounted, swap, RAID, another test.
-fn open_block_device(wishes: &Wishes<'_>, name: &str, found: &Metadata) -> Result<File, Refusal> {
-    if wishes.config.file_size_mib != 0 {
+fn open_block_device(request: &OpenRequest<'_>, name: &str, found: &Metadata) -> Result<File, Refusal> {
+    if request.config.file_size_mib != 0 {
         return Err(Refusal::DeviceWithFileSize {
             name: name.to_owned(),
         });
     }
     // The kernel lets a read-only device be opened for writing and fails each write (seen on 6.18).
-    if writes(wishes.config) && is_read_only(found) {
+    if writes(request.config) && is_read_only(found) {
         return Err(Refusal::ReadOnly {
             name: name.to_owned(),
         });
     }
-    try_open(wishes.config, name, OFlags::EXCL).map_err(|source| block_device_refusal(name, source))
+    try_open(request.config, name, OFlags::EXCL).map_err(|source| block_device_refusal(name, source))
 }
 
 pub(super) fn block_device_refusal(name: &str, source: io::Error) -> Refusal {
     let name = name.to_owned();
     match source.raw_os_error().map(Errno::from_raw_os_error) {
-        Some(Errno::BUSY) => Refusal::Held { name },
+        Some(Errno::BUSY) => Refusal::InUse { name },
         _ => Refusal::Open { name, source },
     }
 }
@@ -145,8 +145,8 @@ fn is_read_only(found: &Metadata) -> bool {
     std::fs::read_to_string(path).is_ok_and(|text| text.trim() == "1")
 }
 
-fn open_file(wishes: &Wishes<'_>, ordinal: usize, name: &str, is_there: bool) -> Result<File, Refusal> {
-    let wanted_bytes = u64::from(wishes.config.file_size_mib) << 20;
+fn open_file(request: &OpenRequest<'_>, ordinal: usize, name: &str, is_there: bool) -> Result<File, Refusal> {
+    let wanted_bytes = u64::from(request.config.file_size_mib) << 20;
     let name_owned = || name.to_owned();
     if wanted_bytes == 0 {
         return Err(match is_there {
@@ -161,15 +161,15 @@ fn open_file(wishes: &Wishes<'_>, ordinal: usize, name: &str, is_there: bool) ->
     let missing_bytes = wanted_bytes.saturating_sub(allocated_bytes(name));
     refuse_without_room(name, missing_bytes)?;
     let file = open_to_fill(name, is_there).map_err(open_error)?;
-    let file = check(wishes, ordinal, claim(name, file)?)?;
-    if !wishes.may_destroy {
+    let file = check(request, ordinal, claim(name, file)?)?;
+    if !request.may_destroy {
         let found_bytes = file.metadata().map_err(open_error)?.len();
         refuse_foreign_file(name, &file, found_bytes, wanted_bytes)?;
     }
-    fill(wishes, name, &file, wanted_bytes)?;
+    fill(request, name, &file, wanted_bytes)?;
     // By descriptor, not by name: the file that was checked is the file that is loaded.
     let same = format!("/proc/self/fd/{}", file.as_raw_fd());
-    let direct = try_open(wishes.config, &same, OFlags::empty()).map_err(open_error)?;
+    let direct = try_open(request.config, &same, OFlags::empty()).map_err(open_error)?;
     drop(file);
     claim(name, direct)
 }
@@ -223,8 +223,8 @@ fn refuse_foreign_file(name: &str, file: &File, found_bytes: u64, wanted_bytes: 
 }
 
 /// Brings a plain file to its size, every block with data: a hole would be read without reaching the disk.
-fn fill(wishes: &Wishes<'_>, name: &str, file: &File, wanted_bytes: u64) -> Result<(), Refusal> {
-    let fill_error = |source| match (wishes.signal)() {
+fn fill(request: &OpenRequest<'_>, name: &str, file: &File, wanted_bytes: u64) -> Result<(), Refusal> {
+    let fill_error = |source| match (request.signal)() {
         Some(signal) => Refusal::Interrupted(signal),
         None => Refusal::Fill {
             name: name.to_owned(),
@@ -235,7 +235,7 @@ fn fill(wishes: &Wishes<'_>, name: &str, file: &File, wanted_bytes: u64) -> Resu
     if file.metadata().map_err(fill_error)?.len() != wanted_bytes {
         file.set_len(wanted_bytes).map_err(fill_error)?;
     }
-    holes::fill(file, wanted_bytes, || (wishes.signal)().is_some()).map_err(fill_error)
+    preallocate::fill(file, wanted_bytes, || (request.signal)().is_some()).map_err(fill_error)
 }
 
 /// Locks a plain file, which O_EXCL does not: two loads on one file would measure each other.
@@ -246,7 +246,7 @@ pub(crate) fn lock_file(file: &File) -> Result<(), Errno> {
 pub(super) fn claim(name: &str, file: File) -> Result<File, Refusal> {
     match lock_file(&file) {
         Ok(()) => Ok(file),
-        Err(Errno::WOULDBLOCK) => Err(Refusal::Held {
+        Err(Errno::WOULDBLOCK) => Err(Refusal::InUse {
             name: name.to_owned(),
         }),
         Err(error) => Err(Refusal::Open {
@@ -256,7 +256,7 @@ pub(super) fn claim(name: &str, file: File) -> Result<File, Refusal> {
     }
 }
 
-fn measure(wishes: &Wishes<'_>, name: &str, mut file: File) -> Result<Device, Refusal> {
+fn measure(request: &OpenRequest<'_>, name: &str, mut file: File) -> Result<Device, Refusal> {
     let size_bytes = file.seek(io::SeekFrom::End(0)).map_err(|source| Refusal::Open {
         name: name.to_owned(),
         source,
@@ -264,7 +264,7 @@ fn measure(wishes: &Wishes<'_>, name: &str, mut file: File) -> Result<Device, Re
     let too_small = || Refusal::TooSmall {
         name: name.to_owned(),
         size_bytes,
-        needed: match wishes.config.model {
+        needed: match request.config.model {
             Model::Storage => "one large block and one record need",
             Model::Index => "one page of 4096 bytes needs",
         },
@@ -276,8 +276,8 @@ fn measure(wishes: &Wishes<'_>, name: &str, mut file: File) -> Result<Device, Re
         name: name.to_owned(),
         source,
     })?;
-    let places = Places::new(wishes.config, size_bytes, minimum_io_bytes).ok_or_else(too_small)?;
-    if writes(wishes.config) && !wishes.may_destroy && wishes.config.file_size_mib == 0 {
+    let offsets = Offsets::new(request.config, size_bytes, minimum_io_bytes).ok_or_else(too_small)?;
+    if writes(request.config) && !request.may_destroy && request.config.file_size_mib == 0 {
         refuse_data(name, &file, size_bytes)?;
     }
     Ok(Device {
@@ -285,7 +285,7 @@ fn measure(wishes: &Wishes<'_>, name: &str, mut file: File) -> Result<Device, Re
         file,
         size_bytes,
         minimum_io_bytes,
-        places,
+        offsets,
     })
 }
 

@@ -23,7 +23,7 @@ pub enum Refusal {
     #[error(
         "{name}: held by another user (a file system, swap, RAID, LVM, or another test); free it or choose another device"
     )]
-    Held {
+    InUse {
         /// The device.
         name: String,
     },
@@ -42,7 +42,7 @@ pub enum Refusal {
         kind: &'static str,
     },
     /// A plain file, and no size was given.
-    #[error("{name}: is a plain file; give its size as file-size-mbytes")]
+    #[error("{name}: is a plain file; open_for_handoff its size as file-size-mbytes")]
     FileWithoutSize {
         /// The file.
         name: String,
@@ -67,7 +67,7 @@ pub enum Refusal {
     },
     /// No room for the plain file.
     #[error(
-        "{name}: takes {missing_bytes} bytes more, its file system has {free_bytes} free; give a smaller file-size-mbytes, or make room"
+        "{name}: takes {missing_bytes} bytes more, its file system has {free_bytes} free; open_for_handoff a smaller file-size-mbytes, or make room"
     )]
     NoRoom {
         /// The file.
@@ -127,7 +127,7 @@ impl Refusal {
         match self {
             Self::Open { name, source } => Some(open_error(name, source)),
             Self::Missing { name } => Some(open_error(name, &errno(rustix::io::Errno::NOENT))),
-            Self::Held { name } => Some(open_error(name, &errno(rustix::io::Errno::BUSY))),
+            Self::InUse { name } => Some(open_error(name, &errno(rustix::io::Errno::BUSY))),
             Self::TooSmall { name, .. } => Some(format!("ERROR: {name} ioctl to discover size")),
             Self::Unreadable { name, .. } => Some(format!(
                 "ERROR: {name} read failed at all sizes from 512 to 4096 bytes"

@@ -1,11 +1,12 @@
 //! What carries the requests out: rings or threads, whichever suits the devices.
 
-pub mod crew;
+pub mod buffer;
 mod probe;
-mod punctual;
 pub(crate) mod request;
 mod ring;
+mod thread_scheduling;
 mod threads;
+pub mod workers;
 
 use std::io;
 use std::sync::Arc;
@@ -13,9 +14,9 @@ use std::sync::Arc;
 pub use probe::choose;
 
 use crate::clock::{Instant, Nanos};
-use crew::{Shared, Task};
+use workers::{RunContext, Task};
 
-use crate::stream::Stream;
+use crate::schedule::stream::Stream;
 
 /// The longest sleep at a stretch, so that a stop is seen soon however seldom requests are due.
 const LONGEST_SLEEP: Nanos = Nanos::from_ms(50);
@@ -31,7 +32,7 @@ const REQUESTS_PER_WORKER: f64 = 100_000.0;
 
 /// What was chosen, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
+pub struct EngineSelection {
     /// Which.
     pub engine: Engine,
     /// A sentence without an end mark.
@@ -52,7 +53,7 @@ pub enum Engine {
 
 impl Engine {
     /// As in a configuration.
-    pub fn word(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::IoUring { .. } => "io_uring",
             Self::Threads => "threads",
@@ -82,28 +83,28 @@ pub fn workers(asked: usize, per_s: f64, cpus_count: usize) -> usize {
 ///
 /// # Errors
 /// When the system gives fewer threads or rings than asked for; nothing was asked of any device.
-pub fn start(shared: &Arc<Shared>, streams: &[Arc<Stream>], engine: Engine) -> io::Result<Instant> {
+pub fn start(context: &Arc<RunContext>, streams: &[Arc<Stream>], engine: Engine) -> io::Result<Instant> {
     let tasks = match engine {
-        Engine::IoUring { workers } => ring_tasks(shared, streams, workers)?,
-        Engine::Threads => thread_tasks(shared, streams),
+        Engine::IoUring { workers } => ring_tasks(context, streams, workers)?,
+        Engine::Threads => thread_tasks(context, streams),
     };
-    crew::start(shared, tasks)
+    workers::start(context, tasks)
 }
 
-fn ring_tasks(shared: &Arc<Shared>, streams: &[Arc<Stream>], workers: usize) -> io::Result<Vec<Task>> {
+fn ring_tasks(context: &Arc<RunContext>, streams: &[Arc<Stream>], workers: usize) -> io::Result<Vec<Task>> {
     let task = |number| {
-        let worker = ring::Worker::new(shared, streams, number, workers)?;
+        let worker = ring::Worker::new(context, streams, number, workers)?;
         let work: Box<dyn FnOnce() + Send> = Box::new(move || worker.work());
         Ok((format!("ring-{number}"), work))
     };
     (0..workers).map(task).collect()
 }
 
-fn thread_tasks(shared: &Arc<Shared>, streams: &[Arc<Stream>]) -> Vec<Task> {
+fn thread_tasks(context: &Arc<RunContext>, streams: &[Arc<Stream>]) -> Vec<Task> {
     let mut tasks = Vec::new();
     for stream in streams {
         for number in 0..stream.recorders.len() {
-            let worker = threads::Worker::new(shared, stream, number);
+            let worker = threads::Worker::new(context, stream, number);
             let work: Box<dyn FnOnce() + Send> = Box::new(move || worker.work());
             tasks.push((format!("load-{number}"), work));
         }

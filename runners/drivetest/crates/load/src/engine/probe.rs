@@ -9,11 +9,11 @@ use std::os::fd::AsRawFd;
 
 use io_uring::{IoUring, opcode, types};
 
-use super::{Choice, Engine, workers};
-use crate::buffer::Buffer;
+use super::{Engine, EngineSelection, workers};
 use crate::config::{Config, EngineChoice};
 use crate::device::Device;
-use crate::draws::Draws;
+use crate::engine::buffer::Buffer;
+use crate::schedule::rng::RequestRng;
 
 /// Reads of one device.
 const READS_COUNT: u64 = 64;
@@ -39,7 +39,7 @@ enum Answer {
 }
 
 /// The engine for these devices at that many requests a second, with the reason.
-pub fn choose(config: &Config, devices: &[Device], per_s: f64, cpus_count: usize) -> Choice {
+pub fn choose(config: &Config, devices: &[Device], per_s: f64, cpus_count: usize) -> EngineSelection {
     let rings = Engine::IoUring {
         workers: workers(config.workers as usize, per_s, cpus_count),
     };
@@ -55,7 +55,7 @@ pub fn choose(config: &Config, devices: &[Device], per_s: f64, cpus_count: usize
             Err(error) => (Engine::Threads, format!("this system gives no io_uring: {error}")),
         },
     };
-    Choice { engine, reason }
+    EngineSelection { engine, reason }
 }
 
 /// Why a ring would not suit one of the devices; None when it suits all that were asked.
@@ -89,7 +89,7 @@ fn answer(device: &Device) -> io::Result<Answer> {
     }
     let mut at_once_count = 0;
     for k in 0..READS_COUNT {
-        let block = Draws::new(0, 0, k).below(device.size_bytes / READ_BYTES as u64);
+        let block = RequestRng::new(0, 0, k).below(device.size_bytes / READ_BYTES as u64);
         match asked.read(device, block * READ_BYTES as u64)? {
             Some(is_at_once) => at_once_count += u64::from(is_at_once),
             None => break,

@@ -2,11 +2,11 @@
 
 use crate::clock::Instant;
 use crate::device::Extent;
-use crate::draws::Draws;
-use crate::engine::crew::Shared;
-use crate::faults::{Failure, Fault};
-use crate::stop::Cause;
-use crate::stream::Stream;
+use crate::engine::workers::RunContext;
+use crate::schedule::rng::RequestRng;
+use crate::schedule::stream::Stream;
+use crate::stats::io_errors::{FailedRequest, Failure};
+use crate::stop::StopReason;
 
 /// What is asked, of whom, and when.
 #[derive(Debug, Clone, Copy)]
@@ -17,26 +17,26 @@ pub(crate) struct Request {
 }
 
 /// The place of request `k`, and the choices that are left for its data.
-pub(crate) fn draw(shared: &Shared, stream: &Stream, k: u64, due: Instant) -> (Request, Draws) {
-    let mut draws = Draws::new(shared.seed, stream.operation as u64, k);
-    let device = stream.device(k, shared.devices.len(), &mut draws);
-    let extent = shared.devices[device].places.extent(stream.operation, &mut draws);
-    (Request { device, extent, due }, draws)
+pub(crate) fn draw(context: &RunContext, stream: &Stream, k: u64, due: Instant) -> (Request, RequestRng) {
+    let mut rng = RequestRng::new(context.seed, stream.operation as u64, k);
+    let device = stream.device(k, context.devices.len(), &mut rng);
+    let extent = context.devices[device].offsets.extent(stream.operation, &mut rng);
+    (Request { device, extent, due }, rng)
 }
 
 /// Counts a request that failed; the one that is too many stops the run.
-pub(crate) fn fail(shared: &Shared, fault: Fault) {
-    match shared.faults.note(fault) {
-        true => shared.stop.raise(Cause::Device(fault)),
+pub(crate) fn fail(context: &RunContext, failed_request: FailedRequest) {
+    match context.io_errors.note(failed_request) {
+        true => context.stop.raise(StopReason::Device(failed_request)),
         // The collector tells the first ones while the run goes on.
-        false => shared.stop.ring(),
+        false => context.stop.ring(),
     }
 }
 
 impl Request {
     /// This request, failed.
-    pub(crate) fn fault(self, stream: &Stream, failure: Failure) -> Fault {
-        Fault {
+    pub(crate) fn failed_request(self, stream: &Stream, failure: Failure) -> FailedRequest {
+        FailedRequest {
             device: self.device,
             operation: stream.operation,
             extent: self.extent,

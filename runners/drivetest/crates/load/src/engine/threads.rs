@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use crate::buffer::{Buffer, Payload};
 use crate::clock::{Instant, Nanos};
 use crate::device::Device;
-use crate::draws::Draws;
-use crate::engine::crew::Shared;
+use crate::engine::buffer::{Buffer, Payload};
 use crate::engine::request::{self, Request};
-use crate::engine::{GRACE, LONGEST_SLEEP, punctual};
-use crate::faults::Failure;
-use crate::recorder::{Recorder, Stamps};
-use crate::stop::Cause;
-use crate::stream::{Operation, Stream};
+use crate::engine::workers::RunContext;
+use crate::engine::{GRACE, LONGEST_SLEEP, thread_scheduling};
+use crate::schedule::rng::RequestRng;
+use crate::schedule::stream::{Operation, Stream};
+use crate::stats::io_errors::Failure;
+use crate::stats::recorder::{Recorder, Stamps};
+use crate::stop::StopReason;
 
 /// Requests of a device of memory that become due within this of each other are served at one waking, when the last of
 /// them is due: one waking for three requests costs a third of three. A request is never early, and late by this at most.
@@ -29,7 +29,7 @@ const MOST_AT_ONCE: u64 = 16;
 
 /// What a thread needs; everything it will touch is allocated here.
 pub(crate) struct Worker {
-    shared: Arc<Shared>,
+    context: Arc<RunContext>,
     stream: Arc<Stream>,
     recorder: Arc<Recorder>,
     memory: Memory,
@@ -52,13 +52,13 @@ enum Memory {
 }
 
 impl Worker {
-    pub(crate) fn new(shared: &Arc<Shared>, stream: &Arc<Stream>, number: usize) -> Self {
+    pub(crate) fn new(context: &Arc<RunContext>, stream: &Arc<Stream>, number: usize) -> Self {
         let in_window = stream.schedule.rate().per_s() * WINDOW.0 as f64 / 1e9;
         Self {
-            memory: memory(shared, stream.operation, number),
+            memory: memory(context, stream.operation, number),
             most_at_once: (1 + in_window as u64).min(MOST_AT_ONCE),
             is_quick: false,
-            shared: Arc::clone(shared),
+            context: Arc::clone(context),
             stream: Arc::clone(stream),
             recorder: Arc::clone(&stream.recorders[number]),
         }
@@ -66,8 +66,8 @@ impl Worker {
 
     /// Works until the requests are used up or the run stops.
     pub(crate) fn work(mut self) {
-        punctual::wake_on_time();
-        let Some(start) = self.shared.gate.pass() else {
+        thread_scheduling::minimize_timer_slack();
+        let Some(start) = self.context.start_barrier.pass() else {
             return;
         };
         while let Some(taken) = self.stream.take_several(self.at_once()) {
@@ -96,11 +96,11 @@ impl Worker {
         }
     }
 
-    /// Draws the place and the data, before the request is due.
+    /// RequestRng the place and the data, before the request is due.
     fn prepare(&mut self, k: u64, due: Instant) -> Request {
-        let (request, draws) = request::draw(&self.shared, &self.stream, k, due);
+        let (request, rng) = request::draw(&self.context, &self.stream, k, due);
         if let Memory::Out(payload) = &mut self.memory {
-            payload.stamp(draws);
+            payload.stamp(rng);
         }
         request
     }
@@ -108,12 +108,12 @@ impl Worker {
     /// Waits until a request is due, or the run stops.
     fn wait(&self, due: Instant) -> Turn {
         loop {
-            if self.shared.stop.is_raised() {
+            if self.context.stop.is_raised() {
                 return Turn::Stopped;
             }
             let now = Instant::now();
             if now >= due {
-                let is_left_out = now > self.shared.gate.end() && now.since(due) > GRACE;
+                let is_left_out = now > self.context.start_barrier.end() && now.since(due) > GRACE;
                 return if is_left_out { Turn::LeftOut } else { Turn::Due };
             }
             due.min(now.after(LONGEST_SLEEP)).sleep_until();
@@ -123,8 +123,8 @@ impl Worker {
     /// Carries out a request and counts it; false when that ends the run.
     fn serve(&mut self, request: Request) -> bool {
         let submitted = Instant::now();
-        if self.shared.is_too_late(submitted.since(request.due)) {
-            self.shared.stop.raise(Cause::Lag(self.stream.operation));
+        if self.context.is_too_late(submitted.since(request.due)) {
+            self.context.stop.raise(StopReason::Lag(self.stream.operation));
             return false;
         }
         let moved = self.transfer(request);
@@ -141,7 +141,7 @@ impl Worker {
             }
             Some(failure) => {
                 self.recorder.fail(request.device);
-                request::fail(&self.shared, request.fault(&self.stream, failure));
+                request::fail(&self.context, request.failed_request(&self.stream, failure));
             }
         }
         true
@@ -149,7 +149,7 @@ impl Worker {
 
     /// One call for the whole extent, as often as a signal cuts it short.
     fn transfer(&mut self, request: Request) -> Result<usize, Errno> {
-        let device = &self.shared.devices[request.device];
+        let device = &self.context.devices[request.device];
         loop {
             let moved = match &mut self.memory {
                 Memory::In(buffer) => device.read(request.extent, buffer.bytes()),
@@ -162,14 +162,14 @@ impl Worker {
     }
 }
 
-fn memory(shared: &Shared, operation: Operation, number: usize) -> Memory {
-    let longest = |device: &Device| device.places.longest_bytes(operation);
-    let size = shared.devices.iter().map(longest).max().unwrap_or_default();
+fn memory(context: &RunContext, operation: Operation, number: usize) -> Memory {
+    let longest = |device: &Device| device.offsets.longest_bytes(operation);
+    let size = context.devices.iter().map(longest).max().unwrap_or_default();
     match operation.is_write() {
         false => Memory::In(Buffer::new(size)),
         true => {
-            let draws = Draws::new(shared.seed ^ number as u64, u64::MAX, 0);
-            Memory::Out(Payload::new(size, shared.config.compress_pct, draws))
+            let rng = RequestRng::new(context.seed ^ number as u64, u64::MAX, 0);
+            Memory::Out(Payload::new(size, context.config.compress_pct, rng))
         }
     }
 }

@@ -1,34 +1,32 @@
 //! Preparing drives for a load: zeros everywhere, then random data everywhere, then overwriting until the rate is steady.
 //!
-//! A new drive answers reads of places never written without touching its cells, and writes to clean cells faster than it
+//! A new drive answers reads of offsets never written without touching its cells, and writes to clean cells faster than it
 //! ever will again. Zeros first, then random data, is what act_prep does (there in 8 threads without an end to errors).
 //! Each pass writes the pieces of a device in their order, several at a time, so that what is done is a prefix and one
 //! number per device is enough to go on from.
 
-mod crew;
-mod criterion;
-mod meter;
-mod pass;
+mod device;
+mod progress;
 mod record;
-mod rounds;
 mod run;
+mod sequential_fill;
 mod state;
-mod target;
-mod voice;
+mod steady_state;
+mod workers;
 
 use std::path::PathBuf;
 
-pub use criterion::Window;
+pub use device::PrepRefusal;
+pub use progress::LiveOutput;
 pub use run::Prep;
 pub use state::{State, StateError};
-pub use target::Unfit;
-pub use voice::Live;
+pub use steady_state::Window;
 
 /// What is to be done.
 #[derive(Debug, Clone)]
-pub struct Wish {
+pub struct PrepOptions {
     /// In this order.
-    pub passes: Vec<Kind>,
+    pub passes: Vec<PassKind>,
     /// 0 to 100: how much of the salt is random.
     pub compress_pct: u32,
     /// Requests out at a time, per device.
@@ -42,12 +40,12 @@ pub struct Wish {
     /// Where progress is kept.
     pub state: Option<PathBuf>,
     /// Overwriting after the passes.
-    pub steady: Option<Steady>,
+    pub steady: Option<SteadyStateOptions>,
 }
 
 /// Random overwriting until the rate is steady.
 #[derive(Debug, Clone)]
-pub struct Steady {
+pub struct SteadyStateOptions {
     /// A multiple of 512.
     pub block_bytes: usize,
     /// Requests out at a time, per device.
@@ -63,16 +61,16 @@ pub struct Steady {
 /// One way over the whole device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum PassKind {
     /// Zeros.
     Zero,
     /// Random data.
     Salt,
 }
 
-impl Kind {
+impl PassKind {
     /// The word of records and of the progress bar.
-    pub fn word(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Zero => "zero",
             Self::Salt => "salt",
@@ -90,7 +88,7 @@ impl Kind {
 
 /// How it ended, with the sentence that tells it.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum PrepOutcome {
     /// Everything was done.
     Finished,
     /// Everything was written, and the rate did not become steady.
@@ -103,7 +101,7 @@ pub enum Ended {
     Interrupted(String),
 }
 
-impl Ended {
+impl PrepOutcome {
     /// The word of the end record, and the sentence.
     pub fn reason(&self) -> (&'static str, &str) {
         match self {

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Kind, Wish};
+use super::{PassKind, PrepOptions};
 
 const SCHEMA: &str = "drivecert.prep-state/1";
 
 /// What a device is known again by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct DriveIdentity {
     /// Of the physical drive.
     pub drive_key: String,
     /// Tells namespaces of a drive apart.
@@ -30,7 +30,7 @@ pub struct Device {
     pub path: String,
     /// What decides.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: DriveIdentity,
     /// From the beginning of the device, in the pass that is under way.
     pub done_bytes: u64,
 }
@@ -46,7 +46,7 @@ pub struct State {
     /// As asked.
     pub request_bytes: usize,
     /// All of them, in their order.
-    pub passes: Vec<Kind>,
+    pub passes: Vec<PassKind>,
     /// How many of the passes are done.
     pub passes_done: usize,
     /// In the order of the command line.
@@ -56,7 +56,7 @@ pub struct State {
 /// A state that cannot be gone on with.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
-    /// Reading or writing failed.
+    /// MeterSample or writing failed.
     #[error("{path}: the state cannot be read or written: {source}")]
     File {
         /// The file.
@@ -134,42 +134,42 @@ impl State {
     }
 
     /// The state before anything is done.
-    pub(super) fn new(wish: &Wish, devices: Vec<Device>) -> Self {
+    pub(super) fn new(options: &PrepOptions, devices: Vec<Device>) -> Self {
         Self {
             schema: SCHEMA.to_owned(),
-            seed: wish.seed,
-            compress_pct: wish.compress_pct,
-            request_bytes: wish.request_bytes,
-            passes: wish.passes.clone(),
+            seed: options.seed,
+            compress_pct: options.compress_pct,
+            request_bytes: options.request_bytes,
+            passes: options.passes.clone(),
             passes_done: 0,
             devices,
         }
     }
 
-    /// Refuses a state that was begun otherwise: what lies on the drives would follow from two wishes.
+    /// Refuses a state that was begun otherwise: what lies on the drives would follow from two request.
     ///
     /// # Errors
     /// [`StateError::Settings`] names the first thing that differs.
-    pub fn check_settings(&self, path: &Path, wish: &Wish) -> Result<(), StateError> {
-        let words = |passes: &[Kind]| {
+    pub fn check_settings(&self, path: &Path, options: &PrepOptions) -> Result<(), StateError> {
+        let words = |passes: &[PassKind]| {
             passes
                 .iter()
-                .map(|pass| pass.word())
+                .map(|pass| pass.name())
                 .collect::<Vec<_>>()
                 .join(" and ")
         };
         let differing = [
-            (self.seed != wish.seed, format!("seed {}", self.seed)),
+            (self.seed != options.seed, format!("seed {}", self.seed)),
             (
-                self.compress_pct != wish.compress_pct,
+                self.compress_pct != options.compress_pct,
                 format!("--compress-pct {}", self.compress_pct),
             ),
             (
-                self.request_bytes != wish.request_bytes,
+                self.request_bytes != options.request_bytes,
                 format!("requests of {} bytes", self.request_bytes),
             ),
             (
-                self.passes != wish.passes,
+                self.passes != options.passes,
                 format!("passes {}", words(&self.passes)),
             ),
         ];
@@ -186,14 +186,14 @@ impl State {
 
     /// Refuses other drives.
     pub(super) fn check_drives(&self, path: &Path, there: &[Device]) -> Result<(), StateError> {
-        let places = |devices: &[Device]| {
+        let offsets = |devices: &[Device]| {
             devices
                 .iter()
                 .map(|device| device.place.clone())
                 .collect::<Vec<_>>()
         };
         let told = |devices: &[Device]| devices.iter().map(told).collect::<Vec<_>>().join(", ");
-        if places(&self.devices) == places(there) {
+        if offsets(&self.devices) == offsets(there) {
             return Ok(());
         }
         Err(StateError::Drive {

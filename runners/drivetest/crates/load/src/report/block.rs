@@ -4,29 +4,29 @@
 
 use std::fmt::Write;
 
-use crate::buckets::{BUCKETS_COUNT, Counts};
 use crate::config::{Config, Model};
-use crate::recorder::Tally;
-use crate::stream::{Histogram, Operation};
+use crate::schedule::stream::{ActHistogram, Operation};
+use crate::stats::act_buckets::{BUCKETS_COUNT, Counts};
+use crate::stats::recorder::Tally;
 
 /// Columns in a line.
 const COLUMNS: usize = 4;
 
 /// Which histograms a load has. Large-block reads are told even where there are none, as upstream does.
-fn shown(config: &Config) -> impl Iterator<Item = Histogram> {
+fn shown(config: &Config) -> impl Iterator<Item = ActHistogram> {
     let operations: Vec<Operation> = config
         .rates()
         .into_iter()
         .map(|(operation, _)| operation)
         .collect();
     let has_blocks = config.model == Model::Storage && config.has_writes();
-    let is_shown = move |histogram: &Histogram| match histogram {
-        Histogram::LargeBlockReads | Histogram::LargeBlockWrites => has_blocks,
+    let is_shown = move |histogram: &ActHistogram| match histogram {
+        ActHistogram::LargeBlockReads | ActHistogram::LargeBlockWrites => has_blocks,
         _ => operations
             .iter()
             .any(|operation| operation.histogram() == Some(*histogram)),
     };
-    Histogram::ALL.into_iter().filter(is_shown)
+    ActHistogram::ALL.into_iter().filter(is_shown)
 }
 
 /// The names of a log's histograms, in their order.
@@ -56,7 +56,7 @@ pub fn histograms(config: &Config, tallies: &[(Operation, Tally)]) -> Vec<Counts
 }
 
 /// For each device, what all operations together counted in a histogram.
-fn counted(devices_count: usize, histogram: Histogram, tallies: &[(Operation, Tally)]) -> Vec<Counts> {
+fn counted(devices_count: usize, histogram: ActHistogram, tallies: &[(Operation, Tally)]) -> Vec<Counts> {
     let mut by_device = vec![[0; BUCKETS_COUNT]; devices_count];
     let counting = tallies
         .iter()

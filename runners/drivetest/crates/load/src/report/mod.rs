@@ -3,7 +3,6 @@
 pub mod block;
 pub mod decimal;
 pub mod header;
-mod operation;
 pub mod output;
 pub mod side;
 pub mod summary;

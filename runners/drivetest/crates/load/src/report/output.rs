@@ -72,7 +72,7 @@ impl Outputs {
     }
 
     /// Says something to whoever watches: on standard error, which may be closed.
-    pub fn tell(&self, text: &str) {
+    pub fn print_status(&self, text: &str) {
         // The log and the side file hold all of it; a terminal that has gone is no reason to end a run.
         let _ = io::stderr().write_all(text.as_bytes());
     }

@@ -4,12 +4,12 @@ use std::fmt::{Display, Formatter, Result};
 
 use super::decimal::rate;
 use super::side::times::{Percentiles, over};
-use super::side::{ErrorCount, Ran};
+use super::side::{ErrorCount, RunTotals};
 use super::worst::{Hottest, Slowest, Worst};
-use crate::account::Account;
-use crate::cells::Times;
 use crate::clock::Nanos;
-use crate::collector::Ending;
+use crate::stats::collector::RunEnd;
+use crate::stats::histogram::Histogram;
+use crate::stats::operation_stats::OperationStats;
 
 /// Reads that need so much longer from when they were due than from when they were submitted waited for something.
 const QUEUE_RATIO: u64 = 2;
@@ -21,18 +21,18 @@ const QUEUE_LEAST: Nanos = Nanos::from_ms(1);
 pub struct Summary<'a> {
     reason: &'a str,
     text: &'a str,
-    ran: &'a Ran,
+    run_totals: &'a RunTotals,
     worst: &'a Worst,
     limit_celsius: Option<f64>,
 }
 
 impl<'a> Summary<'a> {
     /// Of a run that ended for that reason, with the words for it.
-    pub fn of(reason: &'a str, text: &'a str, ending: &'a Ending) -> Self {
+    pub fn of(reason: &'a str, text: &'a str, ending: &'a RunEnd) -> Self {
         Self {
             reason,
             text,
-            ran: &ending.ran,
+            run_totals: &ending.run_totals,
             worst: &ending.worst,
             limit_celsius: None,
         }
@@ -53,12 +53,12 @@ impl<'a> Summary<'a> {
             "\n{:<20}{:>16}{:>16}{:>16}",
             "a second", "asked", "achieved", "completed"
         )?;
-        for account in &self.ran.accounts {
-            let achieved = rate(account.done_count, self.ran.elapsed);
-            let (word, asked, count) = (account.operation.word(), account.asked_per_s, account.done_count);
+        for stats in &self.run_totals.operation_stats {
+            let achieved = rate(stats.done_count, self.run_totals.elapsed);
+            let (word, asked, count) = (stats.operation.name(), stats.asked_per_s, stats.done_count);
             writeln!(out, "{word:<20}{asked:>16.3}{achieved:>16}{count:>16}")?;
         }
-        match &self.ran.held {
+        match &self.run_totals.held {
             Some(held) if held.sentence.is_empty() => writeln!(out, "the rates were held"),
             Some(held) if held.is_held => writeln!(out, "the rates were held in the end: {}", held.sentence),
             Some(held) => writeln!(out, "THE RATES WERE NOT HELD: {}", held.sentence),
@@ -72,8 +72,8 @@ impl<'a> Summary<'a> {
             write!(out, "{heading:>11}")?;
         }
         writeln!(out)?;
-        for account in &self.ran.accounts {
-            let (word, total) = (account.operation.word(), &account.total);
+        for stats in &self.run_totals.operation_stats {
+            let (word, total) = (stats.operation.name(), &stats.total);
             let rows = [
                 ("service", &total.service),
                 ("response", &total.response),
@@ -87,9 +87,9 @@ impl<'a> Summary<'a> {
 
     /// What a reader should not overlook.
     fn doubts(&self) -> Vec<String> {
-        let mut found: Vec<_> = self.ran.errors.iter().map(error).collect();
+        let mut found: Vec<_> = self.run_totals.errors.iter().map(error).collect();
         found.extend(self.worst.slowest.map(slowest));
-        found.extend(self.ran.accounts.iter().filter_map(queue));
+        found.extend(self.run_totals.operation_stats.iter().filter_map(queue));
         let worst = self.worst;
         let hottest = worst
             .hottest
@@ -116,7 +116,7 @@ impl Display for Summary<'_> {
             out,
             "drivetest: {} after {:.3} s",
             self.reason,
-            self.ran.elapsed.0 as f64 / 1e9
+            self.run_totals.elapsed.0 as f64 / 1e9
         )?;
         match self.text {
             "" => writeln!(out)?,
@@ -130,7 +130,7 @@ impl Display for Summary<'_> {
     }
 }
 
-fn time_row(out: &mut Formatter<'_>, word: &str, name: &str, times: &Times) -> Result {
+fn time_row(out: &mut Formatter<'_>, word: &str, name: &str, times: &Histogram) -> Result {
     let found = Percentiles::of(times);
     write!(out, "{:<30}", format!("{word} {name}"))?;
     let all = [
@@ -178,20 +178,20 @@ fn slowest(slowest: Slowest) -> String {
 }
 
 /// Requests that waited before they were submitted: for the drive, behind others, or for the host.
-fn queue(account: &Account) -> Option<String> {
-    let p999 = |times: &Times| times.percentile(99_900);
-    let (service, response) = (p999(&account.total.service)?, p999(&account.total.response)?);
+fn queue(stats: &OperationStats) -> Option<String> {
+    let p999 = |times: &Histogram| times.percentile(99_900);
+    let (service, response) = (p999(&stats.total.service)?, p999(&stats.total.response)?);
     let is_queue = response >= QUEUE_LEAST && response.0 >= service.0.saturating_mul(QUEUE_RATIO);
-    let late = |times: &Times| over(times).get(&64_000).copied().unwrap_or(0);
+    let late = |times: &Histogram| over(times).get(&64_000).copied().unwrap_or(0);
     is_queue.then(|| {
         format!(
             "QUEUE: {}: from when they were due, p99.9 is {:.3} ms; from when they were submitted, {:.3} ms; {} were \
              answered 64 ms or more after they were due, {} needed as long once submitted",
-            account.operation.word(),
+            stats.operation.name(),
             response.0 as f64 / 1e6,
             service.0 as f64 / 1e6,
-            late(&account.total.response),
-            late(&account.total.service)
+            late(&stats.total.response),
+            late(&stats.total.service)
         )
     })
 }
@@ -213,45 +213,45 @@ fn intervals(count: u64, worst: &Worst, what: &str) -> Option<String> {
 mod tests {
     use super::*;
     use crate::config::Config;
-    use crate::held::Held;
     use crate::report::decimal::Decimal;
-    use crate::stream::streams;
+    use crate::schedule::stream::streams;
+    use crate::stats::rate_check::RateCheck;
 
-    fn reads(service_us: u64, response_us: u64) -> Account {
+    fn reads(service_us: u64, response_us: u64) -> OperationStats {
         let text = "device-names: a\ntest-duration-sec: 1\nread-reqs-per-sec: 1000";
-        let mut account =
-            Account::of(&streams(&Config::read(text, 1).unwrap().0, Nanos::from_s(1), 1, None)[0]);
+        let mut stats =
+            OperationStats::of(&streams(&Config::read(text, 1).unwrap().0, Nanos::from_s(1), 1, None)[0]);
         for _ in 0..1_000 {
-            account.total.service.record(Nanos(service_us * 1_000));
-            account.total.response.record(Nanos(response_us * 1_000));
-            account
+            stats.total.service.record(Nanos(service_us * 1_000));
+            stats.total.response.record(Nanos(response_us * 1_000));
+            stats
                 .total
                 .lateness
                 .record(Nanos((response_us - service_us) * 1_000));
         }
-        account.done_count = 1_000;
-        account
+        stats.done_count = 1_000;
+        stats
     }
 
-    fn ending(account: Account, is_held: bool) -> Ending {
-        let held = Held {
+    fn ending(stats: OperationStats, is_held: bool) -> RunEnd {
+        let held = RateCheck {
             is_held,
             word: "below-asked",
             sentence: if is_held { "" } else { "reads: too few" }.to_owned(),
         };
-        Ending {
-            cause: None,
-            ran: Ran {
+        RunEnd {
+            stop_reason: None,
+            run_totals: RunTotals {
                 elapsed: Nanos::from_s(1),
-                accounts: vec![account],
+                operation_stats: vec![stats],
                 held: Some(held),
-                ..Ran::default()
+                ..RunTotals::default()
             },
             worst: Worst::default(),
         }
     }
 
-    fn told(ending: &Ending) -> String {
+    fn told(ending: &RunEnd) -> String {
         Summary::of("finished", "", ending).to_string()
     }
 
@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn errors_and_heat_are_told_by_device() {
         let mut ending = ending(reads(80, 90), true);
-        ending.ran.errors.push(ErrorCount {
+        ending.run_totals.errors.push(ErrorCount {
             device: "/dev/a".to_owned(),
             operation: "reads",
             errno: 5,

@@ -2,9 +2,9 @@
 
 use super::decimal::Decimal;
 use super::side::times::over;
-use crate::account::{Account, times_of};
 use crate::clock::Nanos;
-use crate::stream::Histogram;
+use crate::schedule::stream::ActHistogram;
+use crate::stats::operation_stats::{OperationStats, times_of};
 use crate::telemetry::Record;
 
 /// Processors that are busier than this leave too little to wake up in time.
@@ -54,15 +54,17 @@ pub struct Worst {
 
 impl Worst {
     /// Takes the next interval.
-    pub fn take(&mut self, label_s: u64, accounts: &[Account], telemetry: &Record) {
+    pub fn take(&mut self, label_s: u64, operation_stats: &[OperationStats], telemetry: &Record) {
         self.intervals_count += 1;
-        self.take_reads(label_s, accounts);
+        self.take_reads(label_s, operation_stats);
         self.take_cpu(telemetry);
         self.take_temperatures(telemetry);
     }
 
-    fn take_reads(&mut self, label_s: u64, accounts: &[Account]) {
-        let response = times_of(accounts, Histogram::Reads, |account| &account.interval.response);
+    fn take_reads(&mut self, label_s: u64, operation_stats: &[OperationStats]) {
+        let response = times_of(operation_stats, ActHistogram::Reads, |stats| {
+            &stats.interval.response
+        });
         if response.count() == 0 {
             return;
         }

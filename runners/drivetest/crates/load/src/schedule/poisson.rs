@@ -4,13 +4,13 @@
 //! independently and uniformly, which is what a Poisson process does when it is known how many fall into the block.
 //! So the gaps are those of a Poisson process (on times well below a block's), and nothing drifts.
 //!
-//! No state is kept: a request's place is found from its number by halving the block. Of n requests that fall into a
+//! No state is kept: a request's position is found from its number by halving the block. Of n requests that fall into a
 //! stretch of time, those in its first half are as many as n coins show heads: the ones among n random bits. A few
 //! halvings lead to a stretch with a few requests, and those are drawn and sorted.
 
-use crate::draws::Draws;
+use crate::schedule::rng::RequestRng;
 
-/// Requests in a block. At 2,000 a second a block is a second, at 400,000 five milliseconds; finding a place takes a quarter
+/// Requests in a block. At 2,000 a second a block is a second, at 400,000 five milliseconds; finding a position takes a quarter
 /// of a microsecond, and twice that with blocks of twice as many.
 pub(super) const BLOCK: u64 = 2_048;
 
@@ -20,11 +20,11 @@ const FEW: usize = 16;
 /// After so many halvings a stretch is shorter than the arithmetic can tell: 2^-40 of a block.
 const MOST_HALVINGS: u32 = 40;
 
-/// The place of the request with this `rank` among the `count` of a block, in 2^-64 of the block.
+/// The position of the request with this `rank` among the `count` of a block, in 2^-64 of the block.
 ///
 /// # Panics
 /// When `rank` is not below `count`, or `count` is above [`BLOCK`]: our own mistake.
-pub(super) fn place(seed: u64, block: u64, rank: u64, count: u64) -> u64 {
+pub(super) fn position(seed: u64, block: u64, rank: u64, count: u64) -> u64 {
     assert!(
         rank < count && count <= BLOCK,
         "request {rank} of {count} in a block"
@@ -36,9 +36,9 @@ pub(super) fn place(seed: u64, block: u64, rank: u64, count: u64) -> u64 {
         count: count as usize,
     };
     while stretch.count > FEW && stretch.halvings < MOST_HALVINGS {
-        stretch.halve(Draws::new(seed, block, stretch.node()));
+        stretch.halve(RequestRng::new(seed, block, stretch.node()));
     }
-    stretch.draw(Draws::new(seed, block, stretch.node()))
+    stretch.draw(RequestRng::new(seed, block, stretch.node()))
 }
 
 /// Part of a block, and the requests in it.
@@ -59,8 +59,8 @@ impl Stretch {
     }
 
     /// Goes to the half in which the request falls.
-    fn halve(&mut self, mut draws: Draws) {
-        let first = heads(&mut draws, self.count);
+    fn halve(&mut self, mut rng: RequestRng) {
+        let first = heads(&mut rng, self.count);
         self.halvings += 1;
         if self.rank < first {
             self.count = first;
@@ -71,11 +71,11 @@ impl Stretch {
         }
     }
 
-    /// The request's place among those few that are left.
-    fn draw(&self, mut draws: Draws) -> u64 {
-        let mut places = [u64::MAX; FEW];
-        let few = &mut places[..self.count.min(FEW)];
-        few.fill_with(|| draws.next_bits());
+    /// The request's position among those few that are left.
+    fn draw(&self, mut rng: RequestRng) -> u64 {
+        let mut positions = [u64::MAX; FEW];
+        let few = &mut positions[..self.count.min(FEW)];
+        few.fill_with(|| rng.next_bits());
         few.sort_unstable();
         let within = few.get(self.rank).copied().unwrap_or(u64::MAX);
         self.begin | (within >> self.halvings)
@@ -83,10 +83,10 @@ impl Stretch {
 }
 
 /// How many of `count` coins show heads.
-fn heads(draws: &mut Draws, count: usize) -> usize {
+fn heads(rng: &mut RequestRng, count: usize) -> usize {
     let words = count / 64;
-    let whole: u32 = (0..words).map(|_| draws.next_bits().count_ones()).sum();
-    let rest = draws.next_bits() & ((1 << (count % 64)) - 1);
+    let whole: u32 = (0..words).map(|_| rng.next_bits().count_ones()).sum();
+    let rest = rng.next_bits() & ((1 << (count % 64)) - 1);
     (whole + rest.count_ones()) as usize
 }
 
@@ -94,16 +94,16 @@ fn heads(draws: &mut Draws, count: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn places(seed: u64, block: u64, count: u64) -> Vec<f64> {
+    fn positions(seed: u64, block: u64, count: u64) -> Vec<f64> {
         let scale = 2_f64.powi(-64);
-        let at = |rank| place(seed, block, rank, count) as f64 * scale;
+        let at = |rank| position(seed, block, rank, count) as f64 * scale;
         (0..count).map(at).collect()
     }
 
     #[test]
     fn places_come_in_order_whatever_the_count() {
         for count in [1, 2, 15, 16, 17, 63, 64, 65, 1_000, BLOCK] {
-            let all = places(7, 3, count);
+            let all = positions(7, 3, count);
             assert!(
                 all.is_sorted() && all[0] >= 0.0 && all[all.len() - 1] < 1.0,
                 "{count}"
@@ -113,9 +113,9 @@ mod tests {
 
     #[test]
     fn a_place_follows_from_seed_block_and_rank() {
-        assert_eq!(places(1, 0, 100), places(1, 0, 100));
-        assert_ne!(places(1, 0, 100), places(2, 0, 100));
-        assert_ne!(places(1, 0, 100), places(1, 1, 100));
+        assert_eq!(positions(1, 0, 100), positions(1, 0, 100));
+        assert_ne!(positions(1, 0, 100), positions(2, 0, 100));
+        assert_ne!(positions(1, 0, 100), positions(1, 1, 100));
     }
 
     /// Kolmogorov's statistic times the root of the count; above 1.95 once in a thousand.
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn requests_fall_uniformly_into_a_block() {
         for block in 0..20 {
-            let found = distance(&places(5, block, BLOCK), |value| value);
+            let found = distance(&positions(5, block, BLOCK), |value| value);
             assert!(found < 1.95, "block {block}: {found}");
         }
     }
@@ -142,7 +142,7 @@ mod tests {
     fn gaps_are_those_of_a_poisson_process() {
         let mut gaps = Vec::new();
         for block in 0..50 {
-            let all = places(11, block, BLOCK);
+            let all = positions(11, block, BLOCK);
             gaps.extend(all.windows(2).map(|two| (two[1] - two[0]) * BLOCK as f64));
         }
         gaps.sort_unstable_by(f64::total_cmp);
@@ -156,7 +156,7 @@ mod tests {
         let mut counts = Vec::new();
         for block in 0..100 {
             let mut in_stretch = [0_u32; 64];
-            for at in places(13, block, BLOCK) {
+            for at in positions(13, block, BLOCK) {
                 in_stretch[(at * 64.0) as usize] += 1;
             }
             counts.extend(in_stretch.map(f64::from));

@@ -1,4 +1,4 @@
-//! The disks beneath the devices, as the kernel counts their I/O.
+//! The disks under the devices, as the kernel counts their I/O.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ const SECTOR_BYTES: f64 = 512.0;
 
 /// A device of the load, by its name and the number of the block device that it is or lies on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Named {
+pub struct LoadedDevice {
     /// As in the configuration.
     pub name: String,
     /// Major and minor number; None where no block device is behind it.
@@ -136,7 +136,7 @@ struct Disk {
 pub(super) struct Disks(Vec<Disk>);
 
 impl Disks {
-    pub fn beneath(root: &Root, devices: &[Named]) -> Self {
+    pub fn under(root: &Root, devices: &[LoadedDevice]) -> Self {
         let mut disks: Vec<Disk> = Vec::new();
         for device in devices {
             let Some(directory) = device.number.and_then(|number| whole(root, number)) else {
@@ -158,7 +158,7 @@ impl Disks {
         self.0.iter().map(|disk| disk.directory.as_path())
     }
 
-    pub fn look(
+    pub fn sample(
         &mut self,
         length: Nanos,
         temperature: impl Fn(&Path) -> Option<Temperature>,
@@ -193,11 +193,11 @@ fn whole(root: &Root, (major, minor): (u32, u32)) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::invented::InventedHost;
+    use super::super::fake_host::FakeHost;
     use super::*;
 
-    fn named(name: &str, minor: u32) -> Named {
-        Named {
+    fn named(name: &str, minor: u32) -> LoadedDevice {
+        LoadedDevice {
             name: name.to_owned(),
             number: Some((259, minor)),
         }
@@ -205,10 +205,10 @@ mod tests {
 
     #[test]
     fn a_partition_and_its_disk_are_one_disk() {
-        let host = InventedHost::new();
+        let host = FakeHost::new();
         host.nvme();
-        let mut disks = Disks::beneath(&host.root(), &[named("a", 1), named("b", 0), named("gone", 7)]);
-        let records = disks.look(Nanos::from_s(1), |_| None);
+        let mut disks = Disks::under(&host.root(), &[named("a", 1), named("b", 0), named("gone", 7)]);
+        let records = disks.sample(Nanos::from_s(1), |_| None);
         assert_eq!((records.len(), &records[0].disk[..]), (1, "nvme0n1"));
         assert_eq!(
             (&records[0].devices[..], records[0].io.is_none()),
@@ -218,13 +218,13 @@ mod tests {
 
     #[test]
     fn rates_and_times_are_those_that_iostat_shows() {
-        let host = InventedHost::new();
+        let host = FakeHost::new();
         host.nvme();
         host.nvme_stat("1000 0 8000 500 10 0 100 40 0 300 540 0 0 0 0 0 0");
-        let mut disks = Disks::beneath(&host.root(), &[named("a", 0)]);
+        let mut disks = Disks::under(&host.root(), &[named("a", 0)]);
         // 4,000 reads of 1,536 bytes in 2 s, 600 ms of them together; no writes.
         host.nvme_stat("5000 0 20000 1100 10 0 100 40 3 1300 1140 0 0 0 0 0 0");
-        let records = disks.look(Nanos::from_s(2), |_| None);
+        let records = disks.sample(Nanos::from_s(2), |_| None);
         let io = serde_json::to_value(&records[0].io).unwrap();
         let expected = serde_json::json!({
             "reads_per_s": "2000.0", "writes_per_s": "0.0", "read_bytes_per_s": "3072000", "write_bytes_per_s": "0",

@@ -20,16 +20,16 @@ pub struct Generator {
 
 /// What was told last.
 #[derive(Debug)]
-pub(super) struct Last {
+pub(super) struct PreviousSample {
     ticks: Option<u64>,
 }
 
-impl Last {
+impl PreviousSample {
     pub fn read(root: &Root) -> Self {
         Self { ticks: ticks(root) }
     }
 
-    pub fn look(&mut self, root: &Root, length: Nanos) -> Generator {
+    pub fn sample(&mut self, root: &Root, length: Nanos) -> Generator {
         let now = ticks(root);
         let used = self
             .ticks
@@ -61,19 +61,19 @@ fn resident_bytes(root: &Root) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::invented::InventedHost;
+    use super::super::fake_host::FakeHost;
     use super::*;
 
     const REST: &str = "S 1 1 1 0 -1 4194560 100 0 0 0";
 
     #[test]
     fn processor_time_is_that_of_user_and_kernel() {
-        let host = InventedHost::new();
-        host.tell("proc/self/stat", &format!("7 (a) b) {REST} 100 50 0 0 20"));
-        host.tell("proc/self/status", "Name:\tx\nVmRSS:\t   2048 kB");
-        let mut last = Last::read(&host.root());
-        host.tell("proc/self/stat", &format!("7 (a) b) {REST} 220 80 0 0 20"));
-        let found = last.look(&host.root(), Nanos::from_s(2));
+        let host = FakeHost::new();
+        host.write("proc/self/stat", &format!("7 (a) b) {REST} 100 50 0 0 20"));
+        host.write("proc/self/status", "Name:\tx\nVmRSS:\t   2048 kB");
+        let mut last = PreviousSample::read(&host.root());
+        host.write("proc/self/stat", &format!("7 (a) b) {REST} 220 80 0 0 20"));
+        let found = last.sample(&host.root(), Nanos::from_s(2));
         // 150 ticks in 2 s.
         assert_eq!(found.cpu_pct.map(|pct| pct.to_string()).as_deref(), Some("75.0"));
         assert_eq!(found.resident_bytes, Some(2 << 20));

@@ -1,10 +1,10 @@
-//! What the host and the drives beneath a load tell of themselves, at each report.
+//! What the host and the drives under a load tell of themselves, at each report.
 
 mod cpu;
 mod disk;
-mod generator;
 #[cfg(test)]
-mod invented;
+mod fake_host;
+mod generator;
 mod power;
 mod sensors;
 
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 pub use cpu::Cpu;
-pub use disk::{DiskRecord, Named};
+pub use disk::{DiskRecord, LoadedDevice};
 pub use generator::Generator;
 pub use power::PowerRecord;
 pub use sensors::Temperature;
@@ -79,7 +79,7 @@ pub struct Record {
     pub cpu: Option<Cpu>,
     /// This process.
     pub generator: Generator,
-    /// The disks beneath the devices, each once.
+    /// The disks under the devices, each once.
     pub disks: Vec<DiskRecord>,
     /// What the machine measures of its power, each with what it measures.
     pub power: Vec<PowerRecord>,
@@ -90,7 +90,7 @@ pub struct Record {
 pub struct Telemetry {
     root: Root,
     ticks: Option<Ticks>,
-    generator: generator::Last,
+    generator: generator::PreviousSample,
     disks: Disks,
     energies: Energies,
     sensors: Sensors,
@@ -98,12 +98,12 @@ pub struct Telemetry {
 
 impl Telemetry {
     /// Finds the sources for these devices, and begins to look at them.
-    pub fn of(root: &Root, devices: &[Named]) -> Self {
-        let disks = Disks::beneath(root, devices);
+    pub fn of(root: &Root, devices: &[LoadedDevice]) -> Self {
+        let disks = Disks::under(root, devices);
         let sensors = Sensors::watch(root, disks.directories());
         Self {
             ticks: Ticks::read(root),
-            generator: generator::Last::read(root),
+            generator: generator::PreviousSample::read(root),
             energies: Energies::find(root),
             root: root.clone(),
             disks,
@@ -112,17 +112,17 @@ impl Telemetry {
     }
 
     /// What happened since the last look, `length` ago.
-    pub fn look(&mut self, length: Nanos) -> Record {
+    pub fn sample(&mut self, length: Nanos) -> Record {
         let ticks = Ticks::read(&self.root);
         let cpu = Cpu::between(self.ticks.as_ref(), ticks.as_ref());
         self.ticks = ticks;
         let temperatures = |disk: &Path| self.sensors.temperatures(disk);
-        let disks = self.disks.look(length, temperatures);
-        let mut power = self.energies.look(length);
+        let disks = self.disks.sample(length, temperatures);
+        let mut power = self.energies.sample(length);
         power.extend(self.sensors.power());
         Record {
             cpu,
-            generator: self.generator.look(&self.root, length),
+            generator: self.generator.sample(&self.root, length),
             disks,
             power,
         }
@@ -131,17 +131,17 @@ impl Telemetry {
 
 #[cfg(test)]
 mod tests {
-    use super::invented::InventedHost;
+    use super::fake_host::FakeHost;
     use super::*;
 
     #[test]
     fn a_host_that_tells_nothing_has_nulls_and_no_zeros() {
-        let host = InventedHost::new();
-        let devices = [Named {
+        let host = FakeHost::new();
+        let devices = [LoadedDevice {
             name: "/dev/nvme0n1".to_owned(),
             number: Some((259, 0)),
         }];
-        let record = Telemetry::of(&host.root(), &devices).look(Nanos::from_s(1));
+        let record = Telemetry::of(&host.root(), &devices).sample(Nanos::from_s(1));
         let value = serde_json::to_value(record).unwrap();
         assert_eq!(value["cpu"], serde_json::Value::Null);
         assert_eq!(value["generator"]["cpu_pct"], serde_json::Value::Null);
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn this_host_tells_of_this_process() {
         let mut telemetry = Telemetry::of(&Root::host(), &[]);
-        let value = serde_json::to_value(telemetry.look(Nanos::from_s(1))).unwrap();
+        let value = serde_json::to_value(telemetry.sample(Nanos::from_s(1))).unwrap();
         assert!(
             value["generator"]["resident_bytes"]
                 .as_u64()

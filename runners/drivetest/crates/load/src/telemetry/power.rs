@@ -38,8 +38,8 @@ impl Energies {
         Self(zones.into_iter().filter_map(zone).collect())
     }
 
-    pub fn look(&mut self, length: Nanos) -> Vec<PowerRecord> {
-        self.0.iter_mut().map(|zone| zone.look(length)).collect()
+    pub fn sample(&mut self, length: Nanos) -> Vec<PowerRecord> {
+        self.0.iter_mut().map(|zone| zone.sample(length)).collect()
     }
 }
 
@@ -61,7 +61,7 @@ fn zone(directory: PathBuf) -> Option<Zone> {
 }
 
 impl Zone {
-    fn look(&mut self, length: Nanos) -> PowerRecord {
+    fn sample(&mut self, length: Nanos) -> PowerRecord {
         let now = number(&self.directory.join("energy_uj"));
         let used = self
             .last_uj
@@ -85,31 +85,31 @@ impl Zone {
 
 #[cfg(test)]
 mod tests {
-    use super::super::invented::InventedHost;
+    use super::super::fake_host::FakeHost;
     use super::*;
 
-    fn host(energy_uj: &str) -> InventedHost {
-        let host = InventedHost::new();
+    fn host(energy_uj: &str) -> FakeHost {
+        let host = FakeHost::new();
         let zones = [
             ("intel-rapl:0", "package-0"),
             ("intel-rapl:0:0", "core"),
             ("intel-rapl:0:1", "dram"),
         ];
         for (zone, name) in zones {
-            host.tell(&format!("sys/class/powercap/{zone}/name"), name);
-            host.tell(&format!("sys/class/powercap/{zone}/energy_uj"), energy_uj);
-            host.tell(
+            host.write(&format!("sys/class/powercap/{zone}/name"), name);
+            host.write(&format!("sys/class/powercap/{zone}/energy_uj"), energy_uj);
+            host.write(
                 &format!("sys/class/powercap/{zone}/max_energy_range_uj"),
                 "262143328850",
             );
         }
-        host.tell("sys/class/powercap/intel-rapl/enabled", "1");
+        host.write("sys/class/powercap/intel-rapl/enabled", "1");
         host
     }
 
-    fn watts(host: &InventedHost, energies: &mut Energies, energy_uj: &str) -> Option<String> {
-        host.tell("sys/class/powercap/intel-rapl:0/energy_uj", energy_uj);
-        let records = energies.look(Nanos::from_s(2));
+    fn watts(host: &FakeHost, energies: &mut Energies, energy_uj: &str) -> Option<String> {
+        host.write("sys/class/powercap/intel-rapl:0/energy_uj", energy_uj);
+        let records = energies.sample(Nanos::from_s(2));
         Some(records[0].watts?.to_string())
     }
 
@@ -119,7 +119,7 @@ mod tests {
         let mut energies = Energies::find(&host.root());
         assert_eq!(watts(&host, &mut energies, "71000000").as_deref(), Some("35.00"));
         let named: Vec<_> = energies
-            .look(Nanos::from_s(2))
+            .sample(Nanos::from_s(2))
             .into_iter()
             .map(|record| (record.sensor, record.boundary))
             .collect();
@@ -141,6 +141,6 @@ mod tests {
     #[test]
     fn a_counter_that_may_not_be_read_is_not_there() {
         let host = host("no number");
-        assert!(Energies::find(&host.root()).look(Nanos::from_s(1)).is_empty());
+        assert!(Energies::find(&host.root()).sample(Nanos::from_s(1)).is_empty());
     }
 }

@@ -61,9 +61,9 @@ impl Sensor {
         self.last.store(number(&self.input).unwrap_or(UNKNOWN), Relaxed);
     }
 
-    fn last(&self, units: f64, places: usize) -> Option<Decimal> {
+    fn last(&self, units: f64, candidates: usize) -> Option<Decimal> {
         let last = self.last.load(Relaxed);
-        (last != UNKNOWN).then(|| Decimal::new(last as f64 / units, places))?
+        (last != UNKNOWN).then(|| Decimal::new(last as f64 / units, candidates))?
     }
 }
 
@@ -156,10 +156,10 @@ impl Sensors {
 /// paths has its controllers beside it.
 fn chips_of(disk: &Path) -> Vec<PathBuf> {
     let device = disk.join("device");
-    let mut places = vec![device.clone(), device.join("hwmon")];
+    let mut candidates = vec![device.clone(), device.join("hwmon")];
     let paths = directories(&device);
-    places.extend(paths.into_iter().filter(|path| name(path).starts_with("nvme")));
-    let chips = places.iter().flat_map(|place| directories(place));
+    candidates.extend(paths.into_iter().filter(|path| name(path).starts_with("nvme")));
+    let chips = candidates.iter().flat_map(|place| directories(place));
     let is_chip = |path: &PathBuf| {
         name(path)
             .strip_prefix("hwmon")
@@ -198,16 +198,16 @@ fn sensor(chip: &Path, stem: &str, input: &str, kind: Kind) -> Option<Sensor> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::invented::InventedHost;
+    use super::super::fake_host::FakeHost;
     use super::*;
 
-    fn disk(host: &InventedHost) -> PathBuf {
+    fn disk(host: &FakeHost) -> PathBuf {
         host.root().path("sys/dev/block/259:0").canonicalize().unwrap()
     }
 
     #[test]
     fn a_drive_tells_its_temperature_and_where_it_warns() {
-        let host = InventedHost::new();
+        let host = FakeHost::new();
         host.nvme();
         host.nvme_sensor("temp1_input", "38850");
         host.nvme_sensor("temp1_label", "Composite");
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_sensor_that_cannot_be_read_is_null() {
-        let host = InventedHost::new();
+        let host = FakeHost::new();
         host.nvme();
         host.nvme_sensor("temp1_input", "");
         let disk = disk(&host);
@@ -233,9 +233,9 @@ mod tests {
 
     #[test]
     fn powers_are_named_by_what_they_measure() {
-        let host = InventedHost::new();
-        host.tell("sys/class/hwmon/hwmon0/name", "ina3221");
-        host.tell("sys/class/hwmon/hwmon0/power1_input", "12500000");
+        let host = FakeHost::new();
+        host.write("sys/class/hwmon/hwmon0/name", "ina3221");
+        host.write("sys/class/hwmon/hwmon0/power1_input", "12500000");
         let sensors = Sensors::watch(&host.root(), std::iter::empty());
         let found = serde_json::to_value(sensors.power()).unwrap();
         assert_eq!(

@@ -10,7 +10,7 @@ use drivetest_load::device::Guard;
 use drivetest_load::host::Host;
 use drivetest_load::report::output::Outputs;
 use drivetest_load::signals::Signals;
-use drivetest_load::{Order, Outcome};
+use drivetest_load::{LoadRun, Outcome};
 use serde_json::Value;
 
 /// A directory of its own for one test.
@@ -61,14 +61,14 @@ impl Bench {
         );
         let (config, _) = Config::read(&text, 2).unwrap();
         let mut outputs = Outputs::open(Some(&self.path("log")), Some(&self.path("side"))).unwrap();
-        let order = Order {
+        let order = LoadRun {
             config,
             config_file: text.as_bytes(),
             seed: 7,
             may_destroy: true,
             guard: self,
         };
-        order.carry_out(&Host::here(), &Signals::watch().unwrap(), &mut outputs)
+        order.execute(&Host::here(), &Signals::watch().unwrap(), &mut outputs)
     }
 
     fn path(&self, name: &str) -> PathBuf {

@@ -5,10 +5,10 @@
 //! may have makes its own requests wait, never those of another.
 
 mod arena;
-mod depth;
-mod flow;
+mod backlog;
+mod queue_depth;
+mod stream_state;
 mod uring;
-mod waiting;
 mod worker;
 
 pub(crate) use worker::Worker;

@@ -7,13 +7,13 @@ use serde::Serialize;
 
 use super::Totals;
 use super::times::{Over, Percentiles, over};
-use crate::account::{Account, times_of};
 use crate::clock::Nanos;
-use crate::held::Held;
+use crate::clock::rfc3339;
 use crate::report::decimal::{Decimal, rate};
-use crate::stream::Histogram;
+use crate::schedule::stream::ActHistogram;
+use crate::stats::operation_stats::{OperationStats, times_of};
+use crate::stats::rate_check::RateCheck;
 use crate::telemetry::DiskRecord;
-use crate::timestamp::rfc3339;
 
 /// Requests of one kind that failed in one way on one device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -47,14 +47,14 @@ struct OperationEnd {
 }
 
 impl OperationEnd {
-    fn of(account: &Account, elapsed: Nanos) -> Self {
-        let total = &account.total;
+    fn of(stats: &OperationStats, elapsed: Nanos) -> Self {
+        let total = &stats.total;
         Self {
-            asked_count: account.due_count(elapsed),
-            count: account.done_count,
-            failed_count: account.failed_count,
-            asked_per_s: Decimal::new(account.asked_per_s, 6),
-            achieved_per_s: rate(account.done_count, elapsed),
+            asked_count: stats.due_count(elapsed),
+            count: stats.done_count,
+            failed_count: stats.failed_count,
+            asked_per_s: Decimal::new(stats.asked_per_s, 6),
+            achieved_per_s: rate(stats.done_count, elapsed),
             service_over: over(&total.service),
             response_over: over(&total.response),
             lateness: Percentiles::of(&total.lateness),
@@ -66,15 +66,15 @@ impl OperationEnd {
 
 /// What of a run there is to tell; the default is that of one that never began.
 #[derive(Debug, Default)]
-pub struct Ran {
+pub struct RunTotals {
     /// How long.
     pub elapsed: Nanos,
     /// Every operation.
-    pub accounts: Vec<Account>,
+    pub operation_stats: Vec<OperationStats>,
     /// None of a run that never began.
-    pub held: Option<Held>,
+    pub held: Option<RateCheck>,
     /// Large blocks that tomb raiders read; None where none was asked for.
-    pub raided_count: Option<u64>,
+    pub tomb_raider_reads_count: Option<u64>,
     /// What failed.
     pub errors: Vec<ErrorCount>,
     /// The disks as they were last seen.
@@ -105,36 +105,40 @@ pub struct End {
     response: Percentiles,
     operations: BTreeMap<&'static str, OperationEnd>,
     tomb_raider_reads_count: Option<u64>,
-    rate: Option<Held>,
+    rate: Option<RateCheck>,
     errors: Vec<ErrorCount>,
     disks: Vec<DeviceEnd>,
 }
 
 impl End {
     /// A run that ended for that reason.
-    pub fn new(reason: &'static str, text: &str, ran: &Ran) -> Self {
-        let reads = |pick| times_of(&ran.accounts, Histogram::Reads, pick);
-        let service = reads(|account| &account.total.service);
-        let response = reads(|account| &account.total.response);
-        let totals = Totals::of(&ran.accounts);
-        let operation =
-            |account: &Account| (account.operation.word(), OperationEnd::of(account, ran.elapsed));
+    pub fn new(reason: &'static str, text: &str, run_totals: &RunTotals) -> Self {
+        let reads = |pick| times_of(&run_totals.operation_stats, ActHistogram::Reads, pick);
+        let service = reads(|stats| &stats.total.service);
+        let response = reads(|stats| &stats.total.response);
+        let totals = Totals::of(&run_totals.operation_stats);
+        let operation = |stats: &OperationStats| {
+            (
+                stats.operation.name(),
+                OperationEnd::of(stats, run_totals.elapsed),
+            )
+        };
         Self {
             record: "end",
             reason,
             text: text.to_owned(),
             at: rfc3339(SystemTime::now()),
-            elapsed_ns: ran.elapsed.0,
+            elapsed_ns: run_totals.elapsed.0,
             totals,
-            achieved_reads_per_s: rate(totals.reads_count, ran.elapsed),
+            achieved_reads_per_s: rate(totals.reads_count, run_totals.elapsed),
             over: over(&service),
             service: Percentiles::of(&service),
             response: Percentiles::of(&response),
-            operations: ran.accounts.iter().map(operation).collect(),
-            tomb_raider_reads_count: ran.raided_count,
-            rate: ran.held.clone(),
-            errors: ran.errors.clone(),
-            disks: ran.disks.iter().map(device_end).collect(),
+            operations: run_totals.operation_stats.iter().map(operation).collect(),
+            tomb_raider_reads_count: run_totals.tomb_raider_reads_count,
+            rate: run_totals.held.clone(),
+            errors: run_totals.errors.clone(),
+            disks: run_totals.disks.iter().map(device_end).collect(),
         }
     }
 }
@@ -153,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_run_that_never_began_has_nothing_to_tell_and_no_zeros_for_it() {
-        let value = serde_json::to_value(End::new("refused", "why", &Ran::default())).unwrap();
+        let value = serde_json::to_value(End::new("refused", "why", &RunTotals::default())).unwrap();
         assert_eq!(
             value["over"],
             serde_json::json!({"1000": 0, "8000": 0, "64000": 0})

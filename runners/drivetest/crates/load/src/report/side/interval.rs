@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use super::Totals;
 use super::times::Percentiles;
-use crate::account::{Account, of, times_of};
 use crate::clock::Nanos;
+use crate::clock::rfc3339;
 use crate::report::decimal::{Decimal, rate};
-use crate::stream::Histogram;
+use crate::schedule::stream::ActHistogram;
+use crate::stats::operation_stats::{OperationStats, of, times_of};
 use crate::telemetry;
-use crate::timestamp::rfc3339;
 
 /// One operation in an interval.
 #[derive(Debug, Serialize)]
@@ -30,14 +30,14 @@ pub struct OperationInterval {
 }
 
 impl OperationInterval {
-    fn of(account: &Account, length: Nanos) -> Self {
+    fn of(stats: &OperationStats, length: Nanos) -> Self {
         Self {
-            count: account.interval_count,
-            asked_per_s: Decimal::new(account.asked_per_s, 6),
-            achieved_per_s: rate(account.interval_count, length),
-            lateness: Percentiles::of(&account.interval.lateness),
-            service: Percentiles::of(&account.interval.service),
-            response: Percentiles::of(&account.interval.response),
+            count: stats.interval_count,
+            asked_per_s: Decimal::new(stats.asked_per_s, 6),
+            achieved_per_s: rate(stats.interval_count, length),
+            lateness: Percentiles::of(&stats.interval.lateness),
+            service: Percentiles::of(&stats.interval.service),
+            response: Percentiles::of(&stats.interval.response),
         }
     }
 }
@@ -66,31 +66,31 @@ impl Interval {
         label_s: u64,
         elapsed: Nanos,
         length: Nanos,
-        accounts: &[Account],
+        operation_stats: &[OperationStats],
         telemetry: telemetry::Record,
     ) -> Self {
-        let reads = |pick| Percentiles::of(&times_of(accounts, Histogram::Reads, pick));
-        let reads_count = of(accounts, Histogram::Reads)
-            .map(|account| account.interval_count)
+        let reads = |pick| Percentiles::of(&times_of(operation_stats, ActHistogram::Reads, pick));
+        let reads_count = of(operation_stats, ActHistogram::Reads)
+            .map(|stats| stats.interval_count)
             .sum();
         let operation =
-            |account: &Account| (account.operation.word(), OperationInterval::of(account, length));
+            |stats: &OperationStats| (stats.operation.name(), OperationInterval::of(stats, length));
         Self {
             record: "interval",
             label_s,
             at: rfc3339(SystemTime::now()),
             elapsed_ns: elapsed.0,
             length_ns: length.0,
-            totals: Totals::of(accounts),
+            totals: Totals::of(operation_stats),
             achieved_reads_per_s: rate(reads_count, length),
-            lag_max_ns: accounts
+            lag_max_ns: operation_stats
                 .iter()
-                .map(|account| account.interval.lateness.longest().0)
+                .map(|stats| stats.interval.lateness.longest().0)
                 .max()
                 .unwrap_or(0),
-            service: reads(|account| &account.interval.service),
-            response: reads(|account| &account.interval.response),
-            operations: accounts.iter().map(operation).collect(),
+            service: reads(|stats| &stats.interval.service),
+            response: reads(|stats| &stats.interval.response),
+            operations: operation_stats.iter().map(operation).collect(),
             telemetry,
         }
     }

@@ -5,14 +5,14 @@ mod interval;
 mod start;
 pub mod times;
 
-pub use end::{DeviceEnd, End, ErrorCount, Ran};
+pub use end::{DeviceEnd, End, ErrorCount, RunTotals};
 pub use interval::{Interval, OperationInterval};
-pub use start::{Plan, Request, Start, Warning};
+pub use start::{HostWarning, Plan, Request, Start};
 
 use serde::Serialize;
 
-use crate::account::{Account, of};
-use crate::stream::Histogram;
+use crate::schedule::stream::ActHistogram;
+use crate::stats::operation_stats::{OperationStats, of};
 
 /// Requests completed since the start of the run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -27,12 +27,12 @@ pub struct Totals {
 
 impl Totals {
     /// Of all streams.
-    pub fn of(accounts: &[Account]) -> Self {
-        let count = |histogram| of(accounts, histogram).map(|account| account.done_count).sum();
+    pub fn of(operation_stats: &[OperationStats]) -> Self {
+        let count = |histogram| of(operation_stats, histogram).map(|stats| stats.done_count).sum();
         Self {
-            reads_count: count(Histogram::Reads),
-            large_block_reads_count: count(Histogram::LargeBlockReads),
-            large_block_writes_count: count(Histogram::LargeBlockWrites),
+            reads_count: count(ActHistogram::Reads),
+            large_block_reads_count: count(ActHistogram::LargeBlockReads),
+            large_block_writes_count: count(ActHistogram::LargeBlockWrites),
         }
     }
 }

@@ -7,18 +7,18 @@ use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use crate::clock::rfc3339;
 use crate::config::Config;
-use crate::engine::Choice;
+use crate::engine::EngineSelection;
 use crate::host::Host;
-use crate::stream::Histogram;
-use crate::timestamp::rfc3339;
+use crate::schedule::stream::ActHistogram;
 
 /// The commit that this program was built from; None where its builder did not say.
 const REVISION: Option<&str> = option_env!("DRIVETEST_REVISION");
 
 /// Something about host or device that may cost the measurement its meaning, told before the first request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Warning {
+pub struct HostWarning {
     /// Stable.
     pub id: String,
     /// What was found, and what to do.
@@ -40,11 +40,11 @@ pub struct Plan {
 
 impl Plan {
     /// Of a run that never began no engine was chosen: its own is the one that was asked for.
-    pub fn of(config: &Config, choice: Option<&Choice>) -> Self {
+    pub fn of(config: &Config, choice: Option<&EngineSelection>) -> Self {
         Self {
-            arrivals: config.arrivals.word().to_owned(),
+            arrivals: config.arrivals.name().to_owned(),
             engine: choice
-                .map_or(config.engine.word(), |choice| choice.engine.word())
+                .map_or(config.engine.name(), |choice| choice.engine.name())
                 .to_owned(),
             engine_reason: choice.map(|choice| choice.reason.clone()).unwrap_or_default(),
             workers: choice.and_then(|choice| choice.engine.workers()),
@@ -70,7 +70,7 @@ pub struct Start<'a> {
     started_at: String,
     host: &'a Host,
     devices: &'a [Value],
-    warnings: &'a [Warning],
+    warnings: &'a [HostWarning],
     asked: Asked,
 }
 
@@ -99,14 +99,14 @@ impl<'a> Start<'a> {
         plan: &'a Plan,
         host: &'a Host,
         devices: &'a [Value],
-        warnings: &'a [Warning],
+        warnings: &'a [HostWarning],
     ) -> Self {
         let Request {
             config,
             config_file,
             seed,
         } = request;
-        let asked = |histogram: Histogram| {
+        let asked = |histogram: ActHistogram| {
             let rates = config.rates().into_iter();
             let of = rates.filter(|(operation, _)| operation.histogram() == Some(histogram));
             of.map(|(_, rate)| rate.per_s()).sum::<f64>()
@@ -129,9 +129,9 @@ impl<'a> Start<'a> {
             devices,
             warnings,
             asked: Asked {
-                reads_per_s: asked(Histogram::Reads).to_string(),
-                large_block_reads_per_s: format!("{:.6}", asked(Histogram::LargeBlockReads)),
-                large_block_writes_per_s: format!("{:.6}", asked(Histogram::LargeBlockWrites)),
+                reads_per_s: asked(ActHistogram::Reads).to_string(),
+                large_block_reads_per_s: format!("{:.6}", asked(ActHistogram::LargeBlockReads)),
+                large_block_writes_per_s: format!("{:.6}", asked(ActHistogram::LargeBlockWrites)),
             },
         }
     }

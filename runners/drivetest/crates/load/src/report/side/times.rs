@@ -1,11 +1,11 @@
-//! Times as the side file tells them: percentiles, ends, mean, and exact counts over the thresholds of the rules.
+//! Histogram as the side file tells them: percentiles, ends, mean, and exact counts over the thresholds of the rules.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::cells::Times;
 use crate::clock::Nanos;
+use crate::stats::histogram::Histogram;
 
 /// The thresholds of the operational-database profile, ms.
 const THRESHOLDS_MS: [u64; 3] = [1, 8, 64];
@@ -35,7 +35,7 @@ pub struct Percentiles {
 
 impl Percentiles {
     /// All null when nothing is counted.
-    pub fn of(times: &Times) -> Self {
+    pub fn of(times: &Histogram) -> Self {
         let at = |per_100_000| times.percentile(per_100_000).map(|time| time.0);
         Self {
             min_ns: times.shortest().map(|time| time.0),
@@ -55,7 +55,7 @@ impl Percentiles {
 pub type Over = BTreeMap<u64, u64>;
 
 /// Counts over the thresholds of the rules.
-pub fn over(times: &Times) -> Over {
+pub fn over(times: &Histogram) -> Over {
     THRESHOLDS_MS
         .iter()
         .map(|ms| (ms * 1_000, times.at_or_over(Nanos::from_ms(*ms))))
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn nothing_counted_is_null_and_not_zero() {
-        let value = serde_json::to_value(Percentiles::of(&Times::default())).unwrap();
+        let value = serde_json::to_value(Percentiles::of(&Histogram::default())).unwrap();
         assert_eq!(value.as_object().unwrap().len(), 9);
         assert!(
             value
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_percentile_that_a_hundred_times_cannot_tell_is_null() {
-        let mut times = Times::default();
+        let mut times = Histogram::default();
         (1..=100).for_each(|us| times.record(Nanos(us * 1_000)));
         let found = Percentiles::of(&times);
         assert_eq!((found.min_ns, found.max_ns), (Some(1_000), Some(100_000)));
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn counts_over_a_threshold_take_the_threshold_in() {
-        let mut times = Times::default();
+        let mut times = Histogram::default();
         for ns in [999_999, 1_000_000, 8_000_000, 64_000_000] {
             times.record(Nanos(ns));
         }

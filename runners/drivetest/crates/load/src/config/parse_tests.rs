@@ -1,0 +1,220 @@
+//! Forms of keys and values, beside what act_storage 6.6 makes of each (src/common/cfg.c).
+
+use super::*;
+
+fn read(text: &str) -> ParsedKeys {
+    ParsedKeys::read(Model::Storage, text).unwrap_or_else(|error| panic!("{text:?}: {error}"))
+}
+
+fn sentence(text: &str) -> String {
+    let read = ParsedKeys::read(Model::Storage, text);
+    read.err().map(|error| error.to_string()).unwrap_or_default()
+}
+
+#[test]
+fn device_names_are_split_on_commas_semicolons_and_blanks() {
+    let parsed = read("device-names: /dev/a,/dev/b;/dev/c /dev/d\ndevice-names /dev/e,, ;");
+    assert_eq!(
+        parsed.device_names,
+        ["/dev/a", "/dev/b", "/dev/c", "/dev/d", "/dev/e"]
+    );
+}
+
+#[test]
+fn an_unknown_key_names_the_nearest_one() {
+    let expected = "line 2: read-req-per-sec is no known key; did you mean read-reqs-per-sec?";
+    assert_eq!(sentence("\nread-req-per-sec: 5"), expected);
+    assert_eq!(
+        sentence("colour: blue"),
+        "line 1: colour is no known key; drivetest keys tells them"
+    );
+    assert!(sentence("engin: auto").contains("did you mean engine?"));
+}
+
+#[test]
+fn keys_have_the_case_of_upstream() {
+    assert!(sentence("Record-Bytes: 1").contains("did you mean record-bytes?"));
+}
+
+#[test]
+fn a_key_of_the_other_model_is_told_as_such() {
+    let told = |model, text| ParsedKeys::read(model, text).unwrap_err().to_string();
+    assert_eq!(
+        told(Model::Index, "record-bytes: 1536"),
+        "line 1: record-bytes is a key of storage loads and means nothing to index loads; leave it out"
+    );
+    assert!(told(Model::Storage, "cache-threads: 8").contains("a key of index loads"));
+    assert!(!told(Model::Index, "recordbytes: 8").contains("record-bytes"));
+}
+
+/// A value, and the number that upstream and we read: it is the same.
+const NUMBERS: &[(&str, u32)] = &[
+    ("0", 0),
+    ("007", 7),
+    ("+5", 5),
+    ("10 20", 10),
+    ("86400 (a day)", 86_400),
+    ("\t10\t\r", 10),
+    ("10# ten", 10),
+    ("4294967295", u32::MAX),
+];
+
+#[test]
+fn numbers_are_read_as_upstream_reads_them() {
+    for (value, expected) in NUMBERS {
+        let parsed = read(&format!("record-bytes: {value}"));
+        assert_eq!(parsed.number("record-bytes", 1), *expected, "{value:?}");
+    }
+}
+
+/// A value that upstream reads as another number than it says (in comments), or tells an error and goes on with 0.
+const NO_NUMBERS: &[&str] = &[
+    "",
+    "-1",
+    /* 0 */ "1.5",
+    /* 1 */ "1k",
+    /* 1 */ "0x10",
+    /* 0 */ "1e3",
+    /* 1 */ "ten", /* 0 */
+    "1,000",
+    /* 1 */ "4294967296",
+    "99999999999999999999999",
+    "\u{661}",
+    /* 0 */ "+", /* 0 */
+];
+
+#[test]
+fn what_upstream_would_read_as_another_number_is_refused() {
+    for value in NO_NUMBERS {
+        assert!(
+            sentence(&format!("record-bytes: {value}")).contains("expected a whole number"),
+            "{value:?}"
+        );
+    }
+}
+
+/// A value, and the switch that upstream and we read: it is the same.
+const SWITCHES: &[(&str, bool)] = &[
+    ("yes", true),
+    ("y", true),
+    ("yep", true),
+    ("yes please", true),
+    ("no", false),
+    ("n", false),
+    ("No", false),
+    ("NO", false),
+    ("false", false),
+    ("off", false),
+    ("0", false),
+    ("", false),
+];
+
+#[test]
+fn switches_are_read_as_upstream_reads_them() {
+    for (value, expected) in SWITCHES {
+        let parsed = read(&format!("tomb-raider: {value}"));
+        assert_eq!(parsed.switch("tomb-raider"), *expected, "{value:?}");
+    }
+}
+
+#[test]
+fn what_means_yes_and_upstream_reads_as_no_is_refused() {
+    for value in ["Yes", "YES", "true", "on", "1"] {
+        assert!(
+            sentence(&format!("tomb-raider: {value}"))
+                .contains(&format!("expected yes or no, got '{value}'"))
+        );
+    }
+}
+
+#[test]
+fn words_are_one_of_those_known() {
+    assert_eq!(read("arrivals: poisson").keyword("arrivals"), Some("poisson"));
+    assert_eq!(
+        sentence("arrivals: random"),
+        "line 1: arrivals: expected even, poisson, lockstep, got 'random'"
+    );
+    assert_eq!(read("").keyword("arrivals"), None);
+}
+
+/// Lines whose key and value upstream and we read alike; then those where upstream loses the value.
+const SEPARATED: &[&str] = &[
+    "record-bytes: 9",
+    "record-bytes:9",
+    "record-bytes 9",
+    "record-bytes\t9",
+    "record-bytes:\t  9 \r",
+    " : record-bytes: 9",
+    // Upstream reads 0 here: its number is then ":".
+    "record-bytes : 9",
+];
+
+#[test]
+fn keys_and_values_are_separated_by_a_colon_or_blanks() {
+    for line in SEPARATED {
+        assert_eq!(read(line).number("record-bytes", 1), 9, "{line:?}");
+    }
+}
+
+#[test]
+fn the_last_of_two_lines_counts_and_is_told() {
+    let parsed = read("update-pct: 1\nupdate-pct: 2");
+    assert_eq!(parsed.number("update-pct", 0), 2);
+    let told = parsed.warnings[0].to_string();
+    assert!(
+        told.starts_with("line 2: update-pct: was given in line 1 already"),
+        "{told}"
+    );
+}
+
+#[test]
+fn words_after_a_value_are_told() {
+    let parsed = read("service-threads: 10 per node");
+    assert!(parsed.warnings[0].to_string().contains("is read as 10;"));
+    assert!(read("service-threads: 10 # per node").warnings.is_empty());
+}
+
+#[test]
+fn every_retired_key_says_what_became_of_it() {
+    for model in [Model::Storage, Model::Index] {
+        for (key, became) in RETIRED {
+            let parsed = ParsedKeys::read(model, &format!("{key}: noop")).unwrap();
+            assert_eq!(parsed.warnings[0].to_string(), format!("line 1: {key}: {became}"));
+        }
+    }
+}
+
+#[test]
+fn retired_keys_are_not_known_keys() {
+    for (retired, _) in RETIRED {
+        assert!(KEYS.iter().all(|key| key.name != *retired), "{retired}");
+    }
+}
+
+#[test]
+fn a_key_not_given_takes_its_stand_in() {
+    let parsed = read("");
+    assert_eq!(parsed.number("record-bytes", 1536), 1536);
+    assert!(!parsed.switch("tomb-raider"));
+}
+
+#[test]
+fn a_sentence_repeats_only_the_beginning_of_what_was_typed() {
+    let told = sentence(&format!("{}: 1", "x".repeat(60_000)));
+    assert!(told.len() < 200, "{told}");
+    assert!(!sentence("a\u{1b}[31m: 1").contains('\u{1b}'));
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_read_or_refused(text in "\\PC{0,80}(\n\\PC{0,80}){0,4}") {
+        for model in [Model::Storage, Model::Index] {
+            let _ = ParsedKeys::read(model, &text);
+        }
+    }
+
+    #[test]
+    fn known_keys_with_any_value_are_read_or_refused(which in 0..KEYS.len(), value in "[ -~]{0,30}") {
+        let _ = ParsedKeys::read(Model::Storage, &format!("{}: {value}", KEYS[which].name));
+    }
+}

@@ -1,0 +1,143 @@
+//! Memory that direct I/O accepts, and what is written from it.
+
+use crate::schedule::rng::RequestRng;
+
+/// Direct I/O wants memory on the device's block boundary; ACT's largest is 4096.
+const ALIGNMENT_BYTES: usize = 4096;
+
+/// ACT makes data compressible in pieces of this size: zeros first, then random. Source: src/common/random.c.
+const PIECE_BYTES: usize = 512;
+
+/// A buffer whose memory begins on a 4096-byte boundary.
+#[derive(Debug)]
+pub struct Buffer {
+    memory: Vec<u8>,
+    offset: usize,
+    size: usize,
+}
+
+impl Buffer {
+    /// Zeros of that size.
+    pub fn new(size: usize) -> Self {
+        let memory = vec![0; size + ALIGNMENT_BYTES];
+        let offset = memory.as_ptr().align_offset(ALIGNMENT_BYTES);
+        Self { memory, offset, size }
+    }
+
+    /// The bytes.
+    pub fn bytes(&mut self) -> &mut [u8] {
+        &mut self.memory[self.offset..self.offset + self.size]
+    }
+}
+
+/// What is written: of every 512 bytes the first are zeros, the rest random, as ACT lays compressible data out.
+#[derive(Debug, Clone, Copy)]
+pub struct Pattern {
+    zeros_bytes: usize,
+}
+
+impl Pattern {
+    /// Data of which `compress_pct` per cent are random.
+    pub fn new(compress_pct: u32) -> Self {
+        let words = PIECE_BYTES / 8;
+        Self {
+            zeros_bytes: words * (100 - compress_pct as usize) / 100 * 8,
+        }
+    }
+
+    /// Fills memory that holds zeros.
+    pub fn fill(self, bytes: &mut [u8], rng: &mut RequestRng) {
+        for piece in bytes.chunks_mut(PIECE_BYTES) {
+            let random = piece.get_mut(self.zeros_bytes..).unwrap_or_default();
+            for word in random.chunks_mut(8) {
+                word.copy_from_slice(&rng.next_bits().to_le_bytes()[..word.len()]);
+            }
+        }
+    }
+
+    /// Puts new random bits into the first random place of every 512 bytes, so that no two blocks are alike.
+    /// One store for each of them, where upstream fills the whole block anew.
+    pub fn stamp(self, bytes: &mut [u8], rng: &mut RequestRng) {
+        if self.zeros_bytes < PIECE_BYTES {
+            for piece in bytes.chunks_exact_mut(PIECE_BYTES) {
+                piece[self.zeros_bytes..self.zeros_bytes + 8].copy_from_slice(&rng.next_bits().to_le_bytes());
+            }
+        }
+    }
+}
+
+/// Data to write: filled once, and stamped before each write.
+#[derive(Debug)]
+pub struct Payload {
+    buffer: Buffer,
+    pattern: Pattern,
+}
+
+impl Payload {
+    /// Data of that size and pattern.
+    pub fn new(size: usize, compress_pct: u32, mut rng: RequestRng) -> Self {
+        let pattern = Pattern::new(compress_pct);
+        let mut buffer = Buffer::new(size);
+        pattern.fill(buffer.bytes(), &mut rng);
+        Self { buffer, pattern }
+    }
+
+    /// Makes the data unlike any written before.
+    pub fn stamp(&mut self, mut rng: RequestRng) {
+        self.pattern.stamp(self.buffer.bytes(), &mut rng);
+    }
+
+    /// The bytes.
+    pub fn bytes(&mut self) -> &mut [u8] {
+        self.buffer.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn payload(compress_pct: u32) -> Payload {
+        Payload::new(8_192, compress_pct, RequestRng::new(1, 2, 3))
+    }
+
+    fn stamped(data: &mut Payload, k: u64) -> Vec<u8> {
+        data.stamp(RequestRng::new(1, 2, k));
+        data.bytes().to_vec()
+    }
+
+    #[test]
+    fn memory_begins_where_direct_io_wants_it() {
+        for size in [512, 1_536, 131_072] {
+            let mut buffer = Buffer::new(size);
+            assert_eq!(buffer.bytes().as_ptr() as usize % ALIGNMENT_BYTES, 0);
+            assert_eq!(buffer.bytes().len(), size);
+        }
+    }
+
+    #[test]
+    fn no_piece_is_written_twice() {
+        let mut data = payload(100);
+        let first = stamped(&mut data, 4);
+        let second = stamped(&mut data, 5);
+        let mut pieces: Vec<&[u8]> = first.chunks(512).chain(second.chunks(512)).collect();
+        pieces.sort_unstable();
+        pieces.dedup();
+        assert_eq!(pieces.len(), 32);
+    }
+
+    #[test]
+    fn the_rest_of_a_compressible_piece_is_zeros_in_front() {
+        // 64 words: 30 % random leaves 64 * 70 / 100 = 44 zero words, 352 bytes.
+        let mut data = payload(30);
+        for piece in stamped(&mut data, 6).chunks(512) {
+            assert!(piece[..352].iter().all(|byte| *byte == 0));
+            assert!(piece[352..].chunks(8).all(|word| word != [0; 8]));
+        }
+    }
+
+    #[test]
+    fn nothing_random_is_all_zeros() {
+        assert!(stamped(&mut payload(0), 7).iter().all(|byte| *byte == 0));
+    }
+}

@@ -1,0 +1,204 @@
+//! What is told while it goes on: the log, the records, and a bar where a person looks on.
+
+use std::io::{self, Write};
+use std::time::SystemTime;
+
+use serde_json::{Value, json};
+
+use crate::clock::{Instant, Nanos, rfc3339};
+use crate::report::output::Outputs;
+
+const BAR_WIDTH: u64 = 30;
+
+/// What goes to standard error meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LiveOutput {
+    /// A bar, on a terminal.
+    Bar,
+    /// The records, where it is no terminal and they have no file.
+    Records,
+    /// Nothing.
+    Nothing,
+}
+
+pub(super) struct ProgressReporter<'a> {
+    outputs: &'a mut Outputs,
+    live: LiveOutput,
+}
+
+impl<'a> ProgressReporter<'a> {
+    pub fn new(outputs: &'a mut Outputs, live: LiveOutput) -> Self {
+        Self { outputs, live }
+    }
+
+    /// Appends a line to the log.
+    pub fn log(&mut self, line: &str) -> io::Result<()> {
+        self.clear_bar();
+        self.outputs.log(&format!("{line}\n"))
+    }
+
+    /// Tells a record, with the time.
+    pub fn record(&mut self, kind: &str, fields: Value) -> io::Result<()> {
+        let mut record = json!({"record": kind, "at": rfc3339(SystemTime::now())});
+        if let (Value::Object(record), Value::Object(fields)) = (&mut record, fields) {
+            record.extend(fields);
+        }
+        if self.live == LiveOutput::Records {
+            say(&format!("{record}\n"));
+        }
+        self.outputs.side(&record)
+    }
+
+    /// Tells how far it is.
+    pub fn progress(&mut self, phase: &str, sample: MeterSample) -> io::Result<()> {
+        if self.live == LiveOutput::Bar {
+            say(&format!("\r{}\x1b[K", bar(phase, sample)));
+        }
+        let MeterSample {
+            done_bytes,
+            total_bytes,
+            bytes_per_s,
+            remaining_s,
+        } = sample;
+        let fields = json!({"phase": phase, "done_bytes": done_bytes, "total_bytes": total_bytes,
+                            "bytes_per_s": bytes_per_s, "remaining_s": remaining_s});
+        self.record("progress", fields)
+    }
+
+    /// Ends the line of the bar.
+    pub fn clear_bar(&self) {
+        if self.live == LiveOutput::Bar {
+            say("\r\x1b[K");
+        }
+    }
+}
+
+/// With standard error gone nobody looks on; the log and the exit status still tell the end.
+fn say(text: &str) {
+    let mut stderr = io::stderr().lock();
+    let _unseen = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+}
+
+fn bar(phase: &str, sample: MeterSample) -> String {
+    let rate = format!("{:8.1} MB/s", sample.bytes_per_s as f64 / 1e6);
+    let Some(whole) = sample.total_bytes.map(|bytes| bytes.max(1)) else {
+        return format!("{phase:6} {rate}");
+    };
+    let part =
+        |of: u64| (u128::from(sample.done_bytes.min(whole)) * u128::from(of) / u128::from(whole)) as u64;
+    let (filled, tenths) = (part(BAR_WIDTH), part(1_000));
+    let left = sample.remaining_s.map_or_else(|| "-:--:--".to_owned(), clock);
+    format!(
+        "{phase:6} [{}{}] {:3}.{} %  {rate}  {left} left",
+        "#".repeat(filled as usize),
+        " ".repeat((BAR_WIDTH - filled) as usize),
+        tenths / 10,
+        tenths % 10,
+    )
+}
+
+fn clock(seconds: u64) -> String {
+    format!("{}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60)
+}
+
+const NANOS_PER_S: u128 = 1_000_000_000;
+
+/// Bytes per second; 0 over no time.
+pub(super) fn bytes_per_s(bytes: u64, elapsed: Nanos) -> u64 {
+    let rate = u128::from(bytes) * NANOS_PER_S / u128::from(elapsed.0.max(1));
+    if elapsed.0 == 0 {
+        0
+    } else {
+        u64::try_from(rate).unwrap_or(u64::MAX)
+    }
+}
+
+/// One way over all devices.
+#[derive(Debug)]
+pub(super) struct Meter {
+    total_bytes: u64,
+    begun_bytes: u64,
+    begun: Instant,
+    last: (Instant, u64),
+}
+
+/// What can be told at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct MeterSample {
+    pub done_bytes: u64,
+    /// None where the end is not known beforehand.
+    pub total_bytes: Option<u64>,
+    /// Since the last sample.
+    pub bytes_per_s: u64,
+    /// At the average rate since the beginning; None while nothing was done.
+    pub remaining_s: Option<u64>,
+}
+
+impl Meter {
+    /// Begins with what earlier runs did.
+    pub fn new(now: Instant, done_bytes: u64, total_bytes: u64) -> Self {
+        Self {
+            total_bytes,
+            begun_bytes: done_bytes,
+            begun: now,
+            last: (now, done_bytes),
+        }
+    }
+
+    /// Takes a sample.
+    pub fn read(&mut self, now: Instant, done_bytes: u64) -> MeterSample {
+        let (before, before_bytes) = std::mem::replace(&mut self.last, (now, done_bytes));
+        let average = bytes_per_s(done_bytes.saturating_sub(self.begun_bytes), now.since(self.begun));
+        let remaining_bytes = self.total_bytes.saturating_sub(done_bytes);
+        MeterSample {
+            done_bytes,
+            total_bytes: Some(self.total_bytes),
+            bytes_per_s: bytes_per_s(done_bytes.saturating_sub(before_bytes), now.since(before)),
+            remaining_s: (average > 0).then(|| remaining_bytes.div_ceil(average.max(1))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(done_bytes: u64, remaining_s: Option<u64>) -> MeterSample {
+        MeterSample {
+            done_bytes,
+            total_bytes: Some(3_000_000),
+            bytes_per_s: 1_234_567_890,
+            remaining_s,
+        }
+    }
+
+    #[test]
+    fn a_bar_tells_part_rate_and_what_is_left() {
+        assert_eq!(
+            bar("zero", sample(1_000_000, Some(3_725))),
+            "zero   [##########                    ]  33.3 %    1234.6 MB/s  1:02:05 left"
+        );
+        assert!(bar("salt", sample(3_000_000, Some(0))).contains(&format!("[{}] 100.0 %", "#".repeat(30))));
+        assert!(bar("salt", sample(0, None)).ends_with("-:--:-- left"));
+    }
+
+    #[test]
+    fn the_rate_is_of_the_last_second_and_the_rest_of_the_average() {
+        let start = Instant::now();
+        let mut meter = Meter::new(start, 1_000, 10_000);
+        let at = |seconds| start.after(Nanos::from_s(seconds));
+        assert_eq!(meter.read(at(1), 2_000).bytes_per_s, 1_000);
+        let second = meter.read(at(2), 5_000);
+        assert_eq!(second.bytes_per_s, 3_000);
+        // 4000 in 2 s are 2000/s; 5000 are left.
+        assert_eq!(second.remaining_s, Some(3));
+    }
+
+    #[test]
+    fn before_anything_is_done_nothing_is_foretold() {
+        let start = Instant::now();
+        let sample = Meter::new(start, 500, 1_000).read(start.after(Nanos::from_s(1)), 500);
+        assert_eq!((sample.bytes_per_s, sample.remaining_s), (0, None));
+        assert_eq!(bytes_per_s(5, Nanos(0)), 0);
+    }
+}

@@ -1,0 +1,244 @@
+//! One way over the devices, from beginning to end, several requests at a time.
+
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+
+use super::device::PrepDevice;
+use super::workers::StopFlag;
+use super::{PassKind, PrepOptions};
+use crate::engine::buffer::{Buffer, Payload};
+use crate::schedule::rng::RequestRng;
+
+/// Streams of random choices from here on belong to salting, one for each device.
+const SALT_STREAM: u64 = 1 << 40;
+
+/// Where the streams of one device are. Pieces are taken in their order, so all before the least one that is still out
+/// are done.
+#[derive(Debug)]
+pub(super) struct DeviceFill {
+    size_bytes: u64,
+    piece_bytes: u64,
+    next: AtomicU64,
+    /// For each stream the first piece that it may still have to write.
+    firsts_out: Vec<AtomicU64>,
+    written_bytes: AtomicU64,
+}
+
+impl DeviceFill {
+    /// Goes on after what is done; a piece of which a part is done is written again.
+    pub fn new(size_bytes: u64, done_bytes: u64, options: &PrepOptions) -> Self {
+        let piece_bytes = options.request_bytes as u64;
+        let first = if done_bytes >= size_bytes {
+            size_bytes.div_ceil(piece_bytes)
+        } else {
+            done_bytes / piece_bytes
+        };
+        Self {
+            size_bytes,
+            piece_bytes,
+            next: AtomicU64::new(first),
+            firsts_out: (0..options.streams).map(|_| AtomicU64::new(first)).collect(),
+            written_bytes: AtomicU64::new(0),
+        }
+    }
+
+    /// The next piece for a stream, as its number, offset and length; None when all are taken.
+    fn take(&self, stream: usize) -> Option<(u64, u64, usize)> {
+        let piece = self.next.fetch_add(1, SeqCst);
+        let offset = piece.saturating_mul(self.piece_bytes);
+        if offset >= self.size_bytes {
+            self.mark(stream, u64::MAX);
+            return None;
+        }
+        self.mark(stream, piece);
+        let length = self.piece_bytes.min(self.size_bytes - offset);
+        Some((piece, offset, length as usize))
+    }
+
+    fn done(&self, stream: usize, piece: u64, length: usize) {
+        self.written_bytes.fetch_add(length as u64, SeqCst);
+        self.mark(stream, piece + 1);
+    }
+
+    fn mark(&self, stream: usize, first_out: u64) {
+        if let Some(mark) = self.firsts_out.get(stream) {
+            mark.store(first_out, SeqCst);
+        }
+    }
+
+    /// Everything before this is done.
+    pub fn done_bytes(&self) -> u64 {
+        let least = self
+            .firsts_out
+            .iter()
+            .map(|first| first.load(SeqCst))
+            .min()
+            .unwrap_or(0);
+        least.saturating_mul(self.piece_bytes).min(self.size_bytes)
+    }
+
+    /// Written since this fill began.
+    pub fn written_bytes(&self) -> u64 {
+        self.written_bytes.load(SeqCst)
+    }
+}
+
+/// What one stream of one device does until its fill, or all work, is at its end.
+pub(super) fn write(
+    kind: PassKind,
+    options: &PrepOptions,
+    (ordinal, stream): (usize, usize),
+    (device, fill): (&PrepDevice, &DeviceFill),
+    stop: &StopFlag,
+) {
+    let mut content = Content::new(kind, options, ordinal);
+    while !stop.is_raised() {
+        let Some((piece, offset, length)) = fill.take(stream) else {
+            return;
+        };
+        let bytes = content.of(piece).get(..length).unwrap_or_default();
+        if !stop.write(&device.name, &device.file, bytes, offset) {
+            return;
+        }
+        fill.done(stream, piece, length);
+    }
+}
+
+/// What is written to a piece: it follows from the seed, the device and the piece, whichever stream writes it.
+enum Content {
+    Zeros(Buffer),
+    Salt {
+        payload: Payload,
+        seed: u64,
+        stream: u64,
+    },
+}
+
+impl Content {
+    fn new(kind: PassKind, options: &PrepOptions, ordinal: usize) -> Self {
+        let (seed, stream) = (options.seed, SALT_STREAM + ordinal as u64);
+        match kind {
+            PassKind::Zero => Self::Zeros(Buffer::new(options.request_bytes)),
+            PassKind::Salt => {
+                let base = RequestRng::new(seed, stream, u64::MAX);
+                let payload = Payload::new(options.request_bytes, options.compress_pct, base);
+                Self::Salt {
+                    payload,
+                    seed,
+                    stream,
+                }
+            }
+        }
+    }
+
+    fn of(&mut self, piece: u64) -> &[u8] {
+        match self {
+            Self::Zeros(buffer) => buffer.bytes(),
+            Self::Salt {
+                payload,
+                seed,
+                stream,
+            } => {
+                payload.stamp(RequestRng::new(*seed, *stream, piece));
+                payload.bytes()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(streams: usize) -> PrepOptions {
+        PrepOptions {
+            passes: vec![PassKind::Salt],
+            compress_pct: 100,
+            streams,
+            request_bytes: 8_192,
+            seed: 1,
+            may_destroy: false,
+            state: None,
+            steady: None,
+        }
+    }
+
+    fn numbers(fill: &DeviceFill, stream: usize) -> Vec<(u64, u64, usize)> {
+        std::iter::from_fn(|| fill.take(stream)).collect()
+    }
+
+    #[test]
+    fn pieces_cover_the_device_and_the_last_is_shorter() {
+        let fill = DeviceFill::new(20_480, 0, &options(1));
+        assert_eq!(
+            numbers(&fill, 0),
+            [(0, 0, 8_192), (1, 8_192, 8_192), (2, 16_384, 4_096)]
+        );
+        assert_eq!(fill.done_bytes(), 20_480, "nothing is left to take");
+    }
+
+    #[test]
+    fn a_piece_that_was_begun_is_written_again() {
+        let first = |done_bytes| {
+            DeviceFill::new(20_480, done_bytes, &options(1))
+                .take(0)
+                .map(|(piece, ..)| piece)
+        };
+        assert_eq!(
+            [first(0), first(8_191), first(8_192), first(20_479)],
+            [Some(0), Some(0), Some(1), Some(2)]
+        );
+        assert_eq!(first(20_480), None);
+    }
+
+    #[test]
+    fn what_is_done_ends_at_the_first_piece_that_is_out() {
+        let fill = DeviceFill::new(81_920, 0, &options(2));
+        let (slow, quick) = (fill.take(0).unwrap(), fill.take(1).unwrap());
+        fill.done(1, quick.0, quick.2);
+        assert_eq!((fill.done_bytes(), fill.written_bytes()), (0, 8_192));
+        fill.take(1).unwrap();
+        fill.done(0, slow.0, slow.2);
+        // The slow one is at piece 1, which the quick one has done, so it will take 3 next; piece 2 is out.
+        assert_eq!(fill.done_bytes(), 8_192);
+        fill.take(0).unwrap();
+        assert_eq!(fill.done_bytes(), 16_384);
+    }
+
+    #[test]
+    fn salt_depends_on_seed_device_and_piece_alone() {
+        let bytes = |seed, ordinal, pieces: &[u64]| {
+            let mut content = Content::new(PassKind::Salt, &PrepOptions { seed, ..options(1) }, ordinal);
+            pieces
+                .iter()
+                .map(|piece| content.of(*piece).to_vec())
+                .last()
+                .unwrap()
+        };
+        assert_eq!(bytes(1, 0, &[7]), bytes(1, 0, &[0, 3, 7]));
+        assert_ne!(bytes(1, 0, &[7]), bytes(1, 0, &[8]));
+        assert_ne!(bytes(1, 0, &[7]), bytes(1, 1, &[7]));
+        assert_ne!(bytes(1, 0, &[7]), bytes(2, 0, &[7]));
+    }
+
+    proptest::proptest! {
+        /// Whatever the order in which streams take and finish: no byte before what counts as done is unwritten.
+        #[test]
+        fn what_counts_as_done_is_written(steps in proptest::collection::vec(0_usize..6, 0..60)) {
+            let fill = DeviceFill::new(30 * 8_192 + 512, 0, &options(3));
+            let mut out = [None; 3];
+            let mut written = std::collections::BTreeSet::new();
+            for step in steps {
+                let stream = step % 3;
+                match out[stream].take() {
+                    None => out[stream] = fill.take(stream),
+                    Some((piece, _, length)) => {
+                        fill.done(stream, piece, length);
+                        written.insert(piece);
+                    }
+                }
+                let whole = fill.done_bytes() / 8_192;
+                proptest::prop_assert!((0..whole).all(|piece| written.contains(&piece)));
+            }
+        }
+    }
+}

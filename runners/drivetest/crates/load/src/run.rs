@@ -1,0 +1,266 @@
+//! One load from beginning to end.
+
+use std::io;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::config::Config;
+use crate::device::{self, Device, Guard, OpenRequest, Refusal};
+use crate::engine::workers::RunContext;
+use crate::engine::{self, Engine, EngineSelection};
+use crate::host::Host;
+use crate::report::block::names;
+use crate::report::header;
+use crate::report::output::Outputs;
+use crate::report::side::{End, HostWarning, Plan, Request, RunTotals, Start};
+use crate::report::summary::Summary;
+use crate::schedule::stream::streams;
+use crate::signals::Signals;
+use crate::stats::collector::{Collector, RunEnd, loaded_devices};
+use crate::stop::{StopReason, StopSignal};
+use crate::telemetry::{Root, Telemetry};
+use crate::tomb_raider::TombRaiders;
+
+/// What is to be run, and what it may do.
+pub struct LoadRun<'a> {
+    /// Checked and supported.
+    pub config: Config,
+    /// The configuration file, byte for byte.
+    pub config_file: &'a [u8],
+    /// All random choices follow from it.
+    pub seed: u64,
+    /// Whether recognised data on the devices may be overwritten.
+    pub may_destroy: bool,
+    /// Knows what the devices are.
+    pub guard: &'a dyn Guard,
+}
+
+/// How a run ended, with the sentence that tells it.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// RunTotals its whole time.
+    Finished,
+    /// A device was refused, or the host cannot run it; nothing was loaded.
+    Refused(String),
+    /// A request failed.
+    DeviceError(String),
+    /// The drive, or the host, cannot keep up with the load.
+    CannotKeepUp(String),
+    /// A signal came, or the log could not be written.
+    Interrupted(String),
+}
+
+impl LoadRun<'_> {
+    /// Runs the load.
+    pub fn execute(self, host: &Host, signals: &Signals, outputs: &mut Outputs) -> Outcome {
+        match self.run(host, signals, outputs) {
+            Ok(outcome) => outcome,
+            Err(error) => Outcome::Interrupted(format!("the log or side file cannot be written: {error}")),
+        }
+    }
+
+    fn run(self, host: &Host, signals: &Signals, outputs: &mut Outputs) -> io::Result<Outcome> {
+        outputs.log(&header::opening(&self.config, host.cpus_count))?;
+        let devices = match self.open_devices(signals) {
+            Ok(devices) => devices,
+            Err(refusal) => return self.refuse(&refusal, host, outputs),
+        };
+        let context = Arc::new(RunContext::new(
+            self.config.clone(),
+            devices,
+            self.seed,
+            StopSignal::new()?,
+        ));
+        let choice = self.choose(&context.devices, host);
+        let streams = streams(&self.config, context.length, self.seed, choice.engine.workers());
+        let names = names(&self.config);
+        outputs.log(&header::measured(
+            self.config.model,
+            &context.devices,
+            &choice,
+            &names,
+        ))?;
+        let warnings = self.guard.warnings(limit_celsius(&self.config));
+        outputs.side(&Start::new(
+            self.request(),
+            &Plan::of(&self.config, Some(&choice)),
+            host,
+            &self.identities(&context.devices),
+            &warnings,
+        ))?;
+        outputs.print_status(&warned(&warnings));
+        let telemetry = Telemetry::of(&Root::host(), &loaded_devices(&context.devices));
+        let begun = TombRaiders::prepare(&context)
+            .and_then(|tomb_raiders| Ok((engine::start(&context, &streams, choice.engine)?, tomb_raiders)));
+        let (start, tomb_raiders) = match begun {
+            Ok(begun) => begun,
+            Err(error) => return self.cannot_start(choice.engine, &error, outputs),
+        };
+        tomb_raiders.begin(start);
+        let mut ending = Collector::new(&context, &streams, signals, start, names, telemetry).run(outputs);
+        ending.run_totals.tomb_raider_reads_count = tomb_raiders.reads_count();
+        finish(&ending, &context, outputs)
+    }
+
+    fn open_devices(&self, signals: &Signals) -> Result<Vec<Device>, Refusal> {
+        let request = OpenRequest {
+            config: &self.config,
+            may_destroy: self.may_destroy,
+            guard: self.guard,
+            signal: &|| signals.first(),
+        };
+        // All of them before any: files are filled as they are opened.
+        let mut refusals =
+            (0..self.config.device_names.len()).filter_map(|ordinal| self.guard.refusal(ordinal));
+        if let Some(sentence) = refusals.next() {
+            return Err(Refusal::Unsafe(sentence));
+        }
+        let mut devices: Vec<Device> = Vec::new();
+        for (ordinal, name) in self.config.device_names.iter().enumerate() {
+            // Upstream lets a name stand twice; a second open of its own would find the device held by the first.
+            let same = devices.iter().find(|device| device.name == *name);
+            devices.push(match same {
+                Some(device) => device.again()?,
+                None => device::open(&request, ordinal, name)?,
+            });
+        }
+        Ok(devices)
+    }
+
+    fn request(&self) -> Request<'_> {
+        Request {
+            config: &self.config,
+            config_file: self.config_file,
+            seed: self.seed,
+        }
+    }
+
+    /// The engine that suits the devices at the rate of all streams together.
+    fn choose(&self, devices: &[Device], host: &Host) -> EngineSelection {
+        let per_s = self.config.rates().iter().map(|(_, rate)| rate.per_s()).sum();
+        engine::choose(&self.config, devices, per_s, host.cpus_count as usize)
+    }
+
+    fn identities(&self, devices: &[Device]) -> Vec<Value> {
+        let plain = |device: &Device| json!({"path": device.name, "size_bytes": device.size_bytes, "minimum_io_bytes": device.minimum_io_bytes});
+        let identity = |(ordinal, device): (usize, &Device)| {
+            let known = self.guard.identity(ordinal, &device.file);
+            known.unwrap_or_else(|| plain(device))
+        };
+        devices.iter().enumerate().map(identity).collect()
+    }
+
+    fn refuse(&self, refusal: &Refusal, host: &Host, outputs: &mut Outputs) -> io::Result<Outcome> {
+        let loaded_devices: Vec<Value> = self
+            .config
+            .device_names
+            .iter()
+            .map(|name| json!({"path": name}))
+            .collect();
+        outputs.side(&Start::new(
+            self.request(),
+            &Plan::of(&self.config, None),
+            host,
+            &loaded_devices,
+            &[],
+        ))?;
+        let (words, outcome) = match refusal {
+            Refusal::Interrupted(signal) => (
+                header::stopped(StopReason::Signal(signal)),
+                Outcome::Interrupted(refusal.to_string()),
+            ),
+            _ => (header::refused(refusal), Outcome::Refused(refusal.to_string())),
+        };
+        outputs.log(&words)?;
+        outputs.side(&never_started(&outcome))?;
+        Ok(outcome)
+    }
+
+    fn cannot_start(&self, engine: Engine, error: &io::Error, outputs: &mut Outputs) -> io::Result<Outcome> {
+        let threads = self.config.service_threads;
+        let text = match engine {
+            Engine::Threads => {
+                format!(
+                    "this host cannot start {threads} service threads and those for large blocks: {error}; give fewer service-threads"
+                )
+            }
+            Engine::IoUring { workers } => {
+                format!(
+                    "this host gives no io_uring for each of {workers} workers: {error}; try engine: threads"
+                )
+            }
+        };
+        outputs.log(&format!(
+            "ERROR: create service thread\ndrivetest: refused: {text}\n"
+        ))?;
+        let outcome = Outcome::Refused(text);
+        outputs.side(&never_started(&outcome))?;
+        Ok(outcome)
+    }
+}
+
+impl Outcome {
+    /// The side file's word for it, and the sentence.
+    fn reason(&self) -> (&'static str, &str) {
+        match self {
+            Self::Finished => ("finished", ""),
+            Self::Refused(text) => ("refused", text),
+            Self::DeviceError(text) => ("device-error", text),
+            Self::CannotKeepUp(text) => ("lag", text),
+            Self::Interrupted(text) => ("interrupted", text),
+        }
+    }
+}
+
+fn never_started(outcome: &Outcome) -> End {
+    let (reason, text) = outcome.reason();
+    End::new(reason, text, &RunTotals::default())
+}
+
+fn warned(warnings: &[HostWarning]) -> String {
+    let line = |warning: &HostWarning| format!("drivetest: warning: {} ({})\n", warning.sentence, warning.id);
+    warnings.iter().map(line).collect()
+}
+
+/// None leaves the drives' own limits.
+fn limit_celsius(config: &Config) -> Option<u32> {
+    Some(config.temperature_limit_c).filter(|limit| *limit > 0)
+}
+
+fn summary(reason: &str, text: &str, ending: &RunEnd, config: &Config) -> String {
+    let limit = limit_celsius(config).map(f64::from);
+    Summary::of(reason, text, ending).with_limit(limit).to_string()
+}
+
+/// The log's lines in one, without the mark that each of ours bears there: whoever tells them puts a mark of its own first.
+fn sentences(lines: &str) -> String {
+    let sentence = |line: &'_ str| line.strip_prefix("drivetest: ").unwrap_or(line).to_owned();
+    lines.lines().map(sentence).collect::<Vec<_>>().join("; ")
+}
+
+fn finish(ending: &RunEnd, context: &RunContext, outputs: &mut Outputs) -> io::Result<Outcome> {
+    let stopped = ending.stop_reason.map(header::stopped).unwrap_or_default();
+    let words = header::failures(&context.io_errors, &context.devices) + &stopped;
+    let text = match ending.stop_reason {
+        Some(StopReason::Device(failed_request)) => {
+            let ordinal = context.io_errors.total() as usize;
+            header::failed(ordinal, failed_request, &context.devices) + &stopped
+        }
+        _ => stopped,
+    };
+    let text = sentences(&text);
+    let outcome = match ending.stop_reason {
+        None => Outcome::Finished,
+        Some(StopReason::Lag(_) | StopReason::Silence) => Outcome::CannotKeepUp(text),
+        Some(StopReason::Device(_)) => Outcome::DeviceError(text),
+        Some(StopReason::Signal(_) | StopReason::Output | StopReason::Ring(_)) => Outcome::Interrupted(text),
+    };
+    let (reason, text) = outcome.reason();
+    let logged = outputs.log(&(words + &header::not_held(ending.run_totals.held.as_ref())));
+    // The side file may lie on another disk than the log: it is told even when the log is full.
+    let told = outputs.side(&End::new(reason, text, &ending.run_totals));
+    outputs.print_status(&summary(reason, text, ending, &context.config));
+    told.and(logged)?;
+    Ok(outcome)
+}

@@ -1,0 +1,313 @@
+//! Watches a run: reports each interval at its time, and sees to it that the run ends.
+
+use std::fs::Metadata;
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::sync::Arc;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{major, minor};
+
+use crate::clock::{Instant, Nanos};
+use crate::device::Device;
+use crate::engine::workers::RunContext;
+use crate::report::block::{block, histograms};
+use crate::report::header::failed;
+use crate::report::output::Outputs;
+use crate::report::side::{ErrorCount, Interval, RunTotals};
+use crate::report::worst::Worst;
+use crate::schedule::stream::{Operation, Stream};
+use crate::signals::Signals;
+use crate::stats::io_errors::ErrorKindCount;
+use crate::stats::operation_stats::OperationStats;
+use crate::stats::rate_check::{Extent, RateCheck};
+use crate::stats::recorder::Tally;
+use crate::stop::StopReason;
+use crate::telemetry::{LoadedDevice, Telemetry};
+
+/// How often the collector looks for streams that stand still.
+const CHECK_PERIOD: Nanos = Nanos::from_ms(100);
+
+/// How long requests may stay out after the run's end where max-lag-sec is 0.
+const DRAIN_LIMIT: Nanos = Nanos::from_s(60);
+
+/// How long threads may take to end once the run is stopped.
+const EXIT_LIMIT: Nanos = Nanos::from_s(5);
+
+/// The cells are emptied at least this often, before 32 bits can be full.
+const DRAIN_PERIOD: Nanos = Nanos::from_s(60);
+
+/// How often it then looks whether they have: the wakeup and a signal's descriptor may be readable already.
+const EXIT_CHECK_PERIOD: Nanos = Nanos::from_ms(5);
+
+/// A run that is under way, seen from the thread that reports it.
+pub struct Collector<'a> {
+    context: &'a RunContext,
+    streams: &'a [Arc<Stream>],
+    signals: &'a Signals,
+    start: Instant,
+    names: Vec<String>,
+    tallies: Vec<(Operation, Tally)>,
+    operation_stats: Vec<OperationStats>,
+    telemetry: Telemetry,
+    worst: Worst,
+    drained: Instant,
+    interval_start: Nanos,
+    reported_errors_count: usize,
+}
+
+/// How a run went.
+#[derive(Debug)]
+pub struct RunEnd {
+    /// None when it run_totals its whole time.
+    pub stop_reason: Option<StopReason>,
+    /// What came of it, as the side file tells it.
+    pub run_totals: RunTotals,
+    /// The extremes of its intervals.
+    pub worst: Worst,
+}
+
+impl<'a> Collector<'a> {
+    /// For a run that starts at `start` and reports the histograms of these names.
+    pub fn new(
+        context: &'a RunContext,
+        streams: &'a [Arc<Stream>],
+        signals: &'a Signals,
+        start: Instant,
+        names: Vec<String>,
+        telemetry: Telemetry,
+    ) -> Self {
+        let tally = |stream: &Arc<Stream>| (stream.operation, Tally::new(context.devices.len()));
+        Self {
+            context,
+            streams,
+            signals,
+            start,
+            names,
+            tallies: streams.iter().map(tally).collect(),
+            operation_stats: streams.iter().map(|stream| OperationStats::of(stream)).collect(),
+            telemetry,
+            worst: Worst::default(),
+            drained: start,
+            interval_start: Nanos(0),
+            reported_errors_count: 0,
+        }
+    }
+
+    /// Reports until the run ends.
+    pub fn run(mut self, outputs: &mut Outputs) -> RunEnd {
+        let interval_s = u64::from(self.context.config.report_interval_s);
+        let last_s = self.context.length.0 / Nanos::from_s(1).0;
+        let mut label_s = 0;
+        while label_s < last_s && !self.is_stopped() {
+            label_s += interval_s;
+            self.wait_until(self.start.after(Nanos::from_s(label_s)), outputs);
+            let mut elapsed = Instant::now().since(self.start);
+            if label_s == last_s {
+                elapsed = self.wait_for_completions();
+            }
+            if !self.is_stopped() && self.report(label_s, elapsed, outputs).is_err() {
+                self.context.stop.raise(StopReason::Output);
+            }
+        }
+        self.finish(outputs)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.context.stop.is_raised()
+    }
+
+    /// Waits for a point in time or for the stop of the run.
+    fn wait_until(&mut self, until: Instant, outputs: &mut Outputs) {
+        while !self.is_stopped() {
+            let now = Instant::now();
+            if now >= until {
+                return;
+            }
+            if now.since(self.drained) >= DRAIN_PERIOD {
+                self.drain_recorders();
+            }
+            self.sleep(until.since(now).min(CHECK_PERIOD));
+            self.check_run();
+            if self.report_errors(outputs).is_err() {
+                self.context.stop.raise(StopReason::Output);
+            }
+        }
+    }
+
+    /// Tells the first requests that failed, as they come.
+    fn report_errors(&mut self, outputs: &mut Outputs) -> io::Result<()> {
+        for failed_request in self.context.io_errors.first().skip(self.reported_errors_count) {
+            self.reported_errors_count += 1;
+            let text = failed(self.reported_errors_count, failed_request, &self.context.devices);
+            outputs.log(&text)?;
+        }
+        Ok(())
+    }
+
+    /// Waits until every request has come back, after the time for requests is over; returns how long the run was.
+    fn wait_for_completions(&self) -> Nanos {
+        if self.context.alive_count() == 0 {
+            return self.context.length;
+        }
+        let patience = match self.context.config.max_lag_s {
+            0 => DRAIN_LIMIT,
+            seconds => Nanos::from_s(u64::from(seconds)),
+        };
+        let until = Instant::now().after(patience);
+        while self.context.alive_count() > 0 && !self.is_stopped() {
+            if Instant::now() >= until {
+                self.context.stop.raise(StopReason::Silence);
+            }
+            self.sleep(CHECK_PERIOD);
+            self.check_run();
+        }
+        Instant::now().since(self.start)
+    }
+
+    /// Sleeps, but wakes for a signal and for the workers' wakeup.
+    fn sleep(&self, length: Nanos) {
+        let timeout = Timespec {
+            tv_sec: (length.0 / 1_000_000_000) as i64,
+            tv_nsec: (length.0 % 1_000_000_000) as _,
+        };
+        let wakeup = self.context.stop.wakeup();
+        let signals = self.signals.descriptor();
+        let mut watched = [
+            PollFd::new(&wakeup, PollFlags::IN),
+            PollFd::new(&signals, PollFlags::IN),
+        ];
+        // Whatever it returns, the caller looks at everything again.
+        let _ = poll(&mut watched, Some(&timeout));
+        self.context.stop.clear_wakeups();
+    }
+
+    /// Stops the run for a signal, and for a stream whose next request nobody takes.
+    fn check_run(&self) {
+        if let Some(signal) = self.signals.first() {
+            self.context.stop.raise(StopReason::Signal(signal));
+        }
+        let now = Instant::now();
+        for stream in self.streams {
+            if stream
+                .lag(self.start, now)
+                .is_some_and(|lag| self.context.is_too_late(lag))
+            {
+                self.context.stop.raise(StopReason::Lag(stream.operation));
+            }
+        }
+    }
+
+    fn drain_recorders(&mut self) {
+        for (stream, (_, tally)) in self.streams.iter().zip(&mut self.tallies) {
+            tally.clear_buckets();
+            stream.drain_into(tally);
+        }
+        self.drained = Instant::now();
+    }
+
+    /// Makes the interval of every stats what came since the last one.
+    fn close_interval(&mut self) {
+        self.drain_recorders();
+        for (stats, (_, tally)) in self.operation_stats.iter_mut().zip(&mut self.tallies) {
+            stats.turn(tally);
+        }
+    }
+
+    fn report(&mut self, label_s: u64, elapsed: Nanos, outputs: &mut Outputs) -> io::Result<()> {
+        self.close_interval();
+        let counts = histograms(&self.context.config, &self.tallies);
+        outputs.log(&block(label_s, &self.names, &counts))?;
+        let length = Nanos(elapsed.0 - self.interval_start.0);
+        let telemetry = self.telemetry.sample(length);
+        self.worst.take(label_s, &self.operation_stats, &telemetry);
+        outputs.side(&Interval::new(
+            label_s,
+            elapsed,
+            length,
+            &self.operation_stats,
+            telemetry,
+        ))?;
+        self.interval_start = elapsed;
+        Ok(())
+    }
+
+    /// Waits for the threads, but not for ever: a drive that does not answer holds them in the kernel.
+    fn wait_for_threads(&self) {
+        let until = Instant::now().after(EXIT_LIMIT);
+        while self.context.alive_count() > 0 && Instant::now() < until {
+            Instant::now().after(EXIT_CHECK_PERIOD).sleep_until();
+        }
+    }
+
+    fn finish(mut self, outputs: &mut Outputs) -> RunEnd {
+        let stop_reason = self.context.stop.stop_reason();
+        // A whole run ended when its last report was taken; writing that report is no part of it.
+        let elapsed = stop_reason.map_or(self.interval_start, |_| Instant::now().since(self.start));
+        self.wait_for_threads();
+        // Where the log takes no more, the words about the end fail as well, and that is told.
+        let _ = self.report_errors(outputs);
+        if stop_reason.is_some() {
+            self.close_interval();
+        }
+        let extent = Extent {
+            elapsed,
+            is_whole: stop_reason.is_none(),
+        };
+        let run_totals = RunTotals {
+            elapsed,
+            held: RateCheck::of(&self.operation_stats, extent),
+            operation_stats: self.operation_stats,
+            tomb_raider_reads_count: None,
+            errors: errors(self.context),
+            disks: self
+                .telemetry
+                .sample(Nanos(elapsed.0 - self.interval_start.0))
+                .disks,
+        };
+        RunEnd {
+            stop_reason,
+            run_totals,
+            worst: self.worst,
+        }
+    }
+}
+
+fn errors(context: &RunContext) -> Vec<ErrorCount> {
+    let loaded_devices = |found: ErrorKindCount| ErrorCount {
+        device: context.devices[found.kind.device].name.clone(),
+        operation: found.kind.operation.name(),
+        errno: found.kind.errno,
+        is_early_end: found.kind.is_early_end,
+        count: found.count,
+    };
+    context
+        .io_errors
+        .counts()
+        .into_iter()
+        .map(loaded_devices)
+        .collect()
+}
+
+/// Where the kernel tells of what lies block_device_number a device: its own number, or that of the one its file system is on.
+pub fn loaded_devices(devices: &[Device]) -> Vec<LoadedDevice> {
+    devices
+        .iter()
+        .map(|device| LoadedDevice {
+            name: device.name.clone(),
+            number: device
+                .file
+                .metadata()
+                .ok()
+                .map(|found| block_device_number(&found)),
+        })
+        .collect()
+}
+
+fn block_device_number(found: &Metadata) -> (u32, u32) {
+    let number = match found.file_type().is_block_device() {
+        true => found.rdev(),
+        false => found.dev(),
+    };
+    (major(number), minor(number))
+}

@@ -1,0 +1,377 @@
+//! A histogram of high resolution, three digits: every octave in 1,024 cells, within 0.1 % of any time from 16 us on and
+//! within 8 ns of any shorter one.
+//!
+//! AtomicHistogram count in units of 125/16 ns, 128 of them in a microsecond. So every power of two of a microsecond is a cell's
+//! edge, and so are 1, 8 and 64 ms (1000/512 = 2000/1024): counts at or over these are exact, not interpolated.
+//!
+//! Whoever reports takes the counts away: 32 bits last for 70 million times a second and cell if that is done once a
+//! minute, and an interval is what was found in the cells, not a difference of two copies.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use crate::clock::Nanos;
+
+/// AtomicHistogram in an octave.
+const OCTAVE: usize = 1_024;
+
+/// Octaves above the first 1,024 units, which are 8 us: up to 2^37 us, 38 hours; longer times count in the last cell.
+const OCTAVES_COUNT: usize = 34;
+
+const CELLS_COUNT: usize = (OCTAVES_COUNT + 1) * OCTAVE;
+
+/// The first length that no octave holds any more.
+const TOO_LONG: u64 = 8_000 << OCTAVES_COUNT;
+
+fn cell_of(time: Nanos) -> usize {
+    let units = time.0.min(TOO_LONG - 1) * 16 / 125;
+    let octave = (units / OCTAVE as u64).checked_ilog2().unwrap_or(0);
+    octave as usize * OCTAVE + (units >> octave) as usize
+}
+
+/// The shortest time that a cell counts.
+fn lower_edge(cell: usize) -> Nanos {
+    let octave = (cell / OCTAVE).saturating_sub(1);
+    let units = ((cell - octave * OCTAVE) as u64) << octave;
+    Nanos((units * 125).div_ceil(16))
+}
+
+/// AtomicHistogram that threads add to and the collector empties. Nothing locks: whoever adds never waits for whoever empties.
+#[derive(Debug)]
+pub struct AtomicHistogram {
+    counts: Box<[AtomicU32]>,
+    /// A bit for each octave that was ever counted in: the others need no look.
+    octaves: AtomicU64,
+    shortest_ns: AtomicU64,
+    longest_ns: AtomicU64,
+}
+
+impl Default for AtomicHistogram {
+    fn default() -> Self {
+        Self {
+            counts: (0..CELLS_COUNT).map(|_| AtomicU32::new(0)).collect(),
+            octaves: AtomicU64::new(0),
+            shortest_ns: AtomicU64::new(u64::MAX),
+            longest_ns: AtomicU64::new(0),
+        }
+    }
+}
+
+impl AtomicHistogram {
+    /// Counts one time.
+    pub fn record(&self, time: Nanos) {
+        let cell = cell_of(time);
+        self.counts[cell].fetch_add(1, Relaxed);
+        let octave = 1 << (cell / OCTAVE);
+        // Looked at first: what a thread only reads, no other thread has to give back.
+        if self.octaves.load(Relaxed) & octave == 0 {
+            self.octaves.fetch_or(octave, Relaxed);
+        }
+        if time.0 < self.shortest_ns.load(Relaxed) {
+            self.shortest_ns.fetch_min(time.0, Relaxed);
+        }
+        if time.0 > self.longest_ns.load(Relaxed) {
+            self.longest_ns.fetch_max(time.0, Relaxed);
+        }
+    }
+
+    /// Moves what was counted since the last call to `times`.
+    pub fn drain_into(&self, times: &mut Histogram) {
+        times.shortest = times
+            .shortest
+            .min(Nanos(self.shortest_ns.swap(u64::MAX, Relaxed)));
+        times.longest = times.longest.max(Nanos(self.longest_ns.swap(0, Relaxed)));
+        let octaves = self.octaves.load(Relaxed);
+        for cell in cells_of(octaves) {
+            if self.counts[cell].load(Relaxed) > 0 {
+                times.add(cell, u64::from(self.counts[cell].swap(0, Relaxed)));
+            }
+        }
+        times.reach_all_cells();
+    }
+}
+
+/// The cells of the octaves whose bit is set, in their order.
+fn cells_of(octaves: u64) -> impl DoubleEndedIterator<Item = usize> {
+    let set = (0..=OCTAVES_COUNT).filter(move |octave| octaves >> octave & 1 == 1);
+    set.flat_map(|octave| octave * OCTAVE..(octave + 1) * OCTAVE)
+}
+
+/// Histogram of a run or of an interval.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Histogram {
+    counts: Vec<u64>,
+    octaves: u64,
+    count: u64,
+    shortest: Nanos,
+    longest: Nanos,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self {
+            counts: vec![0; CELLS_COUNT],
+            octaves: 0,
+            count: 0,
+            shortest: Nanos(u64::MAX),
+            longest: Nanos(0),
+        }
+    }
+}
+
+impl Histogram {
+    fn add(&mut self, cell: usize, count: u64) {
+        self.counts[cell] += count;
+        self.octaves |= 1 << (cell / OCTAVE);
+        self.count += count;
+    }
+
+    fn cells(&self) -> impl DoubleEndedIterator<Item = (usize, u64)> {
+        let counted = cells_of(self.octaves).map(|cell| (cell, self.counts[cell]));
+        counted.filter(|(_, count)| *count > 0)
+    }
+
+    /// A time that came during the emptying may be counted in this interval, and its length in the next: then the
+    /// shortest and the longest are as near as the cells tell.
+    fn reach_all_cells(&mut self) {
+        let ends = |cells: &mut dyn DoubleEndedIterator<Item = (usize, u64)>| {
+            let (first, _) = cells.next()?;
+            Some((first, cells.next_back().map_or(first, |(last, _)| last)))
+        };
+        let Some((first, last)) = ends(&mut self.cells()) else {
+            return;
+        };
+        if lower_edge(first + 1) <= self.shortest {
+            self.shortest = lower_edge(first);
+        }
+        if lower_edge(last) > self.longest {
+            self.longest = lower_edge(last);
+        }
+    }
+
+    /// Counts one time.
+    pub fn record(&mut self, time: Nanos) {
+        self.add(cell_of(time), 1);
+        self.shortest = self.shortest.min(time);
+        self.longest = self.longest.max(time);
+    }
+
+    /// Puts every count back to none, and keeps the room.
+    pub fn clear(&mut self) {
+        for cell in cells_of(self.octaves) {
+            self.counts[cell] = 0;
+        }
+        self.octaves = 0;
+        self.count = 0;
+        self.shortest = Nanos(u64::MAX);
+        self.longest = Nanos(0);
+    }
+
+    /// Adds those of an interval to these of the run.
+    pub fn merge(&mut self, interval: &Self) {
+        for (cell, count) in interval.cells() {
+            self.add(cell, count);
+        }
+        self.shortest = self.shortest.min(interval.shortest);
+        self.longest = self.longest.max(interval.longest);
+    }
+
+    /// How many times are counted.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The shortest time, exact; None when nothing is counted.
+    pub fn shortest(&self) -> Option<Nanos> {
+        (self.count > 0).then_some(self.shortest)
+    }
+
+    /// The longest time, exact; 0 when nothing is counted.
+    pub fn longest(&self) -> Nanos {
+        self.longest
+    }
+
+    /// The mean, each time taken for its cell's middle; None when nothing is counted.
+    /// Source: HdrHistogram, getMean().
+    pub fn mean(&self) -> Option<Nanos> {
+        let middle = |cell| u128::from(lower_edge(cell).0 + lower_edge(cell + 1).0 - 1) / 2;
+        let sum = |cells: &mut dyn Iterator<Item = (usize, u64)>| -> u128 {
+            cells.map(|(cell, count)| middle(cell) * u128::from(count)).sum()
+        };
+        let mean = sum(&mut self.cells()).checked_div(u128::from(self.count))?;
+        Some(Nanos(mean as u64).clamp(self.shortest.min(self.longest), self.longest))
+    }
+
+    /// How many times are at or over `threshold`; exact where the threshold is an edge, as 1, 8 and 64 ms are.
+    pub fn at_or_over(&self, threshold: Nanos) -> u64 {
+        let least = cell_of(threshold);
+        let over = self.cells().rev().take_while(|(cell, _)| *cell >= least);
+        over.map(|(_, count)| count).sum()
+    }
+
+    /// The time that so many of 100,000 do not exceed, rounded up to its cell's end and never above the longest. None
+    /// with fewer times than let one lie beyond it: p99.99 needs 10,000 of them.
+    pub fn percentile(&self, per_100_000: u64) -> Option<Nanos> {
+        let beyond = 100_000 - per_100_000.min(99_999);
+        if u128::from(self.count) * u128::from(beyond) < 100_000 {
+            return None;
+        }
+        let rank = (u128::from(self.count) * u128::from(per_100_000)).div_ceil(100_000);
+        let mut seen = 0;
+        for (cell, count) in self.cells() {
+            seen += u128::from(count);
+            if seen >= rank {
+                return Some(Nanos(lower_edge(cell + 1).0 - 1).min(self.longest));
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(all: &[u64]) -> Histogram {
+        let cells = AtomicHistogram::default();
+        for ns in all {
+            cells.record(Nanos(*ns));
+        }
+        let mut times = Histogram::default();
+        cells.drain_into(&mut times);
+        times
+    }
+
+    #[test]
+    fn every_cell_begins_at_its_lower_edge() {
+        for cell in 1..CELLS_COUNT {
+            let edge = lower_edge(cell).0;
+            assert_eq!(
+                (cell_of(Nanos(edge - 1)), cell_of(Nanos(edge))),
+                (cell - 1, cell),
+                "cell {cell}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_cell_is_a_thousandth_of_its_time_wide_or_8_ns() {
+        for cell in 0..CELLS_COUNT {
+            let (lower, upper) = (lower_edge(cell).0, lower_edge(cell + 1).0);
+            assert!(
+                upper - lower <= 8 || (upper - lower) * 1_000 <= lower,
+                "cell {cell}"
+            );
+        }
+    }
+
+    #[test]
+    fn thresholds_of_the_rules_are_edges() {
+        for ms in [1, 2, 4, 8, 16, 32, 64] {
+            let threshold = Nanos::from_ms(ms);
+            assert_eq!(lower_edge(cell_of(threshold)), threshold, "{ms} ms");
+        }
+        for power in 0..36 {
+            assert_eq!(
+                lower_edge(cell_of(Nanos(1_000 << power))),
+                Nanos(1_000 << power),
+                "2^{power} us"
+            );
+        }
+    }
+
+    #[test]
+    fn counts_over_a_threshold_are_exact_to_the_nanosecond() {
+        let found = times(&[999_999, 1_000_000, 7_999_999, 8_000_000, 63_999_999, 64_000_000]);
+        let over = |ms| found.at_or_over(Nanos::from_ms(ms));
+        assert_eq!([over(1), over(8), over(64)], [5, 3, 1]);
+    }
+
+    #[test]
+    fn the_longest_times_count_in_the_last_cell() {
+        assert_eq!(cell_of(Nanos(u64::MAX)), CELLS_COUNT - 1);
+        assert_eq!(cell_of(Nanos(TOO_LONG - 1)), CELLS_COUNT - 1);
+        assert_eq!(times(&[u64::MAX]).longest(), Nanos(u64::MAX));
+    }
+
+    #[test]
+    fn percentiles_are_within_a_thousandth_of_the_truth() {
+        let found = times(&(1..=100_000).map(|tenths| tenths * 100).collect::<Vec<_>>());
+        for per_100_000 in [50_000, 90_000, 99_000, 99_900, 99_990, 99_999] {
+            let truth = per_100_000 * 100;
+            let got = found.percentile(per_100_000).unwrap().0;
+            assert!(
+                got >= truth && got <= truth + truth / 1_000,
+                "{per_100_000}: {got}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_percentile_needs_so_many_times_that_one_may_lie_beyond_it() {
+        let of = |count: usize| times(&vec![5_000; count]);
+        for (per_100_000, least) in [(50_000, 2), (99_000, 100), (99_900, 1_000), (99_990, 10_000)] {
+            assert_eq!(of(least - 1).percentile(per_100_000), None, "{per_100_000}");
+            assert_eq!(
+                of(least).percentile(per_100_000),
+                Some(Nanos(5_000)),
+                "{per_100_000}"
+            );
+        }
+        assert_eq!(times(&[]).percentile(50_000), None);
+    }
+
+    #[test]
+    fn shortest_and_longest_are_exact_and_the_mean_within_a_thousandth() {
+        let found = times(&[1_000_000, 2_000_003, 6_000_007]);
+        assert_eq!(
+            (found.shortest(), found.longest()),
+            (Some(Nanos(1_000_000)), Nanos(6_000_007))
+        );
+        assert!(found.mean().unwrap().0.abs_diff(3_000_003) <= 3_000);
+        assert_eq!((times(&[]).shortest(), times(&[]).mean()), (None, None));
+        assert_eq!(times(&[7]).mean(), Some(Nanos(7)));
+    }
+
+    #[test]
+    fn an_interval_is_what_came_since_and_the_run_is_all_intervals() {
+        let cells = AtomicHistogram::default();
+        let (mut first, mut second) = (Histogram::default(), Histogram::default());
+        cells.record(Nanos(5_000_000));
+        cells.drain_into(&mut first);
+        cells.record(Nanos(3_000));
+        cells.drain_into(&mut second);
+        assert_eq!((second.count(), second.longest()), (1, Nanos(3_000)));
+        first.merge(&second);
+        assert_eq!(first, times(&[5_000_000, 3_000]));
+        first.clear();
+        assert_eq!(first, Histogram::default());
+    }
+
+    #[test]
+    fn a_time_whose_length_comes_an_interval_late_still_lies_between_the_ends() {
+        let mut found = Histogram::default();
+        found.add(cell_of(Nanos(5_000_000)), 1);
+        found.reach_all_cells();
+        let edge = lower_edge(cell_of(Nanos(5_000_000)));
+        assert_eq!((found.shortest(), found.longest()), (Some(edge), edge));
+    }
+
+    #[test]
+    fn nothing_is_lost_while_threads_count_and_the_collector_empties() {
+        let cells = AtomicHistogram::default();
+        let mut found = Histogram::default();
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..3)
+                .map(|_| scope.spawn(|| (0..50_000).for_each(|ns| cells.record(Nanos(ns)))))
+                .collect();
+            while threads.iter().any(|thread| !thread.is_finished()) {
+                cells.drain_into(&mut found);
+            }
+        });
+        cells.drain_into(&mut found);
+        assert_eq!(
+            (found.count(), found.shortest(), found.longest()),
+            (150_000, Some(Nanos(0)), Nanos(49_999))
+        );
+    }
+}
