@@ -20,7 +20,7 @@ from simulated_register import simulated_register
 
 from results.models import Organisation
 from runners.models import Device, Dispatch, Host
-from runners.states import FINAL, State
+from runners.models.states import FINAL, State
 from tests.faults.simulated import ROOT, LabProcess, environment
 from tests.lab_simulator.lab import PATH
 from tests.lab_simulator.worker import FOUND_FIT, KIND

@@ -33,11 +33,12 @@ from django.db import connection, models  # noqa: E402
 from django.test import Client  # noqa: E402
 
 import webapp.celery  # noqa: E402, F401 - what a worker has loaded
-from results import drivetest, readings  # noqa: E402
-from results.intake import Facts, take_in  # noqa: E402
+from results.access.intervals import minutes_of, seconds_of  # noqa: E402
+from results.access.series import intervals  # noqa: E402
+from results.ingest import queue as ingest_queue  # noqa: E402
+from results.intake.submissions import Facts, take_in  # noqa: E402
 from results.models import Organisation, Run  # noqa: E402
-from results.seconds import minutes_of, seconds_of  # noqa: E402
-from results.series import intervals  # noqa: E402
+from results.reader import process as reader_process  # noqa: E402
 from runners import tasks  # noqa: E402, F401 - as above
 
 RUNS_MANY = 1000
@@ -51,9 +52,9 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 def worker(reading_id: int) -> None:
     """Read one evidence as the Celery worker does, and tell time and memory."""
-    drivetest.reader_version()
+    reader_process.reader_version()
     idle_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    seconds, _ = timed(lambda: readings.read_one(reading_id))
+    seconds, _ = timed(lambda: ingest_queue.read_one(reading_id))
     peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(json.dumps({"seconds": seconds, "idle_kib": idle_kib, "peak_kib": peak_kib}))
 
@@ -219,7 +220,7 @@ def repeated(log: Path, vendor: Any) -> tuple[float, int]:
 
     before = count()
     with log.open("rb") as stream:
-        seconds, _ = timed(lambda: (take_in(vendor, stream, log.name, Facts(), "form", None), readings.sweep()))
+        seconds, _ = timed(lambda: (take_in(vendor, stream, log.name, Facts(), "form", None), ingest_queue.sweep()))
     return seconds, count() - before
 
 

@@ -27,8 +27,8 @@ from playwright.sync_api import sync_playwright
 
 from results.models import Run
 from tests.chromium import CHROMIUM
-from webapp.register.drives import shelf
-from webapp.register.drives.data_file import current_file
+from webapp.register.drives.store import column_store
+from webapp.register.drives.store.data_file import current_file
 
 CHANGES = 10
 PAGES, RATE_PER_S, OPEN_LOOP_S, WARM_UP = 100, 20, 20, 5
@@ -90,10 +90,10 @@ def state_ms() -> tuple[float, float]:
     """Return how long it takes to ask whether anything changed, ms: where a transaction ended since, and where none."""
     asked = []
     for _ in range(20):
-        shelf._known[0] = ("", "")
+        column_store._known[0] = ("", "")
         for _ in range(2):
             begun = time.perf_counter()
-            shelf.current_version()
+            column_store.current_version()
             asked.append(1000 * (time.perf_counter() - begun))
     return statistics.median(asked[::2]), statistics.median(asked[1::2])
 

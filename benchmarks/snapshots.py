@@ -27,9 +27,9 @@ from pathlib import Path
 from django.conf import settings
 from simulated_register import simulated_register
 
-from results.catalogue import import_catalogue
+from results.catalogue.importer import import_catalogue
 from tests.register import ROOT, free_port, wait_for
-from webapp.register.snapshots import keeper, store
+from webapp.register.pagecache import keeper, store
 from webapp.supervisor.programs import MOST_WEB_PROCESSES, WEB_THREADS
 
 PAGES = ("/drives/nvme-flash/", "/drive/sandisk-dc-sn861-6400gb/", "/drive/sandisk-dc-sn861-6400gb/badge.svg")

@@ -19,10 +19,10 @@ django.setup()
 
 from django.conf import settings  # noqa: E402
 
-from runners.enrolment import authorized_key, own_program_sha256, sudo_line  # noqa: E402
-from runners.hosts.connections import CONNECTIONS  # noqa: E402
 from runners.hosts.protocol import Detached  # noqa: E402
 from runners.hosts.ssh import SshHost  # noqa: E402
+from runners.hosts.ssh_connection import CONNECTIONS  # noqa: E402
+from runners.inventory.enrolment import authorized_key, own_program_sha256, sudo_line  # noqa: E402
 from runners.models import Host  # noqa: E402
 from tests.lab_hosts.namespaces import USER, LoopDrives, NamespaceHost, missing  # noqa: E402
 

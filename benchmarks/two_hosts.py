@@ -33,18 +33,18 @@ from django.urls import reverse  # noqa: E402
 from register_programs import workers  # noqa: E402
 from simulated_register import simulated_register  # noqa: E402
 
-from results import life  # noqa: E402
+from results.errors import ReviewRefusedError  # noqa: E402
+from results.lifecycle import visibility  # noqa: E402
 from results.models import Organisation  # noqa: E402
-from results.refused import ReviewRefusedError  # noqa: E402
-from runners import health  # noqa: E402
-from runners.campaigns.actions import Wanted, start  # noqa: E402
+from runners.campaigns.commands import Wanted, start  # noqa: E402
 from runners.campaigns.ladder import Rung, rungs_of  # noqa: E402
-from runners.campaigns.models import Campaign  # noqa: E402
 from runners.campaigns.terms import Terms  # noqa: E402
+from runners.dispatch.orders import bind  # noqa: E402
 from runners.hosts.ssh import SshHost  # noqa: E402
+from runners.inventory import health  # noqa: E402
 from runners.models import Dispatch, Host  # noqa: E402
-from runners.orders import bind  # noqa: E402
-from runners.states import State  # noqa: E402
+from runners.models.campaign import Campaign  # noqa: E402
+from runners.models.states import State  # noqa: E402
 from tests.lab_hosts.enrolled import enrol_host, list_drives  # noqa: E402
 from tests.lab_hosts.namespaces import LoopDrives, NamespaceHost, missing  # noqa: E402
 from tests.lab_hosts.network import run  # noqa: E402
@@ -213,7 +213,7 @@ def why_not_published(rungs: list[Rung], staff: User) -> str:
     if run is None:
         return "no run"
     try:
-        life.publish(run, staff)
+        visibility.publish(run, staff)
     except ReviewRefusedError as error:
         return f"refused: {error}"
     return "yes"

@@ -9,5 +9,5 @@ class RunnersConfig(AppConfig):
     name = "runners"
 
     def ready(self) -> None:
-        """Listen to what the packages below tell."""
-        from runners import alarms  # noqa: F401, PLC0415 - importing connects; models are loaded only now
+        """Connect the receivers of signals."""
+        from runners import tasks  # noqa: F401, PLC0415 - the import connects them; models are loaded only now

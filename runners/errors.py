@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from runners.states import State
+from runners.models.states import State
 
 
 class HostError(Exception):

@@ -1,24 +1,29 @@
-"""The tasks that Celery runs: short, with ids only; each may come twice, late or never."""
+"""Celery tasks of the lab: short, with ids only. Each task may arrive twice, late or never."""
+
+from typing import Any
 
 from celery import shared_task
+from django.dispatch import receiver
 
-from results import readings
-from runners.campaigns.looks import look_at_campaigns
-from runners.checks import check_due
-from runners.looks import look
-from runners.watch import look_at_due
+from results.ingest import queue as ingest_queue
+from results.signals import reading_pending
+from runners.campaigns.scheduler import look_at_campaigns
+from runners.dispatch.enqueue import EXPIRES_S
+from runners.dispatch.runner import look
+from runners.dispatch.scheduler import look_at_due
+from runners.retention.maintenance import check_due
 
 
 @shared_task(name="runners.sweep_readings")
 def sweep_readings() -> None:
     """Take up every reading that waits, also those whose alarm was lost."""
-    readings.sweep()
+    ingest_queue.sweep()
 
 
 @shared_task(name="runners.read_evidence")
 def read_evidence(reading_id: int) -> None:
     """Read one evidence now; a second alarm for it finds nothing left to do."""
-    readings.read_one(reading_id)
+    ingest_queue.read_one(reading_id)
 
 
 @shared_task(name="runners.watch_dispatches")
@@ -43,3 +48,9 @@ def watch_campaigns() -> None:
 def check_hosts() -> None:
     """Have each host over SSH checked whose check is due; the looks go on while a silent one is waited for."""
     check_due()
+
+
+@receiver(reading_pending, dispatch_uid="enqueue-reading")
+def enqueue_reading(reading_id: int, **_: Any) -> None:
+    """Enqueue a reading. The sender of the signal logs the error that this raises without a broker."""
+    read_evidence.apply_async(args=(reading_id,), expires=EXPIRES_S, retry=False)

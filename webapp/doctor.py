@@ -13,8 +13,8 @@ from django.utils import timezone
 from kombu.exceptions import KombuError
 from redis import RedisError
 
-from runners import health
-from runners.machine import is_here, known_machine_id, why_unknown
+from runners.hosts.machine import is_here, known_machine_id, why_unknown
+from runners.inventory import health
 from runners.models import Host
 from webapp.celery import app, is_worker_heard, redis_of
 from webapp.templatetags import units

@@ -64,7 +64,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "webapp.security.ContentSecurityPolicyMiddleware",
     "webapp.tracking.TrackingMarksMiddleware",
-    "webapp.register.snapshots.away.DatabaseAwayMiddleware",
+    "webapp.register.pagecache.database_down.DatabaseAwayMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -133,7 +133,9 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 X_FRAME_OPTIONS = "DENY"
 
 UPLOAD_MAX_BYTES = env.read_int("UPLOAD_MAX_BYTES", default=2 * 1024**3)
-DATA_UPLOAD_MAX_NUMBER_FILES = 33  # a log and the files that belong to it: results/intake.py, COMPANIONS_MAX
+DATA_UPLOAD_MAX_NUMBER_FILES = (
+    33  # a log and the files that belong to it: results/intake/submissions.py, COMPANIONS_MAX
+)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024**2
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024**2
 FILE_UPLOAD_HANDLERS = [
@@ -142,7 +144,7 @@ FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
 
-# Limits on one `drivetest read` of an uploaded file (webapp/../results/drivetest.py).
+# Limits on one `drivetest read` of an uploaded file (webapp/../results/reader/process.py).
 READ_TIMEOUT_S = env.read_int("READ_TIMEOUT_S", default=60)
 READ_MEMORY_BYTES = env.read_int("READ_MEMORY_BYTES", default=512 * 1024**2)
 READ_OUTPUT_BYTES = env.read_int("READ_OUTPUT_BYTES", default=128 * 1024**2)

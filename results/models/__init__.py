@@ -1,7 +1,7 @@
 """The tables of the register."""
 
-from results.categories import Category
 from results.models.annotation import Annotation
+from results.models.categories import Category
 from results.models.certificate import Certificate, CertificateRun
 from results.models.companion import Companion
 from results.models.drive_in_run import DriveInRun, Preparation

@@ -4,8 +4,8 @@ from django.db import models
 
 from results.models.product import Product
 from results.models.profile import Profile
+from results.models.public_ids import new_certificate_id
 from results.models.run import Run
-from results.public_ids import new_certificate_id
 
 
 class CertificateQuerySet(models.QuerySet["Certificate"]):

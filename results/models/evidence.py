@@ -4,10 +4,10 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from results.categories import Category
+from results.models.categories import Category
 from results.models.organisation import Organisation
 from results.models.product import Product
-from results.public_ids import new_link_key, new_submission_id
+from results.models.public_ids import new_link_key, new_submission_id
 
 SHA256_HEX_CHARS = 64
 SLICE_LENGTH_DEFAULT_S = 3600
@@ -51,8 +51,8 @@ class Submission(models.Model):
     """What an organisation sends: evidence, the facts it states about the product, its wishes for the reading.
 
     `is_virtual`: the lab ran it on a device that is no drive (Device.IdentityKind.VIRTUAL); such a run never certifies.
-    `lab_record` is what the lab recorded of the drives (results/lab_record.py), empty of what others send.
-    `embargo_until` is a whole minute: none of its runs is public before it (results/embargo.py).
+    `lab_record` is what the lab recorded of the drives (results/ingest/lab_record.py), empty of what others send.
+    `embargo_until` is a whole minute: none of its runs is public before it (results/lifecycle/embargo.py).
     """
 
     class Origin(models.TextChoices):

@@ -2,8 +2,8 @@
 
 from django.db import models
 
-from results.categories import Category
-from results.querysets import ProductQuerySet
+from results.models.categories import Category
+from results.models.querysets import ProductQuerySet
 
 
 class Product(models.Model):
@@ -11,7 +11,7 @@ class Product(models.Model):
 
     A cloud instance has its provider as vendor and the instance type as model. Firmware and over-provisioning
     are states of the drive in a run and stand on the run. `attempts` is how far its runs came to a certificate, as
-    results/certificates.py found when one of them last changed; null until then.
+    results/certification/certificates.py found when one of them last changed; null until then.
     """
 
     slug = models.SlugField(max_length=120, unique=True)

@@ -6,7 +6,7 @@ from django.db import models
 class PublishedFigure(models.Model):
     """One YCSB figure as a publication states it or as read off its charts; `value` keeps the printed digits.
 
-    `catalogue_key` names the row in results/published, so that importing twice changes nothing.
+    `catalogue_key` names the row in results/catalogue/published, so that importing twice changes nothing.
     """
 
     catalogue_key = models.CharField(max_length=64, unique=True)

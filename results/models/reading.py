@@ -3,7 +3,7 @@
 from django.db import models
 
 from results.models.evidence import Evidence
-from results.querysets import ReadingQuerySet
+from results.models.querysets import ReadingQuerySet
 
 
 class Reading(models.Model):

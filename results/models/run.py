@@ -9,9 +9,9 @@ from django.db.models import ExpressionWrapper, F, Q
 from results.models.evidence import PLACE_CHARS, Submission
 from results.models.product import Product
 from results.models.profile import Profile
+from results.models.public_ids import new_run_id
+from results.models.querysets import HistogramQuerySet, RunQuerySet, SliceQuerySet
 from results.models.reading import Reading
-from results.public_ids import new_run_id
-from results.querysets import HistogramQuerySet, RunQuerySet, SliceQuerySet
 
 
 class Tier(models.TextChoices):
@@ -26,7 +26,8 @@ class Tier(models.TextChoices):
 class Visibility(models.TextChoices):
     """Who sees a run: owners and holders of its link, everyone, or everyone with a notice.
 
-    Only results/life.py moves a run from one to another, by its table of moves. An embargoed run is reviewed, and until
+    Only results/lifecycle/visibility.py moves a run from one to another, by its table of moves. An embargoed run is
+    reviewed, and until
     the moment of its submission seen by those who see an unreviewed one.
     """
 

@@ -3,7 +3,7 @@
 from decimal import Decimal
 from fractions import Fraction
 
-from results.rules.loads import TPS
+from results.rules.act.loads import TPS
 
 LARGE_BLOCK_WRITES_PER_S = Fraction("23.53")  # per device at 1x, defragmentation included: ACT's derived configuration
 LARGE_BLOCK_BYTES = 128 * 1024

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from statistics import fmean, median, stdev
 
-from results.rules.gains import Number
+from results.rules.ycsb.gains import Number
 
 CONFIDENCE = 0.95
 

@@ -1,6 +1,7 @@
 """Each condition of a certificate, and whether a campaign's runs meet it: told in full, with figures, also where met.
 
-The certificate itself is decided by results/rules/certify.py once the runs are reviewed; this says what it will ask.
+The certificate itself is decided by results/rules/certification/certify.py once the runs are reviewed; this says
+what it will ask.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,16 +9,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from results.models import Visibility
-from results.rules.words import counted
+from results.rules.plural import counted
 from runners.campaigns.drive_changes import states_of
 from runners.campaigns.ladder import Rung
+from runners.campaigns.messages import named, nx
 from runners.campaigns.missing import asked_duration_s, fault_of_test, pair_at
-from runners.campaigns.models import Campaign
 from runners.campaigns.outcome import Purpose
 from runners.campaigns.prepared import TESTS, fault_of_preparation, preparation_of
 from runners.campaigns.terms import STRESS_FACTOR
-from runners.campaigns.words import named, nx
-from runners.safety import may_certify
+from runners.inventory.safety import may_certify
+from runners.models.campaign import Campaign
 
 REVIEWED = frozenset({Visibility.PUBLIC, Visibility.EMBARGOED})
 STATES_COUNT = 2 * len(TESTS)  # before and after each

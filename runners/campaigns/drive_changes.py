@@ -1,6 +1,6 @@
 """What happened to a campaign's drive since its preparation that voids the runs after it, as its states tell it.
 
-The certificate asks more (results/rules/certificate_checks.py), also what nobody told: here is only what is certain.
+The certificate asks more (results/rules/certification/checks.py), also what nobody told: here is only what is certain.
 """
 
 from collections.abc import Iterator, Sequence

@@ -7,14 +7,13 @@ from fractions import Fraction
 
 from django.db.models import Prefetch, QuerySet
 
+from results.access.redaction import verdict_told
 from results.models import Reading, Run, Share, Statistic, Verdict, Visibility
-from results.rules.limits import CountedShare, Limit, is_count_within, nearest_limit, parse_limits
-from results.withheld_beside import verdict_told
-from runners import exits
-from runners.campaigns.models import Campaign
+from results.rules.act.limits import CountedShare, Limit, is_count_within, nearest_limit, parse_limits
 from runners.campaigns.outcome import Outcome, Purpose, Result
-from runners.models import Dispatch
-from runners.states import FINAL, State
+from runners.models import Dispatch, exit_codes
+from runners.models.campaign import Campaign
+from runners.models.states import FINAL, State
 
 RATE_NOT_HELD = "rate-below-asked"  # docs/findings.md
 TOLD_NOTHING = {State.FAILED: Result.UNUSABLE, State.REFUSED: Result.REFUSED, State.CANCELLED: Result.CANCELLED}
@@ -134,14 +133,14 @@ def _judge(dispatch: Dispatch, run: Run | None, shares: Sequence[Share], limits:
         return _told_nothing(dispatch, state)
     if _purpose_of(dispatch) is Purpose.PREP:
         return _of_prep(dispatch)
-    if dispatch.exit_status == exits.CANNOT_KEEP_UP:
+    if dispatch.exit_status == exit_codes.CANNOT_KEEP_UP:
         return _Judged(Result.OVERLOADED, dispatch.reason)
     return _of_run(dispatch, run, shares, limits)
 
 
 def _told_nothing(dispatch: Dispatch, state: State) -> _Judged:
     """What drivetest itself refused would be refused again; earlier versions wrote that down as failed."""
-    if dispatch.exit_status == exits.REFUSED:
+    if dispatch.exit_status == exit_codes.REFUSED:
         return _Judged(Result.REFUSED, f"{dispatch.reason}; {REMEDY}")
     return _Judged(TOLD_NOTHING[state], dispatch.reason)
 
@@ -154,7 +153,7 @@ def _lost(dispatch: Dispatch) -> _Judged:
 
 def _of_prep(dispatch: Dispatch) -> _Judged:
     """A preparation that is not shown to be whole is none: no run after it certifies anything."""
-    if dispatch.exit_status != exits.FINISHED:
+    if dispatch.exit_status != exit_codes.FINISHED:
         return _Judged(Result.UNUSABLE, dispatch.reason)
     if dispatch.preparation_id is None:
         return _Judged(

@@ -5,16 +5,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from results.models import Verdict
-from results.rules.words import counted
+from results.rules.plural import counted
 from runners.campaigns.drive_changes import changes_of_tests
 from runners.campaigns.ladder import Rung
-from runners.campaigns.models import Campaign
+from runners.campaigns.messages import named
 from runners.campaigns.outcome import Purpose, Result
 from runners.campaigns.prepared import preparation_of
 from runners.campaigns.terms import terms_of
-from runners.campaigns.votes import certified_nx
-from runners.campaigns.words import named
-from runners.safety import may_certify
+from runners.campaigns.voting import certified_nx
+from runners.inventory.safety import may_certify
+from runners.models.campaign import Campaign
 
 
 def missing_for_certificate(campaign: Campaign, nx: Decimal | None, rungs: Sequence[Rung]) -> list[str]:

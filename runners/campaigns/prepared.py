@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from django.db.models import prefetch_related_objects
 
-from results.candidates import candidate_of
-from results.rules.certificate_checks import check_preparation
+from results.certification.candidates import candidate_of
+from results.rules.certification.checks import check_preparation
 from runners.campaigns.drive_changes import resets_of_tests
 from runners.campaigns.ladder import Rung
 from runners.campaigns.outcome import Purpose
-from runners.drive_states import last_preparing
+from runners.evidence.drive_states import last_preparing
 from runners.models import Dispatch
 
 TESTS = (Purpose.LOAD, Purpose.STRESS)

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from runners.errors import HostElsewhereError
 from runners.hosts.local import LocalHost
+from runners.hosts.machine import is_here, machine_id
 from runners.hosts.protocol import LabHost
 from runners.hosts.ssh import SshHost
-from runners.machine import is_here, machine_id
 from runners.models import Host
 
 Connect = Callable[[Host], LabHost]

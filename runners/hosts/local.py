@@ -14,7 +14,6 @@ from typing import Any, BinaryIO
 
 from django.conf import settings
 
-from runners.drive_keys import keys_of
 from runners.errors import (
     DeviceUnknownError,
     FileExistsOnHostError,
@@ -24,6 +23,7 @@ from runners.errors import (
     StartFailedError,
     StartRefusedError,
 )
+from runners.hosts.drive_keys import keys_of
 from runners.hosts.protocol import Detached, FoundDrive, Identity, ProgramStatus
 
 # Exit statuses of docs/formats.md.

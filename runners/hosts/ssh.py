@@ -7,13 +7,13 @@ from typing import Any, BinaryIO, cast
 from django.conf import settings
 
 from runners.errors import DeviceUnknownError
-from runners.hosts.connections import CONNECTIONS, Address, Connections
-from runners.hosts.conversation import Request, Told, parse_answers, request, said
-from runners.hosts.ear import Ear
 from runners.hosts.local import parse_drives, parse_identity, parse_removal, parse_status
 from runners.hosts.protocol import Detached, FoundDrive, Identity, ProgramStatus
+from runners.hosts.response_timer import Ear
+from runners.hosts.scratch import check_size, scratch_dir
+from runners.hosts.ssh_connection import CONNECTIONS, Address, Connections
+from runners.hosts.wire import Request, Told, parse_answers, request, said
 from runners.models import Host
-from runners.scratch import check_size, scratch_dir
 
 LOG = "log"
 # drivetest host gives at most this much of a file at once.
@@ -31,7 +31,8 @@ _log_ends: dict[tuple[int, str], int] = {}
 class SshHost:
     """One host, for one look: what came with the status of a run is kept as long as the look lasts.
 
-    `ear` has heard how the host answered what it was asked since somebody began to listen (runners/hearing.py).
+    `ear` has heard how the host answered what it was asked since somebody began to listen
+    (runners/monitoring/connectivity.py).
     """
 
     def __init__(self, host: Host, connections: Connections = CONNECTIONS) -> None:

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
-from runners.handing_in import LOG_FILE, SIDE_FILE
+from runners.evidence.submit import LOG_FILE, SIDE_FILE
+from runners.inventory.plain_files import MIB_BYTES, is_plain_file
+from runners.inventory.signatures import DESTROY
 from runners.models import Dispatch
-from runners.plain_files import MIB_BYTES, is_plain_file
-from runners.signatures import DESTROY
 
 # Nx load = N x (2000 reads/s + 1000 writes/s) per device. Source: ACT README.
 READS_PER_S_AT_1X, WRITES_PER_S_AT_1X = 2000, 1000
@@ -36,7 +36,7 @@ def argv(command: str, dispatch: Dispatch) -> list[str]:
 def consent(dispatch: Dispatch) -> list[str]:
     """Return the flag under which recognised data is written over: somebody said so at the order.
 
-    What is there at the start is held against what they were shown before (runners/safety.py).
+    What is there at the start is held against what they were shown before (runners/inventory/safety.py).
     """
     return ["--i-know-this-destroys-data"] if dispatch.options.get(DESTROY) else []
 

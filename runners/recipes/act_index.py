@@ -5,10 +5,10 @@ Progress is in seconds of the run, from the labels of its log. It leaves a submi
 
 from typing import Any
 
-from runners.handing_in import hand_in_log
+from runners.evidence.submit import hand_in_log
 from runners.hosts.protocol import LabHost, ProgramStatus
 from runners.models import Dispatch
-from runners.progress import act_columns
+from runners.monitoring.progress import act_columns
 from runners.recipes import act_config
 from runners.recipes.stage import Stage
 

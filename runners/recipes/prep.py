@@ -8,11 +8,11 @@ from typing import Any
 
 from django.conf import settings
 
-from runners import preparations
-from runners.handing_in import LOG_FILE, SIDE_FILE
+from runners.evidence import preparations
+from runners.evidence.submit import LOG_FILE, SIDE_FILE
 from runners.hosts.protocol import LabHost, ProgramStatus
 from runners.models import Dispatch
-from runners.progress import prep_columns
+from runners.monitoring.progress import prep_columns
 from runners.recipes.act_config import consent
 from runners.recipes.stage import Stage
 

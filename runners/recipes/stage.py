@@ -32,11 +32,9 @@ class Stage:
     limit_s: int | None = None
 
 
+YCSB = "ycsb"  # the name of the recipe that has stages on two hosts
+
+
 def run_of(public_id: str, stage: Stage) -> str:
     """Return the name of a stage's run directory: the dispatch's own, with the stage's after a dot where it has one."""
     return f"{public_id}.{stage.name}" if stage.name else public_id
-
-
-def beside_run(run: str) -> str:
-    """Return the name of the run directory on the drive's host while the stage of `run` is on another one."""
-    return f"{run}-database"

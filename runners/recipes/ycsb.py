@@ -12,12 +12,14 @@ from typing import IO, Any
 from django.conf import settings
 
 from runners.errors import FileMissingError
-from runners.handing_in import LOG_FILE, SIDE_FILE, command_text, fetch_if_there, hand_in_archive, member
+from runners.evidence.submit import LOG_FILE, SIDE_FILE, command_text, fetch_if_there, hand_in_archive, member
+from runners.hosts.host_pair import telemetry_run
 from runners.hosts.protocol import LabHost, ProgramStatus
 from runners.models import Dispatch, Host, StageEnd
-from runners.progress import ycsb_columns
+from runners.monitoring.progress import ycsb_columns
+from runners.monitoring.records import parse_record
 from runners.recipes.act_config import consent
-from runners.recipes.stage import Role, Stage, beside_run, run_of
+from runners.recipes.stage import Role, Stage, run_of
 from runners.recipes.ycsb_presets import AEROSPIKE, BASIC, ROCKSDB, workload_text
 from runners.recipes.ycsb_setup import (
     CONFIGURATION_FILE,
@@ -29,7 +31,6 @@ from runners.recipes.ycsb_setup import (
     parse_setup,
     run_line,
 )
-from runners.records import parse_record
 
 LABEL = "YCSB"
 LOAD, SETTLE = "load", "settle"
@@ -184,7 +185,7 @@ def outputs(stage: Stage) -> Iterator[tuple[str, str]]:
 
 
 def _database_telemetry(host: LabHost, run: str, stage: Stage) -> Iterator[tuple[str, IO[bytes]]]:
-    stream = fetch_if_there(host, beside_run(run), SIDE_FILE)
+    stream = fetch_if_there(host, telemetry_run(run), SIDE_FILE)
     if stream is not None:
         with stream:
             yield f"{stage.name}-database.jsonl", stream

@@ -1,4 +1,4 @@
-// The comparison of a share with a limit, on whole numbers: the answers of the reader (Rust) and of results/rules/limits.py,
+// The comparison of a share with a limit, on whole numbers: the answers of the reader (Rust) and of results/rules/act/limits.py,
 // which tests/data/verdict_vectors.jsonl holds. Counts may pass 2^53, so they are BigInt or digits as text; numbers below that.
 const BUCKETS_COUNT = 65; // ACT's histogram.h: 0 to 64
 const US_PER_UNIT = {us: 1n, ms: 1000n};

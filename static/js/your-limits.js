@@ -3,7 +3,7 @@
 import {billionths, isCountWithin} from './limits.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
-const TRACK = 44; // units of the track; webapp/register/marks.py draws the same
+const TRACK = 44; // units of the track; webapp/register/tables/marks.py draws the same
 const STRONG_FROM = 0.9; // of the limit
 
 /** The limits of a form: threshold in us (text) -> limit as text; a field that holds no percentage is named in `wrong`. */

@@ -8,7 +8,7 @@ from django.apps import apps
 from django.conf import settings
 
 from results.models import Category, Reading, Tier, Verdict, Visibility
-from runners.states import State
+from runners.models.states import State
 
 GLOSSARY = Path(settings.BASE_DIR / "docs/glossary.md").read_text().lower()
 TABLES = [

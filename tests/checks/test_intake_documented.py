@@ -1,8 +1,8 @@
 import re
 from pathlib import Path
 
-from results.life import MOVES
-from results.submission_states import SubmissionState
+from results.lifecycle.submission_states import SubmissionState
+from results.lifecycle.visibility import MOVES
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "docs" / "intake.md"
@@ -31,4 +31,4 @@ def test_only_one_module_changes_who_sees_a_run():
     writes = re.compile(r"\.visibility = |update\([^)]*visibility=")
     sources = [path for folder in ("results", "runners", "webapp") for path in (ROOT / folder).rglob("*.py")]
     found = {path.relative_to(ROOT).as_posix() for path in sources if writes.search(path.read_text())}
-    assert found == {"results/life.py"}
+    assert found == {"results/lifecycle/visibility.py"}

@@ -2,8 +2,8 @@ import re
 
 from django.conf import settings
 
-from runners.exits import REASONS
-from runners.states import FINAL, TRANSITIONS, State
+from runners.models.exit_codes import REASONS
+from runners.models.states import FINAL, TRANSITIONS, State
 from webapp.lab.live import MEANINGS
 
 LAB = (settings.BASE_DIR / "docs/lab.md").read_text()

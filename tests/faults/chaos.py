@@ -7,10 +7,10 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from runners.campaigns.models import Campaign
+from runners.dispatch.orders import declare_ended
 from runners.models import Dispatch
-from runners.orders import declare_ended
-from runners.states import FINAL, State
+from runners.models.campaign import Campaign
+from runners.models.states import FINAL, State
 
 FAULTS = {
     "silence": 0.01,

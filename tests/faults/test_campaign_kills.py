@@ -5,11 +5,11 @@ from decimal import Decimal
 import pytest
 
 from results.models import Run, Submission
-from runners.campaigns.actions import Wanted, cancel, start
-from runners.campaigns.models import Campaign
+from runners.campaigns.commands import Wanted, cancel, start
 from runners.campaigns.terms import Terms
 from runners.models import Dispatch
-from runners.states import State
+from runners.models.campaign import Campaign
+from runners.models.states import State
 from tests.faults.chaos import FAULTS, Chaos, ends
 from tests.faults.simulated import data_dir, device_on, kill_one_after_the_other, new_lab, new_worker, sim_lab
 from tests.register import wait_for

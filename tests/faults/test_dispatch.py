@@ -9,11 +9,11 @@ import pytest
 from django.conf import settings as django_settings
 
 from results.models import Evidence, Reading, Run, Submission
+from runners.dispatch.orders import Order, add_local_host, bind, cancel, order
 from runners.hosts.local import LocalHost
 from runners.hosts.protocol import Detached
 from runners.models import Dispatch
-from runners.orders import Order, add_local_host, bind, cancel, order
-from runners.states import FINAL, State
+from runners.models.states import FINAL, State
 from runners.tasks import advance_dispatch
 from tests.faults.worker import Worker
 from tests.runners.lab import a_lab, drivetest  # noqa: F401 - shared fixtures

@@ -6,12 +6,12 @@ from decimal import Decimal
 import pytest
 
 from results.models import Submission
-from runners.health import check
+from runners.dispatch.orders import Order, bind, order
 from runners.hosts import connect
 from runners.hosts.protocol import Detached
 from runners.hosts.ssh import SshHost
-from runners.orders import Order, bind, order
-from runners.states import FINAL, State
+from runners.inventory.health import check
+from runners.models.states import FINAL, State
 from tests.lab_hosts.enrolled import new_enrolled, warm_connections_closed
 from tests.lab_hosts.fixtures import loop_drives, new_lab_host
 from tests.runners.lab import a_lab, drivetest, evidence_of_its_own, look_at_all

@@ -4,7 +4,7 @@ import pytest
 
 from results.models import Submission
 from runners.models import Dispatch
-from runners.states import State
+from runners.models.states import State
 from tests.faults.chaos import FAULTS, Chaos, ends
 from tests.faults.simulated import data_dir, new_lab, new_order, new_worker, sim_lab
 from tests.runners.lab import drivetest

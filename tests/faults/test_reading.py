@@ -8,8 +8,8 @@ from urllib.parse import quote
 import pytest
 from django.db import connection
 
+from results.ingest.queue import sweep
 from results.models import Evidence, Reading, Run
-from results.readings import sweep
 from tests.results.builders import is_running, log_bytes, make_organisation, send, wait_for
 from tests.results.fixtures import STAND_IN, evidence_dir, program
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
 
 __all__ = ["evidence_dir", "program"]
 
-WORKER = "import sys, django; django.setup(); from results.readings import read_one; read_one(int(sys.argv[1]))"
+WORKER = "import sys, django; django.setup(); from results.ingest.queue import read_one; read_one(int(sys.argv[1]))"
 
 
 def start_worker(reading_id, drivetest, evidence_dir, temporary):

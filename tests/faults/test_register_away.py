@@ -22,7 +22,7 @@ from uuid import uuid4
 from django.conf import settings
 from results.models import Organisation
 from runners.hosts.local import LocalHost
-from runners.orders import Order, add_local_host, bind, order
+from runners.dispatch.orders import Order, add_local_host, bind, order
 from webapp.accounts.models import User
 admin, host = User.objects.get(username="admin"), LocalHost()
 path = str(settings.DATA_DIR.parent / f"drive-{{uuid4()}}.img")
@@ -46,7 +46,7 @@ print(json.dumps([bool({is_so}), found]))
 """
 CANCEL = """
 from runners.models import Dispatch
-from runners.orders import cancel
+from runners.dispatch.orders import cancel
 from webapp.accounts.models import User
 cancel(Dispatch.objects.get(public_id=public_id), User.objects.get(username="admin"))
 """

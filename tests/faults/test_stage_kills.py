@@ -2,9 +2,9 @@
 
 import pytest
 
-from runners.orders import Order, order
-from runners.stages import stages_of
-from runners.states import State
+from runners.dispatch.orders import Order, order
+from runners.lifecycle.stages import stages_of
+from runners.models.states import State
 from tests.faults.simulated import data_dir, device_on, kill_one_after_the_other, new_lab, new_worker, sim_lab
 from tests.runners.lab import drivetest
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings as django_settings
 
-from runners.enrolment import Pins, authorized_key, enrol, own_program_sha256, sudo_line
-from runners.hosts.connections import CONNECTIONS
+from runners.hosts.ssh_connection import CONNECTIONS
+from runners.inventory.enrolment import Pins, authorized_key, enrol, own_program_sha256, sudo_line
 from runners.models import Host
 from tests.lab_hosts.namespaces import USER, LoopDrives, NamespaceHost
 

@@ -22,10 +22,11 @@ from django.db.backends.postgresql.base import DatabaseWrapper  # noqa: E402
 from django.db.backends.signals import connection_created  # noqa: E402
 
 from results.models import Reading  # noqa: E402
-from runners import hosts, run_dirs, tasks  # noqa: E402
-from runners.campaigns.models import Campaign  # noqa: E402
+from runners import hosts, tasks  # noqa: E402
 from runners.models import Dispatch, Host  # noqa: E402
-from runners.states import FINAL  # noqa: E402
+from runners.models.campaign import Campaign  # noqa: E402
+from runners.models.states import FINAL  # noqa: E402
+from runners.retention import cleanup  # noqa: E402
 from tests.lab_simulator.server import LabClient, RemoteHost  # noqa: E402
 
 KIND = "simulated"
@@ -87,7 +88,7 @@ def work(path, kill_at=0, until_idle=True, **own_settings):
         tasks.sweep_readings()
         tasks.watch_campaigns()
         for host in Host.objects.filter(kind=KIND):
-            run_dirs.remove_old(host, hosts.connect)
+            cleanup.remove_old(host, hosts.connect)
         time.sleep(PAUSE_S)
 
 

@@ -13,7 +13,7 @@ import psycopg
 from django.contrib.auth import get_user_model
 from django.db import connection
 
-from results.intake import Facts, take_in
+from results.intake.submissions import Facts, take_in
 from results.models import Organisation, Submission
 
 DATA = Path(__file__).parent.parent / "data"

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from decimal import Decimal
 
-from results.rules.certificate_facts import CandidateRun, DriveInRun, DriveState, Preparation
+from results.rules.certification.facts import CandidateRun, DriveInRun, DriveState, Preparation
 
 STATE = DriveState(firmware="FW1", over_provisioning_pct=Decimal("7"), reset_at_s=1_000)
 PREPARED = Preparation("p-1", started_at_s=2_000, finished_at_s=9_000, evidence_id="e-1")

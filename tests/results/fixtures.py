@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from results import drivetest
+from results.reader import process as reader_process
 
 STAND_IN = Path(__file__).with_name("stand_in_reader.py")
 
@@ -27,11 +27,11 @@ def program(settings, tmp_path):
         path.write_text(f"#!/bin/sh\n{body}\n")
         path.chmod(0o755)
         settings.DRIVETEST = path
-        drivetest.reader_version.cache_clear()
+        reader_process.reader_version.cache_clear()
         return path
 
     yield install
-    drivetest.reader_version.cache_clear()
+    reader_process.reader_version.cache_clear()
 
 
 @pytest.fixture
@@ -44,5 +44,5 @@ def stand_in(program):
 def real_reader(settings):
     if not os.access(settings.DRIVETEST, os.X_OK):
         pytest.skip(f"{settings.DRIVETEST} is not built")
-    drivetest.reader_version.cache_clear()
+    reader_process.reader_version.cache_clear()
     return settings.DRIVETEST

@@ -4,7 +4,7 @@ import struct
 
 import zstandard
 
-from results.series import Packed
+from results.access.series import Packed
 
 
 def number(value):

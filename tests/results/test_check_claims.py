@@ -3,9 +3,9 @@
 import pytest
 from django.core.management import CommandError, call_command
 
-from results import published_claims
+from results.catalogue import claims as catalogue_claims
+from results.catalogue.figures import PUBLISHED
 from results.management.commands import check_claims
-from results.published_figures import PUBLISHED
 
 
 def test_the_command_prints_every_claim_and_what_is_odd(capsys):
@@ -27,7 +27,7 @@ def test_a_file_that_its_figures_do_not_bear_out_fails_the_command(tmp_path, mon
     for path in PUBLISHED.glob("*.csv"):
         text = path.read_text().replace(",43.9,reproduces", ",43.8,reproduces")
         (tmp_path / path.name).write_text(text)
-    rows = published_claims.check_published_claims(tmp_path)
+    rows = catalogue_claims.check_published_claims(tmp_path)
     monkeypatch.setattr(check_claims, "check_published_claims", lambda: rows)
     with pytest.raises(CommandError, match="lines 2 are not what their figures give"):
         call_command("check_claims")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from results.catalogue import PUBLISHED_CATALOGUE
+from results.catalogue.importer import PUBLISHED_CATALOGUE
 from results.rules.endurance import needed_dwpd, sustained_tps, three_digits, tps_per_tb, written_gb_per_day
 
 ROWS = list(csv.DictReader(Path(PUBLISHED_CATALOGUE).read_text().splitlines()))

@@ -5,8 +5,8 @@ from decimal import Decimal
 import pytest
 from django.db import connection
 
-from results.exact_share import exact_share_pct
 from results.models import Run, Share
+from results.rules.act.exact_share import exact_share_pct
 
 pytestmark = pytest.mark.django_db
 RUNS = 5_000  # with six shares each: more than the register of a decade

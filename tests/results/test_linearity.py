@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from results.catalogue import PUBLISHED_CATALOGUE
+from results.catalogue.importer import PUBLISHED_CATALOGUE
 from results.rules.linearity import linearity
 
 

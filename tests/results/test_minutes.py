@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from results.intake import COMPANIONS_MAX, Beside, TooManyCompanionsError, take_in
+from results.access.intervals import minutes_of
+from results.access.series import intervals
+from results.ingest.queue import sweep
+from results.intake.submissions import COMPANIONS_MAX, Beside, TooManyCompanionsError, take_in
 from results.models import Companion, Evidence, Reading, Run, Series
-from results.readings import sweep
-from results.seconds import minutes_of
-from results.series import intervals
 from tests.results.builders import FACTS, log_bytes, make_organisation, send, sha256
 from tests.results.documents import YCSB_LOG, YCSB_RUN, YCSB_STDERR, act_run, answer_with, document_of, series_of
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from results.corrections import correct, take_back
-from results.ingest import record_runs
+from results.ingest.act import record_runs
+from results.ingest.queue import sweep
+from results.lifecycle.corrections import correct, take_back
 from results.models import Profile, Run
-from results.readings import sweep
 from tests.results.builders import FACTS, log_bytes, make_organisation, make_user, recorded_reading, send
 
 pytestmark = pytest.mark.django_db

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from results.evidence_store import open_evidence
-from results.histogram_slices import histogram_slices
+from results.access.histogram_slices import histogram_slices
+from results.evidence.store import open_evidence
+from results.ingest.queue import sweep
+from results.ingest.requeue import read_again
 from results.models import Reading, Run
-from results.readings import sweep
-from results.requeue import read_again
 from tests.results.builders import FACTS, LOGS, log_bytes, make_organisation, recorded_reading, send, sha256
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_reader")]

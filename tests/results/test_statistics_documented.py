@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from results.published_claims import check_published_claims
+from results.catalogue.claims import check_published_claims
 from results.rules.comparability import ActConditions, SweepConditions
 
 PAGE = (settings.BASE_DIR / "docs/statistics.md").read_text()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from results import drivetest
-from results.readings import sweep
+from results.ingest.queue import sweep
+from results.reader import process as reader_process
 from tests.results.builders import make_organisation, send
 
 FOLDER = Path(__file__).parents[1] / "data" / "ycsb"
@@ -102,7 +102,7 @@ def check_row(run, row, is_first_hdr):
 
 
 def read(path):
-    return drivetest.read(path, 3600, PROFILE.read_text())
+    return reader_process.read(path, 3600, PROFILE.read_text())
 
 
 PROFILE = next(Path(__file__).parents[2].glob("runners/drivetest/**/operational-database.1.json"))

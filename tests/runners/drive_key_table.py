@@ -1,4 +1,4 @@
-"""The pairs of keys that runners/drive_keys.py and drivetest have to judge alike."""
+"""The pairs of keys that runners/hosts/drive_keys.py and drivetest have to judge alike."""
 
 from pathlib import Path
 

@@ -11,13 +11,13 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from results.models import Organisation
-from runners.due import take_due
-from runners.looks import look
-from runners.machine import machine_id
+from runners.dispatch.due import take_due
+from runners.dispatch.orders import Order, bind, order
+from runners.dispatch.runner import look
+from runners.dispatch.scheduler import ask
+from runners.hosts.machine import machine_id
 from runners.models import Dispatch, Host
-from runners.orders import Order, bind, order
-from runners.states import State
-from runners.watch import ask
+from runners.models.states import State
 from tests.runners.fake_host import FakeHost
 
 

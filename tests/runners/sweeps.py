@@ -2,9 +2,9 @@
 
 import pytest
 
+from runners.dispatch.orders import Order, order
 from runners.models import Host
-from runners.orders import Order, order
-from runners.states import State
+from runners.models.states import State
 from tests.runners.fake_host import FakeHost
 from tests.runners.lab import see
 

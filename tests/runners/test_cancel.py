@@ -1,10 +1,10 @@
 import pytest
 
 from results.models import Evidence
-from runners.looks import look
-from runners.orders import cancel
-from runners.states import State
-from runners.steps import _save_start
+from runners.dispatch.orders import cancel
+from runners.dispatch.runner import look
+from runners.dispatch.steps import _save_start
+from runners.models.states import State
 from tests.runners.fake_host import REAL_LOG, WorkerKilledError
 from tests.runners.lab import look_at_all, see
 

@@ -7,15 +7,16 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from results import life, readings
-from results.certificates import attempts
+from results.certification.certificates import attempts
+from results.errors import ReviewRefusedError
+from results.ingest import queue as ingest_queue
+from results.lifecycle import visibility
+from results.lifecycle.review import create_product
 from results.models import Certificate, DriveInRun, Run
-from results.refused import ReviewRefusedError
-from results.review import create_product
-from runners.looks import look
+from runners.dispatch.orders import Order, bind, order
+from runners.dispatch.runner import look
 from runners.models import Dispatch, DriveState, Host
-from runners.orders import Order, bind, order
-from runners.states import State
+from runners.models.states import State
 from tests.results.builders import make_user
 from tests.results.rows import make_product
 from tests.runners.day_log import HOUR_S, day_log
@@ -104,11 +105,11 @@ def publish(db):
     rita = make_user("rita", is_staff=True)
 
     def read_and_publish():
-        readings.sweep()
+        ingest_queue.sweep()
         for run in Run.objects.order_by("pk"):
             if run.product_id is None:
                 create_product(run.submission, rita)  # the one there is, which is not public yet
-            life.publish(run, rita)
+            visibility.publish(run, rita)
         return list(Certificate.objects.all())
 
     return read_and_publish
@@ -239,10 +240,10 @@ def test_a_virtual_device_certifies_nothing(fake, connect, a_lab, staff, clock, 
     lab.prepare()
     lab.run(30)
     lab.stress()
-    readings.sweep()
+    ingest_queue.sweep()
     assert set(Run.objects.values_list("is_virtual", flat=True)) == {True}
     with pytest.raises(ReviewRefusedError, match="virtual"):
-        life.publish(Run.objects.first(), make_user("rita", is_staff=True))
+        visibility.publish(Run.objects.first(), make_user("rita", is_staff=True))
 
 
 def test_a_drive_that_is_not_told_any_more_keeps_its_log_and_shows_no_state(lab, publish, product):

@@ -4,13 +4,13 @@ import time
 
 import pytest
 
-from results.evidence_store import open_evidence
+from results.evidence.store import open_evidence
 from results.models import Event, Evidence, Reading
+from runners.dispatch.orders import Order, add_local_host, bind, order
+from runners.dispatch.runner import look
 from runners.hosts import connect
 from runners.hosts.local import LocalHost
-from runners.looks import look
-from runners.orders import Order, add_local_host, bind, order
-from runners.states import FINAL, State
+from runners.models.states import FINAL, State
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("drivetest")]
 

@@ -1,4 +1,4 @@
-"""The alarms around readings: tests/results/test_readings.py has what a reading does."""
+"""The alarms around readings: tests/results/ingest/test_queue.py has what a reading does."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def test_without_a_broker_the_log_is_kept_and_waits(
     with django_capture_on_commit_callbacks(execute=True):
         send(make_organisation(), b"log")
     assert Reading.objects.unfinished().count() == 1
-    assert "wake_the_reader" in caplog.text
+    assert "enqueue_reading" in caplog.text
 
 
 @pytest.mark.parametrize("task", [lambda reading: sweep_readings(), lambda reading: read_evidence(reading.pk)])

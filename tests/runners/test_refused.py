@@ -4,12 +4,12 @@ import subprocess
 import pytest
 
 from results.models import Submission
-from runners.exits import REFUSED, REMEDIES_BY_HAND, in_words_of_lab
-from runners.left_behind import what_was_kept
+from runners.dispatch.orders import Order, order
+from runners.inventory.plain_files import MIB_BYTES
 from runners.models import Host
-from runners.orders import Order, order
-from runners.plain_files import MIB_BYTES
-from runners.states import State
+from runners.models.exit_codes import REFUSED, REMEDIES_BY_HAND, in_words_of_lab
+from runners.models.states import State
+from runners.retention.leftover_archive import what_was_kept
 from tests.runners.lab import see
 from tests.runners.ssh_host import PINNED
 

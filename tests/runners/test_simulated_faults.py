@@ -9,10 +9,10 @@ import pytest
 from django.utils import timezone
 
 from results.models import Submission
+from runners.dispatch.orders import Order, bind, cancel, order
 from runners.errors import HostSilentError
 from runners.models import Dispatch, Host
-from runners.orders import Order, bind, cancel, order
-from runners.states import State
+from runners.models.states import State
 from tests.lab_simulator.clock import StandingClock
 from tests.lab_simulator.lab import PATH, AskedHost, SimulatedLab
 from tests.lab_simulator.worker import FOUND_FIT, KIND

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 from django.conf import settings as django_settings
 
-from results import readings
+from results.ingest import queue as ingest_queue
 from results.models import YcsbRun
+from runners.dispatch.orders import Order, add_local_host, bind, cancel, order
+from runners.dispatch.runner import look
 from runners.hosts import connect
 from runners.hosts.local import LocalHost
-from runners.looks import look
+from runners.lifecycle.stages import current_run
 from runners.models import Dispatch
-from runners.orders import Order, add_local_host, bind, cancel, order
-from runners.stages import current_run
-from runners.states import FINAL, LIVE, State
+from runners.models.states import FINAL, LIVE, State
 
 # One group: two workers would fetch YCSB into one directory at the same time.
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("drivetest"), pytest.mark.xdist_group("ycsb"),
@@ -101,7 +101,7 @@ def test_a_sweep_ends_as_comparable_runs(sweep, real_reader):
     dispatch = sweep()
     wait(dispatch, has_ended)
     assert (dispatch.state, dispatch.reason) == (State.DONE, "finished")
-    readings.sweep()
+    ingest_queue.sweep()
     load, one, four = YcsbRun.objects.select_related("run").order_by("run__ordinal")
     assert (load.phase, one.phase, one.threads_count, four.threads_count) == ("load", "run", 1, 4)
     assert one.sweep_key
@@ -114,7 +114,7 @@ def test_a_sweep_ends_as_comparable_runs(sweep, real_reader):
 
 def test_a_run_has_the_workload_file_and_the_telemetry_that_were_collected_with_it(sweep, real_reader):
     wait(sweep(), has_ended)
-    readings.sweep()
+    ingest_queue.sweep()
     for each in YcsbRun.objects.select_related("run"):
         assert "workload-file-missing" not in each.run.findings.values_list("rule_id", flat=True)
         assert ["readproportion", "0.5"] in each.properties

@@ -7,7 +7,7 @@ from django.core.management import call_command
 from django.test import override_settings
 from django.utils import timezone
 
-from runners import machine
+from runners.hosts import machine
 from runners.models import Host
 from tests.runners.ssh_host import ssh_host
 from webapp import celery, doctor

@@ -10,8 +10,8 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.generics import ListAPIView, RetrieveAPIView
 
+from results.access.redaction import departures_told
 from results.models import Certificate, Event, Product
-from results.withheld_beside import departures_told
 from webapp.api.history import EventSerializer
 from webapp.api.submissions import NewestFirst
 from webapp.api.throttles import ReadThrottle

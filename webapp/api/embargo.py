@@ -11,8 +11,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from results.embargo import change_embargo
-from results.refused import ReviewRefusedError
+from results.errors import ReviewRefusedError
+from results.lifecycle.embargo import change_embargo
 from webapp.api.authentication import token_of
 from webapp.api.problems import RefusedProblem
 from webapp.api.serializers import EmbargoField, SubmissionSerializer

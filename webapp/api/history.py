@@ -5,11 +5,11 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from results.event_words import words_of
+from results.access.history import details_for_everyone, for_everyone, is_by_reviewer
+from results.access.redaction import events_told, verdict_told
 from results.history import displaced_by, history_of
+from results.lifecycle.event_labels import words_of
 from results.models import Annotation, Certificate, Event, Run, Verdict
-from results.public_history import details_for_everyone, for_everyone, is_by_reviewer
-from results.withheld_beside import events_told, verdict_told
 from webapp.api.serializers import RunSerializer
 
 

@@ -16,21 +16,22 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from results import drivetest, seconds
-from results.drivetest import FormatError, ReaderBrokenError, ReaderKilledError
-from results.evidence_store import EvidenceDamagedError
-from results.ingest import YCSB
+from results.access import intervals as seconds
+from results.access.intervals import BusyError, NoIntervalsError, WithheldError, refuse_withheld
+from results.access.redaction import refuse_withheld_beside
+from results.access.series import Packed, SeriesDamagedError, intervals
+from results.evidence.store import EvidenceDamagedError
+from results.ingest.act import YCSB
 from results.models import Histogram, Run
-from results.seconds import BusyError, NoIntervalsError, WithheldError, refuse_withheld
-from results.series import Packed, SeriesDamagedError, intervals
-from results.withheld_beside import refuse_withheld_beside
+from results.reader import process as reader_process
+from results.reader.process import FormatError, ReaderBrokenError, ReaderKilledError
 from webapp.accounts.models import APIToken
 from webapp.api.authentication import token_of
 from webapp.api.problems import ReaderProblem, SlotsProblem, WithheldProblem
 from webapp.api.throttles import IntervalsThrottle
-from webapp.register.access import is_public, may_see, require_access
-from webapp.register.exports import plain
-from webapp.register.public_page import PRIVATE, PUBLIC
+from webapp.register.http.access import is_public, may_see, require_access
+from webapp.register.http.responses import PRIVATE, PUBLIC
+from webapp.register.tables.exports import plain
 
 SCHEMA = "drivecert.intervals/1"
 WINDOW_MAX_S = {1: 3_600, 60: 7 * 86_400}
@@ -115,7 +116,7 @@ def _is_of_sender(token: APIToken, run: Run) -> bool:
 
 def _etag(run: Run, window: Window) -> str:
     """Name the answer without making it: what was read of one log by one reader does not change."""
-    reader = drivetest.reader_version() if window.every_s == 1 else ""
+    reader = reader_process.reader_version() if window.every_s == 1 else ""
     parts = [run.public_id, run.reading_id, reader, window.from_s, window.to_s, window.every_s, window.histogram]
     return '"' + "-".join(str(part) for part in parts) + '"'
 

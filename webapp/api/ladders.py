@@ -8,9 +8,9 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from results.models import Product, Run, Share
-from results.rules.ladder import MARKS, LadderRun, LadderShare, Rung, ladders
+from results.rules.act.ladder import MARKS, LadderRun, LadderShare, Rung, ladders
 from webapp.api.serializers import ProductSerializer
-from webapp.register.profile import current_limits
+from webapp.register.limits.profile import current_limits
 
 
 class RungSerializer(serializers.Serializer[Any]):

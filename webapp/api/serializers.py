@@ -6,8 +6,10 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from results.embargo import complaint_about
-from results.intake import COMPANIONS_MAX, Beside, Facts
+from results.access.redaction import reading_findings_told, verdict_told, ycsb_told
+from results.intake.submissions import COMPANIONS_MAX, Beside, Facts
+from results.lifecycle.embargo import complaint_about
+from results.lifecycle.submission_states import SubmissionState
 from results.models import (
     Category,
     Companion,
@@ -22,8 +24,6 @@ from results.models import (
     YcsbRun,
 )
 from results.models.evidence import PLACE_CHARS, SLICE_LENGTH_DEFAULT_S
-from results.submission_states import SubmissionState
-from results.withheld_beside import reading_findings_told, verdict_told, ycsb_told
 from webapp.submissions.forms import EMPTY, FACT_FIELDS, SLICE_LENGTH_MAX_S
 
 VERDICT_FIELDS = ["headline", "profile", "histogram", "shares", "violations", "reasons"]

@@ -13,12 +13,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
-from results.embargo import MomentError
-from results.evidence_store import StoreFullError
-from results.intake import Receipt, take_in
+from results.errors import ReviewRefusedError
+from results.evidence.store import StoreFullError
+from results.intake.submissions import Receipt, take_in
+from results.lifecycle.embargo import MomentError
+from results.lifecycle.submission_states import StatedSubmission, with_state
 from results.models import Run, Submission, SubmissionKey
-from results.refused import ReviewRefusedError
-from results.submission_states import StatedSubmission, with_state
 from webapp.api.authentication import token_of
 from webapp.api.problems import (
     CompanionsLateProblem,

@@ -13,10 +13,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from results import drivetest, locks
-from results.drivetest import Document, FormatError, ReaderBrokenError, ReaderKilledError, TooManySlicesError
-from results.named_files import file_name
-from results.readings import judging_profile
+from results import locks
+from results.evidence.names import file_name
+from results.ingest.queue import judging_profile
+from results.reader import process as reader_process
+from results.reader.process import Document, FormatError, ReaderBrokenError, ReaderKilledError, TooManySlicesError
 from webapp.api.authentication import token_of
 from webapp.api.problems import BusyProblem, ReaderProblem, UnreadableProblem
 from webapp.api.serializers import LogSerializer
@@ -58,7 +59,7 @@ def _read(asked: dict[str, Any]) -> Document:
         path = _written(asked["log"], Path(directory), "log")
         beside = [_written(each, Path(directory) / str(n), each.name) for n, each in enumerate(asked["companions"])]
         try:
-            return drivetest.read(path, asked["slice_length_s"], judging_profile().document, beside)
+            return reader_process.read(path, asked["slice_length_s"], judging_profile().document, beside)
         except FormatError as error:
             raise UnreadableProblem(error.error) from error
         except TooManySlicesError as error:

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from results.rules.limits import Limit
+from results.rules.act.limits import Limit
 from runners.campaigns.ladder import Rung
+from runners.campaigns.messages import named, nx
 from runners.campaigns.outcome import LEARNT, Purpose, Result
-from runners.campaigns.words import named, nx
 from webapp.templatetags import units
 
 WIDTH, HEIGHT = 340, 190

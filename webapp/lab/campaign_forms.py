@@ -5,10 +5,10 @@ from typing import Any
 
 from django import forms
 
-from runners.campaigns.actions import EDITABLE, Wanted
-from runners.campaigns.looks import PREP
+from runners.campaigns.commands import EDITABLE, Wanted
+from runners.campaigns.messages import nx
+from runners.campaigns.scheduler import PREP
 from runners.campaigns.terms import STRESS_FACTOR, Terms
-from runners.campaigns.words import nx
 from runners.recipes import RECIPES
 from webapp.lab.forms import DAY_S, LEAST_LOAD, LONGEST_RUN_S, MOST_LOAD, SLICES_MAX, TOO_MUCH, FactsForm
 

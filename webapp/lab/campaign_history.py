@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from runners.campaigns.models import Campaign, CampaignEntry
-from runners.gaps import NO_ANSWER
 from runners.models import Dispatch, Step
+from runners.models.campaign import Campaign, CampaignEntry
+from runners.monitoring.gaps import NO_ANSWER
 from webapp.lab.campaign_forms import CampaignForm
 
 

@@ -9,25 +9,25 @@ from django.db.models import Q
 from django.utils import timezone
 
 from results.models import Share
-from results.rules.limits import Limit, is_count_within, parse_limits
+from results.rules.act.limits import Limit, is_count_within, parse_limits
 from runners.campaigns.conditions import conditions_of
 from runners.campaigns.forecast import Forecast, forecast
 from runners.campaigns.ladder import Rung, rungs_of
+from runners.campaigns.messages import NAMES
 from runners.campaigns.missing import has_shortened_runs
-from runners.campaigns.models import Campaign
 from runners.campaigns.outcome import Outcome, Purpose, Result
 from runners.campaigns.terms import Terms, terms_of
-from runners.campaigns.votes import is_near
-from runners.campaigns.words import NAMES
-from runners.gaps import seconds_of
+from runners.campaigns.voting import is_near
+from runners.inventory.safety import may_certify
 from runners.models import Dispatch
-from runners.safety import may_certify
-from runners.silence import silence_words, silent_for_s
-from runners.states import FINAL, ON_HOST
+from runners.models.campaign import Campaign
+from runners.models.states import FINAL, ON_HOST
+from runners.monitoring.gaps import seconds_of
+from runners.monitoring.silence import silence_words, silent_for_s
 from webapp.lab.campaign_chart import is_failed, panels_of
 from webapp.lab.campaign_history import history_of, label_of
 from webapp.lab.renewal import version_of
-from webapp.register.marks import NearnessMark, nearness_mark
+from webapp.register.tables.marks import NearnessMark, nearness_mark
 from webapp.templatetags import units
 
 State = Campaign.State

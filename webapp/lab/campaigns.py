@@ -11,16 +11,16 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from results.models import Organisation
-from runners.campaigns import actions
+from runners.campaigns import commands
 from runners.campaigns.ladder import rungs_of
-from runners.campaigns.looks import PREP
-from runners.campaigns.models import Campaign
+from runners.campaigns.scheduler import PREP
 from runners.campaigns.terms import terms_of
+from runners.dispatch.orders import Order
+from runners.dispatch.preflight import refusal_foreseen
+from runners.inventory.safety import may_certify
 from runners.models import Device
-from runners.orders import Order
+from runners.models.campaign import Campaign
 from runners.recipes import RECIPES
-from runners.refused_ahead import refusal_foreseen
-from runners.safety import may_certify
 from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.campaign_forms import CampaignForm, EditableTermsForm
@@ -47,18 +47,18 @@ def order_campaign(request: UserRequest, device_id: int) -> HttpResponse:
         try:
             campaign = _start(request, device, organisation, form.wanted())
             return redirect("campaign-detail", campaign.public_id)
-        except (actions.DriveTakenError, ValueError) as error:
+        except (commands.DriveTakenError, ValueError) as error:
             form.add_error(None, str(error))
     context = {"form": form, "organisation": organisation, "may_certify": may_certify(device), "now": drive_now(device)}
     return render(request, "lab/campaign_order.html", context | asked_of(device) | {"section": "lab"})
 
 
-def _start(request: UserRequest, device: Device, organisation: Organisation, wanted: actions.Wanted) -> Campaign:
+def _start(request: UserRequest, device: Device, organisation: Organisation, wanted: commands.Wanted) -> Campaign:
     """Start a campaign. Raises DriveTakenError, and ValueError without consent or where an order would be refused."""
     wanted = replace(wanted, options=consented(device, request.POST, wanted.options))
     if refusal := refusal_foreseen(device, Order(options=wanted.options)):
         raise ValueError(refusal)
-    return actions.start(device, organisation, wanted, request.user)
+    return commands.start(device, organisation, wanted, request.user)
 
 
 @require_safe
@@ -103,14 +103,14 @@ def ladder_json(request: UserRequest, public_id: str) -> HttpResponse:
 def pause_campaign(request: UserRequest, public_id: str) -> HttpResponse:
     """Order nothing more for now."""
     done = "Paused. A run that is under way goes on to its end."
-    return _do(request, public_id, actions.pause, done, "Nothing to pause: it is not active.")
+    return _do(request, public_id, commands.pause, done, "Nothing to pause: it is not active.")
 
 
 @require_POST
 @staff_only
 def resume_campaign(request: UserRequest, public_id: str) -> HttpResponse:
     """Go on."""
-    return _do(request, public_id, actions.resume, "It goes on.", "Nothing to go on with: it is not paused.")
+    return _do(request, public_id, commands.resume, "It goes on.", "Nothing to go on with: it is not paused.")
 
 
 @require_POST
@@ -118,7 +118,7 @@ def resume_campaign(request: UserRequest, public_id: str) -> HttpResponse:
 def cancel_campaign(request: UserRequest, public_id: str) -> HttpResponse:
     """End it, and the run that is under way."""
     done = "Cancel asked for. Here it says when the host has confirmed it."
-    cancel = partial(actions.cancel, reason=request.POST.get("reason", ""))
+    cancel = partial(commands.cancel, reason=request.POST.get("reason", ""))
     return _do(request, public_id, cancel, done, "Nothing to cancel: it has ended, or a cancel was asked for.")
 
 
@@ -148,7 +148,7 @@ def change_terms(request: UserRequest, public_id: str) -> HttpResponse:
     if not form.is_valid():
         context = describe_campaign(campaign, rungs_of(campaign)) | {"form": form, "section": "lab"}
         return renewed(request, "lab/campaign.html", context)
-    if actions.change(campaign, form.changes(), request.user):
+    if commands.change(campaign, form.changes(), request.user):
         messages.success(request, "Changed. The next step is decided by the new terms.")
     else:
         messages.error(request, "Nothing was changed: the terms are as they were, or the campaign has ended.")

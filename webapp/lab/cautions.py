@@ -8,17 +8,16 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from runners import exits
 from runners.campaigns.ladder import rung_of, with_what_was_read
 from runners.campaigns.outcome import Result
 from runners.campaigns.terms import Terms
-from runners.health import told_at
-from runners.models import HAS_WRITTEN, Device, Dispatch, Host
-from runners.orders import YCSB
-from runners.out_of_service import out_of_service
-from runners.refused_ahead import all_last_identified, in_service_since, is_listed, last_identified
-from runners.signatures import SIGNATURE_ERROR, is_told, signature_of
-from runners.states import State
+from runners.dispatch.preflight import all_last_identified, in_service_since, is_listed, last_identified
+from runners.inventory.health import told_at
+from runners.inventory.service_state import out_of_service
+from runners.inventory.signatures import SIGNATURE_ERROR, is_told, signature_of
+from runners.models import HAS_WRITTEN, Device, Dispatch, Host, exit_codes
+from runners.models.states import State
+from runners.recipes.stage import YCSB
 from webapp.templatetags.units import counted, duration, moment
 
 MINUTE_S = 60
@@ -77,7 +76,7 @@ def is_content_known(device: Device) -> bool:
         return True
     wrote_there = HAS_WRITTEN & (~Q(recipe=YCSB) | Q(resets_drive_at__isnull=False))
     since = Dispatch.objects.filter(wrote_there, drive_key=device.drive_key, started_at__gte=in_service_since(device))
-    return since.exclude(Q(state=State.REFUSED) | Q(exit_status=exits.REFUSED)).exists()
+    return since.exclude(Q(state=State.REFUSED) | Q(exit_status=exit_codes.REFUSED)).exists()
 
 
 def _is_plain_file(drive_key: str, document: Mapping[str, Any]) -> bool:

@@ -7,9 +7,9 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from runners.campaigns.models import Campaign
 from runners.models import Dispatch
-from runners.states import State
+from runners.models.campaign import Campaign
+from runners.models.states import State
 from webapp.accounts.requests import UserRequest
 
 

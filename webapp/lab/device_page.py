@@ -7,15 +7,15 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from results.models import Preparation
 from runners.campaigns.ladder import with_what_was_read
-from runners.campaigns.models import Campaign
+from runners.dispatch.orders import Order
 from runners.errors import HostError
 from runners.hosts import connect
-from runners.looks_again import LookAgainError, look_again
+from runners.inventory.devices import LookAgainError, look_again
+from runners.inventory.safety import may_certify
+from runners.inventory.service_state import out_of_service, retirement_of
+from runners.inventory.ycsb_requirements import missing_programs
 from runners.models import Device, Dispatch, DriveState, Host
-from runners.orders import Order
-from runners.out_of_service import out_of_service, retirement_of
-from runners.safety import may_certify
-from runners.ycsb_hosts import missing_programs
+from runners.models.campaign import Campaign
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.consent import asked_of
 from webapp.lab.dispatches import lab_of, objection_to_order, order_foreseen

@@ -7,16 +7,16 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST
 
-from runners.drive_keys import keys_of
+from runners.dispatch.orders import DeviceInUseError, bind, objection_to_moving
 from runners.errors import HostError
 from runners.hosts import connect
+from runners.hosts.drive_keys import keys_of
 from runners.hosts.protocol import Identity
+from runners.inventory.plain_files import MIB_BYTES
+from runners.inventory.safety import objections_to_binding
+from runners.inventory.service_state import OutOfServiceError, retired_words
+from runners.inventory.signatures import SIGNATURE, is_told
 from runners.models import Device, Host
-from runners.orders import DeviceInUseError, bind, objection_to_moving
-from runners.out_of_service import OutOfServiceError, retired_words
-from runners.plain_files import MIB_BYTES
-from runners.safety import objections_to_binding
-from runners.signatures import SIGNATURE, is_told
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.cautions import cautions_at_binding
 from webapp.lab.device_label import LabelTakenError, first_free_label, refuse_taken

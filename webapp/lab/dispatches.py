@@ -8,13 +8,14 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from results.models import Organisation
-from runners import fetch_asked, orders
-from runners.campaigns.actions import open_on
+from runners.campaigns.commands import open_on
+from runners.dispatch import orders
+from runners.dispatch.orders import Order
+from runners.dispatch.preflight import refusal_foreseen
+from runners.inventory.safety import may_certify
+from runners.inventory.service_state import out_of_service
 from runners.models import Device, Dispatch
-from runners.orders import Order
-from runners.out_of_service import out_of_service
-from runners.refused_ahead import refusal_foreseen
-from runners.safety import may_certify
+from runners.retention import fetch_requests
 from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.confirming import ask, of_cancel, of_retry
@@ -134,8 +135,8 @@ def declare_ended(request: UserRequest, public_id: str) -> HttpResponse:
 def fetch_left(request: UserRequest, public_id: str) -> HttpResponse:
     """Have what an ended dispatch left on its host kept soon, which is kept before it is removed otherwise."""
     try:
-        fetch_asked.ask(_find(public_id), request.user)
-    except fetch_asked.FetchRefusedError as error:
+        fetch_requests.ask(_find(public_id), request.user)
+    except fetch_requests.FetchRefusedError as error:
         messages.error(request, f"Not fetched: {error}")
     return redirect("dispatch-detail", public_id)
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
-from runners.campaigns.actions import open_on
-from runners.campaigns.models import Campaign
+from runners.campaigns.commands import open_on
 from runners.models import UNCONFIRMED, Device, Dispatch
-from runners.states import LIVE, State
+from runners.models.campaign import Campaign
+from runners.models.states import LIVE, State
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,14 @@ from typing import Any
 from django import forms
 from django.core.validators import RegexValidator
 
-from results.drivetest import ROWS_MAX
 from results.models import Category
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
+from results.reader.process import ROWS_MAX
+from runners.dispatch.orders import Order
+from runners.inventory.plain_files import MIB_BYTES
+from runners.inventory.safety import LEAST_DEVICE_BYTES
 from runners.models import Host
-from runners.orders import Order
-from runners.plain_files import MIB_BYTES
 from runners.recipes import RECIPES
-from runners.safety import LEAST_DEVICE_BYTES
 
 # A path goes into a configuration where commas, semicolons and blanks part devices and # begins a comment; ACT 6.x
 # takes 127 characters.

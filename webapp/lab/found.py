@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from results.models import Profile, Verdict
-from results.rules.limits import Limit, parse_limits
-from runners.campaigns.actions import PROFILE
+from results.rules.act.limits import Limit, parse_limits
+from runners.campaigns.commands import PROFILE
 from runners.campaigns.ladder import Rung, rung_of
 from runners.campaigns.outcome import Purpose, Result
 from runners.models import Dispatch

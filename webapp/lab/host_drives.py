@@ -6,14 +6,14 @@ from typing import Any
 
 from django.utils import timezone
 
-from runners.drive_keys import is_same_drive
+from runners.dispatch.preflight import is_listed
 from runners.errors import HostError
-from runners.health import told_at
 from runners.hosts import connect
+from runners.hosts.drive_keys import is_same_drive
 from runners.hosts.local import parse_drives
 from runners.hosts.protocol import FoundDrive
+from runners.inventory.health import told_at
 from runners.models import Device, Host
-from runners.refused_ahead import is_listed
 
 MINUTE_S = 60
 TOO_OLD = "Its drivetest is too old to list its drives: install that of this register, and pin it."

@@ -5,9 +5,9 @@ from typing import Any
 from django import forms
 
 from results.models.evidence import PLACE_CHARS
-from runners.enrolment import Pins
+from runners.inventory.enrolment import Pins
+from runners.inventory.service_state import retired_words
 from runners.models import Host
-from runners.out_of_service import retired_words
 
 PORT_MAX = 65_535
 

@@ -7,14 +7,14 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from runners import health
-from runners.enrolment import enrol, own_program_sha256, set_up
-from runners.host_place import state_place
 from runners.hosts.keys import fingerprint
-from runners.left_behind import unkept
+from runners.inventory import health
+from runners.inventory.enrolment import enrol, own_program_sha256, set_up
+from runners.inventory.host_location import state_place
+from runners.inventory.service_state import retired_words, retirement_of
+from runners.inventory.teardown import undo
 from runners.models import Host
-from runners.out_of_service import retired_words, retirement_of
-from runners.undoing import undo
+from runners.retention.leftover_archive import unkept
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.cautions import with_marks
 from webapp.lab.host_drives import drives_of

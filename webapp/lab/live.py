@@ -5,25 +5,25 @@ from typing import Any
 from django.conf import settings
 
 from results.models import Profile, Run
-from results.rules.limits import parse_limits
-from results.rules.loads import READS_PER_S
+from results.rules.act.limits import parse_limits
+from results.rules.act.loads import READS_PER_S
+from runners.campaigns.messages import named
 from runners.campaigns.outcome import Purpose
-from runners.campaigns.words import named
-from runners.drive_states import begun_at
-from runners.fetch_asked import ASKED, is_pending, may_be_asked, told_last
-from runners.gaps import seconds_of
-from runners.health import why_no_work
-from runners.left_behind import what_was_kept, what_was_too_large
+from runners.dispatch.orders import DECLARED, may_be_retried
+from runners.evidence.drive_states import begun_at
+from runners.inventory.health import why_no_work
+from runners.inventory.safety import may_certify
+from runners.inventory.service_state import out_of_service
+from runners.inventory.signatures import DESTROY
+from runners.inventory.teardown import STATE_DIR
+from runners.lifecycle.stages import begun_stages, run_dirs_of
 from runners.models import Dispatch, Host
-from runners.orders import DECLARED, may_be_retried
-from runners.out_of_service import out_of_service
+from runners.models.states import FINAL, State
+from runners.monitoring.gaps import seconds_of
+from runners.monitoring.silence import silence_words, silent_for_s
 from runners.recipes import RECIPES
-from runners.safety import may_certify
-from runners.signatures import DESTROY
-from runners.silence import silence_words, silent_for_s
-from runners.stages import begun_stages, run_dirs_of
-from runners.states import FINAL, State
-from runners.undoing import STATE_DIR
+from runners.retention.fetch_requests import ASKED, is_pending, may_be_asked, told_last
+from runners.retention.leftover_archive import what_was_kept, what_was_too_large
 from webapp.lab.forms import OrderForm
 from webapp.lab.found import found_by
 from webapp.lab.renewal import version_of
@@ -43,7 +43,7 @@ MEANINGS = {
     State.LOST: "the register no longer knows what became of it",
     State.CANCELLED: "it was stopped as asked",
 }
-# What a queued one waits for, by what its reason tells (runners/claim.py).
+# What a queued one waits for, by what its reason tells (runners/dispatch/claim.py).
 WAITS = (
     ("drive busy", "it waits for the drive"),
     (" gets no work: ", "it waits for the host"),

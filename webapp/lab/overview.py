@@ -8,13 +8,12 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from runners.campaigns.actions import OPEN
 from runners.campaigns.ladder import with_what_was_read
-from runners.campaigns.models import Campaign
+from runners.dispatch.orders import add_local_host
 from runners.errors import MachineUnknownError
-from runners.health import reasons_for_no_work
+from runners.inventory.health import reasons_for_no_work
 from runners.models import Device, Dispatch, Host
-from runners.orders import add_local_host
+from runners.models.campaign import Campaign
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.cautions import with_marks
 from webapp.lab.found import found_by
@@ -37,7 +36,7 @@ def lab(request: UserRequest) -> HttpResponse:
     context = {"hosts": hosts, "has_local": Host.objects.filter(kind=Host.Kind.LOCAL).exists(), "page": page}
     context["retired_hosts"] = Host.objects.filter(retired_at__isnull=False).order_by("name")
     context["dispatches"] = found_by(page.object_list)
-    context["open_campaigns"] = Campaign.objects.filter(state__in=OPEN)
+    context["open_campaigns"] = Campaign.objects.filter(state__in=Campaign.OPEN_STATES)
     return render(request, "lab/lab.html", context | {"section": "lab"})
 
 

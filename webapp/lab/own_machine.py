@@ -6,12 +6,12 @@ from pathlib import Path
 
 from django.conf import settings
 
-from runners.enrolment import own_program_sha256
 from runners.errors import HostError
 from runners.hosts.local import LocalHost
-from runners.machine import is_here
+from runners.hosts.machine import is_here
+from runners.inventory.enrolment import own_program_sha256
+from runners.inventory.ycsb_requirements import allowed_programs, missing_programs, programs_path
 from runners.models import Host
-from runners.ycsb_hosts import allowed_programs, missing_programs, programs_path
 
 
 @dataclass(frozen=True)

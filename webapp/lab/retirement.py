@@ -5,8 +5,8 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
-from runners import retiring
 from runners.models import Device, Host
+from runners.retention import retirement
 from webapp.accounts.requests import UserRequest, staff_only
 
 GIVE_UP_FIELD = "gives_up_what_is_there"
@@ -18,9 +18,9 @@ def retire_host(request: UserRequest, name: str) -> HttpResponse:
     """Take a host out of service, with why."""
     host, gives_up = get_object_or_404(Host, name=name), bool(request.POST.get(GIVE_UP_FIELD))
     try:
-        retiring.retire_host(host, request.user, request.POST.get("reason", ""), gives_up_what_is_there=gives_up)
+        retirement.retire_host(host, request.user, request.POST.get("reason", ""), gives_up_what_is_there=gives_up)
         messages.success(request, f"{host} is retired: it is not checked and gets no work.")
-    except retiring.RetireError as error:
+    except retirement.RetireError as error:
         messages.error(request, str(error))
     return redirect("lab-host", name)
 
@@ -31,9 +31,9 @@ def retire_device(request: UserRequest, device_id: int) -> HttpResponse:
     """Take a device out of service, with why."""
     device = _device(device_id)
     try:
-        retiring.retire_device(device, request.user, request.POST.get("reason", ""))
+        retirement.retire_device(device, request.user, request.POST.get("reason", ""))
         messages.success(request, f"{device} is retired: it takes no order.")
-    except retiring.RetireError as error:
+    except retirement.RetireError as error:
         messages.error(request, str(error))
     return redirect("lab-device", device_id)
 
@@ -43,7 +43,7 @@ def retire_device(request: UserRequest, device_id: int) -> HttpResponse:
 def take_host_back(request: UserRequest, name: str) -> HttpResponse:
     """Take a host back into service."""
     host = get_object_or_404(Host, name=name)
-    if retiring.take_host_back(host, request.user):
+    if retirement.take_host_back(host, request.user):
         again = "check it now: it gets work after that" if host.kind == Host.Kind.SSH else "it takes work"
         messages.success(request, f"{host} is in service again; {again}.")
     else:
@@ -56,7 +56,7 @@ def take_host_back(request: UserRequest, name: str) -> HttpResponse:
 def take_device_back(request: UserRequest, device_id: int) -> HttpResponse:
     """Take a device back into service."""
     device = _device(device_id)
-    if retiring.take_device_back(device, request.user):
+    if retirement.take_device_back(device, request.user):
         messages.success(request, f"{device} is in service again.")
     else:
         messages.error(request, f"{device} is in service; nothing was changed.")

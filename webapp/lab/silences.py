@@ -3,8 +3,8 @@
 from collections import defaultdict
 
 from runners.models import Dispatch
-from runners.silence import silence_words
-from runners.states import ON_HOST
+from runners.models.states import ON_HOST
+from runners.monitoring.silence import silence_words
 
 Silence = tuple[Dispatch, str]
 

@@ -2,8 +2,8 @@
 
 from celery import shared_task
 
-from webapp.register.dumps.writing import write_due
-from webapp.register.snapshots import keeper
+from webapp.register.dumps.writer import write_due
+from webapp.register.pagecache import keeper
 
 
 @shared_task(name="register.keep_snapshot")

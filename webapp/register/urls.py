@@ -3,65 +3,63 @@
 from django.urls import URLPattern, URLResolver, include, path
 
 from webapp.register.compare.views import compare
+from webapp.register.drives import views as drives_views
+from webapp.register.drives.search import views as search_views
 from webapp.register.dumps import page
-from webapp.register.views import (
-    drives,
-    explain,
-    fleet,
-    home,
-    lines,
-    nines,
-    products,
-    run_charts,
-    run_files,
-    runs,
-    search,
-    sizing,
-    slice_counts,
-    ycsb,
-)
+from webapp.register.explain import views as explain_views
+from webapp.register.fleet import views as fleet_views
+from webapp.register.home import views as home_views
+from webapp.register.nines import views as nines_views
+from webapp.register.products import views as products_views
+from webapp.register.runs import file_views
+from webapp.register.runs import views as runs_views
+from webapp.register.runs.charts import views as charts_views
+from webapp.register.runs.evidence import views as evidence_views
+from webapp.register.runs.slices import views as slices_views
+from webapp.register.sizing import views as sizing_views
+from webapp.register.ycsb import views as ycsb_views
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("", include("webapp.register.out.urls")),
+    path("", include("webapp.register.syndication.urls")),
     path("data/", page.data, name="data"),
     path("data/<str:day>/<str:name>", page.dump_file, name="dump-file"),
-    path("", home.home, name="home"),
-    path("drives/", drives.every, name="drives"),
-    path("drives/historical/", drives.historical, name="historical"),
-    path("drives/rows.json", drives.data, name="drives-data"),
-    path("drives/<str:category>/", drives.category, name="category"),
+    path("", home_views.home, name="home"),
+    path("drives/", drives_views.every, name="drives"),
+    path("drives/historical/", drives_views.historical, name="historical"),
+    path("drives/rows.json", drives_views.data, name="drives-data"),
+    path("drives/<str:category>/", drives_views.category, name="category"),
     path("compare/", compare, name="compare"),
-    path("drive/<slug:slug>/", products.product, name="product"),
-    path("search/", search.search_drives, name="search"),
-    path("runs/<str:public_id>/", runs.detail, name="run-detail"),
-    path("runs/<str:public_id>/log", runs.log, name="run-log"),
-    path("runs/<str:public_id>/lines/<int:first>/", lines.lines, name="run-line"),
-    path("runs/<str:public_id>/lines/<int:first>-<int:last>/", lines.lines, name="run-lines"),
-    path("runs/<str:public_id>/side.jsonl", runs.side_file, name="run-side-file"),
-    path("runs/<str:public_id>/companions/<str:sha256>", runs.companion, name="run-companion"),
-    path("runs/<str:public_id>/earlier/<int:number>.json", runs.earlier, name="run-earlier"),
-    path("runs/<str:public_id>/slices.csv", runs.slices_csv, name="run-slices"),
-    path("runs/<str:public_id>/slices/<int:number>/", slice_counts.slice_counts, name="run-slice"),
-    path("runs/<str:public_id>/slice-chart.json", run_charts.slice_chart_json, name="run-slice-chart"),
-    path("runs/<str:public_id>/over-time.json", run_charts.over_time_json, name="run-over-time"),
-    path("runs/<str:public_id>/over-time.csv", run_charts.over_time_csv, name="run-over-time-csv"),
-    path("runs/<str:public_id>/rates.csv", run_charts.rates_csv, name="run-rates-csv"),
-    path("runs/<str:public_id>/telemetry.<str:form>", run_charts.telemetry, name="run-telemetry"),
-    path("runs/<str:public_id>/histograms.<str:form>", run_files.histograms, name="run-histograms"),
-    path("runs/<str:public_id>/again.conf", run_files.configuration, name="run-configuration"),
-    path("runs/<str:public_id>/status-lines.csv", runs.status_lines_csv, name="run-status-lines"),
+    path("drive/<slug:slug>/", products_views.product, name="product"),
+    path("search/", search_views.search_drives, name="search"),
+    path("runs/<str:public_id>/", runs_views.detail, name="run-detail"),
+    path("runs/<str:public_id>/log", runs_views.log, name="run-log"),
+    path("runs/<str:public_id>/lines/<int:first>/", evidence_views.lines, name="run-line"),
+    path("runs/<str:public_id>/lines/<int:first>-<int:last>/", evidence_views.lines, name="run-lines"),
+    path("runs/<str:public_id>/side.jsonl", runs_views.side_file, name="run-side-file"),
+    path("runs/<str:public_id>/companions/<str:sha256>", runs_views.companion, name="run-companion"),
+    path("runs/<str:public_id>/earlier/<int:number>.json", runs_views.earlier, name="run-earlier"),
+    path("runs/<str:public_id>/slices.csv", runs_views.slices_csv, name="run-slices"),
+    path("runs/<str:public_id>/slices/<int:number>/", slices_views.slice_counts, name="run-slice"),
+    path("runs/<str:public_id>/slice-chart.json", charts_views.slice_chart_json, name="run-slice-chart"),
+    path("runs/<str:public_id>/over-time.json", charts_views.over_time_json, name="run-over-time"),
+    path("runs/<str:public_id>/over-time.csv", charts_views.over_time_csv, name="run-over-time-csv"),
+    path("runs/<str:public_id>/rates.csv", charts_views.rates_csv, name="run-rates-csv"),
+    path("runs/<str:public_id>/telemetry.<str:form>", charts_views.telemetry, name="run-telemetry"),
+    path("runs/<str:public_id>/histograms.<str:form>", file_views.histograms, name="run-histograms"),
+    path("runs/<str:public_id>/again.conf", file_views.configuration, name="run-configuration"),
+    path("runs/<str:public_id>/status-lines.csv", runs_views.status_lines_csv, name="run-status-lines"),
     # YCSB and the rooms beside the tables.
-    path("ycsb/", ycsb.index, name="ycsb"),
-    path("ycsb/claims/", ycsb.claims, name="ycsb-claims"),
-    path("ycsb/loads/<slug:key>/", ycsb.load, name="ycsb-load"),
-    path("ycsb/<slug:publication>/", ycsb.publication, name="ycsb-publication"),
-    path("nines/", nines.nines, name="nines"),
-    path("sizing/", sizing.sizing, name="sizing"),
-    path("check/", fleet.form, name="check"),
-    path("check/answer/", fleet.answer, name="check-answer"),
-    path("explain/", explain.reading, name="explain"),
-    path("explain/rules/", explain.rules, name="explain-rules"),
-    path("explain/tools/", explain.tools, name="explain-tools"),
-    path("explain/submit/", explain.submitting, name="explain-submit"),
-    path("explain/glossary/", explain.glossary, name="explain-glossary"),
+    path("ycsb/", ycsb_views.index, name="ycsb"),
+    path("ycsb/claims/", ycsb_views.claims, name="ycsb-claims"),
+    path("ycsb/loads/<slug:key>/", ycsb_views.load, name="ycsb-load"),
+    path("ycsb/<slug:publication>/", ycsb_views.publication, name="ycsb-publication"),
+    path("nines/", nines_views.nines, name="nines"),
+    path("sizing/", sizing_views.sizing, name="sizing"),
+    path("check/", fleet_views.form, name="check"),
+    path("check/answer/", fleet_views.answer, name="check-answer"),
+    path("explain/", explain_views.reading, name="explain"),
+    path("explain/rules/", explain_views.rules, name="explain-rules"),
+    path("explain/tools/", explain_views.tools, name="explain-tools"),
+    path("explain/submit/", explain_views.submitting, name="explain-submit"),
+    path("explain/glossary/", explain_views.glossary, name="explain-glossary"),
 ]

@@ -5,8 +5,8 @@ from typing import TypeGuard
 from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare
 
+from results.lifecycle.submission_states import StatedSubmission, with_state
 from results.models import Submission
-from results.submission_states import StatedSubmission, with_state
 from webapp.accounts.models import User
 from webapp.accounts.organisations import acts_for
 from webapp.submissions.grave import marking_no_drives

@@ -6,10 +6,10 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from results.embargo import change_embargo, may_change_embargo
+from results.errors import ReviewRefusedError
+from results.lifecycle.embargo import change_embargo, may_change_embargo
+from results.lifecycle.submission_states import StatedSubmission, SubmissionState
 from results.models import Submission
-from results.refused import ReviewRefusedError
-from results.submission_states import StatedSubmission, SubmissionState
 from webapp.accounts.requests import UserRequest, members_only
 from webapp.submissions.access import find_submission, is_owner_or_staff
 from webapp.submissions.forms import EmbargoForm

@@ -7,10 +7,10 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Case, When
 
-from results.corrections import CORRECTABLE
-from results.embargo import complaint_about
-from results.identity import Identity
-from results.intake import COMPANIONS_MAX, Beside, Facts
+from results.ingest.matching import Identity
+from results.intake.submissions import COMPANIONS_MAX, Beside, Facts
+from results.lifecycle.corrections import CORRECTABLE
+from results.lifecycle.embargo import complaint_about
 from results.models import Category, Organisation, Product, Submission
 from results.models.evidence import PLACE_CHARS, SLICE_LENGTH_DEFAULT_S
 from webapp.submissions.uploads import files_complaint, size_complaint

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from results.access.intervals import is_withheld
+from results.lifecycle.submission_states import StatedSubmission
 from results.models import Run, Submission
-from results.seconds import is_withheld
-from results.submission_states import StatedSubmission
-from webapp.register.no_drives import SAYS_NOTHING, no_drives_words
+from webapp.register.limits.virtual_devices import SAYS_NOTHING, no_drives_words
 from webapp.submissions.sizes import size_sentences
 
 WITHHELD = "The log is withheld for legal reasons: whether its devices are the drive stated cannot be seen here."
@@ -27,7 +27,8 @@ def marking_no_drives(submissions: QuerySet[StatedSubmission]) -> QuerySet[State
 def grave_sentences(submission: Submission, runs: Iterable[Run]) -> list[str]:
     """Return why the log may be of no drive, or of another one; none where nothing speaks against it.
 
-    What a side file proves to be no drive is not published at all (results.life); a name alone is weighed here. Of a
+    What a side file proves to be no drive is not published at all (results.lifecycle.visibility); a name alone is
+    weighed here. Of a
     withheld log no device is named: the sentences stand in the run's history.
     """
     every = list(runs)

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from results.access.history import EMBARGO_CHANGED
 from results.models import Event
-from results.public_history import EMBARGO_CHANGED
-from webapp.register.run_life import HistoryLine, line_of
+from webapp.register.runs.lifecycle import HistoryLine, line_of
 from webapp.templatetags import units
 
 NO_EMBARGO = "none"

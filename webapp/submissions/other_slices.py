@@ -5,9 +5,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from results.refused import ReviewRefusedError
-from results.slice_lengths import may_change_slices, read_in_slices
-from results.submission_states import StatedSubmission, SubmissionState
+from results.errors import ReviewRefusedError
+from results.lifecycle.submission_states import StatedSubmission, SubmissionState
+from results.reevaluation.slice_lengths import may_change_slices, read_in_slices
 from webapp.accounts.requests import UserRequest, members_only
 from webapp.submissions.access import find_submission, is_owner_or_staff
 from webapp.submissions.forms import SLICE_LENGTH_MAX_S, SlicesForm

@@ -8,11 +8,11 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from results import life, review
+from results.errors import ReviewRefusedError
+from results.ingest.requeue import read_again
+from results.lifecycle import review, visibility
+from results.lifecycle.submission_states import REVIEWABLE, SubmissionState, with_state
 from results.models import Submission
-from results.refused import ReviewRefusedError
-from results.requeue import read_again
-from results.submission_states import REVIEWABLE, SubmissionState, with_state
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.submissions.embargo import embargo_sentence
 from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm
@@ -86,7 +86,7 @@ def _withdraw(request: UserRequest, submission: Submission) -> str:
     run = submission.runs.filter(public_id=request.POST.get("run", "")).first()
     if run is None:
         raise ReviewRefusedError("No run of this submission was named.")
-    life.withdraw(run, request.user, _reason(request))
+    visibility.withdraw(run, request.user, _reason(request))
     return f"{run.public_id} is withdrawn; its page stays, with the notice."
 
 

@@ -10,13 +10,13 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from results import life
-from results.annotations import annotate, retract
-from results.corrections import CORRECTABLE, CORRECTED, correct, take_back
-from results.event_words import words_of
+from results.errors import ReviewRefusedError
 from results.history import history_of
+from results.lifecycle import visibility
+from results.lifecycle.annotations import annotate, retract
+from results.lifecycle.corrections import CORRECTABLE, CORRECTED, correct, take_back
+from results.lifecycle.event_labels import words_of
 from results.models import Annotation, Event, Run
-from results.refused import ReviewRefusedError
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.submissions.forms import AnnotationForm, CorrectionForm, ReasonForm, SupersedeForm
 
@@ -31,14 +31,16 @@ Act = Callable[[UserRequest, Run], str]
 def run_review(request: UserRequest, public_id: str) -> HttpResponse:
     """Show what may be done with a run, and what was done."""
     run = _find(public_id)
-    moves = {move.name for move in life.allowed_moves(run, request.user)}
+    moves = {move.name for move in visibility.allowed_moves(run, request.user)}
     history = list(history_of(run).select_related("actor"))
     context = {
         "section": "submit",
         "run": run,
-        "moves": [life.MOVES[name] for name in ("withdraw", "reinstate", "unsupersede", "recall") if name in moves],
+        "moves": [
+            visibility.MOVES[name] for name in ("withdraw", "reinstate", "unsupersede", "recall") if name in moves
+        ],
         "may_supersede": "supersede" in moves,
-        "is_own": life.is_own(run, request.user),
+        "is_own": visibility.is_own(run, request.user),
         "annotations": list(run.annotations.standing().select_related("author")),
         "corrections": [event for event in history if event.kind == CORRECTED],
         "history": [(event, words_of(event.kind)) for event in history],
@@ -91,22 +93,22 @@ def _reason(request: UserRequest) -> str:
 
 
 def _withdraw(request: UserRequest, run: Run) -> str:
-    life.withdraw(run, request.user, _reason(request))
+    visibility.withdraw(run, request.user, _reason(request))
     return "Withdrawn; its page stays, with the notice."
 
 
 def _reinstate(request: UserRequest, run: Run) -> str:
-    life.reinstate(run, request.user, _reason(request))
+    visibility.reinstate(run, request.user, _reason(request))
     return "Reinstated."
 
 
 def _recall(request: UserRequest, run: Run) -> str:
-    life.recall(run, request.user, _reason(request))
+    visibility.recall(run, request.user, _reason(request))
     return "Back in review."
 
 
 def _unsupersede(request: UserRequest, run: Run) -> str:
-    life.unsupersede(run, request.user, _reason(request))
+    visibility.unsupersede(run, request.user, _reason(request))
     return "It stands again."
 
 
@@ -115,7 +117,7 @@ def _supersede(request: UserRequest, run: Run) -> str:
     successor = Run.objects.filter(public_id=stated["successor"].strip()).first()
     if successor is None:
         raise ReviewRefusedError(f"No run is named {stated['successor']}.")
-    life.supersede(run, successor, request.user, stated["reason"])
+    visibility.supersede(run, successor, request.user, stated["reason"])
     return f"Run {successor.public_id} stands in its place."
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
+from results.access.intervals import is_withheld
 from results.models import Run, Submission
-from results.seconds import is_withheld
-from webapp.register.no_drives import first_names
+from webapp.register.limits.virtual_devices import first_names
 from webapp.templatetags import units
 
 GB_BYTES = 10**9

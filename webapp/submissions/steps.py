@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from results.lifecycle.submission_states import DECLINED_KIND, UNFINISHED, StatedSubmission, SubmissionState
 from results.models import Event, Reading
-from results.submission_states import DECLINED_KIND, UNFINISHED, StatedSubmission, SubmissionState
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from results.access.redaction import findings_told
 from results.models import Finding, Run, YcsbOperation, YcsbRun
-from results.withheld_beside import findings_told
-from webapp.register.findings import in_order, shared_by_all
-from webapp.register.ycsb_page import PERCENTILES, operation_row
+from webapp.register.runs.findings import in_order, shared_by_all
+from webapp.register.runs.ycsb import PERCENTILES, operation_row
 from webapp.templatetags import units
 
 DONE = "ok"  # the outcome of an operation that did what was asked

@@ -10,18 +10,18 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from results.embargo import MomentError
-from results.evidence_store import StoreFullError
-from results.identity import identity_of
-from results.ingest import YCSB
-from results.intake import take_in
+from results.access.redaction import events_told, reading_findings_told
+from results.errors import ReviewRefusedError
+from results.evidence.store import StoreFullError
+from results.ingest.act import YCSB
+from results.ingest.matching import identity_of
+from results.intake.submissions import take_in
+from results.lifecycle.embargo import MomentError
+from results.lifecycle.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, SubmissionState, with_state
 from results.models import Event, Submission
-from results.refused import ReviewRefusedError
-from results.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, SubmissionState, with_state
-from results.withheld_beside import events_told, reading_findings_told
 from webapp.accounts.organisations import organisations_of
 from webapp.accounts.requests import UserRequest, mark_private, members_only
-from webapp.register.access import is_public
+from webapp.register.http.access import is_public
 from webapp.submissions.access import find_submission, is_owner_or_staff, may_open
 from webapp.submissions.attempts import attempts_sentences
 from webapp.submissions.embargo import embargo_form, embargo_sentence

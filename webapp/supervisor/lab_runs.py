@@ -3,7 +3,7 @@
 from django.db import Error, connections
 
 from runners.models import Dispatch
-from runners.states import State
+from runners.models.states import State
 from webapp import env
 
 

@@ -7,7 +7,7 @@
 from django import template
 from django.utils.http import urlencode
 
-from webapp.register.your_limits import YourLimits
+from webapp.register.limits.reader_limits import YourLimits
 
 register = template.Library()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django import template
 
-from webapp.register.compare.question import FEWEST, MOST
+from webapp.register.compare.query import FEWEST, MOST
 
 register = template.Library()
 

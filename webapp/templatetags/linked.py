@@ -13,11 +13,11 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from results.models import Product, Run
-from webapp.register.access import is_public
-from webapp.register.out.bibtex import bibtex_entry
-from webapp.register.out.permanent import product_id
-from webapp.register.out.site import plain_text, site_address
-from webapp.register.sentences import product_name, run_name, speed_words
+from webapp.register.http.access import is_public
+from webapp.register.syndication.bibtex import bibtex_entry
+from webapp.register.syndication.permanent import product_id
+from webapp.register.syndication.site import plain_text, site_address
+from webapp.register.tables.sentences import product_name, run_name, speed_words
 from webapp.templatetags import units
 
 register = template.Library()

@@ -2,7 +2,7 @@
 
 from django import template
 
-from webapp.register.explain.meanings import BY_CODE, meaning_address
+from webapp.register.tables.meanings.drives import BY_CODE, meaning_address
 
 register = template.Library()
 

@@ -5,7 +5,7 @@
 
 from django import template
 
-from results.published_sources import CERTIFICATION_PAGE, PublishedSource, published_sources
+from results.catalogue.sources import CERTIFICATION_PAGE, PublishedSource, published_sources
 
 register = template.Library()
 Context = dict[str, PublishedSource | None]

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from django import template
 
-from results.rules import words
+from results.rules import plural
 
 register = template.Library()
 
@@ -42,7 +42,7 @@ def count(number: int | None) -> str:
 @register.filter
 def counted(number: int | None, thing: str) -> str:
     """Return a number with what it counts: 1 device, 4 devices."""
-    return "" if number is None else words.counted(number, thing)
+    return "" if number is None else plural.counted(number, thing)
 
 
 @register.filter

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from results.published_claims import CheckedRow, check_published_claims, published_flights
-from results.rules.littles_claims import FigureFlight
-from results.rules.loads import printed_decimal
+from results.catalogue.claims import CheckedRow, check_published_claims, published_flights
+from results.rules.act.loads import printed_decimal
+from results.rules.ycsb.littles_law import FigureFlight
 
 HEADINGS = ("line", "publication", "claim", "workload", "stated", "recomputed", "status")
 

@@ -6,8 +6,8 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 
-from results.bulk import DECISIONS, Choice, decide
-from results.rules.words import counted
+from results.lifecycle.bulk import DECISIONS, Choice, decide
+from results.rules.plural import counted
 
 CHOICES = {
     "organisation": "slug of who sent them",

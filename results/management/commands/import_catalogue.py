@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from results.catalogue import PUBLISHED_CATALOGUE, import_catalogue
-from results.catalogue_rows import CatalogueError
-from results.published_figures import import_claims, import_figures
+from results.catalogue.figures import import_claims, import_figures
+from results.catalogue.importer import PUBLISHED_CATALOGUE, import_catalogue
+from results.catalogue.rows import CatalogueError
 
 
 class Command(BaseCommand):

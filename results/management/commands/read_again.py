@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from results.ingest.requeue import read_again
 from results.models import Submission
-from results.requeue import read_again
 
 
 class Command(BaseCommand):

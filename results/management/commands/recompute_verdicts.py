@@ -5,10 +5,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from results.drivetest import ReaderBrokenError
 from results.models import Run, Submission
-from results.recompute import KINDS, SAME, Order, Report, recompute
-from results.rules.words import counted
+from results.reader.process import ReaderBrokenError
+from results.reevaluation.recompute import KINDS, SAME, Order, Report, recompute
+from results.rules.plural import counted
 
 TO_FORCE = "A newer reader version or rule version makes work: see drivetest --version and the table of profiles."
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.db import transaction
 
-from results.certificates import refresh_certificates
+from results.certification.certificates import refresh_certificates
 from results.models import Event, Product
 
 

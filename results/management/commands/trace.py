@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from results.models import Run
-from results.trace import trace
+from results.provenance.trace import trace
 
 
 class Command(BaseCommand):

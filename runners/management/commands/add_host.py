@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from runners.enrolment import Pins, enrol, own_program_sha256, set_up
 from runners.hosts.keys import fingerprint
+from runners.inventory.enrolment import Pins, enrol, own_program_sha256, set_up
 from runners.models import Host
 
 

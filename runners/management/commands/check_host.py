@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from runners.health import check
+from runners.inventory.health import check
+from runners.inventory.service_state import retired_words
 from runners.models import Host
-from runners.out_of_service import retired_words
 
 
 class Command(BaseCommand):

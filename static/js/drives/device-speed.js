@@ -1,4 +1,4 @@
-// The speed of one device, reckoned from what the data file holds: webapp/register/columns.py, whole_device_tps, in the browser.
+// The speed of one device, reckoned from what the data file holds: webapp/register/tables/columns.py, whole_device_tps, in the browser.
 import {SYSTEMS, column, decimal} from './shelf.js';
 
 // A published result of a drive that states no number of devices is one; of a system, or a log, nothing is known of one.

@@ -1,4 +1,4 @@
-// Rows held against limits, and what changes by them: webapp/register/drives/judged.py and your_limits.py in the browser.
+// Rows held against limits, and what changes by them: webapp/register/drives/limit_check.py and your_limits.py in the browser.
 import {billionths} from '../limits.js';
 import {decimal, nameOf} from './shelf.js';
 

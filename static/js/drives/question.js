@@ -1,4 +1,4 @@
-// What the form asks, and the shortest address that asks the same: webapp/register/drives/question.py in the browser.
+// What the form asks, and the shortest address that asks the same: webapp/register/drives/query.py in the browser.
 import {limitParameters, readLimits} from '../your-limits.js';
 import {wordsOf} from './search.js';
 

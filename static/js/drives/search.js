@@ -1,4 +1,4 @@
-// Search by name that forgives one typing error: the rules of webapp/register/drives/search.py, word for word.
+// Search by name that forgives one typing error: the rules of webapp/register/drives/search/names.py, word for word.
 const SHORTEST_FORGIVEN = 4;
 const SEARCHED = ['vendor', 'model', 'part_number', 'capacity_gb'];
 

@@ -1,7 +1,7 @@
-// The register's columns as the data file holds them: each text once, and for each row its place (webapp/register/drives/coded.py).
+// The register's columns as the data file holds them: each text once, and for each row its place (webapp/register/drives/store/encoded_columns.py).
 export const UNSTATED = 'unstated';
 export const BILLIONTHS = 1e9;
-export const SYSTEMS = new Set(['networked', 'cloud']); // ranked as a whole: results/categories.py
+export const SYSTEMS = new Set(['networked', 'cloud']); // ranked as a whole: results/models/categories.py
 
 /** The number that a word says: '1,728,000' as it is, shares ('4.98') in billionths of a percent, exactly. */
 function said(word, isShare) {
@@ -27,7 +27,7 @@ function decodeColumn(code, {words, codes, values, options}) {
   });
 }
 
-// results/slugs.py: what maker, model and capacity give; of plain letters only.
+// results/models/slugs.py: what maker, model and capacity give; of plain letters only.
 function usualSlug({vendor, model, capacity_gb: capacity}, row) {
   const size = capacity.value(row);
   const text = `${vendor.word(row)} ${model.word(row)}${size ? ` ${size}gb` : ''}`.replaceAll('.', ' ').toLowerCase();

@@ -5,7 +5,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from runners.campaigns.outcome import Outcome, Purpose, Result
-from runners.campaigns.plan import Pause, Run, Wait, next_step
+from runners.campaigns.planner import Pause, Run, Wait, next_step
 from runners.campaigns.terms import Terms
 
 SMALL = Terms(max_nx=Decimal(400), with_prep=False, confirmations_max=100)

@@ -8,16 +8,16 @@ from types import SimpleNamespace
 import pytest
 from django.utils import timezone
 
-from results.lab_record import write_drives
+from results.ingest.lab_record import write_drives
 from results.models import Evidence, Finding, Preparation, Reading, Run, Share, Submission
-from runners.campaigns.actions import Wanted, start
-from runners.campaigns.looks import look
-from runners.campaigns.models import Campaign
+from runners.campaigns.commands import Wanted, start
+from runners.campaigns.scheduler import look
 from runners.campaigns.terms import Terms
-from runners.drive_states import begun_at, lab_record
+from runners.evidence.drive_states import begun_at, lab_record
 from runners.models import Dispatch, Step
+from runners.models.campaign import Campaign
+from runners.models.states import State
 from runners.recipes import RECIPES
-from runners.states import State
 from tests.results.rows import judge
 
 OPS_COUNT = 1_000_000

@@ -3,8 +3,8 @@
 import pytest
 
 from runners.campaigns.outcome import Purpose
-from runners.campaigns.plan import Run, next_step
-from runners.campaigns.votes import judged
+from runners.campaigns.planner import Run, next_step
+from runners.campaigns.voting import judged
 from tests.runners.campaigns.drives import SMALL, outcome
 
 LATER_S = 10**9

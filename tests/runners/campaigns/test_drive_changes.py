@@ -2,7 +2,7 @@
 
 import pytest
 
-from runners.campaigns import actions
+from runners.campaigns import commands
 from runners.campaigns.ladder import rungs_of
 from runners.campaigns.missing import missing_for_certificate
 from runners.models import Dispatch, DriveState
@@ -40,7 +40,7 @@ def test_a_changed_drive_waits_for_a_person_who_may_let_it_go_on(prepared, staff
     assert prepared.state == "paused"
     assert sentence in prepared.reason
     assert f"after {newest(prepared)}" in prepared.reason
-    assert actions.resume(prepared, staff)
+    assert commands.resume(prepared, staff)
     look_at(prepared)
     assert (prepared.state, prepared.dispatches.count()) == ("active", 3)
     tell(newest(prepared), before=changes, **changes)

@@ -6,16 +6,17 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from results import life, readings
-from results.certificates import attempts
+from results.certification.certificates import attempts
+from results.ingest import queue as ingest_queue
+from results.lifecycle import visibility
+from results.lifecycle.review import create_product
 from results.models import Certificate, Run
-from results.review import create_product
-from runners.campaigns.actions import Wanted, start
+from runners.campaigns.commands import Wanted, start
 from runners.campaigns.ladder import rungs_of
-from runners.campaigns.looks import look_at_campaigns
+from runners.campaigns.scheduler import look_at_campaigns
 from runners.campaigns.terms import Terms
+from runners.dispatch.orders import bind
 from runners.models import Host
-from runners.orders import bind
 from tests.lab_simulator.act_log import EPOCH
 from tests.lab_simulator.clock import StandingClock
 from tests.lab_simulator.lab import PATH, AskedHost, SimulatedLab
@@ -71,7 +72,7 @@ def carry_out(lab, clock):
         for _ in range(LOOKS_MAX):
             look_at_campaigns()
             look_at_all(lambda host: AskedHost(lab, host.name))
-            readings.sweep()
+            ingest_queue.sweep()
             campaign.refresh_from_db()
             if campaign.state != campaign.State.ACTIVE:
                 return campaign
@@ -99,7 +100,7 @@ def publish(db):
         for run in Run.objects.order_by("pk"):
             if run.product_id is None:
                 create_product(run.submission, rita)  # the one there is, which is not public yet
-            life.publish(run, rita)
+            visibility.publish(run, rita)
         return list(Certificate.objects.all())
 
     return publish_all

@@ -11,6 +11,8 @@ import pytest
 from django.conf import settings as django_settings
 
 from results.models import Submission
+from runners.dispatch.orders import Order, add_local_host, bind, order
+from runners.dispatch.runner import look
 from runners.errors import (
     DeviceUnknownError,
     FileExistsOnHostError,
@@ -24,11 +26,9 @@ from runners.hosts import connect
 from runners.hosts import local as local_host
 from runners.hosts.local import LocalHost, parse_drives
 from runners.hosts.protocol import Detached, FoundDrive
-from runners.looks import look
 from runners.models import Dispatch, Host
-from runners.orders import Order, add_local_host, bind, order
+from runners.models.states import State
 from runners.recipes import act_storage
-from runners.states import State
 
 MIB = 1024 * 1024
 ARGV = ["storage", "config", "--log", "log", "--side-file", "side.jsonl"]

@@ -9,9 +9,9 @@ from runners.errors import (
     HostSilentError,
     StartRefusedError,
 )
-from runners.hosts.connections import CONNECTIONS
 from runners.hosts.protocol import Detached
 from runners.hosts.ssh import SshHost
+from runners.hosts.ssh_connection import CONNECTIONS
 from runners.models import Host
 from tests.lab_hosts.enrolled import list_drives
 from tests.runners.hosts.test_local import wait_until

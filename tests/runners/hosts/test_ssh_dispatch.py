@@ -10,13 +10,13 @@ import pytest
 from django.utils import timezone
 
 from results.models import Evidence, Submission
-from runners import health
+from runners.dispatch.orders import Order, bind, order
+from runners.dispatch.runner import look
 from runners.hosts.ssh import SshHost
-from runners.looks import look
+from runners.inventory import health
 from runners.models import Dispatch
-from runners.orders import Order, bind, order
-from runners.run_dirs import remove_old
-from runners.states import FINAL, State
+from runners.models.states import FINAL, State
+from runners.retention.cleanup import remove_old
 from tests.runners.hosts.test_local import wait_until
 
 pytestmark = [pytest.mark.lab_hosts, pytest.mark.django_db(transaction=True)]

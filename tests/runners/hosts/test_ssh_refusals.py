@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from runners.drive_keys import keys_of
 from runners.errors import DeviceUnknownError, StartFailedError, StartRefusedError
 from runners.hosts import connect
+from runners.hosts.drive_keys import keys_of
 from runners.hosts.keys import fingerprint, key_path, public_key
 from runners.hosts.ssh import SshHost
 from tests.lab_hosts.enrolled import enrol_host

@@ -2,8 +2,8 @@
 
 import pytest
 
-from runners.hosts.connections import CONNECTIONS
 from runners.hosts.protocol import Detached
+from runners.hosts.ssh_connection import CONNECTIONS
 from tests.lab_hosts.systemd import SystemdHost, missing_systemd
 from tests.runners.hosts.test_local import wait_until
 from tests.runners.hosts.test_ssh import drive_key, host, start, there

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from results.catalogue import import_catalogue
+from results.catalogue.importer import import_catalogue
 from webapp.register.fleet.uploads import LIST_BYTES_MAX
 
 pytestmark = pytest.mark.django_db

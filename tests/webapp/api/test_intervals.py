@@ -3,9 +3,10 @@
 import pytest
 from django.db import connection
 
-from results import locks, seconds
+from results import locks
+from results.access import intervals as seconds
+from results.ingest.queue import sweep
 from results.models import Evidence, Product, Run, Visibility
-from results.readings import sweep
 from tests.results.builders import log_bytes, other_session, send
 from tests.results.documents import YCSB_LOG, YCSB_RUN, act_run, answer_with, document_of, series_of
 from webapp.api import intervals

@@ -4,9 +4,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 
-from results.intake import COMPANIONS_MAX
+from results.ingest.queue import sweep
+from results.intake.submissions import COMPANIONS_MAX
 from results.models import Evidence, Product, Submission, SubmissionKey
-from results.readings import sweep
 from tests.results.builders import log_bytes, send, sha256
 
 pytestmark = pytest.mark.django_db

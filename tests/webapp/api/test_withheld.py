@@ -2,8 +2,8 @@
 
 import pytest
 
+from results.ingest.queue import sweep
 from results.models import EarlierResult, Evidence, Product, Run, Visibility
-from results.readings import sweep
 from tests.results.builders import log_bytes, send
 from tests.results.documents import YCSB_LOG, YCSB_RUN, act_run, answer_with, document_of, series_of
 from webapp.accounts.models import issue_token

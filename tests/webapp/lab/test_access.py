@@ -1,7 +1,7 @@
 import pytest
 from django.test import Client
 
-from runners.campaigns.actions import Wanted, start
+from runners.campaigns.commands import Wanted, start
 from runners.campaigns.terms import Terms
 
 pytestmark = pytest.mark.django_db

@@ -5,12 +5,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from runners.campaigns import actions
-from runners.gaps import answers_again, enter_late_answer, fell_silent
-from runners.hosts.ear import Ear, Silence
+from runners.campaigns import commands
+from runners.dispatch.orders import Order, bind, order
+from runners.hosts.response_timer import Ear, Silence
 from runners.models import Dispatch
-from runners.orders import Order, bind, order
-from runners.states import State
+from runners.models.states import State
+from runners.monitoring.gaps import answers_again, enter_late_answer, fell_silent
 from tests.runners.campaigns.lab import (  # noqa: F401 - fixtures
     campaign,
     fake_prep,
@@ -61,8 +61,8 @@ def test_the_page_renews_itself_for_a_gap_that_no_look_failed_for(lab_client, ca
 
 
 def test_what_a_person_asks_of_a_campaign_names_them(lab_client, campaign, staff):  # noqa: F811
-    actions.change(campaign, {"max_nx": campaign.device.pk + 20}, staff)
-    for deed in (actions.pause, actions.resume, actions.cancel):
+    commands.change(campaign, {"max_nx": campaign.device.pk + 20}, staff)
+    for deed in (commands.pause, commands.resume, commands.cancel):
         assert deed(campaign, staff)
     history = page(lab_client, campaign).context["history"]
     assert [line.word for line in history] == ["started", "changed", "paused", "resumed", "cancel asked for"]
@@ -70,7 +70,7 @@ def test_what_a_person_asks_of_a_campaign_names_them(lab_client, campaign, staff
 
 
 def test_a_campaign_s_cancel_is_told_by_its_run(campaign, running_rung, staff):  # noqa: F811
-    actions.cancel(campaign, staff)
+    commands.cancel(campaign, staff)
     step = running_rung.steps.get()
     assert (step.actor, step.reason) == (staff.get_username(), f"a cancel was asked for: of its campaign {campaign}")
 

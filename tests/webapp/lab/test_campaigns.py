@@ -8,10 +8,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from results.models import Share
-from runners.campaigns import actions
-from runners.campaigns.models import Campaign
+from runners.campaigns import commands
 from runners.campaigns.terms import Terms, terms_of
 from runners.models import Dispatch
+from runners.models.campaign import Campaign
 from runners.recipes import RECIPES
 from tests.runners.campaigns.lab import (  # noqa: F401 - fixtures
     SHORT,
@@ -253,7 +253,7 @@ def test_the_list_asks_as_often_for_50_rows_as_for_1(lab_client, campaign, staff
         assert campaign.public_id in lab_client.get("/lab/campaigns/").text
     for _ in range(49):
         Campaign.objects.filter(state="active").update(state="finished")
-        actions.start(campaign.device, campaign.organisation, actions.Wanted(SHORT), staff)
+        commands.start(campaign.device, campaign.organisation, commands.Wanted(SHORT), staff)
     with CaptureQueriesContext(connection) as fifty:
         lab_client.get("/lab/campaigns/")
     assert len(fifty) == len(one)
@@ -294,7 +294,7 @@ def test_no_run_is_ordered_beside_a_campaign(lab_client, campaign):  # noqa: F81
 
 def test_nothing_is_ordered_again_beside_a_campaign(lab_client, dispatch, a_lab, staff):
     end(dispatch, "failed")
-    open_one = actions.start(dispatch.device, a_lab, actions.Wanted(SHORT), staff)
+    open_one = commands.start(dispatch.device, a_lab, commands.Wanted(SHORT), staff)
     text = lab_client.post(f"/lab/dispatches/{dispatch.public_id}/retry/", follow=True).text
     assert f"Campaign {open_one.public_id} has this drive" in text
     assert Dispatch.objects.count() == 1

@@ -5,10 +5,10 @@ import pytest
 from django.utils import timezone
 
 from results.models import Event
+from runners.dispatch.orders import bind
 from runners.models import HAS_WRITTEN, Device, Dispatch, DriveState, Host
-from runners.orders import bind
-from runners.retiring import retire_device, retire_host, take_device_back, take_host_back
-from runners.states import State
+from runners.models.states import State
+from runners.retention.retirement import retire_device, retire_host, take_device_back, take_host_back
 from tests.runners.fake_host import FakeHost
 from tests.runners.ssh_host import HEALTH, PINNED
 from webapp.lab import devices

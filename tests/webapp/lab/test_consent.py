@@ -5,10 +5,10 @@ import re
 import pytest
 from django.utils import timezone
 
-from runners.campaigns.models import Campaign
+from runners.inventory.signatures import DESTROY
 from runners.models import Device, Dispatch, Host
-from runners.signatures import DESTROY
-from runners.states import State
+from runners.models.campaign import Campaign
+from runners.models.states import State
 from tests.runners.fake_host import DRIVE_BYTES
 from tests.runners.ssh_host import PINNED
 from tests.webapp.lab.programs import allow

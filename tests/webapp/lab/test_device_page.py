@@ -1,11 +1,11 @@
 import pytest
 from django.test import Client
 
-from runners.campaigns.actions import Wanted, start
+from runners.campaigns.commands import Wanted, start
 from runners.campaigns.terms import Terms
-from runners.looks import look
+from runners.dispatch.runner import look
 from runners.models import Device, Dispatch, Host
-from runners.states import State
+from runners.models.states import State
 from tests.runners.prep_record import prep_record
 from tests.runners.ssh_host import HEALTH, PINNED, ssh_host
 from tests.webapp.lab.programs import allow

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from results.models import Event
+from runners.dispatch.orders import Order, order
 from runners.hosts.protocol import Identity
 from runners.models import Device, Host
-from runners.orders import Order, order
 from tests.runners.ssh_host import ssh_host
 from webapp.lab.device_label import first_free_label
 from webapp.lab.forms import DeviceForm

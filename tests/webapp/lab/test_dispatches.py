@@ -8,14 +8,14 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from results.drivetest import ROWS_MAX
 from results.models import Profile
-from runners import orders
-from runners.handing_in import facts_of
-from runners.looks import look
+from results.reader.process import ROWS_MAX
+from runners.dispatch import orders
+from runners.dispatch.runner import look
+from runners.evidence.submit import facts_of
 from runners.models import Device, Dispatch
-from runners.run_dirs import remove_old
-from runners.states import FINAL, State
+from runners.models.states import FINAL, State
+from runners.retention.cleanup import remove_old
 from tests.results.builders import recorded_reading
 from tests.runners.ssh_host import ssh_host
 from webapp.lab.forms import ROWS_PER_SLICE, SLICES_MAX, OrderForm

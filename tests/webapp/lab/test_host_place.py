@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from results.models import Event
-from runners.handing_in import facts_of
+from runners.evidence.submit import facts_of
 from runners.models import Dispatch, Host
 
 pytestmark = pytest.mark.django_db

@@ -8,12 +8,12 @@ import pytest
 from django.utils import timezone
 
 from results.models import Event
-from runners import ycsb_hosts
+from runners.dispatch.orders import bind
 from runners.hosts.keys import public_key
 from runners.hosts.local import LocalHost
 from runners.hosts.protocol import FoundDrive, Identity
+from runners.inventory import ycsb_requirements
 from runners.models import Host
-from runners.orders import bind
 from tests.runners.ssh_host import HEALTH, PINNED, ssh_host
 from tests.webapp.lab.programs import allow
 
@@ -168,7 +168,7 @@ def test_a_list_of_programs_that_is_none_is_said_to_be_none(lab_client, settings
     settings.LAB_PROGRAMS = str(tmp_path / "programs.json")
     Path(settings.LAB_PROGRAMS).write_text(written)
     assert "expected drivecert.programs/1" in lab_client.get("/lab/hosts/local/").text
-    assert "cannot be read as drivecert.programs/1" in ycsb_hosts.objection_to_programs(host, {"ycsb"})
+    assert "cannot be read as drivecert.programs/1" in ycsb_requirements.objection_to_programs(host, {"ycsb"})
 
 
 @pytest.mark.parametrize("question", ["stat", "read_bytes"])
@@ -178,8 +178,8 @@ def test_a_list_of_programs_that_root_alone_may_read_is_not_said_to_be_wrong(
     """Tests may run as root, who may read everything."""
     host = Host.objects.create(name="local", kind="local")
     settings.LAB_PROGRAMS = str(allow(tmp_path / "programs.json"))
-    monkeypatch.setattr(ycsb_hosts, "programs_path", lambda: OfRoot(settings.LAB_PROGRAMS, question))
-    assert ycsb_hosts.objection_to_programs(host, {"ycsb"}) == ""
+    monkeypatch.setattr(ycsb_requirements, "programs_path", lambda: OfRoot(settings.LAB_PROGRAMS, question))
+    assert ycsb_requirements.objection_to_programs(host, {"ycsb"}) == ""
     assert "may be read by root alone" in lab_client.get("/lab/hosts/local/").text
 
 

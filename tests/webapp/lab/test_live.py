@@ -7,8 +7,8 @@ import pytest
 from django.utils import timezone
 
 from results.models import Event
-from runners.hearing import Hearing
-from runners.states import State
+from runners.models.states import State
+from runners.monitoring.connectivity import Hearing
 from tests.runners.lab import see
 from webapp.lab.live import version_of_dispatch
 from webapp.templatetags.units import size

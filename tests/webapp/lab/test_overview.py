@@ -6,9 +6,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from results.models import Event
-from runners import machine
+from runners.dispatch.orders import bind
+from runners.hosts import machine
 from runners.models import Dispatch, Host
-from runners.orders import bind
 from tests.runners.ssh_host import ssh_host
 
 pytestmark = pytest.mark.django_db

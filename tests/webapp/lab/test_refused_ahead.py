@@ -3,8 +3,8 @@
 import pytest
 from django.utils import timezone
 
-from runners.campaigns.models import Campaign
 from runners.models import Device, Dispatch, Host
+from runners.models.campaign import Campaign
 from tests.runners.ssh_host import HEALTH, PINNED
 from tests.webapp.lab.programs import NEEDED, allow
 from tests.webapp.lab.test_dispatches import ASKED

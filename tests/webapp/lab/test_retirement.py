@@ -3,13 +3,13 @@ import re
 import pytest
 from django.utils import timezone
 
+from runners.dispatch.orders import cancel
 from runners.models import Device, Host
-from runners.orders import cancel
-from runners.retiring import retire_device, retire_host
-from runners.states import State
+from runners.models.states import State
+from runners.retention.retirement import retire_device, retire_host
 from tests.runners.lab import see
+from tests.runners.retention.test_cleanup import KEPT_S, age, remove
 from tests.runners.ssh_host import HEALTH, PINNED, ssh_host
-from tests.runners.test_run_dirs import KEPT_S, age, remove
 
 pytestmark = pytest.mark.django_db
 WHY = {"reason": "sent back"}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from results.catalogue import import_catalogue
+from results.catalogue.importer import import_catalogue
 from results.models import (
     Evidence,
     Finding,

@@ -6,7 +6,7 @@ import pytest
 
 from results.models import Annotation, Product, Profile, Run, Share
 from tests.webapp.register.pages import read_rows
-from webapp.register.drives import shelf
+from webapp.register.drives.store import column_store
 
 ADDRESSES = (
     "/drives/nvme-flash/",
@@ -83,7 +83,7 @@ def test_after_a_change_pages_are_those_of_a_shelf_read_from_nothing(client, run
     before = pages(client)
     change(runs)
     after = pages(client)
-    shelf._kept.clear()
+    column_store._kept.clear()
     assert after == pages(client)
     assert after != before
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from webapp.register.compare.question import MOST
+from webapp.register.compare.query import MOST
 
 pytestmark = pytest.mark.django_db
 

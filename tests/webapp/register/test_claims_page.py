@@ -3,7 +3,7 @@
 import csv
 from collections import Counter
 
-from results.published_figures import CLAIM_FILE, PUBLISHED
+from results.catalogue.figures import CLAIM_FILE, PUBLISHED
 from tests.webapp.register.pages import read_rows
 
 

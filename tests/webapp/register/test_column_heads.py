@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 import pytest
 from django.conf import settings
 
-from results.published_figures import import_claims, import_figures
-from tests.webapp.register.test_telemetry import interval, make_run
+from results.catalogue.figures import import_claims, import_figures
+from tests.webapp.register.runs.charts.test_telemetry import interval, make_run
 
 __all__ = ["make_run"]
 pytestmark = pytest.mark.django_db

@@ -3,10 +3,10 @@
 import pytest
 from django.utils import timezone
 
-from results.embargo import disclose_due
+from results.lifecycle.embargo import disclose_due
 from results.models import Run, Submission, Visibility
 from webapp.accounts.models import Membership
-from webapp.register.public_addresses import public_addresses, read_subjects
+from webapp.register.pagecache.public_addresses import public_addresses, read_subjects
 from webapp.templatetags import units
 
 pytestmark = pytest.mark.django_db

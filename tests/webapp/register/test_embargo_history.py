@@ -6,18 +6,18 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from results import life
-from results.annotations import annotate, retract
-from results.corrections import correct
-from results.embargo import change_embargo, disclose_due
 from results.history import tell
+from results.lifecycle import visibility
+from results.lifecycle.annotations import annotate, retract
+from results.lifecycle.corrections import correct
+from results.lifecycle.embargo import change_embargo, disclose_due
 from results.models import Annotation, EarlierResult, Event, Evidence, Product, Run, Submission, Verdict
 from tests.results.builders import make_user
 from webapp.accounts.models import Membership
-from webapp.register.dumps import shelf
-from webapp.register.dumps.reading import read_rows
+from webapp.register.dumps import store as dumps_store
+from webapp.register.dumps.importer import read_rows
 from webapp.register.dumps.tables import TABLES
-from webapp.register.dumps.writing import write_dump
+from webapp.register.dumps.writer import write_dump
 from webapp.templatetags import units
 
 pytestmark = pytest.mark.django_db
@@ -36,9 +36,9 @@ def run(make_log_run, make_product, rita):
     run = make_log_run(visibility="unreviewed", product=make_product(slug="hush-9000", model="HUSH9000"))
     tell(rita, "product-created", ("product", "hush-9000"), "", {"from": run.submission.public_id})
     change_embargo(run.submission, timezone.now().replace(second=0, microsecond=0) + timedelta(days=1), rita)
-    life.publish(run, rita)
-    life.recall(run, rita, "the wrong product")
-    life.publish(run, rita, ["Another size."])
+    visibility.publish(run, rita)
+    visibility.recall(run, rita, "the wrong product")
+    visibility.publish(run, rita, ["Another size."])
     Submission.objects.update(embargo_until=timezone.now())
     assert disclose_due() == 1
     return Run.objects.get()
@@ -47,7 +47,7 @@ def run(make_log_run, make_product, rita):
 def public_texts(client, run):
     pages = [f"/runs/{run.public_id}/", f"/api/v1/runs/{run.public_id}/", "/drive/hush-9000/", "/feed.atom"]
     texts = {path: client.get(path).text for path in [*pages, "/drive/hush-9000/feed.atom"]}
-    return texts | {"dump": json.dumps(list(read_rows(shelf.read_dump(write_dump()), "events")))}
+    return texts | {"dump": json.dumps(list(read_rows(dumps_store.read_dump(write_dump()), "events")))}
 
 
 def test_no_public_text_tells_of_it(client, run):
@@ -110,13 +110,13 @@ def mended(make_log_run, rita):
     for table in (Annotation, Run, Product, Verdict):
         table.objects.update(created_at=long_ago)
     Evidence.objects.update(received_at=long_ago)
-    life.publish(run, rita)
+    visibility.publish(run, rita)
     correct(run, {"firmware": "LATER2"}, rita, "later-slip")
     return Run.objects.get(pk=run.pk)
 
 
 def exits(client, run):
-    dump = shelf.read_dump(write_dump())
+    dump = dumps_store.read_dump(write_dump())
     paths = [f"/runs/{run.public_id}/", f"/api/v1/runs/{run.public_id}/", f"/drive/{run.product.slug}/", "/feed.atom"]
     paths.append(f"/runs/{run.public_id}/earlier/1.json")
     told = {path: client.get(path).text for path in paths}
@@ -158,8 +158,8 @@ def test_a_product_that_was_known_before_keeps_its_moment(make_product, make_pub
     long_ago, product = timezone.now() - timedelta(days=9), make_product()
     Product.objects.update(created_at=long_ago)
     make_published_run(product=product)
-    life.publish(make_log_run(visibility="unreviewed", product=product), rita)
-    (told,) = read_rows(shelf.read_dump(write_dump()), "products")
+    visibility.publish(make_log_run(visibility="unreviewed", product=product), rita)
+    (told,) = read_rows(dumps_store.read_dump(write_dump()), "products")
     assert datetime.fromisoformat(told["created_at"]) == long_ago
 
 

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from webapp.register import categories, columns
-from webapp.register.exports import FIELDS
+from webapp.register.tables import categories, columns
+from webapp.register.tables.exports import FIELDS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "exports.md").read_text()
 

@@ -11,11 +11,10 @@ from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from results import categories
-from results.models import Certificate, Product, Profile, Visibility
+from results.models import Certificate, Product, Profile, Visibility, categories
 from webapp.api.throttles import ReadThrottle
 from webapp.register.fleet.uploads import LIST_BYTES_MAX
-from webapp.register.sentences import product_name
+from webapp.register.tables.sentences import product_name
 
 pytestmark = pytest.mark.django_db
 

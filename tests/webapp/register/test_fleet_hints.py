@@ -2,7 +2,7 @@
 
 import pytest
 
-from results.published_figures import import_figures
+from results.catalogue.figures import import_figures
 from webapp.register.fleet.sizes import named_size_gb
 
 pytestmark = pytest.mark.django_db

@@ -6,13 +6,13 @@ import pytest
 from django.db.models import F
 
 from results.models import Product, Run
-from results.rules.limits import Limit
+from results.rules.act.limits import Limit
 from tests.results.rows import judge
 from tests.webapp.register.held_cases import CASES, OWN_PCT, PROFILE_PCT
-from webapp.register.drives.judged import Judge
-from webapp.register.drives.shelf import current_shelf
-from webapp.register.held import held
-from webapp.register.your_limits import read_limits
+from webapp.register.drives.limit_check import Judge
+from webapp.register.drives.store.column_store import current_shelf
+from webapp.register.limits.evaluation import held
+from webapp.register.limits.reader_limits import read_limits
 
 pytestmark = pytest.mark.django_db
 

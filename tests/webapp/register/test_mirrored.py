@@ -2,11 +2,11 @@
 
 import pytest
 
-from results.mirrored import note_origin
+from results.access.mirrors import note_origin
 from results.models import Run, YcsbRun
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
-from tests.webapp.register.test_side_file import TOLD
-from webapp.register.dumps.told import told_of_facts
+from tests.webapp.register.runs.test_side_file import TOLD
+from webapp.register.dumps.redaction import told_of_facts
 
 pytestmark = pytest.mark.django_db
 

@@ -4,7 +4,7 @@ from decimal import Decimal
 from types import SimpleNamespace
 
 from results.models import Run
-from webapp.register.over_time import asked_reads_per_s
+from webapp.register.runs.charts.over_time import asked_reads_per_s
 from webapp.register.ycsb.fixed_points import _pairs
 
 

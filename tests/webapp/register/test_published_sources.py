@@ -3,9 +3,9 @@
 import pytest
 from django.template.loader import render_to_string
 
+from results.catalogue.figures import import_figures
+from results.catalogue.sources import CERTIFICATION_PAGE, PublishedSource, published_sources
 from results.models import PublishedFigure, Run
-from results.published_figures import import_figures
-from results.published_sources import CERTIFICATION_PAGE, PublishedSource, published_sources
 
 pytestmark = pytest.mark.django_db
 

@@ -7,12 +7,12 @@ from fractions import Fraction
 import pytest
 from django.conf import settings
 
-from results.categories import SYSTEMS
 from results.models import Run
+from results.models.categories import SYSTEMS
 from tests.webapp.register.pages import read_rows
-from webapp.register.columns import ranked_tps
-from webapp.register.profile import current_limits
+from webapp.register.limits.profile import current_limits
 from webapp.register.sizing.offers import candidates
+from webapp.register.tables.columns import ranked_tps
 
 pytestmark = pytest.mark.django_db
 

@@ -5,22 +5,24 @@ import re
 import pytest
 from django.conf import settings
 
-from webapp.register import nines
+from webapp.register.fleet import views as fleet_views
+from webapp.register.nines import page as nines_page
+from webapp.register.nines import views as nines_view
 from webapp.register.sizing import page as sizing_page
-from webapp.register.sizing import question
-from webapp.register.views import fleet, sizing, ycsb
-from webapp.register.views import nines as nines_view
-from webapp.register.ycsb import claims_page, load_question
-from webapp.register.ycsb.exported import FIGURE_FIELDS, POINT_FIELDS
+from webapp.register.sizing import query as sizing_query
+from webapp.register.sizing import views as sizing_views
+from webapp.register.ycsb import claims_page, load_query
+from webapp.register.ycsb import views as ycsb_views
+from webapp.register.ycsb.exports import FIGURE_FIELDS, POINT_FIELDS
 
 ROOMS = (settings.BASE_DIR / "docs/exports.md").read_text().split("## The other rooms")[1]
 EXPORTED = {
-    ycsb.FIGURES_SCHEMA: FIGURE_FIELDS,
-    ycsb.POINTS_SCHEMA: (*POINT_FIELDS, *load_question.NAMES),
-    ycsb.CLAIMS_SCHEMA: claims_page.FIELDS,
-    nines_view.SCHEMA: (*nines.FIELDS, *nines.NAMES),
-    sizing.SCHEMA: (*sizing_page.FIELDS, *question.NAMES),
-    fleet.SCHEMA: fleet.FIELDS,
+    ycsb_views.FIGURES_SCHEMA: FIGURE_FIELDS,
+    ycsb_views.POINTS_SCHEMA: (*POINT_FIELDS, *load_query.NAMES),
+    ycsb_views.CLAIMS_SCHEMA: claims_page.FIELDS,
+    nines_view.SCHEMA: (*nines_page.FIELDS, *nines_page.NAMES),
+    sizing_views.SCHEMA: (*sizing_page.FIELDS, *sizing_query.NAMES),
+    fleet_views.SCHEMA: fleet_views.FIELDS,
 }
 
 

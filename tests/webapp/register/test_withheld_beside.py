@@ -6,7 +6,9 @@ import json
 import pytest
 from django.urls import reverse
 
+from results.access.redaction import verdict_told
 from results.history import about, tell
+from results.lifecycle.submission_states import with_state
 from results.models import (
     Companion,
     EarlierResult,
@@ -19,18 +21,16 @@ from results.models import (
     YcsbOperation,
     YcsbRun,
 )
-from results.submission_states import with_state
-from results.withheld_beside import verdict_told
 from tests.results.builders import make_user
 from tests.webapp.register.conftest import SLOW_DISK_FACTS, SLOW_DISK_VERDICT
-from tests.webapp.register.test_side_file import TOLD
+from tests.webapp.register.runs.test_side_file import TOLD
 from tests.webapp.register.test_ycsb_machine import telemetry
 from webapp.api.serializers import SubmissionSerializer
-from webapp.register.dumps import shelf
-from webapp.register.dumps.reading import read_rows
+from webapp.register.dumps import store as dumps_store
+from webapp.register.dumps.importer import read_rows
 from webapp.register.dumps.tables import TABLES
-from webapp.register.dumps.writing import write_dump
-from webapp.register.public_addresses import LOAD_KEY_DIGITS, public_addresses, read_subjects
+from webapp.register.dumps.writer import write_dump
+from webapp.register.pagecache.public_addresses import LOAD_KEY_DIGITS, public_addresses, read_subjects
 from webapp.register.ycsb.machine import machine_of
 
 pytestmark = pytest.mark.django_db
@@ -179,7 +179,7 @@ def test_a_load_tells_of_the_others_machines_alone(client, make_swept, lay):
 def test_no_table_of_a_dump_has_a_run_of_it(make_told, lay):
     run, shown = make_told(), make_told()
     sequester(lay(run))
-    dump = shelf.read_dump(write_dump())
+    dump = dumps_store.read_dump(write_dump())
     told = json.dumps({table.name: list(read_rows(dump, table.name)) for table in TABLES})
     assert (run.public_id in told, shown.public_id in told) == (False, True)
     assert dump.withheld == [run.public_id]

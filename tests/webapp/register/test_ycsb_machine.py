@@ -9,8 +9,8 @@ import pytest
 
 from tests.webapp.register.pages import read_rows
 from tests.webapp.register.test_ycsb_loads import PAGE, measured
+from webapp.register.runs.ycsb import ycsb_view
 from webapp.register.ycsb.machine import BY_CODE, machine_of, shown
-from webapp.register.ycsb_page import ycsb_view
 
 __all__ = ["measured"]
 

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from results.catalogue.figures import import_claims, import_figures
 from results.models import PublishedFigure
-from results.published_figures import import_claims, import_figures
 from tests.webapp.register.pages import read_rows
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,7 @@ import pytest
 from results.models import DriveInRun, Run
 from tests.webapp.register.pages import TableReader
 from tests.webapp.register.test_ycsb_loads import PAGE, measured
-from webapp.register.compare.conditions import BESIDE_THE_LOAD, setup_of, sweep_conditions
+from webapp.register.comparability.conditions import BESIDE_THE_LOAD, setup_of, sweep_conditions
 from webapp.register.compare.sweep_lines import sweep_line
 
 __all__ = ["measured"]

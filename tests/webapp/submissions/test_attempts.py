@@ -2,8 +2,8 @@
 
 import pytest
 
+from results.ingest.queue import sweep
 from results.models import Reading
-from results.readings import sweep
 from tests.results.builders import log_bytes, send
 
 pytestmark = pytest.mark.django_db

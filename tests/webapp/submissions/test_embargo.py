@@ -7,8 +7,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
+from results.ingest.queue import sweep
 from results.models import Event, Submission
-from results.readings import sweep
 from tests.results.builders import log_bytes
 from webapp.templatetags import units
 

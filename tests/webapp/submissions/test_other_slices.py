@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from results.errors import ReviewRefusedError
+from results.ingest.queue import sweep
 from results.models import Event, Product, Run, Visibility
-from results.readings import sweep
-from results.refused import ReviewRefusedError
-from results.slice_lengths import read_in_slices
+from results.reevaluation.slice_lengths import read_in_slices
 from tests.results.builders import FACTS, log_bytes, send
 from tests.results.documents import YCSB_LOG, YCSB_RUN, answer_with, document_of
 

@@ -3,9 +3,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from results.intake import Facts
+from results.ingest.queue import sweep
+from results.intake.submissions import Facts
 from results.models import Slice
-from results.readings import sweep
 from tests.results.builders import LOGS, log_bytes, send
 from tests.results.documents import YCSB_LOG, YCSB_RUN, answer_with, document_of
 

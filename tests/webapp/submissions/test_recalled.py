@@ -2,7 +2,7 @@
 
 import pytest
 
-from results import life
+from results.lifecycle import visibility as life
 from results.models import Run
 from tests.results.rows import from_a_log, make_product
 

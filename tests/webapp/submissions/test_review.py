@@ -3,8 +3,8 @@ import re
 import pytest
 from django.test import Client
 
+from results.ingest.queue import sweep
 from results.models import Event, Evidence, Product, Submission
-from results.readings import sweep
 from tests.results.builders import log_bytes, make_user, send
 from webapp.submissions.forms import ProductForm
 

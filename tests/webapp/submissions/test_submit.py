@@ -1,8 +1,8 @@
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from results.intake import COMPANIONS_MAX
+from results.ingest.queue import sweep
+from results.intake.submissions import COMPANIONS_MAX
 from results.models import Reading, Submission
-from results.readings import sweep
 from tests.results.builders import log_bytes, make_organisation, make_user, send, sha256
 from tests.results.documents import act_run, answer_with, document_of
 

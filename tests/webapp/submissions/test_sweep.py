@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from results.readings import sweep
+from results.ingest.queue import sweep
 from tests.results.builders import send
 from tests.results.documents import YCSB_LOG, YCSB_RUN, answer_with, document_of
 

@@ -3,7 +3,7 @@ from django.db import connection
 
 from results.models import Organisation
 from runners.models import Device, Dispatch, Host
-from runners.states import State
+from runners.models.states import State
 from webapp.supervisor.lab_runs import tell_running
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from webapp.register.dumps.shelf import read_dump
-from webapp.register.dumps.writing import write_dump
+from webapp.register.dumps.store import read_dump
+from webapp.register.dumps.writer import write_dump
 
 
 class Command(BaseCommand):

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from webapp.register.dumps.reading import DumpError, import_dump
+from webapp.register.dumps.importer import DumpError, import_dump
 
 
 class Command(BaseCommand):

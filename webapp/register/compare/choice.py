@@ -8,11 +8,11 @@ from django.db.models.functions import Coalesce, RowNumber
 from django.http import Http404
 
 from results.models import Histogram, Product, Run, Verdict, YcsbOperation
-from results.querysets import RunQuerySet
-from results.rules.limits import Limit
-from webapp.register.columns import product_of
-from webapp.register.compare.comparable import Conditioned, all_compare, compare, conditioned
-from webapp.register.compare.question import FEWEST, MOST, Chosen
+from results.models.querysets import RunQuerySet
+from results.rules.act.limits import Limit
+from webapp.register.comparability.comparable import Conditioned, all_compare, compare, conditioned
+from webapp.register.compare.query import FEWEST, MOST, Chosen
+from webapp.register.tables.columns import product_of
 
 CANDIDATES_MAX = 12  # runs of a drive that are looked through in each statistic, fastest first
 OFFERS_MAX = 6

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import Any
 
-from results.histogram_slices import histogram_slices
-from results.ingest import YCSB
+from results.access.histogram_slices import histogram_slices
+from results.ingest.act import YCSB
 from results.models import Run, Slice
-from results.rules.limits import Limit, is_count_within, over_count
+from results.rules.act.limits import Limit, is_count_within, over_count
 from results.rules.reduction import place_of_greatest, spans
-from webapp.register.compare.comparable import Conditioned, compare
+from webapp.register.comparability.comparable import Conditioned, compare
 from webapp.register.compare.figures import share_value
 from webapp.register.compare.sweep_lines import SWEEP_TITLE, sweep_line
-from webapp.register.slices import ReadLimit, read_limits
+from webapp.register.runs.slices.shares import ReadLimit, read_limits
 from webapp.templatetags import units
 
 POINTS_MAX = 144

@@ -5,20 +5,20 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from results.exact_share import exact_share_pct
-from results.ingest import YCSB
+from results.access.redaction import is_beside_withheld
+from results.ingest.act import YCSB
 from results.models import Run, Statistic, Verdict
-from results.rules.limits import Limit, is_count_within
-from results.withheld_beside import is_beside_withheld
-from webapp.register.columns import newest_verdict, notes_of, product_of, share_of
-from webapp.register.compare.conditions import compared_shares
-from webapp.register.explain.meanings import BY_CODE
-from webapp.register.marks import NearnessMark, nearness_mark, run_tier_mark
-from webapp.register.run_limits import as_limits
-from webapp.register.run_page import OUTCOME_WORDS
-from webapp.register.tables import is_over
-from webapp.register.ycsb_page import ops_rate
-from webapp.register.your_limits import Held, YourLimits
+from results.rules.act.exact_share import exact_share_pct
+from results.rules.act.limits import Limit, is_count_within
+from webapp.register.comparability.conditions import compared_shares
+from webapp.register.limits.reader_limits import Held, YourLimits
+from webapp.register.runs.limits import as_limits
+from webapp.register.runs.page import OUTCOME_WORDS
+from webapp.register.runs.ycsb import ops_rate
+from webapp.register.tables.columns import newest_verdict, notes_of, product_of, share_of
+from webapp.register.tables.marks import NearnessMark, nearness_mark, run_tier_mark
+from webapp.register.tables.meanings.drives import BY_CODE
+from webapp.register.tables.tables import is_over
 from webapp.templatetags import units
 
 NOT_STATED = "not stated"

@@ -8,20 +8,20 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.text import capfirst
 
-from results.ingest import YCSB
+from results.ingest.act import YCSB
 from results.models import Category, Run
-from results.rules.words import counted
-from webapp.register.categories import CLOUD_CAUTION
-from webapp.register.columns import product_of
+from results.rules.plural import counted
+from webapp.register.comparability.comparable import Condition, Silence, condition_rows, silence_of
 from webapp.register.compare.choice import Choice, Offer, offers_of
-from webapp.register.compare.comparable import Condition, Silence, condition_rows, silence_of
 from webapp.register.compare.curves import Chart, charts_of
 from webapp.register.compare.figures import Line, lines_of_drives, lines_of_runs, told_by_any
-from webapp.register.held import held
-from webapp.register.no_drives import NOT_ON_DRIVES, SAYS_NOTHING
-from webapp.register.run_limits import as_limits
-from webapp.register.sentences import run_name
-from webapp.register.your_limits import YourLimits, changes_sentence
+from webapp.register.limits.evaluation import held
+from webapp.register.limits.reader_limits import YourLimits, changes_sentence
+from webapp.register.limits.virtual_devices import NOT_ON_DRIVES, SAYS_NOTHING
+from webapp.register.runs.limits import as_limits
+from webapp.register.tables.categories import CLOUD_CAUTION
+from webapp.register.tables.columns import product_of
+from webapp.register.tables.sentences import run_name
 
 
 @dataclass(frozen=True)

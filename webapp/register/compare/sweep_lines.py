@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from results.models import Run
-from webapp.register.compare.conditions import setup_of
+from webapp.register.comparability.conditions import setup_of
 from webapp.templatetags import units
 
 COLUMN, LABEL = "p99_us", "p99"

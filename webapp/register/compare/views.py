@@ -4,12 +4,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from webapp.register.compare.choice import choose
-from webapp.register.compare.forms import as_csv, as_json
-from webapp.register.compare.named import asked_otherwise
+from webapp.register.compare.exports import as_csv, as_json
+from webapp.register.compare.named_drives import asked_otherwise
 from webapp.register.compare.page import Comparison, comparison_of
-from webapp.register.compare.question import Chosen, read_chosen
-from webapp.register.profile import current_limits
-from webapp.register.public_page import public_page
+from webapp.register.compare.query import Chosen, read_chosen
+from webapp.register.http.responses import public_page
+from webapp.register.limits.profile import current_limits
 
 
 @public_page

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from webapp.register.drives.coded import Shelf
+from webapp.register.drives.store.encoded_columns import Shelf
 
 MODELS_AT_MOST = 20
 SHOWN = ("capacity_gb", "tps", "tps_per_tb", "endurance_dwpd", "sustained_tps")

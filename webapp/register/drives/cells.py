@@ -12,14 +12,14 @@ from html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from results.models import Category, Verdict
-from webapp.register.columns import Column
-from webapp.register.drives.coded import NOT_STATED, Coded, Shelf
-from webapp.register.drives.judged import over_flags
+from webapp.register.drives.limit_check import over_flags
 from webapp.register.drives.order import RowGroup
-from webapp.register.drives.shelf import BILLIONTHS, tier_code
+from webapp.register.drives.store.column_store import BILLIONTHS, tier_code
+from webapp.register.drives.store.encoded_columns import NOT_STATED, Coded, Shelf
 from webapp.register.drives.withdrawn import struck_class, withdrawn_mark
-from webapp.register.marks import STRONG_FROM, TIERS_RISING, TRACK_UNITS, tier_mark
-from webapp.register.your_limits import YourLimits
+from webapp.register.limits.reader_limits import YourLimits
+from webapp.register.tables.columns import Column
+from webapp.register.tables.marks import STRONG_FROM, TIERS_RISING, TRACK_UNITS, tier_mark
 from webapp.templatetags import units
 
 UNSTATED = '<span class="dim" aria-hidden="true">-</span><span class="vh">not stated</span>'

@@ -9,11 +9,11 @@ from results.models import Category, Statistic
 from results.rules.endurance import three_digits
 from results.rules.linearity import linearity
 from results.rules.repeats import summarise
-from webapp.register.categories import SPECS
-from webapp.register.drives.coded import NOT_STATED, Shelf
-from webapp.register.drives.judged import name_of
-from webapp.register.drives.question import ALWAYS_SHOWN, SEPARATOR
-from webapp.register.sentences import HOW
+from webapp.register.drives.limit_check import name_of
+from webapp.register.drives.query import ALWAYS_SHOWN, SEPARATOR
+from webapp.register.drives.store.encoded_columns import NOT_STATED, Shelf
+from webapp.register.tables.categories import SPECS
+from webapp.register.tables.sentences import HOW
 from webapp.templatetags import units
 
 STATED = (

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from results.models import Category
-from webapp.register.columns import share_code
-from webapp.register.drives.coded import UNSTATED, Coded, Rows, Shelf
+from webapp.register.drives.store.encoded_columns import UNSTATED, Coded, Rows, Shelf
+from webapp.register.tables.columns import share_code
 from webapp.templatetags import units
 
 CHOICE, LEAST, MOST = "choice", "least", "most"

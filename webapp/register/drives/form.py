@@ -9,12 +9,12 @@ from django.utils.html import json_script
 from django.utils.safestring import SafeString, mark_safe
 
 from results.models import Category
-from webapp.register.columns import Column
 from webapp.register.drives.filters import CHOICE, Filter
 from webapp.register.drives.page import COLUMNS_SIDE_BY_SIDE, DrivesPage, Room
-from webapp.register.drives.question import ALWAYS_SHOWN, named_filters
-from webapp.register.explain.meanings import meaning_address
-from webapp.register.tables import GROUP_LABELS, TableSpec
+from webapp.register.drives.query import ALWAYS_SHOWN, named_filters
+from webapp.register.tables.columns import Column
+from webapp.register.tables.meanings.drives import meaning_address
+from webapp.register.tables.tables import GROUP_LABELS, TableSpec
 
 INCLUDE_LABELS = {"historical": "historical", "withdrawn": "withdrawn", "superseded": "superseded"}
 

@@ -7,12 +7,12 @@ static/js/drives/headline.js says the same in the browser, where limits change o
 from collections.abc import Iterable
 
 from results.models import Statistic
-from webapp.register.drives.beside import current_rows
-from webapp.register.drives.coded import Rows, Shelf, rows_of
-from webapp.register.drives.judged import Judge, name_of, on_drives, ranked_tps, standing
+from webapp.register.drives.below_table import current_rows
+from webapp.register.drives.limit_check import Judge, name_of, on_drives, ranked_tps, standing
 from webapp.register.drives.page import DrivesPage
-from webapp.register.sentences import HOW, devices_words, results_words
-from webapp.register.your_limits import YourLimits
+from webapp.register.drives.store.encoded_columns import Rows, Shelf, rows_of
+from webapp.register.limits.reader_limits import YourLimits
+from webapp.register.tables.sentences import HOW, devices_words, results_words
 from webapp.templatetags import units
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
-from webapp.register.drives.coded import Coded, Rows, Shelf, flags_of
-from webapp.register.parameters import FASTEST_FIRST, Sort
-from webapp.register.tables import STATISTIC_TITLES
+from webapp.register.drives.store.encoded_columns import Coded, Rows, Shelf, flags_of
+from webapp.register.tables.parameters import FASTEST_FIRST, Sort
+from webapp.register.tables.tables import STATISTIC_TITLES
 
 ROWS_A_PAGE = 100
 

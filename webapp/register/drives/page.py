@@ -11,20 +11,20 @@ from django.utils.http import urlencode
 from django.utils.safestring import SafeString, mark_safe
 
 from results.models import Category
-from results.rules.limits import Limit
-from webapp.register.columns import Column
+from results.rules.act.limits import Limit
 from webapp.register.drives import filters
 from webapp.register.drives.cells import RowWriter
-from webapp.register.drives.coded import Rows, Shelf, set_of
 from webapp.register.drives.filters import Filter, Kept, Reason, Test
-from webapp.register.drives.judged import Judge, limits_sentence
+from webapp.register.drives.limit_check import Judge, limits_sentence
 from webapp.register.drives.order import RowGroup, grouped, page_of, pages_count
-from webapp.register.drives.question import ALWAYS_SHOWN, INCLUDED, Askable, DrivesQuestion
-from webapp.register.drives.search import Found, search
-from webapp.register.not_understood import ParameterError
-from webapp.register.parameters import Sort
-from webapp.register.tables import GROUP_LABELS, Head, TableSpec
-from webapp.register.your_limits import YourLimits
+from webapp.register.drives.query import ALWAYS_SHOWN, INCLUDED, Askable, DrivesQuestion
+from webapp.register.drives.search.names import Found, search
+from webapp.register.drives.store.encoded_columns import Rows, Shelf, set_of
+from webapp.register.http.parameter_errors import ParameterError
+from webapp.register.limits.reader_limits import YourLimits
+from webapp.register.tables.columns import Column
+from webapp.register.tables.parameters import Sort
+from webapp.register.tables.tables import GROUP_LABELS, Head, TableSpec
 from webapp.templatetags import units
 
 COLUMNS_SIDE_BY_SIDE = 14

@@ -9,9 +9,9 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.cache import get_conditional_response
 
-from webapp.register.asked import given_of
-from webapp.register.dumps.shelf import MANIFEST, Dump, DumpFile, dumps, find_dump
-from webapp.register.public_page import public_page
+from webapp.register.dumps.store import MANIFEST, Dump, DumpFile, dumps, find_dump
+from webapp.register.http.query_params import given_of
+from webapp.register.http.responses import public_page
 from webapp.templatetags import units
 
 FORMS = {"csv.gz": "CSV", "json.gz": "JSON", "parquet": "Parquet"}

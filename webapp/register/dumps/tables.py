@@ -9,9 +9,9 @@ from django.db.models import F, Model, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Greatest
 
 from results import models as register
-from results.public_history import details_for_everyone, for_everyone
-from results.withheld_beside import departures_told
-from webapp.register.dumps.told import told_of_facts, told_of_text
+from results.access.history import details_for_everyone, for_everyone
+from results.access.redaction import departures_told
+from webapp.register.dumps.redaction import told_of_facts, told_of_text
 
 SCHEMA = "drivecert.dump/1"
 RELATED = {"run": "public_id", "product": "slug", "profile": "sha256", "certificate": "public_id"}

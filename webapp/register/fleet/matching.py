@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 
 from webapp.register.fleet.drives import ListedDrive
 from webapp.register.fleet.figured import Figured, figured_sentence
-from webapp.register.fleet.part_numbers import Part, part_of
-from webapp.register.fleet.register_index import Listed, RegisterIndex, is_near, is_telling, name_words
-from webapp.register.sentences import product_name
+from webapp.register.products.model_index import Listed, RegisterIndex, is_near, is_telling, name_words
+from webapp.register.products.part_numbers import Part, part_of
+from webapp.register.tables.sentences import product_name
 from webapp.templatetags import units
 
 BY_MODEL, BY_PART = "model", "part-number"

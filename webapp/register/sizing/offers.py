@@ -8,13 +8,13 @@ from fractions import Fraction
 from django.db.models import F, Q
 
 from results.models import Category, Certificate, CertificateRun, Product, Run, Statistic, Tier
-from results.rules.limits import Limit
-from results.rules.loads import TPS
+from results.rules.act.limits import Limit
+from results.rules.act.loads import TPS
 from results.rules.sizing import Offer
-from webapp.register.columns import product_of
-from webapp.register.marks import TierMark, run_tier_mark
-from webapp.register.not_understood import ParameterError
-from webapp.register.sizing.question import SLUG
+from webapp.register.http.parameter_errors import ParameterError
+from webapp.register.sizing.query import SLUG
+from webapp.register.tables.columns import product_of
+from webapp.register.tables.marks import TierMark, run_tier_mark
 
 # What a buyer counts drives of: instances and networked systems have neither a capacity nor a rating of one drive.
 DRIVES = (Category.NVME_3DXPOINT, Category.NVME_FLASH, Category.SATA_SAS_FLASH, Category.M2_FLASH)

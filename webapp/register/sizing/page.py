@@ -4,15 +4,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from results.rules.loads import printed_decimal
+from results.rules.act.loads import printed_decimal
+from results.rules.plural import counted
 from results.rules.sizing import Size, Tested, read_alike, size, untested
-from results.rules.words import counted
-from webapp.register.exports import Value
-from webapp.register.sentences import product_name
 from webapp.register.sizing.offers import Candidate
-from webapp.register.sizing.question import SizingQuestion
+from webapp.register.sizing.query import SizingQuestion
 from webapp.register.sizing.steps import Step, number, steps
 from webapp.register.sizing.tested_mix import TestedMix
+from webapp.register.tables.exports import Value
+from webapp.register.tables.sentences import product_name
 from webapp.templatetags import units
 
 FIELDS = (

@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import floor, log10
 
 from results.rules import sizing
-from results.rules.loads import printed_decimal
+from results.rules.act.loads import printed_decimal
 from results.rules.sizing import Demand, Size, Tested
 from webapp.register.sizing.offers import Candidate
 from webapp.templatetags import units

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from django.http import QueryDict
 
-from results.rules.loads import printed_decimal
+from results.rules.act.loads import printed_decimal
 from results.rules.sizing import Demand, Tested, reads_as_tested, reads_pct, untested, writes_as_tested
 from webapp.register.sizing.steps import number
 

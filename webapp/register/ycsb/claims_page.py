@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from results.published_claims import CheckedRow, check_published_claims, published_flights
-from results.rules.loads import printed_decimal
-from results.rules.statements import Status
-from webapp.register.exports import Value
+from results.catalogue.claims import CheckedRow, check_published_claims, published_flights
+from results.rules.act.loads import printed_decimal
+from results.rules.ycsb.statements import Status
+from webapp.register.tables.exports import Value
 from webapp.register.ycsb.numbers import span
 from webapp.register.ycsb.publications import publication_of
 

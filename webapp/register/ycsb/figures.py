@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+from results.catalogue.figures import STATED
 from results.models import PublishedFigure
-from results.published_figures import STATED
-from results.rules.claim_words import in_us
+from results.rules.ycsb.claim_terms import in_us
 
 SWEPT = "throughput"
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
 
-from results.rules.gains import Better, gain, increase, times_less
-from results.rules.read_off import Formula, Taken, ends_of
+from results.rules.ycsb.chart_readings import Formula, Taken, ends_of
+from results.rules.ycsb.gains import Better, gain, increase, times_less
 from webapp.register.ycsb.curves import Curve, HeldLine, Panel
 from webapp.register.ycsb.figures import Figure, Figures
 from webapp.register.ycsb.numbers import percent, rate, span, times

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from results.rules import ycsb
-from results.rules.ycsb import Point
+from results.rules.ycsb import sweeps
+from results.rules.ycsb.sweeps import Point
 from webapp.register.ycsb.numbers import percent, rate
 
 Sweep = Mapping[int, Fraction]
@@ -63,8 +63,8 @@ def improvement_table(
     titles: tuple[str, str], sides: Sides, sweep: Sweep, base: Sweep, remarks: Sequence[str] = ()
 ) -> ImprovementTable:
     """Return the table of one workload; `titles` are its letter and what it is made of."""
-    peak, base_peak = ycsb.peak(_points(sweep)), ycsb.peak(_points(base))
-    gains = {each.threads: each.gain for each in ycsb.improvements(sweep, base)}
+    peak, base_peak = sweeps.peak(_points(sweep)), sweeps.peak(_points(base))
+    gains = {each.threads: each.gain for each in sweeps.improvements(sweep, base)}
     return ImprovementTable(
         *titles,
         sides.drive,
@@ -82,8 +82,8 @@ def improvement_table(
         ],
         base_peak=rate(base_peak.ops_per_s if base_peak else None),
         peak=rate(peak.ops_per_s if peak else None),
-        peak_gain=percent(ycsb.peak_improvement(_points(sweep), _points(base))),
-        mean_gain=percent(ycsb.mean_improvement(sweep, base)),
+        peak_gain=percent(sweeps.peak_improvement(_points(sweep), _points(base))),
+        mean_gain=percent(sweeps.mean_improvement(sweep, base)),
         remarks=remarks,
     )
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from results.rules import crossings, ycsb
-from results.rules.crossings import Crossings
+from results.rules.ycsb import crossings, sweeps
+from results.rules.ycsb.crossings import Crossings
 from webapp.register.ycsb.curves import Curve, HeldLine, Panel
 from webapp.register.ycsb.improvement import ImprovementTable, Sides, improvement_table
-from webapp.register.ycsb.load_question import THROUGHPUT, LoadQuestion
+from webapp.register.ycsb.load_query import THROUGHPUT, LoadQuestion
 from webapp.register.ycsb.loads import STATISTIC_WORDS, Load, LoadDrive, Measured
 from webapp.register.ycsb.machine_tables import MachineTable, PeakSummary, machine_table, peak_summary
 from webapp.register.ycsb.numbers import rate, time_us
@@ -98,7 +98,7 @@ def _refusal(drive: LoadDrive, base: LoadDrive) -> str:
 
 
 def _rows(drive: LoadDrive, operation: str) -> list[PointRow]:
-    peak = ycsb.peak([ycsb.Point(*point) for point in drive.sweep().items()])
+    peak = sweeps.peak([sweeps.Point(*point) for point in drive.sweep().items()])
     return [
         PointRow(
             drive.name,
@@ -201,7 +201,7 @@ def _sentence(load: Load) -> str:
     best = max(load.drives, key=lambda drive: max(drive.sweep().values()), default=None)
     if best is None:
         return "No run of it is valid and tells threads and throughput."
-    peak = ycsb.peak([ycsb.Point(*point) for point in best.sweep().items()])
+    peak = sweeps.peak([sweeps.Point(*point) for point in best.sweep().items()])
     if peak is None:
         return ""
     return f"{best.name} peaks at {rate(peak.ops_per_s)} ops/s with {peak.threads} threads."

@@ -7,13 +7,13 @@ from statistics import median
 
 from django.db.models import Count, Max, Min
 
+from results.access.redaction import is_beside_withheld, ycsb_told
 from results.models import Product, Run, YcsbOperation, YcsbRun
-from results.rules.ycsb import Point
-from results.withheld_beside import is_beside_withheld, ycsb_told
-from webapp.register.columns import product_of
-from webapp.register.compare.conditions import Setup, setup_of
-from webapp.register.public_addresses import LOAD_KEY_DIGITS
-from webapp.register.sentences import product_name
+from results.rules.ycsb.sweeps import Point
+from webapp.register.comparability.conditions import Setup, setup_of
+from webapp.register.pagecache.public_addresses import LOAD_KEY_DIGITS
+from webapp.register.tables.columns import product_of
+from webapp.register.tables.sentences import product_name
 from webapp.register.ycsb.machine import of_repeats
 from webapp.register.ycsb.setups import names_of_setups
 

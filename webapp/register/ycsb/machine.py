@@ -11,10 +11,10 @@ from fractions import Fraction
 from statistics import median
 from typing import Any
 
+from results.access.redaction import told_beside
 from results.models import Run
-from results.rules.gains import Better
-from results.rules.loads import printed_decimal
-from results.withheld_beside import told_beside
+from results.rules.act.loads import printed_decimal
+from results.rules.ycsb.gains import Better
 
 Told = Mapping[str, Any]
 BYTES_PER_MB = 10**6

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from results.rules.gains import Better, gain
+from results.rules.ycsb.gains import Better, gain
 from webapp.register.ycsb.loads import STATISTIC_WORDS, Load, LoadDrive, Measured
 from webapp.register.ycsb.machine import QUANTITIES, Quantity, shown, told_by
 from webapp.register.ycsb.numbers import percent, rate, time_us

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from fractions import Fraction
 
-from results.rules.loads import printed_decimal
-from results.rules.statements import printed
+from results.rules.act.loads import printed_decimal
+from results.rules.ycsb.statements import printed
 
 SIGNIFICANT_FROM = 1000  # a time of 1,000 us or more needs no decimals
 

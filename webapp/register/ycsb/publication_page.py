@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from results.models import PublishedClaim
-from results.rules import ycsb
+from results.rules.ycsb import sweeps
 from webapp.register.ycsb.curves import Curve, Panel
 from webapp.register.ycsb.figures import Figure, Figures
 from webapp.register.ycsb.fixed_points import FixedPoints, fixed_points
@@ -88,7 +88,7 @@ def _panel(figures: Figures, letter: str) -> Panel:
     curves = []
     for drive in figures.drives[:2]:
         sweep = figures.sweep(letter, drive)
-        best = ycsb.peak([ycsb.Point(*point) for point in sweep.items()])
+        best = sweeps.peak([sweeps.Point(*point) for point in sweep.items()])
         points = [(Fraction(threads), sweep[threads]) for threads in sorted(sweep)]
         curves.append(Curve(drive, points, peak=sorted(sweep).index(best.threads) if best else -1))
     return Panel(

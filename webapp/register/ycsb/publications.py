@@ -14,7 +14,7 @@ class Publication:
     missing: str = ""
 
 
-# Source: the publications themselves, as results/published holds their figures.
+# Source: the publications themselves, as results/catalogue/published holds their figures.
 PUBLICATIONS = {
     "micron-7400-brief": Publication(
         "Micron 7400 PRO against 7300 PRO on RocksDB",

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from results.models import Run
-from webapp.register.compare.comparable import NAMES, Conditioned, known_differences, value_text
-from webapp.register.compare.conditions import BESIDE_THE_LOAD, Setup, sweep_conditions
+from webapp.register.comparability.comparable import NAMES, Conditioned, known_differences, value_text
+from webapp.register.comparability.conditions import BESIDE_THE_LOAD, Setup, sweep_conditions
 
 PARTS = ("firmware", *BESIDE_THE_LOAD)
 LABELS = {"firmware": "firmware"} | {name: NAMES[name].lower() for name in BESIDE_THE_LOAD}

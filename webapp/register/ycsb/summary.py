@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from results.rules.gains import Better, better, gain
+from results.rules.ycsb.gains import Better, better, gain
 from webapp.register.ycsb.figures import Figure, Figures
 from webapp.register.ycsb.numbers import percent
 from webapp.register.ycsb.publications import metric_name, workload_note

@@ -4,8 +4,8 @@ import hashlib
 
 import pytest
 
-from webapp.register.dumps.writing import write_dump
-from webapp.register.snapshots import stamps
+from webapp.register.dumps.writer import write_dump
+from webapp.register.pagecache import stamps
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
-from results import life
-from results.annotations import annotate
-from results.catalogue import import_catalogue
-from results.mirrored import Origin, origin
+from results.access.mirrors import Origin, origin
+from results.catalogue.importer import import_catalogue
+from results.lifecycle import visibility
+from results.lifecycle.annotations import annotate
 from results.models import (
     Certificate,
     CertificateRun,
@@ -26,10 +26,10 @@ from results.models import (
     YcsbRun,
 )
 from tests.webapp.register.conftest import SLOW_DISK_VERDICT
-from webapp.register.dumps.reading import DumpError, contradictions, import_dump, read_rows
-from webapp.register.dumps.shelf import MANIFEST, read_dump
+from webapp.register.dumps.importer import DumpError, contradictions, import_dump, read_rows
+from webapp.register.dumps.store import MANIFEST, read_dump
 from webapp.register.dumps.tables import TABLES
-from webapp.register.dumps.writing import write_dump
+from webapp.register.dumps.writer import write_dump
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -40,8 +40,8 @@ def full_register(make_log_run, make_published_run, make_product, staff):
     import_catalogue()
     product = make_product(model='=cmd|"x"! <script>\u202e', vendor="Ж漢", endurance_dwpd=Decimal("0.30"))
     first, second = make_log_run(product=product), make_log_run(product=product, notes='two\nlines, a "quote" and \'')
-    life.supersede(first, second, staff, "Newer firmware.")
-    life.withdraw(make_published_run(), staff, "A mistake.")
+    visibility.supersede(first, second, staff, "Newer firmware.")
+    visibility.withdraw(make_published_run(), staff, "A mistake.")
     annotate(second, "Look at the firmware.", staff)
     profile = Profile.objects.get(name="operational-database")
     stated = {
@@ -117,7 +117,7 @@ def test_an_import_that_fails_half_way_leaves_nothing(make_published_run, monkey
     make_published_run()
     directory = write_dump()
     call_command("flush", interactive=False)
-    monkeypatch.setattr("webapp.register.dumps.reading.contradictions", lambda: 1 / 0)
+    monkeypatch.setattr("webapp.register.dumps.importer.contradictions", lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         import_dump(directory)
     assert not Product.objects.exists()

@@ -8,9 +8,9 @@ import pytest
 from django.db import OperationalError
 from django.test.client import Client
 
-from webapp.register.public_addresses import EVERYTHING, public_addresses
-from webapp.register.snapshots import away, keeper, rendering, serving, store
-from webapp.register.snapshots.serving import SnapshotsFirst
+from webapp.register.pagecache import database_down, keeper, rendering, serving, store
+from webapp.register.pagecache.public_addresses import EVERYTHING, public_addresses
+from webapp.register.pagecache.serving import SnapshotsFirst
 
 
 @pytest.fixture(autouse=True)
@@ -106,7 +106,7 @@ def database_away(monkeypatch):
         raise OperationalError("connection refused")
 
     monkeypatch.setattr("django.db.models.sql.compiler.SQLCompiler.execute_sql", fail)
-    monkeypatch.setattr(away, "ask_database", lambda: "does not answer")
+    monkeypatch.setattr(database_down, "ask_database", lambda: "does not answer")
 
 
 def entry_bytes(root, path, place=0):

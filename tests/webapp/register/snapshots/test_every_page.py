@@ -4,8 +4,8 @@ import pytest
 
 from results.models import Product, Visibility
 from tests.webapp.register.snapshots.conftest import entry_bytes
-from webapp.register.public_addresses import public_addresses, read_subjects
-from webapp.register.snapshots import keeper, store
+from webapp.register.pagecache import keeper, store
+from webapp.register.pagecache.public_addresses import public_addresses, read_subjects
 
 pytestmark = pytest.mark.django_db
 

@@ -49,7 +49,7 @@ pub(crate) fn of_file(system: &System, id: FileId) -> Result<Drive, DeviceError>
 
 /// Tells whether a key that a drive was bound by is the one that it has now. Keys without the mark of the machine
 /// (`file:HOST:DEVICE:INODE`), and of files without the host (`file:DEVICE:INODE`), are of earlier programs; they stay good.
-/// The grammar is that of docs/formats.md; the register's is runners/drive_keys.py, and tests/data/drive_keys.tsv holds for both.
+/// The grammar is that of docs/formats.md; the register's is runners/hosts/drive_keys.py, and tests/data/drive_keys.tsv holds for both.
 pub fn is_same_drive(bound: &str, now: &str) -> bool {
     bound == now
         || without_machine(now).as_deref() == Some(bound)

@@ -196,7 +196,7 @@ fn a_machine_that_was_not_given_an_id_yet_has_keys_without_one() {
     }
 }
 
-/// What the register's runners/drive_keys.py has to hold to too.
+/// What the register's runners/hosts/drive_keys.py has to hold to too.
 #[test]
 fn both_programs_know_a_drive_by_the_same_keys() {
     let table = include_str!("../../../../../../tests/data/drive_keys.tsv");

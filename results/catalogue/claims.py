@@ -1,0 +1,87 @@
+"""The published claims in results/catalogue/published, recomputed from the figures beside them."""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+from results.catalogue.figures import CLAIM_FILE, FIGURE_FILES, PUBLISHED, STATED
+from results.rules.ycsb.claims import Claim, ClaimCheck, Figure, check_claim
+from results.rules.ycsb.littles_law import FigureFlight, flights
+from results.rules.ycsb.statements import Status
+
+
+@dataclass(frozen=True)
+class CheckedRow:
+    """A row of the claims' file with what its figures give; `line` counts from 1, the heading included."""
+
+    line: int
+    check: ClaimCheck
+    recorded_value: str
+    recorded_status: str
+
+    @property
+    def is_value_recorded(self) -> bool:
+        """Whether the file holds the value that its figures give, to the digit."""
+        return self.check.printed == self.recorded_value
+
+    @property
+    def is_as_recorded(self) -> bool:
+        """Whether value and status are the file's, judged by its method: the recomputed value as it prints it."""
+        return self.is_value_recorded and self.check.printed_status == self.recorded_status
+
+    @property
+    def is_exactly_another(self) -> bool:
+        """Whether the exact value gets another status than the one rounded before; not told of words and points."""
+        is_of_digits = self.check.span is None and not self.is_in_words
+        return is_of_digits and self.check.status != self.check.printed_status
+
+    @property
+    def is_in_words(self) -> bool:
+        """Whether it states a word that its figures are no answer to, though they give a value."""
+        return self.check.status is Status.IN_WORDS
+
+
+def read_published_figures(folder: Path = PUBLISHED) -> list[Figure]:
+    """Return all figures of the two YCSB files."""
+    return [_figure(row) for name in FIGURE_FILES for row in _rows(folder / name)]
+
+
+def check_published_claims(folder: Path = PUBLISHED) -> list[CheckedRow]:
+    """Return every claim of the file, in its order, recomputed."""
+    figures = read_published_figures(folder)
+    return [
+        CheckedRow(line, check_claim(_claim(row), figures), row["recomputed_value"], row["status"])
+        for line, row in enumerate(_rows(folder / CLAIM_FILE), start=2)
+    ]
+
+
+def published_flights(folder: Path = PUBLISHED) -> Sequence[FigureFlight]:
+    """Return the operations in flight behind every published throughput whose latencies are all stated."""
+    return flights(read_published_figures(folder))
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def _claim(row: dict[str, str]) -> Claim:
+    return Claim(**{name: row[name] for name in Claim.__dataclass_fields__})
+
+
+def _figure(row: dict[str, str]) -> Figure:
+    at_ops_per_s = row.get("throughput_ops_per_sec", "")
+    return Figure(
+        publication=row["publication"],
+        model=row["model"],
+        workload=row["workload"],
+        metric=row["metric"],
+        value=Fraction(Decimal(row["value"])),
+        unit=row["unit"],
+        threads=int(row["threads"]) if row["threads"] else None,
+        at_ops_per_s=Fraction(at_ops_per_s) if at_ops_per_s else None,
+        is_read_off=not row.get("exactness", STATED).startswith(STATED),
+    )

@@ -1,0 +1,218 @@
+"""The import of published results: rows of a file become products, runs and shares, each once."""
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+
+from results.catalogue.rows import PRODUCT_FACT_COLUMNS, SHARE_COLUMNS, CatalogueRow, read_catalogue
+from results.models import Category, Event, Product, Run, Share, Statistic, Tier, Visibility
+from results.models.slugs import new_product_slug
+
+PUBLISHED_CATALOGUE = Path(__file__).parent / "published" / "act_certified_drives.csv"
+SECONDS_PER_HOUR = 3600
+TPS_PER_NX = 3000  # 2000 reads/s + 1000 writes/s per device (aerospike/act README.md)
+
+PRODUCT_IDENTITY = ("category", "vendor", "model", "part_number", "capacity_gb")
+
+Changes = dict[str, list[str]]
+
+
+@dataclass
+class ImportCounts:
+    """What an import did: public ids of the runs, and those published earlier that the file no longer names."""
+
+    added: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    no_longer_named: list[str] = field(default_factory=list)
+
+
+@transaction.atomic
+def import_catalogue(path: Path = PUBLISHED_CATALOGUE) -> ImportCounts:
+    """Bring the register in line with the file, all or nothing.
+
+    Runs that the file no longer names stay: results are withdrawn by a reviewer with a reason, never deleted. Raises
+    CatalogueError where the file is not as expected; mend the file at the line it names.
+    """
+    rows = read_catalogue(path)
+    products = _products_of(rows)
+    known = {
+        run.catalogue_key: run for run in Run.objects.filter(catalogue_key__isnull=False).prefetch_related("shares")
+    }
+    counts = ImportCounts(added=_add_runs([row for row in rows if row.key not in known], products))
+    for row in rows:
+        if row.key in known:
+            run = known.pop(row.key)
+            changes = products[_identity_key(row)].changes | _change_run(run, row)
+            if changes:
+                _event("run-changed", run, changes).save()
+            (counts.changed if changes else counts.unchanged).append(run.public_id)
+    counts.no_longer_named = sorted(run.public_id for run in known.values())
+    return counts
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A product that rows name, and what the file changed in it."""
+
+    product: Product
+    changes: Changes
+
+
+def _identity_key(row: CatalogueRow) -> tuple[Any, ...]:
+    return tuple(product_identity(row).values())
+
+
+def _products_of(rows: list[CatalogueRow]) -> dict[tuple[Any, ...], _Named]:
+    """Return the products that the rows name, made where they are new and brought in line where they are not."""
+    known = {tuple(getattr(each, name) for name in PRODUCT_IDENTITY): each for each in Product.objects.all()}
+    taken = {product.slug for product in known.values()}
+    named: dict[tuple[Any, ...], _Named] = {}
+    for row in rows:
+        key = _identity_key(row)
+        if key not in named:
+            named[key] = _change_product(known[key], row) if key in known else _Named(_new_product(row, taken), {})
+    Product.objects.bulk_create(each.product for each in named.values() if each.product.pk is None)
+    return named
+
+
+def _new_product(row: CatalogueRow, taken: set[str]) -> Product:
+    identity = product_identity(row)
+    slug = new_product_slug(identity["vendor"], identity["model"], identity["capacity_gb"], taken)
+    taken.add(slug)
+    return Product(slug=slug, **identity, **product_facts(row))
+
+
+def _change_product(product: Product, row: CatalogueRow) -> _Named:
+    changes = _assign(product, product_facts(row))
+    if changes:
+        product.save(update_fields=list(changes))
+    return _Named(product, changes)
+
+
+def _add_runs(rows: list[CatalogueRow], products: dict[tuple[Any, ...], _Named]) -> list[str]:
+    runs = [_new_run(row, products[_identity_key(row)].product) for row in rows]
+    Run.objects.bulk_create(runs)
+    Share.objects.bulk_create(
+        Share(run=run, **fields) for run, row in zip(runs, rows, strict=True) for fields in share_fields(row)
+    )
+    Event.objects.bulk_create(_event("run-published", run, {}) for run in runs)
+    return [run.public_id for run in runs]
+
+
+def _new_run(row: CatalogueRow, product: Product) -> Run:
+    return Run(
+        catalogue_key=row.key,
+        product=product,
+        tier=Tier.PUBLISHED,
+        visibility=Visibility.PUBLIC,
+        statistic=Statistic.STEADY_AS_PUBLISHED,
+        tool="act",
+        **run_fields(row),
+    )
+
+
+def _change_run(run: Run, row: CatalogueRow) -> Changes:
+    fields = _assign(run, run_fields(row))
+    if fields:
+        run.save(update_fields=list(fields))
+    return fields | _change_shares(run, row)
+
+
+def _change_shares(run: Run, row: CatalogueRow) -> Changes:
+    wanted = {fields["threshold_us"]: fields for fields in share_fields(row)}
+    before = {share.threshold_us: share.printed for share in run.shares.all()}
+    after = {threshold_us: fields["printed"] for threshold_us, fields in wanted.items()}
+    if before == after:
+        return {}
+    run.shares.all().delete()
+    Share.objects.bulk_create(Share(run=run, **fields) for fields in wanted.values())
+    return {"shares": [_in_order(before), _in_order(after)]}
+
+
+def _in_order(shares: dict[int, str]) -> str:
+    return ", ".join(f"{printed} % over {threshold_us} us" for threshold_us, printed in sorted(shares.items()))
+
+
+def _assign(row: Product | Run, fields: dict[str, Any]) -> Changes:
+    """Set the fields that differ; return old and new value of each."""
+    changes: Changes = {}
+    for name, value in fields.items():
+        before = getattr(row, name)
+        if before != value:
+            changes[name] = [str(before), str(value)]
+            setattr(row, name, value)
+    return changes
+
+
+def _event(kind: str, run: Run, changes: Changes) -> Event:
+    reason = "import of the published catalogue"
+    return Event(kind=kind, subject_type="run", subject_id=run.public_id, reason=reason, details=changes)
+
+
+def product_identity(row: CatalogueRow) -> dict[str, Any]:
+    """Return what names a product; a cloud instance has its provider as vendor and no capacity."""
+    is_cloud = row.category == Category.CLOUD
+    vendor_column, model_column = ("provider", "instance") if is_cloud else ("vendor", "model")
+    for column in (vendor_column, model_column):
+        if not row.text(column):
+            raise row.fail(column, "a name")
+    capacity_gb = None if is_cloud else row.number("capacity_gb")
+    values = (row.category.value, row.text(vendor_column), row.text(model_column), "", capacity_gb)
+    return dict(zip(PRODUCT_IDENTITY, values, strict=True))
+
+
+def product_facts(row: CatalogueRow) -> dict[str, Any]:
+    """Return what the row states of its product beside the name."""
+    historical = row.flag("historical")
+    if historical is None:
+        raise row.fail("historical", "yes or no")
+    facts = (historical, row.text("pcie_gen"), row.decimal("endurance_dwpd"))
+    return dict(zip(PRODUCT_FACT_COLUMNS, facts, strict=True))
+
+
+def run_fields(row: CatalogueRow) -> dict[str, Any]:
+    """Return what the row states of the run."""
+    tps, hours = row.decimal("tps"), row.number("duration_hours")
+    if tps is None:
+        raise row.fail("tps", "a number")
+    return {
+        "tps": tps,
+        "nx_load": nx_load(tps, row.number("device_count")),
+        "tool_version": row.text("act_version"),
+        "duration_s": hours * SECONDS_PER_HOUR if hours else None,
+        "over_provisioned_to_gb": row.number("over_provisioned_to_gb"),
+        "over_provisioning_pct": row.decimal("over_provisioning_pct"),
+        "compress_pct": row.number("compress_pct"),
+        "device_count": row.number("device_count"),
+        "device_gb": row.number("device_gb"),
+        "sole_tenant": row.flag("sole_tenant"),
+        "backing_device": row.text("backing_device"),
+        "protocol": row.text("protocol"),
+        "source": row.text("source"),
+        "notes": row.text("notes"),
+        "source_row": row.text("source_row"),
+    }
+
+
+def nx_load(tps: Decimal, device_count: int | None) -> Decimal | None:
+    """Return N of the Nx load, at most 4 decimals; None where the number of devices is not stated."""
+    return (tps / TPS_PER_NX / device_count).quantize(Decimal("0.0001")) if device_count else None
+
+
+def share_fields(row: CatalogueRow) -> list[dict[str, Any]]:
+    """Return the row's shares; where they were read (1000 or 1024 us) the source does not say."""
+    percentages = ((threshold_us, column, row.percentage(column)) for column, threshold_us in SHARE_COLUMNS.items())
+    return [
+        {
+            "statistic": Statistic.STEADY_AS_PUBLISHED,
+            "threshold_us": threshold_us,
+            "share_pct": percentage,
+            "printed": row.text(column),
+        }
+        for threshold_us, column, percentage in percentages
+        if percentage is not None
+    ]

@@ -1,0 +1,162 @@
+"""Certificates of a product, kept in line with its runs: issued, withdrawn and issued again by event, never deleted."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from django.utils import timezone
+
+from results.certification.candidates import by_profile, candidate_runs
+from results.history import tell
+from results.models import Certificate, CertificateRun, Product, Profile, Run
+from results.rules.act.loads import printed_decimal, printed_nx
+from results.rules.certification.certify import certify
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from results.rules.certification.facts import CandidateRun
+    from results.rules.certification.facts import Certificate as Certified
+
+STANDING, WITHDRAWN = Certificate.State.STANDING, Certificate.State.WITHDRAWN
+NX_PLACES = 4  # of the column
+Candidates = dict[str, "CandidateRun"]
+
+
+def refresh_certificates(product_ids: Iterable[int | None]) -> None:
+    """Issue what the runs of these products certify now, and withdraw what they certify no longer.
+
+    Belongs into the transaction that changed the runs. Products are locked by rising key, after the runs: whoever
+    comes second sees what the first one wrote.
+    """
+    wanted = sorted({product_id for product_id in product_ids if product_id is not None})
+    for product in Product.objects.select_for_update(no_key=True).filter(pk__in=wanted).order_by("pk"):
+        _refresh(product)
+
+
+def attempts(product: Product) -> list[dict[str, Any]]:
+    """Return how far the product's runs came, for each profile and number of devices: what is present and missing.
+
+    Kept with the product whenever a run of it changes, since the rules compare every load test with every stress test
+    (200 runs: 2 s); computed here only for a product whose runs have not changed since that is kept.
+    """
+    kept: list[dict[str, Any]] | None = product.attempts
+    return kept if kept is not None else _told(_found(by_profile(candidate_runs(product))))
+
+
+Found = list[tuple[Profile, "Certified"]]
+
+
+def _found(judged: dict[Profile, Candidates]) -> Found:
+    return [
+        (profile, certified)
+        for profile, runs in judged.items()
+        for certified in _certified(profile, list(runs.values()))
+    ]
+
+
+def _told(found: Found) -> list[dict[str, Any]]:
+    return [
+        document_of(certified)
+        | {
+            "profile": str(profile),
+            "device_count": certified.device_count,
+            "attempted_nx": None if certified.attempted_nx is None else printed_nx(certified.attempted_nx),
+            "is_certified": certified.is_certified,
+        }
+        for profile, certified in found
+    ]
+
+
+def _certified(profile: Profile, runs: list[CandidateRun]) -> list[Certified]:
+    """Return what the runs certify for each number of devices that they were made with, the fewest first."""
+    duration_s = json.loads(profile.document)["duration_s"]
+    counts = sorted({run.device_count for run in runs if run.device_count})
+    return [certify(runs, count, duration_s) for count in counts]
+
+
+def _refresh(product: Product) -> None:
+    judged = by_profile(candidate_runs(product))
+    for certificate in product.certificates.standing().select_related("profile").prefetch_related("runs"):
+        _withdraw_groundless(certificate, judged.get(certificate.profile, {}))
+    found = _found(judged)
+    for profile, certified in found:
+        if certified.is_certified:
+            _issue(product, profile, certified)
+    Product.objects.filter(pk=product.pk).update(attempts=_told(found))
+
+
+def _withdraw_groundless(certificate: Certificate, candidates: Candidates) -> None:
+    """A certificate stands on its own runs: another one at a higher load takes nothing from it."""
+    own = [run.public_id for run in certificate.runs.all()]
+    gone = [public_id for public_id in own if public_id not in candidates]
+    if not gone and _still_certified(certificate, [candidates[public_id] for public_id in own]):
+        return
+    Certificate.objects.filter(pk=certificate.pk).update(state=WITHDRAWN, withdrawn_at=timezone.now())
+    reason = _lost(gone, certificate.profile)
+    tell(None, "certificate-withdrawn", ("certificate", certificate.public_id), reason, {"runs_lost": gone})
+
+
+def _lost(gone: list[str], profile: Profile) -> str:
+    if gone:
+        return f"It rested on {', '.join(gone)}, which no longer stands as a run judged under {profile}."
+    return "Its runs, judged anew, do not certify it any more."
+
+
+def _still_certified(certificate: Certificate, runs: list[CandidateRun]) -> bool:
+    grounds = {
+        _ground(certificate.profile, found) for found in _certified(certificate.profile, runs) if found.is_certified
+    }
+    return certificate.ground in grounds
+
+
+def _issue(product: Product, profile: Profile, certified: Certified) -> None:
+    """Issue a certificate, or let the one of the same ground stand again under its old id."""
+    ground = _ground(profile, certified)
+    certificate, is_new = Certificate.objects.get_or_create(
+        product=product, ground=ground, defaults=_columns(profile, certified)
+    )
+    subject = ("certificate", certificate.public_id)
+    if is_new:
+        runs = Run.objects.filter(public_id__in=certified.run_ids)
+        CertificateRun.objects.bulk_create(CertificateRun(certificate=certificate, run=run) for run in runs)
+        tell(None, "certificate-issued", subject, "", {"nx_load": certificate.exact_nx, "runs": [*certified.run_ids]})
+    elif certificate.state == WITHDRAWN:
+        Certificate.objects.filter(pk=certificate.pk).update(state=STANDING, withdrawn_at=None)
+        tell(None, "certificate-reinstated", subject, "The runs that it rests on certify it again.")
+
+
+def _columns(profile: Profile, certified: Certified) -> dict[str, Any]:
+    nx_load = certified.nx_load
+    assert nx_load is not None  # noqa: S101 - is_certified says so, for the type checker
+    return {
+        "profile": profile,
+        "device_count": certified.device_count,
+        "nx_load": Decimal(printed_decimal(nx_load, NX_PLACES)),
+        "exact_nx": str(nx_load),
+        "firmware": certified.firmware or "",
+        "document": document_of(certified),
+    }
+
+
+def document_of(certified: Certified) -> dict[str, Any]:
+    """Return what the rules said, as JSON: sentences of what is present and missing, and the reasons."""
+    return {
+        "present": [asdict(requirement) for requirement in certified.present],
+        "missing": [asdict(requirement) for requirement in certified.missing],
+        "reasons": list(certified.reasons),
+    }
+
+
+def _ground(profile: Profile, certified: Certified) -> str:
+    rests_on: Mapping[str, Any] = {
+        "profile": profile.sha256,
+        "device_count": certified.device_count,
+        "nx_load": str(certified.nx_load),
+        "runs": sorted(certified.run_ids),
+    }
+    return hashlib.sha256(json.dumps(rests_on, sort_keys=True).encode()).hexdigest()

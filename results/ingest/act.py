@@ -1,0 +1,211 @@
+"""From what `drivetest read --json` printed to rows; the caller holds the transaction."""
+
+import base64
+from collections.abc import Iterator
+from typing import Any
+
+from results.ingest.lab_record import started_at, write_drives
+from results.ingest.matching import match_product
+from results.ingest.ycsb import decimal_of, duration_s, write_ycsb
+from results.models import (
+    Evidence,
+    Finding,
+    Histogram,
+    Profile,
+    Reading,
+    Run,
+    Series,
+    Share,
+    Slice,
+    Statistic,
+    Submission,
+    Tier,
+    Verdict,
+)
+from results.models.copy_rows import copy_rows
+from results.reader.process import Document
+from results.rules.act.exact_share import exact_share_pct
+
+SLICE_COLUMNS = ["run", "number", "start_s", "end_s", "first_line", "last_line", "counts"]
+MEMBER_CHARS = 500
+NAME_CHARS = 160
+YCSB = "ycsb"
+YCSB_FACTS = ("first_line", "last_line", "stop", "telemetry")
+VIRTUAL = "virtual"  # the kind of a device that is no drive, in identities and side files
+FACTS = [
+    "config", "derived", "devices", "stop", "unit", "reached_s", "report_interval_s", "generator", "io_errors_count",
+    "first_line", "last_line", "device_count", "asked_duration_s", "intervals_count", "record_bytes",
+    "record_bytes_max", "trailing_partial_s", "arrivals", "family", "service_threads", "requests_queued_count",
+    "judged_ordinal", "compared_ordinal", "is_virtual_device", "side_file",
+]  # fmt: skip
+
+
+def record_input(evidence: Evidence, document: Document) -> None:
+    """Note the hash and length of the decompressed bytes, once, and what the files beside the log are."""
+    told = document["input"]
+    for companion in told.get("companions", []):
+        evidence.submission.companions.filter(evidence__sha256=companion["sha256"]).update(role=companion["role"][:20])
+    if told["content_sha256"] is None:
+        return  # the bytes could not be had to their end: neither is of the whole
+    content = {key: told[key] for key in ["content_sha256", "content_size_bytes"]}
+    Evidence.objects.filter(pk=evidence.pk, content_sha256="").update(**content)
+
+
+def record_runs(reading: Reading, document: Document, profile: Profile) -> int:
+    """Write each run of a document that this reading has not written yet, and return how many the document has.
+
+    Runs of YCSB are numbered after those of ACT: an archive may hold both.
+    """
+    submission = reading.evidence.submission
+    submission.product = submission.product or match_product(submission)
+    submission.save(update_fields=["product"])
+    act_runs, ycsb_runs = document["runs"], document.get("ycsb_runs", [])
+    for read in act_runs:
+        run = _new_run(reading, read["ordinal"], _act_columns(read), read)
+        if run is not None:
+            _write_below(run, read, document["reader"]["version"], profile)
+    for read in ycsb_runs:
+        run = _new_run(reading, len(act_runs) + read["ordinal"], _ycsb_columns(read), read)
+        if run is not None:
+            write_ycsb(run, read)
+            Finding.objects.bulk_create(_findings(run, read))
+    return len(act_runs) + len(ycsb_runs)
+
+
+def _new_run(reading: Reading, ordinal: int, columns: Document, read: Document) -> Run | None:
+    """Create a run, or return None where this reading has it already."""
+    submission = reading.evidence.submission
+    shared = {
+        "submission": submission,
+        "product": submission.product,
+        "source": submission.organisation.name,
+        "tier": Tier.LAB_VERIFIED if submission.origin == Submission.Origin.DISPATCH else Tier.VENDOR_REPORTED,
+        "is_virtual": submission.is_virtual or _is_told_virtual(read),
+        "member": (read.get("member") or "")[:MEMBER_CHARS],
+        "tool": read["tool"][:40],
+        "tool_version": (read["tool_version"] or "")[:20],
+        "firmware": submission.firmware,
+        "over_provisioning_pct": submission.over_provisioning_pct,
+        "region": submission.region,
+        "zone": submission.zone,
+    }
+    shared["started_at"] = started_at(submission.lab_record)
+    run, is_new = Run.objects.get_or_create(reading=reading, ordinal=ordinal, defaults=shared | columns)
+    if is_new:
+        write_drives(run, submission.lab_record)
+    return run if is_new else None
+
+
+def _is_told_virtual(read: Document) -> bool:
+    """Tell whether the side file says that a device was no drive. A name alone is a finding for the reviewer."""
+    told = read.get("side_file") or {}
+    return any(drive["kind"] == VIRTUAL for drive in told.get("drives", []))
+
+
+def _act_columns(read: Document) -> Document:
+    reads, writes = decimal_of(read["asked_reads_per_s"]), decimal_of(read["asked_writes_per_s"])
+    return {
+        "statistic": Statistic.WORST_SLICE,
+        "workload": read["workload"][:20],
+        "reads_per_s": reads,
+        "writes_per_s": writes,
+        "tps": None if reads is None or writes is None else reads + writes,
+        "nx_load": decimal_of(read["nx_load"]),
+        "duration_s": read["reached_s"],
+        "slice_length_s": read["slice_length_s"],
+        "compress_pct": read["compress_pct"],
+        "device_count": read["device_count"],
+        "facts": {name: read[name] for name in FACTS if name in read},
+    }
+
+
+def _ycsb_columns(read: Document) -> Document:
+    return {
+        "statistic": Statistic.OVERALL,
+        "workload": YCSB,
+        "duration_s": duration_s(read),
+        "facts": {name: read[name] for name in YCSB_FACTS if read.get(name) is not None},
+    }
+
+
+def _write_below(run: Run, read: Document, reader_version: str, profile: Profile) -> None:
+    Histogram.objects.bulk_create(_histogram(run, histogram) for histogram in read["histograms"])
+    copy_rows(Slice, SLICE_COLUMNS, _slices(run, read))
+    _write_series(run, read.get("series"))
+    Finding.objects.bulk_create(_findings(run, read))
+    if read["verdict"] is not None:
+        _write_verdict(run, read["verdict"], reader_version, profile)
+
+
+def _histogram(run: Run, told: Document) -> Histogram:
+    return Histogram(
+        run=run,
+        name=told["name"][:NAME_CHARS],
+        role=told["role"],
+        device=(told["device"] or "")[:NAME_CHARS],
+        time=told["time"] or "",
+        **{column: told[column] for column in ("ordinal", "unit", "edges", "is_meaningless", "ops_count", "counts")},
+    )
+
+
+def _slices(run: Run, read: Document) -> Iterator[list[Any]]:
+    rows_count = 1 + max((histogram["ordinal"] for histogram in read["histograms"]), default=-1)
+    for piece in read["slices"]:
+        place = [piece[column] for column in SLICE_COLUMNS[1:-1]]
+        if parts := piece["histograms"]:
+            yield [run.pk, *place, _counts_by_ordinal(rows_count, parts)]
+
+
+def _counts_by_ordinal(rows_count: int, parts: list[Document]) -> list[list[int | None]]:
+    """Return a row for each ordinal, all of one length as PostgreSQL has them; of nulls where no part tells it."""
+    length = max([1, *(len(part["counts"]) for part in parts)])
+    # One for each: psycopg refuses a list that stands in two places.
+    rows: list[list[int | None]] = [[None] * length for _ in range(rows_count)]
+    for part in parts:
+        rows[part["ordinal"]] = part["counts"] + [0] * (length - len(part["counts"]))
+    return rows
+
+
+def _write_series(run: Run, series: Document | None) -> None:
+    if series is None:
+        return
+    Series.objects.create(
+        run=run,
+        interval_s=series["interval_s"],
+        start_s=series["start_s"],
+        intervals_count=series["count"],
+        encoding=series["encoding"],
+        packed=base64.b64decode(series["data"], validate=True),
+    )
+
+
+def _findings(run: Run, read: Document) -> Iterator[Finding]:
+    for ordinal, finding in enumerate(read["findings"]):
+        rest = {key: finding[key] for key in ["severity", "line", "sentence", "remedy"]}
+        yield Finding(run=run, ordinal=ordinal, rule_id=finding["id"], **rest)
+
+
+def _write_verdict(run: Run, verdict: Document, reader_version: str, profile: Profile) -> None:
+    Verdict.objects.create(
+        run=run,
+        profile=profile,
+        outcome=verdict["outcome"],
+        headline=verdict["headline"],
+        document=verdict,
+        reader_version=reader_version,
+    )
+    Share.objects.bulk_create(_share(run, share) for share in verdict["shares"])
+
+
+def _share(run: Run, share: Document) -> Share:
+    return Share(
+        run=run,
+        statistic=share["statistic"],
+        threshold_us=share["threshold_us"],
+        read_at_us=share["read_at_us"],
+        share_pct=exact_share_pct(share["over_count"], share["ops_count"]),
+        printed=share["share_pct"],
+        over_count=share["over_count"],
+        ops_count=share["ops_count"],
+        slice_number=share["slice"],
+    )

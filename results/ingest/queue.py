@@ -1,0 +1,189 @@
+"""The sweeper: takes readings that are not finished, one at a time, and finishes them whatever died before.
+
+A reading is held by a session lock, so a killed worker lets go of it at once; its attempts are counted, so a log that
+kills its reader does not come back for ever, and follow each other at growing distances; what fails for a reason of the
+register's own (a full disk, a store that is not mounted) is tried until that is mended. Each attempt's number is
+checked when its rows are written, so one that lost its lock and went on writes nothing.
+"""
+
+import logging
+import time
+from datetime import timedelta
+from decimal import InvalidOperation
+
+from django.conf import settings
+from django.db import DataError, transaction
+from django.utils import timezone
+
+from results import locks
+from results.evidence.names import beside
+from results.evidence.store import EvidenceDamagedError, open_evidence, path_of
+from results.ingest.act import record_input, record_runs
+from results.models import Event, Evidence, Profile, Reading
+from results.reader import process as reader_process
+from results.reader.errors import failed_attempt, gave_up, out_of_range, printed_too_much, too_many_slices
+from results.reader.process import (
+    Document,
+    FormatError,
+    OutputLimitError,
+    ReaderBrokenError,
+    ReaderKilledError,
+    TooManySlicesError,
+)
+
+logger = logging.getLogger(__name__)
+
+PROFILE_NAME = "operational-database"
+PAUSES_S = (30, 300)  # after the first and the second attempt that count: a busy machine is often past its peak by then
+OWN_FAULT_PAUSE_S = 60
+FILE_UNREADABLE = "file-unreadable"  # of docs/findings.md: the one error that is never the log's
+SWEEP_S = 10  # a sweep that took longer leaves the rest to the next one: the same workers also watch the dispatches
+
+
+class OvertakenError(Exception):
+    """Another attempt took the reading up meanwhile; its rows count, ours are rolled back."""
+
+
+def sweep() -> int:
+    """Read what waits, oldest first, and return how many readings were taken up."""
+    try:
+        reader_process.reader_version()
+    except ReaderBrokenError:
+        logger.exception("readings wait: no reader")  # nothing is taken up, so no attempt is lost
+        return 0
+    started, taken = time.monotonic(), 0
+    for reading_id in list(Reading.objects.due().order_by("created_at").values_list("pk", flat=True)):
+        if time.monotonic() - started > SWEEP_S:
+            break
+        try:
+            taken += read_one(reading_id)
+        except Exception:
+            logger.exception("reading %s: attempt failed; the next sweep tries again", reading_id)
+    return taken
+
+
+def read_one(reading_id: int) -> bool:
+    """Make one attempt at a reading; False where it is finished or paused, or another worker is at it."""
+    with locks.try_lock(locks.READING, reading_id) as is_ours:
+        if not is_ours or not Reading.objects.due().filter(pk=reading_id).exists():
+            return False
+        reading = Reading.objects.select_related("evidence__submission__organisation").get(pk=reading_id)
+        if reading.counted_attempts >= settings.READ_MAX_ATTEMPTS:
+            _give_up(reading)  # the last attempt ended with its worker
+        else:
+            _take_up(reading)
+            _attempt(reading)
+    return True
+
+
+def judging_profile() -> Profile:
+    """Return the profile by which logs are judged: the newest version of the one that the register knows."""
+    return Profile.objects.filter(name=PROFILE_NAME).latest("rule_version")
+
+
+def _take_up(reading: Reading) -> None:
+    """Count the attempt before it begins: a log that takes its worker along is counted too."""
+    Reading.objects.filter(pk=reading.pk).update(
+        state=Reading.State.READING,
+        attempts=reading.attempts + 1,
+        counted_attempts=reading.counted_attempts + 1,
+        reader_version=reader_process.reader_version(),
+        started_at=timezone.now(),
+        next_attempt_at=None,
+    )
+    reading.attempts += 1
+    reading.counted_attempts += 1
+
+
+def _attempt(reading: Reading) -> None:
+    profile = judging_profile()
+    try:
+        document = read_evidence(reading.evidence, profile)
+        _finish(reading, document, profile)
+    except FormatError as error:
+        _fail(reading, error.error, error.document)
+    except TooManySlicesError as error:
+        _fail(reading, too_many_slices(error), None)
+    except (DataError, InvalidOperation) as error:
+        _fail(reading, out_of_range(error), None)
+    except OutputLimitError as error:
+        _fail(reading, printed_too_much(error), None)  # not tried again: the same bytes make the same answer
+    except (ReaderKilledError, ReaderBrokenError) as error:
+        _try_again(reading, error, PAUSES_S[min(reading.counted_attempts, len(PAUSES_S)) - 1])
+    except (EvidenceDamagedError, OSError) as error:
+        reading.counted_attempts -= 1
+        _try_again(reading, error, OWN_FAULT_PAUSE_S)
+
+
+def read_evidence(evidence: Evidence, profile: Profile) -> Document:
+    """Read a stored log in its submission's slices; raises what drivetest.read() does, and EvidenceDamagedError."""
+    open_evidence(evidence).close()  # raises where the bytes are not there
+    path, submission = path_of(evidence.sha256), evidence.submission
+    try:
+        document = reader_process.read(path, submission.slice_length_s, profile.document, beside(submission))
+    except FormatError as error:
+        _refuse_damage(evidence, error.document)
+        raise
+    _refuse_damage(evidence, document)
+    return document
+
+
+def _refuse_damage(evidence: Evidence, document: Document) -> None:
+    """Compare what was read with what was stored: a disk's fault must not become the log's."""
+    path, got = path_of(evidence.sha256), document["input"]["sha256"]
+    if got is None and (error := document["error"]) is not None and error["id"] != FILE_UNREADABLE:
+        return  # the reader stopped before the last byte, for a reason that lies in the log
+    if got is None:
+        raise EvidenceDamagedError(f"{path}: its bytes could not be read to their end; restore a backup")
+    if got != evidence.sha256:
+        raise EvidenceDamagedError(f"{path}: its bytes have the hash {got}; restore a backup")
+
+
+def _finish(reading: Reading, document: Document, profile: Profile) -> None:
+    """Write all rows and the state in one transaction."""
+    with transaction.atomic():
+        done = {"findings": document["findings"], "reader_version": document["reader"]["version"], "error": None}
+        _end(reading, Reading.State.DONE, done | {"members": document["input"].get("members", [])})
+        record_input(reading.evidence, document)
+        _tell(reading, "reading-done", {"runs": record_runs(reading, document, profile)})
+
+
+def _fail(reading: Reading, error: Document, document: Document | None) -> None:
+    with transaction.atomic():
+        _end(reading, Reading.State.FAILED, {"error": error})
+        if document is not None:
+            record_input(reading.evidence, document)
+        _tell(reading, "reading-failed", {"error": error["id"]})
+
+
+def _end(reading: Reading, state: str, columns: Document) -> None:
+    """Leave the state `reading` once, and only from the attempt that is ours."""
+    ours = Reading.objects.filter(pk=reading.pk, state=Reading.State.READING, attempts=reading.attempts)
+    if not ours.update(state=state, finished_at=timezone.now(), **columns):
+        raise OvertakenError(f"reading {reading.pk}: attempt {reading.attempts} was overtaken by another")
+
+
+def _try_again(reading: Reading, error: Exception, pause_s: int) -> None:
+    """Put the reading back into the queue with the reason, or give it up where the attempts are used up."""
+    logger.warning("reading %s, attempt %s: %s", reading.pk, reading.attempts, error)
+    reading.error = failed_attempt(reading.error, error)
+    if reading.counted_attempts >= settings.READ_MAX_ATTEMPTS:
+        _give_up(reading)
+        return
+    ours = Reading.objects.filter(pk=reading.pk, state=Reading.State.READING, attempts=reading.attempts)
+    ours.update(
+        state=Reading.State.PENDING,
+        counted_attempts=reading.counted_attempts,
+        error=reading.error,
+        next_attempt_at=timezone.now() + timedelta(seconds=pause_s),
+    )
+
+
+def _give_up(reading: Reading) -> None:
+    _fail(reading, gave_up(reading.error), None)
+
+
+def _tell(reading: Reading, kind: str, details: Document) -> None:
+    subject_id = reading.evidence.submission.public_id
+    details |= {"reading": reading.pk, "attempts": reading.attempts}
+    Event.objects.create(kind=kind, subject_type="submission", subject_id=subject_id, details=details)

@@ -1,0 +1,255 @@
+"""The one door: every log enters here, whether it comes by form, by API or from a dispatch.
+
+The bytes are safe before anything reads them; evidence, submission, reading and event are one transaction; the worker
+is woken after the commit.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+
+from results.errors import ReviewRefusedError
+from results.evidence.store import ByteStream, Stored, store
+from results.ingest.requeue import read_again, wake_reader
+from results.lifecycle.embargo import move_end, refuse_moment
+from results.models import Companion, Event, Evidence, Organisation, Reading, Submission
+from results.models.evidence import SLICE_LENGTH_DEFAULT_S
+
+FILENAME_CHARS = 255
+SIDE_FILENAME = "side.jsonl"
+COMPANIONS_MAX = 32  # YCSB writes an HDR file for each operation: a dozen; more belong into an archive
+
+
+class TooManyCompanionsError(Exception):
+    """More files beside one log than are taken: the sender puts them into one archive with the log."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the sender states about the product and wishes for the reading; capacity in GB of 10^9 bytes.
+
+    `embargo_until` is a wish that results/lifecycle/embargo.py is asked about once the bytes are known.
+    `is_virtual` is no statement of a sender: only the lab knows that it ran on a device that is no drive. Nor is
+    `lab_record`, what the lab recorded of the drives (results/ingest/lab_record.py).
+    """
+
+    vendor: str = ""
+    model: str = ""
+    part_number: str = ""
+    capacity_gb: int | None = None
+    firmware: str = ""
+    category: str = ""
+    over_provisioning_pct: Decimal | None = None
+    region: str = ""
+    zone: str = ""
+    slice_length_s: int = SLICE_LENGTH_DEFAULT_S
+    notes: str = ""
+    embargo_until: datetime | None = None
+    is_virtual: bool = False
+    lab_record: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A file that belongs to the log: its stderr, command line, configuration, an HDR file."""
+
+    stream: ByteStream
+    filename: str
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """The submission that the bytes belong to, whether they came for the first time, or are read once more.
+
+    `left_out` names the companions that came too late: the log was read without them. `is_embargo_moved` where bytes
+    that were known came with another end of their embargo, which holds now.
+    """
+
+    submission: Submission
+    is_new: bool
+    is_read_again: bool = False
+    left_out: tuple[str, ...] = ()
+    is_embargo_moved: bool = False
+
+
+def receive(  # noqa: PLR0913, PLR0917 - what the three senders know, and no more
+    organisation: Organisation,
+    stream: ByteStream,
+    filename: str,
+    facts: Facts,
+    origin: str,
+    actor: AbstractBaseUser | None,
+    side_file: ByteStream | None = None,
+) -> Submission:
+    """Keep a log and return its submission, the earlier one where this organisation has sent the same bytes before.
+
+    Raises StoreError where the bytes cannot be kept; nothing is recorded then.
+    """
+    return take_in(organisation, stream, filename, facts, origin, actor, side_file).submission
+
+
+def take_in(  # noqa: PLR0913, PLR0917 - as receive()
+    organisation: Organisation,
+    stream: ByteStream,
+    filename: str,
+    facts: Facts,
+    origin: str,
+    actor: AbstractBaseUser | None,
+    side_file: ByteStream | None = None,
+    companions: Sequence[Beside] = (),
+    key: str = "",
+) -> Receipt:
+    """Do what receive() does with a log and the files beside it, and tell also whether the bytes are new.
+
+    Where their reading failed, and other slices are asked for or files beside the log are new, they are read again,
+    with the facts as stated now. An embargo that is stated holds for known bytes, too, but not where the sender's `key`
+    names them already: that request is one sent before, and the embargo may have been moved since. Raises
+    TooManyCompanionsError before anything is kept, MomentError where an embargo is stated that is none to wait for, and
+    ReviewRefusedError where one is stated of what has been public; no row is written then.
+    """
+    if len(companions) > COMPANIONS_MAX:
+        raise TooManyCompanionsError(f"expected at most {COMPANIONS_MAX} files beside the log, got {len(companions)}")
+    stored = store(stream)
+    stored_side_file = store(side_file) if side_file is not None else None
+    beside = [(store(companion.stream), clean_filename(companion.filename)) for companion in companions]
+    with transaction.atomic():
+        log = _record_evidence(organisation, stored, filename)
+        stated = asdict(facts) | {"organisation": organisation, "submitted_by": actor, "origin": origin}
+        if stored_side_file is not None:
+            stated["side_file"] = _record_evidence(organisation, stored_side_file, SIDE_FILENAME)
+        submission, is_new = Submission.objects.get_or_create(log=log, defaults=stated)
+        if is_new:
+            refuse_moment(facts.embargo_until)
+            _add_companions(submission, beside)
+            _queue_reading(submission)
+            return Receipt(submission, is_new)
+        if key and submission.keys.filter(key=key).exists():
+            facts = replace(facts, embargo_until=None)
+        return _receive_again(submission, facts, beside, actor)
+
+
+def keep(
+    organisation: Organisation,
+    stream: ByteStream,
+    filename: str,
+    kind: Evidence.Kind,
+    subject: tuple[str, str],
+    actor: AbstractBaseUser | None,
+) -> Evidence:
+    """Keep a record that is no log, such as that of a preparation: evidence with an event, and nothing to be read.
+
+    The same bytes again are the same evidence. Raises StoreError where the bytes cannot be kept.
+    """
+    stored = store(stream)
+    with transaction.atomic():
+        evidence = _record_evidence(organisation, stored, filename, kind)
+        subject_type, subject_id = subject
+        about = {"subject_type": subject_type, "subject_id": subject_id}
+        details = {"kind": kind, "sha256": stored.sha256, "bytes": stored.size_bytes}
+        if not Event.objects.filter(kind="evidence-kept", details=details, **about).exists():
+            Event.objects.create(kind="evidence-kept", details=details, actor_id=actor.pk if actor else None, **about)
+    return evidence
+
+
+def _receive_again(
+    submission: Submission, facts: Facts, beside: list[tuple[Stored, str]], actor: AbstractBaseUser | None
+) -> Receipt:
+    """Take what is new about bytes that are known: a log that was read keeps the companions that it was read with."""
+    # The reading before the submission, as whoever reads locks them (results/models/row_locks.py).
+    reading = Reading.objects.select_for_update().filter(evidence=submission.log_id).order_by("-created_at").first()
+    is_moved = _take_embargo(submission, facts.embargo_until, actor)
+    missing = [(stored, name) for stored, name in beside if not _has_companion(submission, stored)]
+    if missing and reading is not None and reading.state in {Reading.State.READING, Reading.State.DONE}:
+        left_out = tuple(name for _, name in missing)
+        return Receipt(submission, is_new=False, left_out=left_out, is_embargo_moved=is_moved)
+    added = _add_companions(submission, missing)
+    is_read_again = _read_again_otherwise(submission, facts, added, actor)
+    return Receipt(submission, is_new=False, is_read_again=is_read_again, is_embargo_moved=is_moved)
+
+
+def _take_embargo(submission: Submission, until: datetime | None, actor: AbstractBaseUser | None) -> bool:
+    """Let an embargo that comes with known bytes hold, and tell whether it is another one.
+
+    One that is not stated ends none: a script that sends once more may have forgotten it. The one that stands may be
+    stated again, also when it has passed.
+    """
+    if until is None or until == submission.embargo_until:
+        return False
+    refuse_moment(until)
+    try:
+        is_moved = move_end(submission, until, actor)
+    except ReviewRefusedError as refusal:
+        raise ReviewRefusedError(f"These bytes are submission {submission.public_id} already. {refusal}") from refusal
+    submission.embargo_until = until
+    return is_moved
+
+
+def _has_companion(submission: Submission, stored: Stored) -> bool:
+    return submission.companions.filter(evidence__sha256=stored.sha256).exists()
+
+
+def _add_companions(submission: Submission, beside: list[tuple[Stored, str]]) -> list[str]:
+    """Record each file as evidence of its own and bind it to the log; return the names."""
+    for stored, name in beside:
+        evidence = _record_evidence(submission.organisation, stored, name)
+        Companion.objects.get_or_create(submission=submission, evidence=evidence, filename=name)
+    return [name for _, name in beside]
+
+
+def _record_evidence(
+    organisation: Organisation, stored: Stored, filename: str, kind: Evidence.Kind = Evidence.Kind.RUN
+) -> Evidence:
+    """Return the organisation's row for these bytes; of two that arrive at once the database lets one create it."""
+    evidence, _ = Evidence.objects.get_or_create(
+        organisation=organisation,
+        sha256=stored.sha256,
+        defaults={"size_bytes": stored.size_bytes, "filename": clean_filename(filename), "kind": kind},
+    )
+    return evidence
+
+
+def clean_filename(filename: str) -> str:
+    """Return the last part of a sender's path without control characters: it is shown, never opened."""
+    name = filename.replace("\\", "/").rsplit("/", 1)[-1]
+    return "".join(character for character in name if character.isprintable())[-FILENAME_CHARS:] or "log"
+
+
+def _read_again_otherwise(
+    submission: Submission, facts: Facts, added: list[str], actor: AbstractBaseUser | None
+) -> bool:
+    """Queue a failed reading again where slices or companions are others; the event keeps the facts before."""
+    if facts.slice_length_s == submission.slice_length_s and not added:
+        return False
+    stated = asdict(facts).items()
+    changes = {name: [getattr(submission, name), value] for name, value in stated if value != getattr(submission, name)}
+    changes.pop("embargo_until", None)  # it has an event of its own (_take_embargo)
+    told = {name: [str(before), str(after)] for name, (before, after) in changes.items()}
+    if not read_again(submission, actor, {"facts": told, "companions": added}):
+        return False
+    for name in changes:
+        setattr(submission, name, getattr(facts, name))
+    submission.save(update_fields=list(changes))
+    return True
+
+
+def _queue_reading(submission: Submission) -> None:
+    """Insert the pending reading; which reader's version reads it is known when it is taken up."""
+    reading = Reading.objects.create(evidence=submission.log)
+    Event.objects.create(
+        actor=submission.submitted_by,
+        kind="submission-received",
+        subject_type="submission",
+        subject_id=submission.public_id,
+        details={
+            "origin": submission.origin,
+            "sha256": submission.log.sha256,
+            "bytes": submission.log.size_bytes,
+            "companions": [companion.evidence.sha256 for companion in submission.companions.select_related("evidence")],
+        },
+    )
+    wake_reader(reading.pk)

@@ -1,0 +1,83 @@
+"""What a reviewer decides about a submission: each decision is one transaction and one event, and deletes nothing."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+
+from results.certification.certificates import refresh_certificates
+from results.errors import ReviewRefusedError
+from results.history import tell
+from results.ingest.matching import Identity, identity_of
+from results.lifecycle import visibility
+from results.lifecycle.submission_states import DECLINED_KIND
+from results.models import Product, Submission, Visibility
+from results.models.slugs import new_product_slug, product_stem
+
+REQUIRED_IDENTITY: tuple[Literal["category", "vendor", "model"], ...] = ("category", "vendor", "model")
+
+
+def publish(submission: Submission, reviewer: AbstractBaseUser, in_spite_of: Sequence[str] = ()) -> None:
+    """Show the submission's runs to everyone, or let them wait for the end of its embargo: all that wait, or none.
+
+    `in_spite_of` are the warnings that the reviewer saw and accepted; the event of each run keeps them.
+
+    Raises ReviewRefusedError where nothing waits, and where a run may not be published
+    (results.lifecycle.visibility.publish).
+    """
+    if submission.submitted_by_id == reviewer.pk:
+        raise ReviewRefusedError("You sent this submission yourself; another reviewer has to publish it.")
+    with transaction.atomic():
+        held = Submission.objects.select_for_update().get(pk=submission.pk)
+        waiting = list(held.runs.filter(visibility=Visibility.UNREVIEWED).order_by("pk"))
+        if not waiting:
+            raise ReviewRefusedError("No run of this submission waits for review.")
+        for run in waiting:
+            visibility.publish(run, reviewer, in_spite_of)
+
+
+def decline(submission: Submission, reviewer: AbstractBaseUser, reason: str) -> None:
+    """Take the submission out of the queue; its runs stay with their owners. The reason is shown to them.
+
+    Of a submission with runs past review those that wait for one are meant: the others stay what they are.
+    """
+    with transaction.atomic():
+        held = Submission.objects.select_for_update().get(pk=submission.pk)
+        if held.runs.exists() and not held.runs.filter(visibility=Visibility.UNREVIEWED).exists():
+            raise ReviewRefusedError(
+                "It is published already, or waits for the end of its embargo; withdraw or recall its runs instead."
+            )
+        tell(reviewer, DECLINED_KIND, ("submission", held.public_id), reason)
+
+
+def name_product(submission: Submission, product: Product, reviewer: AbstractBaseUser) -> None:
+    """Say which product a submission and its runs speak of, in place of what was said before."""
+    with transaction.atomic():
+        held = Submission.objects.select_for_update().get(pk=submission.pk)
+        before = held.product
+        Submission.objects.filter(pk=held.pk).update(product=product)
+        held.runs.update(product=product)
+        details = {"before": before.slug if before else "", "after": product.slug}
+        tell(reviewer, "identity-named", ("submission", held.public_id), "", details)
+        refresh_certificates([before.pk if before else None, product.pk])
+
+
+def create_product(submission: Submission, reviewer: AbstractBaseUser, stated: Identity | None = None) -> Product:
+    """Enter the product that the reviewer states, else the submission, and name it; an equal one is taken instead."""
+    identity = stated or identity_of(submission)
+    missing = [name for name in REQUIRED_IDENTITY if not identity[name]]
+    if missing:
+        raise ReviewRefusedError(f"Not stated: {', '.join(missing)}. State it, or choose an existing product.")
+    with transaction.atomic():
+        product, is_new = Product.objects.get_or_create(**identity, defaults={"slug": _new_slug(identity)})
+        if is_new:
+            tell(reviewer, "product-created", ("product", product.slug), "", {"from": submission.public_id})
+        name_product(submission, product, reviewer)
+    return product
+
+
+def _new_slug(identity: Identity) -> str:
+    named = (identity["vendor"], identity["model"], identity["capacity_gb"])
+    namesakes = Product.objects.filter(slug__startswith=product_stem(*named))
+    return new_product_slug(*named, set(namesakes.values_list("slug", flat=True)))

@@ -1,0 +1,86 @@
+"""A log that its sender wants in slices of another length, as long as nothing of it was published."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from results import locks
+from results.errors import ReviewRefusedError
+from results.history import tell
+from results.ingest.queue import judging_profile, read_evidence
+from results.ingest.requeue import read_again
+from results.models import Reading, Submission, Visibility
+from results.models.row_locks import hold_log
+from results.reevaluation.recompute import UNREADABLE, Order, write_anew
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AbstractBaseUser
+
+CHANGED = "submission-slices-changed"
+PUBLISHED = (
+    "Its figures were published, or are reviewed and wait for the end of an embargo: they stay in the slices that they "
+    "were reviewed in."
+)
+UNFINISHED = "The log is still to be read; ask again when it is."
+BUSY = "The log is being read anew just now; ask again."
+
+
+def may_change_slices(submission: Submission) -> bool:
+    """Tell whether nothing of a submission was reviewed to be shown to everyone: its slices may still be others."""
+    return not submission.runs.exclude(visibility=Visibility.UNREVIEWED).exists()
+
+
+def read_in_slices(submission: Submission, slice_length_s: int, actor: AbstractBaseUser) -> None:
+    """Read and judge a stored log in other slices; its runs keep their ids, and what stood before stays readable.
+
+    One that could not be read is put into the queue again. Raises ReviewRefusedError where that is not to be done or
+    the log cannot be read so; nothing is changed then.
+    """
+    reading = Reading.objects.filter(evidence=submission.log_id).order_by("-created_at", "-pk").first()
+    if not may_change_slices(submission):
+        raise ReviewRefusedError(PUBLISHED)
+    if reading is None or reading.state in {Reading.State.PENDING, Reading.State.READING}:
+        raise ReviewRefusedError(UNFINISHED)
+    if reading.state == Reading.State.FAILED:
+        _queue(submission, slice_length_s, actor)
+        return
+    with locks.try_lock(locks.RECOMPUTE, submission.pk) as is_ours:
+        if not is_ours:
+            raise ReviewRefusedError(BUSY)
+        _read(submission, slice_length_s, actor)
+
+
+def _queue(submission: Submission, slice_length_s: int, actor: AbstractBaseUser) -> None:
+    with transaction.atomic():
+        hold_log(submission)
+        _change(submission, slice_length_s, actor)
+        read_again(submission, actor, {"slice_length_s": slice_length_s})
+
+
+def _read(submission: Submission, slice_length_s: int, actor: AbstractBaseUser) -> None:
+    profile, before_s = judging_profile(), submission.slice_length_s
+    submission.slice_length_s = slice_length_s  # what the reader is asked for; kept only with what it finds
+    try:
+        document = read_evidence(submission.log, profile)
+        with transaction.atomic():
+            hold_log(submission)
+            if not may_change_slices(submission):
+                raise ReviewRefusedError(PUBLISHED)
+            submission.slice_length_s = before_s
+            reason = _change(submission, slice_length_s, actor)
+            write_anew(submission, document, profile, Order(reason, is_dry=False))
+    except UNREADABLE as error:
+        submission.slice_length_s = before_s
+        raise ReviewRefusedError(f"Nothing was changed: in slices of {slice_length_s} s {error}") from error
+
+
+def _change(submission: Submission, slice_length_s: int, actor: AbstractBaseUser) -> str:
+    """Note the new length, and return the sentence that its history has."""
+    before_s, submission.slice_length_s = submission.slice_length_s, slice_length_s
+    submission.save(update_fields=["slice_length_s"])
+    reason = f"read in slices of {slice_length_s} s instead of {before_s} s"
+    details = {"before": before_s, "after": slice_length_s}
+    tell(actor, CHANGED, ("submission", submission.public_id), reason, details)
+    return reason

@@ -1,0 +1,233 @@
+"""Certificates from sets of runs: load at N, stress at 2N, on one drive; both again for several devices.
+
+Source: aerospike/act README.md, "Process for Certifying Device(s) for 30x Performance", tests 1 to 4.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
+
+from results.rules.act.loads import printed_nx
+from results.rules.certification import checks
+from results.rules.certification.checks import likeness
+from results.rules.certification.facts import CandidateRun, Certificate, Requirement
+from results.rules.certification.stress import STRESS_FACTOR, stress_shortcoming
+from results.rules.certification.stress_choice import StressTests
+
+PASS, FAIL = "pass", "fail"
+DAY_S = 86_400
+NEAREST_COUNT = 3  # shortcomings that a sentence names: enough to see what to mend
+
+Runs = Sequence[CandidateRun]
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """A load test at `nx` with the stress test chosen for it (None: none will do), and what the two show."""
+
+    device_count: int
+    nx: Fraction
+    load: CandidateRun
+    stress: CandidateRun | None
+    requirements: tuple[Requirement, ...]
+
+    @property
+    def runs(self) -> tuple[CandidateRun, ...]:
+        return (self.load,) if self.stress is None else (self.load, self.stress)
+
+    @property
+    def missing_count(self) -> int:
+        return _missing_count(self.requirements)
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """A load N with its stages and every requirement of it."""
+
+    nx: Fraction
+    stages: tuple[_Stage, ...]
+    requirements: tuple[Requirement, ...]
+
+    @property
+    def runs(self) -> tuple[CandidateRun, ...]:
+        return tuple(run for stage in self.stages for run in stage.runs)
+
+    @property
+    def rank(self) -> tuple[bool, int, int, Fraction]:
+        """What is all shown comes first, then what has more stages, then what misses least, then the higher load."""
+        missing_count = _missing_count(self.requirements)
+        return (missing_count == 0, len(self.stages), -missing_count, self.nx)
+
+
+def certify(runs: Runs, device_count: int = 1, duration_s: int = DAY_S) -> Certificate:
+    """Return what the runs of one product certify for a number of devices, `duration_s` being the profile's.
+
+    N is that of a load test that passes by its verdict: no load between two tests is ever certified. With more than
+    one device both tests are needed twice at the same N: with one of the drives alone, and with all of them.
+    Raises ValueError for fewer than one device, or where two runs have one id.
+    """
+    ids = [run.id for run in runs]
+    if device_count < 1 or len(set(ids)) < len(ids):
+        raise ValueError(f"certify: expected a device or more and runs of different ids, got {device_count}, {ids}")
+    runs = sorted(runs, key=lambda run: run.id)  # of equal sets of runs the same is chosen, in whatever order they come
+    best = _best(_attempts(runs, device_count, duration_s), 1 if device_count == 1 else 2)
+    if best is None:
+        return _without_load_test(runs, device_count)
+    return _certificate(best, runs, device_count, _load_tests(runs, device_count)[0][0])
+
+
+def _best(attempts: Iterable[_Attempt], stages_count: int) -> _Attempt | None:
+    """Return the attempt of the highest rank, the first of equal ones; they come by falling load.
+
+    So nothing behind the first attempt that shows everything ranks higher.
+    """
+    best: _Attempt | None = None
+    for attempt in attempts:
+        if best is None or attempt.rank > best.rank:
+            best = attempt
+        if best.rank[0] and len(best.stages) == stages_count:
+            break
+    return best
+
+
+def _load_tests(runs: Runs, device_count: int) -> list[tuple[Fraction, CandidateRun]]:
+    """Return the load tests that pass, by falling load; of equal loads in the order of the runs."""
+    passing = (run for run in runs if run.device_count == device_count and run.outcome == PASS)
+    known = [(nx, run) for run in passing if (nx := run.nx_load) is not None]
+    return sorted(known, key=lambda test: -test[0])
+
+
+def _attempts(runs: Runs, device_count: int, duration_s: int) -> Iterator[_Attempt]:
+    """Yield every attempt that may be the best, by falling load."""
+    if device_count == 1:
+        yield from (_attempt((stage,)) for stage in _stages(runs, 1, duration_s))
+        return
+    alone: dict[Fraction, list[_Stage]] = defaultdict(list)
+    for stage in _stages(runs, 1, duration_s):
+        alone[stage.nx].append(stage)
+    for together in _stages(runs, device_count, duration_s):
+        of_same_load = alone.get(together.nx, [])
+        yield from (_attempt((stage, together)) for stage in of_same_load)
+        if not of_same_load:
+            yield _attempt((together,))
+
+
+def _attempt(stages: tuple[_Stage, ...]) -> _Attempt:
+    """Join what the stages show each with what only all runs together show."""
+    together = stages[-1]
+    runs = [run for stage in stages for run in stage.runs]
+    requirements = [requirement for stage in stages for requirement in stage.requirements]
+    if together.device_count > 1:
+        requirements.append(_alone_requirement(stages))
+    requirements += [check(runs, together.device_count) for check in checks.OF_ALL_RUNS]
+    return _Attempt(together.nx, stages, tuple(requirements))
+
+
+def _alone_requirement(stages: tuple[_Stage, ...]) -> Requirement:
+    """Ask of a certificate for several devices that one of them was tested alone, at the same N."""
+    if len(stages) == 1:
+        sentence = f"a load test at {printed_nx(stages[0].nx)} with one of the drives alone is missing"
+        return Requirement("load", 1, False, sentence)
+    alone, together = stages
+    return checks.check_includes(alone.runs, together.runs, together.device_count)
+
+
+def _stages(runs: Runs, device_count: int, duration_s: int) -> Iterator[_Stage]:
+    """Yield load tests that pass with stress tests, by falling load, the first of those that show the same."""
+    stress_tests = StressTests(runs, device_count, duration_s)
+    heaviest = sorted(runs, key=lambda run: run.nx_load or Fraction(0), reverse=True)
+    tried = set()
+    for nx, load in _load_tests(runs, device_count):
+        like = (nx, likeness(load))
+        if like in tried and nx:
+            continue  # whatever it shows, the first one like it shows too
+        tried.add(like)
+        for stress in stress_tests.choices(load, nx) or (None,):
+            yield _stage(load, nx, stress, heaviest, duration_s)
+
+
+def _shortcoming(run: CandidateRun, load: CandidateRun, nx: Fraction, duration_s: int) -> str | None:
+    return stress_shortcoming(run, nx, load.device_count or 0, duration_s)
+
+
+def _stage(load: CandidateRun, nx: Fraction, stress: CandidateRun | None, heaviest: Runs, duration_s: int) -> _Stage:
+    device_count = load.device_count or 0
+    tested = (load,) if stress is None else (load, stress)
+    fault = _stress_fault(load, nx, heaviest, duration_s) if stress is None else None
+    requirements = (
+        Requirement("load", device_count, True, f"load test {load.id} passes at {printed_nx(nx)}"),
+        Requirement("stress", device_count, stress is not None, fault or _stress_shown(nx, tested[-1])),
+        checks.check_drives(tested, device_count),
+        checks.check_preparation(tested, device_count),
+    )
+    return _Stage(device_count, nx, load, stress, requirements)
+
+
+def _stress_shown(nx: Fraction, stress: CandidateRun) -> str:
+    ran = printed_nx(stress.nx_load or Fraction(0))
+    return f"stress test {stress.id} ran to completion at {ran}, {printed_nx(STRESS_FACTOR * nx)} being asked"
+
+
+def _stress_fault(load: CandidateRun, nx: Fraction, heaviest: Runs, duration_s: int) -> str:
+    """Say what the heaviest other runs lack; `heaviest` are all runs by falling load."""
+    others = (run for run in heaviest if run is not load and run.device_count in {None, load.device_count})
+    faults = [_shortcoming(run, load, nx, duration_s) for run in islice(others, NEAREST_COUNT)]
+    found = "; ".join(filter(None, faults)) or "there is no other run with as many devices"
+    return f"a stress test at {printed_nx(STRESS_FACTOR * nx)} is missing: {found}"
+
+
+def _missing_count(requirements: Iterable[Requirement]) -> int:
+    return sum(not requirement.is_shown for requirement in requirements)
+
+
+def _certificate(best: _Attempt, runs: Runs, device_count: int, highest: Fraction) -> Certificate:
+    missing = tuple(each for each in best.requirements if not each.is_shown)
+    firmwares = {drive.before.firmware for run in best.runs for drive in run.drives or () if drive.before}
+    return Certificate(
+        device_count=device_count,
+        nx_load=None if missing else best.nx,
+        attempted_nx=best.nx,
+        highest_nx=highest,
+        run_ids=tuple(run.id for run in best.runs),
+        firmware=None if missing else firmwares.pop(),
+        generators=tuple(sorted({run.generator for run in best.runs if run.generator})),
+        present=tuple(each for each in best.requirements if each.is_shown),
+        missing=missing,
+        reasons=(*_higher(best, highest), *_heavier_stress(best), *_failures(best, runs, device_count)),
+    )
+
+
+def _higher(best: _Attempt, highest: Fraction) -> Iterator[str]:
+    if best.nx < highest:
+        yield f"a load test passes at {printed_nx(highest)}, but what a certificate there needs is not all shown"
+
+
+def _heavier_stress(best: _Attempt) -> Iterator[str]:
+    wanted = STRESS_FACTOR * best.nx
+    for stage in best.stages:
+        if stage.stress and stage.stress.nx_load and stage.stress.nx_load > wanted:
+            yield f"{stage.stress.id} was heavier than {printed_nx(wanted)} and stands for it"
+
+
+def _failures(best: _Attempt, runs: Runs, device_count: int) -> Iterator[str]:
+    """Name the runs that failed at no higher a load: the certificate stands, and who reads it should know."""
+    for run in runs:
+        if run.outcome != FAIL or run.device_count != device_count or run.nx_load is None or run.nx_load > best.nx:
+            continue
+        yield f"{run.id} fails at {printed_nx(run.nx_load)}, though {best.stages[-1].load.id} passes: look at both"
+
+
+def _without_load_test(runs: Runs, device_count: int) -> Certificate:
+    tried = [f"{run.id}: {_why_no_load_test(run)}" for run in runs if run.device_count in {None, device_count}]
+    where = "one device" if device_count == 1 else f"{device_count} devices"
+    sentence = f"no load test with {where} passes ({'; '.join(tried) or 'none was made'})"
+    missing = (Requirement("load", device_count, False, sentence),)
+    return Certificate(device_count, None, None, None, missing=missing)
+
+
+def _why_no_load_test(run: CandidateRun) -> str:
+    if run.device_count is None:
+        return "how many devices is not known"
+    return "its load is not known" if run.outcome == PASS else run.outcome

@@ -1,0 +1,114 @@
+"""What a certificate is made from, and what it says: facts of runs, requirements shown and not shown."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+
+from results.rules.act.loads import TPS, Rate, nx_load
+
+# For `reset_at_s`: somebody recorded that the drive was not formatted or trimmed since its preparation began, or ever.
+NEVER_RESET_S = 0
+
+
+@dataclass(frozen=True)
+class DriveState:
+    """How one drive stood before or after a run; None is what nobody recorded.
+
+    `reset_at_s` is the last format or trim, in seconds since 1970.
+    """
+
+    firmware: str | None = None
+    over_provisioning_pct: Decimal | None = None
+    reset_at_s: int | None = None
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """One preparation of one drive (zeroed, then salted); times in seconds since 1970, evidence by its id."""
+
+    id: str
+    started_at_s: int | None = None
+    finished_at_s: int | None = None
+    evidence_id: str | None = None
+
+
+@dataclass(frozen=True)
+class DriveInRun:
+    """One physical drive in one run, with what is known of it there."""
+
+    key: str
+    preparation: Preparation | None = None
+    before: DriveState | None = None
+    after: DriveState | None = None
+
+
+@dataclass(frozen=True)
+class CandidateRun:
+    """What a certificate asks of a run; None is unknown, and what is unknown is never taken as met.
+
+    `outcome` is the verdict under the profile, `departures` are its sentences on what the run is not as it asks (ratio,
+    object size, duration, slices, the rate that was reached; limits apart). Rates are those asked for, of all devices
+    together. `drive_count` counts distinct physical drives: two partitions of one are one. `drives` is None where the
+    log's devices cannot be told; `started_at_s` in seconds since 1970. `generator` names program, version and arrivals
+    ("act_storage 6.6, lock-step").
+    """
+
+    id: str
+    outcome: str
+    stop_kind: str | None
+    reads_per_s: Rate | None
+    writes_per_s: Rate | None
+    device_count: int | None
+    duration_s: int | None
+    is_virtual: bool | None
+    started_at_s: int | None = None
+    drive_count: int | None = None
+    drives: tuple[DriveInRun, ...] | None = None
+    departures: tuple[str, ...] = ()
+    generator: str | None = None
+
+    @cached_property
+    def nx_load(self) -> Fraction | None:
+        """N of the load asked for, exact; None where a rate or the number of devices is unknown."""
+        return nx_load(self.reads_per_s, self.writes_per_s, self.device_count)
+
+    @property
+    def tps_per_device(self) -> Fraction | None:
+        """Requests per second asked of each device; None as for `nx_load`."""
+        return None if self.nx_load is None else self.nx_load * TPS
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """One thing that a certificate needs, shown or not, in a sentence; `device_count` tells the stage."""
+
+    id: str
+    device_count: int
+    is_shown: bool
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What a set of runs certifies for a number of devices.
+
+    `nx_load` is the highest N with everything shown, else None. Where it is None, `present` and `missing` tell how far
+    the best attempt came, at `attempted_nx`. `highest_nx` is the highest N at which a load test passes at all.
+    """
+
+    device_count: int
+    nx_load: Fraction | None
+    attempted_nx: Fraction | None
+    highest_nx: Fraction | None
+    run_ids: tuple[str, ...] = ()
+    firmware: str | None = None
+    generators: tuple[str, ...] = ()
+    present: tuple[Requirement, ...] = ()
+    missing: tuple[Requirement, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether every requirement is shown."""
+        return self.nx_load is not None

@@ -1,0 +1,60 @@
+"""Whether a run is the stress test that a load test needs: twice its load, run to completion, at any latency."""
+
+from fractions import Fraction
+
+from results.rules.act.loads import TPS, printed_decimal, printed_nx
+from results.rules.certification.facts import CandidateRun
+from results.rules.plural import counted
+
+FINISHED = "finished"
+JUDGED = {"pass", "fail"}  # undecided: not the run that the profile asks for; void: not a valid run
+STRESS_FACTOR = 2  # aerospike/act README.md, test 2: 60x for a certificate at 30x
+
+
+def stress_shortcoming(run: CandidateRun, load: Fraction, device_count: int, duration_s: int) -> str | None:
+    """Return why a run is no stress test for a load of N, in a sentence; None where it is one.
+
+    A heavier load than 2N does as well: the test asks only that the rate is held. A failing verdict does not matter
+    ("regardless of the error rate"), an undecided or void one does: then the log does not show the run that was asked.
+    Source: aerospike/act README.md, tests 2 and 4.
+    """
+    for shortcoming in (
+        _shape_shortcoming(run, device_count),
+        _load_shortcoming(run, STRESS_FACTOR * load),
+        _end_shortcoming(run, duration_s),
+    ):
+        if shortcoming:
+            return f"{run.id} {shortcoming}"
+    return None
+
+
+def is_stress_like(run: CandidateRun, device_count: int, duration_s: int) -> bool:
+    """Tell whether a run is a stress test for some load: all but the load is as stress_shortcoming() asks."""
+    return _shape_shortcoming(run, device_count) is None and _end_shortcoming(run, duration_s) is None
+
+
+def _shape_shortcoming(run: CandidateRun, device_count: int) -> str | None:
+    if run.device_count is None:
+        return "does not say how many devices it ran on"
+    if run.device_count != device_count:
+        return f"ran on {counted(run.device_count, 'device')}, not {device_count}"
+    return f"is not what the profile asks: {'; '.join(run.departures)}" if run.departures else None
+
+
+def _load_shortcoming(run: CandidateRun, wanted: Fraction) -> str | None:
+    """Compare exactly, to the fraction of a request: what prints as 60x may be less."""
+    if run.nx_load is None:
+        return "does not say its load"
+    if run.nx_load >= wanted:
+        return None
+    asked, needed = (printed_decimal(load * TPS, 2) for load in (run.nx_load, wanted))
+    return f"asked {printed_nx(run.nx_load)}, less than {printed_nx(wanted)} ({asked} of {needed} tps for each device)"
+
+
+def _end_shortcoming(run: CandidateRun, duration_s: int) -> str | None:
+    if run.stop_kind != FINISHED:
+        return f"did not run to completion ({run.stop_kind or 'how it ended is not known'})"
+    if run.duration_s is None or run.duration_s < duration_s:
+        lasted = "an unknown time" if run.duration_s is None else f"{run.duration_s} s"
+        return f"ran {lasted}, not {duration_s} s"
+    return None if run.outcome in JUDGED else f"has the verdict {run.outcome}: its log does not show a run as asked"

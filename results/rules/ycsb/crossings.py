@@ -1,0 +1,98 @@
+"""Latency at a fixed throughput and throughput at a fixed latency, along a sweep in thread order.
+
+With more threads throughput rises, stalls, and may fall again while latency goes on rising: a curve of one over the
+other folds back, and one throughput may be met twice. So the curve is followed from the lowest thread count on, the
+first crossing is the answer and the others are told beside it. Nothing is told beyond what was measured.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from results.rules.ycsb.gains import Better, Number, gain
+from results.rules.ycsb.sweeps import Point, in_thread_order
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Where a curve meets a level: the value there, between which thread counts; equal ones where it was measured."""
+
+    value: Fraction
+    from_threads: int
+    to_threads: int
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether a run lies exactly there, so that nothing was interpolated."""
+        return self.from_threads == self.to_threads
+
+
+@dataclass(frozen=True)
+class Crossings:
+    """The first crossing from the lowest thread count and those after it; none where the level was not measured.
+
+    `measured_from` and `measured_to` are the least and the greatest level that was; None without any.
+    """
+
+    first: Crossing | None
+    further: tuple[Crossing, ...]
+    measured_from: Fraction | None
+    measured_to: Fraction | None
+
+
+def latency_at(points: Sequence[Point], ops_per_s: Number) -> Crossings:
+    """Return where a sweep has a throughput, with its latency in us there, by straight lines between neighbours."""
+    return _crossings([(point, point.ops_per_s, point.latency_us) for point in in_thread_order(points)], ops_per_s)
+
+
+def throughput_at(points: Sequence[Point], latency_us: Number) -> Crossings:
+    """Return where a sweep has a latency in us, with its throughput in ops/s there."""
+    return _crossings([(point, point.latency_us, point.ops_per_s) for point in in_thread_order(points)], latency_us)
+
+
+def latency_gain_at(points: Sequence[Point], base: Sequence[Point], ops_per_s: Number) -> Fraction | None:
+    """Return how much lower the latency is at one throughput, 1 - a / b; None where either was not measured."""
+    return _gain(latency_at(points, ops_per_s), latency_at(base, ops_per_s), Better.LOWER)
+
+
+def throughput_gain_at(points: Sequence[Point], base: Sequence[Point], latency_us: Number) -> Fraction | None:
+    """Return how much higher the throughput is at one latency, a / b - 1; None where either was not measured."""
+    return _gain(throughput_at(points, latency_us), throughput_at(base, latency_us), Better.HIGHER)
+
+
+def _gain(found: Crossings, base: Crossings, direction: Better) -> Fraction | None:
+    if found.first is None or base.first is None:
+        return None
+    return gain(found.first.value, base.first.value, direction)
+
+
+_Step = tuple[Point, Fraction | None, Fraction | None]
+
+
+def _crossings(steps: Sequence[_Step], wanted: Number) -> Crossings:
+    level = Fraction(wanted)
+    found = tuple(_walk(steps, level))
+    levels = [at for _, at, value in steps if at is not None and value is not None]
+    return Crossings(found[0] if found else None, found[1:], min(levels, default=None), max(levels, default=None))
+
+
+def _walk(steps: Sequence[_Step], level: Fraction) -> Iterator[Crossing]:
+    """Yield measured points on the level, and lines that pass it; a run without a latency breaks the curve."""
+    for step, following in pairwise((*steps, None)):
+        if step is None:
+            continue
+        point, at, value = step
+        if at == level and value is not None:
+            yield Crossing(value, point.threads, point.threads)
+        if following is not None:
+            yield from _between(step, following, level)
+
+
+def _between(step: _Step, following: _Step, level: Fraction) -> Iterator[Crossing]:
+    (point, at, value), (next_point, next_at, next_value) = step, following
+    if at is None or value is None or next_at is None or next_value is None:
+        return
+    if (at - level) * (next_at - level) < 0:
+        part = (level - at) / (next_at - at)
+        yield Crossing(value + part * (next_value - value), point.threads, next_point.threads)

@@ -1,0 +1,190 @@
+"""What a campaign does next, decided from its terms and outcomes alone: no clock, no rows, no host.
+
+So a campaign can be resumed at any step, by any worker: the same rows give the same step.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import StrEnum
+
+from results.rules.plural import counted
+from runners.campaigns import messages, search
+from runners.campaigns.outcome import Outcome, Purpose, Result
+from runners.campaigns.rest import rest_until
+from runners.campaigns.terms import STRESS_FACTOR, Terms
+from runners.campaigns.voting import doubted_at, judged, screened
+
+Outcomes = Sequence[Outcome]
+
+
+class End(StrEnum):
+    """Why a campaign came to its end."""
+
+    CONFIRMED = "confirmed"
+    AT_LIMIT = "at-limit"
+    NOTHING_PASSES = "nothing-passes"
+    SPENT = "spent"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run to be ordered: `nx` is its own load, None for prep; `retry_of` the outcome that told nothing."""
+
+    purpose: Purpose
+    nx: Decimal | None
+    duration_s: int | None
+    reason: str
+    retry_of: str | None = None
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Nothing to order before `until_s` (None: before the open run has ended)."""
+
+    reason: str
+    until_s: int | None = None
+
+
+@dataclass(frozen=True)
+class Pause:
+    """A person has to look first."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Finish:
+    """The campaign is at its end; `nx` is the highest load confirmed, None where there is none."""
+
+    end: End
+    nx: Decimal | None
+    reason: str
+
+
+Step = Run | Wait | Pause | Finish
+
+
+def next_step(terms: Terms, outcomes: Outcomes, now_s: int, before: Outcomes = ()) -> Step:
+    """Return what is due now; `outcomes` in the order in which they were ordered.
+
+    `before` are runs on the drive that the campaign knows nothing else of: it rests after them too.
+    """
+    if open_one := next((each for each in outcomes if each.result is Result.OPEN), None):
+        return Wait(open_one.reason or messages.under_way(open_one))
+    if pause := _person_needed(terms, outcomes):
+        return pause
+    step = _wanted(terms, outcomes)
+    if isinstance(step, Finish):
+        return replace(step, reason=step.reason + messages.host_doubts(outcomes))
+    return _rest(terms, [*before, *outcomes], step, now_s) or _as_retry(step, outcomes)
+
+
+def _person_needed(terms: Terms, outcomes: Outcomes) -> Pause | None:
+    """Stop where another attempt would end as the last one did, or where somebody wanted it ended."""
+    if terms.cap_units < 1:
+        return Pause(messages.no_load_allowed(terms))
+    last = outcomes[-1] if outcomes else None
+    if last is None or last.is_excused:
+        return None
+    if last.result in {Result.REFUSED, Result.CANCELLED}:
+        return Pause(f"{last.id} was {last.result}: {last.reason}")
+    attempts_count = _attempts_in_vain(outcomes)
+    if attempts_count >= terms.attempts_max:
+        return Pause(f"{counted(attempts_count, 'attempt')} told nothing, the last one {last.id}: {last.reason}")
+    return None
+
+
+def _attempts_in_vain(outcomes: Outcomes) -> int:
+    """Count the attempts since the last one that told something."""
+    attempts_count = 0
+    for outcome in reversed(outcomes):
+        if outcome.result is not Result.UNUSABLE or outcome.is_excused:
+            break
+        attempts_count += 1
+    return attempts_count
+
+
+def _wanted(terms: Terms, outcomes: Outcomes) -> Run | Finish:
+    if terms.with_prep and not any(_is_prepared(each) for each in outcomes):
+        return Run(Purpose.PREP, None, None, "every certificate begins with a prepared drive")
+    found = screened(outcomes, terms)
+    rung = search.next_rung(found, terms)
+    if rung is not None:
+        return _run(terms, Purpose.SCREENING, rung, messages.why_rung(rung, found, terms))
+    bracket = search.bracket(found)
+    return _doubted_end(terms, outcomes, bracket.failing) or _confirm(terms, outcomes, bracket)
+
+
+def _doubted_end(terms: Terms, outcomes: Outcomes, failing: int | None) -> Run | None:
+    """Repeat the fail that ends the ladder where its host may be the cause and no second run has said the same."""
+    if failing is None or judged(outcomes, Purpose.SCREENING, terms)[failing] is not None:
+        return None
+    doubted = doubted_at(outcomes, Purpose.SCREENING, failing, terms)
+    return _run(terms, Purpose.SCREENING, failing, messages.why_again(doubted)) if doubted else None
+
+
+def _is_prepared(outcome: Outcome) -> bool:
+    return outcome.purpose is Purpose.PREP and outcome.result is Result.PASSED
+
+
+def _confirm(terms: Terms, outcomes: Outcomes, ladder: search.Bracket) -> Run | Finish:
+    """Make the load test of the highest load, and its stress test once that has passed."""
+    if ladder.passing is None:
+        lowest = messages.nx(terms.nx(ladder.failing or 1))
+        return Finish(End.NOTHING_PASSES, None, f"the drive fails at {lowest}, and no step below {lowest} is tried")
+    top = min(ladder.passing, terms.cap_units)
+    loads, stresses = judged(outcomes, Purpose.LOAD, terms), judged(outcomes, Purpose.STRESS, terms)
+    confirmed = {units: _is_confirmed(passes, stresses.get(units)) for units, passes in loads.items()}
+    units = search.next_to_confirm(confirmed, top, terms)
+    best = search.bracket(confirmed)
+    if units is None:
+        return _finish(terms, best, ladder)
+    decided_count = sum(passes is not None for passes in confirmed.values())
+    if units not in loads and decided_count >= terms.confirmations_max:
+        return _spent(terms, best, decided_count)
+    purpose = Purpose.STRESS if loads.get(units) else Purpose.LOAD
+    if doubted := doubted_at(outcomes, purpose, units, terms):
+        return _run(terms, purpose, units, messages.why_again(doubted))
+    if purpose is Purpose.STRESS:
+        return _run(terms, purpose, units, messages.why_stress(terms.nx(units)))
+    return _run(terms, purpose, units, messages.why_load(units, confirmed, terms))
+
+
+def _is_confirmed(load_passes: bool | None, stress_passes: bool | None) -> bool | None:
+    """A load is confirmed by both tests; one that fails is enough against it."""
+    return load_passes and stress_passes if load_passes else load_passes
+
+
+def _finish(terms: Terms, best: search.Bracket, ladder: search.Bracket) -> Finish:
+    if best.passing is None:
+        return Finish(End.NOTHING_PASSES, None, "no load that screening passed was confirmed by its tests")
+    failing = min((each for each in (best.failing, ladder.failing) if each is not None), default=None)
+    nx = terms.nx(best.passing)
+    if failing is None or best.passing >= terms.cap_units:
+        return Finish(End.AT_LIMIT, nx, messages.at_limit(nx, terms))
+    return Finish(End.CONFIRMED, nx, messages.highest(nx, terms.nx(failing)))
+
+
+def _spent(terms: Terms, best: search.Bracket, decided_count: int) -> Finish:
+    nx = None if best.passing is None else terms.nx(best.passing)
+    return Finish(End.SPENT, nx, messages.spent(nx, decided_count))
+
+
+def _run(terms: Terms, purpose: Purpose, units: int, reason: str) -> Run:
+    nx = terms.nx(units) * (STRESS_FACTOR if purpose is Purpose.STRESS else 1)
+    return Run(purpose, nx, terms.duration_s(purpose), reason)
+
+
+def _rest(terms: Terms, outcomes: Outcomes, step: Run, now_s: int) -> Wait | None:
+    until_s, after = rest_until(terms, outcomes) or (0, None)
+    if after is None or until_s <= now_s:
+        return None
+    return Wait(messages.resting(after, step.purpose, step.nx), until_s)
+
+
+def _as_retry(step: Run, outcomes: Outcomes) -> Run:
+    last = outcomes[-1] if outcomes else None
+    if last is None or last.result is not Result.UNUSABLE or (last.purpose, last.nx) != (step.purpose, step.nx):
+        return step
+    return replace(step, retry_of=last.id, reason=f"again, since {last.id} told nothing: {last.reason}")

@@ -1,0 +1,115 @@
+"""What a run left on its host goes through the one door: a log with its side file, an archive of logs, a record."""
+
+import io
+import shlex
+import tarfile
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from decimal import Decimal
+from typing import IO, BinaryIO
+
+from results.intake.submissions import Facts, keep, receive
+from results.models import Evidence, Submission
+from runners.errors import FileMissingError
+from runners.evidence import drive_states
+from runners.hosts.protocol import LabHost
+from runners.hosts.scratch import check_size, scratch_dir
+from runners.inventory.safety import may_certify
+from runners.models import Dispatch
+
+LOG_FILE, SIDE_FILE = "log", "side.jsonl"
+PIECE_BYTES = 1024 * 1024
+
+
+def hand_in_log(dispatch: Dispatch, host: LabHost) -> Submission:
+    """Hand in the log of a single run with its side file, None of that where the program ended before it wrote one."""
+    with ExitStack() as opened:
+        log = opened.enter_context(host.fetch(dispatch.public_id, LOG_FILE))
+        side_file = fetch_if_there(host, dispatch.public_id, SIDE_FILE)
+        if side_file is not None:
+            opened.enter_context(side_file)
+        return _through_the_door(dispatch, log, f"{dispatch.public_id}.log", side_file)
+
+
+def hand_in_archive(dispatch: Dispatch, members: Iterable[tuple[str, IO[bytes]]]) -> Submission:
+    """Hand in many files as one archive; the same files make the same bytes, so that a repeat is recognised."""
+    with archived(dispatch, members) as archive:
+        return _through_the_door(dispatch, archive, f"{dispatch.public_id}.tar", None)
+
+
+@contextmanager
+def archived(dispatch: Dispatch, members: Iterable[tuple[str, IO[bytes]]]) -> Iterator[IO[bytes]]:
+    """Give many files as one archive. Raises TooLargeError beyond what the one door takes."""
+    with tempfile.TemporaryFile(dir=scratch_dir()) as archive:
+        with tarfile.open(fileobj=archive, mode="w") as tar:
+            for name, stream in members:
+                _add(tar, name, stream)
+                check_size(f"{dispatch.public_id}.tar", archive.tell())
+        archive.seek(0)
+        yield archive
+
+
+def keep_archive(dispatch: Dispatch, archive: IO[bytes]) -> Evidence:
+    """Keep an archive of files that are no run: nothing reads it for runs."""
+    subject, name = ("dispatch", dispatch.public_id), f"{dispatch.public_id}-left.tar"
+    return keep(dispatch.organisation, archive, name, Evidence.Kind.RUN, subject, dispatch.ordered_by)
+
+
+def keep_record(dispatch: Dispatch, host: LabHost, file: str, kind: Evidence.Kind) -> Evidence:
+    """Keep a file of the run as evidence that is no log: nothing reads it for runs."""
+    with host.fetch(dispatch.public_id, file) as stream:
+        subject = ("dispatch", dispatch.public_id)
+        return keep(dispatch.organisation, stream, f"{dispatch.public_id}-{file}", kind, subject, dispatch.ordered_by)
+
+
+def fetch_if_there(host: LabHost, run: str, file: str) -> BinaryIO | None:
+    """Return a file of a run directory, None where the run has no such file."""
+    try:
+        return host.fetch(run, file)
+    except FileMissingError:
+        return None
+
+
+def command_text(argv: Iterable[str], exit_status: int | None) -> bytes:
+    """Return a command line as it is kept beside a log."""
+    ended = "not seen" if exit_status is None else exit_status
+    return f"{shlex.join(argv)}\n# exit status: {ended}\n".encode()
+
+
+def _add(tar: tarfile.TarFile, name: str, stream: IO[bytes]) -> None:
+    """Add a file under a name alone: its time and owner on the host are no part of what was measured."""
+    # A tar names the length first, and a host's file may still be a pipe to us.
+    with tempfile.TemporaryFile(dir=scratch_dir()) as whole:
+        while piece := stream.read(PIECE_BYTES):
+            whole.write(piece)
+            check_size(name, whole.tell())
+        member = tarfile.TarInfo(name)
+        member.size = whole.tell()
+        whole.seek(0)
+        tar.addfile(member, whole)
+
+
+def member(content: bytes) -> IO[bytes]:
+    """Return bytes as a file of an archive."""
+    return io.BytesIO(content)
+
+
+def _through_the_door(dispatch: Dispatch, log: BinaryIO | IO[bytes], name: str, side: BinaryIO | None) -> Submission:
+    origin, actor = Submission.Origin.DISPATCH, dispatch.ordered_by
+    return receive(dispatch.organisation, log, name, facts_of(dispatch), origin, actor, side_file=side)
+
+
+def facts_of(dispatch: Dispatch) -> Facts:
+    """Return what the order states about the product, and the lab of drive and host, as the one door wants it."""
+    stated = dict(dispatch.facts)
+    if stated.get("over_provisioning_pct") is not None:
+        stated["over_provisioning_pct"] = Decimal(stated["over_provisioning_pct"])
+    return Facts(
+        **stated,
+        region=dispatch.device.host.region,
+        zone=dispatch.device.host.zone,
+        slice_length_s=dispatch.slice_length_s,
+        is_virtual=not may_certify(dispatch.device),
+        lab_record=drive_states.lab_record(dispatch).as_json(),
+    )

@@ -1,0 +1,106 @@
+"""Where a bound drive is now: names change hands at a reboot, identities do not."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from django.db import transaction
+
+from results.models import Event
+from runners.errors import DeviceUnknownError
+from runners.hosts.drive_keys import keys_of
+from runners.hosts.protocol import Identity, LabHost
+from runners.models import Device, Dispatch
+
+FOLLOWED = "device-followed"
+
+# Which part of its drive a name says that it is: its partition, and of NVMe its namespace.
+# Source: Linux, block/partitions/core.c (a p where the drive's name ends in a digit) and udev's persistent names.
+PARTITION = re.compile(r".*\dp([0-9]+)|.*/(?:s|v|xv)d[a-z]+([0-9]+)|.*-part([0-9]+)")
+NAMESPACE = re.compile(r".*/nvme[0-9]+n([0-9]+)(?:p[0-9]+)?")
+
+
+def look_up(device: Device, host: LabHost) -> Identity:
+    """Return what is at the device's path; where that is another drive or nothing, at the path its drive has now.
+
+    The device follows its drive only where one path is the drive, has its size and names the same part of it; else what
+    the old path names is returned, and objected to by runners/inventory/safety.py. Raises DeviceUnknownError where
+    neither can be
+    told.
+    """
+    try:
+        identity = _identify(device, host)
+    except DeviceUnknownError as error:
+        paths = _paths(device, host)
+        if not paths:
+            raise _away(device, error) from error
+        if not follow(device, paths):
+            raise
+        return _identify(device, host)
+    if identity.drive_key != device.drive_key and follow(device, _paths(device, host)):
+        return _identify(device, host)
+    return identity
+
+
+def _identify(device: Device, host: LabHost) -> Identity:
+    """Return what is at the device's path, a drive that is the bound one under the key that it was bound by."""
+    identity = host.identify(device.path)
+    return replace(identity, drive_key=device.drive_key) if is_bound(device, identity) else identity
+
+
+def _away(device: Device, error: DeviceUnknownError) -> DeviceUnknownError:
+    """Return an error that says, with the remedy, that the drive is under no name of its host."""
+    return DeviceUnknownError(
+        f"{device.host} does not find drive {device.drive_key}, last seen at {device.path} ({error}); attach it, "
+        "check the host on its page, and order again"
+    )
+
+
+def is_bound(device: Device, identity: Identity) -> bool:
+    """Tell whether an identity is that of a device's drive."""
+    return device.drive_key in keys_of(identity.drive_key)
+
+
+def _paths(device: Device, host: LabHost) -> list[str]:
+    return host.find(device.drive_key, device.size_bytes)
+
+
+def follow(device: Device, paths: Sequence[str]) -> bool:
+    """Let a device follow its drive to the one path under which its host has found it, and tell whether it did.
+
+    Where it went is an event: what was ordered under the earlier name is told so (runners/dispatch/steps.py).
+    """
+    if len(paths) != 1 or not is_same_part(device.path, paths[0]):
+        return False
+    before, device.path = device.path, paths[0]
+    with transaction.atomic():
+        if Device.objects.filter(pk=device.pk, path=before).update(path=device.path):
+            Event.objects.create(
+                kind=FOLLOWED,
+                subject_type="device",
+                subject_id=str(device.pk),
+                details={"drive_key": device.drive_key, "from": before, "to": device.path},
+            )
+    return True
+
+
+def ordered_path(dispatch: Dispatch) -> str:
+    """Return the path under which a device was known when a dispatch was ordered: the earliest that it left since."""
+    left = Event.objects.filter(kind=FOLLOWED, subject_type="device", subject_id=str(dispatch.device_id))
+    first = left.filter(at__gte=dispatch.ordered_at).order_by("at", "pk").first()
+    return dispatch.device.path if first is None else str(first.details["from"])
+
+
+def is_same_part(one: str, other: str) -> bool:
+    """Tell whether two names of a drive may be of the same part: not another partition, nor another namespace.
+
+    A name that tells no namespace (/dev/disk/by-id/...) may be of any.
+    """
+    namespaces = {found[1] for path in (one, other) if (found := NAMESPACE.fullmatch(path))}
+    return _partition(one) == _partition(other) and len(namespaces) < 2
+
+
+def _partition(path: str) -> str:
+    """Return the number of the partition that a name says; empty where it says none."""
+    found = PARTITION.fullmatch(path)
+    return next(filter(None, found.groups()), "") if found else ""

@@ -1,0 +1,103 @@
+"""A campaign and its history, as rows."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from results.models.public_ids import new_public_id
+
+
+def new_campaign_id() -> str:
+    """Return a new public id for a campaign."""
+    return new_public_id("k")
+
+
+class Campaign(models.Model):
+    """The dispatches that climb a load ladder for one drive, until its highest passing load is found and confirmed.
+
+    `terms` are its limits (runners/campaigns/terms.py), `options` and `facts` those of each of its dispatches.
+    `steps_count` is how many dispatches it has ordered: the next is ordered only by whoever still finds this number.
+    Outcomes ordered before `resumed_at` no longer count as attempts. `next_at` is when a rest ends. `confirmed_nx` is
+    what was found; null where nothing was, and before the end.
+    """
+
+    class State(models.TextChoices):
+        """Active: it orders what is due. Cancelling: the host has not said yet that nothing of it runs."""
+
+        ACTIVE = "active"
+        PAUSED = "paused"
+        CANCELLING = "cancelling"
+        CANCELLED = "cancelled"
+        FINISHED = "finished"
+
+    OPEN_STATES = (State.ACTIVE, State.PAUSED, State.CANCELLING)
+
+    public_id = models.CharField(max_length=20, unique=True, default=new_campaign_id)
+    organisation = models.ForeignKey("results.Organisation", models.PROTECT, related_name="campaigns")
+    ordered_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    device = models.ForeignKey("runners.Device", models.PROTECT, related_name="campaigns")
+    drive_key = models.CharField(max_length=255)
+    profile = models.ForeignKey("results.Profile", models.PROTECT, related_name="campaigns")
+    recipe = models.CharField(max_length=20, default="act-storage")
+    terms = models.JSONField()
+    options = models.JSONField(default=dict)
+    facts = models.JSONField(default=dict)
+    state = models.CharField(max_length=12, choices=State, default=State.ACTIVE)
+    reason = models.TextField(blank=True)
+    steps_count = models.PositiveIntegerField(default=0)
+    next_at = models.DateTimeField(null=True)
+    resumed_at = models.DateTimeField(null=True)
+    end = models.CharField(max_length=20, blank=True)
+    confirmed_nx = models.DecimalField(max_digits=14, decimal_places=4, null=True)
+    missing = models.JSONField(default=list)
+    ordered_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        """One at a time on a drive: the rest of one would be the load of the other."""
+
+        ordering = ["-ordered_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["drive_key"],
+                condition=Q(state__in=["active", "paused", "cancelling"]),
+                name="one_open_campaign_per_drive",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.public_id
+
+
+class CampaignEntry(models.Model):
+    """One thing that happened to a campaign: append-only, shown on its page. `actor` is a person's name, or worker."""
+
+    class Kind(models.TextChoices):
+        """What happened."""
+
+        STARTED = "started"
+        ORDERED = "ordered"
+        RESTED = "rested"
+        PAUSED = "paused"
+        RESUMED = "resumed"
+        CHANGED = "changed"
+        CANCEL_ASKED = "cancel-asked", "cancel asked for"
+        CANCELLED = "cancelled"
+        FINISHED = "finished"
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="entries")
+    dispatch = models.ForeignKey("runners.Dispatch", models.PROTECT, null=True, related_name="+")
+    at = models.DateTimeField(auto_now_add=True)
+    kind = models.CharField(max_length=12, choices=Kind)
+    actor = models.CharField(max_length=150)
+    reason = models.TextField(blank=True)
+    details = models.JSONField(default=dict)
+
+    class Meta:
+        """In the order they happened."""
+
+        ordering = ["at", "id"]
+        verbose_name_plural = "campaign entries"
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.reason}"

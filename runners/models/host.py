@@ -1,0 +1,56 @@
+"""Lab hosts."""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from results.models.evidence import PLACE_CHARS
+
+
+class Host(models.Model):
+    """A lab machine. `machine_id` tells which one `local` is (runners/hosts/machine.py); empty until a worker says so.
+
+    A host over SSH is known by its pinned key and runs the program with the pinned SHA-256. `health` is what it told at
+    the last check, `objections` why it gets no work since then; whether that is too long ago is for
+    runners/inventory/health.py.
+    `silent_checks` counts the last checks in a row that got no answer; `next_check_at` is by the database's clock.
+    `region` and `zone` are where a cloud instance is, in its provider's words; what is run there says so.
+    `retired_at` is since when it is out of service (runners/retention/retirement.py), None while it is in service.
+    """
+
+    class Kind(models.TextChoices):
+        """How the register reaches it."""
+
+        LOCAL = "local", "this machine"
+        SSH = "ssh", "over SSH"
+
+    name = models.SlugField(unique=True)
+    kind = models.CharField(max_length=10, choices=Kind)
+    machine_id = models.CharField(max_length=64, blank=True)
+    address = models.CharField(max_length=255, blank=True, db_default="")
+    port = models.PositiveIntegerField(default=22, db_default=22)
+    user = models.CharField(max_length=32, blank=True, db_default="")
+    host_key = models.TextField(blank=True, db_default="")
+    program_sha256 = models.CharField(max_length=64, blank=True, db_default="")
+    health = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
+    objections = models.JSONField(default=list, db_default=models.Value([], models.JSONField()))
+    checked_at = models.DateTimeField(null=True)
+    next_check_at = models.DateTimeField(db_default=Now())
+    silent_checks = models.PositiveSmallIntegerField(default=0, db_default=0)
+    region = models.CharField(max_length=PLACE_CHARS, blank=True, default="", db_default="")
+    zone = models.CharField(max_length=PLACE_CHARS, blank=True, default="", db_default="")
+    retired_at = models.DateTimeField(null=True)
+    added_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        """A host over SSH has everything that it is known by."""
+
+        constraints = [
+            models.CheckConstraint(
+                condition=~Q(kind="ssh") | ~(Q(address="") | Q(user="") | Q(host_key="") | Q(program_sha256="")),
+                name="ssh_host_is_pinned",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,223 @@
+"""What the live page shows of a growing log: counters of its last whole block, never a verdict (drivetest judges)."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from results.rules.act.limits import act_share_pct
+from runners.errors import FileMissingError
+from runners.hosts.protocol import LabHost, ProgramStatus
+from runners.models import Dispatch
+from runners.models.pg_text import storable
+from runners.monitoring.records import last_record
+from runners.monitoring.telemetry import fetch_telemetry
+
+# More than the block of the largest configuration (128 devices); also all that one look reads of a log it fell behind.
+CHUNK_BYTES = 1024 * 1024
+TAIL_BYTES = 16 * 1024
+TAIL_LINES = 30
+# (threshold, where a histogram in that unit has an edge, last bucket below it): bucket b is [2^(b-1), 2^b) units.
+EDGES = {
+    "us": ((1000, 1024, 10), (8000, 8192, 13), (64000, 65536, 16)),
+    "ms": ((1000, 1000, 0), (8000, 8000, 3), (64000, 64000, 6)),
+}
+
+# Source: runners/drivetest/crates/load/src/run.rs, warned.
+WARNING = "warning: "
+
+LABEL = re.compile(rb"^after (\d+) sec:$", re.MULTILINE)
+READS = re.compile(rb"^reads \((\d+) total\)\n((?: \(.*\n)*)", re.MULTILINE)
+BUCKET = re.compile(rb"\((\d+): (\d+)\)")
+
+
+# The last status line of YCSB. Source: core/src/main/java/site/ycsb/StatusThread.java.
+OPERATIONS = re.compile(rb"^\S+ \S+ (\d+) sec: (\d+) operations;(?: ([\d.]+) current ops/sec;)?", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Block:
+    """One report of the log: cumulative reads and their buckets; `end` counts from the start of what was searched."""
+
+    label_s: int
+    reads_count: int
+    buckets: dict[int, int]
+    end: int
+
+
+def follow(host: LabHost, run: str, log_bytes: int, read_bytes: int) -> tuple[int, list[Block]]:
+    """Return how far the log has been read now and the whole blocks that came since, the oldest possibly left out.
+
+    A look that fell far behind jumps: counts are cumulative, so the last blocks hold everything before them.
+    """
+    start = max(read_bytes, log_bytes - CHUNK_BYTES)
+    chunk = host.read(run, "log", start, CHUNK_BYTES)
+    blocks = parse_blocks(chunk)
+    if blocks:
+        return start + blocks[-1].end, blocks
+    return (start + len(chunk) if len(chunk) == CHUNK_BYTES else start), []
+
+
+def parse_blocks(chunk: bytes) -> list[Block]:
+    """Return the blocks of a piece of log that are whole: a blank line ends one."""
+    labels = list(LABEL.finditer(chunk))
+    ends = [label.start() for label in labels[1:]]
+    blocks = (_parse_block(chunk, label, end) for label, end in zip(labels, [*ends, len(chunk)], strict=False))
+    return [block for block in blocks if block is not None]
+
+
+def _parse_block(chunk: bytes, label: re.Match[bytes], end: int) -> Block | None:
+    blank = chunk.find(b"\n\n", label.end(), end)
+    reads = READS.search(chunk, label.end(), end)
+    if blank < 0 or reads is None:
+        return None
+    buckets = {int(bucket): int(count) for bucket, count in BUCKET.findall(reads[2])}
+    return Block(int(label[1]), int(reads[1]), buckets, blank + 2)
+
+
+def summarise(before: dict[str, Any], blocks: list[Block], unit: str) -> dict[str, Any]:
+    """Return what the page shows after these blocks; `before` is what it showed, and stays where there is none."""
+    if not blocks:
+        return before
+    last = blocks[-1]
+    label_s, reads_count = _previous(before, blocks)
+    interval_s, interval_reads_count = last.label_s - label_s, last.reads_count - reads_count
+    return before | {
+        "label_s": last.label_s,
+        "reads_count": last.reads_count,
+        "interval_s": interval_s,
+        "interval_reads_count": interval_reads_count,
+        "reads_per_s": f"{interval_reads_count / interval_s:.1f}" if interval_s > 0 else "",
+        "shares": [_share(last, *edge) for edge in EDGES[unit]],
+    }
+
+
+def _previous(before: dict[str, Any], blocks: list[Block]) -> tuple[int, int]:
+    if len(blocks) > 1:
+        return blocks[-2].label_s, blocks[-2].reads_count
+    return before.get("label_s", 0), before.get("reads_count", 0)
+
+
+def _share(block: Block, threshold_us: int, read_at_us: int, last_below: int) -> dict[str, Any]:
+    over_count = sum(count for bucket, count in block.buckets.items() if bucket > last_below)
+    share_pct = act_share_pct(over_count, block.reads_count)
+    printed = "" if share_pct is None else str(share_pct)
+    return {"threshold_us": threshold_us, "read_at_us": read_at_us, "over_count": over_count, "share_pct": printed}
+
+
+def tail(host: LabHost, run: str, log_bytes: int) -> list[str]:
+    """Return the last lines of the log as it stands, also of a block that is not whole."""
+    text = host.read(run, "log", max(0, log_bytes - TAIL_BYTES), TAIL_BYTES).decode("utf-8", "replace")
+    return storable(text).splitlines()[-TAIL_LINES:]
+
+
+def last_words(host: LabHost, run: str) -> str:
+    """Return what the program said last on standard error; empty where it said nothing, or a power cut left zeros.
+
+    What it warns of before the load is no cause of its end.
+    """
+    try:
+        text = end_of(host, run, "stderr").decode("utf-8", "replace")
+    except FileMissingError:
+        return ""
+    lines = (line.strip("\0 \t\r").removeprefix("drivetest: ") for line in text.splitlines())
+    said = [line for line in lines if line and not line.startswith(WARNING)]
+    return storable(said[-1]) if said else ""
+
+
+def end_of(host: LabHost, run: str, file: str) -> bytes:
+    """Return the last TAIL_BYTES of a file whose length no status tells. Raises FileMissingError.
+
+    Whatever its length: the end is looked for by single bytes, twice as far each time and then between.
+    """
+    head = host.read(run, file, 0, TAIL_BYTES)
+    if len(head) < TAIL_BYTES:
+        return head
+    below, above = TAIL_BYTES, 2 * TAIL_BYTES  # it has at least the one, and fewer bytes than the other
+    while host.read(run, file, above - 1, 1):
+        below, above = above, 2 * above
+    while above - below > 1:
+        middle = (below + above) // 2
+        below, above = (middle, above) if host.read(run, file, middle - 1, 1) else (below, middle)
+    return host.read(run, file, below - TAIL_BYTES, TAIL_BYTES)
+
+
+def act_columns(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus, unit: str) -> dict[str, Any]:
+    """Return the columns that follow an ACT log: how far it is read, its last label, the counters and its end."""
+    if not _log_has_grown(dispatch, status):
+        return {}
+    read_bytes, blocks = follow(host, run, status.log_bytes, dispatch.log_bytes)
+    progress = summarise(dispatch.progress, blocks, unit) | {"tail": tail(host, run, status.log_bytes)}
+    progress |= fetch_telemetry(host, run, status.side_file_bytes)
+    return {"log_bytes": read_bytes, "last_label_s": progress.get("label_s", 0), "progress": progress}
+
+
+def prep_columns(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> dict[str, Any]:
+    """Return the columns that follow a preparation: the last progress of its JSON lines, and its log's end."""
+    if not _log_has_grown(dispatch, status):
+        return {}
+    told = last_record(_end_of(host, run, "side.jsonl", status.side_file_bytes), "progress") or {}
+    prepared = {name: told[name] for name in PREP_FIGURES if told.get(name) is not None}
+    done = {"prep": prepared | _done_pct(prepared), "tail": tail(host, run, status.log_bytes)}
+    return {"log_bytes": status.log_bytes, "progress": dispatch.progress | done}
+
+
+PREP_FIGURES = ("phase", "done_bytes", "total_bytes", "bytes_per_s", "remaining_s")
+
+
+def _done_pct(prepared: dict[str, Any]) -> dict[str, int]:
+    total_bytes = prepared.get("total_bytes")
+    return {"done_pct": prepared["done_bytes"] * 100 // total_bytes} if total_bytes else {}
+
+
+def ycsb_columns(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus) -> dict[str, Any]:
+    """Return the columns that follow a stage of a YCSB recipe: the last status line of its client, its output's end.
+
+    A client writes its output when it ends: until then only its status lines grow.
+    """
+    stage = run.partition(".")[2]
+    before = dispatch.progress.get("ycsb", {})
+    told = _status_line(host, run, before if before.get("stage") == stage else {"stage": stage})
+    lines = tail(host, run, status.log_bytes) if _log_has_grown(dispatch, status) else dispatch.progress.get("tail", [])
+    columns = {"log_bytes": status.log_bytes, "progress": {"ycsb": told, "tail": lines}}
+    return {} if columns == {name: getattr(dispatch, name) for name in columns} else columns
+
+
+def _log_has_grown(dispatch: Dispatch, status: ProgramStatus) -> bool:
+    return status.log_bytes not in {0, dispatch.log_bytes}
+
+
+def _status_line(host: LabHost, run: str, before: dict[str, Any]) -> dict[str, Any]:
+    """Status lines stand on standard error, whose length no status tells: it is read on from where it was read to."""
+    shown, read_bytes = before, before.get("read_bytes", 0)
+    while piece := _stderr(host, run, read_bytes):
+        is_full = len(piece) == CHUNK_BYTES
+        whole = piece[: piece.rfind(b"\n") + 1] or (piece if is_full else b"")
+        read_bytes += len(whole)
+        shown = _operations(before["stage"], whole) or shown
+        if not is_full:
+            break
+    return shown | {"read_bytes": read_bytes}
+
+
+def _stderr(host: LabHost, run: str, offset: int) -> bytes:
+    try:
+        return host.read(run, "stderr", offset, CHUNK_BYTES)
+    except FileMissingError:
+        return b""
+
+
+def _operations(stage: str, lines: bytes) -> dict[str, Any]:
+    """Return what the last status line of some tells; empty where there is none."""
+    found = OPERATIONS.findall(lines)
+    if not found:
+        return {}
+    seconds, operations, rate = found[-1]
+    shown = {"stage": stage, "elapsed_s": int(seconds), "done_ops_count": int(operations)}
+    return shown | ({"ops_per_s": rate.decode()} if rate else {})
+
+
+def _end_of(host: LabHost, run: str, file: str, length: int) -> bytes:
+    try:
+        return host.read(run, file, max(0, length - TAIL_BYTES), TAIL_BYTES)
+    except FileMissingError:
+        return b""

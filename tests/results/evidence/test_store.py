@@ -1,0 +1,98 @@
+import io
+import os
+import resource
+import signal
+
+import pytest
+
+from results.evidence.store import EvidenceDamagedError, StoreFullError, TooLargeError, open_evidence, path_of, store
+from results.models import Evidence
+
+ABC_SHA256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"  # FIPS 180-2, appendix B.1
+
+
+def files_below(directory):
+    return [path for path in directory.rglob("*") if path.is_file()]
+
+
+def test_bytes_are_kept_under_their_hash(evidence_dir):
+    stored = store(io.BytesIO(b"abc"))
+
+    assert (stored.sha256, stored.size_bytes) == (ABC_SHA256, 3)
+    assert files_below(evidence_dir) == [evidence_dir / "ba" / "78" / ABC_SHA256]
+    assert path_of(ABC_SHA256).read_bytes() == b"abc"
+
+
+def test_the_same_bytes_again_leave_the_first_file(evidence_dir):
+    store(io.BytesIO(b"abc"))
+    before = path_of(ABC_SHA256).stat()
+    store(io.BytesIO(b"abc"))
+
+    after = path_of(ABC_SHA256).stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert len(files_below(evidence_dir)) == 1
+
+
+def test_a_log_may_be_as_large_as_the_limit_and_no_larger(evidence_dir, settings):
+    settings.UPLOAD_MAX_BYTES = 3
+    assert store(io.BytesIO(b"abc")).size_bytes == 3
+
+    with pytest.raises(TooLargeError, match="at most 3 bytes"):
+        store(io.BytesIO(b"abcd"))
+    assert len(files_below(evidence_dir)) == 1
+
+
+def test_a_file_system_without_room_keeps_nothing_half(evidence_dir):
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
+    try:
+        with pytest.raises(StoreFullError, match="no room"):
+            store(io.BytesIO(bytes(100_001)))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert files_below(evidence_dir) == []
+
+
+class BrokenStream:
+    """Gives some bytes and then does what a test asks for."""
+
+    def __init__(self, end):
+        self.answers = iter([lambda: b"half", end])
+
+    def read(self, size):
+        return next(self.answers)()
+
+
+def test_a_sender_who_goes_away_leaves_nothing(evidence_dir):
+    def reset():
+        raise ConnectionResetError
+
+    with pytest.raises(ConnectionResetError):
+        store(BrokenStream(reset))
+    assert files_below(evidence_dir) == []
+
+
+def test_a_process_killed_while_storing_leaves_no_file_under_a_hash(evidence_dir):
+    child = os.fork()
+    if child == 0:
+        store(BrokenStream(lambda: os.kill(os.getpid(), signal.SIGKILL)))
+    assert os.waitpid(child, 0)[1] == signal.SIGKILL
+    assert [path.parent.name for path in files_below(evidence_dir)] == ["incoming"]
+    assert store(io.BytesIO(b"half")).size_bytes == 4
+
+
+def test_evidence_opens_as_it_was_received(evidence_dir):
+    stored = store(io.BytesIO(b"abc"))
+    with open_evidence(Evidence(sha256=stored.sha256, size_bytes=3)) as file:
+        assert file.read() == b"abc"
+
+
+def test_missing_and_shortened_files_are_told_apart_from_evidence(evidence_dir):
+    row = Evidence(sha256=ABC_SHA256, size_bytes=3)
+    with pytest.raises(EvidenceDamagedError, match="restore a backup"):
+        open_evidence(row)
+    store(io.BytesIO(b"abc"))
+    path_of(ABC_SHA256).chmod(0o600)
+    path_of(ABC_SHA256).write_bytes(b"ab")
+    with pytest.raises(EvidenceDamagedError, match="expected 3 bytes, got 2"):
+        open_evidence(row)

@@ -1,0 +1,17 @@
+import re
+from pathlib import Path
+
+from results.lifecycle.event_labels import WORDS, words_of
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_every_kind_of_event_on_runs_and_certificates_has_its_words():
+    kind = re.compile(r'"((?:run|annotation|correction|certificate|submission-slices)-[a-z]+(?:-[a-z]+)*)"')
+    sources = [path for path in (ROOT / "results").glob("*.py") if path.name != "event_words.py"]
+    told = {found for path in sources for found in kind.findall(path.read_text())}
+    assert told == set(WORDS)
+
+
+def test_another_kind_is_called_by_its_own_name():
+    assert words_of("identity-named") == "identity named"

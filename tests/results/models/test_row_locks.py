@@ -1,0 +1,59 @@
+"""Rows of one log are locked in one order, whoever comes: readings, submission, runs."""
+
+import io
+import re
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from results.ingest.queue import sweep
+from results.intake.submissions import take_in
+from results.reevaluation.recompute import Order, recompute
+from results.reevaluation.slice_lengths import read_in_slices
+from tests.results.builders import FACTS, log_bytes, make_organisation, make_user, send
+from tests.results.reevaluation.test_recompute import add_stricter_profile
+
+pytestmark = pytest.mark.django_db
+IN_ORDER = ["results_reading", "results_submission", "results_run"]
+LOCKED = re.compile(r'UPDATE "(\w+)"|SELECT .* FROM "(\w+)".* FOR (?:NO KEY )?UPDATE')
+
+
+@pytest.fixture
+def submission(evidence_dir, real_reader):
+    vera = make_user("vera", make_organisation())
+    submission = send(vera.memberships.get().organisation, log_bytes("four-us"), vera)
+    sweep()
+    return submission
+
+
+def first_locked(queries):
+    """Return the tables in the order in which rows of them are first locked."""
+    found = [LOCKED.match(str(query["sql"])) for query in queries]
+    return [name for name in dict.fromkeys(match[1] or match[2] for match in found if match) if name in IN_ORDER]
+
+
+def test_sending_again_with_an_embargo(submission, connection_queries):
+    until = timezone.now().replace(second=0, microsecond=0) + timedelta(days=1)
+    with connection_queries() as queries:
+        facts = replace(FACTS, embargo_until=until)
+        again = io.BytesIO(log_bytes("four-us"))
+        take_in(submission.organisation, again, "load.log", facts, "api", submission.submitted_by)
+    assert first_locked(queries.captured_queries) == IN_ORDER[:2]
+
+
+def test_judging_anew(submission, connection_queries):
+    add_stricter_profile()
+    with connection_queries() as queries:
+        assert recompute(Order(reason="other rules", is_dry=False)).cases
+    assert first_locked(queries.captured_queries) == IN_ORDER
+
+
+@pytest.mark.parametrize("is_failed", [False, True])
+def test_other_slices(submission, connection_queries, is_failed):
+    if is_failed:
+        submission.log.readings.update(state="failed", error={"id": "x"})
+    with connection_queries() as queries:
+        read_in_slices(submission, 20, submission.submitted_by)
+    assert first_locked(queries.captured_queries) == IN_ORDER

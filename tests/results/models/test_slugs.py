@@ -1,0 +1,26 @@
+"""Readable names of products in addresses."""
+
+import pytest
+
+from results.models.slugs import new_product_slug
+
+
+@pytest.mark.parametrize(
+    ("vendor", "model", "capacity_gb", "slug"),
+    [
+        ("SanDisk", "DC SN861", 6400, "sandisk-dc-sn861-6400gb"),
+        ("AWS", "m3.xlarge (HVM)", None, "aws-m3-xlarge-hvm"),
+        ("<b>", "Zoë/..", None, "b-zoe"),
+        ("東芝", "東芝", None, "product"),
+    ],
+)
+def test_a_slug_is_readable(vendor, model, capacity_gb, slug):
+    assert new_product_slug(vendor, model, capacity_gb, set()) == slug
+
+
+def test_a_taken_slug_gets_the_next_number():
+    assert new_product_slug("A", "B", None, {"a-b", "a-b-2"}) == "a-b-3"
+
+
+def test_a_long_name_fits_its_column():
+    assert len(new_product_slug("v" * 200, "m", 1, {"v" * 110})) == 112

@@ -1,0 +1,277 @@
+import hashlib
+import json
+import sys
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, transaction
+
+from results import locks
+from results.ingest.queue import sweep
+from results.models import EarlierResult, Event, Profile, Reading, Run, Slice, Verdict
+from results.reader import process as reader_process
+from results.reevaluation.recompute import Order, recompute
+from tests.results.builders import log_bytes, make_organisation, other_session, send
+from tests.results.rows import make_product
+
+pytestmark = pytest.mark.django_db
+
+# The real program under another version; what it is told in EDIT is changed in its answer.
+WRAPPER = """
+import json, subprocess, sys
+answer = subprocess.run([{real!r}, *sys.argv[1:]], capture_output=True, text=True, close_fds=False)
+if sys.argv[1:] == ["--version"]:
+    print("drivetest {version}")
+    sys.exit(0)
+document = json.loads(answer.stdout)
+document["reader"]["version"] = "{version}"
+{edit}
+print(json.dumps(document))
+sys.exit(answer.returncode)
+"""
+SPLIT = 'document["runs"].append(dict(document["runs"][0], ordinal=1, first_line=10**6, last_line=10**6 + 9))'
+MOVED = 'document["runs"][0].update(first_line=10**6, last_line=10**6 + 9)'
+REFUSE = """document["runs"] = []
+document["error"] = dict(id="x", sentence="No log.", line=1, expected="a log", got="none", remedy="send one")
+print(json.dumps(document)); sys.exit(3)"""
+
+
+@pytest.fixture
+def install(real_reader, tmp_path, program):
+    """Make the reader the real program, under a version and with a change to what it says."""
+
+    def install_version(version, edit=""):
+        script = tmp_path / "wrapper.py"
+        script.write_text(WRAPPER.format(real=str(real_reader), version=version, edit=edit))
+        program(f'exec {sys.executable} -I {script} "$@"')
+
+    return install_version
+
+
+@pytest.fixture
+def run(evidence_dir, install):
+    """A public run, read by version 8 under rule version 1."""
+    install("8.0.0")
+    submission = send(make_organisation(), log_bytes("four-us"))
+    sweep()
+    submission.runs.update(product=make_product(), visibility="public", firmware="FW1")
+    return submission.runs.get()
+
+
+def add_stricter_profile():
+    document = json.loads(Profile.objects.get().document)
+    document["rule_version"] = 2
+    document["limits"][0]["limit_pct"] = "0"
+    text = json.dumps(document)
+    return Profile.objects.create(
+        name=document["name"], rule_version=2, document=text, sha256=hashlib.sha256(text.encode()).hexdigest()
+    )
+
+
+def everything():
+    """All that a dry run must leave as it was."""
+    tables = (Run, Reading, Verdict, Slice, Event, EarlierResult)
+    return {table.__name__: list(table.objects.order_by("pk").values()) for table in tables}
+
+
+def apply(**order):
+    return recompute(Order(reason="a new reader", is_dry=False, **order))
+
+
+def test_nothing_is_stale_under_the_same_reader_and_rules(run):
+    assert apply().cases == []
+
+
+@pytest.mark.parametrize("is_by_rule", [False, True])
+def test_a_dry_run_tells_what_would_change_and_writes_nothing(run, install, is_by_rule):
+    if is_by_rule:
+        add_stricter_profile()
+    else:
+        install("9.0.0", 'document["runs"][0]["verdict"].update(outcome="void", headline="void: it was cut")')
+    before = everything()
+    (case,) = recompute(Order(reason="", is_dry=True)).cases
+    assert (case.kind, case.run_id, case.visibility) == ("outcome", run.public_id, "public")
+    assert case.before.startswith("undecided")
+    assert case.after.startswith("fails: slice" if is_by_rule else "void: it was cut")
+    assert everything() == before
+
+
+def test_a_new_rule_version_judges_anew_under_the_same_id(run):
+    profile, slices = add_stricter_profile(), Slice.objects.count()
+    apply()
+    again = Run.objects.get()
+    assert (again.pk, again.public_id, again.firmware, again.visibility) == (run.pk, run.public_id, "FW1", "public")
+    assert [(verdict.outcome, verdict.profile.rule_version) for verdict in again.verdicts.all()] == [
+        ("fail", 2),
+        ("undecided", 1),
+    ]
+    assert (again.verdicts.first().profile, again.reading, Slice.objects.count()) == (profile, run.reading, slices)
+
+
+def test_a_new_reader_version_is_a_new_reading_of_the_same_evidence(run, install):
+    install("9.0.0", 'document["runs"][0]["tool_version"] = "6.7"')
+    apply()
+    again = Run.objects.get()
+    assert (again.pk, again.tool_version, again.reading.reader_version) == (run.pk, "6.7", "9.0.0")
+    assert list(Reading.objects.order_by("pk").values_list("reader_version", "state")) == [
+        ("8.0.0", "done"),
+        ("9.0.0", "done"),
+    ]
+
+
+def test_what_stood_before_stays_readable(run, install):
+    shares = list(run.shares.values_list("statistic", "threshold_us", "printed"))
+    install("9.0.0", 'document["runs"][0]["verdict"]["shares"].pop(0); document["runs"][0]["tool_version"] = "6.7"')
+    apply()
+    earlier = run.earlier_results.get()
+    assert earlier.document["columns"]["tool_version"] == "6.6"
+    rows = earlier.document["below"]
+    assert [(row["statistic"], row["threshold_us"], row["printed"]) for row in rows["share"]] == shares
+    assert run.shares.count() == len(shares) - 1
+    assert len(rows["slice"]) == run.slices.count() > 1
+    assert (earlier.verdict, earlier.reading.reader_version) == (run.verdicts.last(), "8.0.0")
+
+
+def test_an_earlier_result_is_never_changed(run, install):
+    install("9.0.0", 'document["runs"][0]["tool_version"] = "6.7"')
+    apply()
+    with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
+        EarlierResult.objects.update(number=7)
+
+
+def test_a_reader_that_says_the_same_leaves_only_its_verdict(run, install):
+    install("9.0.0")
+    assert [case.kind for case in apply().cases] == ["same"]
+    assert not EarlierResult.objects.exists()
+    assert list(run.verdicts.values_list("reader_version", flat=True)) == ["9.0.0", "8.0.0"]
+    assert apply().cases == []
+
+
+def test_each_run_gets_an_event_with_both_verdicts_and_the_reason(run):
+    add_stricter_profile()
+    apply()
+    event = Event.objects.get(kind="run-judged-anew")
+    assert (event.subject_id, event.reason, event.details["kind"]) == (run.public_id, "a new reader", "outcome")
+    assert "rule version 1" in event.details["before"]
+    assert "rule version 2" in event.details["after"]
+
+
+def test_going_back_to_an_earlier_reader_makes_its_verdict_the_newest(run, install):
+    for version in ("9.0.0", "8.0.0"):
+        install(version)
+        apply()
+    assert list(run.verdicts.values_list("reader_version", flat=True)) == ["8.0.0", "9.0.0", "8.0.0"]
+    assert Run.objects.get().reading.reader_version == "8.0.0"
+    assert apply().cases == []
+
+
+def test_a_log_that_cannot_be_read_now_is_told_and_changes_nothing(run, install):
+    install("9.0.0", REFUSE)
+    before = everything()
+    (case,) = apply().cases
+    assert (case.kind, case.after) == ("unreadable now", "No log.; nothing was changed")
+    assert everything() == before
+
+
+def test_evidence_that_is_gone_is_told_and_changes_nothing(run, install, settings, tmp_path):
+    install("9.0.0")
+    settings.EVIDENCE_DIR = tmp_path / "elsewhere"
+    before = everything()
+    assert [case.kind for case in apply().cases] == ["unreadable now"]
+    assert everything() == before
+
+
+def test_a_run_that_the_new_reader_finds_besides_waits_for_review(run, install):
+    install("9.0.0", SPLIT)
+    assert [case.kind for case in apply().cases] == ["same", "new run"]
+    new = Run.objects.exclude(pk=run.pk).get()
+    assert (new.visibility, new.ordinal, new.product) == ("unreviewed", 1, run.submission.product)
+    assert Run.objects.get(pk=run.pk).visibility == "public"
+
+
+def test_a_run_that_the_new_reader_does_not_find_stays_as_it_was_read(run, install):
+    install("9.0.0", MOVED)
+    assert [case.kind for case in apply().cases] == ["run not found", "new run"]
+    kept = Run.objects.get(pk=run.pk)
+    assert (kept.reading.reader_version, kept.histograms.count() > 0) == ("8.0.0", True)
+    assert Event.objects.get(kind="run-not-found-again").subject_id == run.public_id
+    assert apply().cases == []
+
+
+def test_a_limit_leaves_the_rest_and_after_goes_on(run, evidence_dir):
+    later = send(run.submission.organisation, log_bytes("slow-disk-ms"))
+    sweep()
+    add_stricter_profile()
+    report = apply(limit=1)
+    assert (report.last_submission_id, report.remaining) == (run.submission.public_id, 1)
+    rest = recompute(Order(reason="", is_dry=True, after=report.last_submission_id))
+    assert [case.submission_id for case in rest.cases] == [later.public_id]
+    assert [case.submission_id for case in apply().cases] == [later.public_id]
+
+
+def test_only_the_runs_that_were_named_are_judged_anew(run):
+    send(run.submission.organisation, log_bytes("slow-disk-ms"))
+    sweep()
+    add_stricter_profile()
+    assert [case.run_id for case in apply(run_ids=(run.public_id,)).cases] == [run.public_id]
+
+
+def test_a_log_that_another_recomputation_is_at_is_left_to_it(run):
+    add_stricter_profile()
+    with other_session() as session:
+        session.execute("SELECT pg_advisory_lock(%s, %s)", [locks.RECOMPUTE, run.submission.pk])
+        assert [case.kind for case in apply().cases] == ["busy"]
+    assert [case.kind for case in apply().cases] == ["outcome"]
+
+
+def tell(*words):
+    output = StringIO()
+    call_command("recompute_verdicts", *words, stdout=output)
+    return output.getvalue()
+
+
+def test_the_command_prints_counts_first_and_then_every_case(run):
+    add_stricter_profile()
+    lines = tell("--dry-run").splitlines()
+    assert lines[0].startswith("Looked at 1 run read from a log")
+    assert lines[1] == "What would become of 1 case:"
+    assert [line.split() for line in lines[2:4]] == [["1", "outcome"], ["0", "headline"]]
+    (case,) = [line for line in lines if line.startswith("outcome: ")]
+    assert run.public_id in case
+    assert " -> fails: slice" in case
+    assert "What became of 1 case:" in tell("--reason", "rule version 2")
+
+
+def test_a_dry_run_with_nothing_to_do_says_by_what_and_how_much_it_looked_at(run):
+    profile = Profile.objects.get()
+    told = tell("--dry-run")
+    assert f"by drivetest {reader_process.reader_version()} and profile {profile}" in told
+    assert "Looked at 1 run read from a log" in told
+    assert "Nothing to do: each is judged by this reader and these rules." in told
+    assert "cases" not in told
+
+
+def test_a_dry_run_that_begins_after_the_last_log_looked_at_none(run):
+    assert "Looked at 0 runs" in tell("--dry-run", "--after", run.submission.public_id)
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ([], "--reason: expected why"),
+        (["--dry-run", "--limit", "0"], "--limit: expected 1 or more, got 0"),
+        (["--dry-run", "--run", "r-nothere"], "--run: expected a run that was read from a log, got r-nothere"),
+        (["--dry-run", "--after", "s-nothere"], "--after: expected a submission, got s-nothere"),
+    ],
+)
+def test_the_command_says_what_it_expects(words, complaint):
+    with pytest.raises(CommandError, match=complaint):
+        tell(*words)
+
+
+def test_without_a_reader_nothing_is_told_or_done(run, program):
+    program("exit 1")
+    with pytest.raises(CommandError, match="expected the drivetest program"):
+        tell("--dry-run")
+    assert reader_process.reader_version.cache_info().currsize == 0

@@ -1,0 +1,66 @@
+"""Tables that this part does not name: what a reading wrote there goes with the run all the same."""
+
+import copy
+
+import pytest
+
+from results.ingest.queue import sweep
+from results.models import Run, Series, YcsbRun
+from results.reevaluation.recompute import Order, recompute
+from results.reevaluation.run_rows import KEPT_COLUMNS, read_columns
+from tests.results.builders import log_bytes, make_organisation, send
+from tests.results.documents import YCSB_LOG, YCSB_RUN, act_run, answer_with, document_of, series_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def read(evidence_dir, program, tmp_path):
+    """Send a log, or judge it anew, with a reader that answers a document under a version."""
+
+    def read_with(version, document, submission=None, content=YCSB_LOG):
+        document["reader"]["version"] = version
+        answer_with(program, tmp_path, document)
+        script = tmp_path / "drivetest"
+        script.write_text(script.read_text().replace("drivetest 0.2.0", f"drivetest {version}"))
+        if submission is None:
+            submission = send(make_organisation(), content)
+            sweep()
+        else:
+            recompute(Order(reason="newer", is_dry=False))
+        return submission
+
+    return read_with
+
+
+def test_a_ycsb_run_keeps_its_id_and_gets_the_new_operations(read):
+    submission = read("8.0.0", document_of(YCSB_LOG, ycsb_runs=[YCSB_RUN]))
+    run, counts = submission.runs.get(), YcsbRun.objects.get().operations.count()
+    newer = copy.deepcopy(YCSB_RUN) | {"threads_count": 9}
+    newer["operations"] = newer["operations"][:1]
+    read("9.0.0", document_of(YCSB_LOG, ycsb_runs=[newer]), submission)
+    again = YcsbRun.objects.get()
+    assert (again.run, again.threads_count, again.operations.count()) == (run, 9, 1)
+    (earlier,) = run.earlier_results.get().document["below"]["ycsbrun"]
+    assert len(earlier["below"]["ycsboperation"]) == counts > 1
+    assert earlier["threads_count"] == 8
+
+
+def test_a_series_is_replaced_and_its_bytes_are_kept(read):
+    content = log_bytes("four-us")
+    first, second = (series_of([(1, [[{0: count}]])]) for count in (1, 2))
+    submission = read("8.0.0", document_of(content, runs=[act_run(series=first)]), content=content)
+    read("9.0.0", document_of(content, runs=[act_run(series=second)]), submission)
+    (earlier,) = submission.runs.get().earlier_results.get().document["below"]["series"]
+    assert earlier["packed"] == first["data"] != second["data"]
+    assert Series.objects.get().run == submission.runs.get()
+
+
+def test_every_column_of_a_run_is_either_read_or_kept():
+    names = {field.name for field in Run._meta.concrete_fields if not field.generated}
+    assert names >= KEPT_COLUMNS
+    assert set(read_columns()) == names - KEPT_COLUMNS
+    assert set(read_columns()) == {
+        "statistic", "workload", "tool", "tool_version", "reads_per_s", "writes_per_s", "tps", "nx_load", "duration_s",
+        "slice_length_s", "compress_pct", "device_count", "member", "facts",
+    }  # fmt: skip

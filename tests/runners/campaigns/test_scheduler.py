@@ -1,0 +1,335 @@
+import threading
+from decimal import Decimal
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+
+from runners.campaigns import commands, scheduler
+from runners.campaigns.ladder import rungs_of
+from runners.campaigns.missing import missing_for_certificate
+from runners.dispatch.runner import look as dispatch_look
+from runners.inventory.signatures import DESTROY
+from runners.locks import hold_drive
+from runners.models import Device, Dispatch, DriveState
+from runners.models.campaign import Campaign, CampaignEntry
+from runners.models.states import State
+from runners.recipes import RECIPES
+from tests.runners.campaigns.lab import (
+    SHORT,
+    answer,
+    drive_to_end,
+    end,
+    hand_in,
+    long_ago,
+    look_at,
+    newest,
+    read_as,
+)
+from tests.runners.threads import in_threads, wait_until_somebody_waits
+
+pytestmark = pytest.mark.django_db
+
+
+def kinds(campaign):
+    return list(campaign.entries.values_list("kind", flat=True))
+
+
+def test_a_campaign_begins_with_prep_and_waits_for_its_end(campaign):
+    look_at(campaign)
+    look_at(campaign)
+    dispatch = campaign.dispatches.get()
+    assert (dispatch.purpose, dispatch.recipe, dispatch.nx_load, dispatch.duration_s) == ("prep", "prep", None, None)
+    assert kinds(campaign) == ["started", "ordered"]
+    assert "under way" in campaign.reason
+
+
+def test_a_campaign_climbs_to_the_highest_load_and_confirms_it(campaign):
+    drive_to_end(campaign, limit_nx=30)
+    runs = [(dispatch.purpose, dispatch.nx_load) for dispatch in campaign.dispatches.order_by("campaign_step")]
+    assert [nx for purpose, nx in runs if purpose == "screening"] == [10, 15, 22, 33, 27, 30, 31]
+    assert runs[-2:] == [("load", 30), ("stress", 60)]
+    assert (campaign.state, campaign.end, campaign.confirmed_nx) == ("finished", "confirmed", 30)
+    assert "31x does not" in campaign.reason
+
+
+def test_an_order_takes_over_what_the_campaign_was_started_with(campaign):
+    drive_to_end(campaign, limit_nx=30)
+    load = campaign.dispatches.get(purpose="load")
+    assert (load.options, load.duration_s, load.slice_length_s) == ({"report_interval_s": 1}, 120, 120)
+    assert (load.organisation, load.ordered_by, load.device) == (
+        campaign.organisation, campaign.ordered_by, campaign.device,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [{}, {DESTROY: "a partition table"}])
+def test_consent_reaches_the_preparation_and_other_options_do_not(device, a_lab, staff, fake_prep, options):
+    campaign = commands.start(device, a_lab, commands.Wanted(SHORT, options | {"report_interval_s": 5}), staff)
+    look_at(campaign)
+    assert (newest(campaign).recipe, newest(campaign).options) == ("prep", options)
+
+
+def test_the_consent_of_a_campaign_ends_where_nothing_is_recognised_any_more(device, a_lab, staff, fake_prep):
+    wanted = commands.Wanted(SHORT, {DESTROY: "a partition table", "report_interval_s": 5})
+    campaign = commands.start(device, a_lab, wanted, staff)
+    ordered = []
+    for signature in ("a partition table", None, "a partition table"):
+        look_at(campaign)
+        dispatch = newest(campaign)
+        ordered.append((dispatch.purpose, DESTROY in dispatch.options))
+        answer(dispatch, 30)
+        told = {"moment": "after", "drive_key": dispatch.drive_key, "document": {"signature": signature}}
+        DriveState.objects.create(dispatch=dispatch, **told)
+    look_at(campaign)
+    assert ordered == [("prep", True), ("screening", True), ("screening", False)]
+    assert newest(campaign).options == {"report_interval_s": 5}
+
+
+def test_an_end_says_which_full_length_runs_are_missing(campaign):
+    drive_to_end(campaign, limit_nx=30)
+    virtual, load, stress = campaign.missing
+    assert "virtual" in virtual
+    assert "load test at 30x of 86,400 seconds in slices of 3,600 seconds: " in load
+    assert load.endswith("was of 120 seconds in slices of 120 seconds")
+    assert "stress test at 60x of 86,400 seconds" in stress
+
+
+def test_full_length_runs_after_prep_on_a_real_drive_lack_nothing(new_campaign, device):
+    device.identity_kind = "nvme"
+    device.save()
+    campaign = new_campaign(SHORT.changed(load_s=86_400, stress_s=86_400))
+    for _ in range(60):
+        look_at(campaign)
+        if campaign.state != "active":
+            break
+        if newest(campaign).purpose in {"load", "stress"}:
+            read_as(newest(campaign), "0.5", "pass")
+        else:
+            answer(newest(campaign), 30)
+    assert (campaign.confirmed_nx, campaign.missing) == (30, [])
+
+
+def test_a_preparation_that_was_not_whole_is_made_again_and_never_counted(campaign):
+    look_at(campaign)
+    first = newest(campaign)
+    end(first, exit_status=0)
+    long_ago(campaign)
+    look_at(campaign)
+    again = newest(campaign)
+    assert (again.purpose, again.retry_of) == ("prep", first)
+    assert "not show that all of the drive was prepared" in campaign.reason
+    assert "prep of the drive" in missing_for_certificate(campaign, None, rungs_of(campaign))
+
+
+def test_without_prep_the_end_says_so(new_campaign):
+    campaign = drive_to_end(new_campaign(SHORT.changed(with_prep=False)), limit_nx=30)
+    assert "prep of the drive" in campaign.missing
+
+
+def test_a_recipe_that_is_not_there_is_waited_for(campaign, monkeypatch):
+    monkeypatch.delitem(RECIPES, "prep")
+    look_at(campaign)
+    assert not campaign.dispatches.exists()
+    assert "recipe prep" in campaign.reason
+
+
+def test_an_order_is_made_once_however_often_the_same_look_is_taken(campaign):
+    """A worker that was cut off after its question finds the number it read gone."""
+    stale = Campaign.objects.select_related("device", "organisation", "ordered_by", "profile").get(pk=campaign.pk)
+    look_at(campaign)
+    scheduler.advance(stale)
+    assert campaign.dispatches.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_workers_one_orders(campaign):
+    """Without the lock even: the count of steps alone has to keep them apart."""
+    started, failed = threading.Barrier(4), []
+
+    def work():
+        own = Campaign.objects.select_related("device", "organisation", "ordered_by", "profile").get(pk=campaign.pk)
+        started.wait()
+        try:
+            scheduler.advance(own)
+        except Exception as error:  # noqa: BLE001 - told by the thread that waits
+            failed.append(error)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    assert campaign.dispatches.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_order_and_a_second_campaign_on_its_drive_do_not_wait_for_each_other(campaign, device, a_lab, staff):
+    """Whoever starts a campaign holds the drive first; an order that held the campaign first was a deadlock."""
+    looking = threading.Thread(target=in_threads, args=[scheduler.look, [campaign.pk]])
+    with transaction.atomic():
+        hold_drive(device.drive_key)
+        looking.start()
+        wait_until_somebody_waits()
+        with pytest.raises(commands.DriveTakenError):
+            commands.start(device, a_lab, commands.Wanted(SHORT), staff)
+    looking.join()
+    assert campaign.dispatches.count() == 1
+
+
+def test_a_campaign_whose_device_is_out_of_service_is_paused_with_the_remedy(campaign, device):
+    Device.objects.filter(pk=device.pk).update(retired_at=timezone.now())
+    look_at(campaign)
+    assert (campaign.state, campaign.dispatches.count()) == ("paused", 0)
+    assert "take it back into service" in campaign.reason
+
+
+def test_a_log_that_is_being_read_is_waited_for(campaign):
+    look_at(campaign)
+    answer(newest(campaign), 30)
+    look_at(campaign)
+    hand_in(newest(campaign), "pending")
+    look_at(campaign)
+    assert campaign.dispatches.count() == 2
+    assert "being read" in campaign.reason
+
+
+def test_a_rest_is_entered_once_and_kept(new_campaign):
+    campaign = new_campaign(SHORT.changed(with_prep=False, rest_s=1800))
+    look_at(campaign)
+    read_as(newest(campaign), "2", "fail")
+    for _ in range(3):
+        look_at(campaign)
+    assert kinds(campaign) == ["started", "ordered", "rested"]
+    assert campaign.next_at > timezone.now()
+    long_ago(campaign)
+    look_at(campaign)
+    assert (campaign.dispatches.count(), campaign.next_at) == (2, None)
+
+
+def test_a_new_campaign_rests_after_the_overload_of_the_last_one(new_campaign, staff):
+    terms = SHORT.changed(with_prep=False, overload_rest_s=7200)
+    last = new_campaign(terms)
+    look_at(last)
+    overloaded = newest(last)
+    end(overloaded, exit_status=4)
+    Campaign.objects.filter(pk=last.pk).update(state="cancelled")
+    campaign = new_campaign(terms)
+    look_at(campaign)
+    assert not campaign.dispatches.exists()
+    assert str(overloaded) in campaign.reason
+    long_ago(last)
+    look_at(campaign)
+    assert campaign.dispatches.count() == 1
+
+
+def test_a_failed_attempt_is_ordered_again_as_a_retry(new_campaign):
+    campaign = new_campaign(SHORT.changed(with_prep=False))
+    look_at(campaign)
+    first = newest(campaign)
+    end(first, State.FAILED)
+    long_ago(campaign)
+    look_at(campaign)
+    assert newest(campaign).retry_of == first
+
+
+def test_a_refused_dispatch_pauses_until_a_person_lets_it_go_on(new_campaign, staff):
+    campaign = new_campaign(SHORT.changed(with_prep=False))
+    look_at(campaign)
+    end(newest(campaign), State.REFUSED, reason="it is mounted")
+    look_at(campaign)
+    assert campaign.state == "paused"
+    assert "it is mounted" in campaign.reason
+    assert commands.resume(campaign, staff)
+    look_at(campaign)
+    assert (campaign.state, campaign.dispatches.count()) == ("active", 2)
+
+
+def test_a_lost_dispatch_is_waited_for_until_its_host_has_spoken(new_campaign):
+    campaign = new_campaign(SHORT.changed(with_prep=False))
+    look_at(campaign)
+    end(newest(campaign), State.LOST, ended_at=None)
+    look_at(campaign)
+    assert (campaign.dispatches.count(), "lost" in campaign.reason) == (1, True)
+    end(newest(campaign), State.LOST)
+    long_ago(campaign)
+    look_at(campaign)
+    assert campaign.dispatches.count() == 2
+
+
+def test_a_cancel_is_confirmed_when_the_host_has_ended_it(campaign, staff):
+    look_at(campaign)
+    assert commands.cancel(campaign, staff)
+    under_way = newest(campaign)
+    assert under_way.cancel_requested_at is not None
+    look_at(campaign)
+    assert (campaign.state, campaign.ended_at) == ("cancelling", None)
+    end(under_way, State.LOST, ended_at=None)
+    assert look_at(campaign).state == "cancelling"
+    end(under_way, State.CANCELLED)
+    look_at(campaign)
+    assert (campaign.state, campaign.ended_at is not None) == ("cancelled", True)
+
+
+def test_nothing_is_read_of_a_campaign_that_rests_or_has_a_dispatch_under_way(new_campaign, staff):
+    campaign = new_campaign(SHORT.changed(with_prep=False, rest_s=1800))
+    assert list(scheduler.due()) == [campaign]
+    look_at(campaign)
+    assert not scheduler.due().exists()
+    read_as(newest(campaign), "2", "fail")
+    assert list(scheduler.due()) == [campaign]
+    look_at(campaign)
+    assert campaign.next_at is not None
+    assert not scheduler.due().exists()
+    assert commands.change(campaign, {"rest_s": 0}, staff)
+    assert list(scheduler.due()) == [campaign]
+
+
+@pytest.mark.parametrize("state", [State.QUEUED, State.RUNNING, State.LOST])
+def test_a_cancel_and_a_lost_dispatch_are_looked_at_until_they_are_settled(campaign, staff, state):
+    look_at(campaign)
+    end(newest(campaign), state, ended_at=None)
+    assert scheduler.due().exists() is (state == State.LOST)
+    commands.cancel(campaign, staff)
+    assert list(scheduler.due()) == [campaign]
+
+
+def test_a_stumble_over_one_campaign_does_not_hold_up_another(campaign, new_campaign, other_drive, monkeypatch, caplog):
+    other = commands.start(other_drive, campaign.organisation, commands.Wanted(SHORT), campaign.ordered_by)
+    Campaign.objects.filter(pk=campaign.pk).update(terms={"max_nx": "no number"})
+    scheduler.look_at_campaigns()
+    assert other.dispatches.count() == 1
+    assert f"campaign {campaign.pk}: stumbled" in caplog.text
+
+
+def test_the_history_cannot_be_changed(campaign):
+    with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
+        CampaignEntry.objects.update(reason="never happened")
+
+
+def test_a_finished_campaign_is_left_alone(campaign):
+    drive_to_end(campaign, limit_nx=30)
+    count = Dispatch.objects.count()
+    scheduler.look_at_campaigns()
+    assert Dispatch.objects.count() == count
+
+
+def test_a_drive_that_fails_everywhere_ends_without_a_load(campaign):
+    drive_to_end(campaign, limit_nx=Decimal("0.5"))
+    assert (campaign.end, campaign.confirmed_nx) == ("nothing-passes", None)
+    assert "a load that passes both tests" in campaign.missing
+
+
+def test_a_drive_that_holds_data_pauses_the_campaign_at_once(new_campaign, fake, connect):
+    campaign = new_campaign(SHORT.changed(with_prep=False))
+    look_at(campaign)
+    dispatch = newest(campaign)
+    dispatch_look(dispatch.pk, connect)
+    fake.files[dispatch.public_id]["stderr"] = b"drivetest: /dev/nvme0n1: holds an XFS file system\n"
+    fake.end(dispatch.public_id, 2)
+    dispatch_look(dispatch.pk, connect)
+    look_at(campaign)
+    assert (campaign.state, campaign.dispatches.get().state) == ("paused", State.REFUSED)
+    assert "holds an XFS file system" in campaign.reason

@@ -1,0 +1,247 @@
+import threading
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from runners.dispatch.claim import claim
+from runners.dispatch.orders import cancel, declare_ended
+from runners.dispatch.runner import look
+from runners.dispatch.steps import advance
+from runners.locks import hold_drive
+from runners.models import Dispatch
+from runners.models.dispatch_rows import stepping
+from runners.models.states import LIVE, State
+from tests.runners.lab import look_at_all
+from tests.runners.threads import in_threads, wait_until_somebody_waits
+
+THREADS = 8
+
+
+@pytest.mark.django_db
+def test_a_claim_takes_the_next_generation_of_the_drive(new_dispatch, connect):
+    generations = []
+    for _ in range(3):
+        dispatch = new_dispatch()
+        assert claim(dispatch, connect)
+        generations.append(dispatch.generation)
+        Dispatch.objects.filter(pk=dispatch.pk).update(state=State.DONE)
+    assert generations == [1, 2, 3]
+
+
+@pytest.mark.django_db
+def test_generations_are_counted_per_drive(new_dispatch, other_drive, connect):
+    claim(new_dispatch(), connect)
+    other = new_dispatch()
+    Dispatch.objects.filter(pk=other.pk).update(device=other_drive, drive_key=other_drive.drive_key)
+    other.refresh_from_db()
+    assert claim(other, connect)
+    assert other.generation == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("state", sorted(LIVE))
+def test_a_busy_drive_leaves_the_second_queued_with_the_reason(in_state, new_dispatch, connect, state):
+    first, second = in_state(state), new_dispatch()
+    assert not claim(second, connect)
+    second.refresh_from_db()
+    assert (second.state, second.generation) == (State.QUEUED, 0)
+    assert second.reason.startswith(f"drive busy with {first.public_id}")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("state", sorted(LIVE))
+def test_the_database_refuses_a_second_live_dispatch_whoever_asks(in_state, new_dispatch, state):
+    in_state(State.RUNNING)
+    with pytest.raises(IntegrityError, match="one_live_dispatch_per_drive"), transaction.atomic():
+        Dispatch.objects.filter(pk=new_dispatch().pk).update(state=state)
+
+
+@pytest.mark.django_db
+def test_a_dispatch_that_is_no_longer_queued_is_not_claimed(in_state, connect):
+    assert not claim(in_state(State.CANCELLED), connect)
+
+
+@pytest.mark.django_db
+def test_a_lost_dispatch_keeps_its_drive_while_its_program_runs(in_state, new_dispatch, connect, fake):
+    lost = in_state(State.LOST)
+    fake.start(lost.public_id, lost.drive_key, 1, [])
+    second = new_dispatch()
+    look(second.pk, connect)
+    second.refresh_from_db()
+    assert second.state == State.QUEUED
+    assert lost.public_id in second.reason
+    fake.end(lost.public_id, 0)
+    look(second.pk, connect)
+    second.refresh_from_db()
+    assert (second.state, second.generation) == (State.RUNNING, 2)
+    assert fake.most_loads == 1
+
+
+@pytest.mark.django_db
+def test_a_lost_dispatch_keeps_its_drive_while_its_host_is_silent(in_state, new_dispatch, connect, fake):
+    in_state(State.LOST)
+    fake.is_silent = True
+    assert not claim(new_dispatch(), connect)
+
+
+@pytest.fixture
+def vanished(dispatch, connect, fake):
+    """A program that runs on after somebody has removed its run directory."""
+    look(dispatch.pk, connect)
+    program = fake.programs[dispatch.public_id]
+    fake.lose(dispatch.public_id)
+    look(dispatch.pk, connect)
+    dispatch.refresh_from_db()
+    assert (dispatch.state, program.is_running) == (State.LOST, True)
+    return dispatch
+
+
+@pytest.mark.django_db
+def test_a_run_directory_that_is_gone_is_no_proof_that_nothing_runs(vanished, new_dispatch, connect):
+    second = new_dispatch()
+    for _ in range(3):  # the first asks of the lost one close its directory
+        assert not claim(second, connect)
+    assert f"{vanished.public_id} was lost and may still run" in second.reason
+    vanished.refresh_from_db()
+    assert vanished.ended_at is None
+
+
+@pytest.mark.django_db
+def test_a_cancelled_run_whose_directory_is_gone_keeps_its_drive_too(vanished, new_dispatch, connect, staff):
+    cancel(vanished, staff)
+    assert not claim(new_dispatch(), connect)
+
+
+@pytest.mark.django_db
+def test_a_restart_of_its_host_ends_a_run_whose_directory_is_gone(vanished, new_dispatch, connect, fake):
+    fake.boot_id = "second start"
+    assert claim(new_dispatch(), connect)
+    vanished.refresh_from_db()
+    assert vanished.ended_at is not None
+
+
+@pytest.mark.django_db
+def test_a_restart_is_not_believed_where_nobody_knows_the_start_before(vanished, new_dispatch, connect, fake):
+    Dispatch.objects.filter(pk=vanished.pk).update(boot_ids=[])
+    fake.boot_id = "second start"
+    assert not claim(new_dispatch(), connect)
+
+
+@pytest.mark.django_db
+def test_a_restart_is_not_believed_of_a_host_that_tells_none(vanished, new_dispatch, connect, monkeypatch, fake):
+    monkeypatch.setattr(fake, "boot_ids", tuple)
+    assert not claim(new_dispatch(), connect)
+
+
+@pytest.mark.django_db
+def test_the_start_that_a_program_belongs_to_is_its_own_and_not_that_of_its_host_now(in_state, connect, fake):
+    dispatch = in_state(State.PREPARING)
+    fake.start(dispatch.public_id, dispatch.drive_key, 1, [])
+    fake.boot_id = "second start"
+    look(dispatch.pk, connect)
+    dispatch.refresh_from_db()
+    assert dispatch.boot_ids == ["first start"]
+
+
+@pytest.mark.django_db
+def test_a_run_that_vanished_before_its_first_look_frees_its_drive_once_its_host_was_restarted(
+    dispatch, new_dispatch, connect, fake
+):
+    while dispatch.state != State.RUNNING:
+        advance(dispatch, connect)
+    fake.lose(dispatch.public_id)
+    look(dispatch.pk, connect)
+    second = new_dispatch()
+    assert not claim(second, connect)
+    fake.boot_id = "second start"
+    assert claim(second, connect)
+
+
+@pytest.mark.django_db
+def test_a_person_who_knows_frees_the_drive_and_is_named(vanished, new_dispatch, connect, staff):
+    assert declare_ended(vanished, staff, "powered off by hand")
+    assert claim(new_dispatch(), connect)
+    step = vanished.steps.last()
+    assert (step.actor, step.reason) == (staff.get_username(), "nothing of it runs: powered off by hand")
+    assert not declare_ended(vanished, staff, "once more")
+
+
+@pytest.mark.django_db
+def test_a_person_has_to_say_how_they_know(vanished, staff):
+    with pytest.raises(ValueError, match="expected how it is known"):
+        declare_ended(vanished, staff, " ")
+
+
+@pytest.mark.django_db
+def test_a_running_dispatch_cannot_be_declared_ended(in_state, staff):
+    assert not declare_ended(in_state(State.RUNNING), staff, "I think so")
+
+
+@pytest.mark.django_db
+def test_a_lost_dispatch_that_was_seen_to_end_frees_its_drive(in_state, new_dispatch, connect, fake):
+    in_state(State.LOST, ended_at=timezone.now())
+    fake.is_silent = True
+    assert claim(new_dispatch(), connect)
+
+
+@pytest.mark.django_db
+def test_a_cancelled_lost_dispatch_has_its_program_ended(in_state, new_dispatch, connect, fake, staff):
+    lost = in_state(State.LOST)
+    fake.start(lost.public_id, lost.drive_key, 1, [])
+    assert cancel(lost, staff)
+    assert claim(new_dispatch(), connect)
+    lost.refresh_from_db()
+    assert (lost.state, fake.stops_count) == (State.LOST, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_claims_of_one_drive_one_wins(new_dispatch, connect):
+    dispatches = [new_dispatch() for _ in range(THREADS)]
+    won = in_threads(lambda dispatch: claim(dispatch, connect), dispatches)
+    assert sorted(won) == [False] * (THREADS - 1) + [True]
+    assert Dispatch.objects.filter(state__in=LIVE).count() == 1
+    assert Dispatch.objects.filter(state=State.QUEUED, reason__startswith="drive busy").count() == THREADS - 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_claim_waits_for_the_one_before_it_to_know_the_newest_generation(in_state, new_dispatch, connect):
+    earlier, dispatch = in_state(State.DONE), new_dispatch()
+    claiming = threading.Thread(target=in_threads, args=[lambda one: claim(one, connect), [dispatch]])
+    with transaction.atomic():
+        hold_drive(earlier.drive_key)
+        claiming.start()
+        wait_until_somebody_waits()
+        Dispatch.objects.filter(pk=earlier.pk).update(generation=5)
+    claiming.join()
+    dispatch.refresh_from_db()
+    assert dispatch.generation == 6
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_workers_at_one_dispatch_start_one_program(dispatch, connect, fake):
+    in_threads(lambda pk: look(pk, connect), [dispatch.pk] * THREADS)
+    look(dispatch.pk, connect)
+    dispatch.refresh_from_db()
+    assert (dispatch.state, fake.starts_count, dispatch.steps.count()) == (State.RUNNING, 1, 3)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_queue_on_one_drive_never_loads_it_twice(new_dispatch, connect, fake):
+    dispatches = [new_dispatch() for _ in range(4)]
+    for _ in range(2 * len(dispatches)):  # where workers meet, a round begins one or ends one, and not always both
+        in_threads(lambda _: look_at_all(connect), range(4))
+        for run in [run for run, program in fake.programs.items() if program.is_running]:
+            fake.write_log(run, run.encode())
+            fake.end(run, 0)
+    in_threads(lambda _: look_at_all(connect), range(4))
+    assert {Dispatch.objects.get(pk=dispatch.pk).state for dispatch in dispatches} == {State.DONE}
+    assert (fake.starts_count, fake.most_loads) == (4, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_dispatch_that_another_worker_holds_is_left_alone(dispatch, connect, fake):
+    with stepping(dispatch.pk) as held:
+        in_threads(lambda pk: look(pk, connect), [dispatch.pk])
+    assert held == dispatch
+    assert fake.starts_count == 0

@@ -1,0 +1,46 @@
+"""Why a run ended, in words."""
+
+import pytest
+
+from runners.dispatch.collect import why_it_ended
+from runners.models.states import State
+
+WARNED = b"drivetest: warning: irqbalance does not run, so interrupts may stay on one core (irqbalance)\n"
+UNSEEN = "nobody was left to see the end: the program and its monitor were killed, or the host was rebooted"
+
+
+@pytest.fixture
+def ended(in_state, fake):
+    """A run that left no exit status, under the first start of its host."""
+    dispatch = in_state(State.RUNNING, boot_ids=["first start"])
+    fake.put(dispatch.public_id, {"stderr": WARNED})
+    return dispatch
+
+
+@pytest.mark.parametrize(
+    ("known", "now", "cause"),
+    [
+        (["first start"], "first start", "killed"),
+        (["first start"], "second start", "the host was restarted"),
+        (["of the drive's host", "first start"], "first start", "the host was restarted"),
+        ([], "first start", "killed, or the host was restarted"),
+    ],
+)
+def test_an_end_that_nobody_saw_names_its_cause_by_the_starts_of_the_host(ended, fake, known, now, cause):
+    ended.boot_ids, fake.boot_id = known, now
+    assert why_it_ended(ended, fake, None, UNSEEN) == f"ended without anybody to see it: {cause}"
+
+
+def test_a_signal_that_ended_a_program_is_named(ended, fake):
+    assert why_it_ended(ended, fake, None, "ended by signal 11") == "ended by signal 11"
+
+
+def test_what_a_program_said_last_is_told_as_that_and_not_as_the_cause(ended, fake):
+    fake.put(ended.public_id, {"stderr": b"assertion failed\n" + WARNED})
+    assert why_it_ended(ended, fake, None, UNSEEN).endswith(": killed; it said last: assertion failed")
+
+
+def test_the_host_is_asked_for_the_signal_when_the_log_is_collected(ended, fake):
+    fake.start(ended.public_id, ended.drive_key, 1, [])
+    fake.programs[ended.public_id].reason = "ended by signal 9"
+    assert why_it_ended(ended, fake, None) == "ended by signal 9"

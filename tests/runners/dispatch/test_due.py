@@ -1,0 +1,102 @@
+"""What is due, who takes it, and how long a silent host is left alone."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from runners.dispatch.due import take_due
+from runners.dispatch.orders import cancel
+from runners.lifecycle.transitions import put_off
+from runners.models import Dispatch, Host
+from runners.models.states import FINAL, State
+from tests.runners.threads import in_threads
+
+pytestmark = pytest.mark.django_db
+
+
+def taken(is_silent=False, limit=10, busy=frozenset()):
+    return [pk for visit in take_due(is_silent, limit, busy) for pk in visit.dispatch_ids]
+
+
+def test_an_order_is_due_at_once_and_then_after_a_period(dispatch, settings):
+    settings.WATCH_PERIOD_S = 3600
+    assert taken() == [dispatch.pk]
+    assert taken() == []
+    Dispatch.objects.update(next_look_at=timezone.now() - timedelta(seconds=1))
+    assert taken() == [dispatch.pk]
+
+
+def test_a_batch_is_bounded_and_takes_the_longest_due_first(new_dispatch):
+    old, new = new_dispatch(), new_dispatch()
+    Dispatch.objects.filter(pk=new.pk).update(next_look_at=timezone.now() - timedelta(seconds=5))
+    assert taken(limit=1) == [new.pk]
+    assert taken(limit=1) == [old.pk]
+
+
+@pytest.mark.parametrize("state", sorted(FINAL))
+def test_what_has_ended_is_never_due(in_state, state):
+    in_state(state)
+    assert taken() == []
+
+
+def test_a_lost_one_is_due_once_its_program_is_to_be_ended(in_state, staff):
+    lost = in_state(State.LOST)
+    assert taken() == []
+    cancel(lost, staff)
+    assert taken() == [lost.pk]
+
+
+def test_silent_hosts_and_others_are_taken_apart(in_state):
+    silent = in_state(State.RUNNING, silent_since=timezone.now())
+    assert taken(is_silent=False) == []
+    assert taken(is_silent=True) == [silent.pk]
+
+
+def test_a_host_that_is_being_asked_is_left_out(dispatch):
+    assert taken(busy=frozenset([dispatch.device.host_id])) == []
+
+
+def test_another_machines_host_is_left_to_its_workers(dispatch):
+    Host.objects.update(machine_id="of-another")
+    assert taken() == []
+
+
+def test_the_live_ones_of_a_host_come_before_the_queued(new_dispatch):
+    queued, live = new_dispatch(), new_dispatch()
+    Dispatch.objects.filter(pk=live.pk).update(state=State.RUNNING)
+    assert taken() == [live.pk, queued.pk]
+
+
+@pytest.mark.parametrize(("silent_s", "waits_s"), [(0, 2), (10, 10), (31, 30), (880, 20), (899.9, 2), (5000, 30)])
+def test_a_silent_host_is_left_alone_the_longer_the_longer_it_is_silent(in_state, standing_clock, silent_s, waits_s):
+    dispatch = in_state(State.RUNNING, silent_since=standing_clock - timedelta(seconds=silent_s))
+    before = database_now()
+    put_off(dispatch)
+    after = database_now()
+    dispatch.refresh_from_db()
+    assert before <= dispatch.next_look_at - timedelta(seconds=waits_s) <= after
+
+
+def database_now():
+    """The clock that looks are put off by, which goes on."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT statement_timestamp()")
+        return cursor.fetchone()[0]
+
+
+def test_a_cancel_that_came_while_an_answer_was_waited_for_is_not_put_off(in_state, staff):
+    dispatch = in_state(State.RUNNING)
+    cancel(dispatch, staff)  # the look that waits has read the row before
+    put_off(dispatch)
+    assert taken(is_silent=True) == [dispatch.pk]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_workers_that_take_at_the_same_time_share(new_dispatch):
+    ours = new_dispatch()
+    theirs = new_dispatch()
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT FROM runners_dispatch WHERE id = %s FOR UPDATE", [ours.pk])
+        assert in_threads(lambda _: taken(), [0]) == [[theirs.pk]]

@@ -1,0 +1,238 @@
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from results.models import Evidence, Reading, Submission
+from runners.dispatch.orders import Order, order
+from runners.dispatch.runner import look, look_within_reach
+from runners.dispatch.steps import advance
+from runners.errors import DeviceUnknownError, ProgramMissingError
+from runners.models import Device, Dispatch, Step
+from runners.models.states import FINAL, State
+from tests.runners.fake_host import REAL_LOG, WorkerKilledError
+from tests.runners.lab import look_at_all, see
+
+pytestmark = pytest.mark.django_db
+
+
+def test_an_ordered_dispatch_is_started_once(dispatch, connect, fake):
+    assert see(dispatch, connect) == State.RUNNING
+    assert see(dispatch, connect) == State.RUNNING
+    assert (fake.starts_count, dispatch.pid, dispatch.generation) == (1, 4001, 1)
+    assert "read-reqs-per-sec: 2000\n" in fake.files[dispatch.public_id]["config"].decode()
+
+
+def test_each_advance_makes_one_step(dispatch, connect):
+    states = [dispatch.state]
+    while advance(dispatch, connect):
+        states.append(dispatch.state)
+    assert states == [State.QUEUED, State.CLAIMED, State.PREPARING, State.RUNNING]
+    assert list(dispatch.steps.values_list("to_state", flat=True)) == states[1:]
+
+
+def test_a_running_dispatch_shows_what_its_log_holds(running, connect):
+    see(running, connect)
+    assert (running.last_label_s, running.log_bytes) == (60, len(REAL_LOG))
+    assert running.progress["reads_count"] == 480006
+    assert running.heartbeat_at is not None
+
+
+def test_a_look_at_a_program_that_runs_is_three_statements(running, connect, django_assert_num_queries):
+    Dispatch.objects.update(reason="the register stumbled, trying again", heartbeat_at=timezone.now())
+    with django_assert_num_queries(3):  # lock and row, what it has to keep, unlock
+        assert look_within_reach(running.pk, connect)
+    running.refresh_from_db()
+    assert (running.last_label_s, running.reason) == (60, "")
+
+
+def test_a_finished_run_goes_through_the_one_door(running, connect, fake):
+    fake.end(running.public_id, 0)
+    assert see(running, connect) == State.DONE
+    assert (running.submission.origin, running.submission.slice_length_s) == ("dispatch", 10)
+    assert running.submission.log.size_bytes == len(REAL_LOG)
+    assert running.ended_at is not None
+
+
+@pytest.mark.parametrize(
+    ("exit_status", "end", "word"),
+    [
+        (0, State.DONE, "finished"),
+        (4, State.DONE, "could not keep up"),
+        (3, State.FAILED, "I/O error"),
+        (5, State.FAILED, "interrupted"),
+        (64, State.FAILED, "configuration"),
+        (139, State.FAILED, "exit status 139"),
+        (None, State.FAILED, "without anybody to see it"),
+    ],
+)
+def test_how_a_program_ended_decides_the_end_and_keeps_the_log(running, connect, fake, exit_status, end, word):
+    fake.end(running.public_id, exit_status)
+    assert see(running, connect) == end
+    assert word in running.reason
+    assert running.submission.log.size_bytes == len(REAL_LOG)
+
+
+def test_a_program_that_wrote_no_log_failed(dispatch, connect, fake):
+    see(dispatch, connect)
+    fake.end(dispatch.public_id, 3)
+    assert see(dispatch, connect) == State.FAILED
+    assert "no log" in dispatch.reason
+    assert not Evidence.objects.exists()
+
+
+@pytest.mark.parametrize("call", ["identify", "put", "start", "status", "fetch", "hand in"])
+def test_a_worker_killed_after_any_call_leaves_one_run_and_one_evidence(dispatch, connect, fake, call):
+    fake.dies_after = call
+    for _ in range(3):
+        try:
+            look(dispatch.pk, connect)
+        except WorkerKilledError:
+            continue
+        if dispatch.public_id in fake.programs:
+            fake.write_log(dispatch.public_id)
+            fake.end(dispatch.public_id, 0)
+    assert see(dispatch, connect) == State.DONE
+    assert (fake.starts_count, fake.most_loads, dispatch.pid) == (1, 1, 4001)
+    assert (Submission.objects.count(), Evidence.objects.count(), Reading.objects.count()) == (1, 1, 1)
+
+
+def test_a_repeat_after_a_start_that_was_not_saved_tells_the_same_process(dispatch, connect, fake):
+    fake.dies_after = "start"
+    with pytest.raises(WorkerKilledError):
+        look(dispatch.pk, connect)
+    dispatch.refresh_from_db()
+    assert (dispatch.state, dispatch.pid) == (State.PREPARING, None)
+    assert see(dispatch, connect) == State.RUNNING
+    assert (dispatch.pid, fake.starts_count) == (4001, 1)
+
+
+def test_a_repeat_does_not_ask_whether_the_drive_is_free_of_our_own_program(dispatch, connect, fake):
+    fake.dies_after = "start"
+    with pytest.raises(WorkerKilledError):
+        look(dispatch.pk, connect)
+    fake.add_drive(refusals=["/dev/fake0: opened by pid 4001"])
+    assert see(dispatch, connect) == State.RUNNING
+
+
+@pytest.mark.parametrize("end", sorted(FINAL))
+def test_after_the_end_nothing_moves(in_state, connect, fake, end):
+    dispatch = in_state(end, cancel_requested_at=timezone.now(), ended_at=timezone.now())
+    assert not advance(dispatch, connect)
+    assert see(dispatch, connect) == end
+    assert not Step.objects.exists()
+    assert (fake.starts_count, fake.stops_count) == (0, 0)
+
+
+def test_a_host_that_cannot_start_fails_the_dispatch(dispatch, connect, fake):
+    fake.cannot_start = True
+    assert see(dispatch, connect) == State.FAILED
+    assert dispatch.reason == "cannot fork"
+
+
+@pytest.mark.parametrize(
+    ("error", "end"), [(DeviceUnknownError("gone"), State.REFUSED), (ProgramMissingError("none"), State.FAILED)]
+)
+def test_an_error_that_asking_again_cannot_mend_ends_it(dispatch, fake, error, end):
+    class Failing:
+        def identify(self, path):
+            raise error
+
+        def find(self, drive_key, size_bytes):
+            return ["/dev/fake8", "/dev/fake9"]
+
+    assert see(dispatch, lambda host: Failing()) == end
+    assert dispatch.reason == str(error)
+
+
+def test_a_program_that_may_still_run_is_not_given_up_for_an_error(in_state):
+    class Failing:
+        def status(self, run):
+            raise ProgramMissingError("none")
+
+    dispatch = in_state(State.RUNNING)
+    assert see(dispatch, lambda host: Failing()) == State.RUNNING
+    assert dispatch.silent_since is not None
+
+
+@pytest.mark.parametrize("state", [State.CLAIMED, State.PREPARING, State.RUNNING, State.COLLECTING])
+@pytest.mark.parametrize(("silent_s", "is_lost"), [(0, False), (899, False), (901, True)])
+@pytest.mark.usefixtures("standing_clock")
+def test_a_host_that_is_silent_for_too_long_loses_the_dispatch(in_state, connect, fake, state, silent_s, is_lost):
+    dispatch = in_state(state, silent_since=timezone.now() - timedelta(seconds=silent_s) if silent_s else None)
+    fake.is_silent = True
+    assert see(dispatch, connect) == (State.LOST if is_lost else state)
+    assert "no answer" in dispatch.reason
+
+
+def test_a_lost_one_names_the_last_answer_not_the_look_that_failed(in_state, connect, fake):
+    failed_at = timezone.now() - timedelta(seconds=901)
+    last_answer = failed_at - timedelta(seconds=20)
+    dispatch = in_state(State.RUNNING, silent_since=failed_at, silences={"local": last_answer.isoformat()})
+    fake.is_silent = True
+    assert see(dispatch, connect) == State.LOST
+    assert f"no answer since {last_answer:%Y-%m-%d %H:%M:%S} UTC: " in dispatch.reason
+
+
+def test_a_host_that_answers_again_is_forgiven(running, connect, fake):
+    fake.is_silent = True
+    see(running, connect)
+    assert running.silent_since is not None
+    fake.is_silent = False
+    see(running, connect)
+    assert (running.silent_since, running.reason) == (None, "")
+
+
+def test_a_run_directory_that_vanished_loses_the_dispatch(running, connect, fake):
+    fake.lose(running.public_id)
+    assert see(running, connect) == State.LOST
+    assert "no run directory" in running.reason
+
+
+def test_a_log_that_vanished_before_it_was_collected_loses_the_dispatch(in_state, connect, fake):
+    assert see(in_state(State.COLLECTING, exit_status=0), connect) == State.LOST
+
+
+@pytest.mark.parametrize("file", ["stderr", "log"])
+def test_zeros_in_what_a_program_left_do_not_hold_up_its_end(running, connect, fake, file):
+    fake.files[running.public_id][file] = b"before\0after\n"
+    fake.end(running.public_id, 3)
+    assert see(running, connect) == State.FAILED
+    assert "stumbled" not in running.reason
+
+
+def test_a_log_too_large_for_the_register_ends_the_dispatch_with_the_log_kept(running, connect, fake, settings):
+    settings.UPLOAD_MAX_BYTES = len(REAL_LOG) - 1
+    fake.end(running.public_id, 0)
+    assert see(running, connect) == State.FAILED
+    assert "stays on the host" in running.reason
+
+
+def test_an_evidence_store_that_fails_is_tried_again(running, connect, fake, settings, tmp_path):
+    (tmp_path / "in-the-way").write_text("a file where a directory should be")
+    settings.EVIDENCE_DIR = tmp_path / "in-the-way"
+    fake.end(running.public_id, 0)
+    assert see(running, connect) == State.COLLECTING
+    assert "stumbled" in running.reason
+    settings.EVIDENCE_DIR = tmp_path / "evidence"
+    assert see(running, connect) == State.DONE
+    assert running.reason == "finished"
+
+
+def test_one_dispatch_that_stumbles_does_not_stop_the_others(dispatch, other_drive, a_lab, staff, connect, fake):
+    other = order(other_drive, a_lab, Order(Decimal(1), 60, 10), staff)
+    fake.drives[dispatch.device.path] = None  # the register then stumbles as over a bug: AttributeError
+    look_at_all(connect)
+    other.refresh_from_db()
+    dispatch.refresh_from_db()
+    assert (dispatch.state, other.state) == (State.CLAIMED, State.RUNNING)
+    assert "AttributeError" in dispatch.reason
+
+
+@pytest.mark.parametrize(("kind", "is_virtual"), [("virtual", True), ("nvme", False)])
+def test_the_one_door_is_told_whether_the_device_may_certify(running, connect, fake, kind, is_virtual):
+    Device.objects.update(identity_kind=kind)
+    fake.end(running.public_id, 0)
+    see(running, connect)
+    assert running.submission.is_virtual is is_virtual

@@ -1,0 +1,163 @@
+import threading
+
+import pytest
+
+from runners.dispatch.due import take_due
+from runners.dispatch.orders import add_local_host
+from runners.dispatch.runner import look
+from runners.dispatch.scheduler import look_at_due
+from runners.errors import HostElsewhereError, MachineUnknownError
+from runners.hosts import connect as connect_really
+from runners.hosts import machine
+from runners.hosts.machine import machine_id
+from runners.inventory.health import why_no_work
+from runners.models import Host
+from runners.models.states import State
+from tests.runners.lab import look_at_all
+
+GIVEN = "0123456789abcdef0123456789abcdef\n"
+
+
+@pytest.fixture
+def named(monkeypatch, tmp_path):
+    def name(content):
+        path = tmp_path / "machine-id"
+        path.write_text(content)
+        monkeypatch.setattr(machine, "MACHINE_ID", path)
+
+    return name
+
+
+def test_a_machine_keeps_its_id_and_another_has_another(named):
+    named(GIVEN)
+    first = machine_id()
+    assert machine_id() == first
+    assert GIVEN.strip() not in first
+    named(GIVEN.replace("0", "1"))
+    assert machine_id() != first
+
+
+@pytest.mark.parametrize("content", ["", "uninitialized\n", GIVEN * 2])
+def test_without_an_id_of_the_machine_the_data_directory_has_one(named, settings, tmp_path, content):
+    named(content)
+    first = machine_id()
+    assert machine_id() == first
+    assert [path.name for path in (tmp_path / "lab").iterdir()] == ["host-id"]
+    settings.LAB_DIR = tmp_path / "other-lab"
+    assert machine_id() != first
+
+
+def test_of_many_that_make_the_id_at_once_all_tell_the_same(named):
+    named("")
+    told = []
+    threads = [threading.Thread(target=lambda: told.append(machine_id())) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(told) == 8
+    assert len(set(told)) == 1
+
+
+@pytest.fixture
+def unreadable(monkeypatch, tmp_path):
+    """The machine has an id, and whoever reads it fails."""
+    path = tmp_path / "machine-id"
+    path.mkdir()
+    monkeypatch.setattr(machine, "MACHINE_ID", path)
+    return path
+
+
+def test_an_id_that_cannot_be_read_is_not_replaced_by_another(unreadable, tmp_path):
+    with pytest.raises(MachineUnknownError, match=r"machine-id: cannot be read .*expected a file .*chmod 0444"):
+        machine_id()
+    assert not (tmp_path / "lab" / "host-id").exists()
+    assert "cannot be read" in machine.why_unknown()
+
+
+def test_a_data_directory_in_which_no_id_can_be_made_says_so(named, settings, tmp_path):
+    named("")
+    settings.LAB_DIR = tmp_path / "a-file"
+    settings.LAB_DIR.write_text("")
+    with pytest.raises(MachineUnknownError, match="host-id: cannot be read or made"):
+        machine_id()
+
+
+def test_bytes_that_are_no_text_are_no_id_of_a_machine(named, tmp_path):
+    named("")
+    machine.MACHINE_ID.write_bytes(b"\xff" * 32)
+    machine_id()
+    assert (tmp_path / "lab" / "host-id").exists()
+
+
+def test_a_machine_that_cannot_be_told_is_nobody_in_particular(unreadable):
+    assert machine.own_names() == [machine.NOBODY]
+    assert machine.is_here(machine.NOBODY)
+    assert not machine.is_here("of-another")
+
+
+@pytest.mark.django_db
+def test_hosts_over_ssh_are_looked_at_by_a_machine_that_cannot_be_told(in_state, connect, unreadable):
+    dispatch = in_state(State.RUNNING)
+    Host.objects.update(machine_id="this-one")
+    look_at_due(connect)
+    assert take_due(is_silent=False, limit=9) == []
+    pins = {"address": "lab", "user": "drivecert", "host_key": "k", "program_sha256": "5e" * 32}
+    Host.objects.update(kind="ssh", machine_id="", **pins)
+    (visit,) = take_due(is_silent=False, limit=9)
+    assert visit.dispatch_ids == (dispatch.pk,)
+
+
+@pytest.mark.django_db
+def test_the_host_that_this_machine_may_be_gets_no_work_and_says_why(device, unreadable):
+    device.host.machine_id = "this-one"
+    assert "machine-id: cannot be read" in why_no_work(device.host)
+    with pytest.raises(MachineUnknownError, match="chmod"):
+        connect_really(device.host)
+
+
+@pytest.mark.django_db
+def test_the_local_host_knows_which_machine_it_is(staff):
+    assert add_local_host(staff).machine_id == machine_id()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("state", [State.QUEUED, State.RUNNING, State.COLLECTING])
+def test_a_run_of_another_machine_waits_for_its_worker(in_state, connect, fake, state):
+    dispatch = in_state(state)
+    Host.objects.update(machine_id="of-another")
+    look_at_all(connect)
+    look(dispatch.pk, connect)
+    dispatch.refresh_from_db()
+    assert (dispatch.state, dispatch.silent_since, dispatch.reason) == (state, None, "")
+    assert fake.starts_count == 0
+
+
+@pytest.mark.django_db
+def test_a_host_of_an_unnamed_machine_is_taken_by_the_worker_that_looks(dispatch, connect):
+    look_at_all(connect)
+    dispatch.refresh_from_db()
+    assert dispatch.state == State.RUNNING
+    assert Host.objects.get().machine_id == machine_id()
+
+
+@pytest.mark.django_db
+def test_another_machine_is_not_asked(device):
+    connect_really(device.host)
+    device.host.machine_id = "of-another"
+    with pytest.raises(HostElsewhereError, match="of-another"):
+        connect_really(device.host)
+
+
+@pytest.mark.django_db
+def test_a_lost_run_of_another_machine_keeps_its_drive(in_state, new_dispatch, fake):
+    lost = in_state(State.LOST)
+    second = new_dispatch()
+
+    def connect(host):
+        raise HostElsewhereError("elsewhere")
+
+    look(second.pk, connect)
+    second.refresh_from_db()
+    assert second.state == State.QUEUED
+    assert lost.public_id in second.reason

@@ -1,0 +1,62 @@
+"""Whatever a host has, no more of it is brought here than the one door takes, and not into memory."""
+
+import json
+
+import pytest
+
+from results.evidence.store import TooLargeError
+from runners.evidence.submit import hand_in_archive, member
+from runners.hosts.scratch import check_size, scratch_dir
+from runners.hosts.ssh import SshHost
+from tests.runners.ssh_host import ssh_host
+
+pytestmark = pytest.mark.django_db
+PIECE = b"x" * 1000
+
+
+class EndlessHost:
+    """Answers each `read` with another piece, for ever."""
+
+    pieces_count = 0
+
+    def exchange(self, address, said, within_s, ear):
+        self.pieces_count += 1
+        return json.dumps({"ok": None, "bytes": len(PIECE)}).encode() + b"\n" + PIECE
+
+
+def test_a_log_without_end_is_not_fetched_beyond_what_the_one_door_takes(settings):
+    settings.UPLOAD_MAX_BYTES = 5 * len(PIECE)
+    endless = EndlessHost()
+    with pytest.raises(TooLargeError, match="d-1/log: expected at most 5000 bytes"):
+        SshHost(ssh_host(), endless).fetch("d-1", "log")
+    assert endless.pieces_count == 6
+
+
+def test_an_archive_is_not_filled_beyond_what_the_one_door_takes(dispatch, settings):
+    settings.UPLOAD_MAX_BYTES = 10_000
+    taken = []
+
+    def members():
+        for number in range(99):
+            taken.append(number)
+            yield f"{number}.log", member(bytes(4000))
+
+    with pytest.raises(TooLargeError):
+        hand_in_archive(dispatch, members())
+    assert len(taken) == 3
+
+
+@pytest.mark.parametrize(("size_bytes", "is_taken"), [(100, True), (101, False)])
+def test_the_limit_is_the_one_door_s(settings, size_bytes, is_taken):
+    settings.UPLOAD_MAX_BYTES = 100
+    try:
+        check_size("log", size_bytes)
+    except TooLargeError:
+        assert not is_taken
+    else:
+        assert is_taken
+
+
+def test_large_files_lie_with_the_data_for_nobody_else_to_see(settings):
+    assert scratch_dir() == settings.LAB_DIR
+    assert scratch_dir().stat().st_mode & 0o077 == 0

@@ -1,0 +1,20 @@
+import re
+from pathlib import Path
+
+from runners.inventory.signatures import IN_USE, is_told
+
+IDENTITY = Path(__file__).parents[3] / "runners/drivetest/crates/device/src/identity.rs"
+
+
+def test_the_uses_under_which_nothing_is_read_are_those_of_drivetest():
+    listed = re.search(r"const IN_USE: .*? = \[(.*?)\];", IDENTITY.read_text(), re.DOTALL)[1]
+    assert set(re.findall(r'"([^"]+)"', listed)) == IN_USE
+
+
+def test_what_lies_on_a_drive_is_told_where_the_host_read_it_and_nowhere_else():
+    read = {"signature": None, "signature_error": None, "refusals": []}
+    assert is_told(read)
+    assert is_told({"signature": None, "refusals": []})  # of a program that tells no errors
+    assert not is_told(read | {"signature_error": "Input/output error (os error 5)"})
+    assert not is_told(read | {"refusals": [{"id": "mounted", "sentence": "/dev/sda: mounted"}]})
+    assert not is_told({})

@@ -1,0 +1,61 @@
+"""Dispatches read, held and written by statements of our own: the same as Django's, and nobody's change is missed."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from runners.models import Device, Dispatch, Host
+from runners.models.dispatch_rows import keep, read, stepping
+from runners.models.states import State
+from tests.runners.threads import wait_until_somebody_waits_for_us
+
+pytestmark = pytest.mark.django_db
+
+
+def columns(row):
+    return {field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields}
+
+
+def test_a_row_is_what_django_reads(in_state, django_assert_num_queries):
+    now = timezone.now()
+    dispatch = in_state(State.RUNNING, progress={"tail": ["é"]}, silences={"a": "b"}, heartbeat_at=now, boot_ids=["1"])
+    Host.objects.update(objections=["too old"], health={"clock": 1}, checked_at=now)
+    with django_assert_num_queries(1):
+        found = read(dispatch.pk)
+        device, host = found.device, found.device.host
+    assert columns(found) == columns(Dispatch.objects.get())
+    assert columns(device) == columns(Device.objects.get())
+    assert columns(host) == columns(Host.objects.get())  # what it told at its last check comes by a statement more
+
+
+def test_a_dispatch_that_is_not_there_is_named():
+    with pytest.raises(Dispatch.DoesNotExist, match="dispatch 77: expected a row"), stepping(77):
+        pytest.fail("it was held")
+
+
+def test_columns_of_a_dispatch_that_moved_on_are_left_alone(in_state):
+    dispatch = in_state(State.RUNNING)
+    keep(dispatch, {"progress": {"label_s": 1}, "log_bytes": 7})
+    Dispatch.objects.update(state=State.LOST)
+    keep(dispatch, {"progress": {"label_s": 2}, "log_bytes": 8})
+    assert Dispatch.objects.values_list("progress", "log_bytes").get() == ({"label_s": 1}, 7)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_holds_a_dispatch_sees_a_change_that_was_under_way(dispatch):
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            Dispatch.objects.update(state=State.CLAIMED)
+            seen = pool.submit(_state_when_held, dispatch.pk)
+            wait_until_somebody_waits_for_us()
+        assert seen.result() == State.CLAIMED
+
+
+def _state_when_held(pk):
+    try:
+        with stepping(pk) as held:
+            return held.state
+    finally:
+        connection.close()

@@ -1,0 +1,161 @@
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from results.models import Event, Evidence, Submission
+from runners.dispatch.orders import cancel, declare_ended
+from runners.errors import HostSilentError
+from runners.locks import DISPATCH
+from runners.models import Device, Dispatch, Host
+from runners.models.states import State
+from runners.retention import cleanup
+from runners.retention.cleanup import remove_old
+from runners.retention.fetch_requests import (
+    ASKED,
+    FOUND_NOTHING,
+    FetchRefusedError,
+    ask,
+    is_pending,
+    may_be_asked,
+    told_last,
+)
+from runners.retention.leftover_archive import what_was_kept
+from tests.results.builders import other_session
+from tests.runners.fake_host import REAL_LOG
+from tests.runners.lab import see
+from tests.runners.retention.test_cleanup import KEPT_S, age, left_of
+from tests.runners.ssh_host import ssh_host
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def cancelled(running, connect, staff):
+    cancel(running, staff)
+    assert see(running, connect) == State.CANCELLED
+    return running
+
+
+@pytest.fixture
+def asked(cancelled, staff):
+    ask(cancelled, staff)
+    return cancelled
+
+
+def fetched(dispatch, connect):
+    """Return whether a turn of its host keeps what it left."""
+    remove_old(dispatch.device.host, connect)
+    return what_was_kept(dispatch) is not None
+
+
+def test_what_a_cancelled_run_left_is_kept_in_the_next_turn_and_is_no_submission(cancelled, connect, staff):
+    assert not fetched(cancelled, connect)
+    ask(cancelled, staff)
+    assert told_last(cancelled).actor == staff
+    assert fetched(cancelled, connect)
+    assert left_of(cancelled)[f"{cancelled}/log"] == REAL_LOG
+    assert not Submission.objects.exists()
+    assert told_last(cancelled).kind == ASKED
+
+
+def test_it_is_asked_for_once(asked, connect, staff):
+    assert not may_be_asked(asked)
+    with pytest.raises(FetchRefusedError, match="nothing of"):
+        ask(asked, staff)
+
+
+def test_what_a_lost_run_left_is_fetched_once_it_is_known_that_nothing_runs(running, connect, fake, staff):
+    Dispatch.objects.update(state=State.LOST)
+    assert not may_be_asked(running)
+    declare_ended(running, staff, "it was switched off")
+    ask(running, staff)
+    assert not fetched(running, connect)
+    fake.end(running.public_id, 5)
+    assert fetched(running, connect)
+
+
+@pytest.mark.parametrize("state", [State.CLAIMED, State.PREPARING, State.RUNNING])
+def test_it_waits_while_a_run_may_be_measured_on_its_host(asked, new_dispatch, connect, state):
+    other = Dispatch.objects.filter(pk=new_dispatch().pk)
+    other.update(state=state)
+    assert not fetched(asked, connect)
+    other.update(state=State.QUEUED)
+    assert fetched(asked, connect)
+
+
+def test_one_that_another_worker_is_at_is_left_to_it(asked, connect):
+    with other_session() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s, %s)", [DISPATCH, asked.pk])
+        assert not fetched(asked, connect)
+    assert fetched(asked, connect)
+
+
+def test_what_is_too_large_is_fetched_as_soon_as_more_may_be_kept(asked, connect, settings):
+    most, settings.UPLOAD_MAX_BYTES = settings.UPLOAD_MAX_BYTES, 10
+    assert not fetched(asked, connect)
+    settings.UPLOAD_MAX_BYTES = most
+    assert fetched(asked, connect)
+
+
+def test_a_silent_host_is_asked_again_and_one_that_has_nothing_is_said_to_and_left_as_it_is(asked, connect, fake):
+    fake.is_silent = True
+    assert not fetched(asked, connect)
+    assert told_last(asked).kind == ASKED
+    fake.is_silent = False
+    fake.lose(asked.public_id)
+    assert not fetched(asked, connect)
+    assert told_last(asked).kind == FOUND_NOTHING
+    assert asked.public_id not in fake.files
+    remove_old(asked.device.host, connect)
+    assert Event.objects.filter(kind=FOUND_NOTHING).count() == 1
+    assert not Evidence.objects.exists()
+
+
+def test_what_was_not_found_may_be_asked_for_again(asked, connect, fake, staff):
+    files = fake.files[asked.public_id]
+    fake.lose(asked.public_id)
+    assert not fetched(asked, connect)
+    assert not is_pending(asked)
+    fake.files[asked.public_id] = files
+    assert not fetched(asked, connect)
+    ask(asked, staff)
+    assert is_pending(asked)
+
+
+def test_one_that_a_silent_host_keeps_back_keeps_no_other_from_being_removed(
+    asked, new_dispatch, connect, fake, settings, monkeypatch
+):
+    old = new_dispatch()
+    see(old, connect)
+    fake.write_log(old.public_id)
+    fake.end(old.public_id, 0)
+    assert see(old, connect) == State.DONE
+    settings.RUN_DIR_RETENTION_S = KEPT_S
+    age(old)
+
+    def silent(dispatch, connect_host):
+        raise HostSilentError(f"{dispatch}: its second host does not answer")
+
+    monkeypatch.setattr(cleanup, "fetch", silent)
+    remove_old(asked.device.host, connect)
+    old.refresh_from_db()
+    assert old.run_dirs_removed_at is not None
+
+
+def test_a_retired_host_is_not_asked(cancelled, staff):
+    Host.objects.update(retired_at=cancelled.ended_at)
+    assert not may_be_asked(Dispatch.objects.get())
+    Host.objects.update(retired_at=None)
+    ask(Dispatch.objects.get(), staff)
+    assert is_pending(Dispatch.objects.get())
+    Host.objects.update(retired_at=cancelled.ended_at)
+    assert not is_pending(Dispatch.objects.get())
+
+
+def test_a_host_over_ssh_is_checked_at_once_for_its_turn_comes_after_that(cancelled, staff):
+    host = ssh_host(next_check_at=timezone.now() + timedelta(hours=1))
+    Device.objects.update(host=host)
+    ask(Dispatch.objects.get(), staff)
+    host.refresh_from_db()
+    assert host.next_check_at <= timezone.now()

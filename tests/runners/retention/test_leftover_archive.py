@@ -1,0 +1,172 @@
+"""What a cancelled or lost run left: all of it, once it is whole, and what is too large fetched once only."""
+
+import pytest
+
+from results.evidence.store import TooLargeError
+from results.models import Event, Evidence
+from runners.dispatch.orders import Order, cancel, order
+from runners.evidence.submit import archived
+from runners.models.states import State
+from tests.runners.hosts.test_host_pair import beside_of, load_of, lose
+from tests.runners.lab import see
+from tests.runners.retention.test_cleanup import KEPT_S, age, left_of, remove
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def old_after_s(settings):
+    settings.RUN_DIR_RETENTION_S = KEPT_S
+
+
+@pytest.fixture
+def cancelled(running, connect, staff):
+    cancel(running, staff)
+    assert see(running, connect) == State.CANCELLED
+    return age(running)
+
+
+@pytest.fixture
+def fetched(fake, monkeypatch):
+    """The names of the files that the host was asked for."""
+    names, fetch = [], fake.fetch
+
+    def counted(run, file):
+        names.append(file)
+        return fetch(run, file)
+
+    monkeypatch.setattr(fake, "fetch", counted)
+    return names
+
+
+def test_what_is_too_large_is_fetched_once_and_remembered(cancelled, connect, fetched, settings):
+    settings.UPLOAD_MAX_BYTES = 10
+    assert not remove(cancelled, connect)
+    assert "log" in fetched
+    fetched.clear()
+    assert not remove(cancelled, connect)
+    assert fetched == []
+    assert Event.objects.get(kind="evidence-too-large").subject_id == cancelled.public_id
+
+
+def test_what_was_too_large_and_was_removed_at_the_host_is_said_to_stay_no_more(cancelled, connect, fake, settings):
+    settings.UPLOAD_MAX_BYTES = 10
+    assert not remove(cancelled, connect)
+    assert not remove(cancelled, connect)
+    fake.lose(cancelled.public_id)
+    assert remove(cancelled, connect)
+    assert not Evidence.objects.exists()
+
+
+def test_of_two_hosts_every_directory_has_to_be_gone_and_asking_makes_none_anew(
+    loading, connect_both, fake, sender, staff, settings
+):
+    settings.UPLOAD_MAX_BYTES = 10
+    cancel(loading, staff)
+    while see(loading, connect_both) == State.RUNNING:
+        for host in (fake, sender):
+            for run, program in host.programs.items():
+                if program.is_running:
+                    host.files.setdefault(run, {})["stdout"] = b"more than ten bytes"
+                    host.end(run, 0)
+    assert not remove(age(loading), connect_both)
+    assert Event.objects.filter(kind="evidence-too-large").exists()
+    for host in (fake, sender):
+        for run in list(host.programs):
+            if run != beside_of(loading):
+                host.lose(run)
+    assert not remove(loading, connect_both)
+    fake.lose(beside_of(loading))
+    fake.stops_count = 0
+    assert remove(loading, connect_both)
+    assert (fake.stops_count, fake.programs) == (0, {})
+
+
+@pytest.mark.parametrize(("more_bytes", "is_kept"), [(0, False), (10**7, True)])
+def test_what_was_too_large_is_kept_once_more_may_be(cancelled, connect, settings, more_bytes, is_kept):
+    settings.UPLOAD_MAX_BYTES = 10
+    remove(cancelled, connect)
+    settings.UPLOAD_MAX_BYTES += more_bytes
+    assert remove(cancelled, connect) is is_kept
+    assert Evidence.objects.exists() is is_kept
+
+
+def test_a_register_without_room_asks_again(cancelled, connect, settings, tmp_path):
+    (tmp_path / "in-the-way").write_text("a file where a directory should be")
+    kept_at, settings.EVIDENCE_DIR = settings.EVIDENCE_DIR, tmp_path / "in-the-way"
+    assert not remove(cancelled, connect)
+    settings.EVIDENCE_DIR = kept_at
+    assert remove(cancelled, connect)
+
+
+def test_no_more_of_a_file_is_brought_here_than_may_be_kept(running, settings):
+    settings.UPLOAD_MAX_BYTES = 10
+
+    class Endless:
+        pieces_count = 0
+
+        def read(self, size):
+            self.pieces_count += 1
+            return b"\0" * size if self.pieces_count < 20 else b""
+
+    endless = Endless()
+    with pytest.raises(TooLargeError, match="log: expected at most 10 bytes"), archived(running, [("log", endless)]):
+        pass
+    assert endless.pieces_count == 1
+
+
+def test_all_that_the_host_had_of_a_run_is_kept(cancelled, connect, fake):
+    had = {"stdout": b"ready\n", "stderr": b"interrupted\n", "side.jsonl": b"{}\n", "pid": b'{"pid": 1}', "exit": b"{}"}
+    fake.files[cancelled.public_id] |= had
+    fake.files[cancelled.public_id]["lock"] = b""
+    assert remove(cancelled, connect)
+    kept = left_of(cancelled)
+    assert {name: kept[f"{cancelled.public_id}/{name}"] for name in had} == had
+    assert set(kept) - {f"{cancelled.public_id}/{name}" for name in had} == {
+        f"{cancelled.public_id}/{name}" for name in ("log", "config")
+    }
+
+
+def test_the_state_of_a_preparation_is_kept(device, a_lab, staff, connect, fake):
+    prep = order(device, a_lab, Order(recipe="prep"), staff)
+    see(prep, connect)
+    fake.files[prep.public_id] |= {"prep.state": b"half way"}
+    cancel(prep, staff)
+    assert see(prep, connect) == State.CANCELLED
+    assert remove(age(prep), connect)
+    assert left_of(prep) == {f"{prep.public_id}/prep.state": b"half way"}
+
+
+def test_the_end_of_a_directory_that_was_closed_before_any_start_is_no_evidence(cancelled, connect, fake):
+    fake.files[cancelled.public_id] = {"exit": b'{"reason": "stopped before it was started"}'}
+    assert remove(cancelled, connect)
+    assert not Evidence.objects.exists()
+
+
+def test_a_start_that_comes_while_its_directory_is_fetched_begins_nothing(cancelled, connect, fake, monkeypatch):
+    """As after a power cut that took the record of the start and the drive's lock, and left the log."""
+    run, states, fetch = cancelled.public_id, [], fake.fetch
+    fake.programs.clear()
+    fake.newest.clear()
+
+    def fetch_and_start(asked, file):
+        states.append(fake.start(run, cancelled.drive_key, cancelled.generation, []).state)
+        return fetch(asked, file)
+
+    monkeypatch.setattr(fake, "fetch", fetch_and_start)
+    assert remove(cancelled, connect)
+    assert set(states) == {"ended"}
+    assert f"{run}/log" in left_of(cancelled)
+
+
+def test_telemetry_beside_a_load_that_is_gone_is_kept_once_it_has_ended(loading, connect_both, fake, sender):
+    lose(loading)
+    sender.lose(load_of(loading))
+    fake.ignores_stop = True
+    fake.files[beside_of(loading)]["side.jsonl"] = b"half"
+    assert not remove(age(loading), connect_both)
+    assert not Evidence.objects.exists()
+    fake.ignores_stop = False
+    fake.files[beside_of(loading)]["side.jsonl"] = b"whole"
+    assert remove(loading, connect_both)
+    assert left_of(loading)[f"{beside_of(loading)}/side.jsonl"] == b"whole"

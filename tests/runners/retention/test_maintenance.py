@@ -1,0 +1,105 @@
+"""Checks of hosts that hold up nothing: the task ends while a silent host is waited for."""
+
+import threading
+
+import pytest
+from django.db import connections
+
+from runners import tasks
+from runners.inventory import health
+from runners.models import Host
+from runners.retention import cleanup, maintenance
+from tests.runners.ssh_host import ssh_host
+
+pytestmark = pytest.mark.django_db(transaction=True)
+LIMIT_S = 90  # an end of patience: where all is well nothing waits for so long
+
+
+@pytest.fixture
+def lane(monkeypatch):
+    monkeypatch.setattr(maintenance, "close_old_connections", connections.close_all)
+    maintenance.lane.cache_clear()
+    yield maintenance.lane()
+    for each in (maintenance.lane(), maintenance.lane().clearing):
+        each.pool.shutdown()
+    maintenance.lane.cache_clear()
+
+
+@pytest.fixture
+def silent(monkeypatch):
+    """No host answers until the test lets them."""
+    answers, asked = threading.Event(), []
+
+    def check(host):
+        asked.append(host.name)
+        answers.wait(LIMIT_S)
+        return ["no answer"]
+
+    monkeypatch.setattr(health, "check", check)
+    return answers, asked
+
+
+def test_the_task_ends_while_hosts_are_silent_and_the_others_follow(lane, silent):
+    answers, asked = silent
+    for number in range(6):
+        ssh_host(f"lab-{number}")
+    tasks.check_hosts()
+    tasks.check_hosts()
+    assert len([future for future in lane.asked if not future.done()]) == maintenance.CHECK_THREADS
+    answers.set()
+    for future in lane.asked:
+        future.result(LIMIT_S)
+    assert sorted(asked) == [f"lab-{number}" for number in range(6)]
+
+
+def test_a_check_that_stumbles_leaves_its_thread_to_others(lane, monkeypatch):
+    def stumble(host):
+        raise ZeroDivisionError(host.name)
+
+    monkeypatch.setattr(health, "check", stumble)
+    ssh_host("lab-1")
+    tasks.check_hosts()
+    lane.asked[0].result(LIMIT_S)
+    Host.objects.update(next_check_at="2026-01-01T00:00Z")
+    tasks.check_hosts()
+    assert len(lane.asked) == 1
+
+
+def test_a_host_that_is_slow_to_be_cleared_holds_up_no_check_and_waits_for_it_once(lane, monkeypatch):
+    released, begun, checked, cleared = threading.Event(), threading.Event(), [], []
+
+    def remove_old(host):
+        cleared.append(host.name)
+        begun.set()
+        released.wait(LIMIT_S)
+
+    def check(host):
+        checked.append(host.name)
+        return []
+
+    monkeypatch.setattr(cleanup, "remove_old", remove_old)
+    monkeypatch.setattr(health, "check", check)
+    names = [ssh_host(f"lab-{number}").name for number in range(6)]
+    for _ in range(2):
+        Host.objects.update(next_check_at="2026-01-01T00:00Z")
+        tasks.check_hosts()
+        for future in lane.asked:
+            future.result(LIMIT_S)
+    assert sorted(checked) == sorted(names * 2)
+    assert begun.wait(LIMIT_S)
+    assert len(cleared) == 1
+    released.set()
+    for future in lane.clearing.asked.values():
+        future.result(LIMIT_S)
+    assert sorted(cleared) == names
+
+
+def test_this_machine_is_cleared_though_it_is_not_checked(lane, monkeypatch):
+    cleared = []
+    monkeypatch.setattr(cleanup, "remove_old", lambda host: cleared.append(host.name))
+    Host.objects.create(name="local", kind="local")
+    Host.objects.create(name="another", kind="local", machine_id="of-another")
+    tasks.check_hosts()
+    for future in lane.clearing.asked.values():
+        future.result(LIMIT_S)
+    assert cleared == ["local"]

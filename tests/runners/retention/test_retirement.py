@@ -1,0 +1,188 @@
+"""Hosts and devices go out of service only when nothing of theirs is live, and come back with all that is known."""
+
+import threading
+from decimal import Decimal
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from results.models import Event, Evidence, Preparation
+from runners.campaigns.commands import Wanted, start
+from runners.campaigns.terms import Terms
+from runners.dispatch.orders import Order, bind, cancel, order
+from runners.inventory import health
+from runners.inventory.service_state import OutOfServiceError
+from runners.models import Device, Dispatch, Host
+from runners.models.campaign import Campaign
+from runners.models.states import State
+from runners.retention.retirement import RetireError, retire_device, retire_host, take_device_back, take_host_back
+from tests.runners.lab import see
+from tests.runners.ssh_host import HEALTH, ssh_host
+from tests.runners.threads import in_threads, wait_until_somebody_waits
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def retire(device, staff):
+    """Retire the host or the device, as the test is told."""
+    return {
+        "host": lambda: retire_host(device.host, staff, "scrapped"),
+        "device": lambda: retire_device(device, staff, "scrapped"),
+    }
+
+
+BOTH = pytest.mark.parametrize("what", ["host", "device"])
+
+
+@BOTH
+def test_what_is_retired_takes_no_order_and_its_history_says_who_and_why(retire, what, device, a_lab, staff):
+    retire[what]()
+    with pytest.raises(OutOfServiceError, match="is retired since"):
+        order(Device.objects.get(), a_lab, Order(Decimal(1), 60, 10), staff)
+    with pytest.raises(OutOfServiceError):
+        start(Device.objects.get(), a_lab, Wanted(Terms()), staff)
+    told = Event.objects.get(kind=f"{what}-retired")
+    assert (told.actor, told.reason) == (staff, "scrapped")
+
+
+@BOTH
+@pytest.mark.parametrize("state", [State.QUEUED, State.RUNNING, State.COLLECTING, State.LOST])
+def test_nothing_is_retired_under_what_is_live(retire, what, in_state, state):
+    dispatch = in_state(state)
+    with pytest.raises(RetireError, match=f"dispatch {dispatch} on fake drive on local"):
+        retire[what]()
+    assert not Event.objects.filter(kind=f"{what}-retired").exists()
+
+
+@BOTH
+def test_what_has_ended_stands_in_nothing_s_way(retire, what, in_state, device):
+    in_state(State.DONE, ended_at=timezone.now())
+    retire[what]()
+    with pytest.raises(RetireError, match="is retired already"):
+        retire[what]()
+
+
+@BOTH
+def test_nothing_is_retired_under_a_campaign(retire, what, device, a_lab, staff):
+    campaign = start(device, a_lab, Wanted(Terms()), staff)
+    with pytest.raises(RetireError, match=f"campaign {campaign} on fake drive on local is active"):
+        retire[what]()
+    Campaign.objects.update(state="cancelled")
+    retire[what]()
+
+
+def test_a_reason_is_asked_for(device, staff):
+    with pytest.raises(RetireError, match="expected why"):
+        retire_device(device, staff, " ")
+
+
+def test_a_host_that_sends_requests_to_a_live_sweep_stays(in_state, device, staff):
+    sender = Host.objects.create(name="sender", kind="local")
+    dispatch = in_state(State.RUNNING, load_host=sender)
+    with pytest.raises(RetireError, match=str(dispatch)):
+        retire_host(sender, staff, "scrapped")
+
+
+def test_what_a_cancelled_run_left_is_lost_only_where_somebody_gives_it_up(running, connect, device, staff):
+    cancel(running, staff)
+    assert see(running, connect) == State.CANCELLED
+    with pytest.raises(RetireError, match=f"1 run left there .{running}. is not kept here yet"):
+        retire_host(device.host, staff, "scrapped")
+    retire_host(device.host, staff, "scrapped", gives_up_what_is_there=True)
+    assert Event.objects.get(kind="host-retired").details == {"given_up": [running.public_id]}
+
+
+def test_a_log_that_was_too_large_to_be_taken_in_is_no_less_lost(running, connect, fake, device, staff, settings):
+    settings.UPLOAD_MAX_BYTES = 10
+    fake.end(running.public_id, 0)
+    assert see(running, connect) == State.FAILED
+    with pytest.raises(RetireError, match=f"1 run left there .{running}. is not kept here yet"):
+        retire_host(device.host, staff, "scrapped")
+
+
+def test_so_is_that_of_a_run_whose_start_was_answered_to_nobody(running, device, staff):
+    Dispatch.objects.update(state=State.CANCELLED, started_at=None, ended_at=timezone.now())
+    with pytest.raises(RetireError, match="1 run left there"):
+        retire_host(device.host, staff, "scrapped")
+
+
+def test_what_a_sweep_left_on_its_second_host_keeps_that_host_too(loading, staff):
+    Dispatch.objects.update(state=State.LOST, ended_at=timezone.now())
+    with pytest.raises(RetireError, match="1 run left there"):
+        retire_host(loading.load_host, staff, "scrapped")
+
+
+def test_a_run_that_was_refused_before_anything_was_sent_left_nothing(dispatch, connect, fake, device, staff):
+    fake.add_drive(refusals=["mounted"])
+    assert see(dispatch, connect) == State.REFUSED
+    retire_host(device.host, staff, "scrapped")
+
+
+def test_what_an_earlier_version_handed_in_without_saying_when_is_not_lost(running, connect, device, staff):
+    kept = Evidence.objects.create(organisation=running.organisation, sha256="ab" * 32, size_bytes=1, filename="side")
+    made = Preparation.objects.create(drive_key=running.drive_key, evidence=kept)
+    cancel(running, staff)
+    assert see(running, connect) == State.CANCELLED
+    Dispatch.objects.update(preparation=made)
+    retire_host(device.host, staff, "scrapped")
+
+
+def test_a_run_that_was_cancelled_before_its_start_left_nothing(dispatch, connect, device, staff):
+    cancel(dispatch, staff)
+    assert see(dispatch, connect) == State.CANCELLED
+    retire_host(device.host, staff, "scrapped")
+
+
+def test_a_retired_host_is_not_checked_and_gets_no_work_until_it_is_back_and_was_checked(staff):
+    host = ssh_host(health=HEALTH, checked_at=timezone.now())
+    retire_host(host, staff, "gone")
+    assert health.take_due(9) == []
+    assert "it is retired since" in health.why_no_work(host)
+    assert take_host_back(host, staff)
+    assert health.why_no_work(host) == "it has not been checked yet"
+    assert health.take_due(9) == [host]
+    assert not take_host_back(host, staff)
+
+
+def test_a_retired_device_comes_back_with_all_its_runs_when_its_drive_is_bound_again(device, dispatch, fake, staff):
+    Dispatch.objects.update(state=State.DONE, ended_at=timezone.now())
+    retire_device(device, staff, "sent back")
+    again = bind(device.host, fake.drives["/dev/fake0"], "fake drive", staff)
+    assert (again.pk, again.retired_at) == (device.pk, None)
+    assert list(again.dispatches.all()) == [dispatch]
+    assert Event.objects.get(kind="device-back-in-service").reason == "its drive was bound again"
+
+
+def test_a_device_comes_back_by_itself_too(device, staff):
+    retire_device(device, staff, "sent back")
+    assert take_device_back(device, staff)
+    assert Event.objects.get(kind="device-back-in-service").actor == staff
+
+
+def test_no_drive_is_bound_to_a_retired_host(device, fake, staff):
+    retire_host(device.host, staff, "scrapped")
+    with pytest.raises(OutOfServiceError, match="Host local is retired"):
+        bind(device.host, fake.drives["/dev/fake0"], "fake drive", staff)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("what", ["host", "device"])
+def test_an_order_waits_for_a_retirement_under_way_and_is_then_refused(retire, what, device, a_lab, staff):
+    refused = []
+
+    def give_order(device):
+        try:
+            order(device, a_lab, Order(Decimal(1), 60, 10), staff)
+        except OutOfServiceError as error:
+            refused.append(str(error))
+
+    ordering = threading.Thread(target=in_threads, args=[give_order, [Device.objects.get()]])
+    with transaction.atomic():
+        retire[what]()
+        ordering.start()
+        wait_until_somebody_waits()
+    ordering.join()
+    assert "is retired since" in refused[0]
+    assert not Dispatch.objects.exists()

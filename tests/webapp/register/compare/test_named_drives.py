@@ -1,0 +1,138 @@
+"""Drives are compared by the names that the site itself gives them, and the form stays where one is none."""
+
+import pytest
+
+from webapp.register.comparability.published import time_of_version
+from webapp.register.compare import named_drives
+from webapp.register.compare.query import MOST, NAME_CHARS
+
+pytestmark = pytest.mark.django_db
+MICRON, SANDISK = "micron-9400-max-12800gb", "sandisk-dc-sn861-6400gb"
+
+
+def get(client, *names):
+    return client.get("/compare/", {"drive": names})
+
+
+@pytest.mark.parametrize("name", ["Micron 9400 Max 12.8 TB", "micron 9400 max 12.8\N{NO-BREAK SPACE}tb", "9400 12.8"])
+def test_a_title_or_the_words_of_one_drive_lead_to_its_lasting_address(client, catalogue, name):
+    answer = get(client, name, SANDISK)
+    assert (answer.status_code, answer["Location"]) == (302, f"?drive={MICRON}&drive={SANDISK}")
+
+
+def test_a_part_number_names_its_drive(client, make_product, make_published_run):
+    drives = [make_product(part_number="AB-12X"), make_product(part_number="AB-12XL")]
+    for drive in drives:
+        make_published_run(product=drive)
+    answer = get(client, "ab-12x", drives[1].slug)
+    assert answer["Location"] == f"?drive={drives[0].slug}&drive={drives[1].slug}"
+
+
+def test_a_name_that_several_have_brings_the_form_back_with_them(client, catalogue):
+    answer = get(client, "Micron", SANDISK)
+    assert answer.status_code == 400
+    assert "drives have these words" in answer.text
+    assert 'value="Micron"' in answer.text
+    assert f'value="{SANDISK}"' in answer.text
+    assert "<code>micron-" in answer.text
+    assert "One is chosen" not in answer.text
+
+
+def test_one_invalid_name_is_not_called_one_chosen(client, catalogue):
+    answer = get(client, "Nobody's drive <b>")
+    assert answer.status_code == 404
+    assert "One is chosen" not in answer.text
+    assert "no drive is named so" in answer.text
+    assert "drive <b>" not in answer.text
+
+
+def test_a_typing_error_is_asked_and_never_taken_for_another_drive(client, catalogue):
+    answer = get(client, "sandisk dc sn862 6.4 tb", MICRON)
+    assert answer.status_code == 404
+    assert SANDISK in answer.text
+
+
+def test_one_drive_under_two_names_is_said(client, catalogue):
+    answer = get(client, MICRON, "Micron 9400 Max 12.8 TB")
+    assert (answer.status_code, "named above already" in answer.text) == (400, True)
+
+
+def test_the_form_of_the_answer_goes_with_the_name(client, catalogue):
+    answer = client.get("/compare/", {"drive": ["Micron 9400 Max 12.8 TB", SANDISK], "format": "json"})
+    assert answer["Location"].endswith("&format=json")
+
+
+@pytest.mark.parametrize(("version", "time"), [("5.3", "queue-and-service"), ("6.0", "service"), ("", None)])
+def test_up_to_5_3_reads_hold_the_time_in_the_queue(version, time):
+    assert time_of_version(version) == time
+
+
+def test_published_figures_with_and_without_queue_time_are_not_set_side_by_side(client, catalogue):
+    answer = client.get("/compare/", {"drive": ["micron-9300-max-3200gb", SANDISK], "format": "json"}).json()
+    assert [row["name"] for row in answer["differing"]] == ["time"]
+    version = next(row for row in answer["rows"] if row["row"] == "tool_version")
+    assert (version["values"], version["differs"]) == (["5.2", "6.4"], True)
+
+
+def test_an_instance_with_four_devices_is_not_set_beside_one_drive(client, make_product, make_published_run):
+    cloud, drive = make_product(category="cloud"), make_product()
+    make_published_run(product=cloud, device_count=4)
+    make_published_run(product=drive)
+    answer = client.get("/compare/", {"drive": [cloud.slug, drive.slug], "format": "json"}).json()
+    [differing] = answer["differing"]
+    assert (differing["name"], differing["values"]) == ("device_count", ["4", "1 (one drive taken: not stated)"])
+
+
+def test_of_an_instance_nothing_is_taken(client, make_product, make_published_run):
+    runs = [make_published_run(product=make_product(category="cloud")) for _ in range(2)]
+    answer = client.get("/compare/", {"run": [run.public_id for run in runs], "format": "json"}).json()
+    assert "Devices" in answer["unknown"]
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["x"] * (MOST + 1), f"drive: expected at most {MOST}, got {MOST + 1}"),
+        (["x" * (NAME_CHARS + 1)], f"drive: expected a name of at most {NAME_CHARS} characters, got {NAME_CHARS + 1}"),
+        (["x " * 25], "drive: expected a name of at most 24 words, got 25"),
+    ],
+)
+def test_too_many_or_too_long_names_are_refused_before_any_is_looked_for(client, catalogue, names, said):
+    answer = get(client, *names)
+    assert (answer.status_code, said in answer.text) == (400, True)
+
+
+def test_few_drives_are_held_against_a_name_letter_by_letter(client, make_product, make_published_run, monkeypatch):
+    held, original = [], named_drives.get_close_matches
+
+    def noted(name, among, *rest):
+        held.append(among)
+        return original(name, among, *rest)
+
+    monkeypatch.setattr(named_drives, "COMPARED_MOST", 5)
+    monkeypatch.setattr(named_drives, "get_close_matches", noted)
+    drives = [make_product(slug=f"exemplar-ex{number:03d}-960gb", model=f"EX{number:03d}") for number in range(20)]
+    for drive in drives:
+        make_published_run(product=drive)
+    answer = get(client, "exemplarr exx007 960gb zz", drives[0].slug)
+    assert (answer.status_code, [len(among) for among in held]) == (404, [5])
+    assert "exemplar-ex007-960gb" in answer.text
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_run_that_is_not_there_is_named_with_a_search(client, make_published_run, others):
+    known = [make_published_run().public_id for _ in range(others)]
+    answer = client.get("/compare/", {"run": [*known, "r-nothere"]})
+    assert answer.status_code == 404
+    assert "No run is named r-nothere." in answer.text
+    assert 'value="r nothere"' in answer.text
+
+
+def test_a_run_that_is_not_public_is_not_there(client, make_log_run):
+    assert client.get("/compare/", {"run": make_log_run(visibility="unreviewed").public_id}).status_code == 404
+
+
+def test_a_run_that_is_chosen_alone_is_still_the_first_of_a_choice(client, make_published_run):
+    run = make_published_run()
+    answer = client.get("/compare/", {"run": run.public_id})
+    assert (answer.status_code, f'value="{run.product.slug}"' in answer.text) == (200, True)

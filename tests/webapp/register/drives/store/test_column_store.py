@@ -1,0 +1,224 @@
+"""The shelf after a change: the same as one read from nothing, of which only what changed was read again."""
+
+from decimal import Decimal
+
+import pytest
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+
+from results.models import Annotation, Product, Run, Share, Verdict, Visibility
+from tests.results.builders import other_session
+from webapp.register.drives.store import column_store, row_reader
+from webapp.register.drives.store.row_reader import RowReader
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def reader():
+    """A reader that has read nothing."""
+    return RowReader(column_store.codings())
+
+
+def told(read):
+    """Return all that a shelf says, with its words in place of their codes."""
+    columns = {code: (coded, [coded.word(row) for row in range(read.count)]) for code, coded in read.columns.items()}
+    return read.count, read.runs, read.slugs, columns, read.names.texts, read.remarks
+
+
+def withdraw(runs):
+    Run.objects.filter(pk=runs[1].pk).update(visibility=Visibility.WITHDRAWN)
+
+
+def rename(runs):
+    Product.objects.filter(pk=runs[0].product_id).update(model="AAA", endurance_dwpd=Decimal("0.3"))
+
+
+def annotate(runs):
+    Annotation.objects.create(run=runs[2], text="Seen twice.")
+
+
+def judge_anew(runs):
+    Verdict.objects.create(
+        run=runs[3],
+        profile=runs[3].verdicts.get().profile,
+        outcome="pass",
+        headline="",
+        document={},
+        reader_version="1",
+    )
+
+
+def read_anew(runs):
+    runs[3].shares.all().delete()
+    Share.objects.create(
+        run=runs[3], statistic="worst-slice", threshold_us=1000, share_pct=Decimal("0.5"), printed="0.50"
+    )
+
+
+def correct_in_place(runs):
+    Share.objects.filter(run=runs[1], threshold_us=1000).update(printed="0.11", share_pct=Decimal("0.11"))
+
+
+def hide(runs):
+    Run.objects.filter(pk=runs[0].pk).update(visibility=Visibility.UNREVIEWED)
+
+
+def delete(runs):
+    runs[1].shares.all().delete()
+    runs[1].delete()
+
+
+CHANGES = [withdraw, rename, annotate, judge_anew, read_anew, correct_in_place, hide, delete]
+
+
+@pytest.fixture
+def runs(make_published_run, make_log_run):
+    """Three published results and one from a log."""
+    shares = ({1000: "4.00"}, {1000: "0.10", 8000: "0.02"}, {1000: "4.00", 64000: "0.01"})
+    return [*map(make_published_run, shares), make_log_run()]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_after_any_change_the_shelf_is_one_read_from_nothing(reader, runs, change):
+    before, version = told(reader.shelf("before")), column_store.current_version()
+    change(runs)
+    after = told(reader.shelf("after"))
+    assert after == told(RowReader(column_store.codings()).shelf("after"))
+    assert after != before
+    assert column_store.current_version() != version
+
+
+def test_an_annotation_that_is_retracted_is_gone(reader, runs):
+    annotate(runs)
+    before = reader.shelf("before")
+    Annotation.objects.update(retracted_at="2026-01-01T00:00:00Z")
+    after = reader.shelf("after")
+    assert (list(before.remarks.values()), after.remarks) == ([[("annotation", "Seen twice.", "")]], {})
+
+
+def test_a_new_result_stands_in_its_place_among_the_others(reader, runs, make_product, make_published_run):
+    reader.shelf("before")
+    make_published_run(product=make_product(vendor="Aardvark"), tps=Decimal(1))
+    after = reader.shelf("after")
+    assert told(after) == told(RowReader(column_store.codings()).shelf("after"))
+    assert (after.columns["vendor"].word(0), after.columns["tps"].words[0]) == ("Aardvark", "1")
+
+
+def test_only_what_changed_is_read_again(reader, runs, monkeypatch):
+    reader.shelf("before")
+    read = []
+    original = row_reader.remarks_of
+    monkeypatch.setattr(row_reader, "remarks_of", lambda run: read.append(run.pk) or original(run))
+    reader.shelf("the same")
+    assert read == []
+    withdraw(runs)
+    reader.shelf("after")
+    assert read == [runs[1].pk]
+
+
+def test_a_column_that_did_not_change_stays_as_it_is(reader, runs):
+    before = reader.shelf("before")
+    withdraw(runs)
+    after = reader.shelf("after")
+    assert after.columns["tps"] is before.columns["tps"]
+    assert after.columns["visibility"].words == ("public", "withdrawn")
+
+
+def test_after_a_change_the_number_of_queries_is_the_same_whatever_the_rows(reader, runs, make_published_run):
+    reader.shelf("before")
+    counts = []
+    for more in (1, 5):
+        for _ in range(more):
+            make_published_run()
+        with CaptureQueriesContext(connection) as queries:
+            reader.shelf("after")
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
+
+
+def test_a_shelf_of_nothing_is_empty(reader):
+    assert reader.shelf("first").count == 0
+
+
+def test_the_last_result_taken_away_leaves_an_empty_shelf(reader, make_published_run):
+    run = make_published_run()
+    assert reader.shelf("before").count == 1
+    Run.objects.filter(pk=run.pk).update(visibility=Visibility.UNREVIEWED)
+    assert told(reader.shelf("after")) == told(RowReader(column_store.codings()).shelf("after"))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_where_no_transaction_ended_the_tables_are_not_looked_at():
+    # One snapshot for all that follows: whatever else uses this PostgreSQL ends transactions at any moment.
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        version = column_store.current_version()
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT TEXT) {column_store.STATE_OF_REGISTER}", [column_store._known[0][0]])
+        plan = [line for (line,) in cursor.fetchall() if "Scan" in line]
+        assert plan
+        assert all("never executed" in line for line in plan)
+        assert column_store.current_version() == version
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_a_transaction_wrote_and_took_back_is_in_no_version(make_product):
+    version = column_store.current_version()
+    with transaction.atomic():
+        make_product()
+        assert column_store.current_version() != version
+        transaction.set_rollback(True)
+    assert column_store.current_version() == version
+    make_product()
+    assert column_store.current_version() != version
+
+
+SHARE = """
+INSERT INTO results_share (run_id, statistic, threshold_us, share_pct, printed)
+VALUES (%s, %s, %s, 1, '1.00') RETURNING id
+"""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_row_that_is_committed_after_one_with_a_higher_id_is_not_missed(reader, make_published_run):
+    run = make_published_run({1000: "4.00"})
+    with other_session() as late:
+        late.autocommit = False
+        (lower,) = late.execute(SHARE, [run.pk, run.statistic, 8000]).fetchone()
+        higher = Share.objects.create(run=run, statistic=run.statistic, threshold_us=64000, share_pct=1, printed="1.00")
+        version, before = column_store.current_version(), told(reader.shelf("before"))
+        late.commit()
+    assert lower < higher.pk
+    assert column_store.current_version() != version
+    after = told(reader.shelf("after"))
+    assert after != before
+    assert after == told(RowReader(column_store.codings()).shelf("after"))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_had_to_wait_gets_the_register_as_it_is_then(make_published_run, monkeypatch):
+    make_published_run()
+    column_store.current_shelf()
+    asked, original = [], column_store.current_version
+
+    def version_and_then_a_change():
+        found = original()
+        if not asked:
+            make_published_run()  # while the first answer waits for its turn
+        asked.append(found)
+        return found
+
+    make_published_run()
+    monkeypatch.setattr(column_store, "current_version", version_and_then_a_change)
+    got = column_store.current_shelf()
+    monkeypatch.undo()
+    assert (got.count, got.version) == (3, original())
+    assert column_store.current_shelf() is got
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_shelf_that_is_the_register_s_is_given_while_another_is_made(make_published_run):
+    make_published_run()
+    kept = column_store.current_shelf()
+    with column_store._building:
+        assert column_store.current_shelf() is kept

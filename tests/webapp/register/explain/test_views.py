@@ -1,0 +1,82 @@
+"""The explanations: every column has a meaning, the profile's own numbers, the glossary's own words."""
+
+import re
+
+import pytest
+from django.conf import settings
+from django.urls import URLPattern, reverse
+
+from webapp.register import urls
+from webapp.register.explain.glossary_text import glossary_sections, marked
+from webapp.register.tables import categories, columns
+from webapp.register.tables.meanings.drives import EVERY, meaning_address
+
+PAGES = ["", "rules/", "tools/", "submit/", "glossary/"]
+
+
+def codes_of_tables():
+    return {column.code for spec in categories.SPECS.values() for column in spec.columns} | {columns.RUN.code}
+
+
+@pytest.mark.parametrize("code", sorted(codes_of_tables()))
+def test_every_column_of_the_tables_leads_to_its_meaning(client, db, code):
+    address, _, anchor = meaning_address(code).partition("#")
+    assert anchor == code
+    assert f'<dt id="{code}">' in client.get(address).text
+
+
+def test_a_column_without_a_meaning_leads_to_all_of_them(client, db):
+    assert meaning_address("no-such-column") == "/explain/#columns"
+    assert 'id="columns"' in client.get("/explain/").text
+
+
+def test_no_meaning_is_told_twice():
+    codes = [meaning.code for meaning in EVERY]
+    assert len(codes) == len(set(codes))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_an_explanation_is_a_public_page_that_knows_nobody(client, db, page):
+    response = client.get(f"/explain/{page}")
+    assert (response.status_code, response["Cache-Control"]) == (200, "public, max-age=60")
+    assert response.has_header("ETag")
+    assert not response.cookies
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_parameter_that_an_explanation_does_not_know_is_named(client, db, page):
+    response = client.get(f"/explain/{page}?colour=red")
+    assert response.status_code == 400
+    assert "colour: expected no parameter" in response.text
+
+
+def test_the_rules_are_those_of_the_profile(client, db):
+    text = client.get("/explain/rules/").text
+    assert "67 % reads and 33 % writes of 1,536-byte objects" in text
+    assert re.findall(r'<td class="n">([0-9.]+)</td>', text) == ["5", "1", "0.1"]
+
+
+def test_the_glossary_has_every_term_of_its_source(client, db):
+    source = (settings.BASE_DIR / "docs/glossary.md").read_text()
+    terms = re.findall(r"^\| (\*\*.+?\*\*) \|", source, re.MULTILINE)
+    shown = [str(term.term) for section in glossary_sections() for term in section.terms]
+    assert len(terms) > 40
+    assert [marked(term) for term in terms] == shown
+
+
+def test_the_glossarys_paragraphs_are_kept_and_its_markup_is_not():
+    (lab,) = [section for section in glossary_sections() if section.title == "The lab"]
+    assert "<b>queued</b>" in lab.paragraphs[0]
+    assert "**" not in "".join(lab.paragraphs)
+
+
+def test_a_line_of_the_glossary_is_escaped():
+    assert marked("`a<b` **c** & [d](e.md)") == "<code>a&lt;b</code> <b>c</b> &amp; d"
+
+
+def test_every_room_is_named_where_things_are_explained(client, db):
+    names = {each.name for each in urls.urlpatterns if isinstance(each, URLPattern) and "<" not in str(each.pattern)}
+    rooms = {reverse(name) for name in names - {"drives-data", "check-answer", "explain"}}
+    assert len(rooms) > 12
+    told = client.get("/explain/").text.split('<h2 id="rooms">')[1].split("<h2")[0]
+    assert [room for room in sorted(rooms) if f'href="{room}"' not in told] == []

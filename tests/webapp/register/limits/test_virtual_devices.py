@@ -1,0 +1,228 @@
+"""A run on a device that is no drive by its name says so wherever it stands, and is named as the fastest nowhere."""
+
+import pytest
+
+from results.models import Evidence, Finding, Visibility
+from tests.webapp.register.conftest import SLOW_DISK_FACTS, SLOW_DISK_VERDICT
+from tests.webapp.register.pages import read_rows
+from webapp.register.compare import choice
+from webapp.register.limits.profile import current_limits
+from webapp.register.sizing.offers import candidates
+
+pytestmark = pytest.mark.django_db
+
+SENTENCE = "by their names devices are no drives: /dev/zram1 (compressed memory)"
+TOLD = (
+    "<b>Not measured on drives alone.</b> <bdi>/dev/zram1 is no drive by its name</bdi>: a run that memory or a file "
+)
+IN_SPITE = "A reviewer published it in spite of that."
+
+
+@pytest.fixture
+def memory(make_log_run):
+    """Return a function that makes a run on compressed memory."""
+
+    def make(*, is_virtual_device=True, **fields):
+        devices = [{"name": "/dev/zram1", "size_bytes": 10**9, "minimum_io_bytes": 4096}]
+        facts = SLOW_DISK_FACTS | {"devices": devices, "is_virtual_device": is_virtual_device}
+        run = make_log_run(facts=facts, **fields)
+        Finding.objects.create(run=run, ordinal=9, rule_id="device-virtual", severity="look", sentence=SENTENCE)
+        return run
+
+    return make
+
+
+def test_a_device_that_is_no_drive_is_told_beside_the_verdict(client, memory):
+    text = client.get(f"/runs/{memory().public_id}/").text
+    assert TOLD in text
+    assert IN_SPITE in text
+    assert text.index('class="verdict"') < text.index(TOLD) < text.index('class="figs"')
+    assert "measured on drives" not in client.get(f"/runs/{memory(is_virtual_device=None).public_id}/").text
+
+
+def test_a_run_that_nobody_published_says_nothing_of_a_reviewer(staff_client, memory):
+    text = staff_client.get(f"/runs/{memory(visibility=Visibility.UNREVIEWED).public_id}/").text
+    assert TOLD in text
+    assert IN_SPITE not in text
+
+
+def test_of_a_withheld_log_no_device_is_named(client, memory):
+    run = memory()
+    Evidence.objects.filter(pk=run.reading.evidence.pk).update(sequestered=True)
+    text = client.get(f"/runs/{run.public_id}/").text
+    assert "/dev/zram1" not in text
+    assert (
+        "<b>Not measured on drives alone.</b> A run that memory or a file took part in says nothing of a drive" in text
+    )
+
+
+def test_what_the_side_file_tells_is_not_told_twice(staff_client, memory):
+    text = staff_client.get(f"/runs/{memory(is_virtual=True).public_id}/").text
+    assert "Virtual device: never certifies." in text
+    assert "measured on drives" not in text
+
+
+REMARK = "<b>not measured on drives alone</b>: it says nothing of a drive, and never certifies."
+PASSES = SLOW_DISK_VERDICT | {"outcome": "pass", "headline": "passes", "shares": [], "violations": [], "reasons": []}
+
+
+@pytest.mark.parametrize("place", ["/drives/nvme-flash/", "/drives/", "/drive/{}/"])
+def test_its_row_says_so_and_no_sentence_names_it_as_the_fastest(client, memory, place):
+    run = memory(document=PASSES, tps=900)
+    text = client.get(place.format(run.product.slug)).text
+    assert text.count(REMARK) == 1
+    assert "Fastest within the limits" not in text
+
+
+def test_a_run_on_a_drive_has_no_such_remark_and_is_named_as_the_fastest(client, make_log_run):
+    make_log_run(document=PASSES, tps=900)
+    text = client.get("/drives/nvme-flash/").text
+    assert REMARK not in text
+    assert "Fastest within the limits in every slice of a stored log: Exemplar" in text
+
+
+def test_the_home_page_names_it_as_the_fastest_of_no_category(client, memory, make_log_run):
+    run = memory(document=PASSES, tps=900)
+    assert f"/drive/{run.product.slug}/" not in client.get("/").text
+    slower = make_log_run(document=PASSES, tps=100)
+    assert f"/drive/{slower.product.slug}/" in client.get("/").text
+
+
+NO_NUMBERS = "No instance type has results with several numbers of devices."
+
+
+@pytest.fixture
+def two_sizes(make_product):
+    """Two capacities of one model."""
+    return [make_product(model="EX", capacity_gb=size) for size in (1600, 3200)]
+
+
+def test_a_search_finds_it_and_tells_no_speed_of_it(client, memory, make_product):
+    product = make_product(model="EX9", capacity_gb=1600)
+    memory(product=product, document=PASSES, tps=900)
+    [(_, _, speed, results, _)] = read_rows(client.get("/search/?q=ex9"))
+    assert (speed, results) == ("none", "1")
+
+
+def test_no_capacity_of_a_model_is_told_by_it(client, memory, make_log_run, two_sizes):
+    small, large = two_sizes
+    make_log_run(product=small, document=PASSES, device_count=1)
+    memory(product=large, document=PASSES, device_count=1)
+    assert "One model, several capacities" not in client.get("/drives/nvme-flash/").text
+    make_log_run(product=large, document=PASSES, device_count=1)
+    assert "One model, several capacities" in client.get("/drives/nvme-flash/").text
+
+
+def test_no_number_of_devices_of_an_instance_is_told_by_it(client, memory, make_log_run, make_product):
+    product = make_product(category="cloud", vendor="AWS", model="i9", capacity_gb=None)
+    stated = {"product": product, "document": PASSES, "device_gb": 900}
+    make_log_run(tps=100, device_count=1, **stated)
+    memory(tps=900, device_count=2, **stated)
+    assert NO_NUMBERS in client.get("/drives/cloud/").text
+    make_log_run(tps=200, device_count=2, **stated)
+    assert NO_NUMBERS not in client.get("/drives/cloud/").text
+
+
+def test_a_badge_speaks_by_the_runs_on_drives_alone(client, memory, make_log_run):
+    fast = memory(document=PASSES, tps=900)
+    badge = f"/drive/{fast.product.slug}/badge.svg"
+    assert "Drivecert: not measured on drives alone, no certificate<" in client.get(badge).text
+    make_log_run(product=fast.product, document=PASSES, tps=100)
+    assert "Drivecert: passes at 100 tps, no certificate<" in client.get(badge).text
+
+
+def test_a_comparison_says_which_of_its_runs_are_on_no_drive(client, memory, make_log_run):
+    runs = make_log_run(), memory()
+    text = client.get("/compare/?" + "&".join(f"run={run.public_id}" for run in runs)).text
+    assert (
+        "<b>Not measured on drives alone: B.</b> A run that memory or a file took part in says nothing of a drive"
+        in text
+    )
+
+
+def test_the_files_of_a_comparison_say_which_of_its_runs_are_on_no_drive(client, memory, make_log_run):
+    runs = make_log_run(), memory()
+    address = "/compare/?" + "&".join(f"run={run.public_id}" for run in runs)
+    told = client.get(f"{address}&format=json").json()
+    assert [run["is_on_no_drive"] for run in told["runs"]] == [None, True]
+    assert "run,is_on_no_drive,,no,,yes" in client.get(f"{address}&format=csv").text
+
+
+def test_a_comparison_of_drives_takes_it_only_where_no_other_run_stands(
+    client, memory, make_log_run, two_sizes, monkeypatch
+):
+    monkeypatch.setattr(choice, "CANDIDATES_MAX", 1)
+    small, large = two_sizes
+    on_memory = memory(product=small, document=PASSES, tps=900)
+    other = make_log_run(product=large, document=PASSES, tps=900)
+
+    def compared():
+        told = client.get(f"/compare/?drive={small.slug}&drive={large.slug}&format=json").json()
+        return [run["run"] for run in told["runs"]]
+
+    assert compared() == [on_memory.public_id, other.public_id]
+    unlike = make_log_run(product=small, tps=100, statistic="overall")
+    assert compared() == [unlike.public_id, other.public_id]
+    alike = make_log_run(product=small, tps=200)
+    assert compared() == [alike.public_id, other.public_id]
+
+
+def test_a_rung_of_the_ladder_says_so(client, memory, make_log_run):
+    run = memory()
+    mark = ' <span class="sub">not measured on drives alone</span></th>'
+    assert f"{run.public_id}</a>{mark}" in client.get(f"/drive/{run.product.slug}/").text
+    assert mark not in client.get(f"/drive/{make_log_run().product.slug}/").text
+
+
+def test_no_line_of_the_ladder_joins_it(client, memory, make_log_run):
+    product = memory(nx_load=1).product
+    make_log_run(product=product, nx_load=2)
+    assert "data-ladder" not in client.get(f"/drive/{product.slug}/").text
+    make_log_run(product=product, nx_load=3)
+    assert "data-ladder" in client.get(f"/drive/{product.slug}/").text
+
+
+def test_the_fleet_check_counts_runs_on_drives_alone(client, memory, make_product, make_log_run):
+    product = make_product(model="EX4")
+
+    def told():
+        [row] = client.post("/check/answer/", {"list": "model\nExemplar EX4", "format": "json"}).json()["rows"]
+        return row["state"], row["sentence"]
+
+    memory(product=product)
+    state, sentence = told()
+    assert state == "unknown"
+    assert sentence.startswith("1 result, not measured on drives alone: a run that memory or a file took part in says")
+    make_log_run(product=product)
+    state, sentence = told()
+    assert state == "tested"
+    assert sentence.startswith("1 result, some with logs; no certificate. Not measured on drives alone: 1 more.")
+
+
+def test_one_hides_no_withdrawal_of_a_run_on_drives(client, memory, make_product, make_log_run):
+    product = make_product(model="EX4")
+    memory(product=product, document=PASSES)
+    make_log_run(product=product, visibility="withdrawn")
+    assert "Drivecert: result withdrawn<" in client.get(f"/drive/{product.slug}/badge.svg").text
+    [row] = client.post("/check/answer/", {"list": "model\nExemplar EX4", "format": "json"}).json()["rows"]
+    assert row["state"] == "withdrawn"
+
+
+def test_the_ladders_of_the_api_leave_it_out(client, memory, make_log_run):
+    run = make_log_run(nx_load=2)
+    memory(product=run.product, nx_load=3)
+    ladders = client.get(f"/api/v1/products/{run.product.slug}/").json()["ladders"]
+    assert {rung["run"] for ladder in ladders for rung in ladder["measured"]} == {run.public_id}
+
+
+def test_no_cluster_is_sized_with_it(memory, make_log_run):
+    memory(document=PASSES, tps=900, device_count=1)
+    run = make_log_run(document=PASSES, tps=900, device_count=1)
+    assert [candidate.product for candidate in candidates(current_limits(), {})] == [run.product]
+
+
+def test_files_of_its_row_say_so(client, memory, make_log_run):
+    memory()
+    make_log_run()
+    rows = client.get("/drives/nvme-flash/?format=json").json()["rows"]
+    assert sorted(str(row["is_on_no_drive"]) for row in rows) == ["None", "True"]

@@ -1,0 +1,23 @@
+import pytest
+from django.db import OperationalError, connection, transaction
+from django.test import RequestFactory
+
+from webapp.register.pagecache.database_down import DatabaseAwayMiddleware
+
+pytestmark = pytest.mark.django_db
+
+
+def answered(state):
+    """Return what a page answers of which a statement ends with this code of PostgreSQL's."""
+    middleware = DatabaseAwayMiddleware(lambda request: None)
+    with pytest.raises(OperationalError) as failed, transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"DO $$ BEGIN RAISE SQLSTATE '{state}'; END $$")
+    return middleware.process_exception(RequestFactory().get("/api/v1/runs/"), failed.value)
+
+
+def test_a_statement_that_took_too_long_is_told_as_a_database_that_does_not_answer():
+    assert answered("57014").status_code == 503
+
+
+def test_another_failure_of_a_database_that_answers_is_left_to_django():
+    assert answered("40P01") is None

@@ -1,0 +1,243 @@
+"""The snapshot follows the register: what changes is purged at once, and made anew."""
+
+import gzip
+
+import pytest
+import zstandard
+from django.utils import timezone
+
+from results.catalogue.figures import import_figures
+from results.lifecycle import visibility
+from results.lifecycle.embargo import disclose_due
+from results.models import Companion, Evidence, Product, PublishedFigure, Run, Submission, Visibility
+from tests.webapp.register.snapshots.conftest import entry_bytes
+from webapp.register.pagecache import keeper, rendering, stamps, store
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("few_addresses")]
+
+
+def test_compressed_forms_are_the_same_page(root, snapshot_of):
+    plain = entry_bytes(root, "/")
+    assert gzip.decompress(entry_bytes(root, "/", 1)) == plain
+    assert zstandard.ZstdDecompressor().decompress(entry_bytes(root, "/", 2)) == plain
+
+
+def test_a_look_at_a_register_that_has_not_changed_writes_nothing(root, snapshot_of):
+    before = (root / store.CURRENT).resolve()
+    made = keeper.look()
+    assert (made.rendered, made.is_new) == (0, False)
+    assert (root / store.CURRENT).resolve() == before
+
+
+def test_a_change_makes_only_the_pages_anew_that_it_concerns(root, make_published_run, staff):
+    gone, other = make_published_run(), make_published_run()
+    keeper.look()
+    visibility.withdraw(gone, staff, "A mistake in the set-up.")
+    made = keeper.look()
+    assert b"A mistake in the set-up." in entry_bytes(root, f"/runs/{gone.public_id}/")
+    assert made.kept >= 5  # the pages of the other product
+    before = store.current(root).entries[f"/runs/{other.public_id}/"].rendered_at
+    assert before < store.current(root).entries[f"/runs/{gone.public_id}/"].rendered_at
+
+
+def test_a_withdrawal_is_purged_before_anything_is_made_anew(root, snapshot_of, staff):
+    visibility.withdraw(snapshot_of, staff, "A mistake.")
+    keeper.glance(root)
+    assert store.purged_of(store.standing_directory(root)) == {"*", snapshot_of.product.slug}
+
+
+@pytest.fixture
+def two_capacities(make_product, make_published_run):
+    """A run of each of one model's two capacities."""
+    products = [make_product(model="EX77", slug=f"ex77-{size}", capacity_gb=size) for size in (3200, 6400)]
+    return [make_published_run(product=product) for product in products]
+
+
+def test_a_withdrawal_is_purged_from_the_pages_of_the_model_s_other_capacities(root, two_capacities, staff):
+    keeper.look()
+    visibility.withdraw(two_capacities[0], staff, "A mistake.")
+    keeper.glance(root)
+    assert store.purged_of(store.standing_directory(root)) == {"*", "ex77-3200", "ex77-6400"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_event_itself_purges_the_other_capacities_too(root, two_capacities, staff):
+    keeper.look()
+    visibility.withdraw(two_capacities[0], staff, "A mistake.")
+    assert store.purged_of(store.standing_directory(root)) == {"*", "ex77-3200", "ex77-6400"}
+
+
+def make_evidence(run):
+    return Evidence.objects.create(
+        organisation=run.submission.organisation, sha256="f" * 64, size_bytes=1, filename="stderr"
+    )
+
+
+def sequester_side_file(run):
+    run.submission.side_file = make_evidence(run)
+    run.submission.save()
+    before = stamps.current_stamps()
+    Evidence.objects.filter(pk=run.submission.side_file.pk).update(sequestered=True)
+    return before
+
+
+def sequester_companion(run):
+    evidence = make_evidence(run)
+    Companion.objects.create(submission=run.submission, evidence=evidence, filename="stderr")
+    before = stamps.current_stamps()
+    Evidence.objects.filter(pk=evidence.pk).update(sequestered=True)
+    return before
+
+
+def change_product(run):
+    before = stamps.current_stamps()
+    Product.objects.filter(pk=run.product.pk).update(endurance_dwpd=3)
+    return before
+
+
+def change_run(run):
+    before = stamps.current_stamps()
+    Run.objects.filter(pk=run.pk).update(notes="changed")
+    return before
+
+
+@pytest.mark.parametrize("change", [sequester_side_file, sequester_companion, change_product, change_run])
+def test_what_has_no_event_changes_the_stamp_of_its_product_alone(make_log_run, change):
+    run, other = make_log_run(), make_log_run()
+    before, after = change(run), stamps.current_stamps()
+    assert {group for group in before if before[group] != after[group]} == {"*", run.product.slug}
+    assert other.product.slug in after
+
+
+def test_a_figure_that_changes_in_its_place_changes_the_stamp_of_all(db):
+    import_figures()
+    before = stamps.current_stamps()
+    import_figures()
+    assert stamps.current_stamps() == before
+    PublishedFigure.objects.filter(pk=PublishedFigure.objects.first().pk).update(value=1)
+    assert stamps.current_stamps() != before
+
+
+def test_the_minute_at_which_something_becomes_public_needs_no_event(root, make_published_run):
+    run = make_published_run(visibility=Visibility.UNREVIEWED)
+    keeper.look()
+    Run.objects.filter(pk=run.pk).update(visibility=Visibility.PUBLIC)
+    keeper.look()
+    assert f"/runs/{run.public_id}/" in store.current(root).entries
+
+
+def test_a_look_before_the_minute_of_an_embargo_changes_nothing(root, make_published_run, make_embargoed_run):
+    make_embargoed_run(product=make_published_run().product)
+    keeper.look()
+    assert not keeper.look().is_new
+    assert store.purged_of(store.standing_directory(root)) == set()
+
+
+def test_the_minute_of_an_embargo_purges_at_the_next_glance_and_the_run_appears(root, ended_embargo):
+    keeper.glance(root)
+    assert {"*", ended_embargo.product.slug} <= store.purged_of(store.standing_directory(root))
+    keeper.look()
+    assert ended_embargo.public_id.encode() in entry_bytes(root, f"/drive/{ended_embargo.product.slug}/")
+    assert f"/runs/{ended_embargo.public_id}/" in store.current(root).entries
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_disclosure_itself_purges(root, ended_embargo):
+    assert disclose_due() == 1
+    assert store.purged_of(store.standing_directory(root)) == {"*", ended_embargo.product.slug}
+
+
+@pytest.fixture
+def ended_embargo(make_published_run, make_embargoed_run):
+    """A run of a public product, in whose snapshot it is not, and whose minute has come since."""
+    run = make_embargoed_run(product=make_published_run().product)
+    keeper.look()
+    Submission.objects.update(embargo_until=timezone.now())
+    return run
+
+
+def test_what_is_public_no_longer_leaves_the_snapshot(root, snapshot_of):
+    Run.objects.filter(pk=snapshot_of.pk).update(visibility=Visibility.UNREVIEWED)
+    keeper.glance(root)
+    assert snapshot_of.product.slug in store.purged_of(store.standing_directory(root))
+    keeper.look()
+    assert snapshot_of.public_id not in str(list(store.current(root).entries))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_event_itself_purges_when_no_worker_runs(root, snapshot_of, staff):
+    visibility.withdraw(snapshot_of, staff, "A mistake.")
+    assert store.purged_of(store.standing_directory(root)) == {"*", snapshot_of.product.slug}
+
+
+def test_what_changes_while_a_version_is_made_is_purged_in_it(root, make_published_run, staff, monkeypatch):
+    run = make_published_run()
+    render = keeper.render
+
+    def withdraw_then_render(path):
+        rendered = render(path)
+        if path == f"/runs/{run.public_id}/":
+            visibility.withdraw(run, staff, "A mistake.")
+        return rendered
+
+    monkeypatch.setattr(keeper, "render", withdraw_then_render)
+    keeper.look()
+    assert {"*", run.product.slug} <= store.purged_of(store.standing_directory(root))
+
+
+def test_a_page_is_made_anew_when_it_is_old(root, snapshot_of, settings):
+    settings.SNAPSHOT_AGE_MAX_S = -1
+    made = keeper.look()
+    assert (made.kept, made.is_new) == (0, True)
+
+
+def test_another_release_makes_every_page_anew(root, snapshot_of, monkeypatch):
+    monkeypatch.setattr(stamps, "release", lambda: "another")
+    assert keeper.look().kept == 0
+
+
+def test_only_one_process_writes_at_a_time(root, snapshot_of):
+    with keeper._only_one(root) as is_ours:
+        assert is_ours
+        assert keeper.look() is None
+
+
+def test_a_page_that_fails_is_left_out_and_the_others_are_written(root, make_published_run, monkeypatch):
+    run = make_published_run()
+    render = keeper.render
+
+    def refuse(path):
+        if path == f"/runs/{run.public_id}/":
+            raise rendering.NotPublicError("answered 500")
+        return render(path)
+
+    monkeypatch.setattr(keeper, "render", refuse)
+    assert keeper.look().left_out == 1
+    assert "/" in store.current(root).entries
+
+
+@pytest.mark.parametrize(
+    ("status", "headers"),
+    [
+        ("404 Not Found", [("Cache-Control", "public")]),
+        ("200 OK", []),
+        ("200 OK", [("Cache-Control", "private, no-cache")]),
+        ("200 OK", [("Cache-Control", "public"), ("Set-Cookie", "a=b")]),
+        ("200 OK", [("Cache-Control", "public"), ("Vary", "Accept, Cookie")]),
+        ("200 OK", [("Cache-Control", "public"), ("X-Robots-Tag", "noindex")]),
+    ],
+)
+def test_an_answer_that_is_not_for_everyone_is_refused(monkeypatch, status, headers):
+    monkeypatch.setattr(rendering, "ask", lambda path: (status, headers, b""))
+    with pytest.raises(rendering.NotPublicError):
+        rendering.render("/")
+
+
+def test_stamps_take_as_many_queries_for_one_run_as_for_fifty(make_published_run, django_assert_num_queries):
+    make_published_run()
+    with django_assert_num_queries(6):
+        stamps.current_stamps()
+    for _ in range(49):
+        make_published_run()
+    with django_assert_num_queries(6):
+        stamps.current_stamps()

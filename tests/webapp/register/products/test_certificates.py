@@ -1,0 +1,109 @@
+import pytest
+from django.db import transaction
+
+from results.certification.certificates import refresh_certificates
+from results.lifecycle import visibility
+from results.models import Certificate
+from tests.results.builders import make_user
+from tests.results.rows import make_judged_run, make_product, prepare
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def product(db):
+    return make_product()
+
+
+def certify(product, nx=30):
+    runs = [make_judged_run(product, nx), make_judged_run(product, 2 * nx, "fail")]
+    for run in runs:
+        prepare(run)
+    with transaction.atomic():
+        refresh_certificates([product.pk])
+    return runs
+
+
+def test_a_product_shows_its_certificate_with_the_runs_it_rests_on(client, product):
+    load, stress = certify(product)
+    page = client.get(f"/drive/{product.slug}/").text
+    assert "<b>30x</b> on 1 device, firmware <bdi>FW1</bdi>" in page
+    assert f"load test {load.public_id} passes at 30x" in page
+    assert f'<a href="/runs/{stress.public_id}/">run {stress.public_id}</a>' in page
+    assert Certificate.objects.get().public_id in client.get(f"/runs/{load.public_id}/").text
+
+
+def test_a_withdrawn_certificate_stays_with_its_reason(client, product):
+    load, _ = certify(product)
+    visibility.withdraw(load, make_user("rita"), "Wrong drive.")
+    page = client.get(f"/drive/{product.slug}/").text
+    assert '<span class="fail">withdrawn</span>, by profile' in page
+    assert f"It rested on {load.public_id}, which no longer stands" in page
+
+
+def test_without_a_certificate_the_page_says_what_is_missing(client, product):
+    run = make_judged_run(product, 30)
+    page = client.get(f"/drive/{product.slug}/").text
+    assert "No certificate for one device at 30x yet" in page
+    assert f"load test {run.public_id} passes at 30x" in page
+    assert "a stress test at 60x is missing" in page
+    assert "cannot be shown" in page
+
+
+def test_a_ladder_rises_by_load_and_keeps_statistics_apart(client, product, make_published_run):
+    for nx in (60, 30, 90):
+        make_judged_run(product, nx).shares.create(
+            statistic="worst-slice", threshold_us=1000, share_pct=nx, printed=f"{nx}.00", over_count=nx, ops_count=100
+        )
+    make_published_run(product=product, nx_load=45)
+    page = client.get(f"/drive/{product.slug}/").text
+    ladders = page.split('<table class="narrow ladder">')[1:]
+    assert len(ladders) == 2
+    published, own = ladders
+    assert ">45x<" in published
+    assert "As published" in published
+    assert own.index(">30x<") < own.index(">60x<") < own.index(">90x<")
+    assert ">45x<" not in own  # with its brackets: the random id of a run may hold the letters
+    assert "90.00</span>" in own  # framed: over its limit
+
+
+def test_certificates_are_listed_and_filtered(client, product):
+    certify(product)
+    certify(product, 90)
+    other = make_product()
+    certify(other, 10)
+
+    def listed(query):
+        return [each["nx_load"] for each in client.get(f"/api/v1/certificates/{query}").json()["results"]]
+
+    assert listed("") == ["10.0000", "90.0000", "30.0000"]
+    assert listed(f"?product={product.slug}&min_nx=30.0001") == ["90.0000"]
+    assert listed("?min_nx=30") == ["90.0000", "30.0000"]
+    assert listed("?state=withdrawn") == []
+
+
+@pytest.mark.parametrize(("query", "field"), [("min_nx=lots", "min_nx"), ("min_nx=1e999999", "min_nx"),
+                         ("product=%00", "product"), ("min_nx=NaN", "min_nx"),
+                                              ("state=open", "state"), ("colour=red", "colour")])  # fmt: skip
+def test_a_filter_that_is_not_understood_is_named(client, db, query, field):
+    answer = client.get(f"/api/v1/certificates/?{query}")
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, field)
+
+
+def test_a_certificate_is_found_by_its_id_with_its_history(client, product):
+    runs = certify(product)
+    certificate = Certificate.objects.get()
+    told = client.get(f"/api/v1/certificates/{certificate.public_id}/").json()
+    assert (told["state"], told["exact_nx"], told["product"]) == ("standing", "30", product.slug)
+    assert set(told["runs"]) == {run.public_id for run in runs}
+    assert [event["kind"] for event in told["history"]] == ["certificate-issued"]
+    assert client.get("/api/v1/certificates/c-nothere/").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/drive/{}/", "/api/v1/certificates/?product={}"])
+def test_a_product_takes_as_many_queries_for_1_certificate_as_for_20(count_queries, product, path):
+    certify(product)
+    few = count_queries(path.format(product.slug))
+    for nx in range(100, 2000, 100):
+        certify(product, nx)
+    assert count_queries(path.format(product.slug)) == few

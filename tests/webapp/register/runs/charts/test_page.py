@@ -1,0 +1,228 @@
+"""What the charts of a run are drawn from: reduced on the server, with the extremes kept."""
+
+import csv
+import io
+
+import pytest
+
+from results.access.histogram_slices import HistogramSlice
+from results.models import Evidence, Histogram, Series, Slice, Visibility
+from tests.results.series_by_hand import packed
+from tests.webapp.register.conftest import SLOW_DISK_FACTS
+from webapp.register.runs.charts.intervals import pieces_of
+from webapp.register.runs.charts.over_time import over_time
+from webapp.register.runs.charts.slices import chart_of
+from webapp.register.runs.slices.shares import read_limits, slice_table
+
+pytestmark = pytest.mark.django_db
+
+QUIET, STALL = {1: 990, 2: 10}, {1: 900, 17: 100}  # a tenth of one minute's reads took 65 ms or longer
+
+
+def keep_minutes(run, minutes):
+    series = packed([(len(minutes), [minutes])])
+    Series.objects.create(
+        run=run, interval_s=60, intervals_count=len(minutes), encoding=series.encoding, packed=series.content
+    )
+    return run
+
+
+def judged(run):
+    return run.histograms.get()
+
+
+def test_a_stall_of_one_minute_in_a_month_is_drawn_as_large_as_it_was(make_log_run):
+    minutes = [QUIET] * 43_200
+    minutes[30_000] = STALL
+    run = keep_minutes(make_log_run(unit="us"), minutes)
+    told = over_time(run, judged(run))
+    slow = [column.shares[17 - told.buckets.start] for column in told.columns]
+    assert len(told.columns) == 288
+    assert [share for share in slow if share] == [10.0]
+    assert told.columns[slow.index(10.0)].start_s == 30_000 * 60
+
+
+def test_a_pause_of_one_minute_is_the_least_rate_of_its_column(make_log_run):
+    minutes = [{1: 6000}] * 1440
+    minutes[700] = {1: 60}
+    run = keep_minutes(make_log_run(), minutes)
+    columns = over_time(run, judged(run)).columns
+    assert {(column.least_per_s, column.greatest_per_s) for column in columns} == {(100.0, 100.0), (1.0, 100.0)}
+
+
+def test_a_minute_that_is_not_known_is_neither_nothing_nor_zero(make_log_run):
+    run = keep_minutes(make_log_run(), [QUIET, None])
+    known, unknown = over_time(run, judged(run)).columns
+    assert known.shares == [99.0, 1.0]
+    assert (unknown.shares, unknown.least_per_s) == ([None, None], None)
+
+
+def test_a_run_without_minutes_is_drawn_from_its_slices(make_log_run):
+    run = make_log_run()
+    told = pieces_of(run, judged(run))
+    assert told.kind == "slices"
+    assert [piece.ops_count for piece in told.pieces] == [6000, 6000, 6000, 6006]
+
+
+def test_the_document_has_shares_by_bucket_and_column_and_the_asked_rate(client, make_log_run):
+    document = client.get(f"/runs/{make_log_run().public_id}/over-time.json").json()
+    assert document["buckets"][1] == {"bucket": 1, "from": "1\N{NO-BREAK SPACE}ms", "to": "2\N{NO-BREAK SPACE}ms"}
+    assert document["columns"] == [[0, 10], [10, 20], [20, 30], [30, 40]]
+    assert document["shares"][1][0] == 1.0  # 60 of 6,000
+    assert (document["asked_per_s"], document["greatest_per_s"][3]) == (600.0, 600.6)
+    assert [edge["bucket"] for edge in document["edges"]] == [1, 4, 7]
+
+
+def test_the_asked_rate_counts_the_reads_that_updates_add(client, make_log_run):
+    facts = SLOW_DISK_FACTS | {"derived": [["internal-read-reqs-per-sec", "900"]]}
+    assert client.get(f"/runs/{make_log_run(facts=facts).public_id}/over-time.json").json()["asked_per_s"] == 900.0
+
+
+def test_the_csv_has_a_line_for_each_column(client, make_log_run):
+    text = client.get(f"/runs/{make_log_run().public_id}/over-time.csv").text
+    first = next(iter(csv.DictReader(io.StringIO(text, newline=""))))
+    assert (first["start_s"], first["end_s"], first["greatest_reads_per_s"]) == ("0", "10", "600.0")
+    assert first["largest_pct_from_1000us"] == "1.0"
+
+
+def test_who_has_the_figures_is_not_sent_them_again(client, make_log_run):
+    path = f"/runs/{make_log_run().public_id}/over-time.json"
+    etag = client.get(path).headers["ETag"]
+    assert client.get(path, headers={"if-none-match": etag}).status_code == 304
+
+
+def test_a_withheld_log_is_not_told_minute_by_minute(client, make_log_run):
+    run = make_log_run()
+    Evidence.objects.filter(pk=run.reading.evidence.pk).update(sequestered=True)
+    assert client.get(f"/runs/{run.public_id}/over-time.json").status_code == 451
+    assert "over-time" not in client.get(f"/runs/{run.public_id}/").text
+
+
+@pytest.mark.parametrize(
+    "path", ["over-time.json", "over-time.csv", "slice-chart.json", "histograms.csv", "again.conf"]
+)
+def test_what_is_made_of_an_unreviewed_run_is_for_those_who_may_see_it(client, make_log_run, path):
+    facts = SLOW_DISK_FACTS | {"config": [["test-duration-sec", "40"]]}
+    run = make_log_run(visibility=Visibility.UNREVIEWED, facts=facts)
+    assert client.get(f"/runs/{run.public_id}/{path}").status_code == 404
+    response = client.get(f"/runs/{run.public_id}/{path}?key={run.submission.link_key}")
+    assert response.headers["X-Robots-Tag"] == "noindex"
+    response.close()
+
+
+@pytest.mark.parametrize("path", ["over-time.json", "slice-chart.json"])
+def test_a_run_without_reads_has_nothing_to_draw(client, make_log_run, path):
+    run = make_log_run()
+    run.histograms.all().delete()
+    assert client.get(f"/runs/{run.public_id}/{path}").status_code == 404
+
+
+def test_damaged_minutes_are_said_to_be(client, make_log_run):
+    run = make_log_run()
+    Series.objects.create(run=run, interval_s=60, intervals_count=1, encoding="drivecert.series/1", packed=b"no zstd")
+    response = client.get(f"/runs/{run.public_id}/over-time.json")
+    assert (response.status_code, "cannot be read" in response.text) == (503, True)
+
+
+def slices_of(run, shares):
+    """One slice of a second for each share in percent of reads of 128 ms."""
+    return [
+        HistogramSlice(number, [100 - share, *([0] * 7), share], 100, number - 1, number, number, number)
+        for number, share in enumerate(shares, start=1)
+    ]
+
+
+def test_of_a_day_of_seconds_the_worst_of_neighbours_is_a_bar(make_log_run):
+    run = make_log_run()
+    shares = [0] * 86_400
+    shares[50_000] = 7
+    chart = chart_of(slices_of(run, shares), read_limits(judged(run), run.verdicts.first()))
+    panel = chart["panels"][2]
+    assert (len(panel["shares"]), max(panel["shares"]), sum(panel["over"])) == (288, 7.0, 1)
+    assert panel["spans"][panel["shares"].index(7.0)] == "slice 50,001, 50,000-50,001\N{NO-BREAK SPACE}s"
+    assert chart["sentence"] == "Each bar is the worst of 300 neighbouring slices, of 86,400 in all."
+
+
+def test_the_chart_has_a_panel_for_each_limit(make_log_run):
+    run = make_log_run()
+    table = slice_table(run, run.verdicts.first())
+    chart = chart_of([row.slice for row in table.rows], table.limits)
+    thresholds = [(panel["threshold"].replace("\N{NO-BREAK SPACE}", " "), panel["limit"]) for panel in chart["panels"]]
+    assert thresholds == [("1 ms", 5.0), ("8 ms", 1.0), ("64 ms", 0.1)]
+    assert chart["panels"][2]["shares"] == [0.0, 0.3333, 0.1667, 0.0]
+    assert chart["panels"][2]["over"] == [False, True, True, False]
+
+
+def test_a_page_with_more_slices_than_it_lists_asks_for_the_chart(client, make_log_run, monkeypatch):
+    monkeypatch.setattr("webapp.register.runs.slices.shares.slice_table.__kwdefaults__", {"shown": 3})
+    run = make_log_run()
+    text = client.get(f"/runs/{run.public_id}/").text
+    assert 'id="slices-chart"' not in text
+    assert f'data-source="/runs/{run.public_id}/slice-chart.json"' in text
+    assert len(client.get(f"/runs/{run.public_id}/slice-chart.json").json()["panels"][0]["shares"]) == 4
+
+
+def test_the_table_behind_the_heat_map_has_every_bucket_and_its_worst_slice(client, make_log_run):
+    run = make_log_run()
+    Histogram.objects.filter(run=run).update(counts=[23275, 332, 149, 83, 76, 33, 38, 0, 10, 0, 10], ops_count=24006)
+    text = " ".join(client.get(f"/runs/{run.public_id}/").text.replace("\N{NO-BREAK SPACE}", " ").split())
+    assert '<th scope="row">below 1 ms</th><td class="n">23,275</td><td class="n">96.95</td>' in text
+    assert (
+        '<th scope="row">64 ms to 128 ms</th><td class="n">0</td><td class="n">0.00</td><td class="n">0.00</td>' in text
+    )
+    assert '<td class="n">2.33</td><td class="n">3</td><td>over 1 ms</td>' in text  # 140 of 6,000 in slice 3
+
+
+def test_a_single_device_is_not_told_apart(client, make_log_run):
+    assert 'id="devices"' not in client.get(f"/runs/{make_log_run().public_id}/").text
+
+
+@pytest.fixture
+def run_of_two_devices(make_log_run):
+    run = make_log_run(slices=[(100, [100])])
+    for ordinal, device in ((1, "/dev/a"), (2, "<script>alert(1)</script>")):
+        Histogram.objects.create(
+            run=run, ordinal=ordinal, name=f"{device}-reads", role="reads-of-device", device=device, unit="ms",
+            ops_count=1000, counts=[990, 10],
+        )  # fmt: skip
+    Slice.objects.filter(run=run).update(counts=[[100, 0], [94, 6], [100, 0]])
+    return run
+
+
+def test_devices_stand_side_by_side_with_their_worst_slice(client, run_of_two_devices):
+    text = client.get(f"/runs/{run_of_two_devices.public_id}/").text
+    assert 'id="devices"' in text
+    assert '<span class="over">6.00</span>' in text  # 6 of 100 in slice 1, where the limit is 5
+    assert "<script>alert" not in text
+
+
+def test_of_very_many_slices_no_devices_worst_one_is_looked_for(client, run_of_two_devices, monkeypatch):
+    monkeypatch.setattr("webapp.register.runs.devices.ROWS_MAX", 2)
+    text = client.get(f"/runs/{run_of_two_devices.public_id}/").text
+    assert "too many slices to look for each device" in text
+    assert '<span class="over">6.00</span>' not in text
+
+
+def page_of(client, run):
+    return client.get(f"/runs/{run.public_id}/").text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_a_panel_without_any_share_is_left_out_and_told(client, make_log_run):
+    text = page_of(client, make_log_run(slices=[(60_000, [59_000, 1_000])] * 2))
+    assert text.count('Chart not drawn yet. <a href="#slices">') == 1
+    assert "Left out, because no slice has any read over 8 ms or 64 ms." in text
+
+
+def test_of_the_least_share_a_panel_stays_for_limits_of_the_readers_own(client, make_log_run):
+    slices = [(60_000, [59_000, 999, 0, 0, 1]), (60_000, [60_000])]
+    text = page_of(client, make_log_run(slices=slices))
+    assert "Left out, because no slice has any read over 64 ms." in text
+
+
+def test_a_run_of_one_slice_has_a_line_in_place_of_its_charts(client, make_log_run):
+    text = page_of(client, make_log_run(slices=[(60_000, [59_000, 1_000])]))
+    assert "data-plotly" not in text
+    assert (
+        "Not drawn: slow reads by slice, because there is one slice; "
+        "latency and rate over time, because the log has one slice of them." in text
+    )

@@ -1,0 +1,123 @@
+"""What a side file tells of the machine over the time of a run: read as a hostile file, drawn with its extremes."""
+
+import io
+import json
+
+import pytest
+
+from results import locks
+from results.access import intervals
+from results.evidence.store import store
+from results.models import Evidence, Submission
+from tests.results.builders import other_session
+from tests.webapp.register.conftest import SLOW_DISK_FACTS
+from tests.webapp.register.runs.test_side_file import TOLD
+from webapp.register.runs.charts.telemetry import QUANTITIES, Intervals, reduced
+
+pytestmark = pytest.mark.django_db
+
+
+def interval(label_s, busy="10.0", **more):
+    disk = {
+        "io": {"reads_per_s": "100.0", "writes_per_s": "50.5", "read_await_us": "80.0"},
+        "temperature": {"celsius": "40"},
+    }
+    power = [{"sensor": "rapl", "boundary": "package", "watts": "55.5"}]
+    told = {"cpu": {"busy_pct": busy, "iowait_pct": None}, "disks": [disk, disk], "power": power} | more
+    return json.dumps({"record": "interval", "label_s": label_s, "telemetry": told})
+
+
+@pytest.fixture
+def make_run(make_log_run, organisation, settings, tmp_path):
+    settings.EVIDENCE_DIR = tmp_path
+
+    def make(*lines):
+        content = "\n".join(['{"record": "start"}', *lines]).encode()
+        stored = store(io.BytesIO(content))
+        evidence = Evidence.objects.create(
+            organisation=organisation, sha256=stored.sha256, size_bytes=len(content), filename="side.jsonl"
+        )
+        run = make_log_run(facts=SLOW_DISK_FACTS | {"side_file": TOLD})
+        Submission.objects.filter(pk=run.submission.pk).update(side_file=evidence)
+        return run
+
+    return make
+
+
+def told_of(client, run):
+    document = client.get(f"/runs/{run.public_id}/telemetry.json").json()
+    return {series["name"]: series for series in document["series"]}
+
+
+def test_quantities_are_read_and_those_that_are_not_told_have_no_chart(client, make_run):
+    told = told_of(client, make_run(interval(1), interval(2, "30.0")))
+    assert told["Processors busy"]["greatest"] == [10.0, 30.0]
+    assert told["I/O of the disks"]["greatest"] == [301.0, 301.0]  # of both disks, reads and writes
+    assert told["Power of the processors"]["unit"] == "W"
+    assert not {"Processors waiting for I/O", "Power of the drives", "Await of writes, worst disk"} & told.keys()
+
+
+def test_one_hot_second_of_a_day_is_drawn_as_hot_as_it_was():
+    busy = [[5.0] + [None] * (len(QUANTITIES) - 1) for _ in range(86_400)]
+    busy[40_000][0] = 99.0
+    told = reduced(Intervals((float(place + 1), row) for place, row in enumerate(busy)))
+    assert (len(told.columns), max(told.drawn[0].greatest), told.drawn[0].greatest.count(99.0)) == (288, 99.0, 1)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"record": "interval", "label_s": 2, "telemetry"', '{"record": "interval", "label_s": "NaN"}',
+        '{"record": "interval", "label_s": true}', '["interval"]', '{"record": "interval"' + "[" * 60_000,
+        interval(2, "1e400"), interval(2, [1]), interval(2, "<script>"), interval(2, disks=7, power={"watts": 1}),
+        '{"record": "interval", "label_s": 2, "telemetry": {"cpu": []}}', interval(0), "x" * 200_000,
+    ],
+)  # fmt: skip
+def test_what_is_no_telemetry_is_not_known(client, make_run, line):
+    told = told_of(client, make_run(interval(1), line, interval(3)))
+    known = [value for value in told["Processors busy"]["greatest"] if value is not None]
+    assert (known[0], known[-1]) == (10.0, 10.0)
+    assert len(known) in {2, 3}
+
+
+def test_the_csv_has_the_least_and_the_greatest_of_each(client, make_run):
+    lines = client.get(f"/runs/{make_run(interval(1)).public_id}/telemetry.csv").text.splitlines()
+    assert lines[0].startswith("start_s,end_s,least_cpu_busy,greatest_cpu_busy,")
+    assert lines[1].startswith("0,1,10,10,")
+
+
+def test_the_page_asks_for_it_when_it_is_looked_at(client, make_run):
+    run = make_run(interval(1))
+    assert f'data-source="/runs/{run.public_id}/telemetry.json"' in client.get(f"/runs/{run.public_id}/").text
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_a_run_without_a_side_file_has_none(client, make_log_run, form):
+    assert client.get(f"/runs/{make_log_run().public_id}/telemetry.{form}").status_code == 404
+
+
+def test_of_a_withheld_side_file_nothing_is_told(client, make_run):
+    run = make_run(interval(1))
+    Evidence.objects.filter(filename="side.jsonl").update(sequestered=True)
+    assert client.get(f"/runs/{run.public_id}/telemetry.json").status_code == 451
+
+
+def test_a_side_file_too_large_to_be_read_for_a_page_says_so(client, make_run, monkeypatch):
+    monkeypatch.setattr("webapp.register.runs.charts.telemetry.LARGEST_BYTES", 10)
+    assert client.get(f"/runs/{make_run(interval(1)).public_id}/telemetry.json").status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+def test_while_others_are_read_it_says_when_to_ask_again(client, make_run):
+    run = make_run(interval(1))
+    with other_session() as other:
+        for slot in range(intervals.SLOTS):
+            other.execute("SELECT pg_advisory_lock(%s, %s)", [locks.SECONDS, slot])
+        answer = client.get(f"/runs/{run.public_id}/telemetry.json")
+    assert (answer.status_code, answer.headers["Retry-After"], answer.headers["Cache-Control"]) == (
+        503,
+        "5",
+        "no-store",
+    )
+    assert "Ask again in some seconds" in answer.text
+    assert client.get(f"/runs/{run.public_id}/telemetry.json").status_code == 200

@@ -1,0 +1,156 @@
+import json
+
+import pytest
+
+from results.lifecycle import visibility
+from results.lifecycle.annotations import annotate
+from results.lifecycle.corrections import correct
+from results.models import EarlierResult, Profile, Verdict
+from tests.results.builders import make_user
+from tests.results.rows import judge
+from tests.webapp.register.pages import read_rows
+
+
+@pytest.fixture
+def rita(db):
+    return make_user("rita", is_staff=True)
+
+
+def test_a_superseded_run_leaves_the_table_and_stays_at_its_address(client, rita, make_product, make_log_run):
+    product = make_product()
+    run, successor = make_log_run(product=product), make_log_run(product=product)
+    visibility.supersede(run, successor, rita, "A longer run.")
+    page = client.get("/drives/nvme-flash/")
+    assert len(read_rows(page)) == 1
+    assert "Hidden by your filter: 1, because superseded by another run." in page.text
+    page = client.get(f"/runs/{run.public_id}/")
+    assert page.status_code == 200
+    assert f'<a href="/runs/{successor.public_id}/">{successor.public_id}</a> stands in the place' in page.text
+    assert "A longer run." in page.text
+    assert f'in the place of <a href="/runs/{run.public_id}/">' in client.get(f"/runs/{successor.public_id}/").text
+
+
+def test_superseded_rows_are_shown_with_their_mark_when_asked_for(client, rita, make_product, make_log_run):
+    product = make_product()
+    run, successor = make_log_run(product=product), make_log_run(product=product)
+    visibility.supersede(run, successor, rita, "A longer run.")
+    page = client.get("/drives/nvme-flash/?superseded=include")
+    assert sum("superseded" in row[0] for row in read_rows(page)) == 1
+    assert "<b>superseded</b> by" in page.text
+    assert 'name="superseded" value="include" checked' in page.text
+
+
+def test_a_withdrawn_row_stands_with_its_reason(client, rita, make_log_run):
+    run = make_log_run()
+    visibility.withdraw(run, rita, "Wrong firmware.")
+    visibility.reinstate(run, rita, "It was right.")
+    visibility.withdraw(run, rita, "Wrong after all.")
+    page = client.get("/drives/nvme-flash/?withdrawn=include").text
+    assert "<b>withdrawn</b>: Wrong after all." in page
+    assert '<tr class="withdrawn">' in page
+    assert "Wrong firmware." not in page
+
+
+def test_an_annotation_stands_on_the_page_in_the_row_and_in_exports(client, rita, make_log_run):
+    run = make_log_run()
+    annotate(run, "Made with <beta> firmware.", rita)
+    for path in (f"/runs/{run.public_id}/", "/drives/nvme-flash/", f"/drive/{run.product.slug}/"):
+        assert "Made with &lt;beta&gt; firmware." in client.get(path).text
+    (row,) = client.get("/drives/nvme-flash/?format=json").json()["rows"]
+    assert row["annotations"] == "Made with <beta> firmware."
+    assert "Made with <beta> firmware." in client.get("/drives/nvme-flash/?format=csv").text
+
+
+def test_exports_name_the_successor_and_the_reason(client, rita, make_product, make_log_run):
+    product = make_product()
+    run, successor = make_log_run(product=product), make_log_run(product=product)
+    visibility.supersede(run, successor, rita, "A longer run.")
+    rows = client.get(f"/drive/{product.slug}/?format=json").json()["rows"]
+    by_run = {row["run"]: (row["visibility"], row["superseded_by"], row["mark_reason"]) for row in rows}
+    assert by_run == {
+        run.public_id: ("superseded", successor.public_id, "A longer run."),
+        successor.public_id: ("public", None, None),
+    }
+
+
+def test_the_history_tells_what_was_done_and_why_but_not_who(client, rita, make_log_run):
+    run = make_log_run(firmware="FW1")
+    correct(run, {"firmware": "FW2"}, rita, "A slip of the sender.")
+    visibility.withdraw(run, rita, "Wrong drive.")
+    page = client.get(f"/runs/{run.public_id}/").text
+    assert "<b>Corrected</b> by a reviewer, firmware: FW1 -&gt; FW2: <bdi>A slip of the sender.</bdi>" in page
+    assert page.index("A slip of the sender.") < page.index("<b>Withdrawn</b> by a reviewer: <bdi>Wrong drive.</bdi>")
+    assert "rita" not in page
+
+
+@pytest.fixture
+def judged_twice(make_log_run):
+    """A run whose earlier verdict kept its figures."""
+    run = make_log_run()
+    kept = {"columns": {"tool_version": "6.6"}, "below": {}}
+    EarlierResult.objects.create(run=run, number=1, reading=run.reading, verdict=run.verdicts.get(), document=kept)
+    judge(run, "pass")
+    Verdict.objects.filter(outcome="pass").update(reader_version="0.2.0")
+    return run
+
+
+def test_earlier_verdicts_stay_readable(client, judged_twice):
+    page = client.get(f"/runs/{judged_twice.public_id}/").text
+    assert "Earlier verdicts" in page
+    assert "<b>fails</b>: slice 2 (10-20 s)" in page
+    assert f"(drivetest 0.1.0, {Profile.objects.get()}, " in page
+    told = client.get(f"/runs/{judged_twice.public_id}/earlier/1.json").json()
+    assert (told["schema"], told["reader_version"]) == ("drivecert.earlier-result/1", "0.1.0")
+    assert (told["verdict"]["outcome"], told["result"]["columns"]) == ("fail", {"tool_version": "6.6"})
+
+
+def test_a_share_of_something_is_told_as_nothing_on_no_page(client, rita, make_log_run):
+    shares = [
+        {"statistic": "worst-slice", "threshold_us": 64_000, "read_at_us": 64_000, "share_pct": "0.00", "slice": 2}
+    ]
+    shares[0] |= {"over_count": 1, "ops_count": 480_000}
+    headline = "passes: at most 0.00 % over 64 ms of reads in 24 slices of 3600 s"
+    passes = {"outcome": "pass", "headline": headline, "histogram": "reads", "shares": shares, "violations": []}
+    run = make_log_run(document=passes | {"reasons": []})
+    judge(run, "fail")
+    client.force_login(rita)
+    assert "at most &lt;0.01 % over 64 ms" in client.get(f"/runs/{run.public_id}/").text
+    run.verdicts.filter(outcome="fail").delete()
+    assert "at most &lt;0.01 % over 64 ms" in client.get(f"/submissions/{run.submission.public_id}/").text
+
+
+def test_earlier_figures_of_a_run_that_is_not_public_are_not_either(client, judged_twice):
+    judged_twice.visibility = "unreviewed"
+    judged_twice.save()
+    path = f"/runs/{judged_twice.public_id}/earlier/1.json"
+    assert client.get(path).status_code == 404
+    answer = client.get(f"{path}?key={judged_twice.submission.link_key}")
+    assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "private, no-cache")
+    assert client.get(f"/runs/{judged_twice.public_id}/earlier/2.json").status_code == 404
+
+
+def test_the_api_tells_a_runs_life(client, rita, judged_twice):
+    annotate(judged_twice, "Beta firmware.", rita)
+    told = client.get(f"/api/v1/runs/{judged_twice.public_id}/").json()
+    assert [annotation["text"] for annotation in told["annotations"]] == ["Beta firmware."]
+    (earlier,) = told["earlier_verdicts"]
+    assert (earlier["outcome"], earlier["rule_version"]) == ("fail", 1)
+    assert earlier["figures"] == f"/runs/{judged_twice.public_id}/earlier/1.json"
+    (event,) = told["history"]
+    assert (event["what"], event["by"], event["reason"]) == ("annotated", "reviewer", "Beta firmware.")
+    assert "rita" not in json.dumps(told)
+
+
+@pytest.mark.parametrize("query", ["", "?withdrawn=include&superseded=include", "?format=csv&withdrawn=include"])
+def test_a_table_of_marked_rows_takes_as_many_queries_for_1_as_for_50(client, rita, count_queries, make_log_run, query):
+    def mark(run):
+        annotate(run, "Beta firmware.", rita)
+        visibility.withdraw(run, rita, "Wrong.")
+
+    mark(make_log_run())
+    make_log_run()
+    few = count_queries(f"/drives/nvme-flash/{query}")
+    for _ in range(24):
+        mark(make_log_run())
+        make_log_run()
+    assert count_queries(f"/drives/nvme-flash/{query}") == few

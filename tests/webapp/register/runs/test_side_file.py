@@ -1,0 +1,113 @@
+"""What a run's page tells of the side file."""
+
+import copy
+
+import pytest
+
+from results.models import Evidence
+from tests.webapp.register.conftest import SLOW_DISK_FACTS
+from webapp.register.runs.side_file import side_file_view
+
+pytestmark = pytest.mark.django_db
+
+TIMES = {"min": "60.100", "mean": "81.250", "p50": "80.000", "p90": "99.900", "p99": "300.123", "p999": None}
+TIMES |= {"p9999": None, "p99999": None, "max": "9001.000"}
+SPAN = {"min": "3.0", "mean": "12.5", "max": "40.1"}
+TOLD = {
+    "program": {"name": "drivetest", "version": "0.2.0", "revision": "abc"},
+    "engine": "io_uring", "engine_reason": "requests come back later", "workers": 1, "service_threads": 10,
+    "arrivals": "even", "seed": "42", "started_at": "2026-08-01T12:00:00.000Z",
+    "host": {"hostname": "lab1", "kernel": "6.18", "cpu_model": "EPYC", "cpus_count": 2, "memory_bytes": 8 * 10**9}
+    | {"virtual_machine": None},
+    "drives_count": 1,
+    "drives": [
+        {"name": "/dev/nvme0n1", "kind": "nvme", "drive_key": "nvme:M:S", "model": "M", "serial": "S", "firmware": "F"}
+        | {"size_bytes": 960197124096}
+    ],
+    "warnings": [{"id": "governor", "sentence": "The governor is powersave."}],
+    "is_rate_held": False, "rate_word": "not held", "rate_sentence": "reads: 52000 of 60000 a second.",
+    "operations": [
+        {"name": "reads", "asked_per_s": "2000.000000", "achieved_per_s": "1999.998", "done_count": 120000}
+        | {"failed_count": 0, "service_us": TIMES, "response_us": TIMES, "lateness_us": None}
+    ],
+    "over": [{"threshold_us": 1000, "over_count": 51, "ops_count": 120000, "share_pct": "0.04"}],
+    "telemetry": {
+        "intervals_count": 60, "cpu_busy_count": 3, "cpu_stolen_count": 0, "cpu_busy_pct": SPAN, "cpu_iowait_pct": None,
+        "cpu_steal_pct": None, "generator_cpu_pct": None, "disks_count": 1,
+        "disks": [
+            {"disk": "nvme0n1", "devices": ["/dev/nvme0n1"], "temperature_c": SPAN, "temperature_limit_c": "81.8"}
+            | {"busy_pct": None, "read_await_us": None, "write_await_us": None, "read_bytes_per_s": None}
+            | {"write_bytes_per_s": None}
+        ],
+    },
+    "end_reason": "finished", "end_text": "",
+}  # fmt: skip
+
+
+@pytest.fixture
+def make_run(make_log_run):
+    def make(**told):
+        return make_log_run(facts=SLOW_DISK_FACTS | {"side_file": copy.deepcopy(TOLD) | told})
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        '<span class="fail">The rates that were asked were not held.</span> reads: 52000 of 60000 a second.',
+        "0.04\N{NO-BREAK SPACE}% over 1\N{NO-BREAK SPACE}ms (51 of 120,000)",
+        "The governor is powersave.",
+        "io_uring, requests come back later",
+        "nvme, M, S, firmware F, 960\N{NO-BREAK SPACE}GB",
+        "12.5\N{NO-BREAK SPACE}% on average, 3.0 to 40.1",
+        "nvme0n1: temperature",
+        "3 of 60",
+    ],
+)
+def test_the_page_tells_generator_host_drives_and_telemetry(client, make_run, said):
+    assert said in client.get(f"/runs/{make_run().public_id}/").text
+
+
+def test_both_times_of_an_operation_are_shown_and_what_is_not_known_is_empty(make_run):
+    rows = side_file_view(make_run()).times
+    assert [(row.operation, row.time) for row in rows] == [("reads", "service"), ("reads", "response")]
+    assert (rows[0].percentiles, rows[0].most, rows[0].mean) == (["80", "99.9", "300.1", "", "", ""], "9001", "81.2")
+
+
+@pytest.mark.parametrize(
+    ("is_held", "said"), [(True, "The rates that were asked were held."), (None, "it has no end record")]
+)
+def test_whether_the_rates_were_held_is_said(client, make_run, is_held, said):
+    assert said in client.get(f"/runs/{make_run(is_rate_held=is_held, rate_sentence=None).public_id}/").text
+
+
+def test_a_killed_run_says_that_it_was(make_run):
+    told = side_file_view(make_run(end_reason=None, end_text=None, telemetry=None, host=None, program=None))
+    assert ("Ended", "no end record: it was killed") in told.setup
+    assert told.telemetry == []
+
+
+def test_very_many_drives_are_counted(make_run):
+    told = side_file_view(make_run(drives=TOLD["drives"] * 17, drives_count=100))
+    assert ("Further drives", "84") in told.setup
+
+
+def test_a_run_without_a_side_file_shows_none(client, make_log_run):
+    assert "Beside the log" not in client.get(f"/runs/{make_log_run().public_id}/").text
+
+
+def test_of_a_withheld_log_its_side_file_is_not_told_either(client, make_run):
+    run = make_run()
+    type(run.reading.evidence).objects.filter(pk=run.reading.evidence.pk).update(sequestered=True)
+    assert "Beside the log" not in client.get(f"/runs/{run.public_id}/").text
+
+
+def test_of_a_withheld_side_file_nothing_is_told(client, make_run):
+    run = make_run(host=TOLD["host"] | {"hostname": "lab-host-17"})
+    stated = {"organisation": run.submission.organisation, "size_bytes": 1, "filename": "load.jsonl"}
+    run.submission.side_file = Evidence.objects.create(sha256="f" * 64, **stated)
+    run.submission.save()
+    assert "lab-host-17" in client.get(f"/runs/{run.public_id}/").text
+    Evidence.objects.filter(sha256="f" * 64).update(sequestered=True)
+    assert "lab-host-17" not in client.get(f"/runs/{run.public_id}/").text

@@ -1,0 +1,66 @@
+"""Feeds tell what happened to results, with entries that keep their ids."""
+
+import pytest
+
+from results.history import about, tell
+from results.lifecycle import visibility
+from results.models import Visibility
+from tests.webapp.register.out.answers import read_xml
+
+pytestmark = pytest.mark.django_db
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+def read_entries(client, path):
+    answer = client.get(path)
+    assert (answer.status_code, answer["Content-Type"]) == (200, "application/atom+xml; charset=utf-8")
+    entries = read_xml(answer).iter(f"{ATOM}entry")
+    return [{each.tag.removeprefix(ATOM): each.text for each in entry} for entry in entries]
+
+
+def test_a_withdrawal_is_the_first_entry_of_every_feed_it_belongs_to(client, make_published_run, staff):
+    run, other = make_published_run(), make_published_run()
+    tell(None, "run-published", about(other))
+    visibility.withdraw(run, staff, "A mistake in the set-up.")
+    for path in ("/feed.atom", "/drives/nvme-flash/feed.atom", "/vendors/exemplar/feed.atom"):
+        first, second = read_entries(client, path)
+        assert first["title"].endswith(f"run {run.public_id}: withdrawn")
+        assert first["summary"] == "A mistake in the set-up."
+        assert second["title"].endswith(f"run {other.public_id}: published")
+    assert len(read_entries(client, f"/drive/{run.product.slug}/feed.atom")) == 1
+
+
+def test_an_entry_keeps_its_id_when_others_follow(client, make_published_run):
+    run = make_published_run()
+    tell(None, "run-published", about(run))
+    before = read_entries(client, "/feed.atom")[0]["id"]
+    tell(None, "run-annotated", about(run), "Look at the firmware.")
+    assert read_entries(client, "/feed.atom")[1]["id"] == before
+
+
+def test_what_is_not_public_is_in_no_feed(client, make_published_run):
+    hidden = make_published_run(visibility=Visibility.UNREVIEWED)
+    tell(None, "run-judged-anew", about(hidden), "secret")
+    assert read_entries(client, "/feed.atom") == []
+    assert client.get("/vendors/exemplar/feed.atom").status_code == 404
+
+
+def test_text_that_xml_cannot_hold_breaks_no_feed(client, make_published_run, make_product):
+    run = make_published_run(product=make_product(model="EX\x00<b>\x1b[0m".replace("\x00", "\x01")))
+    tell(None, "run-annotated", about(run), "\x08<script>alert(1)</script>")
+    (entry,) = read_entries(client, "/feed.atom")
+    assert entry["summary"] == "<script>alert(1)</script>"
+
+
+def test_a_feed_takes_as_many_queries_for_one_entry_as_for_fifty(make_published_run, count_queries):
+    run = make_published_run()
+    tell(None, "run-published", about(run))
+    one = count_queries("/feed.atom")
+    for _ in range(49):
+        tell(None, "run-annotated", about(make_published_run()), "x")
+    assert count_queries("/feed.atom") == one
+
+
+@pytest.mark.parametrize("path", ["/drives/none/feed.atom", "/vendors/none/feed.atom", "/drive/none/feed.atom"])
+def test_a_feed_of_nothing_known_is_not_found(client, db, path):
+    assert client.get(path).status_code == 404

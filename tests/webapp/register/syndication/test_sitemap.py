@@ -1,0 +1,81 @@
+"""The sitemap lists what is public, and every public address is either listed, kept as a file, or left out by name."""
+
+import pytest
+
+from results.models import Product, Run, Visibility
+from tests.webapp.register.out.answers import read_xml
+from webapp.register.pagecache import public_addresses
+from webapp.register.pagecache.public_addresses import EACH, LEFT_OUT, known_names, plain_names, read_subjects
+from webapp.register.syndication import sitemap
+
+pytestmark = pytest.mark.django_db
+LOC = "{http://www.sitemaps.org/schemas/sitemap/0.9}loc"
+
+
+def read_locs(response):
+    assert response.status_code == 200
+    return [element.text for element in read_xml(response).iter(LOC)]
+
+
+def test_every_public_address_is_listed_or_left_out_with_a_reason():
+    assert known_names() - {*EACH, *LEFT_OUT, *plain_names()} == set()
+    assert {*EACH, *LEFT_OUT} & set(plain_names()) == set()
+
+
+def test_every_page_of_the_sitemap_is_there(client, catalogue, settings):
+    locs = read_locs(client.get("/sitemap.xml"))
+    assert len(locs) == len(set(locs)) >= 8 + Run.objects.count() + Product.objects.count()
+    assert {f"{settings.PUBLIC_URL}/", f"{settings.PUBLIC_URL}/drives/historical/"} < set(locs)
+    for loc in locs[:12] + locs[-3:]:
+        assert client.get(loc.removeprefix(settings.PUBLIC_URL)).status_code == 200
+
+
+def test_an_unreviewed_run_and_its_product_are_not_in_it(client, make_published_run):
+    hidden, shown = make_published_run(visibility=Visibility.UNREVIEWED), make_published_run()
+    told = client.get("/sitemap.xml").text
+    assert shown.public_id in told
+    assert shown.product.slug in told
+    assert hidden.public_id not in told
+    assert hidden.product.slug not in told
+
+
+def test_a_withdrawn_run_stays_in_it(client, make_published_run):
+    gone = make_published_run(visibility=Visibility.WITHDRAWN)
+    assert f"/runs/{gone.public_id}/" in client.get("/sitemap.xml").text
+
+
+def test_a_large_sitemap_comes_in_parts(client, make_published_run, monkeypatch):
+    for _ in range(3):
+        make_published_run()
+    whole = read_locs(client.get("/sitemap.xml"))
+    monkeypatch.setattr(sitemap, "ADDRESSES_MAX", len(whole) - 1)
+    parts = [loc.removeprefix("http://127.0.0.1:8000") for loc in read_locs(client.get("/sitemap.xml"))]
+    assert parts == ["/sitemap-1.xml", "/sitemap-2.xml"]
+    assert [loc for part in parts for loc in read_locs(client.get(part))] == whole
+    assert client.get("/sitemap-3.xml").status_code == 404
+    assert client.get("/sitemap-0.xml").status_code == 404
+
+
+def test_the_sitemap_takes_as_many_queries_for_one_run_as_for_fifty(make_published_run, count_queries):
+    make_published_run()
+    one = count_queries("/sitemap.xml")
+    for _ in range(49):
+        make_published_run()
+    assert count_queries("/sitemap.xml") == one
+
+
+def test_files_of_a_run_are_addresses_only_where_there_are_some(make_published_run, make_log_run):
+    make_published_run()
+    with_log = make_log_run()
+    paths = [address.path for address in public_addresses.public_addresses(read_subjects())]
+    assert [path for path in paths if path.endswith("slices.csv")] == [f"/runs/{with_log.public_id}/slices.csv"]
+
+
+def test_robots_are_kept_from_parameters_and_sign_ins(client):
+    told = client.get("/robots.txt").text.splitlines()
+    assert {"Disallow: /*?", "Disallow: /accounts/", "Sitemap: http://127.0.0.1:8000/sitemap.xml"} <= set(told)
+
+
+def test_what_says_noindex_is_in_no_sitemap(client):
+    assert "noindex" in client.get("/search/").text + client.get("/search/").headers.get("X-Robots-Tag", "")
+    assert "/search/" not in client.get("/sitemap.xml").text

@@ -1,0 +1,96 @@
+"""CSV and JSON of the list pages: the same rows, in the same order."""
+
+import csv
+import io
+from decimal import Decimal
+
+import pytest
+
+from tests.webapp.register.pages import read_rows
+from webapp.register.tables.exports import csv_cell
+
+pytestmark = pytest.mark.django_db
+
+
+def read_csv(response):
+    return list(csv.DictReader(io.StringIO(response.content.decode(), newline="")))
+
+
+@pytest.mark.parametrize("path", ["/drives/nvme-flash/", "/drives/cloud/", "/drive/gcp-n2-standard-80/"])
+@pytest.mark.parametrize("sort", ["-tps", "pct_over_1ms"])
+def test_csv_and_json_have_the_rows_of_the_page_in_its_order(client, catalogue, path, sort):
+    page = client.get(f"{path}?sort={sort}").text
+    lines = read_csv(client.get(f"{path}?sort={sort}&format=csv"))
+    rows = client.get(f"{path}?sort={sort}&format=json").json()["rows"]
+    places = [page.index(f"/runs/{line['run']}/") for line in lines]
+    assert places == sorted(places)
+    assert len(places) == len(read_rows(client.get(path)))
+    assert [row["run"] for row in rows] == [line["run"] for line in lines]
+
+
+def test_the_historical_page_exports_all_its_tables(client, catalogue):
+    assert len(read_csv(client.get("/drives/historical/?format=csv"))) == 22
+
+
+def test_numbers_keep_their_digits(client, catalogue):
+    line = read_csv(client.get("/drives/nvme-flash/?format=csv"))[9]
+    assert (line["model"], line["capacity_gb"], line["tps"]) == ("9300 Max", "6400", "525000")
+    assert (line["pct_over_1ms"], line["pct_over_64ms"], line["pct_over_256us"]) == ("4.45", "0.005", "")
+
+
+def test_json_says_what_is_not_stated_and_which_statistic_a_share_is(client, catalogue):
+    row = client.get("/drives/cloud/?format=json").json()["rows"][0]
+    assert (row["tps"], row["device_count"], row["sole_tenant"], row["capacity_gb"]) == ("564000", 4, False, None)
+    assert (row["statistic"], row["tier"], row["verdict"]) == ("steady-as-published", "published", None)
+
+
+def test_a_run_from_a_log_exports_its_verdict(client, make_log_run):
+    run = make_log_run()
+    (line,) = read_csv(client.get("/drives/nvme-flash/?format=csv"))
+    assert (line["run_page"], line["verdict"], line["statistic"]) == (f"/runs/{run.public_id}/", "fail", "worst-slice")
+    assert line["pct_over_64ms"] == "0.33"
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_text_that_a_spreadsheet_would_run_is_disarmed(client, make_product, make_published_run, start):
+    make_published_run(product=make_product(vendor=f"{start}HYPERLINK(1)"))
+    (line,) = read_csv(client.get("/drives/nvme-flash/?format=csv"))
+    assert line["vendor"].startswith("'")
+
+
+def test_files_have_their_type_and_name(client, catalogue):
+    response = client.get("/drives/cloud/?format=csv")
+    assert response.headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert response.headers["Content-Disposition"] == 'attachment; filename="cloud.csv"'
+    assert client.get("/drives/cloud/?format=json").headers["Content-Type"] == "application/json"
+
+
+@pytest.mark.parametrize(
+    ("devices", "told", "note"),
+    [(1, ("55.5", "625000"), ""), (4, ("13.9", "156000"), "4 devices together"), (None, (None, None), "")],
+)
+def test_speed_is_held_against_a_drive_for_each_device(client, make_product, make_log_run, devices, told, note):
+    product = make_product(capacity_gb=1600)
+    make_log_run(product=product, tps=Decimal(1_000_000), device_count=devices)
+    row = client.get("/drives/nvme-flash/?format=json").json()["rows"][0]
+    assert (row["tps"], row["needed_dwpd"], row["tps_per_tb"]) == ("1000000", *told)
+    columns = client.get("/drives/rows.json").json()["columns"]
+    assert columns["tps_per_tb"]["words"] == ([f"{int(told[1]):,}"] if told[1] else [])
+    assert note in " ".join(columns["notes"]["words"])
+
+
+def test_a_published_result_without_a_number_of_devices_is_taken_as_one(client, make_product, make_published_run):
+    make_published_run(product=make_product(capacity_gb=1600), tps=1_000_000)
+    row = client.get("/drives/nvme-flash/?format=json").json()["rows"][0]
+    assert (row["device_count"], row["needed_dwpd"], row["tps_per_tb"]) == (None, "55.5", "625000")
+    assert "is taken as one device" in client.get("/drives/nvme-flash/").text
+
+
+@pytest.mark.parametrize("number", ["-0.4", "-12", "-0", "0.5", "7"])
+def test_a_plain_number_is_no_formula_also_where_it_is_negative(number):
+    assert csv_cell(number) == number
+
+
+@pytest.mark.parametrize("text", ["-1+1", "-", "--1", "-1.", "-.5", "=1", "+1", "@x", "-1e5", "-\u0661", "-1\n"])
+def test_what_is_no_plain_number_is_kept_from_spreadsheets(text):
+    assert csv_cell(text) == f"'{text}"

@@ -1,0 +1,223 @@
+"""Under which conditions a run was made, as its log and its sender tell: what nobody tells is unknown."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from results.access.intervals import is_withheld
+from results.access.redaction import told_beside, ycsb_told
+from results.ingest.act import YCSB
+from results.ingest.sweep_key import is_of_the_load
+from results.models import Run, Tier
+from results.rules.comparability import ActConditions, SweepConditions, requests_together
+from webapp.register.comparability.published import as_one_drive, time_of_version
+from webapp.register.tables.columns import newest_verdict
+
+Conditions = ActConditions | SweepConditions
+SWITCH = {"yes": True, "no": False}
+# Told by conditions of their own; the hash is over all other properties.
+TOLD_APART = frozenset({"requestdistribution", "fieldcount", "fieldlength"})
+PROPORTION = "proportion"
+SHOWN_ANYWAY = ("asked_duration_s", "generator")  # as the set-up on the page of a run whose log is withheld
+# Conditions that the key of a load does not hold: outputs of YCSB tell nothing of them.
+BESIDE_THE_LOAD = (
+    "host", "is_defrag_active", "fill_pct", "index_placement", "pending_limit", "devices_per_drive",
+    "over_provisioning_pct", "over_provisioned_to_pct", "pcie_link",
+)  # fmt: skip
+Setup = tuple[object, ...]  # firmware, then BESIDE_THE_LOAD; None is unknown
+
+
+def conditions_of(run: Run) -> Conditions:
+    """Return the conditions of a run that was fetched with what `runs_to_compare` fetches."""
+    return sweep_conditions(run) if run.workload == YCSB else act_conditions(run)
+
+
+def act_conditions(run: Run) -> ActConditions:
+    """Return the conditions of an ACT run. Of a published one most are unknown."""
+    if run.tier == Tier.PUBLISHED:
+        asked: dict[str, Any] = {"asked_duration_s": run.duration_s, "compress_pct": run.compress_pct}
+        return ActConditions(**_of_any(run) | as_one_drive(run), **asked, time=time_of_version(run.tool_version))
+    facts = _facts_told(run)
+    config = {str(name): str(value) for name, value in facts.get("config", [])}
+    has_config = bool(config)
+    arrivals = facts.get("arrivals")
+    return ActConditions(
+        **_of_any(run),
+        **_compared(run),
+        asked_duration_s=facts.get("asked_duration_s"),
+        slice_length_s=run.slice_length_s,
+        record_bytes=facts.get("record_bytes"),
+        record_bytes_max=facts.get("record_bytes_max") or (0 if has_config else None),
+        large_block_bytes=_kib(config.get("large-block-op-kbytes")),
+        compress_pct=run.compress_pct if run.compress_pct is not None or not has_config else 100,
+        generator=facts.get("generator"),
+        arrivals=arrivals,
+        requests_together=requests_together(arrivals, facts.get("service_threads")),
+        engine=_engine(run),
+        defrag_lwm_pct=_whole(config.get("defrag-lwm-pct")),
+        defrag_reads=not SWITCH.get(config.get("no-defrag-reads", "no"), False) if has_config else None,
+        update_pct=_decimal(config.get("update-pct", "0" if has_config else None)),
+        replication_factor=_whole(config.get("replication-factor", "1" if has_config else None)),
+        disable_odsync=SWITCH.get(config.get("disable-odsync", "")),
+        commit_to_device=SWITCH.get(config.get("commit-to-device", "no" if has_config else "")),
+        tomb_raider=SWITCH.get(config.get("tomb-raider", "no" if has_config else "")),
+    )
+
+
+def _facts_told(run: Run) -> Mapping[str, Any]:
+    """Return a run's facts; of a withheld log none that its configuration tells."""
+    facts: Mapping[str, Any] = run.facts
+    return {name: facts[name] for name in SHOWN_ANYWAY if name in facts} if is_withheld(run) else facts
+
+
+def _of_any(run: Run) -> dict[str, Any]:
+    """Return what is known of published runs as of those with a log."""
+    rates = run.reads_per_s, run.writes_per_s
+    total = sum(rate for rate in rates if rate is not None)
+    return {
+        "workload": run.workload,
+        "statistic": run.statistic,
+        "read_ratio": Fraction(rates[0]) / Fraction(total) if None not in rates and rates[0] and total else None,
+        "device_count": run.device_count,
+        "devices_per_drive": _devices_per_drive(run),
+        "over_provisioning_pct": run.over_provisioning_pct,
+        "over_provisioned_to_pct": _over_provisioned_to_pct(run),
+        "pcie_link": _pcie_link(run),
+    }
+
+
+def _compared(run: Run) -> dict[str, Any]:
+    """Return which time the compared shares hold, and where they were read: of 5.x `device-reads` are compared."""
+    shares = compared_shares(run)
+    edges = {share["threshold_us"]: share.get("read_at_us") for share in shares}
+    known = tuple(edges[threshold] for threshold in sorted(edges))
+    verdict = newest_verdict(run)
+    document = verdict.document if verdict else {}
+    compared = document.get("compared")
+    return {
+        "time": (compared or document).get("time") or _time_of_histogram(run),
+        "read_at_us": known if known and None not in known else None,
+    }
+
+
+def _time_of_histogram(run: Run) -> str | None:
+    """Return what the judged histogram holds; where the reading is older than that column, its version tells."""
+    judged = next((each for each in run.histograms.all() if each.role == "reads" or each.name == "reads"), None)
+    return judged.time or None if judged else None
+
+
+def compared_shares(run: Run) -> list[Mapping[str, Any]]:
+    """Return the shares, in the run's own statistic, of the histogram that comparisons take."""
+    verdict = newest_verdict(run)
+    if verdict is None:
+        return []
+    compared = verdict.document.get("compared") or verdict.document
+    return [share for share in compared.get("shares", []) if share["statistic"] == run.statistic]
+
+
+def _engine(run: Run) -> str | None:
+    told: str | None = told_beside(run, "side_file").get("engine")
+    return told or ("threads" if run.facts.get("generator") == "act" else None)
+
+
+def _devices_per_drive(run: Run) -> Fraction | None:
+    """Return how many device names stood for one drive; known where the drives were identified."""
+    told = told_beside(run, "side_file").get("drives", [])
+    keys = {drive.key for drive in run.drives.all()} or {drive.get("drive_key") for drive in told}
+    if not run.device_count or not keys or None in keys:
+        return None
+    return Fraction(run.device_count, len(keys))
+
+
+def _over_provisioned_to_pct(run: Run) -> Fraction | None:
+    """Return how much of the capacity was left to use: sizes of two capacities do not compare, their parts do."""
+    capacity_gb = run.product.capacity_gb if run.product else None
+    if not capacity_gb or run.over_provisioned_to_gb is None:
+        return None
+    return Fraction(100 * run.over_provisioned_to_gb, capacity_gb)
+
+
+def _pcie_link(run: Run) -> str | None:
+    """Return the links of the drives as they ran, each once; None where the side file does not tell that of all."""
+    side_file = told_beside(run, "side_file")
+    links = [drive.get("pcie_link") for drive in side_file.get("drives", [])]
+    is_cut = len(links) < (side_file.get("drives_count") or 0)
+    return None if is_cut or not links or None in links else ", ".join(sorted(set(links)))
+
+
+def _whole(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isascii() and text.isdecimal() and len(text) < 20 else None
+
+
+def _kib(text: str | None) -> int | None:
+    number = _whole(text)
+    return None if number is None else number * 1024
+
+
+def _decimal(text: str | None) -> Decimal | None:
+    whole, _, fraction = (text or "").partition(".")
+    return (
+        Decimal(text) if text and _whole(whole) is not None and (not fraction or _whole(fraction) is not None) else None
+    )
+
+
+def sweep_conditions(run: Run) -> SweepConditions:
+    """Return the conditions of a YCSB run; how many threads it had is the axis, and no condition."""
+    ycsb = ycsb_told(run)
+    properties = {str(name): str(value) for name, value in ycsb.properties}
+    is_told = bool(ycsb.command_line)
+    return SweepConditions(
+        tool=run.tool or None,
+        tool_version=run.tool_version or None,
+        binding=ycsb.binding or None,
+        options_sha256=_options_sha256(properties),
+        phase=ycsb.phase or None,
+        mix=_mix(properties),
+        distribution=properties.get("requestdistribution"),
+        record_count=ycsb.record_count,
+        record_bytes=_record_bytes(properties),
+        operation_count=ycsb.operation_count,
+        time_limit_s=ycsb.time_limit_s if ycsb.time_limit_s is not None or not is_told else 0,
+        target_ops_per_s=_target(ycsb.target_ops_per_s, is_told=is_told),
+        time=ycsb.times or None,
+        statistic="whole run",
+        devices_per_drive=_devices_per_drive(run),
+        over_provisioning_pct=run.over_provisioning_pct,
+        over_provisioned_to_pct=_over_provisioned_to_pct(run),
+    )
+
+
+def setup_of(run: Run) -> Setup:
+    """Return what is known of the set-up of a YCSB run beside its load (`sweep_key`): only runs alike in it repeat."""
+    conditions = sweep_conditions(run)
+    return (run.firmware or None, *(getattr(conditions, name) for name in BESIDE_THE_LOAD))
+
+
+def _options_sha256(properties: Mapping[str, str]) -> str | None:
+    apart = {name for name in properties if name in TOLD_APART or name.endswith(PROPORTION)}
+    kept = sorted((name, value) for name, value in properties.items() if is_of_the_load(name) and name not in apart)
+    return hashlib.sha256(json.dumps(kept).encode()).hexdigest() if properties else None
+
+
+def _mix(properties: Mapping[str, str]) -> tuple[tuple[str, Decimal], ...] | None:
+    told = {
+        name.removesuffix(PROPORTION): _decimal(value)
+        for name, value in properties.items()
+        if name.endswith(PROPORTION)
+    }
+    known = [(name, share) for name, share in sorted(told.items()) if share is not None]
+    return tuple(known) if known and len(known) == len(told) else None
+
+
+def _record_bytes(properties: Mapping[str, str]) -> int | None:
+    fields, length = _whole(properties.get("fieldcount")), _whole(properties.get("fieldlength"))
+    return None if fields is None or length is None else fields * length
+
+
+def _target(target_ops_per_s: Decimal | None, *, is_told: bool) -> int | None:
+    if target_ops_per_s is None:
+        return 0 if is_told else None
+    return int(target_ops_per_s)

@@ -1,0 +1,82 @@
+"""What is to be compared, read strictly from the address: 2 to 6 drives, or 2 to 6 runs."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from django.http import QueryDict
+from django.utils.http import urlencode
+
+from results.rules.act.limits import Limit
+from webapp.register.http.parameter_errors import ParameterError
+from webapp.register.http.query_params import FORMS, single
+from webapp.register.limits.reader_limits import YourLimits, limit_names, read_limits
+
+FEWEST, MOST = 2, 6
+KINDS = ("drive", "run")
+NAME_CHARS = 120  # of the longest slug
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Names of one kind in the order of the address; fewer than two where the reader has still to choose.
+
+    `limits` are what shares are held against. They choose nothing: the same runs stand there under all limits.
+    """
+
+    kind: str
+    names: tuple[str, ...]
+    form: str = "html"
+    limits: YourLimits = field(default_factory=YourLimits)
+
+    @property
+    def is_enough(self) -> bool:
+        """There are two to set side by side."""
+        return len(self.names) >= FEWEST
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """What an address holds of the names."""
+        return [(self.kind, name) for name in self.names]
+
+    @property
+    def profile_address(self) -> str:
+        """Return the query that asks for the same under the profile's limits."""
+        return "?" + urlencode(self.pairs)
+
+    def address(self, form: str = "html") -> str:
+        """Return the query that asks for the same in another form."""
+        more = self.limits.parameters | ({"format": form} if form != "html" else {})
+        return "?" + urlencode([*self.pairs, *more.items()])
+
+
+def read_chosen(query: QueryDict, profile: Iterable[Limit]) -> Chosen:
+    """Return what was asked; an empty field of the form is none. Raises ParameterError, naming the parameter."""
+    limits = tuple(profile)
+    names = limit_names(limits)
+    for name in query:
+        if name not in {*KINDS, "format", *names}:
+            raise ParameterError(f"{name}: expected one of the parameters drive, run, format, {', '.join(names)}")
+    given = {kind: [name for name in query.getlist(kind) if name] for kind in KINDS}
+    if all(given.values()):
+        raise ParameterError("drive, run: expected one of the two kinds; a drive is compared by runs of its own")
+    kind = "run" if given["run"] else "drive"
+    own = {name: single(query, name) for name in names if name in query}
+    return Chosen(kind, _names(kind, given[kind]), _form(query), read_limits(own, limits))
+
+
+def _names(kind: str, names: list[str]) -> tuple[str, ...]:
+    if len(names) > MOST:
+        raise ParameterError(f"{kind}: expected at most {MOST}, got {len(names)}")
+    for name in names:
+        if names.count(name) > 1:
+            raise ParameterError(f"{kind}={name[:NAME_CHARS]}: expected each one once")
+        if len(name) > NAME_CHARS or "\x00" in name:
+            raise ParameterError(f"{kind}: expected a name of at most {NAME_CHARS} characters, got {len(name)}")
+    return tuple(names)
+
+
+def _form(query: QueryDict) -> str:
+    forms = query.getlist("format") or [FORMS[0]]
+    if len(forms) != 1 or forms[0] not in FORMS:
+        raise ParameterError(f"format={forms[-1][:20]}: expected one of {', '.join(FORMS)}, once")
+    return str(forms[0])

@@ -1,0 +1,182 @@
+"""Takes a dump into an empty register, whole or not at all, and judges its shares again."""
+
+import gzip
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from django.db import models, transaction
+
+from results.access.mirrors import note_origin
+from results.models import Certificate, Product, Profile, Run, Share, Statistic, Verdict, YcsbRun
+from results.models.copy_rows import copy_rows
+from results.rules.act.limits import Limit, is_count_within, parse_limits
+from webapp.register.dumps.store import Dump, read_dump
+from webapp.register.dumps.tables import SCHEMA, TABLES, Table
+
+CHUNK_BYTES = 1024**2
+# Column of a dump -> the field it fills, where an id of the public stands for a row.
+FILLED: dict[str, tuple[str, type[models.Model], str]] = {
+    "product": ("product", Product, "slug"),
+    "run": ("run", Run, "public_id"),
+    "superseded_by": ("superseded_by", Run, "public_id"),
+    "profile": ("profile", Profile, "sha256"),
+    "certificate": ("certificate", Certificate, "public_id"),
+}
+OF_YCSB = {"ycsb_operations", "ycsb_intervals"}
+# Columns that a table got after its first dump, and what a row of a dump from before says in them.
+ADDED_LATER: dict[str, dict[str, Any]] = {"runs": {"region": "", "zone": ""}}
+
+
+class DumpError(Exception):
+    """The dump is not taken in; the sentence says why, and nothing of it was."""
+
+
+@dataclass
+class Imported:
+    """How many rows of which table were taken in, and verdicts that their shares contradict."""
+
+    rows: dict[str, int] = field(default_factory=dict)
+    contradictions: list[str] = field(default_factory=list)
+
+
+def import_dump(directory: Path) -> Imported:
+    """Fill an empty register from a dump. Raises DumpError, and leaves the register as it was."""
+    dump = read_dump(directory)
+    if dump is None:
+        raise DumpError(f"{directory}: expected a directory with the manifest of a dump")
+    if dump.schema != SCHEMA:
+        raise DumpError(f"{directory}: expected schema {SCHEMA}, got {dump.schema}")
+    _check_sums(dump)
+    with transaction.atomic():
+        if Product.objects.exists() or Run.objects.exists():
+            raise DumpError("this register holds products or runs already; a dump is taken into an empty one")
+        imported = Imported()
+        for table in TABLES:
+            if table.is_imported:
+                imported.rows[table.name] = _take_in(dump, table)
+        note_origin(dump.source, dump.written_at)
+        imported.contradictions = contradictions()
+    return imported
+
+
+def _check_sums(dump: Dump) -> None:
+    named = {file.name for file in dump.files}
+    for table in TABLES:
+        if table.is_imported and f"{table.name}.json.gz" not in named:
+            raise DumpError(f"{dump.directory}: the manifest names no {table.name}.json.gz, so it cannot be checked")
+    for file in dump.files:
+        digest = hashlib.sha256()
+        try:
+            with (dump.directory / file.name).open("rb") as opened:
+                while chunk := opened.read(CHUNK_BYTES):
+                    digest.update(chunk)
+        except FileNotFoundError:
+            raise DumpError(f"{dump.directory / file.name}: the manifest names it, and it is not there") from None
+        if digest.hexdigest() != file.sha256:
+            raise DumpError(f"{dump.directory / file.name}: expected SHA-256 {file.sha256}, got {digest.hexdigest()}")
+
+
+def read_rows(dump: Dump, name: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a table's JSON file, which has one a line."""
+    with gzip.open(dump.directory / f"{name}.json.gz", "rt", encoding="utf-8") as file:
+        next(file)
+        for line in file:
+            if line.startswith("{"):
+                yield json.loads(line.rstrip().rstrip(","))
+
+
+def _take_in(dump: Dump, table: Table) -> int:
+    """Write the rows of a table; a profile that a migration brought already is left as it is."""
+    if table.model is Run:
+        return _take_in_runs(dump, table)
+    known = set(Profile.objects.values_list("sha256", flat=True)) if table.model is Profile else set()
+    return _write(table, (row for row in read_rows(dump, table.name) if row.get("sha256") not in known))
+
+
+def _take_in_runs(dump: Dump, table: Table) -> int:
+    """Write the runs, each after the one that stands in its place: a run is written once, as what it is."""
+    waiting, written = list(read_rows(dump, table.name)), 0
+    while waiting:
+        there = set(Run.objects.values_list("public_id", flat=True)) | {None}
+        ready = [row for row in waiting if row["superseded_by"] in there]
+        if not ready:
+            ids = ", ".join(sorted(row["public_id"] for row in waiting))
+            raise DumpError(f"{ids}: the runs that stand in their places are not in the dump")
+        written += _write(table, ready)
+        waiting = [row for row in waiting if row["superseded_by"] not in there]
+    return written
+
+
+def _write(table: Table, rows: Iterable[dict[str, Any]]) -> int:
+    keys = {name: _keys(table, name) for name in table.columns if name in FILLED}
+    documents = {name for name, of in table.fields.items() if isinstance(of, models.JSONField)}
+    filled = [_field_name(table, name) for name in table.columns]
+    added = ADDED_LATER.get(table.name, {})
+    written = 0
+
+    def values() -> Iterator[list[Any]]:
+        nonlocal written
+        for told in rows:
+            written += 1
+            row = added | told
+            own = [
+                keys[name][row[name]] if name in keys else _value(row[name], is_document=name in documents)
+                for name in table.columns
+            ]
+            yield [*own, *table.constants.values()]
+
+    copy_rows(table.model, [*filled, *table.constants], values())
+    return written
+
+
+def _field_name(table: Table, name: str) -> str:
+    if table.name in OF_YCSB and name == "run":
+        return "ycsb_run"
+    return FILLED[name][0] if name in FILLED else name
+
+
+def _keys(table: Table, name: str) -> dict[str | None, int | None]:
+    """Return the database's number for each public id that a column may hold; nothing for nothing."""
+    if table.name in OF_YCSB:
+        return dict(YcsbRun.objects.values_list("run__public_id", "pk"))
+    _, model, key = FILLED[name]
+    return {None: None, **dict(model._default_manager.values_list(key, "pk"))}
+
+
+def _value(value: Any, *, is_document: bool) -> Any:
+    return json.dumps(value) if is_document else value
+
+
+def contradictions() -> list[str]:
+    """Return the newest verdicts that the counts of their own shares contradict, by the limits of their profile."""
+    shares: dict[int, list[Share]] = {}
+    for share in Share.objects.filter(statistic=Statistic.WORST_SLICE, over_count__isnull=False):
+        shares.setdefault(share.run_id, []).append(share)
+    newest = Verdict.objects.order_by("run", "-created_at", "-id").distinct("run")
+    told = [
+        _contradiction(verdict, shares.get(verdict.run_id, []))
+        for verdict in newest.select_related("profile", "run").defer("document")
+    ]
+    return [sentence for sentence in told if sentence]
+
+
+def _contradiction(verdict: Verdict, shares: list[Share]) -> str:
+    is_over = _is_over(shares, parse_limits(verdict.profile.document))
+    if verdict.outcome == Verdict.Outcome.PASS and is_over:
+        return f"{verdict.run.public_id}: its verdict is pass, and a share is over its limit"
+    if verdict.outcome == Verdict.Outcome.FAIL and shares and not is_over:
+        return f"{verdict.run.public_id}: its verdict is fail, and no share is over its limit"
+    return ""
+
+
+def _is_over(shares: list[Share], limits: tuple[Limit, ...]) -> bool:
+    limit_of = {limit.threshold_us: limit.limit_pct for limit in limits}
+    return any(
+        not is_count_within(share.over_count or 0, share.ops_count or 0, limit_of[share.threshold_us])
+        for share in shares
+        if share.threshold_us in limit_of
+    )

@@ -1,0 +1,244 @@
+"""Writes a dump: each table as CSV, JSON and Parquet, read in one transaction so that they agree."""
+
+import csv
+import fcntl
+import gzip
+import hashlib
+import io
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, cast
+
+import pyarrow
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import connection, models, transaction
+from django.utils import timezone
+from pyarrow import parquet
+
+from webapp.register.dumps.store import MANIFEST, SUMS, DumpFile, dumps, newest_day, put_away, remove_dumps, shelf
+from webapp.register.dumps.tables import SCHEMA, TABLES, Table, withheld_runs
+from webapp.register.tables.exports import csv_cell, plain
+
+ROWS_AT_ONCE = 2000
+CHUNK_BYTES = 1024**2
+Row = Sequence[Any]
+
+
+def write_due() -> Path | None:
+    """Write the dump of today where there is none; None where there is, or where another process writes it.
+
+    A dump that tells what is withheld by now is removed, and that of today is written anew.
+    """
+    with _only_one(waits=False) as is_ours:
+        if not is_ours:
+            return None
+        withheld = set(withheld_runs())
+        remove_dumps(dump for dump in dumps() if not withheld <= set(dump.withheld))
+        if newest_day() >= timezone.now().date().isoformat():
+            return None
+        return _write()
+
+
+def write_dump() -> Path:
+    """Write a dump of now, and return where it stands; waits for another process that writes one."""
+    with _only_one(waits=True):
+        return _write()
+
+
+def _write() -> Path:
+    now = timezone.now()
+    # A name that begins with a dot is never taken for a dump, and removed with the next one if this is cut short.
+    directory = Path(tempfile.mkdtemp(prefix=".being-written-", dir=shelf()))
+    with transaction.atomic():
+        _freeze()
+        files = [file for table in TABLES for file in write_table(directory, table)]
+        withheld = withheld_runs()
+    _write_manifest(directory, now, files, withheld)
+    directory.chmod(0o750)
+    return put_away(directory, now.date())
+
+
+def _freeze() -> None:
+    """Let every query of the transaction see the same moment; inside another one its first query has chosen already."""
+    if len(connection.savepoint_ids) == 0:
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+
+
+def write_table(directory: Path, table: Table) -> list[DumpFile]:
+    """Write the three files of a table; rows are held in memory a few thousand at a time."""
+    rows_count = 0
+    with ExitStack() as stack:
+        writers = [kind(stack, directory, table) for kind in (_Csv, _Json, _Parquet)]
+        for rows in batches(table):
+            rows_count += len(rows)
+            for writer in writers:
+                writer.write(rows)
+        for writer in writers:
+            writer.end()
+    return [_told(directory / writer.name, rows_count) for writer in writers]
+
+
+def batches(table: Table) -> Iterator[list[Row]]:
+    """Yield the rows of a table as the values of its columns."""
+    rows: list[Row] = []
+    found = table.rows().values_list(*table.paths)
+    told = [table.told.get(name, _whole) for name in table.columns]
+    for row in found.iterator(chunk_size=ROWS_AT_ONCE):
+        rows.append([tell(value) for tell, value in zip(told, row, strict=True)] if table.told else row)
+        if len(rows) == ROWS_AT_ONCE:
+            yield rows
+            rows = []
+    if rows:
+        yield rows
+
+
+def _whole(value: Any) -> Any:
+    return value
+
+
+def json_value(value: Any) -> Any:
+    """Return a value as the JSON files hold it: decimals and moments as text, so that nothing of them is lost."""
+    if isinstance(value, Decimal):
+        return plain(value)
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+class _Csv:
+    """The guarded form for spreadsheets: lists and documents are JSON in a cell."""
+
+    def __init__(self, stack: ExitStack, directory: Path, table: Table) -> None:
+        self.name = f"{table.name}.csv.gz"
+        text = stack.enter_context(_gzip_text(directory / self.name))
+        self.writer = csv.writer(text)
+        self.writer.writerow(table.columns)
+
+    def write(self, rows: list[Row]) -> None:
+        self.writer.writerows([self._cell(value) for value in row] for row in rows)
+
+    def _cell(self, value: Any) -> str:
+        return csv_cell(json.dumps(value) if isinstance(value, list | dict) else json_value(value))
+
+    def end(self) -> None:
+        """There is nothing behind the last line."""
+
+
+class _Json:
+    """The lossless form, which an import reads: one row a line."""
+
+    def __init__(self, stack: ExitStack, directory: Path, table: Table) -> None:
+        self.name, self.columns = f"{table.name}.json.gz", list(table.columns)
+        self.text = stack.enter_context(_gzip_text(directory / self.name))
+        self.text.write(f'{{"schema": {json.dumps(SCHEMA)}, "table": {json.dumps(table.name)}, "rows": [')
+        self.lead = "\n"
+
+    def write(self, rows: list[Row]) -> None:
+        for row in rows:
+            told = {name: json_value(value) for name, value in zip(self.columns, row, strict=True)}
+            self.text.write(self.lead + json.dumps(told, ensure_ascii=False))
+            self.lead = ",\n"
+
+    def end(self) -> None:
+        self.text.write("\n]}\n")
+
+
+class _Parquet:
+    """The form for analysis: typed columns; documents are JSON as text."""
+
+    def __init__(self, stack: ExitStack, directory: Path, table: Table) -> None:
+        self.name, self.fields = f"{table.name}.parquet", table.fields
+        self.schema = pyarrow.schema([(name, arrow_type(each)) for name, each in self.fields.items()])
+        self.writer = stack.enter_context(parquet.ParquetWriter(directory / self.name, self.schema, compression="zstd"))
+
+    def write(self, rows: list[Row]) -> None:
+        columns = zip(*rows, strict=True)
+        arrays = [
+            pyarrow.array([self._value(each, value) for value in values], arrow_type(each))
+            for each, values in zip(self.fields.values(), columns, strict=True)
+        ]
+        self.writer.write_batch(pyarrow.record_batch(arrays, schema=self.schema))
+
+    def _value(self, of: "models.Field[Any, Any]", value: Any) -> Any:
+        return (
+            json.dumps(value, ensure_ascii=False) if isinstance(of, models.JSONField) and value is not None else value
+        )
+
+    def end(self) -> None:
+        """Its end is written when it is closed."""
+
+
+def arrow_type(of: "models.Field[Any, Any]") -> Any:
+    """Return the type that a field's column has in Parquet."""
+    if isinstance(of, ArrayField):
+        return pyarrow.list_(arrow_type(of.base_field))
+    if isinstance(of, models.DecimalField):
+        return pyarrow.decimal128(of.max_digits, of.decimal_places)
+    known = {
+        models.BooleanField: pyarrow.bool_(),
+        models.DateTimeField: pyarrow.timestamp("us", tz="UTC"),
+        models.FloatField: pyarrow.float64(),
+        models.IntegerField: pyarrow.int64(),
+    }
+    return next((kind for field, kind in known.items() if isinstance(of, field)), pyarrow.string())
+
+
+@contextmanager
+def _gzip_text(path: Path) -> Iterator[io.TextIOWrapper]:
+    """Open a file for text through gzip, without the time and the name that would make the same rows other bytes."""
+    with (
+        path.open("wb") as raw,
+        gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed,
+        io.TextIOWrapper(cast("io.BytesIO", packed), "utf-8", newline="") as text,
+    ):
+        yield text
+
+
+def _told(path: Path, rows_count: int | None = None) -> DumpFile:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK_BYTES):
+            digest.update(chunk)
+        os.fsync(file.fileno())
+    return DumpFile(path.name, path.stat().st_size, digest.hexdigest(), rows_count)
+
+
+def _write_manifest(directory: Path, now: datetime, files: list[DumpFile], withheld: list[str]) -> None:
+    """Write the checksums, and last the manifest, without which a directory is no dump."""
+    sums = directory / SUMS
+    sums.write_text("".join(f"{file.sha256}  {file.name}\n" for file in files))
+    told = {
+        "schema": SCHEMA,
+        "written_at": now.isoformat(timespec="seconds"),
+        "licence": settings.DATA_LICENCE,
+        "source": settings.PUBLIC_URL,
+        "withheld": withheld,
+        "files": [asdict(file) for file in [*files, _told(sums)]],
+    }
+    with (directory / MANIFEST).open("w") as file:
+        json.dump(told, file, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def _only_one(*, waits: bool) -> Iterator[bool]:
+    """Hold the lock of who writes; False where another process does and this one does not wait.
+
+    Who puts a dump away removes all that is half written, so two at once would take each other's files.
+    """
+    shelf().mkdir(mode=0o750, parents=True, exist_ok=True)
+    with (shelf() / "lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
+        except BlockingIOError:
+            yield False
+        else:
+            yield True

@@ -1,0 +1,51 @@
+"""The pages that explain: how to read the numbers, the rules, the tools, how to submit, the words."""
+
+import json
+from collections.abc import Mapping
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from webapp.register.explain.glossary_text import glossary_sections
+from webapp.register.home.views import tier_meanings
+from webapp.register.http.query_params import given_of
+from webapp.register.http.responses import public_page
+from webapp.register.limits.profile import current_limits, current_profile
+from webapp.register.tables.meanings.drives import SECTIONS
+
+
+@public_page
+def reading(request: HttpRequest) -> HttpResponse:
+    given_of(request.GET, ())
+    context = {"columns": SECTIONS, "limits": current_limits(), "tiers": tier_meanings()}
+    return _page(request, "reading", context)
+
+
+@public_page
+def rules(request: HttpRequest) -> HttpResponse:
+    given_of(request.GET, ())
+    profile = current_profile()
+    context = {"profile": profile, "told": json.loads(profile.document), "limits": current_limits()}
+    return _page(request, "rules", context)
+
+
+@public_page
+def tools(request: HttpRequest) -> HttpResponse:
+    given_of(request.GET, ())
+    return _page(request, "tools", {})
+
+
+@public_page
+def submitting(request: HttpRequest) -> HttpResponse:
+    given_of(request.GET, ())
+    return _page(request, "submitting", {})
+
+
+@public_page
+def glossary(request: HttpRequest) -> HttpResponse:
+    given_of(request.GET, ())
+    return _page(request, "glossary", {"sections": glossary_sections()})
+
+
+def _page(request: HttpRequest, name: str, context: Mapping[str, object]) -> HttpResponse:
+    return render(request, f"register/explain/{name}.html", {"section": "explain", "explained": name, **context})

@@ -1,0 +1,115 @@
+"""The home page: what is in the register, by category."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import Count, F
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+
+from results.models import Run, Statistic, Tier
+from results.models.categories import OF_DRIVES, Category
+from results.rules.act.limits import Limit
+from webapp.register.drives.query import SEPARATOR
+from webapp.register.http.responses import public_page
+from webapp.register.limits.profile import current_limits, limits_by_threshold
+from webapp.register.runs.limits import as_limits, own_limits
+from webapp.register.tables import categories, columns
+from webapp.register.tables.marks import TierMark, tier_mark
+from webapp.register.tables.sentences import number_of, run_name, together
+from webapp.register.tables.tables import Row, build_row
+
+FASTEST_COLUMNS = (columns.SPEED, columns.OVER_1MS, columns.TIER)
+EXAMPLE_TPS = 500_000  # what the forms ask for until a reader says otherwise; empty they ask for any speed
+TIER_MEANINGS = {
+    Tier.PUBLISHED: "figures from a public page; no log",
+    Tier.VENDOR_REPORTED: "log stored, not reviewed",
+    Tier.REVIEWED: "log checked by a second person",
+    Tier.LAB_VERIFIED: "run by a lab of the register",
+}
+
+
+@dataclass(frozen=True)
+class CategoryLine:
+    """One category: how many results, and the fastest of them within the limits."""
+
+    title: str
+    address: str
+    number: int
+    fastest: Row | None
+    fastest_name: str
+
+
+@public_page
+def home(request: HttpRequest) -> HttpResponse:
+    numbers, own = _numbers(), own_limits(request.GET, current_limits())
+    fastest = {row.product.category: row for row in _fastest_rows(as_limits(own), is_own=own.is_own)}
+    lines = [_line(category, numbers, fastest.get(category)) for category in Category]
+    context = {
+        "section": "drives",
+        "lines": lines,
+        "historical_number": numbers.historical,
+        "sentence": numbers.sentence,
+        "limits": own,
+        "drive_choices": _drive_choices(),
+        "example_tps": EXAMPLE_TPS,
+        "tiers": tier_meanings(),
+    }
+    return render(request, "register/home.html", context)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """How many results stand in the register."""
+
+    current: dict[str, int]
+    historical: int
+    published: int
+
+    @property
+    def sentence(self) -> str:
+        """Say it."""
+        current = sum(self.current.values())
+        total = current + self.historical
+        kind = "published result" if self.published == total else "result"
+        stored = f", {self.published} of them published elsewhere" if self.published != total else ""
+        return f"{number_of(total, kind, f'{kind}s')}{stored}, {current} current and {self.historical} historical."
+
+
+def _numbers() -> Numbers:
+    counted = Run.objects.standing().rated().values("product__category", "product__historical", "statistic")
+    rows = list(counted.annotate(number=Count("pk")))
+    current = dict.fromkeys(Category.values, 0)
+    for row in rows:
+        if not row["product__historical"]:
+            current[row["product__category"]] += row["number"]
+    historical = sum(row["number"] for row in rows if row["product__historical"])
+    published = sum(row["number"] for row in rows if row["statistic"] == Statistic.STEADY_AS_PUBLISHED)
+    return Numbers(current, historical, published)
+
+
+def _fastest_rows(limits: tuple[Limit, ...], *, is_own: bool) -> Iterable[Row]:
+    within = Run.objects.standing().rated().on_drives().current().within(limits, is_own=is_own).with_ranked_tps()
+    by_category = within.order_by("product__category", F("ranked_tps").desc(nulls_last=True), "pk")
+    runs = by_category.distinct("product__category").for_table()
+    return [build_row(run, dict.fromkeys(FASTEST_COLUMNS, 2), limits_by_threshold(limits)) for run in runs]
+
+
+def _line(category: Category, numbers: Numbers, fastest: Row | None) -> CategoryLine:
+    name = f"{run_name(fastest.run)}{together(fastest.run)}" if fastest else ""
+    address = reverse("category", args=[category.value])
+    return CategoryLine(categories.SPECS[category].title, address, numbers.current[category], fastest, name)
+
+
+def _drive_choices() -> list[tuple[str, str]]:
+    """Return codes and label of what is asked for by the speed of one: drives of all kinds first, then each kind."""
+    kinds = [category for category in Category if category in OF_DRIVES]
+    own = [(category.value, f"{category.label} drives") for category in kinds]
+    networked = (Category.NETWORKED.value, "networked systems")
+    return [(SEPARATOR.join(category.value for category in kinds), "drives of all kinds"), *own, networked]
+
+
+def tier_meanings() -> list[tuple[TierMark, str]]:
+    """Return every tier with what it vouches for."""
+    return [(tier_mark(tier), meaning) for tier, meaning in TIER_MEANINGS.items()]

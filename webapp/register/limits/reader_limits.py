@@ -1,0 +1,194 @@
+"""Your limits: what a reader allows instead of the profile, read from the address, and what changes by it."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.utils.http import urlencode
+
+from results.models import Verdict
+from results.rules.act.limits import Limit
+from webapp.register.http.parameter_errors import ParameterError
+from webapp.templatetags import units
+
+PREFIX = "limit_"
+PLACES = 9  # a share is kept, rounded up, to nine places: to as many a limit compares with it exactly
+PLAIN = re.compile(rf"[0-9]{{1,3}}(?:\.[0-9]{{1,{PLACES}}})?")
+NAMED_AT_MOST = 5  # names in a sentence; of more it tells how many
+EXPECTED = f"a percentage of 0 to 100, as in 0.5, with at most {PLACES} decimals"
+
+
+def limit_name(threshold_us: int) -> str:
+    """Return the parameter of the limit on a threshold.
+
+    >>> limit_name(1000), limit_name(256)
+    ('limit_1ms', 'limit_256us')
+    """
+    return f"{PREFIX}{threshold_us}us" if threshold_us % 1000 else f"{PREFIX}{threshold_us // 1000}ms"
+
+
+def read_percentage(name: str, text: str) -> Decimal:
+    """Return a percentage as it was written. Raises ParameterError, naming the parameter, where it is none."""
+    if not PLAIN.fullmatch(text) or Decimal(text) > 100:
+        raise ParameterError(f"{name}={text}: expected {EXPECTED}")
+    return Decimal(text)
+
+
+@dataclass(frozen=True)
+class LimitField:
+    """One field of the form: the limit that holds, and the profile's own beside it."""
+
+    threshold_us: int
+    limit_pct: Decimal
+    profile_pct: Decimal
+
+    @property
+    def name(self) -> str:
+        """Its parameter."""
+        return limit_name(self.threshold_us)
+
+    @property
+    def text(self) -> str:
+        """The limit, percent, without zeros that say nothing."""
+        return units.decimal(self.limit_pct)
+
+    @property
+    def profile_text(self) -> str:
+        """The profile's limit, percent."""
+        return units.decimal(self.profile_pct)
+
+    @property
+    def is_own(self) -> bool:
+        """It is another than the profile's."""
+        return self.limit_pct != self.profile_pct
+
+
+@dataclass(frozen=True)
+class YourLimits:
+    """The limits that a page holds shares against: the profile's, each replaced where a reader asks for another."""
+
+    fields: tuple[LimitField, ...] = ()
+
+    @property
+    def is_own(self) -> bool:
+        """At least one is another than the profile's."""
+        return any(field.is_own for field in self.fields)
+
+    @property
+    def by_threshold(self) -> dict[int, Decimal]:
+        """Threshold in us -> limit in percent."""
+        return {field.threshold_us: field.limit_pct for field in self.fields}
+
+    @property
+    def profile_by_threshold(self) -> dict[int, Decimal]:
+        """Threshold in us -> the profile's limit in percent."""
+        return {field.threshold_us: field.profile_pct for field in self.fields}
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """What an address holds of them: those that are not the profile's."""
+        return {field.name: field.text for field in self.fields if field.is_own}
+
+    @property
+    def query(self) -> str:
+        """The query that asks for them; empty under the profile's."""
+        return f"?{urlencode(self.parameters)}" if self.is_own else ""
+
+    @property
+    def sentence(self) -> str:
+        """Say them: at most 5 % over 1 ms, 1 % over 8 ms, 0.1 % over 64 ms."""
+        parts = (f"{field.text}{units.NBSP}% over {units.threshold(field.threshold_us)}" for field in self.fields)
+        return f"at most {', '.join(parts)}"
+
+
+def limit_names(profile: Iterable[Limit]) -> tuple[str, ...]:
+    """Return the parameters that stand for a profile's limits."""
+    return tuple(limit_name(limit.threshold_us) for limit in profile)
+
+
+def read_limits(given: Mapping[str, str], profile: Iterable[Limit]) -> YourLimits:
+    """Return the limits that hold; an empty text is the profile's, as a form sends it. Raises ParameterError."""
+    return YourLimits(tuple(_read_field(given, limit) for limit in profile))
+
+
+def _read_field(given: Mapping[str, str], limit: Limit) -> LimitField:
+    name = limit_name(limit.threshold_us)
+    text = given.get(name, "").strip()
+    asked = read_percentage(name, text) if text else limit.limit_pct
+    return LimitField(limit.threshold_us, asked, limit.limit_pct)
+
+
+@dataclass(frozen=True)
+class Held:
+    """A result held against both: the profile's limits and the reader's own, which a share of it may be over."""
+
+    name: str
+    by_profile: bool
+    by_yours: bool
+    is_over_yours: bool = False
+
+
+def keeps(verdict: Verdict | None, *, is_over: bool) -> bool:
+    """Tell whether a result passes under a reader's limits, given whether one of its shares is over them.
+
+    A log passes under none where more than shares speaks against it: it was too short, damaged, or could not keep up.
+    A published result, which has no verdict, is decided by its shares.
+    """
+    return not is_over and (verdict is None or bool(verdict.is_decided_by_limits))
+
+
+@dataclass(frozen=True)
+class Named:
+    """Some results: how many, and the names of the first, as many as a sentence has room for."""
+
+    count: int
+    first: list[str]
+
+
+@dataclass(frozen=True)
+class Changed:
+    """How many results pass under the reader's limits, and by name those that pass under one of the two alone."""
+
+    count: int
+    passing: int
+    lost: Named
+    won: Named
+
+
+def changes_sentence(limits: YourLimits, results: Sequence[Held]) -> str:
+    """Say how many results pass, and by name what is otherwise than under the profile."""
+    lost = [held.name for held in results if held.by_profile and not held.by_yours]
+    won = [held.name for held in results if held.by_yours and not held.by_profile]
+    passing = sum(held.by_yours for held in results)
+    return changed_sentence(limits, Changed(len(results), passing, _named(lost), _named(won)))
+
+
+def _named(names: list[str]) -> Named:
+    return Named(len(names), names[:NAMED_AT_MOST])
+
+
+def changed_sentence(limits: YourLimits, changed: Changed) -> str:
+    """Say the same of results that are counted already."""
+    passing, count, lost, won = units.count(changed.passing), units.count(changed.count), changed.lost, changed.won
+    if not limits.is_own:
+        return f"{passing} of {count} keep within them."
+    parts = [f"With your limits {passing} of {count} pass"]
+    parts += [f"{_that(lost, 'pass')} the profile {_verb(lost, 'fail')}: {_names(lost)}"] if lost.count else []
+    parts += [f"{_that(won, 'fail')} the profile {_verb(won, 'pass')}: {_names(won)}"] if won.count else []
+    parts += ["as under the profile"] if not lost.count and not won.count else []
+    return "; ".join(parts) + "."
+
+
+def _that(named: Named, verb: str) -> str:
+    return f"{units.count(named.count)} that {_verb(named, verb)}"
+
+
+def _verb(named: Named, verb: str) -> str:
+    ending = {"pass": "es", "fail": "s"}[verb]
+    return verb + (ending if named.count == 1 else "")
+
+
+def _names(named: Named) -> str:
+    more = named.count - len(named.first)
+    return ", ".join(named.first) + (f" and {units.count(more)} more" if more > 0 else "")

@@ -1,0 +1,106 @@
+"""What the pages of a product depend on, as a short text that changes when one of them may.
+
+Compared with what a snapshot was made of, they tell which of its pages are out of date, whatever changed them: a move
+with its event, a bulk import without signals, or a minute that passed.
+"""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cache, reduce
+from operator import or_
+from pathlib import Path
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import Count, Max, Q
+from django.db.models.expressions import RawSQL
+
+from results.models import Certificate, Companion, Event, Product, Profile, Run
+from webapp.register.dumps.store import newest_day
+from webapp.register.pagecache.public_addresses import EVERYTHING
+
+SOURCES = ("webapp", "results", "static")
+Model = tuple[
+    str, ...
+]  # category, vendor and model: products of one are its capacities, and their pages name each other
+OF_A_PRODUCT = ("product__slug", "product__category", "product__vendor", "product__model")
+OF_A_RUN = (
+    "public_id", "submission", "visibility", "superseded_by", "written_by", "product_written_by",
+    "reading__evidence__sequestered", "submission__log__sequestered", "submission__side_file__sequestered",
+)  # fmt: skip
+# By what is in the rows: each start of the register writes them again, mostly as they were.
+ROWS_STATE = "count(*) || ' ' || bit_xor(hashtextextended(told::text, 0))"
+STATE_OF_PUBLISHED = f"""
+SELECT (SELECT {ROWS_STATE} FROM results_publishedfigure told), (SELECT {ROWS_STATE} FROM results_publishedclaim told)
+"""  # noqa: S608 - of constants
+
+
+def current_stamps() -> dict[str, str]:
+    """Return the stamp of every public product by its slug, and of all together; a fixed number of queries."""
+    parts: dict[Model, list[object]] = defaultdict(list)
+    model_of: dict[str, Model] = {}
+    events, companions = _written_events(), _submissions_with_withheld_companions()
+    runs = Run.objects.public().annotate(written_by=_written_by("run"), product_written_by=_written_by("product"))
+    for row in runs.order_by("pk").values_list(*OF_A_PRODUCT, *OF_A_RUN):
+        (slug, *model), (public_id, submission, *state) = row[:4], row[4:]
+        model_of[slug] = tuple(model)
+        parts[model_of[slug]].append((slug, public_id, state, submission in companions, events.get(("run", public_id))))
+    certificates = Certificate.objects.annotate(written_by=_written_by("certificate")).order_by("pk")
+    for public_id, slug, written_by in certificates.values_list("public_id", "product__slug", "written_by"):
+        if slug in model_of:
+            parts[model_of[slug]].append((public_id, written_by, events.get(("certificate", public_id))))
+    shared = _shared()
+    stamps = {slug: _short([*shared, slug, *parts[model]]) for slug, model in model_of.items()}
+    return stamps | {EVERYTHING: _short([*shared, *_published(), *sorted(stamps.items())])}
+
+
+def slugs_of_model(slugs: Iterable[str]) -> set[str]:
+    """Return these products and the other capacities of their models: the page of each tells of all."""
+    models = Product.objects.filter(slug__in=list(slugs)).values_list("category", "vendor", "model").distinct()
+    same = [Q(category=category, vendor=vendor, model=model) for category, vendor, model in models]
+    return set(Product.objects.filter(reduce(or_, same)).values_list("slug", flat=True)) if same else set()
+
+
+def _written_by(name: str) -> RawSQL:
+    """Return the transaction that wrote a row, and its place: they change with any column, whoever changes it."""
+    return RawSQL(f"results_{name}.xmin::text || ' ' || results_{name}.ctid::text", [])  # noqa: S611 - of constants
+
+
+def _submissions_with_withheld_companions() -> set[int]:
+    return set(Companion.objects.filter(evidence__sequestered=True).values_list("submission", flat=True))
+
+
+def _written_events() -> dict[tuple[str, str], int]:
+    """Return how many events a subject has: none is ever removed, and of two the later may have the lower key."""
+    kinds = Event.objects.filter(subject_type__in=("run", "certificate")).order_by()
+    rows = kinds.values_list("subject_type", "subject_id").annotate(written=Count("pk"))
+    return {(kind, public_id): written for kind, public_id, written in rows}
+
+
+def _shared() -> list[object]:
+    """What every page depends on: the rules, and the register's own release."""
+    return [Profile.objects.aggregate(newest=Max("pk"))["newest"], settings.PUBLIC_URL, release()]
+
+
+def _published() -> list[object]:
+    """What has no run: figures and claims, which an import changes in their places; the dump."""
+    with connection.cursor() as cursor:
+        cursor.execute(STATE_OF_PUBLISHED)
+        return [*cursor.fetchone(), newest_day()]
+
+
+@cache
+def release() -> str:
+    """Return a text that another release of the register does not have: of its files' names, sizes and times."""
+    files = (path for name in SOURCES for path in sorted(Path(settings.BASE_DIR / name).rglob("*")) if path.is_file())
+    told = [
+        (str(path.relative_to(settings.BASE_DIR)), path.stat().st_size, path.stat().st_mtime_ns)
+        for path in files
+        if path.suffix != ".pyc"
+    ]
+    return _short(list(told))
+
+
+def _short(told: list[object]) -> str:
+    return hashlib.sha256(repr(told).encode()).hexdigest()[:16]

@@ -1,0 +1,203 @@
+"""The register's products as a fleet check asks for them: by the words of a model number, with what stands for each."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from results.models import Certificate, Product, Run, Tier, Visibility
+from webapp.register.drives.search import names as search_names
+from webapp.register.drives.search.fuzzy_match import NearWords
+from webapp.register.fleet.figured import Figured, figured_drives
+from webapp.register.tables.makers import OWN_NAMES
+
+WORDS_AT_MOST = 24  # of a model string; the longest model numbers have eight
+CAPACITY_OFF_PCT = 3  # makers round: 3,200 GB are sold as 3.2 TB
+ROUNDED_OFF_PCT = 8  # lsblk prints two digits
+SHORTEST_NAME = 3  # a model of two letters is found in anything
+
+
+@dataclass
+class Listed:
+    """One product with its certificates and the kinds of its runs that stand: neither withdrawn nor superseded.
+
+    `runs_on_no_drive` stand too, say nothing of the product, and are in no other number. `has_withdrawn`: of its runs
+    on drives one was withdrawn.
+    """
+
+    product: Product
+    certificates: list[Certificate] = field(default_factory=list)
+    tiers: set[str] = field(default_factory=set)
+    standing_runs: int = 0
+    runs_on_no_drive: int = 0
+    has_withdrawn: bool = False
+
+    @property
+    def is_only_published(self) -> bool:
+        """Whether all that stands for it are figures of a publication."""
+        return self.tiers == {Tier.PUBLISHED}
+
+
+def name_words(text: str) -> tuple[str, ...]:
+    """Return the words of a name, in lower case: the first of very many, which are no name.
+
+    >>> name_words("INTEL SSDPE2KE016T8"), name_words("DC SN861")
+    (('intel', 'ssdpe2ke016t8'), ('dc', 'sn861'))
+    """
+    return tuple(search_names.words_of(text)[:WORDS_AT_MOST])
+
+
+def is_telling(word: str) -> bool:
+    """Tell whether a word names a model: long enough to be misspelt, and with a digit."""
+    return len(word) >= search_names.SHORTEST_FORGIVEN and _has_digit(word)
+
+
+class RegisterIndex:
+    """Public products by part number and by the words of their model, and the drives of published YCSB figures."""
+
+    def __init__(self, listed: Iterable[Listed], figured: Iterable[Figured] = ()) -> None:
+        self.listed = list(listed)
+        self.figured = [(_makers(name_words(each.vendor)), _numbers(name_words(each.model)), each) for each in figured]
+        self.by_part: dict[tuple[str, ...], list[Listed]] = {}
+        self.by_model: dict[tuple[str, ...], list[Listed]] = {}
+        self.by_bare_name: dict[tuple[str, ...], list[Listed]] = {}  # a model without a digit may be any word
+        for each in self.listed:
+            if part := name_words(each.product.part_number):
+                self.by_part.setdefault(part, []).append(each)
+            for name in {name_words(each.product.model), _without_family(name_words(each.product.model))}:
+                if sum(map(len, name)) >= SHORTEST_NAME:
+                    named = self.by_model if any(map(_has_digit, name)) else self.by_bare_name
+                    named.setdefault(name, []).append(each)
+        vendors = {each.product.vendor for same in self.by_model.values() for each in same}
+        self.makers = {word for vendor in vendors for word in _makers(name_words(vendor))}
+        self.longest = max((len(name) for name in (*self.by_part, *self.by_model, *self.by_bare_name)), default=0)
+
+    @cached_property
+    def by_vendor(self) -> dict[str, list[Listed]]:
+        """The products of each maker, by its name in lower case."""
+        found: dict[str, list[Listed]] = {}
+        for each in self.listed:
+            found.setdefault(each.product.vendor.casefold(), []).append(each)
+        return found
+
+    @cached_property
+    def vendors(self) -> list[tuple[str, set[str]]]:
+        """The makers as `by_vendor` has them, each with the words of its name."""
+        named = [(vendor, _makers(name_words(vendor))) for vendor in self.by_vendor]
+        return [(vendor, words) for vendor, words in named if words]
+
+    @cached_property
+    def by_word(self) -> dict[str, list[tuple[str, ...]]]:
+        """The names of models that have a telling word, by that word."""
+        found: dict[str, list[tuple[str, ...]]] = {}
+        for name in self.by_model:
+            for word in filter(is_telling, name):
+                found.setdefault(word, []).append(name)
+        return found
+
+    @cached_property
+    def telling_words(self) -> NearWords:
+        """The telling words of all models, to be found by misspelt ones."""
+        return NearWords(self.by_word)
+
+    def find(self, vendor: str, model: str, capacity_gb: float | None, *, is_rounded: bool) -> list[Listed]:
+        """Return the products that a model number can mean: by part number, else by the longest run of model words.
+
+        With a capacity only those of that size; without, all of the model. A model without a digit is meant only where
+        its maker is named, too.
+        """
+        words = name_words(model)
+        makers = _makers(name_words(vendor) + words)
+        named = self._named(words, self.by_part, self.by_model) or [
+            each for each in self._named(words, self.by_bare_name) if _makers(name_words(each.product.vendor)) <= makers
+        ]
+        fitting = [each for each in named if is_near(each.product, capacity_gb, is_rounded=is_rounded)]
+        by_size = _nearest(fitting, capacity_gb)
+        same_maker = [each for each in by_size if _makers(name_words(each.product.vendor)) & makers]
+        return same_maker or ([] if _names_a_maker(makers, self) else by_size)
+
+    def named_vendors(self, vendor: str, model: str) -> list[str]:
+        """Return the makers that a list names, as `by_vendor` has them, each by the whole of its name."""
+        told = _makers(name_words(vendor) + name_words(model))
+        return [maker for maker, words in self.vendors if words <= told]
+
+    def figured_as(self, vendor: str, model: str) -> list[Figured]:
+        """Return the drives of YCSB figures whose maker and number a list names: a 7450 MAX is near a 7450 PRO."""
+        words = name_words(vendor) + name_words(model)
+        told = _makers(words)
+        return [each for maker, numbers, each in self.figured if maker <= told and not numbers.isdisjoint(words)]
+
+    def knows_part(self, model: str) -> bool:
+        """Whether a model string holds a part number that a product of the register states."""
+        words = name_words(model)
+        ends = range(1, len(words) + 1)
+        return any(words[start:end] in self.by_part for end in ends for start in range(max(0, end - self.longest), end))
+
+    def _named(self, words: tuple[str, ...], *names: Mapping[tuple[str, ...], list[Listed]]) -> list[Listed]:
+        for length in range(min(self.longest, len(words)), 0, -1):
+            for start in range(len(words) - length + 1):
+                part = words[start : start + length]
+                if found := next((known[part] for known in names if part in known), None):
+                    return found
+        return []
+
+
+def _names_a_maker(makers: set[str], index: RegisterIndex) -> bool:
+    """Whether a list names a maker at all, so that a product of another maker with that model name is none of it."""
+    return bool(makers & index.makers)
+
+
+def _makers(words: tuple[str, ...]) -> set[str]:
+    return {part for word in words for part in OWN_NAMES.get(word, word).split()}
+
+
+def _numbers(words: tuple[str, ...]) -> set[str]:
+    """Return the words that number a model: 7450, X100, FL6."""
+    return {word for word in words if len(word) >= SHORTEST_NAME and _has_digit(word)}
+
+
+def _without_family(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a model's words without those before the first that has a digit: "DC SN861" is called SN861, too."""
+    at = next((place for place, word in enumerate(words) if _has_digit(word)), 0)
+    return words[at:]
+
+
+def _has_digit(word: str) -> bool:
+    return any(letter.isdigit() for letter in word)
+
+
+def is_near(product: Product, capacity_gb: float | None, *, is_rounded: bool) -> bool:
+    """Whether a product has a capacity, within what makers and lsblk round; so where either is not told."""
+    if capacity_gb is None or product.capacity_gb is None:
+        return True
+    allowed = ROUNDED_OFF_PCT if is_rounded else CAPACITY_OFF_PCT
+    return abs(capacity_gb - product.capacity_gb) * 100 <= allowed * product.capacity_gb
+
+
+def _nearest(found: list[Listed], capacity_gb: float | None) -> list[Listed]:
+    """Return those of the nearest capacity, where one is told: a register may have 1,900 and 1,920 GB of one model."""
+    known = [each.product.capacity_gb for each in found if each.product.capacity_gb is not None]
+    if capacity_gb is None or not known:
+        return found
+    nearest = min(known, key=lambda gigabytes: abs(gigabytes - capacity_gb))
+    return [each for each in found if each.product.capacity_gb == nearest]
+
+
+def register_index() -> RegisterIndex:
+    """Return the index, in five queries whatever the number of products."""
+    listed = {product.pk: Listed(product) for product in Product.objects.public().order_by("pk")}
+    for certificate in Certificate.objects.order_by("-nx_load", "pk").defer("document"):
+        if certificate.product_id in listed:
+            listed[certificate.product_id].certificates.append(certificate)
+    runs = Run.objects.standing().rated().values_list("product_id", "tier", "is_on_no_drive")  # none of a database
+    for product_id, tier, is_on_no_drive in runs:
+        if each := listed.get(product_id or 0):
+            if is_on_no_drive:
+                each.runs_on_no_drive += 1
+                continue
+            each.standing_runs += 1
+            each.tiers.add(tier)
+    withdrawn = Run.objects.public().rated().on_drives().filter(visibility=Visibility.WITHDRAWN)
+    for product_id in withdrawn.values_list("product_id", flat=True).distinct():
+        if each := listed.get(product_id or 0):
+            each.has_withdrawn = True
+    return RegisterIndex(listed.values(), figured_drives())

@@ -1,0 +1,86 @@
+"""The page of a product: what it is, what its runs show, what became of them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+
+from results.models import Product, Run, Visibility
+from results.rules.act.limits import Limit
+from webapp.register.http.responses import public_page
+from webapp.register.limits.evaluation import held
+from webapp.register.limits.profile import current_limits
+from webapp.register.limits.reader_limits import Held, changes_sentence
+from webapp.register.products.capacities import capacities_of
+from webapp.register.products.certificates import attempts_of, certificates_of
+from webapp.register.products.ladder import ladders_of
+from webapp.register.products.ladder_chart import chart_of
+from webapp.register.products.life import history_of
+from webapp.register.runs.ycsb import points_of
+from webapp.register.tables import categories, columns
+from webapp.register.tables.listing import Listing, answer
+from webapp.register.tables.parameters import FASTEST_FIRST, PROFILE_ALONE, Question, read_question
+from webapp.register.tables.sentences import product_name, table_sentence
+from webapp.register.tables.tables import Table, TableSpec, build_table
+
+NOT_OF_A_RUN = {
+    *(columns.DRIVE, columns.SYSTEM, columns.INSTANCE, columns.CAPACITY, columns.PCIE_GEN, columns.ENDURANCE),
+    *(columns.SUSTAINED, columns.PER_TB),
+}
+
+
+@public_page
+def product(request: HttpRequest, slug: str) -> HttpResponse:
+    found = Product.objects.public().filter(slug=slug).first()
+    if found is None:
+        raise Http404(f"No drive is named {slug}.")
+    spec = _runs_spec(found)
+    question = read_question(request.GET, spec.columns, profile=current_limits())
+    rows = list(Run.objects.filter(product=found).public().of_act().for_table())
+    table = build_table(spec, rows, question, question.limits.by_threshold)
+    listing = Listing(slug, [table], question)
+    return answer(request, listing, "register/product.html", _context(found, rows, table, question))
+
+
+def _context(product: Product, rows: Sequence[Run], table: Table, question: Question) -> dict[str, Any]:
+    limits = tuple(Limit(threshold_us, limit_pct) for threshold_us, limit_pct in question.limits.by_threshold.items())
+    ladders = ladders_of([run for run in rows if run.workload == "act-storage"], limits)
+    charts = {ladder.code: chart for ladder in ladders.ladders if (chart := chart_of(ladder, limits))}
+    points = points_of(Run.objects.filter(product=product).public().of_ycsb())
+    run_ids = [run.public_id for run in rows] + [point.run.public_id for point in points]
+    certificates = certificates_of(product)
+    results = [held(f"run {row.run.public_id}", row.run, question.limits) for row in table.rows]
+    return {
+        "product": product,
+        "name": product_name(product),
+        "category": categories.spec_of(product),
+        "table": table,
+        "sentence": table_sentence(table, results),
+        "no_run_stands": not points and all(run.visibility != Visibility.PUBLIC for run in rows),
+        "ycsb_points": points,
+        "ladders": ladders,
+        "ladder_charts": charts,
+        "certificates": certificates,
+        "standing": [view.certificate for view in certificates if view.certificate.state == "standing"],
+        "attempts": attempts_of(product),
+        "capacities": capacities_of(product, limits, is_own=question.limits.is_own),
+        "history": history_of(product, run_ids),
+    } | _limits_context(question, results)
+
+
+def _limits_context(question: Question, results: Sequence[Held]) -> dict[str, Any]:
+    """Return what the form of a reader's own limits shows."""
+    return {
+        "limits": question.limits,
+        "limits_sentence": changes_sentence(question.limits, results),
+        "kept_parameters": [("sort", question.sort.parameter)] if question.sort != FASTEST_FIRST else [],
+        "profile_address": question.address(limits=PROFILE_ALONE),
+    }
+
+
+def _runs_spec(product: Product) -> TableSpec:
+    """Return the table of a product's runs: its category's columns without what is the product's own."""
+    spec = categories.spec_of(product)
+    of_runs = tuple(column for column in spec.usual if column not in NOT_OF_A_RUN)
+    return replace(spec, columns=(columns.RUN, *of_runs), is_by_vendor=False)

@@ -1,0 +1,171 @@
+"""A run over its time, in as many columns as a chart can show: where its reads fell, and how many there were a second.
+
+A column may stand for many minutes. Each cell is then the largest share that any of them had, and the rate is told as
+its least and its greatest, so that one bad minute of a week is seen (results/rules/reduction.py).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from results.models import Histogram, Run
+from results.rules.act.edges import bucket_span_us
+from results.rules.reduction import place_of_greatest, place_of_least, spans
+from webapp.register.runs.charts.intervals import Counted, Pieces, pieces_of
+from webapp.register.runs.slices.shares import FIRST_EDGES, ReadLimit
+from webapp.templatetags import units
+
+SCHEMA = "drivecert.over-time/1"
+COLUMNS_MAX = 288  # of a day, 5 minutes each
+SHARE_DIGITS = 3
+# What a header calls the reads that the generator was to make: clients' and those that update-pct adds.
+RATE_DIGITS_MAX = 15  # more is no rate of any device, and no number in JSON
+ASKED_NAMES = ("internal-read-reqs-per-sec", "internal read requests per sec")
+
+
+@dataclass(frozen=True)
+class Column:
+    """Some neighbouring pieces of a run: for each bucket its largest share, percent; rates in reads a second."""
+
+    start_s: int
+    end_s: int
+    shares: list[float | None]
+    least_per_s: float | None
+    greatest_per_s: float | None
+
+
+@dataclass(frozen=True)
+class OverTime:
+    """All columns of a run; `buckets` are those that any operation came to and those between them."""
+
+    pieces: Pieces
+    buckets: range
+    columns: list[Column]
+
+
+def over_time(run: Run, histogram: Histogram) -> OverTime:
+    """Return a run reduced to columns. Raises WithheldError and SeriesDamagedError."""
+    told = pieces_of(run, histogram)
+    buckets = _used(told.pieces)
+    columns = list(_columns(told.pieces, buckets))
+    return OverTime(told, buckets, columns)
+
+
+def _used(pieces: Sequence[Counted]) -> range:
+    used = {bucket for piece in pieces for bucket, count in enumerate(piece.counts or []) if count}
+    return range(min(used), max(used) + 1) if used else range(0)
+
+
+def _columns(pieces: Sequence[Counted], buckets: range) -> Iterator[Column]:
+    ops_counts = [None if piece.counts is None else piece.ops_count for piece in pieces]
+    rates = [
+        None if ops is None else ops / (piece.end_s - piece.start_s)
+        for piece, ops in zip(pieces, ops_counts, strict=True)
+    ]
+    shares = [_shares(piece, ops, buckets) for piece, ops in zip(pieces, ops_counts, strict=True)]
+    for span in spans(len(pieces), COLUMNS_MAX):
+        least, greatest = place_of_least(rates, span), place_of_greatest(rates, span)
+        yield Column(
+            start_s=pieces[span[0]].start_s,
+            end_s=pieces[span[-1]].end_s,
+            shares=[_largest(shares[span.start : span.stop], place) for place in range(len(buckets))],
+            least_per_s=None if least is None else rates[least],
+            greatest_per_s=None if greatest is None else rates[greatest],
+        )
+
+
+def _shares(piece: Counted, ops_count: int | None, buckets: range) -> list[float] | None:
+    """Return the share of each bucket; None where nothing is known or nothing came."""
+    if piece.counts is None or not ops_count:
+        return None
+    counts = piece.counts + [0] * (buckets.stop - len(piece.counts))
+    return [counts[bucket] * 100 / ops_count for bucket in buckets]
+
+
+def _largest(shares: Sequence[list[float] | None], place: int) -> float | None:
+    return max((share[place] for share in shares if share is not None), default=None)
+
+
+def asked_reads_per_s(run: Run) -> Decimal | None:
+    """Return the reads a second that the judged histogram should hold; None where the log does not say."""
+    if run.workload != "act-storage":
+        return None  # of an index load the histogram holds cache reads too, at a rate that no version prints alike
+    derived = {str(name): str(value) for name, value in run.facts.get("derived", [])}
+    printed = next((derived[name] for name in ASKED_NAMES if name in derived), "")
+    return Decimal(printed) if printed.isdecimal() and len(printed) <= RATE_DIGITS_MAX else run.reads_per_s
+
+
+def as_document(run: Run, histogram: Histogram, told: OverTime, limits: Sequence[ReadLimit]) -> dict[str, Any]:
+    """Return what the charts draw, as JSON has it."""
+    asked = asked_reads_per_s(run)
+    return {
+        "schema": SCHEMA,
+        "run": run.public_id,
+        "histogram": histogram.name,
+        "pieces": told.pieces.kind,
+        "pieces_count": len(told.pieces.pieces),
+        "columns": [[column.start_s, column.end_s] for column in told.columns],
+        "buckets": [_bucket(histogram, bucket) for bucket in told.buckets],
+        "shares": [[_rounded(column.shares[place]) for column in told.columns] for place in range(len(told.buckets))],
+        "least_per_s": [_rounded(column.least_per_s, 6) for column in told.columns],
+        "greatest_per_s": [_rounded(column.greatest_per_s, 6) for column in told.columns],
+        "asked_per_s": None if asked is None else float(asked),
+        "edges": [
+            {
+                "bucket": limit.first_bucket,
+                "text": edge_text(limit.read_at_us),
+                "limit": units.decimal(limit.limit.limit_pct),
+            }
+            for limit in limits
+        ],
+    }
+
+
+def _bucket(histogram: Histogram, bucket: int) -> dict[str, Any]:
+    lower_us, upper_us = span_of(histogram, bucket)
+    return {"bucket": bucket, "from": edge_text(lower_us), "to": edge_text(upper_us)}
+
+
+def span_of(histogram: Histogram, bucket: int) -> tuple[int, int]:
+    """Return from where to where a bucket of a histogram reaches, in us."""
+    return bucket_span_us(bucket, histogram.unit, is_first_version=histogram.edges == FIRST_EDGES)
+
+
+def edge_text(edge_us: int) -> str:
+    """Return an edge between buckets, in ms where it is whole ones: 512 us, 1,024 us, 8 ms.
+
+    >>> edge_text(1024).replace(units.NBSP, " "), edge_text(8000).replace(units.NBSP, " ")
+    ('1,024 us', '8 ms')
+    """
+    return units.threshold(edge_us)
+
+
+def _rounded(number: float | None, digits: int = SHARE_DIGITS) -> float | None:
+    return None if number is None else float(f"{number:.{digits}g}")
+
+
+def csv_lines(histogram: Histogram, told: OverTime) -> tuple[list[str], list[list[Any]]]:
+    """Return header and lines of the columns as a table."""
+    names = [f"largest_pct_from_{span_of(histogram, bucket)[0]}us" for bucket in told.buckets]
+    header = ["start_s", "end_s", "least_reads_per_s", "greatest_reads_per_s", *names]
+    return header, [
+        [str(value) if isinstance(value, float) else value for value in _line(each)] for each in told.columns
+    ]
+
+
+def rate_lines(pieces: Iterable[Counted]) -> tuple[list[str], list[list[Any]]]:
+    """Return header and lines of every piece of a run: its reads, and how many there were a second."""
+    return ["start_s", "end_s", "reads", "reads_per_s"], [_rate_line(piece) for piece in pieces]
+
+
+def _rate_line(piece: Counted) -> list[Any]:
+    span = [piece.start_s, piece.end_s]
+    if piece.counts is None:
+        return [*span, None, None]
+    return [*span, piece.ops_count, str(_rounded(piece.ops_count / (piece.end_s - piece.start_s), 6))]
+
+
+def _line(column: Column) -> list[int | float | None]:
+    rates = [_rounded(column.least_per_s, 6), _rounded(column.greatest_per_s, 6)]
+    return [column.start_s, column.end_s, *rates, *(_rounded(share) for share in column.shares)]

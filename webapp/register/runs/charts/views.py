@@ -1,0 +1,123 @@
+"""What the charts of a run's page are drawn from, asked for when a chart is looked at."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+
+from results.access.intervals import BusyError, is_withheld, reading_slot
+from results.access.series import SeriesDamagedError
+from results.models import Histogram, Run
+from webapp.register.http.conditional import kept_answer
+from webapp.register.http.long_csv import long_csv_response
+from webapp.register.http.responses import public_page
+from webapp.register.limits.profile import current_profile
+from webapp.register.runs.charts.intervals import pieces_of
+from webapp.register.runs.charts.over_time import SCHEMA, as_document, csv_lines, over_time, rate_lines
+from webapp.register.runs.charts.slices import chart_of_run
+from webapp.register.runs.charts.telemetry import SCHEMA as TELEMETRY
+from webapp.register.runs.charts.telemetry import as_document as telemetry_document
+from webapp.register.runs.charts.telemetry import csv_lines as telemetry_lines
+from webapp.register.runs.charts.telemetry import every_line, telemetry_of
+from webapp.register.runs.slices.shares import read_limits
+from webapp.register.runs.views import find_run, guarded, withheld
+from webapp.register.tables.exports import csv_response
+
+TELEMETRY_FORMS = ("json", "csv", "every.csv")  # the last one is not reduced
+UNREADABLE, PLAIN_TEXT = 503, "text/plain; charset=utf-8"
+BUSY = "Other stored files are being read for their charts now. Ask again in some seconds, or download the side file."
+COME_AGAIN = {"Retry-After": "5", "Cache-Control": "no-store"}
+
+
+@public_page
+def over_time_json(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """Send where the reads of a run fell over its time, and how many there were a second."""
+
+    def make(run: Run, histogram: Histogram) -> HttpResponse:
+        limits = read_limits(histogram, run.verdicts.select_related("profile").first())
+        return JsonResponse(as_document(run, histogram, over_time(run, histogram), limits))
+
+    return _over_time(request, public_id, "json", make)
+
+
+@public_page
+def over_time_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """Send the same as a table."""
+
+    def make(run: Run, histogram: Histogram) -> HttpResponse:
+        return csv_response(f"{run.public_id}-over-time", *csv_lines(histogram, over_time(run, histogram)))
+
+    return _over_time(request, public_id, "csv", make)
+
+
+@public_page
+def rates_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """Send the reads of every minute, which the chart of the rate is reduced from."""
+
+    def make(run: Run, histogram: Histogram) -> HttpResponse:
+        return csv_response(f"{run.public_id}-rates", *rate_lines(pieces_of(run, histogram).pieces))
+
+    return _over_time(request, public_id, "rates", make)
+
+
+@public_page
+def slice_chart_json(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """Send the panels of a run that has more slices than its page shows."""
+    run = find_run(request, public_id)
+    histogram = _judged(run)
+
+    def make() -> HttpResponse:
+        limits = read_limits(histogram, run.verdicts.select_related("profile").first())
+        return JsonResponse(chart_of_run(run, histogram.ordinal, limits))
+
+    return guarded(run, kept_answer(request, run, ("slice-chart", current_profile().pk), make))
+
+
+def _judged(run: Run) -> Histogram:
+    histogram = run.histograms.judged().first()
+    if histogram is None:
+        raise Http404(f"Run {run.public_id} has no histogram of reads that could be drawn.")
+    return histogram
+
+
+def _over_time(
+    request: HttpRequest, public_id: str, form: str, make: Callable[[Run, Histogram], HttpResponse]
+) -> HttpResponseBase:
+    run = find_run(request, public_id)
+    if is_withheld(run):
+        return withheld(request, run, "What was counted minute by minute")
+    histogram = _judged(run)
+    what: tuple[Any, ...] = (SCHEMA, form, current_profile().pk)
+    try:
+        return guarded(run, kept_answer(request, run, what, lambda: make(run, histogram)))
+    except SeriesDamagedError as error:
+        return HttpResponse(f"The minutes of run {public_id} cannot be read: {error}.", PLAIN_TEXT, UNREADABLE)
+
+
+@public_page
+def telemetry(request: HttpRequest, public_id: str, form: str) -> HttpResponseBase:
+    """Send what the machine did while a run was made; `form` is one of TELEMETRY_FORMS."""
+    run = find_run(request, public_id)
+    evidence = run.submission.side_file if run.submission else None
+    if evidence is None or form not in TELEMETRY_FORMS:
+        expected = f"a run with a side file, and one of {', '.join(TELEMETRY_FORMS)}"
+        raise Http404(f"Run {public_id} has no telemetry as {form}: expected {expected}.")
+    if evidence.sequestered or is_withheld(run):
+        return withheld(request, run, "What the machine told")
+
+    def make() -> HttpResponseBase:
+        with reading_slot():
+            if form == "every.csv":
+                return long_csv_response(f"{public_id}-telemetry-every", *every_line(evidence))
+            told = telemetry_of(evidence)
+        if form == "csv":
+            return csv_response(f"{public_id}-telemetry", *telemetry_lines(told))
+        return JsonResponse(telemetry_document(public_id, told))
+
+    try:
+        return guarded(run, kept_answer(request, run, (TELEMETRY, form, evidence.sha256), make))
+    except BusyError:
+        return guarded(run, HttpResponse(BUSY, PLAIN_TEXT, UNREADABLE, headers=COME_AGAIN))
+    except ValueError as error:
+        raise Http404(str(error)) from error

@@ -1,0 +1,311 @@
+"""A run's page and its downloads."""
+
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import FileResponse, Http404, HttpRequest, JsonResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.cache import get_conditional_response
+
+from results.access.intervals import is_withheld
+from results.access.mirrors import is_mirrored, no_log_sentence, origin
+from results.access.redaction import findings_told, is_beside_withheld, verdict_told
+from results.evidence.store import open_evidence
+from results.ingest.act import YCSB
+from results.models import Companion, Evidence, Run, Verdict, Visibility
+from results.rules.act.limits import parse_limits
+from webapp.register.http.access import LINK_KEY, holds_link, is_public, require_access
+from webapp.register.http.long_csv import long_csv_response
+from webapp.register.http.query_params import given_of
+from webapp.register.http.responses import keep_private, public_page
+from webapp.register.limits.profile import current_profile
+from webapp.register.limits.reader_limits import YourLimits
+from webapp.register.limits.virtual_devices import NOT_ON_DRIVES, SAYS_NOTHING, told_no_drives_words
+from webapp.register.runs import page as runs_page
+from webapp.register.runs.charts.minutes import minutes_of
+from webapp.register.runs.charts.page import charts_of
+from webapp.register.runs.devices import devices_view
+from webapp.register.runs.evidence.lines import has_lines
+from webapp.register.runs.findings import in_order
+from webapp.register.runs.lifecycle import life_of
+from webapp.register.runs.limits import as_limits, limits_context, own_limits, published_limits_context
+from webapp.register.runs.reproduce import reproduction_of
+from webapp.register.runs.side_file import side_file_view
+from webapp.register.runs.slices.csv_rows import slice_lines
+from webapp.register.runs.slices.shares import slice_table
+from webapp.register.runs.times import times_view
+from webapp.register.runs.ycsb import ycsb_view
+from webapp.register.tables import categories
+from webapp.register.tables.exports import plain
+from webapp.register.tables.marks import run_tier_mark
+from webapp.register.tables.sentences import published_sentence
+
+UNAVAILABLE_FOR_LEGAL_REASONS = 451
+ROWS_AT_ONCE = 2_000
+FORMS = ("csv", "json", "parquet")  # of the histograms
+
+
+def find_run(request: HttpRequest, public_id: str) -> Run:
+    """Return the run where the reader may see it, of an address that takes nothing but the key of a link.
+
+    Raises ParameterError for any other parameter.
+    """
+    run = _visible_run(request, public_id)
+    given_of(request.GET, (LINK_KEY,))
+    return run
+
+
+def _visible_run(request: HttpRequest, public_id: str) -> Run:
+    """Return the run with what its page shows, where the reader may see it."""
+    related = (
+        "product",
+        "submission__log",
+        "submission__side_file",
+        "submission__organisation",
+        "reading__evidence",
+        "ycsb",
+        "series",
+        "superseded_by",
+    )
+    found = Run.objects.filter(public_id=public_id).knowing_withheld().select_related(*related).first()
+    return require_access(request, public_id, found)
+
+
+def guarded(run: Run, response: HttpResponseBase) -> HttpResponseBase:
+    """Return the answer, kept private while the run is."""
+    return response if is_public(run) else keep_private(response)
+
+
+@public_page
+def detail(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    run = _visible_run(request, public_id)
+    template, own = _own_of(request, run)
+    shared = page_context(run) | life_of(run) | addresses(request, run)
+    return guarded(run, render(request, template, shared | own))
+
+
+def _own_of(request: HttpRequest, run: Run) -> tuple[str, dict[str, Any]]:
+    """Return the template of a run's kind, and what only that kind shows."""
+    query = link_query(request, run)
+    if runs_page.evidence_of(run) is None and not is_mirrored(run):
+        return "register/run_published.html", _published_context(request, run)
+    if run.workload == YCSB:
+        given_of(request.GET, (LINK_KEY,))
+        return "register/run_ycsb.html", _evidence_context(run, query) | {"ycsb": ycsb_view(run)}
+    return "register/run.html", _evidence_context(run, query) | _log_context(request, run)
+
+
+def page_context(run: Run) -> dict[str, Any]:
+    """Return what both kinds of run pages show."""
+    return {
+        "section": "drives",
+        "run": run,
+        "title": runs_page.title_of(run),
+        "category": categories.spec_of(run.product) if run.product else None,
+        "is_public": is_public(run),
+        "embargo_until": _embargo_of(run),
+        "withdrawal": runs_page.withdrawal_of(run),
+        "tier": run_tier_mark(run),
+        "setup": runs_page.setup_pairs(run),
+        "product_pairs": runs_page.product_pairs(run),
+        "missing": runs_page.missing_facts(run),
+    }
+
+
+def _embargo_of(run: Run) -> datetime | None:
+    """Return the end of the embargo that a reviewed run waits for."""
+    return run.submission.embargo_until if run.submission and run.visibility == Visibility.EMBARGOED else None
+
+
+def link_query(request: HttpRequest, run: Run) -> str:
+    """Return what a reader by link keeps in every address of the run; nothing for others."""
+    by_link = not is_public(run) and holds_link(request, run)
+    return "?" + urlencode({LINK_KEY: request.GET[LINK_KEY]}) if by_link else ""
+
+
+def addresses(request: HttpRequest, run: Run) -> dict[str, str]:
+    """Return where the run's downloads are; a reader by link keeps the link's key."""
+    query = link_query(request, run)
+    return {
+        "log_address": reverse("run-log", args=[run.public_id]) + query,
+        "side_file_address": reverse("run-side-file", args=[run.public_id]) + query,
+        "slices_address": reverse("run-slices", args=[run.public_id]) + query,
+        "configuration_address": reverse("run-configuration", args=[run.public_id]) + query,
+        **{
+            f"histograms_{form}_address": reverse("run-histograms", args=[run.public_id, form]) + query
+            for form in FORMS
+        },
+        "telemetry_address": reverse("run-telemetry", args=[run.public_id, "json"]) + query,
+        "telemetry_csv_address": reverse("run-telemetry", args=[run.public_id, "csv"]) + query,
+        "telemetry_every_csv_address": reverse("run-telemetry", args=[run.public_id, "every.csv"]) + query,
+        "intervals_address": reverse("api-run-intervals", args=[run.public_id]) + query,
+        "status_lines_address": reverse("run-status-lines", args=[run.public_id]) + query,
+    }
+
+
+def _published_context(request: HttpRequest, run: Run) -> dict[str, Any]:
+    own = own_limits(request.GET, parse_limits(current_profile().document), others=(LINK_KEY,))
+    figures = runs_page.figures(run, as_limits(own))
+    return {
+        "sentence": published_sentence(run),
+        "figures": figures,
+        "is_over": any(figure.nearness and figure.nearness.is_over for figure in figures),
+    } | published_limits_context(run, own, link_query(request, run))
+
+
+def _evidence_context(run: Run, query: str) -> dict[str, Any]:
+    return {
+        "findings": in_order(findings_told(run)),
+        "is_beside_withheld": is_beside_withheld(run),
+        "link_query": query,
+        "has_lines": has_lines(run),
+        "evidence": runs_page.evidence_of(run),
+        "again": None if is_withheld(run) else reproduction_of(run, runs_page.evidence_of(run)),
+        "companions": runs_page.companions_of(run, query),
+        "minutes": minutes_of(run, query),
+        "other_slices_address": _other_slices(run),
+    } | _mirror_context(run)
+
+
+def _mirror_context(run: Run) -> dict[str, Any]:
+    """Return from which register a run came with a dump; nothing of one whose log came here."""
+    if not is_mirrored(run):
+        return {}
+    mirror = origin()
+    return {"mirror": mirror, "mirror_address": mirror.run_address(run)}
+
+
+def _other_slices(run: Run) -> str:
+    """Return where the owners of a run that nobody else has seen may have it read in other slices."""
+    if run.submission is None or run.visibility != Visibility.UNREVIEWED:
+        return ""
+    return reverse("submission-detail", args=[run.submission.public_id]) + "#other-slices"
+
+
+def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
+    verdict = run.verdicts.select_related("profile").first()
+    profile = verdict.profile if verdict else current_profile()
+    limits, query = parse_limits(profile.document), link_query(request, run)
+    own = own_limits(request.GET, limits, others=(LINK_KEY,))
+    table = slice_table(run, verdict, own=as_limits(own))
+    return (
+        charts_of(run, table, query)
+        | limits_context(own, table, query)
+        | {
+            "verdict": runs_page.verdict_view(verdict_told(run, verdict)) if verdict else None,
+            "profile": profile,
+            "figures": runs_page.figures(run, limits),
+            "slice_table": table,
+            "times": times_view(run, verdict, limits),
+            "side_file_told": side_file_view(run),
+            "on_no_drive": NOT_ON_DRIVES if run.is_on_no_drive and not run.is_virtual else "",
+            "says_nothing": SAYS_NOTHING,
+            "no_drives": told_no_drives_words(run),
+        }
+        | _told_by_the_log(run, verdict, own)
+    )
+
+
+def _told_by_the_log(run: Run, verdict: Verdict | None, own: YourLimits) -> dict[str, Any]:
+    """Return the log's own words, of which a withheld one has none here: its configuration and its devices."""
+    if is_withheld(run):
+        return {"devices": None, "log_config": [], "log_devices": [], "is_log_withheld": True}
+    return {
+        "devices": devices_view(run, verdict, as_limits(own)),
+        "log_config": runs_page.log_config(run),
+        "log_devices": runs_page.log_devices(run),
+    }
+
+
+@public_page
+def log(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """Send the log's bytes as they were received."""
+    run = find_run(request, public_id)
+    evidence = runs_page.evidence_of(run)
+    if evidence is None:
+        raise Http404(no_log_sentence(run))
+    return _as_received(request, run, evidence)
+
+
+@public_page
+def side_file(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """Send what drivetest wrote beside the log: identity, intervals, exact figures."""
+    run = find_run(request, public_id)
+    evidence = run.submission.side_file if run.submission else None
+    if evidence is None:
+        raise Http404(f"Run {public_id} has no side file: only runs dispatched by a lab have one.")
+    return _as_received(request, run, evidence)
+
+
+@public_page
+def companion(request: HttpRequest, public_id: str, sha256: str) -> HttpResponseBase:
+    """Send a file that came with the log, by its hash."""
+    run = find_run(request, public_id)
+    beside = run.submission.companions.filter(evidence__sha256=sha256) if run.submission else Companion.objects.none()
+    found = beside.select_related("evidence").first()
+    if found is None:
+        raise Http404(f"Run {public_id} has no file beside its log with the hash {sha256}.")
+    return _as_received(request, run, found.evidence)
+
+
+def withheld(request: HttpRequest, run: Run, what: str) -> HttpResponseBase:
+    """Answer for what a sequestered file holds; nobody sees it through the register, whoever asks."""
+    sentence = f"{what} of run {run.public_id} is withheld for legal reasons. Its bytes are kept."
+    return guarded(run, render(request, "451.html", {"sentence": sentence}, status=UNAVAILABLE_FOR_LEGAL_REASONS))
+
+
+def _as_received(request: HttpRequest, run: Run, evidence: Evidence) -> HttpResponseBase:
+    if evidence.sequestered:
+        return withheld(request, run, evidence.filename)
+    etag = f'"{evidence.sha256}"'
+    known = get_conditional_response(request, etag=etag)
+    if known is not None:
+        return guarded(run, known)
+    response = FileResponse(
+        open_evidence(evidence),
+        as_attachment=True,
+        filename=evidence.filename,
+        content_type="application/octet-stream",
+    )
+    response.headers["ETag"] = etag
+    return guarded(run, response)
+
+
+@public_page
+def earlier(request: HttpRequest, public_id: str, number: int) -> HttpResponseBase:
+    """Send what an earlier reading found of the run, with the verdict of then (docs/decisions/0005)."""
+    run = find_run(request, public_id)
+    if is_beside_withheld(run):  # a result holds the run's minutes too, and what came from beside the log
+        return withheld(request, run, "What was read earlier out of the log")
+    kept = run.earlier_results.select_related("reading", "verdict").filter(number=number).first()
+    if kept is None:
+        raise Http404(f"Run {public_id} has no earlier result {number}.")
+    told = {"schema": "drivecert.earlier-result/1", "run": public_id, "number": number}
+    told |= {"reader_version": kept.reading.reader_version, "replaced_at": kept.told_at}
+    told |= {"verdict": kept.verdict.document if kept.verdict else None, "result": kept.document}
+    return guarded(run, JsonResponse(told))
+
+
+@public_page
+def slices_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    run = find_run(request, public_id)
+    lines = slice_lines(run, run.verdicts.select_related("profile").first())
+    if lines is None:
+        raise Http404(f"Run {public_id} has no slices: no histogram of its reads is known.")
+    return guarded(run, long_csv_response(f"{public_id}-slices", *lines))
+
+
+@public_page
+def status_lines_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    run = find_run(request, public_id)
+    if is_beside_withheld(run):
+        return withheld(request, run, "The output with its status lines")
+    if run.workload != YCSB or not run.ycsb.intervals.exists():
+        raise Http404(f"Run {public_id} has no status lines: only outputs of YCSB with -s have them.")
+    header = ["elapsed_s", "done_ops_count", "ops_per_s"]
+    intervals = run.ycsb.intervals.defer("operations").iterator(chunk_size=ROWS_AT_ONCE)
+    lines = ([each.elapsed_s, each.done_ops_count, plain(each.ops_per_s)] for each in intervals)
+    return guarded(run, long_csv_response(f"{public_id}-status-lines", header, lines))

@@ -1,0 +1,196 @@
+"""What the page of a YCSB run says: whether it is valid, its operations, its throughput over time."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from results.access.redaction import is_beside_withheld, told_beside, ycsb_told
+from results.models import Run, YcsbInterval, YcsbOperation, YcsbRun
+from webapp.register.runs.page import Pair
+from webapp.register.runs.side_file import telemetry_pairs
+from webapp.templatetags import units
+
+SHOWN_INTERVALS = 500  # of a page: a day of status lines every 10 s has 8,640; the CSV has them all
+NO_LINES = "The output has no status lines: it was made without -s, or its standard error was not sent."
+WITHHELD_LINES = "Withheld for legal reasons, with the log or with a file that came beside it."
+NO_PROPERTIES = "The output tells none."
+PHASES = {"load": "load phase", "run": "run phase", "": "phase not stated"}
+TIME_WORDS = {"service": "service", "response": "response"}
+PERCENTILES = ("p50_us", "p95_us", "p99_us", "p999_us", "p9999_us")
+
+
+@dataclass(frozen=True)
+class OperationRow:
+    """One kind of operation with one outcome, times in us as text; "" is what the output does not print."""
+
+    name: str
+    outcome: str
+    is_failure: bool
+    time: str
+    ops: str
+    mean: str
+    least: str
+    percentiles: list[str]
+    most: str
+
+
+@dataclass(frozen=True)
+class IntervalRow:
+    """One status line: what was done by then, and at which rate since the line before."""
+
+    elapsed: str
+    done: str
+    rate: str
+    operations: str
+
+
+@dataclass(frozen=True)
+class YcsbView:
+    """Everything that only the page of a YCSB run shows."""
+
+    facts: YcsbRun
+    word: str
+    sentence: str
+    reasons: list[str]
+    setup: list[Pair]
+    properties: list[Pair]
+    no_properties_sentence: str
+    operations: list[OperationRow]
+    intervals: list[IntervalRow]
+    intervals_count: int
+    no_intervals_sentence: str
+    telemetry: list[Pair]
+
+    @property
+    def cut_sentence(self) -> str:
+        """What a page of very many status lines leaves out."""
+        if self.intervals_count <= len(self.intervals):
+            return ""
+        shown, every = units.count(len(self.intervals)), units.count(self.intervals_count)
+        return f"The first {shown} of {every}; the CSV has them all."
+
+
+def ycsb_view(run: Run) -> YcsbView:
+    """Return what is shown of a run of YCSB."""
+    facts, withheld = ycsb_told(run), is_beside_withheld(run)
+    return YcsbView(
+        facts=facts,
+        word=facts.validity.capitalize(),
+        sentence=_sentence(facts),
+        reasons=list(facts.reasons),
+        setup=_setup(run, facts),
+        properties=facts.properties,
+        no_properties_sentence=WITHHELD_LINES if withheld else NO_PROPERTIES,
+        operations=[operation_row(each) for each in facts.operations.all()],
+        intervals=[] if withheld else [interval_row(each) for each in facts.intervals.all()[:SHOWN_INTERVALS]],
+        intervals_count=0 if withheld else facts.intervals.count(),
+        no_intervals_sentence=WITHHELD_LINES if withheld else NO_LINES,
+        telemetry=telemetry_pairs(told_beside(run, "telemetry")),
+    )
+
+
+@dataclass(frozen=True)
+class SweepPoint:
+    """A YCSB run in the list of a drive's runs."""
+
+    run: Run
+    workload: str
+    threads: str
+    rate: str
+    validity: str
+
+
+def points_of(runs: Iterable[Run]) -> list[SweepPoint]:
+    """Return runs of YCSB as a drive's page lists them; those of one sweep stand together, in thread order."""
+    ordered = sorted(runs, key=lambda run: (run.ycsb.workload, run.ycsb.sweep_key, run.ycsb.threads_count or 0, run.pk))
+    return [
+        SweepPoint(
+            run,
+            f"{run.ycsb.workload} {run.ycsb.phase}".strip(),
+            units.count(run.ycsb.threads_count),
+            ops_rate(run.ycsb.throughput_ops_per_s),
+            run.ycsb.validity,
+        )
+        for run in ordered
+    ]
+
+
+def _sentence(facts: YcsbRun) -> str:
+    """Say what the run did, as far as its output tells."""
+    threads = f" with {units.counted(facts.threads_count, 'thread')}" if facts.threads_count is not None else ""
+    named = f"workload {facts.workload}" if facts.workload else "a workload that the output does not name"
+    rate = f": {ops_rate(facts.throughput_ops_per_s)} ops/s" if facts.throughput_ops_per_s is not None else ""
+    failed = f", {units.counted(facts.failed_ops_count, 'operation')} failed" if facts.failed_ops_count else ""
+    return f"{PHASES[facts.phase]} of {named}{threads}{rate}{failed}."
+
+
+def _setup(run: Run, facts: YcsbRun) -> list[Pair]:
+    pairs = [
+        ("Tool", f"{run.tool} {run.tool_version}".strip()),
+        ("Phase", facts.phase),
+        ("Workload", facts.workload),
+        ("Binding", facts.binding),
+        ("Threads", units.count(facts.threads_count)),
+        ("Target", _unit(ops_rate(facts.target_ops_per_s), "ops/s")),
+        ("Records", units.count(facts.record_count)),
+        ("Operations asked", units.count(facts.operation_count)),
+        ("Operations done", units.count(facts.done_ops_count)),
+        ("Operations failed", units.count(facts.failed_ops_count)),
+        ("Time limit", units.duration(facts.time_limit_s)),
+        ("Ran", _unit(units.decimal(facts.runtime_ms), "ms")),
+        ("Throughput", _unit(ops_rate(facts.throughput_ops_per_s), "ops/s")),
+        ("Measured by", facts.measurement),
+        ("Times", {"service": "service time", "response": "response time"}.get(facts.times, facts.times)),
+        ("Firmware", run.firmware),
+        ("Stopped", told_beside(run, "stop").get("kind", "")),
+        ("Command line", facts.command_line),
+    ]
+    return [pair for pair in pairs if pair[1]]
+
+
+def _unit(number: str, unit: str) -> str:
+    return f"{number}{units.NBSP}{unit}" if number else ""
+
+
+def ops_rate(per_s: Decimal | None) -> str:
+    """Return a rate of operations with one decimal, as status lines have it."""
+    return units.rate(per_s)
+
+
+def operation_row(each: YcsbOperation) -> OperationRow:
+    """Return an operation as the table shows it."""
+    return OperationRow(
+        name=each.name,
+        outcome=each.outcome,
+        is_failure=each.outcome != "ok",
+        time=TIME_WORDS.get(each.time, each.time),
+        ops=units.count(each.ops_count),
+        mean=_us(each.mean_us),
+        least=_us(each.min_us),
+        percentiles=[_us(getattr(each, column)) for column in PERCENTILES],
+        most=_us(each.max_us),
+    )
+
+
+def _us(value: float | None) -> str:
+    """Return a time in us: whole ones plainly, a mean with two places."""
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
+
+
+def interval_row(each: YcsbInterval) -> IntervalRow:
+    """Return a status line as the table shows it."""
+    return IntervalRow(
+        elapsed=f"{each.elapsed_s:,d}",
+        done=units.count(each.done_ops_count),
+        rate=units.rate(each.ops_per_s),
+        operations=_operations(each.operations),
+    )
+
+
+def _operations(told: Iterable[dict[str, Any]]) -> str:
+    """Return name and mean of each operation of an interval, as far as they were printed."""
+    named = [(each["name"], each.get("mean_us")) for each in told]
+    return ", ".join(f"{name} {mean} us" if mean is not None else name for name, mean in named)

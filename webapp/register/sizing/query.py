@@ -1,0 +1,127 @@
+"""What a reader may ask of the sizing page: the load, the data, the cluster, the limits, prices if known."""
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from django.http import QueryDict
+
+from results.rules.act.limits import Limit
+from results.rules.sizing import Demand
+from webapp.register.http.query_params import FORMS, Given, given_of, number_of, one_of, whole_number_of
+from webapp.register.limits.reader_limits import YourLimits, limit_names, read_limits
+from webapp.templatetags import units
+
+PRICE_PREFIX = "price-"
+SLUG = re.compile(r"[a-z0-9_-]{1,120}")
+PRICE = re.compile(PRICE_PREFIX + SLUG.pattern)
+TB = 10**12
+
+
+@dataclass(frozen=True)
+class Field:
+    """One number of the form: what it stands for, its range, and the value where none is given."""
+
+    name: str
+    label: str
+    unit: str
+    default: str
+    least: str
+    most: str
+    is_whole: bool = False
+    note: str = ""
+
+    @property
+    def default_text(self) -> str:
+        """The value where none is given, with thousands separated."""
+        return units.decimal(Decimal(self.default))
+
+
+FIELDS = (
+    Field("reads", "Reads", "/s", "500000", "0", "1000000000000"),
+    Field("writes", "Writes", "/s", "125000", "0", "1000000000000"),
+    Field("object", "Object", "bytes", "1536", "1", "1000000000", is_whole=True),
+    Field("data", "Data, one copy", "TB", "20", "0", "1000000000"),
+    Field("copies", "Copies", "", "2", "1", "100", is_whole=True, note="replication factor"),
+    Field("usable", "Usable part of a drive", "%", "50", "1", "100"),
+    Field("defrag", "Defrag threshold", "%", "50", "0", "99"),
+    Field("per_node", "Drives a node", "", "4", "1", "1000", is_whole=True),
+    Field("spare", "Spare nodes", "", "1", "0", "100000", is_whole=True, note="sized with so many gone"),
+    Field("life", "Life", "years", "5", "0.1", "100"),
+    Field("warranty", "Warranty", "years", "5", "0.1", "100", note="5 assumed: the register has none"),
+)
+NAMES = (*(field.name for field in FIELDS), "drive", "sort", "format")
+SORTS = ("fewest", "cheapest", "name")
+
+
+@dataclass(frozen=True)
+class SizingQuestion:
+    """What is asked; `prices` are of one drive, by product slug; `given` is what the form shows again."""
+
+    demand: Demand
+    limits: YourLimits
+    prices: dict[str, Fraction]
+    drive: str
+    sort: str
+    form: str
+    given: dict[str, str]
+
+    @property
+    def named_drives(self) -> dict[str, str]:
+        """The slug that each parameter names a drive by, of those that do."""
+        asked = {f"{PRICE_PREFIX}{slug}": slug for slug in self.prices}
+        return asked | ({"drive": self.drive} if self.drive else {})
+
+
+def read_sizing_question(query: QueryDict, profile: tuple[Limit, ...]) -> SizingQuestion:
+    """Return what was asked, examples where nothing was. Raises ParameterError, naming the parameter."""
+    prices = [name for name in query if PRICE.fullmatch(name)]
+    given = given_of(query, (*NAMES, *limit_names(profile), *prices))
+    numbers = {field.name: _number(given, field) for field in FIELDS}
+    return SizingQuestion(
+        demand=_demand(numbers),
+        limits=read_limits(given, profile),
+        prices={
+            name.removeprefix(PRICE_PREFIX): price for name in prices if (price := _price(given, name)) is not None
+        },
+        drive=given.get("drive", ""),
+        sort=one_of(given, "sort", SORTS),
+        form=one_of(given, "format", FORMS),
+        given={field.name: given.get(field.name, "").strip() or field.default for field in FIELDS},
+    )
+
+
+def taken_for(query: QueryDict, field: Field) -> str:
+    """Say what is taken for a field that was sent empty; nothing of one that was filled in, or not sent."""
+    is_empty = field.name in query and not "".join(query.getlist(field.name)).strip()
+    return f"left empty: {field.default_text} taken" if is_empty else ""
+
+
+def _number(given: Given, field: Field) -> Fraction:
+    if field.is_whole:
+        told: int | Decimal | None = whole_number_of(given, field.name, int(field.least), int(field.most))
+    else:
+        told = number_of(given, field.name, field.least, field.most)
+    return Fraction(Decimal(field.default) if told is None else told)
+
+
+def _price(given: Given, name: str) -> Fraction | None:
+    told = number_of(given, name, "0", "1000000000")
+    return None if told is None else Fraction(told)
+
+
+def _demand(numbers: dict[str, Fraction]) -> Demand:
+    return Demand(
+        reads_per_s=numbers["reads"],
+        writes_per_s=numbers["writes"],
+        object_bytes=int(numbers["object"]),
+        data_bytes=numbers["data"] * TB,
+        replication_factor=int(numbers["copies"]),
+        usable_ratio=numbers["usable"] / 100,
+        defrag_ratio=numbers["defrag"] / 100,
+        drives_per_node=int(numbers["per_node"]),
+        spare_nodes=int(numbers["spare"]),
+        life_years=numbers["life"],
+        warranty_years=numbers["warranty"],
+    )

@@ -1,0 +1,75 @@
+"""How many of which drive a cluster needs."""
+
+import json
+from decimal import Decimal
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+
+from results.rules.act.limits import Limit, parse_limits
+from results.rules.sizing import Tested
+from webapp.register.http.answer_rows import answer_rows
+from webapp.register.http.parameter_errors import ParameterError
+from webapp.register.http.query_params import form_address
+from webapp.register.http.responses import public_page
+from webapp.register.limits.profile import current_profile
+from webapp.register.sizing.form import is_of_the_form, typed_form, without_empty_prices
+from webapp.register.sizing.offers import candidates, refuse_unknown_drives
+from webapp.register.sizing.page import FIELDS, known_by, sizing_page, sizing_values
+from webapp.register.sizing.query import FIELDS as FORM_FIELDS
+from webapp.register.sizing.query import read_sizing_question, taken_for
+from webapp.register.sizing.tested_mix import tested_mixes
+
+SCHEMA = "drivecert.sizing/1"
+
+
+@public_page
+def sizing(request: HttpRequest) -> HttpResponse:
+    profile = current_profile().document
+    if (shorter := without_empty_prices(request.GET)) is not None:
+        return HttpResponseRedirect(shorter)
+    try:
+        question = read_sizing_question(request.GET, parse_limits(profile))
+        refuse_unknown_drives(question.named_drives)
+    except ParameterError as error:
+        return _again(request, error, parse_limits(profile))
+    limits = [Limit(threshold_us, limit_pct) for threshold_us, limit_pct in question.limits.by_threshold.items()]
+    found, tested = candidates(limits, question.prices, is_own=question.limits.is_own), _tested(profile)
+    page = sizing_page(question, found, tested)
+    if question.form != "html":
+        return answer_rows(question.form, "sizing", SCHEMA, FIELDS, sizing_values(page))
+    mixes = tested_mixes(request.GET, question.demand, tested)
+    context = {
+        "section": "sizing",
+        "page": page,
+        "mixes": mixes,
+        "known": known_by(mixes, found, tested),
+        "sort": question.sort,
+        "fields": [(field, question.given[field.name], "", taken_for(request.GET, field)) for field in FORM_FIELDS],
+        "limits": question.limits,
+        "csv_address": form_address(request, "csv"),
+        "json_address": form_address(request, "json"),
+    }
+    return render(request, "register/sizing/sizing.html", context)
+
+
+def _again(request: HttpRequest, refused: ParameterError, profile: tuple[Limit, ...]) -> HttpResponse:
+    """Return the form as it was typed, the field marked; what is no field of it is answered as elsewhere."""
+    if request.GET.get("format", "html") != "html" or not is_of_the_form(refused.parameter, profile):
+        raise refused
+    typed = typed_form(request, refused, profile)
+    context = {
+        "section": "sizing",
+        "refused": str(refused),
+        "fields": typed.fields,
+        "limits": {"fields": typed.limits},
+        "typed_prices": typed.prices,
+        "typed_drive": typed.drive,
+        "sort": typed.sort,
+    }
+    return render(request, "register/sizing/sizing.html", context, status=400)
+
+
+def _tested(profile: str) -> Tested:
+    told = json.loads(profile)
+    return Tested(Decimal(told["reads_pct"]), Decimal(told["ratio_tolerance_points"]), told["object_bytes"])

@@ -1,0 +1,106 @@
+"""Atom feeds of what happens to results: of a category, a vendor, a product, and of all."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.feedgenerator import Atom1Feed
+
+from results.access.history import for_everyone
+from results.lifecycle.event_labels import words_of
+from results.models import Category, Certificate, Event, Product, Run
+from results.models.querysets import RunQuerySet
+from webapp.register.http.responses import public_page
+from webapp.register.syndication.badge import public_product
+from webapp.register.syndication.site import plain_text, site_address
+from webapp.register.tables.sentences import product_name
+from webapp.register.tables.vendors import vendor_slug
+
+ENTRIES_MAX = 50
+ATOM = "application/atom+xml; charset=utf-8"
+
+
+@public_page
+def all_feed(_request: HttpRequest) -> HttpResponse:
+    """What happened to any result."""
+    return _feed("all results", "/", reverse("feed"), Run.objects.public())
+
+
+@public_page
+def category_feed(_request: HttpRequest, category: str) -> HttpResponse:
+    """What happened to the results of a category, historical products included."""
+    if category not in Category.values:
+        raise Http404(f"No category of drives is named {category}.")
+    title, page = Category(category).label, reverse("category", args=[category])
+    return _feed(title, page, reverse("category-feed", args=[category]), Run.objects.public().in_category(category))
+
+
+@public_page
+def vendor_feed(_request: HttpRequest, vendor: str) -> HttpResponse:
+    """What happened to the results of a vendor or cloud provider."""
+    names = Product.objects.public().order_by("vendor").values_list("vendor", flat=True).distinct()
+    named = [name for name in names if vendor_slug(name) == vendor]
+    if not named:
+        raise Http404(f"No vendor is named {vendor}.")
+    runs = Run.objects.public().filter(product__vendor__in=named)
+    return _feed(", ".join(named), "/", reverse("vendor-feed", args=[vendor]), runs)
+
+
+@public_page
+def product_feed(_request: HttpRequest, slug: str) -> HttpResponse:
+    """What happened to the results of a product."""
+    product = public_product(slug)
+    page, runs = reverse("product", args=[slug]), Run.objects.public().filter(product=product)
+    return _feed(product_name(product), page, reverse("product-feed", args=[slug]), runs)
+
+
+class _Feed(Atom1Feed):
+    """A feed whose bytes follow from its entries alone; Django dates an empty one to the moment of the question."""
+
+    def latest_post_date(self) -> datetime:
+        return super().latest_post_date() if self.items else datetime.fromtimestamp(0, UTC)
+
+
+def _feed(what: str, page: str, own: str, runs: RunQuerySet) -> HttpResponse:
+    feed = _Feed(
+        title=plain_text(f"Drivecert: {what}"),
+        link=site_address(page),
+        description="",
+        feed_url=site_address(own),
+        feed_guid=site_address(own),
+        author_name="Drivecert",
+    )
+    for event, subject, address in _entries(runs):
+        feed.add_item(
+            title=plain_text(f"{subject}: {words_of(event.kind)}"),
+            link=site_address(address),
+            description=plain_text(event.reason),
+            unique_id=f"{site_address(address)}#event-{event.pk}",
+            pubdate=event.at,
+            updateddate=event.at,
+        )
+    return HttpResponse(feed.writeString("utf-8"), content_type=ATOM)
+
+
+def _entries(runs: RunQuerySet) -> Iterable[tuple[Event, str, str]]:
+    """Yield the newest events with the name and the address of what they are about; four queries, whatever the rows."""
+    of_runs = Q(subject_type="run", subject_id__in=runs.values("public_id"))
+    certificates = Certificate.objects.filter(product__in=runs.values("product"))
+    of_certificates = Q(subject_type="certificate", subject_id__in=certificates.values("public_id"))
+    told = for_everyone(Event.objects.filter(of_runs | of_certificates))
+    events = list(told.order_by("-at", "-pk")[:ENTRIES_MAX])
+    ids = [event.subject_id for event in events]
+    named = {run.public_id: run.product for run in runs.filter(public_id__in=ids).select_related("product")}
+    named |= {each.public_id: each.product for each in certificates.filter(public_id__in=ids).select_related("product")}
+    for event in events:
+        product = named[event.subject_id]
+        if product is not None:  # public runs have one; the column allows none
+            yield event, f"{product_name(product)}, {event.subject_type} {event.subject_id}", _address(event, product)
+
+
+def _address(event: Event, product: Product) -> str:
+    if event.subject_type == "run":
+        return reverse("run-detail", args=[event.subject_id])
+    return f"{reverse('product', args=[product.slug])}#{event.subject_id}"

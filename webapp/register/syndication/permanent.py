@@ -1,0 +1,55 @@
+"""`/id/<id>`: the short address of a run, a certificate or a product, which never changes."""
+
+import hashlib
+from functools import lru_cache
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect
+from django.urls import reverse
+
+from results.models import Certificate, Product, Run
+from results.models.public_ids import ALPHABET
+from webapp.register.http.responses import public_page
+
+ID_CHARS = 8
+
+
+@lru_cache(maxsize=65_536)
+def product_id(slug: str) -> str:
+    """Return the short id of a product: as long as that of a run, made of its slug, which never changes.
+
+    >>> product_id("sandisk-dc-sn861-6400gb") == product_id("sandisk-dc-sn861-6400gb")
+    True
+    """
+    number = int.from_bytes(hashlib.sha256(slug.encode()).digest(), "big")
+    letters = []
+    for _ in range(ID_CHARS):
+        number, place = divmod(number, len(ALPHABET))
+        letters.append(ALPHABET[place])
+    return "p-" + "".join(letters)
+
+
+@public_page
+def permanent_id(_request: HttpRequest, public_id: str) -> HttpResponse:
+    """Lead to the page of what the id names."""
+    find = {"r-": _run_page, "c-": _certificate_page, "p-": _product_page}.get(public_id[:2])
+    address = find(public_id) if find else None
+    if address is None:
+        raise Http404(f"Nothing public has the id {public_id}.")
+    return HttpResponsePermanentRedirect(address)
+
+
+def _run_page(public_id: str) -> str | None:
+    is_there = Run.objects.public().filter(public_id=public_id).exists()
+    return reverse("run-detail", args=[public_id]) if is_there else None
+
+
+def _certificate_page(public_id: str) -> str | None:
+    products = Product.objects.public()
+    found = Certificate.objects.filter(public_id=public_id, product__in=products).select_related("product").first()
+    return f"{reverse('product', args=[found.product.slug])}#{public_id}" if found else None
+
+
+def _product_page(public_id: str) -> str | None:
+    slugs = Product.objects.public().values_list("slug", flat=True).order_by("pk")
+    found = next((slug for slug in slugs if product_id(slug) == public_id), None)
+    return reverse("product", args=[found]) if found else None

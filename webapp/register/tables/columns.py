@@ -1,0 +1,276 @@
+"""The columns that tables of runs are made of: stable code, head, what a run says in them, and how they sort."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+from typing import Any
+
+from results.models import Product, Run, Share, Verdict
+from results.models.categories import SYSTEMS
+from results.rules.endurance import needed_dwpd, sustained_tps, three_digits, tps_per_tb
+from webapp.register.comparability.published import is_taken_as_one
+from webapp.templatetags import units
+
+Order = Any  # values of one column compare with each other; None where a run does not state it
+PROFILE_RUN_S, PROFILE_SLICE_S = 86_400, 3_600  # what the profile asks: only what differs needs a note
+SHARE_THRESHOLDS_US = (256, 512, 1_000, 8_000, 64_000)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column.
+
+    `code` names it in addresses and never changes; `kind` is the template of its cells; `group` is the set of columns
+    that a narrow screen shows together, empty where it always shows.
+    """
+
+    code: str
+    head: str
+    kind: str
+    order: Callable[[Run], Order]
+    text: Callable[[Run], str] = str
+    unit: str = ""
+    group: str = ""
+    threshold_us: int | None = None
+    falls_first: bool = False
+    is_sortable: bool = True
+
+    @property
+    def template(self) -> str:
+        """The template of its cells."""
+        return f"register/cells/{self.kind}.html"
+
+    @property
+    def is_number(self) -> bool:
+        """Numbers stand at the right."""
+        return self.kind in {"number", "speed", "share", "computed"}
+
+
+def product_of(run: Run) -> Product:
+    """Return the run's product. A run without one is in no table; asking for its product is a mistake of ours."""
+    if run.product is None:
+        raise ValueError(f"run {run.public_id}: expected a product, got none")
+    return run.product
+
+
+def share_of(run: Run, threshold_us: int) -> Share | None:
+    """Return the run's share over a threshold in the run's own statistic, from what was fetched with it."""
+    own = (share for share in run.shares.all() if share.statistic == run.statistic)
+    return next((share for share in own if share.threshold_us == threshold_us), None)
+
+
+def newest_verdict(run: Run) -> Verdict | None:
+    """Return the verdict that stands, from what was fetched with the run; None for a published run."""
+    return next(iter(run.verdicts.all()), None)
+
+
+def drive_order(run: Run) -> tuple[str, str, int]:
+    """Sort by maker, model and capacity, whatever the case."""
+    product = product_of(run)
+    return product.vendor.casefold(), product.model.casefold(), product.capacity_gb or 0
+
+
+def device_tps(run: Run) -> Fraction | None:
+    """Return the speed of one device, tps: what may be held against the capacity and the rating of one drive.
+
+    A published result of a drive that states no number of devices is taken as one. Of a log that states none, or of a
+    system whose drives nobody counted, nothing is known of one.
+    """
+    devices = run.device_count or (1 if is_taken_as_one(run) else None)
+    return None if run.tps is None or devices is None else Fraction(run.tps) / devices
+
+
+def whole_device_tps(run: Run) -> int | None:
+    """Return the speed of one device as it is shown, sorted and filtered by: tps, rounded to whole ones.
+
+    None where the number of devices is not stated, but in a publication's table of drives: its row is one drive.
+    """
+    tps = device_tps(run)
+    return None if tps is None else floor(tps + Fraction(1, 2))
+
+
+def ranked_tps(run: Run) -> Fraction:
+    """Return the speed that runs are ranked by: of one device, but of a system as a whole; 0 where unknown."""
+    is_whole = product_of(run).category in SYSTEMS
+    return Fraction(run.tps or 0) if is_whole else device_tps(run) or Fraction(0)
+
+
+def version_order(run: Run) -> tuple[int, ...] | None:
+    """Sort 6.10 behind 6.9."""
+    parts = run.tool_version.split(".")
+    return tuple(int(part) for part in parts if part.isdecimal()) if run.tool_version else None
+
+
+def storage_order(run: Run) -> tuple[int, int] | None:
+    """Sort by all the storage of an instance, then by the number of its devices."""
+    if run.device_count is None or run.device_gb is None:
+        return None
+    return run.device_count * run.device_gb, run.device_count
+
+
+def sole_tenant_text(run: Run) -> str:
+    """Return yes, no, or nothing where it is not stated."""
+    return {True: "yes", False: "no", None: ""}[run.sole_tenant]
+
+
+def notes_of(run: Run) -> list[str]:
+    """Return what a reader of the row's numbers must know besides: state of the drive, data, length of the run."""
+    notes = (
+        f"{run.device_count} devices together" if (run.device_count or 1) > 1 and not run.device_gb else "",
+        f"firmware {run.firmware}" if run.firmware else "",
+        f"OP {units.decimal(run.over_provisioning_pct)} %" if run.over_provisioning_pct else "",
+        f"OP to {units.capacity(run.over_provisioned_to_gb)}" if run.over_provisioned_to_gb else "",
+        f"CP {run.compress_pct} %" if run.compress_pct else "",
+        f"ran {units.duration(run.duration_s)}" if run.duration_s not in {None, PROFILE_RUN_S} else "",
+        f"slices of {units.duration(run.slice_length_s)}" if run.slice_length_s not in {None, PROFILE_SLICE_S} else "",
+    )
+    return [note for note in notes if note]
+
+
+def share_code(threshold_us: int) -> str:
+    """Return the name that shares over a threshold have in addresses and exports.
+
+    >>> share_code(256), share_code(8000)
+    ('pct_over_256us', 'pct_over_8ms')
+    """
+    return f"pct_over_{threshold_us}us" if threshold_us % 1000 else f"pct_over_{threshold_us // 1000}ms"
+
+
+def share_column(threshold_us: int, head: str, group: str = "share") -> Column:
+    """Return the column of the shares over a threshold."""
+
+    def order(run: Run) -> Order:
+        share = share_of(run, threshold_us)
+        return share.share_pct if share else None
+
+    return Column(share_code(threshold_us), head, "share", order, group=group, threshold_us=threshold_us)
+
+
+def text_column(code: str, head: str, field: str, group: str) -> Column:
+    """Return a column of one of the run's own text fields."""
+
+    def order(run: Run) -> Order:
+        return getattr(run, field).casefold() or None
+
+    return Column(code, head, "text", order, lambda run: str(getattr(run, field)), group=group)
+
+
+def computed_column(code: str, head: str, figure: Callable[[Run], Fraction | None], unit: str, group: str) -> Column:
+    """Return the column of a figure that the register computes: three significant digits, sorted by what they show."""
+
+    def order(run: Run) -> Order:
+        return three_digits(figure(run))
+
+    def text(run: Run) -> str:
+        return units.decimal(three_digits(figure(run)))
+
+    return Column(code, head, "computed", order, text, f"{unit}, computed", group, falls_first=True)
+
+
+DRIVE = Column("drive", "Drive", "drive", drive_order)
+SYSTEM = Column("drive", "System", "drive", drive_order)
+INSTANCE = Column("drive", "Instance", "drive", drive_order)
+RUN = Column("run", "Run", "run", lambda run: run.public_id)
+SPEED = Column(
+    "tps", "Speed", "speed", lambda run: run.tps, lambda run: units.decimal(run.tps), "tps", falls_first=True
+)
+DEVICES = Column(
+    "device_count",
+    "Devices",
+    "number",
+    lambda run: run.device_count,
+    lambda run: units.count(run.device_count),
+    group="size",
+    falls_first=True,
+)
+DEVICE_SPEED = Column(
+    "device_tps",
+    "One device",
+    "computed",
+    whole_device_tps,
+    lambda run: units.count(whole_device_tps(run)),
+    "tps, computed",
+    group="size",
+    falls_first=True,
+)
+OVER_256US = share_column(256, "Over 256 us", group="fast")
+OVER_512US = share_column(512, "512 us", group="fast")
+OVER_1MS = share_column(1_000, "Over 1 ms")
+OVER_8MS = share_column(8_000, "8 ms")
+OVER_64MS = share_column(64_000, "64 ms")
+CAPACITY = Column(
+    "capacity_gb",
+    "Capacity",
+    "number",
+    lambda run: product_of(run).capacity_gb,
+    lambda run: units.capacity(product_of(run).capacity_gb),
+    group="size",
+)
+CATEGORY = Column(
+    "category",
+    "Category",
+    "category",
+    lambda run: product_of(run).category,
+    lambda run: product_of(run).get_category_display(),
+    group="size",
+    is_sortable=False,
+)
+ENDURANCE = Column(
+    "endurance_dwpd",
+    "Endurance",
+    "number",
+    lambda run: product_of(run).endurance_dwpd,
+    lambda run: units.decimal(product_of(run).endurance_dwpd),
+    "DWPD",
+    group="end",
+    falls_first=True,
+)
+SUSTAINED = computed_column(
+    "sustained_tps",
+    "Rating sustains",
+    lambda run: sustained_tps(product_of(run).endurance_dwpd, product_of(run).capacity_gb),
+    "tps",
+    "end",
+)
+NEEDED_DWPD = computed_column(
+    "needed_dwpd", "Speed needs", lambda run: needed_dwpd(device_tps(run), product_of(run).capacity_gb), "DWPD", "end"
+)
+PER_TB = computed_column(
+    "tps_per_tb", "Per TB", lambda run: tps_per_tb(device_tps(run), product_of(run).capacity_gb), "tps", "size"
+)
+PCIE_GEN = Column(
+    "pcie_gen",
+    "PCIe",
+    "number",
+    lambda run: product_of(run).pcie_gen or None,
+    lambda run: product_of(run).pcie_gen,
+    "generation",
+    group="size",
+)
+STORAGE = Column(
+    "storage",
+    "Storage",
+    "number",
+    storage_order,
+    lambda run: units.storage(run.device_count, run.device_gb),
+    "of the instance",
+    group="size",
+    falls_first=True,
+)
+NOTES = Column("notes", "Notes", "notes", lambda _: None, unit="OP, CP", group="end", is_sortable=False)
+BACKING_DEVICE = text_column("backing_device", "Device", "backing_device", "size")
+PROTOCOL = text_column("protocol", "Protocol", "protocol", "size")
+SOLE_TENANT = Column(
+    "sole_tenant", "Sole tenant", "text", lambda run: run.sole_tenant, sole_tenant_text, group="size", falls_first=True
+)
+OBSERVED = text_column("backing_device", "Device observed", "backing_device", "ev")
+REGION = text_column("region", "Region", "region", "ev")
+ZONE = text_column("zone", "Zone", "zone", "ev")
+FIRMWARE = text_column("firmware", "Firmware", "firmware", "ev")
+STARTED = Column(
+    "started_at", "Started", "text", lambda run: run.started_at, lambda run: units.moment(run.started_at), group="ev"
+)
+ACT = Column("act_version", "ACT", "number", version_order, lambda run: run.tool_version, "version", group="ev")
+SOURCE = text_column("source", "Source", "source", "ev")
+TIER = Column("tier", "Tier", "tier", lambda run: run.tier, unit="to the run", group="ev")

@@ -1,0 +1,131 @@
+"""The rows of a list page as CSV and JSON: the same rows in the same order, with stable names (docs/exports.md)."""
+
+import csv
+import re
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+
+from django.http import HttpResponse, JsonResponse
+from django.urls import reverse
+
+from results.models import Run
+from webapp.register.tables import columns
+from webapp.register.tables.columns import SHARE_THRESHOLDS_US, product_of, share_code, share_of
+from webapp.register.tables.tables import Row, Table
+
+SCHEMA = "drivecert.runs/1"
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets take for a formula
+PLAIN_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+
+Value = str | int | bool | None
+
+
+def plain(number: Decimal | None) -> str | None:
+    """Return a decimal's digits without an exponent and without the zeros that only the column's scale adds."""
+    if number is None:
+        return None
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def printed_share(threshold_us: int) -> Callable[[Run], Value]:
+    """Return what reads a share with the digits it was printed with."""
+
+    def read(run: Run) -> Value:
+        share = share_of(run, threshold_us)
+        return share.printed if share else None
+
+    return read
+
+
+FIELDS: dict[str, Callable[[Run], Value]] = {
+    "run": lambda run: run.public_id,
+    "run_page": lambda run: reverse("run-detail", args=[run.public_id]),
+    "product": lambda run: product_of(run).slug,
+    "category": lambda run: product_of(run).category,
+    "historical": lambda run: product_of(run).historical,
+    "vendor": lambda run: product_of(run).vendor,
+    "model": lambda run: product_of(run).model,
+    "part_number": lambda run: product_of(run).part_number,
+    "capacity_gb": lambda run: product_of(run).capacity_gb,
+    "firmware": lambda run: run.firmware,
+    "over_provisioned_to_gb": lambda run: run.over_provisioned_to_gb,
+    "over_provisioning_pct": lambda run: plain(run.over_provisioning_pct),
+    "pcie_gen": lambda run: product_of(run).pcie_gen,
+    "sole_tenant": lambda run: run.sole_tenant,
+    "device_count": lambda run: run.device_count,
+    "device_gb": lambda run: run.device_gb,
+    "backing_device": lambda run: run.backing_device,
+    "protocol": lambda run: run.protocol,
+    "region": lambda run: run.region or None,
+    "zone": lambda run: run.zone or None,
+    "tps": lambda run: plain(run.tps),
+    "device_tps": columns.whole_device_tps,
+    "statistic": lambda run: run.statistic,
+    **{share_code(threshold_us): printed_share(threshold_us) for threshold_us in SHARE_THRESHOLDS_US},
+    "endurance_dwpd": lambda run: plain(product_of(run).endurance_dwpd),
+    "sustained_tps": lambda run: plain(columns.SUSTAINED.order(run)),
+    "needed_dwpd": lambda run: plain(columns.NEEDED_DWPD.order(run)),
+    "tps_per_tb": lambda run: plain(columns.PER_TB.order(run)),
+    "compress_pct": lambda run: run.compress_pct,
+    "tool": lambda run: run.tool,
+    "tool_version": lambda run: run.tool_version,
+    "started_at": lambda run: run.started_at.isoformat() if run.started_at else None,
+    "duration_s": lambda run: run.duration_s,
+    "slice_length_s": lambda run: run.slice_length_s,
+    "tier": lambda run: run.tier,
+    "source": lambda run: run.source,
+    "visibility": lambda run: run.visibility,
+    "notes": lambda run: run.notes,
+    "mark_reason": lambda run: getattr(run, "mark_reason", "") or None,
+    "superseded_by": lambda run: run.superseded_by.public_id if run.superseded_by else None,
+    "is_on_no_drive": lambda run: run.is_on_no_drive,
+    "annotations": lambda run: " | ".join(annotation.text for annotation in run.annotations.all()),
+}
+
+
+def row_values(row: Row) -> dict[str, Value]:
+    """Return a row by field name; the verdict is that of the newest reading, null where there is no log."""
+    return {name: read(row.run) for name, read in FIELDS.items()} | {"verdict": row.outcome or None}
+
+
+def csv_cell(value: Value) -> str:
+    """Return a cell as text; text that a spreadsheet would run as a formula gets an apostrophe before it.
+
+    A plain number is none, also where it is negative.
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = "" if value is None else str(value)
+    is_formula = isinstance(value, str) and text.startswith(FORMULA_STARTS) and not PLAIN_NUMBER.fullmatch(text)
+    return f"'{text}" if is_formula else text
+
+
+def csv_response(filename: str, header: Iterable[str], rows: Iterable[Iterable[Value]]) -> HttpResponse:
+    """Return rows as a CSV file to download."""
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{filename}.csv"'
+    writer = csv.writer(response)
+    writer.writerow(header)
+    writer.writerows([csv_cell(value) for value in row] for row in rows)
+    return response
+
+
+def rows_as_csv(filename: str, rows: Iterable[Row]) -> HttpResponse:
+    """Return rows as CSV."""
+    return csv_response(filename, [*FIELDS, "verdict"], (row_values(row).values() for row in rows))
+
+
+def rows_as_json(name: str, sort: str, rows: Iterable[Row]) -> JsonResponse:
+    """Return rows as JSON; decimals are text, so that no digit is lost."""
+    return JsonResponse({"schema": SCHEMA, "list": name, "sort": sort, "rows": [row_values(row) for row in rows]})
+
+
+def tables_as_csv(filename: str, tables: Iterable[Table]) -> HttpResponse:
+    """Return the rows of tables, one after the other, as CSV."""
+    return rows_as_csv(filename, (row for table in tables for row in table.rows))
+
+
+def tables_as_json(name: str, sort: str, tables: Iterable[Table]) -> JsonResponse:
+    """Return the rows of tables, one after the other, as JSON."""
+    return rows_as_json(name, sort, (row for table in tables for row in table.rows))

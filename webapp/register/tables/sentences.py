@@ -1,0 +1,98 @@
+"""Sentences that can be quoted alone: what a page holds, said with its figures."""
+
+from collections.abc import Iterable, Sequence
+
+from results.models import Product, Run, Statistic
+from webapp.register.limits.reader_limits import Held
+from webapp.register.tables.columns import product_of, ranked_tps
+from webapp.register.tables.tables import Row, Table
+from webapp.templatetags import units
+
+HOW = {
+    Statistic.STEADY_AS_PUBLISHED: "as published",
+    Statistic.WORST_SLICE: "in every slice of a stored log",
+    Statistic.OVERALL: "over a whole run",
+}
+
+
+def product_name(product: Product) -> str:
+    """Return maker, model and capacity: what a drive is called."""
+    return " ".join(part for part in (product.vendor, product.model, units.capacity(product.capacity_gb)) if part)
+
+
+def run_name(run: Run) -> str:
+    """Return the product's name, with the storage of an instance where it is stated."""
+    storage = units.storage(run.device_count, run.device_gb)
+    return product_name(product_of(run)) + (f" ({storage})" if storage else "")
+
+
+def together(run: Run) -> str:
+    """Say how many devices a run's speed is of."""
+    return devices_words(units.storage(run.device_count, run.device_gb), run.device_count or 1)
+
+
+def devices_words(storage: str, devices: int) -> str:
+    """Say how many devices a speed is of; nothing of one, or where the name tells the storage of an instance."""
+    return "" if storage or devices == 1 else f", {devices} devices together"
+
+
+def number_of(number: int, one: str, more: str) -> str:
+    """Return a number with its noun.
+
+    >>> number_of(1, "result", "results"), number_of(1030, "result", "results")
+    ('1 result', '1,030 results')
+    """
+    return f"{units.count(number)} {one if number == 1 else more}"
+
+
+def results_sentence(rows: Sequence[Row]) -> str:
+    """Say how many results there are, and from where."""
+    published = sum(row.run.statistic == Statistic.STEADY_AS_PUBLISHED for row in rows)
+    return results_words(published, len(rows) - published)
+
+
+def results_words(published: int, stored: int) -> str:
+    """Say how many results are published ones and how many are from stored logs."""
+    parts = [
+        number_of(published, "published result", "published results") if published or not stored else "",
+        number_of(stored, "result from a stored log", "results from stored logs") if stored else "",
+    ]
+    return " and ".join(part for part in parts if part) + "."
+
+
+def fastest_sentences(passing: Sequence[Run]) -> list[str]:
+    """Name the fastest of the runs within the limits, one for each statistic: they do not compare."""
+    return [
+        f"Fastest within the limits {HOW[statistic]}: {run_name(run)} at {speed_words(run)}."
+        for statistic in HOW
+        if (run := _fastest(run for run in passing if run.statistic == statistic))
+    ]
+
+
+def speed_words(run: Run) -> str:
+    """Say a run's speed, and of how many devices it is."""
+    return f"{units.decimal(run.tps)} tps{together(run)}" if run.tps else "speed not stated"
+
+
+def _fastest(runs: Iterable[Run]) -> Run | None:
+    return max((run for run in runs if run.tps and not run.is_on_no_drive), key=ranked_tps, default=None)
+
+
+def over_sentence(rows: Sequence[Row]) -> str:
+    """Say how many results are over a limit; nothing where none is."""
+    over = sum(row.is_over for row in rows)
+    return f"{over} of {len(rows)} {'is' if over == 1 else 'are'} over a limit." if over else ""
+
+
+def table_sentence(table: Table, results: Sequence[Held]) -> str:
+    """Say what a table holds, withdrawn and superseded rows apart; `results` are its rows held against the limits."""
+    standing = [row for row in table.rows if row.is_standing]
+    passing = [row.run for row, held in zip(table.rows, results, strict=True) if row.is_standing and held.by_yours]
+    sentences = [results_sentence(standing), *fastest_sentences(passing), over_sentence(standing)]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def published_sentence(run: Run) -> str:
+    """Say what a published run states."""
+    lasted = f" for {units.duration(run.duration_s)}" if run.duration_s else ""
+    return f"As published, {run_name(run)} held {units.decimal(run.tps)} tps{lasted}{together(run)}."

@@ -1,0 +1,256 @@
+"""Tables of runs: rows sorted inside their statistic, never across, with marks and links computed here."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from results.models import Product, Run, Share, Statistic, Visibility
+from results.rules.act.limits import is_count_within, is_share_within
+from webapp.register.limits.virtual_devices import NOT_ON_DRIVES
+from webapp.register.tables.columns import Column, drive_order, notes_of, product_of, share_of
+from webapp.register.tables.marks import NearnessMark, TierMark, nearness_mark, run_tier_mark
+from webapp.register.tables.parameters import FASTEST_FIRST, Question, Sort
+from webapp.templatetags import units
+
+GROUP_LABELS = {"share": "Slow reads", "fast": "Below 1 ms", "end": "Endurance", "size": "Capacity", "ev": "Evidence"}
+STATISTIC_TITLES = {
+    Statistic.STEADY_AS_PUBLISHED: ("As published:", "shares are steady-state values, not the worst hour."),
+    Statistic.WORST_SLICE: ("From stored logs:", "shares are those of the worst slice of each run."),
+    Statistic.OVERALL: ("From stored logs, whole run:", "shares are over the whole run, not its worst slice."),
+}
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """What a table is made of: its columns, whether it is divided by vendor, and the notes below it.
+
+    `by_choice` are the codes of the columns that are shown only where a reader asks for them.
+    """
+
+    code: str
+    title: str
+    columns: tuple[Column, ...]
+    is_by_vendor: bool = False
+    by_choice: frozenset[str] = frozenset()
+    size_label: str = GROUP_LABELS["size"]
+    source_notes: tuple[str, ...] = ()
+    reading_notes: tuple[str, ...] = ()
+
+    @property
+    def usual(self) -> tuple[Column, ...]:
+        """The columns that are shown where a reader chooses none."""
+        return tuple(column for column in self.columns if column.code not in self.by_choice)
+
+    @property
+    def footnotes(self) -> tuple[str, ...]:
+        """What stands under the table: first what its source says of it, then how to read it."""
+        return self.source_notes + self.reading_notes
+
+
+@dataclass(frozen=True)
+class Head:
+    """The head of a column, with the link that sorts by it."""
+
+    column: Column
+    unit: str
+    address: str
+    aria_sort: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: its text, the blanks that align it with the cells above and below, and where it has one its mark."""
+
+    column: Column
+    text: str
+    padding: str = ""
+    nearness: NearnessMark | None = None
+    share: Share | None = None
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What stands in a line below a row: why it is withdrawn or superseded, an annotation, that it is of no drive."""
+
+    word: str
+    text: str
+    successor: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One run of a table."""
+
+    run: Run
+    product: Product
+    cells: list[Cell]
+    notes: list[str]
+    tier: TierMark
+    outcome: str
+    is_withdrawn: bool
+    remarks: list[Remark]
+
+    @property
+    def is_over(self) -> bool:
+        """At least one share shown is over its limit."""
+        return any(cell.nearness.is_over for cell in self.cells if cell.nearness)
+
+    @property
+    def is_superseded(self) -> bool:
+        """Another run stands in its place."""
+        return self.run.visibility == Visibility.SUPERSEDED
+
+    @property
+    def is_standing(self) -> bool:
+        """Neither withdrawn nor superseded."""
+        return self.run.visibility == Visibility.PUBLIC
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that stand together, under one or two lines of title."""
+
+    titles: list[tuple[str, str]]
+    rows: list[Row]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, ready for its template."""
+
+    spec: TableSpec
+    heads: list[Head]
+    groups: list[Group] = field(default_factory=list)
+
+    @property
+    def rows(self) -> list[Row]:
+        """All rows, in the order they are shown."""
+        return [row for group in self.groups for row in group.rows]
+
+    @property
+    def has_several(self) -> bool:
+        """There are runs to choose from: one alone compares with none here."""
+        return len(self.rows) > 1
+
+    @property
+    def column_groups(self) -> list[tuple[str, str]]:
+        """Code and label of the column groups that a narrow screen chooses from."""
+        used = {head.column.group for head in self.heads}
+        has_endurance = any(head.column.code == "endurance_dwpd" for head in self.heads)
+        labels = GROUP_LABELS | {"size": self.spec.size_label, "end": "Endurance" if has_endurance else "Notes"}
+        return [(code, label) for code, label in labels.items() if code in used]
+
+
+def build_table(spec: TableSpec, runs: Iterable[Run], question: Question, limits: dict[int, Decimal]) -> Table:
+    """Return the table of these runs; `limits` is threshold in us -> limit in percent."""
+    ordered = in_order(list(runs), spec.columns, question.sort)
+    places = {column: _places(column, ordered) for column in spec.columns}
+    rows = [build_row(run, places, limits) for run in ordered]
+    heads = [_head(column, question, limits) for column in spec.columns]
+    return Table(spec, heads, list(_groups(spec, rows)))
+
+
+def in_order(runs: list[Run], columns: Iterable[Column], sort: Sort) -> list[Run]:
+    """Return the runs sorted; what is not stated comes last either way, ties stand fastest first, then by name."""
+    column = next((column for column in columns if column.code == sort.code), None)
+    by_name = sorted(runs, key=drive_order)
+    fastest_first = sorted(by_name, key=lambda run: -(run.tps or 0))
+    if column is None or sort == FASTEST_FIRST:
+        return fastest_first
+    stated = [run for run in fastest_first if column.order(run) is not None]
+    missing = [run for run in fastest_first if column.order(run) is None]
+    return sorted(stated, key=column.order, reverse=sort.falls) + missing
+
+
+def is_over(share: Share, limit_pct: Decimal) -> bool:
+    """Tell whether a share is over its limit: by counts where the log is known, else by the printed digits."""
+    if share.over_count is not None and share.ops_count is not None:
+        return not is_count_within(share.over_count, share.ops_count, limit_pct)
+    return not is_share_within(share.share_pct, limit_pct)
+
+
+def _places(column: Column, runs: list[Run]) -> int:
+    """Return the most decimals that a column of shares has, for the others to be padded to."""
+    if column.threshold_us is None:
+        return 0
+    shares = (share_of(run, column.threshold_us) for run in runs)
+    return max((units.decimal_places(share.printed) for share in shares if share), default=0)
+
+
+def build_row(run: Run, places: dict[Column, int], limits: dict[int, Decimal]) -> Row:
+    """Return the row of a run; `places` holds the columns and how many decimals their shares are padded to."""
+    verdicts = run.verdicts.all()
+    return Row(
+        run=run,
+        product=product_of(run),
+        cells=[_cell(column, run, places[column], limits) for column in places],
+        notes=notes_of(run),
+        tier=run_tier_mark(run),
+        outcome=verdicts[0].outcome if verdicts else "",
+        is_withdrawn=run.visibility == Visibility.WITHDRAWN,
+        remarks=remarks_of(run),
+    )
+
+
+def remarks_of(run: Run) -> list[Remark]:
+    """Return what must be read beside a run's figures; the run was fetched for a table."""
+    of_no_drive = (
+        [Remark(NOT_ON_DRIVES, "it says nothing of a drive, and never certifies.")] if run.is_on_no_drive else []
+    )
+    always = of_no_drive + [Remark("annotation", annotation.text) for annotation in run.annotations.all()]
+    reason: str = getattr(run, "mark_reason", "")
+    if run.visibility == Visibility.WITHDRAWN:
+        return [Remark("withdrawn", reason), *always]
+    if run.visibility == Visibility.SUPERSEDED and run.superseded_by:
+        return [Remark("superseded", reason, run.superseded_by.public_id), *always]
+    return always
+
+
+def _cell(column: Column, run: Run, places: int, limits: dict[int, Decimal]) -> Cell:
+    if column.threshold_us is None:
+        return Cell(column, column.text(run))
+    share = share_of(run, column.threshold_us)
+    return share_cell(column, share, places, limits.get(column.threshold_us)) if share else Cell(column, "")
+
+
+def share_cell(column: Column, share: Share, places: int, limit_pct: Decimal | None) -> Cell:
+    """Return the cell of a share, with its mark where there is a limit to be near to."""
+    printed, padding = units.share(share.printed, share.over_count), units.padding(share.printed, places)
+    if limit_pct is None:
+        return Cell(column, printed, padding, share=share)
+    mark = nearness_mark(share.share_pct, limit_pct, is_over=is_over(share, limit_pct))
+    return Cell(column, printed, padding, mark, share)
+
+
+def _head(column: Column, question: Question, limits: dict[int, Decimal]) -> Head:
+    is_sorted = question.sort.code == column.code
+    falls = not question.sort.falls if is_sorted else column.falls_first
+    address = question.address(sort=Sort(column.code, falls)) if column.is_sortable else ""
+    aria_sort = ("descending" if question.sort.falls else "ascending") if is_sorted else ""
+    return Head(column, _unit(column, limits), address, aria_sort)
+
+
+def _unit(column: Column, limits: dict[int, Decimal]) -> str:
+    if column.threshold_us is None:
+        return column.unit
+    limit_pct = limits.get(column.threshold_us)
+    return f"limit {units.decimal(limit_pct)}{units.NBSP}%" if limit_pct is not None else "%, no limit"
+
+
+def _groups(spec: TableSpec, rows: list[Row]) -> Iterable[Group]:
+    """Divide rows by statistic, so that figures of two statistics never sort into each other."""
+    for statistic, title in STATISTIC_TITLES.items():
+        same = [row for row in rows if row.run.statistic == statistic]
+        if same and spec.is_by_vendor:
+            yield from _by_vendor(title, same)
+        elif same:
+            yield Group([title], same)
+
+
+def _by_vendor(title: tuple[str, str], rows: list[Row]) -> Iterable[Group]:
+    titles = [title]
+    for vendor, number in Counter(row.product.vendor for row in rows).most_common():
+        results = "1 result" if number == 1 else f"{number} results"
+        yield Group([*titles, (vendor, results)], [row for row in rows if row.product.vendor == vendor])
+        titles = []

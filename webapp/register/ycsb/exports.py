@@ -1,0 +1,86 @@
+"""The figures and points of YCSB pages as CSV and JSON, exact as they were printed (docs/exports.md)."""
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from results.rules.act.loads import printed_decimal
+from webapp.register.comparability.conditions import sweep_conditions
+from webapp.register.tables.exports import Value, plain
+from webapp.register.ycsb.figures import Figures
+from webapp.register.ycsb.loads import STATISTICS, Load
+from webapp.register.ycsb.machine import BY_CODE, exported
+
+FIGURE_FIELDS = (
+    *("publication", "database", "vendor", "model", "capacity_gb", "workload", "threads", "at_ops_per_s", "metric"),
+    *("value", "unit", "source_label", "exactness"),
+)
+POINT_FIELDS = (
+    *("load", "workload", "phase", "product", "run", "threads", "ops_per_s", "operation", "time", "ops_count"),
+    *("avg_us", "p99_us", "p999_us", "p9999_us", "firmware", "over_provisioning_pct", "over_provisioned_to_gb"),
+    "devices_per_drive",
+    *BY_CODE,
+)
+
+
+def figure_values(figures: Iterable[Figures]) -> list[dict[str, Value]]:
+    """Return published figures, a row each."""
+    return [
+        {
+            "publication": each.row.publication,
+            "database": each.row.database,
+            "vendor": each.row.vendor,
+            "model": each.row.model,
+            "capacity_gb": each.row.capacity_gb,
+            "workload": each.row.workload or None,
+            "threads": each.row.threads_count,
+            "at_ops_per_s": each.row.at_ops_per_s,
+            "metric": each.row.metric,
+            "value": each.row.value,
+            "unit": each.row.unit,
+            "source_label": each.row.source_label or None,
+            "exactness": each.row.exactness,
+        }
+        for published in figures
+        for each in published.all
+    ]
+
+
+def point_values(load: Load) -> list[dict[str, Value]]:
+    """Return every operation of every run of a load, a row each: not medians, so that anyone can take their own."""
+    return [
+        {
+            "load": load.key,
+            "workload": load.facts.workload,
+            "phase": load.facts.phase,
+            "product": drive.product.slug,
+            "run": run.public_id,
+            "threads": point.threads,
+            "ops_per_s": plain(run.ycsb.throughput_ops_per_s),
+            "operation": operation.name,
+            "time": operation.time or None,
+            "ops_count": operation.ops_count,
+            **{f"{code}_us": _text(getattr(operation, column)) for code, column in STATISTICS.items()},
+            "firmware": run.firmware or None,
+            "over_provisioning_pct": plain(run.over_provisioning_pct),
+            "over_provisioned_to_gb": run.over_provisioned_to_gb,
+            "devices_per_drive": _ratio(sweep_conditions(run).devices_per_drive),
+            **machine,
+        }
+        for drive in load.drives
+        for point in drive.points
+        for run in point.runs
+        for machine in [exported(run)]
+        for operation in run.ycsb.operations.all()
+        if operation.outcome == "ok" and operation.name != "CLEANUP"
+    ]
+
+
+def _ratio(value: Fraction | None) -> str | None:
+    return None if value is None else printed_decimal(value, 3)
+
+
+def _text(value: float | None) -> str | None:
+    """Return a double with the digits that it was read from; whole ones without a point."""
+    if value is None:
+        return None
+    return str(int(value)) if value == int(value) else repr(value)

@@ -1,0 +1,89 @@
+"""The pages of YCSB: published figures and claims, and the register's own sweeps."""
+
+from functools import cache
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from results.models import PublishedClaim
+from results.rules.act.loads import printed_decimal
+from webapp.register.http.answer_rows import answer_rows
+from webapp.register.http.query_params import FORMS, given_of, one_of
+from webapp.register.http.responses import public_page
+from webapp.register.pagecache.public_addresses import LOAD_KEY_DIGITS
+from webapp.register.ycsb import claims_page as claims_of
+from webapp.register.ycsb.curves import documents
+from webapp.register.ycsb.exports import FIGURE_FIELDS, POINT_FIELDS, figure_values, point_values
+from webapp.register.ycsb.figures import by_publication, figures_of
+from webapp.register.ycsb.load_page import load_page
+from webapp.register.ycsb.load_query import read_load_question
+from webapp.register.ycsb.loads import STATISTIC_WORDS, load_of
+from webapp.register.ycsb.overview import overview
+from webapp.register.ycsb.publication_page import publication_page
+
+FIGURES_SCHEMA = "drivecert.ycsb-figures/1"
+POINTS_SCHEMA = "drivecert.ycsb-points/1"
+CLAIMS_SCHEMA = "drivecert.claims/2"
+
+
+@public_page
+def index(request: HttpRequest) -> HttpResponse:
+    form = _form(request)
+    if form != "html":
+        return answer_rows(form, "ycsb", FIGURES_SCHEMA, FIGURE_FIELDS, figure_values(by_publication()))
+    return render(request, "register/ycsb/index.html", {"section": "ycsb", "overview": overview()})
+
+
+@public_page
+def publication(request: HttpRequest, publication: str) -> HttpResponse:
+    form, figures = _form(request), figures_of(publication)
+    if not figures.all:
+        raise Http404(f"No publication is named {publication}.")
+    if form != "html":
+        return answer_rows(form, publication, FIGURES_SCHEMA, FIGURE_FIELDS, figure_values([figures]))
+    page = publication_page(figures, list(PublishedClaim.objects.filter(publication=publication).order_by("pk")))
+    context = {
+        "section": "ycsb",
+        "page": page,
+        "chart": documents(page.panels),
+        "fixed_chart": documents(page.fixed.panels),
+    }
+    return render(request, "register/ycsb/publication.html", context)
+
+
+@public_page
+def load(request: HttpRequest, key: str) -> HttpResponse:
+    found = load_of(key) if len(key) == LOAD_KEY_DIGITS else None
+    if found is None:
+        raise Http404(f"No public YCSB run has the load {key}.")
+    question = read_load_question(request.GET, found.operations, found.drives)
+    if question.form != "html":
+        return answer_rows(question.form, f"ycsb-{key}", POINTS_SCHEMA, POINT_FIELDS, point_values(found))
+    page = load_page(found, question)
+    context = {
+        "section": "ycsb",
+        "page": page,
+        "question": question,
+        "at": "" if question.at is None else printed_decimal(question.at, 3),
+        "statistics": STATISTIC_WORDS.items(),
+        "chart": documents(page.panels),
+    }
+    return render(request, "register/ycsb/load.html", context)
+
+
+@cache
+def _claims() -> claims_of.ClaimsPage:
+    """The claims come from files of the program, which change with it alone."""
+    return claims_of.claims_page()
+
+
+@public_page
+def claims(request: HttpRequest) -> HttpResponse:
+    form, page = _form(request), _claims()
+    if form != "html":
+        return answer_rows(form, "claims", CLAIMS_SCHEMA, claims_of.FIELDS, claims_of.claim_values(page))
+    return render(request, "register/ycsb/claims.html", {"section": "ycsb", "page": page})
+
+
+def _form(request: HttpRequest) -> str:
+    return one_of(given_of(request.GET, ("format",)), "format", FORMS)
