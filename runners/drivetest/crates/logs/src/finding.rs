@@ -92,19 +92,23 @@ impl Rule {
 /// that a hostile log cannot fill the memory.
 #[derive(Debug, Default)]
 pub struct Findings {
-    kept: Vec<Finding>,
+    findings: Vec<Finding>,
     left_out: Vec<(&'static str, u64)>,
 }
 
 /// Findings kept of one rule: enough to see a pattern.
-const KEPT_PER_RULE: usize = 20;
+const MAX_PER_RULE: usize = 20;
 
 impl Findings {
     /// Adds one.
     pub fn add(&mut self, finding: Finding) {
-        let same = self.kept.iter().filter(|kept| kept.id == finding.id).count();
-        if same < KEPT_PER_RULE {
-            self.kept.push(finding);
+        let same = self
+            .findings
+            .iter()
+            .filter(|known| known.id == finding.id)
+            .count();
+        if same < MAX_PER_RULE {
+            self.findings.push(finding);
             return;
         }
         match self.left_out.iter_mut().find(|(id, _)| *id == finding.id) {
@@ -115,8 +119,8 @@ impl Findings {
 
     /// Adds one where none of its rule is there.
     pub fn add_unless_known(&mut self, finding: Finding) {
-        if self.kept.iter().all(|kept| kept.id != finding.id) {
-            self.kept.push(finding);
+        if self.findings.iter().all(|known| known.id != finding.id) {
+            self.findings.push(finding);
         }
     }
 
@@ -127,21 +131,22 @@ impl Findings {
 
     /// As many of a list as are kept, in its order.
     pub fn bounded(findings: impl IntoIterator<Item = Finding>) -> Vec<Finding> {
-        let mut kept = Self::default();
-        kept.add_all(findings);
-        kept.into_list()
+        let mut bounded = Self::default();
+        bounded.add_all(findings);
+        bounded.into_list()
     }
 
     /// All that were kept, by line; the last of a rule tells how many more there were.
     pub fn into_list(mut self) -> Vec<Finding> {
         for (id, count) in &self.left_out {
-            if let Some(last) = self.kept.iter_mut().rev().find(|finding| finding.id == *id) {
+            if let Some(last) = self.findings.iter_mut().rev().find(|finding| finding.id == *id) {
                 last.sentence
                     .push_str(&format!(" (and {count} more of this kind)"));
             }
         }
-        self.kept.sort_by_key(|finding| finding.line.unwrap_or(u64::MAX));
-        self.kept
+        self.findings
+            .sort_by_key(|finding| finding.line.unwrap_or(u64::MAX));
+        self.findings
     }
 }
 
@@ -190,7 +195,7 @@ rules! {
     UNREADABLE_LINE "unreadable-line" Look Nothing "the histogram it belongs to is not used in this block; send the log as the program wrote it"
     NUL_BYTES "nul-bytes" Look Nothing "the machine lost power or the disk was full while the log was written; send what was written before"
     STALL "stall" Look Nothing "the program or the drive stood still; requests that were due then were issued late and measured from then on"
-    RATE_BELOW_ASKED "rate-below-asked" Look Undecided "find what held the load back (service-threads, the host's processors, max-lag-sec 0) and run it again"
+    RATE_BELOW_REQUESTED "rate-below-asked" Look Undecided "find what held the load back (service-threads, the host's processors, max-lag-sec 0) and run it again"
     RESPONSE_ABOVE_SERVICE "response-above-service" Look Nothing "look for what held them back (a host or a drive that stood still, a rate near the drive's limit); limits are for service time, as ACT's are, users wait the response time"
     GENERATOR_LATE "generator-late" Look Nothing "free the host for the load, or give it more processors; limits are for service time, as ACT's are, users wait the response time"
     HOST_BUSY "host-busy" Look Nothing "run it on a host with processors to spare, with nothing else on it"
@@ -198,18 +203,18 @@ rules! {
     DRIVE_HOT "drive-hot" Look Nothing "cool the drive, and run it again to see it without throttling"
     DEVICE_VIRTUAL "device-virtual" Look Nothing "a run on memory or on a file says nothing of a drive and never certifies; run it on the drive itself"
     INTERVALS_OFF_RATE "intervals-off-rate" Look Nothing "the load came in fits; look at what held it back, and at the latencies of those intervals"
-    RATE_ABOVE_ASKED "rate-above-asked" Look Nothing "send the log as the program wrote it; no version makes more than it is asked"
+    RATE_ABOVE_REQUESTED "rate-above-asked" Look Nothing "send the log as the program wrote it; no version makes more than it is asked"
     DEVICE_SUMS_DIFFER "device-sums-differ" Look Nothing "send the log as the program wrote it; the histograms of the devices do not add up to that of all"
     DEVICES_OVER_LIMIT "devices-over-limit" Look Undecided "send the log as the program wrote it; the histograms of the devices are over a limit that the one of all keeps"
-    INTERVALS_ALIKE "intervals-alike" Look Nothing "send the log as the program wrote it; the interval may be a copy of the one before it"
+    DUPLICATE_INTERVALS "intervals-alike" Look Nothing "send the log as the program wrote it; the interval may be a copy of the one before it"
     COUNTS_ROUND "counts-round" Look Nothing "send the log as the program wrote it, without rounding"
     LATENCY_BEYOND_RUN "latency-beyond-run" Look Nothing "send the log as the program wrote it; no operation lasts longer than the run"
     BUSY_BEYOND_THREADS "busy-beyond-threads" Look Nothing "send the log as the program wrote it; its operations need more time than its threads had"
-    LONGER_THAN_ASKED "longer-than-asked" Look Nothing "send the log as the program wrote it, one run after the other, each with its header"
+    LONGER_THAN_REQUESTED "longer-than-asked" Look Nothing "send the log as the program wrote it, one run after the other, each with its header"
     HEADER_DIFFERS "header-differs" Look Undecided "send the log as the program wrote it; what it derives follows from what it is told"
     LOCKSTEP_BURSTS "lockstep-bursts" Look Nothing "compare it only with runs of as many threads to a device; drivetest's arrivals are even on every host"
     CACHE_LOAD_DIVIDED "cache-load-divided" Look Nothing "test each device by itself, or ask for as many times the writes as there are devices"
-    DEVICES_ALIKE "devices-alike" Look Nothing "say how many drives there are; a drive in several parts takes the load of each"
+    DUPLICATE_DEVICES "devices-alike" Look Nothing "say how many drives there are; a drive in several parts takes the load of each"
     DEFRAG_CHANGED "defrag-changed" Look Nothing "run it with the default, 50, to compare it with other runs"
     COMMIT_TO_DEVICE "commit-to-device" Look Nothing "run it without to compare it with other runs"
     TOMB_RAIDER "tomb-raider" Look Nothing "run it without to compare it with other runs"

@@ -12,7 +12,7 @@ mod tests {
 
     #[test]
     fn only_one_is_singular() {
-        let told = [0, 1, 2].map(|count| counted(count, "line"));
-        assert_eq!(told, ["0 lines", "1 line", "2 lines"]);
+        let texts = [0, 1, 2].map(|count| counted(count, "line"));
+        assert_eq!(texts, ["0 lines", "1 line", "2 lines"]);
     }
 }

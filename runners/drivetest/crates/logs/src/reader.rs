@@ -100,7 +100,7 @@ pub struct LogReader {
     act: Option<act::reader::LogReader>,
     ycsb: Option<ycsb::reader::Reader>,
     side_file: act::side_file::SideFile,
-    beside: ycsb::sidecar::Beside,
+    sidecars: ycsb::sidecar::Sidecars,
     role: Role,
 }
 
@@ -116,14 +116,14 @@ impl LogReader {
             act: Some(act::reader::LogReader::with_share(options, logs_count)),
             ycsb: Some(ycsb::reader::Reader::with_share(logs_count)),
             side_file: act::side_file::SideFile::default(),
-            beside: ycsb::sidecar::Beside::default(),
+            sidecars: ycsb::sidecar::Sidecars::default(),
             role: Role::Log,
         }
     }
 
     /// Says what else is made of the intervals of ACT's runs; to be called before any bytes come. Where a part of the
     /// run is asked for, HDR intervals of YCSB outside it are left out, as to leave out a warm-up.
-    pub fn want(&mut self, wanted: act::slices::sinks::Wanted) {
+    pub fn want(&mut self, wanted: act::slices::sinks::SinkOptions) {
         let span = wanted
             .series
             .filter(|series| series.from_s > 0 || series.to_s < u64::MAX);
@@ -156,7 +156,7 @@ impl LogReader {
     /// Begins a file: the log first, then what belongs to it. Bytes that come before any beginning are the log's.
     pub fn begin(&mut self, part: Part<'_>) {
         self.role = part.role;
-        self.beside.begin(part);
+        self.sidecars.begin(part);
         if let Some(ycsb) = &mut self.ycsb {
             ycsb.begin(part);
         }
@@ -174,7 +174,7 @@ impl LogReader {
             self.side_file.push(bytes);
         }
         if self.role == Role::SideFile && self.ycsb.is_some() {
-            self.beside.push(bytes);
+            self.sidecars.push(bytes);
         }
         self.settle();
     }
@@ -224,7 +224,7 @@ impl LogReader {
     fn reading(self, ycsb: Option<ycsb::reader::Read>) -> Reading {
         match (self.act, ycsb) {
             (_, Some(mut ycsb)) if !ycsb.runs.is_empty() => {
-                let (telemetry, left_out) = self.beside.telemetry();
+                let (telemetry, left_out) = self.sidecars.telemetry();
                 let unused = ycsb::run::give_telemetry(&mut ycsb.runs, telemetry);
                 ycsb.findings.extend(left_out.or(unused));
                 Reading {

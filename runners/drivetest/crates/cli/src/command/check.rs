@@ -109,7 +109,7 @@ fn told_of_act(log: &LogFile, run: &Run) -> String {
             let known: Vec<&str> = Profile::known_names().collect();
             format!(
                 "{place}: not judged: a run of {} is judged by a profile; give --profile ({}, or a file)\n",
-                run.asked.tool,
+                run.origin.tool,
                 known.join(", ")
             )
         }

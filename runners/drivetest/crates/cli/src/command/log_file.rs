@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use drivetest_logs::act::slices::sinks::Wanted;
+use drivetest_logs::act::slices::sinks::SinkOptions;
 use drivetest_logs::finding::Finding;
 use drivetest_logs::judge;
 use drivetest_logs::judge::profile::{Profile, ProfileError};
@@ -54,11 +54,11 @@ impl HowToRead {
 
     /// Reads a log, and judges its runs where a profile is given.
     pub fn read(&self, path: &Path, profile: Option<&Profile>) -> LogFile {
-        self.read_wanting(path, profile, Wanted::default())
+        self.read_wanting(path, profile, SinkOptions::default())
     }
 
     /// Reads a log as `read` does, and makes more of its intervals.
-    pub fn read_wanting(&self, path: &Path, profile: Option<&Profile>, wanted: Wanted) -> LogFile {
+    pub fn read_wanting(&self, path: &Path, profile: Option<&Profile>, wanted: SinkOptions) -> LogFile {
         let profile_slice_s = profile.map(|profile| profile.rules.slice_length_s);
         let slice_s = self.slice_sec.or(profile_slice_s).unwrap_or(SLICE_S_DEFAULT);
         let reading = How {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use drivetest_logs::act::slices::sinks::Wanted;
+use drivetest_logs::act::slices::sinks::SinkOptions;
 use drivetest_logs::finding::{Finding, rule};
 use drivetest_logs::read_error::{
     ARCHIVE_IN_A_PIPE, COMPANION_ARCHIVE, COMPRESSION_UNREADABLE, FILE_UNREADABLE, ReadError,
@@ -58,7 +58,7 @@ pub struct How<'a> {
     /// How its runs are read.
     pub options: Options,
     /// What else is made of their intervals.
-    pub wanted: Wanted,
+    pub wanted: SinkOptions,
     /// Content that is read at most.
     pub limit_bytes: u64,
     /// Files that belong to the log; an archive brings its own.
@@ -70,7 +70,7 @@ impl How<'_> {
     pub fn plain(options: Options, limit_bytes: u64) -> Self {
         Self {
             options,
-            wanted: Wanted::default(),
+            wanted: SinkOptions::default(),
             limit_bytes,
             companions: &[],
         }
@@ -156,7 +156,7 @@ impl How<'_> {
 }
 
 /// A reader of one of several logs.
-fn begun(options: Options, wanted: Wanted, logs_count: usize) -> LogReader {
+fn begun(options: Options, wanted: SinkOptions, logs_count: usize) -> LogReader {
     let mut reader = LogReader::with_share(options, logs_count);
     reader.want(wanted);
     reader

@@ -8,14 +8,14 @@ use std::process::ExitCode;
 use drivetest_logs::act::blocks::histogram::{Tally, Unit};
 use drivetest_logs::act::run::Run;
 use drivetest_logs::act::semantics::judged;
-use drivetest_logs::act::slices::sinks::Wanted;
+use drivetest_logs::act::slices::sinks::SinkOptions;
 use drivetest_logs::act::stop::StopKind;
 use drivetest_logs::finding::{Finding, rule};
 use drivetest_logs::judge::profile::Profile;
 use drivetest_logs::judge::share::Share;
 use drivetest_logs::plural::counted;
 use drivetest_logs::read_error::ReadError;
-use drivetest_logs::series::Asked;
+use drivetest_logs::series::SeriesRequest;
 use serde::Serialize;
 
 use super::export::{Export, Format};
@@ -98,8 +98,8 @@ struct SeriesArgs {
 }
 
 impl SeriesArgs {
-    fn asked(&self) -> Option<Asked> {
-        self.series_sec.map(|interval_s| Asked {
+    fn asked(&self) -> Option<SeriesRequest> {
+        self.series_sec.map(|interval_s| SeriesRequest {
             interval_s,
             from_s: self.from_sec,
             to_s: self.to_sec,
@@ -164,7 +164,7 @@ impl Args {
         let asked = self.export.export.as_deref().zip(self.export.format);
         let export = asked.map(|(directory, format)| Export::begin(directory, format, path));
         let export = export.transpose()?;
-        let wanted = Wanted {
+        let wanted = SinkOptions {
             series: self.series.asked(),
             rows: export.as_ref().map(|export| export.taker.clone()),
         };
@@ -258,8 +258,8 @@ fn summary(log: &LogFile) -> String {
 
 /// Findings by which what was asked is not what was made.
 const OFF_RATE: [&str; 3] = [
-    rule::RATE_BELOW_ASKED.id,
-    rule::RATE_ABOVE_ASKED.id,
+    rule::RATE_BELOW_REQUESTED.id,
+    rule::RATE_ABOVE_REQUESTED.id,
     rule::HEADER_DIFFERS.id,
 ];
 
@@ -267,8 +267,8 @@ const OFF_RATE: [&str; 3] = [
 fn asked_told(run: &Run) -> String {
     let rate = |value: &Option<String>, what: &str| value.as_ref().map(|rate| format!("{rate} {what}/s"));
     let rates = [
-        rate(&run.asked_reads_per_s, "reads"),
-        rate(&run.asked_writes_per_s, "writes"),
+        rate(&run.requested_reads_per_s, "reads"),
+        rate(&run.requested_writes_per_s, "writes"),
     ];
     let rates: Vec<String> = rates.into_iter().flatten().collect();
     let rates = if rates.is_empty() {
@@ -290,8 +290,8 @@ fn asked_told(run: &Run) -> String {
 fn run_summary(run: &Run) -> String {
     let mut text = format!(
         "{} {}, {}\n",
-        run.asked.tool,
-        run.asked.tool_version,
+        run.origin.tool,
+        run.origin.tool_version,
         asked_told(run)
     );
     let stop = serde_json::to_value(run.stop.kind).ok();
@@ -301,7 +301,7 @@ fn run_summary(run: &Run) -> String {
         .unwrap_or_default()
         .to_owned();
     let asked = run
-        .asked_duration_s
+        .requested_duration_s
         .map_or_else(|| "an unknown time".to_owned(), |asked_s| format!("{asked_s} s"));
     text.push_str(&format!(
         "  {stop}: {} s of {asked}; lines {}-{}\n",

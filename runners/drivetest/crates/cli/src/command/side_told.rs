@@ -1,7 +1,7 @@
 //! What a side file tells, as people read it at a terminal.
 
 use drivetest_logs::act::run::Run;
-use drivetest_logs::act::side_file::summary::{Drive, Operation, Over, Times, Told};
+use drivetest_logs::act::side_file::summary::{Drive, Operation, Over, SideFileSummary, Times};
 use drivetest_logs::act::side_file::telemetry::{Disk, Power, Span, Telemetry};
 use drivetest_logs::judge::verdict::time;
 use drivetest_logs::plural::counted;
@@ -30,7 +30,7 @@ fn or_unknown(text: &Option<String>) -> &str {
     text.as_deref().unwrap_or("unknown")
 }
 
-fn program(side: &Told) -> String {
+fn program(side: &SideFileSummary) -> String {
     let revision = side.program.revision.as_ref();
     let revision = revision.map_or_else(String::new, |revision| format!(" ({revision})"));
     let workers = side.workers.map_or_else(
@@ -54,7 +54,7 @@ fn program(side: &Told) -> String {
     )
 }
 
-fn host(side: &Told) -> String {
+fn host(side: &SideFileSummary) -> String {
     let host = &side.host;
     let processors = host
         .cpus_count
@@ -88,9 +88,9 @@ fn drive(drive: &Drive) -> String {
     format!("device {}: {kind}{parts}", or_unknown(&drive.name))
 }
 
-fn rates(side: &Told) -> Option<String> {
+fn rates(side: &SideFileSummary) -> Option<String> {
     let sentence = side.rate_sentence.as_deref().unwrap_or_default();
-    Some(match (side.is_rate_held?, sentence) {
+    Some(match (side.is_rate_sustained?, sentence) {
         (true, "") => "the rates were held".to_owned(),
         (true, sentence) => format!("the rates were held in the end: {sentence}"),
         (false, sentence) => format!("THE RATES WERE NOT HELD: {sentence}"),

@@ -7,8 +7,8 @@ use crate::act::grammar::fast_path::Clean;
 use crate::act::grammar::line::interval;
 use crate::act::run::Run;
 use crate::act::run_reader::RunReader;
-use crate::act::slices::KEPT_COUNTS_MAX;
-use crate::act::slices::sinks::Wanted;
+use crate::act::slices::COUNTS_MAX;
+use crate::act::slices::sinks::SinkOptions;
 use crate::act::stop::{is_of_ycsb, of_other_program, shown};
 use crate::finding::{Finding, Findings, rule};
 use crate::plural::counted;
@@ -63,7 +63,7 @@ pub struct LogReader {
 #[derive(Debug)]
 struct Runs {
     options: Options,
-    wanted: Wanted,
+    wanted: SinkOptions,
     first_ordinal: usize,
     current: Option<RunReader>,
     runs: Vec<Run>,
@@ -86,13 +86,13 @@ impl LogReader {
     pub fn with_share(options: Options, logs_count: usize) -> Self {
         let runs = Runs {
             options,
-            wanted: Wanted::default(),
+            wanted: SinkOptions::default(),
             first_ordinal: 0,
             current: None,
             runs: Vec::new(),
             refused: Vec::new(),
             findings: Findings::default(),
-            room: KEPT_COUNTS_MAX / logs_count.max(1),
+            room: COUNTS_MAX / logs_count.max(1),
             stray_block_line: None,
             stray_lines_count: 0,
             first_stray: None,
@@ -105,7 +105,7 @@ impl LogReader {
     }
 
     /// Says what else is made of the intervals of its runs.
-    pub fn want(&mut self, wanted: Wanted) {
+    pub fn want(&mut self, wanted: SinkOptions) {
         self.runs.wanted = wanted;
     }
 
@@ -249,8 +249,8 @@ impl Runs {
             self.stray_block_line.get_or_insert(line.number);
         }
         if is_of_ycsb(line.text) {
-            let told = || of_other_program(line.number, &shown(line.text));
-            self.other_program.get_or_insert_with(told);
+            let finding = || of_other_program(line.number, &shown(line.text));
+            self.other_program.get_or_insert_with(finding);
         }
         self.stray_lines_count += 1;
         self.first_stray
@@ -261,7 +261,7 @@ impl Runs {
         self.end_run();
         let error = self.runs.is_empty().then(|| self.error(lines_count, text.head()));
         if error.is_none() {
-            self.tell();
+            self.report();
         }
         Reading {
             error,
@@ -272,7 +272,7 @@ impl Runs {
         }
     }
 
-    fn tell(&mut self) {
+    fn report(&mut self) {
         for error in std::mem::take(&mut self.refused) {
             self.findings
                 .add(rule::RUN_NOT_READ.at(error.line, error.sentence));

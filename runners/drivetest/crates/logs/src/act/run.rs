@@ -6,7 +6,7 @@ use crate::act::blocks::histogram::{Tally, Unit};
 use crate::act::grammar::family::Family;
 use crate::act::header::{Device, Section};
 use crate::act::semantics::Meaning;
-use crate::act::side_file::summary::Told;
+use crate::act::side_file::summary::SideFileSummary;
 use crate::act::slices::Slice;
 use crate::act::stop::Stop;
 use crate::finding::Finding;
@@ -46,7 +46,7 @@ pub struct Printed {
 
 /// What was asked of a run and who asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Asked {
+pub struct RunOrigin {
     /// `act-storage` or `act-index`.
     pub workload: &'static str,
     /// The program.
@@ -72,7 +72,7 @@ pub struct Run {
     pub member: Option<String>,
     /// Who ran what.
     #[serde(flatten)]
-    pub asked: Asked,
+    pub origin: RunOrigin,
     /// The header's first line.
     pub first_line: u64,
     /// The last line before the next run or the end.
@@ -90,15 +90,18 @@ pub struct Run {
     /// Seconds between two dumps.
     pub report_interval_s: Option<u64>,
     /// How long it should last.
-    pub asked_duration_s: Option<u64>,
+    #[serde(rename = "asked_duration_s")]
+    pub requested_duration_s: Option<u64>,
     /// The last block's label.
     pub reached_s: u64,
     /// Blocks that were read.
     pub intervals_count: u64,
     /// A decimal in text.
-    pub asked_reads_per_s: Option<String>,
+    #[serde(rename = "asked_reads_per_s")]
+    pub requested_reads_per_s: Option<String>,
     /// A decimal in text.
-    pub asked_writes_per_s: Option<String>,
+    #[serde(rename = "asked_writes_per_s")]
+    pub requested_writes_per_s: Option<String>,
     /// N of the Nx load.
     pub nx_load: Option<String>,
     /// The smallest object.
@@ -130,7 +133,7 @@ pub struct Run {
     /// Whether a device is no drive; None where nothing tells.
     pub is_virtual_device: Option<bool>,
     /// What drivetest's side file tells, None without one.
-    pub side_file: Option<Box<Told>>,
+    pub side_file: Option<Box<SideFileSummary>>,
     /// What a reader should know.
     pub findings: Vec<Finding>,
     /// The judgement, None where no profile was given.

@@ -7,12 +7,12 @@ use crate::act::grammar::fast_path::Clean;
 use crate::act::grammar::line::interval;
 use crate::act::header::settings::{self, Settings};
 use crate::act::header::{Header, Taken};
-use crate::act::run::{Asked, Histogram, Printed, Run};
-use crate::act::run_summary::{asked, histograms, never_appeared, owned, tell_slices_without_reads};
+use crate::act::run::{Histogram, Printed, Run, RunOrigin};
+use crate::act::run_summary::{histograms, never_appeared, origin, owned, report_slices_without_reads};
 use crate::act::semantics;
 use crate::act::slices::Sliced;
-use crate::act::slices::sinks::Wanted;
-use crate::act::stop::{Extent, Heard, Stop, StopKind};
+use crate::act::slices::sinks::SinkOptions;
+use crate::act::stop::{Extent, ProgramMessages, Stop, StopKind};
 use crate::finding::{Finding, Findings, rule};
 use crate::plural::counted;
 use crate::read_error::{CUT_IN_HEADER, ReadError};
@@ -32,11 +32,11 @@ pub struct RunReader {
     last_line: u64,
     slice_s: u64,
     room: usize,
-    wanted: Wanted,
+    wanted: SinkOptions,
     ordinal: usize,
     header: Header,
     stage: Stage,
-    heard: Heard,
+    messages: ProgramMessages,
     findings: Findings,
     unended: Option<(u64, Vec<u8>)>,
 }
@@ -56,18 +56,18 @@ impl RunReader {
             last_line: line,
             slice_s,
             room,
-            wanted: Wanted::default(),
+            wanted: SinkOptions::default(),
             ordinal: 0,
             header: Header::new(version),
             stage: Stage::Header,
-            heard: Heard::default(),
+            messages: ProgramMessages::default(),
             findings: Findings::default(),
             unended: None,
         }
     }
 
     /// Says which run of the log it is, from 0, and what else is made of its intervals.
-    pub fn with(self, ordinal: usize, wanted: Wanted) -> Self {
+    pub fn with(self, ordinal: usize, wanted: SinkOptions) -> Self {
         Self {
             ordinal,
             wanted,
@@ -110,7 +110,7 @@ impl RunReader {
 
     fn pass_over(&mut self, line: Line<'_>) {
         if line.ended {
-            self.heard.hear(line.number, line.text);
+            self.messages.add(line.number, line.text);
         } else {
             self.unended = Some((line.number, line.text.to_owned()));
         }
@@ -138,7 +138,7 @@ impl RunReader {
     fn take_header(&mut self, line: Line<'_>) -> bool {
         let taken = self.header.take(line);
         if taken == Taken::Other {
-            self.heard.hear(line.number, line.text);
+            self.messages.add(line.number, line.text);
         }
         taken == Taken::Used
     }
@@ -172,8 +172,8 @@ impl RunReader {
     fn finish_without_blocks(self) -> Outcome {
         let detected = self.header.detect();
         let workload = detected.map(|(_, workload)| workload).or(self.header.program);
-        let told = self.heard.explains_no_start() || self.header.is_whole();
-        let Some(workload) = workload.filter(|_| told) else {
+        let is_explained = self.messages.explains_no_start() || self.header.is_whole();
+        let Some(workload) = workload.filter(|_| is_explained) else {
             let got = format!(
                 "the end of the log {} after its header began",
                 counted(self.last_line - self.first_line, "line")
@@ -182,7 +182,7 @@ impl RunReader {
         };
         let settings = Settings::of(&self.header);
         let extent = self.extent(0, 0, settings.duration_s, None);
-        let by_version = || Family::of_version(self.header.version_told());
+        let by_version = || Family::of_version(self.header.shown_version());
         let family = detected.map(|(family, _)| family).or_else(by_version);
         Ok(self.run(Whole {
             family,
@@ -203,7 +203,7 @@ impl RunReader {
         let torn = self.unended.as_ref().filter(|(_, text)| is_torn(text));
         let cut_line = cut.or(torn.map(|(line, _)| *line));
         if let (None, Some((line, text))) = (cut_line, &self.unended) {
-            self.heard.hear(*line, text);
+            self.messages.add(*line, text);
         }
         cut_line
     }
@@ -217,13 +217,11 @@ impl RunReader {
         let sliced = blocks
             .slicer
             .finish(reached_s, self.last_line, &mut self.findings);
-        let series = blocks
-            .listeners
-            .finish(reached_s, self.last_line, &mut self.findings);
+        let series = blocks.sinks.finish(reached_s, self.last_line, &mut self.findings);
         let reads_name = semantics::judged_name(blocks.family, blocks.workload);
         let reads = blocks.names.find(reads_name);
-        tell_slices_without_reads(&sliced, reads, &mut self.findings);
-        let is_whole = self.heard.stop(&extent).kind != StopKind::CannotKeepUp;
+        report_slices_without_reads(&sliced, reads, &mut self.findings);
+        let is_whole = self.messages.stop(&extent).kind != StopKind::CannotKeepUp;
         blocks.watch.report(is_whole, self.last_line, &mut self.findings);
         self.findings.add_all(never_appeared(
             &blocks.names,
@@ -247,13 +245,13 @@ impl RunReader {
         &self,
         intervals_count: u64,
         reached_s: u64,
-        asked_s: Option<u64>,
+        requested_s: Option<u64>,
         cut_line: Option<u64>,
     ) -> Extent {
         Extent {
             intervals_count,
             reached_s,
-            asked_s,
+            requested_s,
             cut_line,
             last_line: self.last_line,
             ops_count: None,
@@ -266,8 +264,8 @@ impl RunReader {
             ops_count: checks::ops_count(&whole.histograms),
             ..whole.extent
         };
-        let stop = self.heard.stop(&extent);
-        self.heard.report(&stop, &extent, &mut self.findings);
+        let stop = self.messages.stop(&extent);
+        self.messages.report(&stop, &extent, &mut self.findings);
         let (family, workload) = (whole.family, whole.workload);
         let of_settings = settings::findings(&self.header, family, workload, self.first_line);
         self.findings.add_all(of_settings);
@@ -277,22 +275,22 @@ impl RunReader {
         run.judged_ordinal = semantics::judged(&run).map(|histogram| histogram.ordinal);
         run.compared_ordinal = semantics::compared(&run).map(|histogram| histogram.ordinal);
         run.is_virtual_device = checks::virtual_devices::by_name(&run).map(|_| true);
-        run.findings = looked_at(&run, findings, slice_s);
+        run.findings = with_checks(&run, findings, slice_s);
         (Box::new(run), room)
     }
 
     /// What the log tells of the run, in its own words and as numbers; what is made of it comes later.
     fn facts(self, whole: Whole, extent: Extent, stop: Stop) -> Run {
         let settings = &whole.settings;
-        let asked = Asked {
+        let origin = RunOrigin {
             service_threads: settings.service_threads,
-            ..asked(&self.header, whole.family, whole.workload)
+            ..origin(&self.header, whole.family, whole.workload)
         };
         let sliced = whole.sliced;
         Run {
             ordinal: self.ordinal,
             member: None,
-            asked,
+            origin,
             first_line: self.first_line,
             last_line: self.last_line,
             config: owned(self.header.config.pairs()),
@@ -300,17 +298,17 @@ impl RunReader {
             device_count: settings.device_count,
             unit: settings.unit,
             report_interval_s: settings.report_interval_s,
-            asked_duration_s: settings.duration_s,
+            requested_duration_s: settings.duration_s,
             reached_s: extent.reached_s,
             intervals_count: extent.intervals_count,
-            asked_reads_per_s: settings.reads_per_s.map(|rate| rate.to_string()),
-            asked_writes_per_s: settings.writes_per_s.map(|rate| rate.to_string()),
+            requested_reads_per_s: settings.reads_per_s.map(|rate| rate.to_string()),
+            requested_writes_per_s: settings.writes_per_s.map(|rate| rate.to_string()),
             nx_load: settings.nx_load(),
             record_bytes: settings.record_bytes,
             record_bytes_max: settings.record_bytes_max,
             compress_pct: settings.compress_pct,
             stop,
-            io_errors_count: self.heard.io_errors_count,
+            io_errors_count: self.messages.io_errors_count,
             requests_queued_count: whole.requests_queued_count,
             judged_ordinal: None,
             compared_ordinal: None,
@@ -337,7 +335,7 @@ impl RunReader {
 }
 
 /// All findings of a run, with those of its whole.
-fn looked_at(run: &Run, mut findings: Findings, slice_s: u64) -> Vec<Finding> {
+fn with_checks(run: &Run, mut findings: Findings, slice_s: u64) -> Vec<Finding> {
     findings.add_all(checks::of_run(run, slice_s));
     findings.into_list()
 }

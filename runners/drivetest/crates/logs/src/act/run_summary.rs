@@ -7,14 +7,14 @@ use crate::act::grammar::family::{Family, Workload};
 use crate::act::header::Header;
 use crate::act::header::pacing;
 use crate::act::header::settings;
-use crate::act::run::{Asked, Histogram};
+use crate::act::run::{Histogram, RunOrigin};
 use crate::act::semantics::Context;
 use crate::act::slices::Sliced;
 use crate::finding::{Finding, Findings, rule};
 
 /// The histograms that the header lists and no block holds.
 pub fn never_appeared(names: &Names, (family, intervals_count): (Family, u64), line: u64) -> Vec<Finding> {
-    let told = |name: &str| {
+    let finding = |name: &str| {
         let is_usual = intervals_count == 0 || is_listed_in_vain(family, name);
         let rule = if is_usual {
             &rule::HISTOGRAM_NEVER_APPEARS
@@ -23,7 +23,7 @@ pub fn never_appeared(names: &Names, (family, intervals_count): (Family, u64), l
         };
         rule.at(line, format!("{name}: listed in the header, in no block"))
     };
-    names.never_appeared().map(told).collect()
+    names.never_appeared().map(finding).collect()
 }
 
 /// 6.0 and 6.1 list these and print them nowhere; any other name that no block holds has lost its lines.
@@ -34,7 +34,7 @@ fn is_listed_in_vain(family: Family, name: &str) -> bool {
 }
 
 /// Tells the slices whose reads cannot be used; `reads` is their histogram, None where there is none.
-pub fn tell_slices_without_reads(sliced: &Sliced, reads: Option<usize>, findings: &mut Findings) {
+pub fn report_slices_without_reads(sliced: &Sliced, reads: Option<usize>, findings: &mut Findings) {
     let Some(reads) = reads else { return };
     for slice in sliced.slices.iter().filter(|slice| slice.tally(reads).is_none()) {
         let sentence = format!(
@@ -70,12 +70,12 @@ pub fn histograms(header: &Header, blocks: &Blocks) -> Vec<Histogram> {
 }
 
 /// What was asked for, by which program; the threads are not told by the header alone.
-pub fn asked(header: &Header, family: Option<Family>, workload: Workload) -> Asked {
+pub fn origin(header: &Header, family: Option<Family>, workload: Workload) -> RunOrigin {
     let (tool, tool_version, generator) = match &header.drivetest {
         Some(drivetest) => ("drivetest", drivetest.version.as_str(), "drivetest"),
-        None => (workload.act_program(family), header.version_told(), "act"),
+        None => (workload.act_program(family), header.shown_version(), "act"),
     };
-    Asked {
+    RunOrigin {
         workload: workload.code(),
         tool,
         tool_version: tool_version.to_owned(),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::act::grammar::error_messages::{RATE_NOT_HELD, Word, accompanies, word};
+use crate::act::grammar::error_messages::{MessageKind, RATE_NOT_SUSTAINED, accompanies, classify};
 use crate::finding::{Finding, Findings, rule};
 use crate::plural::counted;
 
@@ -40,35 +40,37 @@ pub struct Stop {
 }
 
 impl Stop {
-    fn new(kind: StopKind, told: Option<&Told>) -> Self {
-        let (line, text) = told.map_or((None, String::new()), |told| (Some(told.line), told.text.clone()));
+    fn new(kind: StopKind, message: Option<&Message>) -> Self {
+        let (line, text) = message.map_or((None, String::new()), |message| {
+            (Some(message.line), message.text.clone())
+        });
         Self { kind, line, text }
     }
 }
 
 #[derive(Clone, Debug)]
-struct Told {
+struct Message {
     line: u64,
     text: String,
 }
 
 /// The words of a run, gathered while it is read.
 #[derive(Debug, Default)]
-pub struct Heard {
-    cannot_keep_up: Option<Told>,
-    crash: Option<Told>,
-    interrupted: Option<Told>,
-    io_error: Option<Told>,
+pub struct ProgramMessages {
+    cannot_keep_up: Option<Message>,
+    crash: Option<Message>,
+    interrupted: Option<Message>,
+    io_error: Option<Message>,
     /// Operations that failed.
     pub io_errors_count: u64,
-    error: Option<Told>,
-    errors: Vec<Told>,
+    error: Option<Message>,
+    errors: Vec<Message>,
     errors_count: u64,
-    noise: Option<Told>,
+    noise: Option<Message>,
     noise_count: u64,
-    other_program: Option<Told>,
-    scheduler: Option<Told>,
-    rate_not_held: Option<Told>,
+    other_program: Option<Message>,
+    scheduler: Option<Message>,
+    rate_not_sustained: Option<Message>,
 }
 
 /// What of the run is there.
@@ -79,7 +81,7 @@ pub struct Extent {
     /// The last block's label.
     pub reached_s: u64,
     /// What was asked, None where the header does not say.
-    pub asked_s: Option<u64>,
+    pub requested_s: Option<u64>,
     /// The line where reading stopped inside a block, None where it did not.
     pub cut_line: Option<u64>,
     /// The last line of the run.
@@ -89,37 +91,37 @@ pub struct Extent {
 }
 
 /// Error lines kept for findings.
-const ERRORS_KEPT: usize = 5;
+const ERRORS_MAX: usize = 5;
 
 /// The longest text kept of a line.
 const TEXT_CHARS_MAX: usize = 200;
 
-impl Heard {
+impl ProgramMessages {
     /// Takes a line that is neither header nor figures.
-    pub fn hear(&mut self, line: u64, text: &[u8]) {
-        let told = || Told {
+    pub fn add(&mut self, line: u64, text: &[u8]) {
+        let message = || Message {
             line,
             text: shown(text),
         };
-        match word(text) {
-            Word::CannotKeepUp => keep_first(&mut self.cannot_keep_up, told),
-            Word::Crash => keep_first(&mut self.crash, told),
-            Word::Interrupted => keep_first(&mut self.interrupted, told),
-            Word::Scheduler => keep_first(&mut self.scheduler, told),
-            Word::RateNotHeld => keep_first(&mut self.rate_not_held, told),
-            Word::Trace => {}
-            Word::IoError => {
+        match classify(text) {
+            MessageKind::CannotKeepUp => set_first(&mut self.cannot_keep_up, message),
+            MessageKind::Crash => set_first(&mut self.crash, message),
+            MessageKind::Interrupted => set_first(&mut self.interrupted, message),
+            MessageKind::Scheduler => set_first(&mut self.scheduler, message),
+            MessageKind::RateNotSustained => set_first(&mut self.rate_not_sustained, message),
+            MessageKind::Trace => {}
+            MessageKind::IoError => {
                 self.io_errors_count += 1;
-                keep_first(&mut self.io_error, told);
+                set_first(&mut self.io_error, message);
             }
-            Word::Error => self.hear_error(told()),
-            Word::Noise if accompanies(text) => {}
-            Word::Noise => {
+            MessageKind::Error => self.add_error(message()),
+            MessageKind::Noise if accompanies(text) => {}
+            MessageKind::Noise => {
                 self.noise_count += 1;
                 if is_of_ycsb(text) {
-                    keep_first(&mut self.other_program, told);
+                    set_first(&mut self.other_program, message);
                 }
-                keep_first(&mut self.noise, told);
+                set_first(&mut self.noise, message);
             }
         }
     }
@@ -131,13 +133,15 @@ impl Heard {
 
     /// How the run ended.
     pub fn stop(&self, extent: &Extent) -> Stop {
-        let reached = extent.asked_s.is_some_and(|asked_s| extent.reached_s >= asked_s);
-        if let Some(told) = &self.cannot_keep_up {
-            Stop::new(StopKind::CannotKeepUp, Some(told))
-        } else if let Some(told) = &self.crash {
-            Stop::new(StopKind::Crashed, Some(told))
-        } else if let Some(told) = &self.interrupted {
-            Stop::new(StopKind::Interrupted, Some(told))
+        let reached = extent
+            .requested_s
+            .is_some_and(|requested_s| extent.reached_s >= requested_s);
+        if let Some(message) = &self.cannot_keep_up {
+            Stop::new(StopKind::CannotKeepUp, Some(message))
+        } else if let Some(message) = &self.crash {
+            Stop::new(StopKind::Crashed, Some(message))
+        } else if let Some(message) = &self.interrupted {
+            Stop::new(StopKind::Interrupted, Some(message))
         } else if let Some(line) = extent.cut_line {
             Stop {
                 kind: StopKind::Cut,
@@ -148,8 +152,8 @@ impl Heard {
             Stop::new(StopKind::NotStarted, self.error.as_ref())
         } else if reached && extent.intervals_count > 0 {
             Stop::new(StopKind::Finished, None)
-        } else if let Some(told) = &self.io_error {
-            Stop::new(StopKind::IoError, Some(told))
+        } else if let Some(message) = &self.io_error {
+            Stop::new(StopKind::IoError, Some(message))
         } else {
             Stop::new(StopKind::Short, None)
         }
@@ -160,7 +164,7 @@ impl Heard {
         if let Some(finding) = ending(stop, extent) {
             findings.add(finding);
         }
-        if let Some(told) = &self.io_error {
+        if let Some(message) = &self.io_error {
             let failed = self.io_errors_count;
             let of_all = extent.ops_count.map_or_else(String::new, |ops| {
                 let all = ops.saturating_add(failed);
@@ -169,27 +173,30 @@ impl Heard {
             let sentence = format!(
                 "{} failed{of_all}; the first: {}",
                 counted(failed, "operation"),
-                told.text
+                message.text
             );
-            findings.add(rule::IO_ERRORS.at(told.line, sentence));
+            findings.add(rule::IO_ERRORS.at(message.line, sentence));
         }
-        if let Some(told) = &self.scheduler {
-            findings.add(rule::SCHEDULER_NOT_SET.at(told.line, told.text.clone()));
+        if let Some(message) = &self.scheduler {
+            findings.add(rule::SCHEDULER_NOT_SET.at(message.line, message.text.clone()));
         }
-        if let Some(told) = &self.rate_not_held {
-            let sentence = told.text.strip_prefix(RATE_NOT_HELD).unwrap_or(&told.text);
-            findings.add_unless_known(rule::RATE_BELOW_ASKED.at(told.line, sentence));
+        if let Some(message) = &self.rate_not_sustained {
+            let sentence = message
+                .text
+                .strip_prefix(RATE_NOT_SUSTAINED)
+                .unwrap_or(&message.text);
+            findings.add_unless_known(rule::RATE_BELOW_REQUESTED.at(message.line, sentence));
         }
         self.report_errors(stop, findings);
-        if let Some(told) = &self.other_program {
-            findings.add(of_other_program(told.line, &told.text));
+        if let Some(message) = &self.other_program {
+            findings.add(of_other_program(message.line, &message.text));
         }
-        if let Some(told) = &self.noise {
+        if let Some(message) = &self.noise {
             let sentence = format!(
                 "lines that are not of the program: {}; the first: {}",
-                self.noise_count, told.text
+                self.noise_count, message.text
             );
-            findings.add(rule::NOISE.at(told.line, sentence));
+            findings.add(rule::NOISE.at(message.line, sentence));
         }
     }
 
@@ -197,11 +204,11 @@ impl Heard {
         if stop.kind == StopKind::NotStarted {
             return;
         }
-        for told in &self.errors {
-            findings.add(rule::ERROR_LINE.at(told.line, told.text.clone()));
+        for message in &self.errors {
+            findings.add(rule::ERROR_LINE.at(message.line, message.text.clone()));
         }
-        if self.errors_count > ERRORS_KEPT as u64 {
-            let line = self.errors.first().map(|told| told.line);
+        if self.errors_count > ERRORS_MAX as u64 {
+            let line = self.errors.first().map(|message| message.line);
             findings.add(rule::ERROR_LINE.at(
                 line,
                 format!("there are {} error lines in all", self.errors_count),
@@ -209,11 +216,11 @@ impl Heard {
         }
     }
 
-    fn hear_error(&mut self, told: Told) {
+    fn add_error(&mut self, message: Message) {
         self.errors_count += 1;
-        self.error.get_or_insert_with(|| told.clone());
-        if self.errors.len() < ERRORS_KEPT {
-            self.errors.push(told);
+        self.error.get_or_insert_with(|| message.clone());
+        if self.errors.len() < ERRORS_MAX {
+            self.errors.push(message);
         }
     }
 }
@@ -232,10 +239,12 @@ pub fn of_other_program(line: u64, text: &str) -> Finding {
 
 fn ending(stop: &Stop, extent: &Extent) -> Option<Finding> {
     let reached_s = extent.reached_s;
-    let asked = extent
-        .asked_s
-        .map_or("an unknown time".to_owned(), |asked_s| format!("{asked_s} s"));
-    let after = format!("after {reached_s} s of {asked}");
+    let requested = extent
+        .requested_s
+        .map_or("an unknown time".to_owned(), |requested_s| {
+            format!("{requested_s} s")
+        });
+    let after = format!("after {reached_s} s of {requested}");
     let last = Some(extent.last_line);
     Some(match stop.kind {
         StopKind::Finished => return None,
@@ -259,9 +268,9 @@ fn ending(stop: &Stop, extent: &Extent) -> Option<Finding> {
     })
 }
 
-fn keep_first(place: &mut Option<Told>, told: impl FnOnce() -> Told) {
+fn set_first(place: &mut Option<Message>, message: impl FnOnce() -> Message) {
     if place.is_none() {
-        *place = Some(told());
+        *place = Some(message());
     }
 }
 
@@ -282,7 +291,7 @@ mod tests {
         Extent {
             intervals_count: reached_s,
             reached_s,
-            asked_s: Some(60),
+            requested_s: Some(60),
             cut_line: None,
             last_line: 99,
             ops_count: None,
@@ -290,11 +299,11 @@ mod tests {
     }
 
     fn kind_after(lines: &[&str], extent: &Extent) -> StopKind {
-        let mut heard = Heard::default();
+        let mut messages = ProgramMessages::default();
         (1..)
             .zip(lines)
-            .for_each(|(line, text)| heard.hear(line, text.as_bytes()));
-        heard.stop(extent).kind
+            .for_each(|(line, text)| messages.add(line, text.as_bytes()));
+        messages.stop(extent).kind
     }
 
     #[test]
@@ -324,14 +333,14 @@ mod tests {
 
     #[test]
     fn operations_that_failed_are_told_as_a_share_of_all() {
-        let mut heard = Heard::default();
-        heard.hear(7, b"ERROR: reading /dev/a: 5 'Input/output error'");
+        let mut messages = ProgramMessages::default();
+        messages.add(7, b"ERROR: reading /dev/a: 5 'Input/output error'");
         let mut findings = Findings::default();
         let extent = Extent {
             ops_count: Some(399),
             ..extent(60)
         };
-        heard.report(&heard.stop(&extent), &extent, &mut findings);
+        messages.report(&messages.stop(&extent), &extent, &mut findings);
         let sentence = &findings.into_list()[0].sentence;
         assert!(
             sentence.starts_with("1 operation failed of 400 (0.25 %); the first: ERROR"),

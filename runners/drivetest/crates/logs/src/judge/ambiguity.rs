@@ -3,20 +3,20 @@
 use crate::finding::{Finding, rule};
 use crate::judge::decimal::Decimal;
 use crate::judge::verdict::{Outcome, time, when};
-use crate::judge::views::{Ask, Part};
+use crate::judge::views::{LimitEdge, Part};
 
 /// Where the rounded percentage and the counts say different things of a limit.
-pub fn rounding(ask: &Ask<'_>, parts: &[Part<'_>]) -> Vec<Finding> {
-    let limit_pct = ask.limit.limit_pct;
+pub fn rounding(limit_edge: &LimitEdge<'_>, parts: &[Part<'_>]) -> Vec<Finding> {
+    let limit_pct = limit_edge.limit.limit_pct;
     let differ = parts.iter().filter_map(|part| {
-        let found = ask.edge.over(part.tally);
+        let found = limit_edge.edge.over(part.tally);
         let printed = Decimal::parse(&found.printed())?;
         let sides = (u128::from(printed.digits()), u128::from(printed.scale()));
         let rounded_within =
             sides.0 * u128::from(limit_pct.scale()) <= u128::from(limit_pct.digits()) * sides.1;
         (rounded_within != found.is_within(limit_pct)).then_some((part, found))
     });
-    let told = differ.map(|(part, found)| {
+    let findings = differ.map(|(part, found)| {
         let (number, start_s, end_s) = part.slice;
         let place = format!("slice {number} ({})", when(start_s, end_s));
         let is_within = if found.is_within(limit_pct) { "within" } else { "over" };
@@ -24,30 +24,37 @@ pub fn rounding(ask: &Ask<'_>, parts: &[Part<'_>]) -> Vec<Finding> {
             None,
             format!(
                 "{place}, reads over {}: {} of {} round to {} %; the counts are {is_within} the limit of {limit_pct} %",
-                time(ask.limit.threshold_us), found.over_count, found.ops_count, found.printed()
+                time(limit_edge.limit.threshold_us), found.over_count, found.ops_count, found.printed()
             ),
         )
     });
-    told.collect()
+    findings.collect()
 }
 
 /// Where a microsecond log passes at 1024 us and could fail at 1000 us.
-pub fn edges(asks: &[Ask<'_>], parts: &[Part<'_>], outcome: Outcome) -> Option<Finding> {
+pub fn edges(limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>], outcome: Outcome) -> Option<Finding> {
     if !matches!(outcome, Outcome::Pass | Outcome::Undecided) {
         return None;
     }
-    let mut pairs = asks
+    let mut pairs = limit_edges
         .iter()
-        .flat_map(|ask| parts.iter().map(move |part| (ask, part)));
-    let (ask, part) =
-        pairs.find(|(ask, part)| !ask.edge.at_most(part.tally).is_within(ask.limit.limit_pct))?;
+        .flat_map(|limit_edge| parts.iter().map(move |part| (limit_edge, part)));
+    let (limit_edge, part) = pairs.find(|(limit_edge, part)| {
+        !limit_edge
+            .edge
+            .at_most(part.tally)
+            .is_within(limit_edge.limit.limit_pct)
+    })?;
     let (number, start_s, end_s) = part.slice;
-    let (at_least, at_most) = (ask.edge.over(part.tally), ask.edge.at_most(part.tally));
+    let (at_least, at_most) = (
+        limit_edge.edge.over(part.tally),
+        limit_edge.edge.at_most(part.tally),
+    );
     let sentence = format!(
         "slice {number} ({}), reads over {}: the log has an edge at {} us only; the share lies between {} % and {} %",
         when(start_s, end_s),
-        time(ask.limit.threshold_us),
-        ask.edge.read_at_us,
+        time(limit_edge.limit.threshold_us),
+        limit_edge.edge.read_at_us,
         at_least.printed(),
         at_most.printed()
     );

@@ -19,7 +19,7 @@ pub fn headline(
     run: &Run,
 ) -> String {
     match outcome {
-        Outcome::Pass => format!("passes: {} in {}", at_most(shares), slices_told(run)),
+        Outcome::Pass => format!("passes: {} in {}", at_most(shares), slices_text(run)),
         Outcome::Fail => failed(violations, reasons, run),
         Outcome::Undecided => {
             let judged = if shares.is_empty() {
@@ -60,7 +60,7 @@ fn at_most(shares: &[FoundShare]) -> String {
     format!("at most {} of reads", listed(&parts))
 }
 
-fn slices_told(run: &Run) -> String {
+fn slices_text(run: &Run) -> String {
     format!(
         "{} of {} s",
         counted(run.slices.len() as u64, "slice"),
@@ -73,7 +73,7 @@ fn failed(violations: &[Violation], reasons: &Reasons, run: &Run) -> String {
         .failed
         .first()
         .filter(|_| run.stop.kind == StopKind::CannotKeepUp);
-    let host = host_told(run);
+    let host = host_text(run);
     let Some(first) = violations.first() else {
         return format!(
             "fails: could not keep up; {}{host}",
@@ -95,12 +95,12 @@ fn failed(violations: &[Violation], reasons: &Reasons, run: &Run) -> String {
 }
 
 /// Where the side file tells that the host may be the cause: the numbers stand, whose they are does not.
-fn host_told(run: &Run) -> String {
-    let told = run
+fn host_text(run: &Run) -> String {
+    let host_findings = run
         .findings
         .iter()
         .filter(|finding| OF_HOST.contains(&finding.id));
-    let ids: Vec<String> = told.map(|finding| finding.id.to_owned()).collect();
+    let ids: Vec<String> = host_findings.map(|finding| finding.id.to_owned()).collect();
     match ids.is_empty() {
         true => String::new(),
         false => format!("; the host may be the cause: {}", listed(&ids)),

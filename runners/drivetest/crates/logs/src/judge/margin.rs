@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::judge::decimal::Decimal;
 use crate::judge::share::Share;
 use crate::judge::verdict::{time, when};
-use crate::judge::views::{Ask, Part, worst_part};
+use crate::judge::views::{LimitEdge, Part, worst_part};
 
 /// The limit that a slice came nearest to, relative to the limit; the largest excess where some are over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -28,30 +28,32 @@ pub struct Margin {
 
 impl Margin {
     /// The margin of some slices, None where none holds operations.
-    pub fn of(asks: &[Ask<'_>], parts: &[Part<'_>]) -> Option<Self> {
-        let worst = asks.iter().filter_map(|ask| Some((ask, worst_part(ask, parts)?)));
-        let used = |ask: &Ask<'_>, part: &Part<'_>| {
-            let share = ask.edge.over(part.tally);
+    pub fn of(limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>]) -> Option<Self> {
+        let worst = limit_edges
+            .iter()
+            .filter_map(|limit_edge| Some((limit_edge, worst_part(limit_edge, parts)?)));
+        let used = |limit_edge: &LimitEdge<'_>, part: &Part<'_>| {
+            let share = limit_edge.edge.over(part.tally);
             share
-                .excess(ask.limit.limit_pct)
+                .excess(limit_edge.limit.limit_pct)
                 .unwrap_or(if share.over_count > 0 { f64::INFINITY } else { 0.0 })
         };
-        let (ask, part) = worst.max_by(|one, two| {
+        let (limit_edge, part) = worst.max_by(|one, two| {
             let (one_used, two_used) = (used(one.0, one.1), used(two.0, two.1));
             // Of equals the first counts, as it does in the headline.
             one_used
                 .total_cmp(&two_used)
                 .then_with(|| two.0.limit.threshold_us.cmp(&one.0.limit.threshold_us))
         })?;
-        Some(Self::at(ask, part))
+        Some(Self::at(limit_edge, part))
     }
 
-    fn at(ask: &Ask<'_>, part: &Part<'_>) -> Self {
-        let (share, limit_pct) = (ask.edge.over(part.tally), ask.limit.limit_pct);
+    fn at(limit_edge: &LimitEdge<'_>, part: &Part<'_>) -> Self {
+        let (share, limit_pct) = (limit_edge.edge.over(part.tally), limit_edge.limit.limit_pct);
         let (slice, start_s, end_s) = part.slice;
         Self {
             slice,
-            threshold_us: ask.limit.threshold_us,
+            threshold_us: limit_edge.limit.threshold_us,
             share_pct: share.printed(),
             limit_pct,
             points: points(share, limit_pct),

@@ -24,7 +24,7 @@ use crate::judge::profile::{Limit, Profile};
 use crate::judge::reasons::Reasons;
 use crate::judge::share::Share;
 use crate::judge::verdict::{Strict, Verdict, Violation, read_at};
-use crate::judge::views::{Ask, Part};
+use crate::judge::views::{LimitEdge, Part};
 
 /// Judges a run and keeps the verdict with it.
 pub fn apply(run: &mut Run, profile: &Profile) {
@@ -37,65 +37,73 @@ pub fn apply(run: &mut Run, profile: &Profile) {
 pub fn judge(run: &Run, profile: &Profile) -> (Verdict, Vec<Finding>) {
     let rules = &profile.rules;
     let reads = judged(run);
-    let asks = asks(run, &rules.limits);
+    let limit_edges = limit_edges(run, &rules.limits);
     let parts = views::parts(run, reads);
-    let violations = violations(&asks, &parts);
-    let mut differences = reasons::differences(run, rules, asks.len());
-    differences.extend(per_device::over_limit(run, &asks, &parts));
+    let violations = violations(&limit_edges, &parts);
+    let mut differences = reasons::differences(run, rules, limit_edges.len());
+    differences.extend(per_device::over_limit(run, &limit_edges, &parts));
     let reasons = Reasons::of(run, &differences);
-    let strict = strict(&asks, &parts, &reasons);
+    let strict = strict(&limit_edges, &parts, &reasons);
     let outcome = strict.least;
     // A log of many slices may round at each of them: no more are kept than of any other rule.
-    let told = asks.iter().flat_map(|ask| ambiguity::rounding(ask, &parts));
-    let told = Findings::bounded(told.chain(ambiguity::edges(&asks, &parts, outcome)));
-    let shares = views::shares(&asks, &parts, reads);
+    let ambiguous = limit_edges
+        .iter()
+        .flat_map(|limit_edge| ambiguity::rounding(limit_edge, &parts));
+    let ambiguous = Findings::bounded(ambiguous.chain(ambiguity::edges(&limit_edges, &parts, outcome)));
+    let shares = views::shares(&limit_edges, &parts, reads);
     let verdict = Verdict {
         outcome,
         profile: profile.name(),
         headline: headline(outcome, &violations, &shares, &reasons, run),
         histogram: reads.map_or_else(|| semantics::READS.to_owned(), |histogram| histogram.name.clone()),
         time: reads.and_then(|histogram| histogram.meaning.time),
-        read_at: read_at(asks.iter().map(|ask| (ask.limit.threshold_us, ask.edge))),
-        margin: Margin::of(&asks, &parts),
+        read_at: read_at(
+            limit_edges
+                .iter()
+                .map(|limit_edge| (limit_edge.limit.threshold_us, limit_edge.edge)),
+        ),
+        margin: Margin::of(&limit_edges, &parts),
         strict,
-        steady_state: views::steady_state(&asks, &parts, rules),
-        compared: views::comparison(run, &asks),
+        steady_state: views::steady_state(&limit_edges, &parts, rules),
+        compared: views::comparison(run, &limit_edges),
         exact: views::exact(run, &rules.limits),
         shares,
         violations,
         reasons: reasons.all(),
     };
-    (verdict, [differences, told].concat())
+    (verdict, [differences, ambiguous].concat())
 }
 
-fn asks<'a>(run: &Run, limits: &'a [Limit]) -> Vec<Ask<'a>> {
+fn limit_edges<'a>(run: &Run, limits: &'a [Limit]) -> Vec<LimitEdge<'a>> {
     let edges = judged(run).map_or(Edges::default(), |histogram| histogram.meaning.edges);
-    let ask = |limit: &'a Limit| {
+    let limit_edge = |limit: &'a Limit| {
         let edge = Edge::of(limit.threshold_us, run.unit, edges)?;
-        Some(Ask { limit, edge })
+        Some(LimitEdge { limit, edge })
     };
-    limits.iter().filter_map(ask).collect()
+    limits.iter().filter_map(limit_edge).collect()
 }
 
 /// What follows from the least that is over each threshold, and from the most that may be.
-fn strict(asks: &[Ask<'_>], parts: &[Part<'_>], reasons: &Reasons) -> Strict {
-    let is_over = |share: &dyn Fn(&Ask<'_>, &Part<'_>) -> Share| {
-        let mut pairs = asks
+fn strict(limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>], reasons: &Reasons) -> Strict {
+    let is_over = |share: &dyn Fn(&LimitEdge<'_>, &Part<'_>) -> Share| {
+        let mut pairs = limit_edges
             .iter()
-            .flat_map(|ask| parts.iter().map(move |part| (ask, part)));
-        pairs.any(|(ask, part)| !share(ask, part).is_within(ask.limit.limit_pct))
+            .flat_map(|limit_edge| parts.iter().map(move |part| (limit_edge, part)));
+        pairs.any(|(limit_edge, part)| !share(limit_edge, part).is_within(limit_edge.limit.limit_pct))
     };
     Strict {
-        least: reasons.outcome(is_over(&|ask, part| ask.edge.over(part.tally))),
-        most: reasons.outcome(is_over(&|ask, part| ask.edge.at_most(part.tally))),
+        least: reasons.outcome(is_over(&|limit_edge, part| limit_edge.edge.over(part.tally))),
+        most: reasons.outcome(is_over(&|limit_edge, part| limit_edge.edge.at_most(part.tally))),
     }
 }
 
-fn violations(asks: &[Ask<'_>], parts: &[Part<'_>]) -> Vec<Violation> {
-    let pairs = asks
+fn violations(limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>]) -> Vec<Violation> {
+    let pairs = limit_edges
         .iter()
-        .flat_map(|ask| parts.iter().map(move |part| (ask, part)));
-    let mut violations: Vec<Violation> = pairs.filter_map(|(ask, part)| violation(ask, part)).collect();
+        .flat_map(|limit_edge| parts.iter().map(move |part| (limit_edge, part)));
+    let mut violations: Vec<Violation> = pairs
+        .filter_map(|(limit_edge, part)| violation(limit_edge, part))
+        .collect();
     let excess = |violation: &Violation| {
         violation
             .share()
@@ -113,22 +121,22 @@ fn violations(asks: &[Ask<'_>], parts: &[Part<'_>]) -> Vec<Violation> {
     violations
 }
 
-fn violation(ask: &Ask<'_>, part: &Part<'_>) -> Option<Violation> {
+fn violation(limit_edge: &LimitEdge<'_>, part: &Part<'_>) -> Option<Violation> {
     let (slice, start_s, end_s) = part.slice;
-    let found = ask.edge.over(part.tally);
-    if found.is_within(ask.limit.limit_pct) {
+    let found = limit_edge.edge.over(part.tally);
+    if found.is_within(limit_edge.limit.limit_pct) {
         return None;
     }
     Some(Violation {
         slice,
-        threshold_us: ask.limit.threshold_us,
-        read_at_us: ask.edge.read_at_us,
+        threshold_us: limit_edge.limit.threshold_us,
+        read_at_us: limit_edge.edge.read_at_us,
         share_pct: found.printed(),
-        limit_pct: ask.limit.limit_pct,
+        limit_pct: limit_edge.limit.limit_pct,
         over_count: found.over_count,
         ops_count: found.ops_count,
         excess_ratio: found
-            .excess(ask.limit.limit_pct)
+            .excess(limit_edge.limit.limit_pct)
             .map(|ratio| format!("{ratio:.2}")),
         start_s,
         end_s,

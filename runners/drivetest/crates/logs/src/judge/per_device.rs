@@ -6,12 +6,12 @@ use crate::act::semantics::Role;
 use crate::act::slices::Slice;
 use crate::finding::{Finding, rule};
 use crate::judge::verdict::{time, when};
-use crate::judge::views::{Ask, Part};
+use crate::judge::views::{LimitEdge, Part};
 
 /// What is told of the first such slice; only where the devices and the total do not hold the same.
-pub fn over_limit(run: &Run, asks: &[Ask<'_>], parts: &[Part<'_>]) -> Option<Finding> {
-    let is_apart = |finding: &Finding| finding.id == rule::DEVICE_SUMS_DIFFER.id;
-    if !run.findings.iter().any(is_apart) {
+pub fn over_limit(run: &Run, limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>]) -> Option<Finding> {
+    let is_of_device_sums = |finding: &Finding| finding.id == rule::DEVICE_SUMS_DIFFER.id;
+    if !run.findings.iter().any(is_of_device_sums) {
         return None;
     }
     let of_devices: Vec<usize> = run
@@ -23,14 +23,20 @@ pub fn over_limit(run: &Run, asks: &[Ask<'_>], parts: &[Part<'_>]) -> Option<Fin
     parts.iter().find_map(|part| {
         let slice = run.slices.iter().find(|slice| slice.number == part.slice.0)?;
         let devices = together(slice, &of_devices)?;
-        asks.iter()
-            .find_map(|ask| told(ask, part, &devices, of_devices.len()))
+        limit_edges
+            .iter()
+            .find_map(|limit_edge| exceeded(limit_edge, part, &devices, of_devices.len()))
     })
 }
 
-fn told(ask: &Ask<'_>, part: &Part<'_>, devices: &Tally, devices_count: usize) -> Option<Finding> {
-    let limit_pct = ask.limit.limit_pct;
-    let (of_all, of_devices) = (ask.edge.over(part.tally), ask.edge.over(devices));
+fn exceeded(
+    limit_edge: &LimitEdge<'_>,
+    part: &Part<'_>,
+    devices: &Tally,
+    devices_count: usize,
+) -> Option<Finding> {
+    let limit_pct = limit_edge.limit.limit_pct;
+    let (of_all, of_devices) = (limit_edge.edge.over(part.tally), limit_edge.edge.over(devices));
     let is_passed = of_all.is_within(limit_pct) && !of_devices.is_within(limit_pct);
     is_passed.then(|| {
         let (number, start_s, end_s) = part.slice;
@@ -38,7 +44,7 @@ fn told(ask: &Ask<'_>, part: &Part<'_>, devices: &Tally, devices_count: usize) -
             "slice {number} ({}), reads over {}: {} % by the histogram of all, {} % by those of the {devices_count} devices \
              together; {limit_pct} % are allowed",
             when(start_s, end_s),
-            time(ask.limit.threshold_us),
+            time(limit_edge.limit.threshold_us),
             of_all.printed(),
             of_devices.shown_over(limit_pct),
         );

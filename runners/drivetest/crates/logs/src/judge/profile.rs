@@ -43,7 +43,7 @@ pub struct Rules {
     pub slice_length_s: u64,
     /// When the steady state begins; where the profile does not say, see [`Rules::steady_from_s`].
     #[serde(default, rename = "steady_from_s")]
-    asked_steady_from_s: Option<u64>,
+    configured_steady_from_s: Option<u64>,
     /// The limits.
     pub limits: Vec<Limit>,
 }
@@ -137,7 +137,7 @@ impl Rules {
         let whole_s = eighth_s
             .div_ceil(self.slice_length_s)
             .saturating_mul(self.slice_length_s);
-        self.asked_steady_from_s.unwrap_or(whole_s)
+        self.configured_steady_from_s.unwrap_or(whole_s)
     }
 
     fn check(&self) -> Result<(), ProfileError> {
@@ -216,11 +216,11 @@ mod tests {
     #[test]
     fn the_steady_state_begins_after_three_hours_of_a_day() {
         assert_eq!(parse("", "").unwrap().rules.steady_from_s(), 10_800);
-        let asked = parse(
+        let configured = parse(
             "\"duration_s\": 86400",
             "\"duration_s\": 86400, \"steady_from_s\": 7200",
         );
-        assert_eq!(asked.unwrap().rules.steady_from_s(), 7200);
+        assert_eq!(configured.unwrap().rules.steady_from_s(), 7200);
         let odd = parse("\"duration_s\": 86400", "\"duration_s\": 86401");
         assert_eq!(odd.unwrap().rules.steady_from_s(), 14_400, "whole slices");
     }

@@ -43,7 +43,7 @@ pub struct Reasons {
 impl Reasons {
     /// Gathers them from what was found in the run, and from where it is not what the profile asks.
     pub fn of(run: &Run, differences: &[Finding]) -> Self {
-        let told = |effect: Effect| {
+        let sentences = |effect: Effect| {
             let found = differences.iter().chain(&run.findings);
             found
                 .filter(|finding| finding.effect == effect)
@@ -51,10 +51,10 @@ impl Reasons {
                 .collect::<Vec<_>>()
         };
         Self {
-            untrusted: told(Effect::Untrusted),
-            failed: told(Effect::Fails),
-            incomplete: told(Effect::Incomplete),
-            undecided: told(Effect::Undecided),
+            untrusted: sentences(Effect::Untrusted),
+            failed: sentences(Effect::Fails),
+            incomplete: sentences(Effect::Incomplete),
+            undecided: sentences(Effect::Undecided),
         }
     }
 
@@ -86,30 +86,30 @@ fn sentence(finding: &Finding) -> String {
         .map_or_else(|| text.clone(), |line| format!("line {line}: {text}"))
 }
 
-/// Where the run is not what the profile asks; `asks_count` of its limits can be read in the log.
-pub fn differences(run: &Run, rules: &Rules, asks_count: usize) -> Vec<Finding> {
+/// Where the run is not what the profile asks; `readable_limits_count` of its limits can be read in the log.
+pub fn differences(run: &Run, rules: &Rules, readable_limits_count: usize) -> Vec<Finding> {
     let mut found = Vec::new();
-    let mut tell =
+    let mut add =
         |rule: Rule, sentence: Option<String>| found.extend(sentence.map(|text| rule.at(None, text)));
-    tell(rule::PROFILE_WORKLOAD, workload_differs(run));
-    tell(rule::PROFILE_READS, without_reads(run));
-    tell(rule::PROFILE_EDGES, edges_lack(run, rules, asks_count));
-    tell(rule::PROFILE_DURATION, time_differs(run, rules));
-    tell(rule::PROFILE_RATIO, ratio_differs(run, rules));
-    tell(rule::PROFILE_OBJECTS, objects_differ(run, rules));
-    lighter_settings(run).for_each(|sentence| tell(rule::PROFILE_SETTINGS, Some(sentence)));
-    tell(rule::PROFILE_WRITES, fewer_blocks(run, rules));
+    add(rule::PROFILE_WORKLOAD, workload_differs(run));
+    add(rule::PROFILE_READS, without_reads(run));
+    add(rule::PROFILE_EDGES, edges_lack(run, rules, readable_limits_count));
+    add(rule::PROFILE_DURATION, time_differs(run, rules));
+    add(rule::PROFILE_RATIO, ratio_differs(run, rules));
+    add(rule::PROFILE_OBJECTS, objects_differ(run, rules));
+    lighter_settings(run).for_each(|sentence| add(rule::PROFILE_SETTINGS, Some(sentence)));
+    add(rule::PROFILE_WRITES, fewer_blocks(run, rules));
     found
 }
 
 fn workload_differs(run: &Run) -> Option<String> {
-    let workload = run.asked.workload;
+    let workload = run.origin.workload;
     (workload != "act-storage").then(|| format!("the workload is {workload}; the profile is for act-storage"))
 }
 
-fn edges_lack(run: &Run, rules: &Rules, asks_count: usize) -> Option<String> {
+fn edges_lack(run: &Run, rules: &Rules, readable_limits_count: usize) -> Option<String> {
     let unit = run.unit.name();
-    (asks_count < rules.limits.len())
+    (readable_limits_count < rules.limits.len())
         .then(|| format!("the log counts in {unit} and has no edge for every threshold of the profile"))
 }
 
@@ -127,13 +127,13 @@ fn lighter_settings(run: &Run) -> impl Iterator<Item = String> {
 fn fewer_blocks(run: &Run, rules: &Rules) -> Option<String> {
     let (_, writes) = run.rates_per_s?;
     let records_per_block = LARGE_BLOCK_BYTES.checked_div(rules.object_bytes)?.max(1);
-    let asked = writes as f64 / records_per_block as f64 * WRITES_PER_BLOCK;
+    let origin = writes as f64 / records_per_block as f64 * WRITES_PER_BLOCK;
     let is_it = |name: &str| BLOCK_WRITES_KEYS.contains(&name);
     let printed = run.derived.iter().find(|(name, _)| is_it(name))?.1.as_str();
     let found: f64 = printed.parse().ok()?;
-    (found < asked * BLOCKS_RATIO_MIN).then(|| {
+    (found < origin * BLOCKS_RATIO_MIN).then(|| {
         format!(
-            "{printed} large blocks are written per second; the profile asks {asked:.2} for {writes} writes"
+            "{printed} large blocks are written per second; the profile asks {origin:.2} for {writes} writes"
         )
     })
 }
@@ -166,9 +166,9 @@ fn time_differs(run: &Run, rules: &Rules) -> Option<String> {
     if run.reached_s >= rules.duration_s && slice_s == wanted_s && !run.slices.is_empty() {
         return None;
     }
-    let (reached_s, asked_s, asked_slice_s) = (run.reached_s, rules.duration_s, rules.slice_length_s);
+    let (reached_s, required_s, required_slice_s) = (run.reached_s, rules.duration_s, rules.slice_length_s);
     Some(format!(
-        "it ran {reached_s} s in slices of {slice_s} s; the profile asks {asked_s} s in slices of {asked_slice_s} s"
+        "it ran {reached_s} s in slices of {slice_s} s; the profile asks {required_s} s in slices of {required_slice_s} s"
     ))
 }
 
@@ -192,17 +192,17 @@ fn ratio_differs(run: &Run, rules: &Rules) -> Option<String> {
 }
 
 fn objects_differ(run: &Run, rules: &Rules) -> Option<String> {
-    let asked = rules.object_bytes;
+    let origin = rules.object_bytes;
     match (run.record_bytes, run.record_bytes_max) {
-        (Some(least), Some(most)) if least == asked && most == asked => None,
+        (Some(least), Some(most)) if least == origin && most == origin => None,
         (Some(least), Some(most)) if least == most => {
-            Some(format!("objects are of {least} bytes; the profile asks {asked}"))
+            Some(format!("objects are of {least} bytes; the profile asks {origin}"))
         }
         (Some(least), Some(most)) => Some(format!(
-            "objects are of {least} to {most} bytes; the profile asks {asked}"
+            "objects are of {least} to {most} bytes; the profile asks {origin}"
         )),
         _ => Some(format!(
-            "the log does not say how large objects are; the profile asks {asked} bytes"
+            "the log does not say how large objects are; the profile asks {origin} bytes"
         )),
     }
 }

@@ -199,13 +199,13 @@ pub fn read_at(edges: impl Iterator<Item = (u64, Edge)>) -> Option<String> {
     let parts: Vec<String> = inexact
         .map(|(threshold_us, edge)| format!("{} at {} us", time(threshold_us), edge.read_at_us))
         .collect();
-    let told = || {
+    let sentence = || {
         format!(
             "read as ACT does, {}: the log has no edge at the thresholds themselves",
             listed(&parts)
         )
     };
-    (!parts.is_empty()).then(told)
+    (!parts.is_empty()).then(sentence)
 }
 
 /// `hours 2-3` for whole hours, `10-20 s` otherwise.

@@ -12,7 +12,7 @@ use crate::judge::share::Share;
 use crate::judge::verdict::{FoundShare, Statistic};
 
 /// One limit and where the log shows it.
-pub struct Ask<'a> {
+pub struct LimitEdge<'a> {
     /// The limit.
     pub limit: &'a Limit,
     /// The edge that stands for its threshold.
@@ -66,14 +66,18 @@ pub fn parts<'a>(run: &'a Run, histogram: Option<&Histogram>) -> Vec<Part<'a>> {
 }
 
 /// Worst slice and whole run, for each limit.
-pub fn shares(asks: &[Ask<'_>], parts: &[Part<'_>], histogram: Option<&Histogram>) -> Vec<FoundShare> {
-    let both = |ask| [worst(ask, parts), whole(ask, histogram)];
-    asks.iter().flat_map(both).flatten().collect()
+pub fn shares(
+    limit_edges: &[LimitEdge<'_>],
+    parts: &[Part<'_>],
+    histogram: Option<&Histogram>,
+) -> Vec<FoundShare> {
+    let both = |limit_edge| [worst(limit_edge, parts), whole(limit_edge, histogram)];
+    limit_edges.iter().flat_map(both).flatten().collect()
 }
 
 /// The slice with the largest share, the first of several; None without operations.
-pub fn worst_part<'a, 'b>(ask: &Ask<'_>, parts: &'b [Part<'a>]) -> Option<&'b Part<'a>> {
-    let of = |part: &Part<'_>| ask.edge.over(part.tally);
+pub fn worst_part<'a, 'b>(limit_edge: &LimitEdge<'_>, parts: &'b [Part<'a>]) -> Option<&'b Part<'a>> {
+    let of = |part: &Part<'_>| limit_edge.edge.over(part.tally);
     let used = parts.iter().filter(|part| part.tally.ops_count() > 0);
     used.reduce(|worst, part| {
         if of(part).compare(of(worst)).is_gt() {
@@ -85,7 +89,7 @@ pub fn worst_part<'a, 'b>(ask: &Ask<'_>, parts: &'b [Part<'a>]) -> Option<&'b Pa
 }
 
 /// The reading after the profile's first hours, None where no whole slice lies behind them.
-pub fn steady_state(asks: &[Ask<'_>], parts: &[Part<'_>], rules: &Rules) -> Option<SteadyState> {
+pub fn steady_state(limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>], rules: &Rules) -> Option<SteadyState> {
     let from_s = rules.steady_from_s();
     let steady: Vec<_> = parts.iter().filter(|part| part.slice.1 >= from_s).collect();
     let (to_s, slices_count) = (steady.last()?.slice.2, steady.len());
@@ -93,14 +97,14 @@ pub fn steady_state(asks: &[Ask<'_>], parts: &[Part<'_>], rules: &Rules) -> Opti
         let shares = steady.iter().map(|part| share(part.tally));
         shares.fold(Share::default(), Share::plus)
     };
-    let of = |ask: &Ask<'_>| {
+    let of = |limit_edge: &LimitEdge<'_>| {
         let (over, at_most) = (
-            sum(&|tally| ask.edge.over(tally)),
-            sum(&|tally| ask.edge.at_most(tally)),
+            sum(&|tally| limit_edge.edge.over(tally)),
+            sum(&|tally| limit_edge.edge.at_most(tally)),
         );
-        found(ask, Statistic::SteadyState, over, at_most, None)
+        found(limit_edge, Statistic::SteadyState, over, at_most, None)
     };
-    let shares = asks.iter().filter_map(of).collect();
+    let shares = limit_edges.iter().filter_map(of).collect();
     Some(SteadyState {
         from_s,
         to_s,
@@ -110,13 +114,13 @@ pub fn steady_state(asks: &[Ask<'_>], parts: &[Part<'_>], rules: &Rules) -> Opti
 }
 
 /// The reading that comparisons take, None where it is the judged one or the log has none.
-pub fn comparison(run: &Run, asks: &[Ask<'_>]) -> Option<Compared> {
+pub fn comparison(run: &Run, limit_edges: &[LimitEdge<'_>]) -> Option<Compared> {
     let judged = judged(run).map(|histogram| histogram.ordinal);
     let histogram = compared(run).filter(|histogram| Some(histogram.ordinal) != judged)?;
     Some(Compared {
         histogram: histogram.name.clone(),
         time: histogram.meaning.time,
-        shares: shares(asks, &parts(run, Some(histogram)), Some(histogram)),
+        shares: shares(limit_edges, &parts(run, Some(histogram)), Some(histogram)),
     })
 }
 
@@ -137,30 +141,48 @@ pub fn exact(run: &Run, limits: &[Limit]) -> Option<Vec<FoundShare>> {
     Some(limits.iter().filter_map(of).collect())
 }
 
-fn worst(ask: &Ask<'_>, parts: &[Part<'_>]) -> Option<FoundShare> {
-    let part = worst_part(ask, parts)?;
-    let (over, at_most) = (ask.edge.over(part.tally), ask.edge.at_most(part.tally));
-    found(ask, Statistic::WorstSlice, over, at_most, Some(part.slice.0))
+fn worst(limit_edge: &LimitEdge<'_>, parts: &[Part<'_>]) -> Option<FoundShare> {
+    let part = worst_part(limit_edge, parts)?;
+    let (over, at_most) = (
+        limit_edge.edge.over(part.tally),
+        limit_edge.edge.at_most(part.tally),
+    );
+    found(
+        limit_edge,
+        Statistic::WorstSlice,
+        over,
+        at_most,
+        Some(part.slice.0),
+    )
 }
 
-fn whole(ask: &Ask<'_>, histogram: Option<&Histogram>) -> Option<FoundShare> {
+fn whole(limit_edge: &LimitEdge<'_>, histogram: Option<&Histogram>) -> Option<FoundShare> {
     let tally = &histogram?.tally;
     found(
-        ask,
+        limit_edge,
         Statistic::Overall,
-        ask.edge.over(tally),
-        ask.edge.at_most(tally),
+        limit_edge.edge.over(tally),
+        limit_edge.edge.at_most(tally),
         None,
     )
 }
 
 fn found(
-    ask: &Ask<'_>,
+    limit_edge: &LimitEdge<'_>,
     statistic: Statistic,
     over: Share,
     at_most: Share,
     slice: Option<u64>,
 ) -> Option<FoundShare> {
     let is_some = over.ops_count > 0;
-    is_some.then(|| FoundShare::new(statistic, ask.limit, ask.edge.read_at_us, over, at_most, slice))
+    is_some.then(|| {
+        FoundShare::new(
+            statistic,
+            limit_edge.limit,
+            limit_edge.edge.read_at_us,
+            over,
+            at_most,
+            slice,
+        )
+    })
 }

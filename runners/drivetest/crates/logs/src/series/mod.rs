@@ -20,7 +20,7 @@ const CHUNK_BYTES_MAX: usize = 4 << 20;
 
 /// What was asked of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct SeriesRequest {
     /// The length of an interval, seconds.
     pub interval_s: u64,
     /// Only intervals that begin here or later, seconds from the start of the run.
@@ -57,12 +57,12 @@ pub struct Writer {
 
 impl Writer {
     /// A series in intervals of `length_s`, the asked length rounded up to whole report intervals.
-    pub fn new(asked: Asked, length_s: u64) -> Self {
-        let start_s = asked.from_s.div_ceil(length_s).saturating_mul(length_s);
+    pub fn new(request: SeriesRequest, length_s: u64) -> Self {
+        let start_s = request.from_s.div_ceil(length_s).saturating_mul(length_s);
         Self {
             length_s,
             start_s,
-            to_s: asked.to_s,
+            to_s: request.to_s,
             reached_s: start_s,
             chunk: Chunk::default(),
             frame: Frame::default(),
@@ -71,8 +71,8 @@ impl Writer {
 
     /// Takes the next interval; the others between it and the one before are gaps.
     pub fn take(&mut self, interval: &Interval<'_>) {
-        let is_asked = interval.start_s >= self.start_s && interval.end_s <= self.to_s;
-        if !is_asked || self.is_too_long(interval.end_s) {
+        let is_requested = interval.start_s >= self.start_s && interval.end_s <= self.to_s;
+        if !is_requested || self.is_too_long(interval.end_s) {
             return;
         }
         self.pass_to(interval.start_s);

@@ -40,8 +40,8 @@ impl Encoding {
 /// Three of four pairs have the form: a prompt may hold other letters, and UTF-8 has no NULs at all.
 fn is_wide(head: &[u8], has_form: impl Fn([u8; 2]) -> bool) -> bool {
     let (pairs, _) = head.as_chunks::<2>();
-    let alike = pairs.iter().filter(|&&pair| has_form(pair)).count();
-    !pairs.is_empty() && alike * 4 >= pairs.len() * 3
+    let matching = pairs.iter().filter(|&&pair| has_form(pair)).count();
+    !pairs.is_empty() && matching * 4 >= pairs.len() * 3
 }
 
 fn is_letter(byte: u8) -> bool {

@@ -46,7 +46,7 @@ pub struct Piece<'a> {
 
 /// Splits a stream; holds at most one unfinished line.
 #[derive(Debug, Default)]
-pub struct Ends {
+pub struct LineSplitter {
     /// Which ends are counted.
     pub style: Style,
     /// Lines that have ended.
@@ -59,7 +59,7 @@ pub struct Ends {
     returns: u64,
 }
 
-impl Ends {
+impl LineSplitter {
     /// Whether a line has begun and not ended.
     pub fn is_open(&self) -> bool {
         self.is_open
@@ -69,7 +69,7 @@ impl Ends {
     pub fn push(&mut self, mut bytes: &[u8], each: &mut impl FnMut(Piece<'_>)) {
         while let Some(end) = memchr2(b'\n', b'\r', bytes) {
             let (before, rest) = bytes.split_at(end);
-            self.keep(before, each);
+            self.append(before, each);
             // All at once: a flood of them would cost a search each.
             let returns_count = rest.iter().take_while(|&&byte| byte == b'\r').count();
             if returns_count == 0 {
@@ -80,7 +80,7 @@ impl Ends {
             }
             bytes = &rest[returns_count.max(1)..];
         }
-        self.keep(bytes, each);
+        self.append(bytes, each);
     }
 
     /// Hands over the last line where no line end followed it.
@@ -93,7 +93,7 @@ impl Ends {
         }
     }
 
-    fn keep(&mut self, bytes: &[u8], each: &mut impl FnMut(Piece<'_>)) {
+    fn append(&mut self, bytes: &[u8], each: &mut impl FnMut(Piece<'_>)) {
         if bytes.is_empty() {
             return;
         }
@@ -164,18 +164,18 @@ mod tests {
 
     fn pieces_of(style: Style, chunks: &[&[u8]]) -> Vec<(u64, String, bool)> {
         let mut found = Vec::new();
-        let mut ends = Ends {
+        let mut ends = LineSplitter {
             style,
-            ..Ends::default()
+            ..LineSplitter::default()
         };
-        let mut keep = |piece: Piece<'_>| {
+        let mut append = |piece: Piece<'_>| {
             let text = String::from_utf8_lossy(piece.bytes).into_owned();
             found.push((piece.number, text, piece.ended));
         };
         for chunk in chunks {
-            ends.push(chunk, &mut keep);
+            ends.push(chunk, &mut append);
         }
-        ends.finish(&mut keep);
+        ends.finish(&mut append);
         found
     }
 
@@ -231,11 +231,11 @@ mod tests {
     #[test]
     fn nuls_before_a_line_take_nothing_of_its_bound() {
         let nuls = vec![0; LINE_BYTES_MAX * 2];
-        let mut ends = Ends::default();
+        let mut ends = LineSplitter::default();
         let mut found = Vec::new();
-        let mut keep = |piece: Piece<'_>| found.push((piece.bytes.to_owned(), piece.has_nuls_before));
-        ends.push(&nuls, &mut keep);
-        ends.push(b"after 5 sec:\nreads\n", &mut keep);
+        let mut append = |piece: Piece<'_>| found.push((piece.bytes.to_owned(), piece.has_nuls_before));
+        ends.push(&nuls, &mut append);
+        ends.push(b"after 5 sec:\nreads\n", &mut append);
         assert_eq!(
             found,
             [(b"after 5 sec:".to_vec(), true), (b"reads".to_vec(), false)]

@@ -11,12 +11,12 @@ use memchr::memchr;
 use crate::act::grammar::fast_path::Clean;
 use crate::finding::{Finding, Findings};
 use crate::text::decode::{Encoding, HEAD_BYTES, Utf16};
-use crate::text::line_split::{Ends, Piece, Style};
+use crate::text::line_split::{LineSplitter, Piece, Style};
 use crate::text::repair::ansi::{self, Marks};
 use crate::text::repair::header_anchor::{Dialect, is_plain};
-use crate::text::repair::noise_limit::Flood;
-use crate::text::repair::prefix_stripper::Stripped;
-use crate::text::repair::repairs::Notes;
+use crate::text::repair::noise_limit::NoiseLimit;
+use crate::text::repair::prefix_stripper::PrefixStripper;
+use crate::text::repair::repairs::RepairLog;
 use crate::text::{LINE_BYTES_MAX, Line};
 
 /// Bytes after which a text is looked at for a flood: however much comes at once, it is stopped in time.
@@ -52,10 +52,10 @@ pub struct Text {
     encoding: Encoding,
     utf16: Utf16,
     decoded: Vec<u8>,
-    ends: Ends,
-    stripped: Stripped,
-    notes: Notes,
-    flood: Flood,
+    ends: LineSplitter,
+    stripped: PrefixStripper,
+    repairs: RepairLog,
+    flood: NoiseLimit,
     is_flood: bool,
 }
 
@@ -63,7 +63,7 @@ impl Text {
     /// One of several texts, whose floods together take no longer than one.
     pub fn with_share(texts_count: usize) -> Self {
         Self {
-            flood: Flood::share(texts_count),
+            flood: NoiseLimit::share(texts_count),
             ..Self::default()
         }
     }
@@ -113,9 +113,9 @@ impl Text {
         decoded.clear();
         self.utf16.finish(&mut decoded);
         self.split(&decoded, sink);
-        let (stripped, notes) = (&mut self.stripped, &mut self.notes);
+        let (stripped, repairs) = (&mut self.stripped, &mut self.repairs);
         self.ends
-            .finish(&mut |piece| take_piece(piece, stripped, notes, sink));
+            .finish(&mut |piece| take_piece(piece, stripped, repairs, sink));
         self.stripped.finish(&mut |line| sink.line(line));
         self.ends.count
     }
@@ -133,8 +133,8 @@ impl Text {
     /// What was done to the text.
     pub fn findings(&self) -> Vec<Finding> {
         let mut findings = Findings::default();
-        self.notes.tell(self.encoding, &mut findings);
-        self.stripped.tell(&mut findings);
+        self.repairs.report(self.encoding, &mut findings);
+        self.stripped.report(&mut findings);
         findings.into_list()
     }
 
@@ -198,7 +198,7 @@ impl Text {
         if let Some(line) = whole.filter(|line| is_plain(line, self.stripped.dialect)) {
             self.ends.count += 1;
             if line.len() + 1 < bytes.len() {
-                self.notes.add(self.ends.count, true, Marks::default());
+                self.repairs.add(self.ends.count, true, Marks::default());
             }
             sink.line(Line {
                 number: self.ends.count,
@@ -208,15 +208,20 @@ impl Text {
             });
             return;
         }
-        let (stripped, notes) = (&mut self.stripped, &mut self.notes);
+        let (stripped, repairs) = (&mut self.stripped, &mut self.repairs);
         self.ends
-            .push(bytes, &mut |piece| take_piece(piece, stripped, notes, sink));
+            .push(bytes, &mut |piece| take_piece(piece, stripped, repairs, sink));
     }
 }
 
-fn take_piece(piece: Piece<'_>, stripped: &mut Stripped, notes: &mut Notes, sink: &mut impl Sink) {
+fn take_piece(
+    piece: Piece<'_>,
+    stripped: &mut PrefixStripper,
+    repairs: &mut RepairLog,
+    sink: &mut impl Sink,
+) {
     let (text, marks) = ansi::clean(piece.bytes);
-    notes.add(piece.number, piece.has_return, marks);
+    repairs.add(piece.number, piece.has_return, marks);
     let line = Line {
         number: piece.number,
         text: &text,
@@ -234,7 +239,7 @@ mod tests {
 
     fn read(chunks: &[&[u8]]) -> (Found, u64, Vec<&'static str>) {
         let (mut text, mut found) = (Text::default(), Vec::new());
-        let mut keep = |line: Line<'_>| {
+        let mut text_of = |line: Line<'_>| {
             found.push((
                 line.number,
                 String::from_utf8_lossy(line.text).into_owned(),
@@ -242,9 +247,9 @@ mod tests {
             ));
         };
         for chunk in chunks {
-            text.push(chunk, &mut Each(&mut keep));
+            text.push(chunk, &mut Each(&mut text_of));
         }
-        let count = text.finish(&mut Each(&mut keep));
+        let count = text.finish(&mut Each(&mut text_of));
         (
             found,
             count,
@@ -266,9 +271,9 @@ mod tests {
     #[test]
     fn a_plain_text_is_split_and_bears_no_note() {
         let long = RUN.repeat(200);
-        let (found, count, notes) = read(&[long.as_bytes()]);
+        let (found, count, repairs) = read(&[long.as_bytes()]);
         assert_eq!(texts(&found), long.lines().collect::<Vec<_>>());
-        assert_eq!((count, notes.len()), (1600, 0));
+        assert_eq!((count, repairs.len()), (1600, 0));
         assert!((1..).zip(&found).all(|(number, line)| line.0 == number));
     }
 
@@ -277,8 +282,8 @@ mod tests {
         let long = [RUN.repeat(200), "\u{1b}[0m\n".to_owned(), RUN.repeat(200)].concat();
         for size in [1, 7, 1000, 4096, 5000, long.len()] {
             let chunks: Vec<&[u8]> = long.as_bytes().chunks(size).collect();
-            let (found, count, notes) = read(&chunks);
-            assert_eq!((count, notes), (3201, vec!["escape-sequences"]), "{size}");
+            let (found, count, repairs) = read(&chunks);
+            assert_eq!((count, repairs), (3201, vec!["escape-sequences"]), "{size}");
             assert!((1..).zip(&found).all(|(number, line)| line.0 == number), "{size}");
             assert_eq!(found[1601].1, "", "{size}");
         }
@@ -307,8 +312,8 @@ mod tests {
             (wide("", false), "utf-16"),
             (wide("", true), "utf-16"),
         ] {
-            let (found, _, notes) = read(&[&content]);
-            assert_eq!((found, notes), (plain.clone(), vec![note]));
+            let (found, _, repairs) = read(&[&content]);
+            assert_eq!((found, repairs), (plain.clone(), vec![note]));
         }
     }
 
@@ -320,10 +325,10 @@ mod tests {
             ("\t", "indented"),
             ("Nov 21 02:55:29 bench01 act[123]: ", "line-prefix"),
         ] {
-            let (found, _, notes) = read(&["text\n".as_bytes(), prefixed(prefix).as_bytes()]);
+            let (found, _, repairs) = read(&["text\n".as_bytes(), prefixed(prefix).as_bytes()]);
             let behind: Vec<&str> = texts(&found).into_iter().skip(2).collect();
             assert_eq!(
-                (behind, notes),
+                (behind, repairs),
                 (RUN.lines().skip(1).collect(), vec![note]),
                 "{prefix:?}"
             );
@@ -333,9 +338,9 @@ mod tests {
     #[test]
     fn lines_without_the_prefix_are_passed_over_and_told() {
         let answer = format!("{}reads (7 total)\nRegards\n", prefixed("> "));
-        let (found, count, notes) = read(&[answer.as_bytes()]);
+        let (found, count, repairs) = read(&[answer.as_bytes()]);
         assert_eq!(
-            (found.len(), count, notes),
+            (found.len(), count, repairs),
             (8, 10, vec!["quoted", "lines-without-prefix"])
         );
     }
@@ -343,20 +348,20 @@ mod tests {
     #[test]
     fn a_plain_run_behind_a_quoted_one_has_no_prefix() {
         let both = [prefixed("> "), RUN.to_owned(), prefixed("| ")].concat();
-        let (found, _, notes) = read(&[both.as_bytes()]);
+        let (found, _, repairs) = read(&[both.as_bytes()]);
         let begins = texts(&found)
             .iter()
             .filter(|text| **text == "ACT version 6.6")
             .count();
         assert_eq!(begins, 3);
-        assert_eq!(notes, ["quoted", "quoted"]);
+        assert_eq!(repairs, ["quoted", "quoted"]);
     }
 
     #[test]
     fn a_sentence_that_names_the_version_begins_no_run() {
         let table = "x.log is ACT version 6.6\n\nACT-STORAGE CONFIGURATION\n  ACT version 6.6\nfoo\n";
-        let (found, _, notes) = read(&[table.as_bytes()]);
+        let (found, _, repairs) = read(&[table.as_bytes()]);
         assert_eq!(texts(&found), table.lines().collect::<Vec<_>>());
-        assert!(notes.is_empty());
+        assert!(repairs.is_empty());
     }
 }

@@ -1,14 +1,14 @@
 //! One file for the readers of both programs: each line goes to the one whose it is.
 
 use crate::text::Line;
-use crate::ycsb::common::limits::Room;
+use crate::ycsb::common::limits::MemoryBudget;
 use crate::ycsb::common::spectrum::{self, Spectrum};
 use crate::ycsb::go;
 use crate::ycsb::java::output::Output;
 
 /// What a file holds of both programs.
 #[derive(Debug)]
-pub struct Printed {
+pub struct OutputFile {
     /// Runs of YCSB.
     pub java: Output,
     /// Runs of go-ycsb.
@@ -21,7 +21,7 @@ pub struct Printed {
     pub act_line: Option<u64>,
 }
 
-impl Printed {
+impl OutputFile {
     /// Begins a companion, or with None the log.
     pub fn new(part: Option<&str>) -> Self {
         Self {
@@ -39,15 +39,15 @@ impl Printed {
     }
 
     /// Takes a line.
-    pub fn take(&mut self, line: Line<'_>, room: &mut Room) {
+    pub fn take(&mut self, line: Line<'_>, budget: &mut MemoryBudget) {
         if self.is_of_spectrum(line) {
             return;
         }
         if line.text.starts_with(b"ACT version ") || line.text.starts_with(b"Aerospike act ") {
             self.act_line.get_or_insert(line.number);
         }
-        if !self.go.take(line, room) {
-            self.java.take(line, room);
+        if !self.go.take(line, budget) {
+            self.java.take(line, budget);
         }
     }
 

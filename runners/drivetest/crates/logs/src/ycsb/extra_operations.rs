@@ -112,7 +112,7 @@ pub fn raw(run: &mut Run, raw: &Raw) {
         run.findings.extend(found);
         run.operations.push(of_raw);
     }
-    tell(run, raw);
+    report(run, raw);
 }
 
 /// Whether the summary tells another number of operations; two recorders have it under the name of either.
@@ -132,7 +132,7 @@ fn differs(run: &Run, of_raw: &Operation) -> Option<Finding> {
 }
 
 /// Tells what single operations were not kept to the digit.
-pub fn tell(run: &mut Run, raw: &Raw) {
+pub fn report(run: &mut Run, raw: &Raw) {
     let rounded = raw
         .operations()
         .iter()

@@ -3,12 +3,12 @@
 use crate::finding::Findings;
 use crate::ycsb::common::number;
 use crate::ycsb::java::command::Command;
-use crate::ycsb::java::fragment::Piece;
+use crate::ycsb::java::fragment::Fragment;
 use crate::ycsb::java::status;
 use crate::ycsb::rules;
 
 /// What one file holds of a run, of whichever program.
-pub trait Joined {
+pub trait JoinFragment {
     /// Takes in what another file holds of the same run; what both hold stays as it is here.
     fn absorb(&mut self, other: Self);
 
@@ -22,8 +22,8 @@ pub trait Joined {
 /// Both streams after each other in one file look like a run without rows and one with them. They are one where
 /// nothing speaks against it: only one of them has a banner, and the last status line tells as many operations as the
 /// rows. Up to 0.7 the banner is on the standard output; the status lines of a series are on both.
-pub fn streams_in_one_file(pieces: &mut Vec<Piece>) {
-    let [first, second] = pieces.as_slice() else {
+pub fn streams_in_one_file(fragments: &mut Vec<Fragment>) {
+    let [first, second] = fragments.as_slice() else {
         return;
     };
     let is_result_first = first.rows_count > 0;
@@ -36,27 +36,27 @@ pub fn streams_in_one_file(pieces: &mut Vec<Piece>) {
         return;
     }
     let (begin, line, end) = (
-        first.stretch.first_line,
-        second.stretch.first_line,
-        second.stretch.last_line,
+        first.span.first_line,
+        second.span.first_line,
+        second.span.last_line,
     );
-    let other = pieces.remove(usize::from(is_result_first));
-    if let Some(result) = pieces.first_mut() {
-        result.stretch.first_line = begin;
-        result.stretch.last_line = end;
+    let other = fragments.remove(usize::from(is_result_first));
+    if let Some(result) = fragments.first_mut() {
+        result.span.first_line = begin;
+        result.span.last_line = end;
         result.absorb(other);
         let sentence = "the other stream of the same run follows";
-        result.stretch.tell(&rules::STREAMS_JOINED, line, sentence);
+        result.span.report(&rules::STREAMS_JOINED, line, sentence);
     }
 }
 
-fn are_of_one_run(result: &Piece, other: &Piece) -> bool {
-    let has_banner = |piece: &Piece| piece.command.is_some() || piece.version.is_some();
+fn are_of_one_run(result: &Fragment, other: &Fragment) -> bool {
+    let has_banner = |fragment: &Fragment| fragment.command.is_some() || fragment.version.is_some();
     let are_streams = result.rows_count > 0 && other.rows_count == 0 && other.has_preamble();
     are_streams && !(has_banner(result) && has_banner(other)) && fit(result, other) && fit(result, result)
 }
 
-fn fit(rows: &Piece, preamble: &Piece) -> bool {
+fn fit(rows: &Fragment, preamble: &Fragment) -> bool {
     let last = preamble
         .statuses
         .last()
@@ -65,8 +65,8 @@ fn fit(rows: &Piece, preamble: &Piece) -> bool {
 }
 
 /// Operations done: throughput times runtime.
-pub fn done(piece: &Piece) -> Option<u64> {
-    let overall = piece.metric("OVERALL")?;
+pub fn done(fragment: &Fragment) -> Option<u64> {
+    let overall = fragment.metric("OVERALL")?;
     let value = |name: &str| {
         let row = overall.named.iter().find(|row| row.measurement == name)?;
         number::value(&row.value)
@@ -76,23 +76,28 @@ pub fn done(piece: &Piece) -> Option<u64> {
 }
 
 /// Joins a companion's runs with the log's, in their order; a companion with another number of runs fits none.
-pub fn companion<P: Joined>(pieces: &mut Vec<P>, name: &str, companion: Vec<P>, findings: &mut Findings) {
-    if pieces.is_empty() {
-        *pieces = companion;
-        pieces.iter_mut().for_each(P::forget_lines);
+pub fn companion<P: JoinFragment>(
+    fragments: &mut Vec<P>,
+    name: &str,
+    companion: Vec<P>,
+    findings: &mut Findings,
+) {
+    if fragments.is_empty() {
+        *fragments = companion;
+        fragments.iter_mut().for_each(P::forget_lines);
         return;
     }
-    if fits(pieces.len(), companion.len(), name, findings) {
-        let pairs = pieces.iter_mut().zip(companion);
-        pairs.for_each(|(piece, other)| piece.absorb(other));
+    if fits(fragments.len(), companion.len(), name, findings) {
+        let pairs = fragments.iter_mut().zip(companion);
+        pairs.for_each(|(fragment, other)| fragment.absorb(other));
     }
 }
 
 /// Gives each run its command line from a script; what the program printed itself is worth more.
-pub fn commands<P: Joined>(pieces: &mut [P], commands: Vec<Command>, findings: &mut Findings) {
-    if !commands.is_empty() && fits(pieces.len(), commands.len(), "the command file", findings) {
-        let pairs = pieces.iter_mut().zip(commands);
-        pairs.for_each(|(piece, command)| piece.take_command(command));
+pub fn commands<P: JoinFragment>(fragments: &mut [P], commands: Vec<Command>, findings: &mut Findings) {
+    if !commands.is_empty() && fits(fragments.len(), commands.len(), "the command file", findings) {
+        let pairs = fragments.iter_mut().zip(commands);
+        pairs.for_each(|(fragment, command)| fragment.take_command(command));
     }
 }
 

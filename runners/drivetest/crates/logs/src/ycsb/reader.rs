@@ -7,16 +7,16 @@ use crate::text::decode::Encoding;
 use crate::text::repair::header_anchor::Dialect;
 use crate::text::repair::noise_limit;
 use crate::text::stream::{Each, Text};
-use crate::ycsb::common::limits::{RUNS_MAX, Room};
+use crate::ycsb::common::limits::{MemoryBudget, RUNS_MAX};
 use crate::ycsb::common::properties::Properties;
 use crate::ycsb::common::spectrum::Spectrum;
-use crate::ycsb::dispatch::Printed;
+use crate::ycsb::dispatch::OutputFile;
 use crate::ycsb::extra_operations;
 use crate::ycsb::go;
 use crate::ycsb::hdr;
 use crate::ycsb::java::build_run;
 use crate::ycsb::java::command::Command;
-use crate::ycsb::java::fragment::Piece;
+use crate::ycsb::java::fragment::Fragment;
 use crate::ycsb::java::settings::ConfigFile;
 use crate::ycsb::join;
 use crate::ycsb::rules;
@@ -51,7 +51,7 @@ pub struct Read {
 #[derive(Debug)]
 enum Open {
     /// What YCSB printed.
-    Output(Box<Text>, Box<Printed>),
+    Output(Box<Text>, Box<OutputFile>),
     /// Histograms.
     Hdr(Box<hdr::file::Reader>),
     /// A script or a properties file.
@@ -68,20 +68,20 @@ pub struct Reader {
     open: Open,
     logs_count: usize,
     flooded_line: Option<u64>,
-    room: Room,
+    budget: MemoryBudget,
     has_begun: bool,
     has_go_begun: bool,
     spectra: Vec<Spectrum>,
     lines_count: u64,
     encoding: Encoding,
     findings: Findings,
-    log: Vec<Piece>,
-    companions: Vec<(String, Vec<Piece>)>,
+    log: Vec<Fragment>,
+    companions: Vec<(String, Vec<Fragment>)>,
     commands: Vec<Command>,
     hdr_files: Vec<hdr::file::HdrFile>,
     span: Option<hdr::file::Span>,
-    go_log: Vec<go::fragment::Piece>,
-    go_companions: Vec<(String, Vec<go::fragment::Piece>)>,
+    go_log: Vec<go::fragment::Fragment>,
+    go_companions: Vec<(String, Vec<go::fragment::Fragment>)>,
     go_commands: Vec<Command>,
     configs: Vec<ConfigFile>,
 }
@@ -89,7 +89,7 @@ pub struct Reader {
 fn output(logs_count: usize, companion: Option<&str>) -> Open {
     Open::Output(
         Box::new(Text::with_share(logs_count).of(Dialect::Ycsb)),
-        Box::new(Printed::new(companion)),
+        Box::new(OutputFile::new(companion)),
     )
 }
 
@@ -101,7 +101,7 @@ impl Default for Reader {
             open: output(1, None),
             logs_count: 1,
             flooded_line: None,
-            room: Room::default(),
+            budget: MemoryBudget::default(),
             has_begun: false,
             has_go_begun: false,
             spectra: Vec::new(),
@@ -125,7 +125,7 @@ impl Reader {
     /// A reader that keeps its share of what all logs of an archive may keep together.
     pub fn with_share(logs_count: usize) -> Self {
         Self {
-            room: Room::share(logs_count),
+            budget: MemoryBudget::share(logs_count),
             logs_count,
             open: output(logs_count, None),
             ..Self::default()
@@ -163,7 +163,7 @@ impl Reader {
             Open::Output(text, output) => {
                 text.push(
                     bytes,
-                    &mut Each(|line: Line<'_>| output.take(line, &mut self.room)),
+                    &mut Each(|line: Line<'_>| output.take(line, &mut self.budget)),
                 );
             }
             Open::Hdr(reader) => reader.push(bytes),
@@ -183,7 +183,8 @@ impl Reader {
     fn close(&mut self) {
         match std::mem::replace(&mut self.open, Open::Nothing) {
             Open::Output(mut text, mut output) => {
-                let lines_count = text.finish(&mut Each(|line: Line<'_>| output.take(line, &mut self.room)));
+                let lines_count =
+                    text.finish(&mut Each(|line: Line<'_>| output.take(line, &mut self.budget)));
                 self.note_flood(text.flooded_line());
                 if self.role == Role::Log {
                     self.encoding = text.encoding();
@@ -222,7 +223,7 @@ impl Reader {
         }
     }
 
-    fn close_output(&mut self, printed: Printed, lines_count: u64) {
+    fn close_output(&mut self, printed: OutputFile, lines_count: u64) {
         self.has_begun |= printed.java.has_begun();
         self.has_go_begun |= printed.go.has_begun();
         if let Some(spectrum) = printed.spectrum.filter(|_| self.spectra.len() < HDR_FILES_MAX) {
@@ -232,8 +233,8 @@ impl Reader {
             let sentence = "expected output of YCSB alone; here a log of ACT begins, which is not read";
             self.findings.add(rule::OTHER_PROGRAM.at(line, sentence));
         }
-        let (pieces, left_out) = printed.java.finish(lines_count);
-        let (go_pieces, go_left_out) = printed.go.finish();
+        let (fragments, left_out) = printed.java.finish(lines_count);
+        let (go_fragments, go_left_out) = printed.go.finish();
         if let Some(line) = left_out.or(go_left_out) {
             let sentence = format!("from line {line} on runs are left out: at most {RUNS_MAX} are kept");
             let here = Some(line).filter(|_| self.role == Role::Log);
@@ -241,16 +242,16 @@ impl Reader {
         }
         if self.role == Role::Log {
             self.lines_count += lines_count;
-            self.log.extend(pieces);
-            self.go_log.extend(go_pieces);
+            self.log.extend(fragments);
+            self.go_log.extend(go_fragments);
             return;
         }
         let name = std::mem::take(&mut self.name);
-        if !pieces.is_empty() {
-            self.companions.push((name.clone(), pieces));
+        if !fragments.is_empty() {
+            self.companions.push((name.clone(), fragments));
         }
-        if !go_pieces.is_empty() {
-            self.go_companions.push((name, go_pieces));
+        if !go_fragments.is_empty() {
+            self.go_companions.push((name, go_fragments));
         }
     }
 
@@ -291,32 +292,32 @@ impl Reader {
     }
 
     fn runs(&mut self) -> Vec<Run> {
-        let mut pieces = std::mem::take(&mut self.log);
-        join::streams_in_one_file(&mut pieces);
+        let mut fragments = std::mem::take(&mut self.log);
+        join::streams_in_one_file(&mut fragments);
         for (name, companion) in std::mem::take(&mut self.companions) {
-            join::companion(&mut pieces, &name, companion, &mut self.findings);
+            join::companion(&mut fragments, &name, companion, &mut self.findings);
         }
         join::commands(
-            &mut pieces,
+            &mut fragments,
             std::mem::take(&mut self.commands),
             &mut self.findings,
         );
-        let made = pieces
+        let made = fragments
             .into_iter()
-            .map(|piece| build_run::run(0, piece, &self.configs));
+            .map(|fragment| build_run::run(0, fragment, &self.configs));
         made.collect()
     }
 
     fn go_runs(&mut self) -> Vec<Run> {
-        let mut pieces = std::mem::take(&mut self.go_log);
+        let mut fragments = std::mem::take(&mut self.go_log);
         for (name, companion) in std::mem::take(&mut self.go_companions) {
-            join::companion(&mut pieces, &name, companion, &mut self.findings);
+            join::companion(&mut fragments, &name, companion, &mut self.findings);
         }
         let commands = std::mem::take(&mut self.go_commands);
-        join::commands(&mut pieces, commands, &mut self.findings);
-        let made = pieces
+        join::commands(&mut fragments, commands, &mut self.findings);
+        let made = fragments
             .into_iter()
-            .map(|piece| go::build_run::run(piece, &self.configs));
+            .map(|fragment| go::build_run::run(fragment, &self.configs));
         made.collect()
     }
 

@@ -17,13 +17,13 @@ const COMPRESSED: [&str; 3] = [".gz", ".zst", ".xz"];
 
 /// Takes the side files that come with a log.
 #[derive(Debug, Default)]
-pub struct Beside {
+pub struct Sidecars {
     log: String,
     files: Vec<(String, SideFile)>,
     is_full: bool,
 }
 
-impl Beside {
+impl Sidecars {
     /// Begins a file.
     pub fn begin(&mut self, part: Part<'_>) {
         match part.role {
@@ -102,22 +102,22 @@ mod tests {
     const WITHOUT: &str = r#"{"record": "start", "devices": []}"#;
 
     fn busy_pct(files: &[(&str, &str, &str)]) -> Option<String> {
-        let mut beside = Beside::default();
-        beside.begin(Part {
+        let mut sidecars = Sidecars::default();
+        sidecars.begin(Part {
             name: "run-a-t004.log",
             role: Role::Log,
         });
         for (name, start, pct) in files {
-            beside.begin(Part {
+            sidecars.begin(Part {
                 name,
                 role: Role::SideFile,
             });
             let interval = format!(
                 r#"{{"record": "interval", "telemetry": {{"cpu": {{"busy_pct": "{pct}"}}, "disks": []}}}}"#
             );
-            beside.push(format!("{start}\n{interval}\n").as_bytes());
+            sidecars.push(format!("{start}\n{interval}\n").as_bytes());
         }
-        beside.telemetry().0?.cpu_busy_pct.map(|span| span.mean)
+        sidecars.telemetry().0?.cpu_busy_pct.map(|span| span.mean)
     }
 
     #[test]
@@ -149,15 +149,15 @@ mod tests {
     }
 
     fn only_file(name: &str, watched: &str) -> (bool, Option<Finding>) {
-        let mut beside = Beside::default();
+        let mut sidecars = Sidecars::default();
         for (name, role) in [("run-a-t004.log", Role::Log), (name, Role::SideFile)] {
-            beside.begin(Part { name, role });
+            sidecars.begin(Part { name, role });
         }
         let start =
             format!(r#"{{"record": "start", "devices": [{{"path": "/dev/a", "kind": "nvme"}}]{watched}}}"#);
         let interval = r#"{"record": "interval", "telemetry": {"cpu": {"busy_pct": "3.0"}, "disks": []}}"#;
-        beside.push(format!("{start}\n{interval}\n").as_bytes());
-        let (telemetry, finding) = beside.telemetry();
+        sidecars.push(format!("{start}\n{interval}\n").as_bytes());
+        let (telemetry, finding) = sidecars.telemetry();
         (telemetry.is_some(), finding)
     }
 
@@ -183,8 +183,8 @@ mod tests {
     #[test]
     fn an_only_file_of_another_step_is_of_no_run() {
         for name in ["format.jsonl", "side.jsonl"] {
-            let told = only_file(name, r#", "watch": {"program": "mkfs-xfs", "argv": []}"#);
-            assert_eq!(told, (false, None), "{name}");
+            let found = only_file(name, r#", "watch": {"program": "mkfs-xfs", "argv": []}"#);
+            assert_eq!(found, (false, None), "{name}");
         }
     }
 

@@ -57,7 +57,7 @@ fn verdicts_take_reads_with_queue_and_comparisons_take_them_without() {
         ("1.x/single", Family::A, "READS", None),
     ] {
         let run = run(&text(case));
-        assert_eq!(run.asked.family, Some(family), "{case}");
+        assert_eq!(run.origin.family, Some(family), "{case}");
         assert_eq!(judged(&run).unwrap().name, judged_name, "{case}");
         assert_eq!(
             compared(&run).map(|histogram| histogram.name.as_str()),
@@ -106,7 +106,7 @@ fn one_tag_of_4_0_is_read_as_reads_and_as_writes_by_its_place() {
 #[test]
 fn the_buckets_of_1_x_are_kept_apart_and_its_verdict_is_void() {
     let mut run = run(&text("1.x/single"));
-    assert_eq!(run.asked.tool_version, "1.x");
+    assert_eq!(run.origin.tool_version, "1.x");
     assert!(ids(&run).contains(&"old-buckets"));
     assert!(
         run.histograms

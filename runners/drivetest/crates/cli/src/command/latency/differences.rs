@@ -76,5 +76,5 @@ fn of_run(run: &Run) -> Vec<&'static str> {
 /// Whether a script that sums the percentages of its 17 buckets loses operations of the run.
 fn loses_slow(run: &Run) -> bool {
     let has_more = |histogram: &Histogram| histogram.tally.counts().len() > EDGES_COUNT;
-    run.asked.family == Some(Family::A) && run.histograms.iter().any(has_more)
+    run.origin.family == Some(Family::A) && run.histograms.iter().any(has_more)
 }

@@ -36,7 +36,7 @@ pub fn heading(log: &Path, run: &Run, asked_slice_s: u64) -> Heading {
     };
     text.push_str(&scale_and_slices(run, asked_slice_s, slice_length_s));
     text.push_str(&echo(&printed.config));
-    let has_titles = run.asked.family != Some(Family::A);
+    let has_titles = run.origin.family != Some(Family::A);
     for (section, name) in [
         (&printed.derived, "derived configuration"),
         (&printed.names, "histogram names"),
@@ -58,7 +58,7 @@ pub fn old_heading(run: &Run, asked_slice_s: u64, writes: bool) -> Heading {
     let mut text = if is_1 {
         String::new()
     } else {
-        format!("data is act version {}\n", run.asked.tool_version)
+        format!("data is act version {}\n", run.origin.tool_version)
     };
     if let Some(missing) = without_writes(run).filter(|_| writes) {
         return Heading::end(text, missing);

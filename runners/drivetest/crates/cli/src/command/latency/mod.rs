@@ -153,7 +153,7 @@ impl Args {
 
     /// Whether a run is for the scripts of 1.x to 4.0, which take no names and do not echo their arguments.
     fn is_old(&self, run: &Run) -> bool {
-        run.asked.family == Some(Family::A) && self.histograms.is_empty()
+        run.origin.family == Some(Family::A) && self.histograms.is_empty()
     }
 
     /// Adds the table of a run of 1.x to 4.0; false when it has not one whole slice.
@@ -180,7 +180,7 @@ impl Args {
 
     /// The histograms that the script of the log's version takes where none is named.
     fn default_histograms(&self, run: &Run) -> Vec<String> {
-        let names: &[&str] = match (run.asked.family, run.asked.workload, self.writes) {
+        let names: &[&str] = match (run.origin.family, run.origin.workload, self.writes) {
             (Some(Family::B), "act-index", true) => &["device-writes"],
             (Some(Family::B), "act-index", false) => &["trans-reads", "device-reads"],
             (Some(Family::B), _, true) => &["writes", "device-writes"],

@@ -19,9 +19,9 @@ pub enum Rounding {
 impl Rounding {
     /// That of the script that came with a log's version: 5.0 is the last for Python 2, before service-threads came.
     pub fn of(run: &Run) -> Self {
-        let is_python_2 = match run.asked.family {
+        let is_python_2 = match run.origin.family {
             Some(Family::A) => true,
-            Some(Family::B) => run.asked.service_threads.is_none(),
+            Some(Family::B) => run.origin.service_threads.is_none(),
             Some(Family::C) | None => false,
         };
         if is_python_2 {

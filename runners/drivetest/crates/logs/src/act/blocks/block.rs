@@ -94,11 +94,15 @@ impl Names {
     }
 
     fn add(&mut self, name: &[u8]) {
-        let alike: Vec<usize> = self.same_name(name).collect();
+        let same_named: Vec<usize> = self.same_name(name).collect();
         let ordinal = self.names.len();
-        match self.namesakes.iter_mut().find(|group| alike.contains(&group[0])) {
+        match self
+            .namesakes
+            .iter_mut()
+            .find(|group| same_named.contains(&group[0]))
+        {
             Some(group) => group.push(ordinal),
-            None if !alike.is_empty() => self.namesakes.push(vec![alike[0], ordinal]),
+            None if !same_named.is_empty() => self.namesakes.push(vec![same_named[0], ordinal]),
             None => {}
         }
         self.names.push(name.into());

@@ -7,7 +7,7 @@ use crate::finding::{Finding, Findings, rule};
 use crate::plural::counted;
 
 /// Damaged histograms told of one block: a log of empty blocks must not cost a sentence for each of a thousand.
-const DAMAGED_TOLD_MAX: usize = 8;
+const REPORTED_DAMAGE_MAX: usize = 8;
 
 /// What is kept of the blocks that passed: the last dump.
 #[derive(Debug)]
@@ -45,8 +45,8 @@ impl Dumps {
             findings.add(finding);
             return false;
         }
-        self.tell_label(block, findings);
-        tell_damage(block, names, &mut self.missing, findings);
+        self.report_label(block, findings);
+        report_damage(block, names, &mut self.missing, findings);
         self.compare_counts(block, names, findings);
         self.reached_s = block.label_s;
         self.intervals_count += 1;
@@ -74,7 +74,7 @@ impl Dumps {
         ))
     }
 
-    fn tell_label(&self, block: &Block, findings: &mut Findings) {
+    fn report_label(&self, block: &Block, findings: &mut Findings) {
         let grown_s = block.label_s - self.reached_s;
         if !grown_s.is_multiple_of(self.interval_s) {
             let sentence = format!(
@@ -115,13 +115,13 @@ impl Dumps {
     }
 }
 
-fn tell_damage(block: &Block, names: &Names, missing: &mut Missing, findings: &mut Findings) {
+fn report_damage(block: &Block, names: &Names, missing: &mut Missing, findings: &mut Findings) {
     if let Some(line) = block.noise_line {
         let sentence = format!("other lines stand inside the block after {} sec", block.label_s);
         findings.add(rule::NOISE_INSIDE_BLOCK.at(line, sentence));
     }
     let damaged = (0..names.count()).filter_map(|ordinal| Some((ordinal, block.damage_of(ordinal)?)));
-    for (ordinal, (damage, tag_line)) in damaged.take(DAMAGED_TOLD_MAX) {
+    for (ordinal, (damage, tag_line)) in damaged.take(REPORTED_DAMAGE_MAX) {
         let finding = damage_finding(damage, tag_line, &names.name(ordinal), block.label_s);
         match damage {
             Damage::Missing | Damage::Ambiguous => missing.add(ordinal, block.first_line, finding),

@@ -57,9 +57,9 @@ mod tests {
         for (ordinal, line) in [(0, 789), (1, 789), (0, 800)] {
             missing.add(ordinal, line, lacks(line));
         }
-        let told = missing.report().map(|finding| (finding.line, finding.sentence));
+        let reported = missing.report().map(|finding| (finding.line, finding.sentence));
         let sentence = "2 histograms missing in 2 blocks; the first: after 9 sec, reads: is not there";
-        assert_eq!(told, Some((Some(789), sentence.to_owned())));
+        assert_eq!(reported, Some((Some(789), sentence.to_owned())));
         assert_eq!(missing.report(), None);
     }
 }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use crate::act::blocks::block::{Block, HISTOGRAMS_MAX, Names, Odd};
 use crate::act::blocks::dumps::Dumps;
-use crate::act::detect::Watch;
+use crate::act::detect::Detectors;
 use crate::act::grammar::bucket_line;
 use crate::act::grammar::family::{Family, Grammar, Workload};
 use crate::act::grammar::family_a::{self, Places};
@@ -19,7 +19,7 @@ use crate::act::header::Header;
 use crate::act::header::settings::{Settings, whole};
 use crate::act::semantics::Edges;
 use crate::act::slices::Slicer;
-use crate::act::slices::sinks::{Listeners, Wanted};
+use crate::act::slices::sinks::{IntervalSinks, SinkOptions};
 use crate::act::stop::shown;
 use crate::finding::{Finding, Findings, rule};
 use crate::read_error::{HEADER_UNREADABLE, ReadError};
@@ -46,11 +46,11 @@ pub struct Blocks {
     /// What passed.
     pub dumps: Dumps,
     /// What was watched meanwhile.
-    pub watch: Watch,
+    pub watch: Detectors,
     /// Its slices.
     pub slicer: Slicer,
     /// Who else takes its intervals.
-    pub listeners: Listeners,
+    pub sinks: IntervalSinks,
 }
 
 /// What blocks need to know to begin.
@@ -68,7 +68,7 @@ pub struct Begin<'a> {
     /// Counts that may be kept.
     pub room: usize,
     /// What else is made of its intervals.
-    pub wanted: Wanted,
+    pub wanted: SinkOptions,
     /// Its place in the log, from 0.
     pub run: usize,
 }
@@ -108,9 +108,9 @@ impl Blocks {
             places: grammar.tags_depend_on_place.then(|| Places::new(&header.config)),
             block: Block::with_slack(total_slack_count(header, &settings)),
             dumps: Dumps::new(interval_s),
-            watch: Watch::new(header),
+            watch: Detectors::new(header),
             slicer: Slicer::new(slice_s, interval_s, room),
-            listeners: Listeners::new(wanted, run, (settings.unit, header.edges()), interval_s),
+            sinks: IntervalSinks::new(wanted, run, (settings.unit, header.edges()), interval_s),
             settings,
         })
     }
@@ -208,7 +208,7 @@ impl Blocks {
             self.watch.take(&self.block, &self.names);
             self.slicer.take(&self.block, self.names.count(), findings);
             self.requests_queued_count = self.queued_count;
-            self.listeners.take(&self.block, &self.names);
+            self.sinks.take(&self.block, &self.names);
         }
     }
 

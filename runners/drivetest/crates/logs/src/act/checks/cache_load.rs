@@ -10,12 +10,13 @@ use crate::finding::{Finding, rule};
 /// `num_devices`, though every thread chooses among all devices. tests/data/act/6.6/index-four-ms-int5.log: 80,000 writes
 /// in 40 s where 320,000 were asked.
 pub fn of_run(run: &Run) -> Option<Finding> {
-    let asked = whole(run, "cache-thread-reads-and-writes-per-sec").filter(|&asked| asked > 0)?;
+    let requested_per_s =
+        whole(run, "cache-thread-reads-and-writes-per-sec").filter(|&requested_per_s| requested_per_s > 0)?;
     let devices = run.device_count.filter(|&devices| devices > 1)?;
     let sentence = format!(
-        "cache-thread-reads-and-writes-per-sec: {asked} are asked of all {devices} devices; the program divides them by the \
+        "cache-thread-reads-and-writes-per-sec: {requested_per_s} are asked of all {devices} devices; the program divides them by the \
          devices and makes {}",
-        asked / devices
+        requested_per_s / devices
     );
-    (run.asked.generator == "act").then(|| rule::CACHE_LOAD_DIVIDED.at(run.first_line, sentence))
+    (run.origin.generator == "act").then(|| rule::CACHE_LOAD_DIVIDED.at(run.first_line, sentence))
 }

@@ -27,13 +27,13 @@ pub fn of_run(run: &Run) -> Vec<Finding> {
 ///
 /// Source: aerospike/act, src/storage/act_storage.c, act_storage(): no block begins after the run's time.
 fn longer(run: &Run) -> Option<Finding> {
-    let (asked_s, interval_s) = (run.asked_duration_s?, run.report_interval_s?);
-    let last_s = asked_s.div_ceil(interval_s).checked_mul(interval_s)?;
+    let (requested_s, interval_s) = (run.requested_duration_s?, run.report_interval_s?);
+    let last_s = requested_s.div_ceil(interval_s).checked_mul(interval_s)?;
     let sentence = format!(
         "the last block: expected after {last_s} sec; it is after {} sec",
         run.reached_s
     );
-    (run.reached_s > last_s).then(|| rule::LONGER_THAN_ASKED.at(run.last_line, sentence))
+    (run.reached_s > last_s).then(|| rule::LONGER_THAN_REQUESTED.at(run.last_line, sentence))
 }
 
 /// No operation lasts longer than the run.
@@ -68,7 +68,7 @@ fn busy(run: &Run) -> Vec<Finding> {
             "threads for large-block writes",
         ),
     ];
-    let told = groups.into_iter().filter_map(|(names, threads, what)| {
+    let findings = groups.into_iter().filter_map(|(names, threads, what)| {
         let tallies = names.iter().filter_map(|name| run.histogram(name));
         let taken_s: f64 = tallies.map(|found| least_total_us(&found.tally, found.unit) / 1e6).sum();
         let threads = threads?;
@@ -82,7 +82,7 @@ fn busy(run: &Run) -> Vec<Finding> {
             rule::BUSY_BEYOND_THREADS.at(run.last_line, sentence)
         })
     });
-    told.collect()
+    findings.collect()
 }
 
 /// Where a bucket begins, microseconds.

@@ -4,10 +4,10 @@ use crate::act::run::Run;
 use crate::finding::{Finding, rule};
 
 /// What is told.
-pub fn of_run(run: &Run, asked_slice_s: u64) -> Vec<Finding> {
+pub fn of_run(run: &Run, requested_slice_s: u64) -> Vec<Finding> {
     let found = [
         trailing(run),
-        lengthened(run, asked_slice_s),
+        lengthened(run, requested_slice_s),
         off_interval(run),
         nx(run),
     ];
@@ -22,21 +22,23 @@ fn trailing(run: &Run) -> Option<Finding> {
     (partial_s > 0).then(|| rule::TRAILING_PARTIAL.at(run.last_line, sentence))
 }
 
-fn lengthened(run: &Run, asked_slice_s: u64) -> Option<Finding> {
+fn lengthened(run: &Run, requested_slice_s: u64) -> Option<Finding> {
     let (slice_s, interval_s) = (run.slice_length_s?, run.report_interval_s?);
-    let sentence =
-        format!("slices are of {slice_s} s, not {asked_slice_s} s: the report interval is {interval_s} s");
-    (slice_s != asked_slice_s).then(|| rule::SLICE_LENGTHENED.at(run.first_line, sentence))
+    let sentence = format!(
+        "slices are of {slice_s} s, not {requested_slice_s} s: the report interval is {interval_s} s"
+    );
+    (slice_s != requested_slice_s).then(|| rule::SLICE_LENGTHENED.at(run.first_line, sentence))
 }
 
 /// Upstream goes on to the end of the last interval, so that its last label passes the duration.
 fn off_interval(run: &Run) -> Option<Finding> {
-    let (asked_s, interval_s) = (run.asked_duration_s?, run.report_interval_s?);
+    let (requested_s, interval_s) = (run.requested_duration_s?, run.report_interval_s?);
     let sentence = format!(
-        "test-duration-sec: expected a multiple of the report interval, {interval_s} s; it is {asked_s} s, and the last \
+        "test-duration-sec: expected a multiple of the report interval, {interval_s} s; it is {requested_s} s, and the last \
          block's label lies behind it"
     );
-    (!asked_s.is_multiple_of(interval_s)).then(|| rule::DURATION_OFF_INTERVAL.at(run.first_line, sentence))
+    (!requested_s.is_multiple_of(interval_s))
+        .then(|| rule::DURATION_OFF_INTERVAL.at(run.first_line, sentence))
 }
 
 fn nx(run: &Run) -> Option<Finding> {

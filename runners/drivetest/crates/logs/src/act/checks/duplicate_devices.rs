@@ -30,7 +30,7 @@ pub fn of_run(run: &Run) -> Vec<Finding> {
                 names.len(),
                 names.len()
             );
-            rule::DEVICES_ALIKE.at(run.first_line, sentence)
+            rule::DUPLICATE_DEVICES.at(run.first_line, sentence)
         })
         .collect()
 }
@@ -109,7 +109,7 @@ fn is_number(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn are_alike(one: &str, two: &str) -> bool {
+    fn are_one_drive(one: &str, two: &str) -> bool {
         drive_of(one).is_some() && drive_of(one) == drive_of(two)
     }
 
@@ -131,7 +131,7 @@ mod tests {
             ("/dev/mapper/mpatha1", "/dev/mapper/mpathap2"),
             ("/dev/mapper/mpatha-part1", "/dev/mapper/mpatha"),
         ] {
-            assert!(are_alike(one, two), "{one} {two}");
+            assert!(are_one_drive(one, two), "{one} {two}");
         }
     }
 
@@ -149,7 +149,7 @@ mod tests {
             ("/dev/loop1", "/dev/loop10"),
             ("/dev/vg/lv1", "/dev/vg/lv2"),
         ] {
-            assert!(!are_alike(one, two), "{one} {two}");
+            assert!(!are_one_drive(one, two), "{one} {two}");
         }
     }
 }

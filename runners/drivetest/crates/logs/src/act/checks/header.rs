@@ -27,18 +27,18 @@ pub fn of_run(run: &Run) -> Vec<Finding> {
 
 fn devices(run: &Run) -> Option<String> {
     let named = split_names(run.setting("device-names")?).count() as u64;
-    let told = run.device_count?;
-    (named != told)
-        .then(|| format!("num-devices: expected {named}, as many as device-names holds; it is {told}"))
+    let printed = run.device_count?;
+    (named != printed)
+        .then(|| format!("num-devices: expected {named}, as many as device-names holds; it is {printed}"))
 }
 
 /// Source: aerospike/act, src/storage/cfg_storage.c: internal reads are reads and the reads of updates.
 fn reads(run: &Run) -> Option<String> {
-    let told = whole(run, "internal-read-reqs-per-sec")?;
+    let printed = whole(run, "internal-read-reqs-per-sec")?;
     let updates = whole(run, "write-reqs-per-sec")?.checked_mul(whole(run, "update-pct")?)? / 100;
     let derived = whole(run, "read-reqs-per-sec")?.checked_add(updates)?;
-    (derived != told).then(|| {
-        format!("internal-read-reqs-per-sec: expected {derived}, as the asked reads and updates make; it is {told}")
+    (derived != printed).then(|| {
+        format!("internal-read-reqs-per-sec: expected {derived}, as the asked reads and updates make; it is {printed}")
     })
 }
 
@@ -47,16 +47,16 @@ fn reads(run: &Run) -> Option<String> {
 /// Source: aerospike/act, src/storage/cfg_storage.c: blocks of records, times the amplification by defragmentation.
 fn large_blocks(run: &Run, kind: &str) -> Option<String> {
     let key = format!("large-block-{kind}-per-sec");
-    let told = run.setting(&key)?;
+    let printed = run.setting(&key)?;
     let is_off = kind == "reads" && is_set(run, "no-defrag-reads");
     let derived = if is_off {
         0.0
     } else {
         derived_blocks_per_s(run, kind == "writes")?
     };
-    let found: f64 = told.parse().ok()?;
+    let found: f64 = printed.parse().ok()?;
     let differs = (found - derived).abs() > PRINTED_ERROR + derived * SLACK_RATIO;
-    differs.then(|| format!("{key}: expected {derived:.2}, as the asked writes make; it is {told}"))
+    differs.then(|| format!("{key}: expected {derived:.2}, as the asked writes make; it is {printed}"))
 }
 
 fn derived_blocks_per_s(run: &Run, are_writes: bool) -> Option<f64> {

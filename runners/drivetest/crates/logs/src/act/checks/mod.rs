@@ -15,8 +15,8 @@ use crate::act::run::{Histogram, Run};
 use crate::act::semantics::Role;
 use crate::finding::Finding;
 
-/// All that is found; `asked_slice_s` is the length of a slice before it was rounded to whole intervals.
-pub fn of_run(run: &Run, asked_slice_s: u64) -> Vec<Finding> {
+/// All that is found; `requested_slice_s` is the length of a slice before it was rounded to whole intervals.
+pub fn of_run(run: &Run, requested_slice_s: u64) -> Vec<Finding> {
     let mut found = non_defaults::of_run(run);
     found.extend(bursts::of_run(run));
     found.extend(cache_load::of_run(run));
@@ -24,7 +24,7 @@ pub fn of_run(run: &Run, asked_slice_s: u64) -> Vec<Finding> {
     found.extend(virtual_devices::by_name(run));
     found.extend(header::of_run(run));
     found.extend(consistency::of_run(run));
-    found.extend(coverage::of_run(run, asked_slice_s));
+    found.extend(coverage::of_run(run, requested_slice_s));
     found
 }
 
@@ -58,5 +58,5 @@ fn is_set(run: &Run, key: &str) -> bool {
 
 /// Whether requests wait for a thread before they are made, as in 6.x: no queue stands between.
 fn is_closed_loop(run: &Run) -> bool {
-    run.asked.generator == "act" && run.asked.family == Some(Family::C)
+    run.origin.generator == "act" && run.origin.family == Some(Family::C)
 }

@@ -48,7 +48,7 @@ fn copies(run: &Run) -> Option<Finding> {
 fn updates(run: &Run) -> Option<Finding> {
     let pct = whole(run, "update-pct").filter(|&pct| pct > 0)?;
     // drivetest counts every read that an asked write makes; upstream, which asks for no reads, has no such histogram.
-    let counted = if whole(run, "read-reqs-per-sec") == Some(0) && run.asked.generator == "act" {
+    let counted = if whole(run, "read-reqs-per-sec") == Some(0) && run.origin.generator == "act" {
         "in no histogram"
     } else {
         "among those of 'reads'"

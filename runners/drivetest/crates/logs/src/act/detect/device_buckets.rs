@@ -101,7 +101,7 @@ impl DeviceBuckets {
         let odd = self.first_odd.map(|odd| {
             let sentence = format!(
                 "{}; so it is in {} blocks and {buckets_count} buckets",
-                told(&odd, name, devices),
+                description(&odd, name, devices),
                 self.odd_blocks_count
             );
             (odd.line, sentence)
@@ -109,7 +109,7 @@ impl DeviceBuckets {
         let dip = self.first_dip.map(|odd| {
             let sentence = format!(
                 "{}; in the blocks before and after it does not lack, and the devices keep their pace",
-                told(&odd, name, devices)
+                description(&odd, name, devices)
             );
             (odd.line, sentence)
         });
@@ -279,7 +279,7 @@ fn divergence(share: f64, usual: f64) -> f64 {
     }
 }
 
-fn told(odd: &Odd, name: &str, devices: usize) -> String {
+fn description(odd: &Odd, name: &str, devices: usize) -> String {
     let Odd {
         label_s,
         bucket,
@@ -298,7 +298,7 @@ mod tests {
     use crate::act::blocks::block::Names;
 
     /// Of one thread: the buckets 1 and 2 of the total, then those of its device.
-    fn told_of(dumps: &[[u64; 4]]) -> Option<String> {
+    fn sentence_of(dumps: &[[u64; 4]]) -> Option<String> {
         let mut names = Names::default();
         let mut block = Block::default();
         let mut buckets = DeviceBuckets::new(1);
@@ -317,7 +317,7 @@ mod tests {
     /// So many operations of bucket 2 stand in bucket 1 of the total from the first block on.
     fn moved(count: u64, blocks: u64) -> Option<String> {
         let dumps = (1..=blocks).map(|at| [at * 90 + count, at * 10 - count, at * 90, at * 10]);
-        told_of(&dumps.collect::<Vec<_>>())
+        sentence_of(&dumps.collect::<Vec<_>>())
     }
 
     #[test]
@@ -343,8 +343,8 @@ mod tests {
         let dumps = |slow: u64| -> Vec<[u64; 4]> {
             (1..=9).map(|at| [at * 100, 0, at * 100, slow.min(at)]).collect()
         };
-        assert_eq!(told_of(&dumps(0)), None);
-        let sentence = told_of(&dumps(1)).unwrap();
+        assert_eq!(sentence_of(&dumps(0)), None);
+        let sentence = sentence_of(&dumps(1)).unwrap();
         assert!(
             sentence.starts_with("after 5 sec, reads: bucket 02 holds 0 operations"),
             "{sentence}"
@@ -355,10 +355,13 @@ mod tests {
     fn what_comes_between_two_copies_comes_to_all_buckets() {
         let even = |at: u64| [at * 800, at * 200, at * 800, at * 200];
         let late_copy = [3200, 800, 3440, 860];
-        assert_eq!(told_of(&[even(1), even(2), even(3), late_copy, even(5)]), None);
+        assert_eq!(
+            sentence_of(&[even(1), even(2), even(3), late_copy, even(5)]),
+            None
+        );
         let paused = [2960, 740, 3200, 800];
         assert_eq!(
-            told_of(&[even(1), even(2), even(3), paused, even(5)]),
+            sentence_of(&[even(1), even(2), even(3), paused, even(5)]),
             None,
             "all buckets lack"
         );
@@ -368,7 +371,7 @@ mod tests {
     fn one_bucket_of_one_block_that_was_lowered_is_told() {
         let even = |at: u64| [at * 800, at * 200, at * 800, at * 200];
         let lowered = [2900, 800, 3200, 800];
-        let sentence = told_of(&[even(1), even(2), even(3), lowered, even(5)]).unwrap();
+        let sentence = sentence_of(&[even(1), even(2), even(3), lowered, even(5)]).unwrap();
         assert!(
             sentence.starts_with(
                 "after 4 sec, reads: bucket 01 holds 2900 operations, that of its 1 devices together 3200"
@@ -377,7 +380,7 @@ mod tests {
         );
         let ahead = [3200, 800, 3500, 800];
         assert_eq!(
-            told_of(&[even(1), even(2), even(3), ahead, even(5)]),
+            sentence_of(&[even(1), even(2), even(3), ahead, even(5)]),
             None,
             "the total keeps its pace: a slow copy"
         );

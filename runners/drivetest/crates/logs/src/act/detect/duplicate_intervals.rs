@@ -14,11 +14,11 @@ use crate::finding::{Finding, rule};
 const LEAST_DISPERSION: f64 = 0.1;
 
 /// The chance below which a run is told of.
-const TOLD_BELOW: f64 = 1e-4;
+const CHANCE_MAX: f64 = 1e-4;
 
 /// The intervals of one histogram.
 #[derive(Debug)]
-pub struct Repeats {
+pub struct DuplicateDetector {
     name: String,
     /// The last two dumps, and which is the last: a copy of what is used of one is all that a dump costs.
     dumps: [Counts; 2],
@@ -37,7 +37,7 @@ struct Rarest {
     chance_ln: f64,
 }
 
-impl Repeats {
+impl DuplicateDetector {
     /// The histogram of a name.
     pub fn new(name: String) -> Self {
         Self {
@@ -69,14 +69,14 @@ impl Repeats {
                 });
             }
         }
-        self.keep(now);
+        self.store(now);
     }
 
     /// What is told where chance does not explain it; `watched` histograms could have shown it.
     pub fn report(&self, watched: usize) -> Option<Finding> {
         let rarest = self.rarest?;
         let tries = (self.intervals_count as f64) * (watched as f64);
-        (rarest.chance_ln + tries.ln() < TOLD_BELOW.ln()).then(|| {
+        (rarest.chance_ln + tries.ln() < CHANCE_MAX.ln()).then(|| {
             let sentence = format!(
                 "{}: the interval before {} s has the counts of the one before it in every bucket, which chance does less \
                  than once in 10^{:.0}; {} intervals repeat so; look here",
@@ -85,11 +85,11 @@ impl Repeats {
                 (-rarest.chance_ln / std::f64::consts::LN_10).floor(),
                 self.repeated_count
             );
-            rule::INTERVALS_ALIKE.at(rarest.line, sentence)
+            rule::DUPLICATE_INTERVALS.at(rarest.line, sentence)
         })
     }
 
-    fn keep(&mut self, now: &Counts) {
+    fn store(&mut self, now: &Counts) {
         self.newest = 1 - self.newest;
         self.dumps[self.newest].clone_from(now);
     }
@@ -120,8 +120,8 @@ fn chance_ln(grown: &Counts) -> f64 {
 mod tests {
     use super::*;
 
-    fn told(dumps: &[[u64; 6]]) -> bool {
-        let mut repeats = Repeats::new("reads".to_owned());
+    fn is_reported(dumps: &[[u64; 6]]) -> bool {
+        let mut repeats = DuplicateDetector::new("reads".to_owned());
         for (at, dump) in (1..).zip(dumps) {
             let mut counts = Counts::default();
             (0..)
@@ -140,21 +140,21 @@ mod tests {
 
     #[test]
     fn an_interval_that_repeats_in_every_bucket_is_told() {
-        assert!(told(&[times(1), times(2), times(3)]));
+        assert!(is_reported(&[times(1), times(2), times(3)]));
     }
 
     #[test]
     fn one_operation_of_difference_in_one_bucket_is_not() {
         let mut last = times(3);
         last[3] += 1;
-        assert!(!told(&[times(1), times(2), last]));
+        assert!(!is_reported(&[times(1), times(2), last]));
     }
 
     #[test]
     fn few_buckets_repeat_by_chance() {
         let even = |at: u64| [0, at * 2000, at, 0, 0, 0];
         assert!(
-            !told(&[even(1), even(2), even(3), even(4)]),
+            !is_reported(&[even(1), even(2), even(3), even(4)]),
             "a drive so fast that all lie in one bucket"
         );
     }
@@ -162,17 +162,17 @@ mod tests {
     #[test]
     fn the_fullest_bucket_says_nothing_however_full() {
         let even = |at: u64| [0, at * 1_000_000_000_000, at * 30, 0, 0, 0];
-        assert!(!told(&[even(1), even(2), even(3)]), "the rate fixes it");
+        assert!(!is_reported(&[even(1), even(2), even(3)]), "the rate fixes it");
     }
 
     #[test]
     fn a_pause_repeats_nothing() {
-        assert!(!told(&[times(1), times(1), times(1)]));
+        assert!(!is_reported(&[times(1), times(1), times(1)]));
     }
 
     #[test]
     fn the_more_intervals_there_are_the_rarer_a_repetition_must_be() {
-        let mut repeats = Repeats::new("reads".to_owned());
+        let mut repeats = DuplicateDetector::new("reads".to_owned());
         repeats.rarest = Some(Rarest {
             line: 1,
             label_s: 1,

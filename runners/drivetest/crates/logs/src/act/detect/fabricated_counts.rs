@@ -19,7 +19,7 @@ const SEEN_ENOUGH: u64 = 1000;
 
 /// The last digits of one histogram's counts.
 #[derive(Debug)]
-pub struct RoundCounts {
+pub struct RoundCountDetector {
     name: String,
     last: Option<Counts>,
     dumps_count: u64,
@@ -28,7 +28,7 @@ pub struct RoundCounts {
     first_line: u64,
 }
 
-impl RoundCounts {
+impl RoundCountDetector {
     /// The histogram of a name.
     pub fn new(name: String) -> Self {
         Self {
@@ -93,8 +93,8 @@ impl RoundCounts {
 mod tests {
     use super::*;
 
-    fn told(grown: u64, dumps: u64) -> bool {
-        let mut round = RoundCounts::new("reads".to_owned());
+    fn is_reported(grown: u64, dumps: u64) -> bool {
+        let mut round = RoundCountDetector::new("reads".to_owned());
         for at in 1..=dumps {
             let mut counts = Counts::default();
             counts.set(3, at * 2001);
@@ -106,18 +106,18 @@ mod tests {
 
     #[test]
     fn counts_that_all_end_in_0_are_told() {
-        assert!(told(50, 61));
-        assert!(!told(50, 60), "59 are too few");
+        assert!(is_reported(50, 61));
+        assert!(!is_reported(50, 60), "59 are too few");
     }
 
     #[test]
     fn a_long_run_is_told_by_a_part_of_its_counts() {
-        assert!(told(50, 86_400));
+        assert!(is_reported(50, 86_400));
     }
 
     #[test]
     fn counts_of_any_digit_and_small_ones_are_not() {
-        assert!(!told(53, 500));
-        assert!(!told(20, 500));
+        assert!(!is_reported(53, 500));
+        assert!(!is_reported(20, 500));
     }
 }

@@ -9,10 +9,10 @@ pub mod stalls;
 
 use crate::act::blocks::block::{Block, Names};
 use crate::act::detect::device_sums::DeviceSums;
-use crate::act::detect::duplicate_intervals::Repeats;
-use crate::act::detect::fabricated_counts::RoundCounts;
-use crate::act::detect::request_rates::{Pacing, asked, threads};
-use crate::act::detect::stalls::{Ended, Pace};
+use crate::act::detect::duplicate_intervals::DuplicateDetector;
+use crate::act::detect::fabricated_counts::RoundCountDetector;
+use crate::act::detect::request_rates::{Pacing, request_rate, threads};
+use crate::act::detect::stalls::{Ended, StallDetector};
 use crate::act::header::settings::whole;
 use crate::act::header::{Header, split_names};
 use crate::finding::{Finding, Findings};
@@ -31,26 +31,26 @@ const WHOLES: [(&str, &str); 6] = [
 
 /// One histogram of all devices.
 #[derive(Debug)]
-struct Watched {
+struct HistogramDetectors {
     ordinal: usize,
-    pace: Option<Pace>,
-    repeats: Repeats,
-    round: RoundCounts,
+    pace: Option<StallDetector>,
+    repeats: DuplicateDetector,
+    round: RoundCountDetector,
 }
 
 /// What is watched in a run.
 #[derive(Debug, Default)]
-pub struct Watch {
+pub struct Detectors {
     header: Vec<(String, String)>,
     devices: Vec<String>,
     names_count: usize,
-    watched: Vec<Watched>,
+    watched: Vec<HistogramDetectors>,
     sums: Vec<DeviceSums>,
     is_closed: bool,
     pacing: Pacing,
 }
 
-impl Watch {
+impl Detectors {
     /// A run with a header.
     pub fn new(header: &Header) -> Self {
         let pairs = header.config.pairs().chain(header.derived.pairs());
@@ -79,7 +79,7 @@ impl Watch {
     /// Takes a block that follows.
     pub fn take(&mut self, block: &Block, names: &Names) {
         if names.count() != self.names_count {
-            self.meet(names);
+            self.add_histograms(names);
         }
         for watched in &mut self.watched {
             let (ordinal, line) = (watched.ordinal, block.first_line);
@@ -124,17 +124,21 @@ impl Watch {
     }
 
     /// Looks at the histograms that appeared since.
-    fn meet(&mut self, names: &Names) {
+    fn add_histograms(&mut self, names: &Names) {
         for ordinal in self.names_count..names.count() {
             let name = names.name(ordinal);
             if self.is_of_device(&name) {
                 continue;
             }
-            let asked = asked(&name, &|key| self.value(key), self.pacing);
+            let request_rate = request_rate(&name, &|key| self.value(key), self.pacing);
             let closed = self.closed_threads(&name);
-            let pace = asked.map(|asked| Pace::new(name.clone(), asked, closed));
-            let (repeats, round) = (Repeats::new(name.clone()), RoundCounts::new(name.clone()));
-            self.watched.push(Watched {
+            let pace =
+                request_rate.map(|request_rate| StallDetector::new(name.clone(), request_rate, closed));
+            let (repeats, round) = (
+                DuplicateDetector::new(name.clone()),
+                RoundCountDetector::new(name.clone()),
+            );
+            self.watched.push(HistogramDetectors {
                 ordinal,
                 pace,
                 repeats,
@@ -173,13 +177,13 @@ impl Watch {
 }
 
 /// One finding of each kind: what holds back one kind of operations holds back the others with it.
-fn merged(told: impl Iterator<Item = (Finding, String)>) -> Vec<Finding> {
-    let mut kept: Vec<Finding> = Vec::new();
-    for (finding, name) in told {
-        match kept.iter_mut().find(|known| known.id == finding.id) {
+fn merged(reports: impl Iterator<Item = (Finding, String)>) -> Vec<Finding> {
+    let mut merged_findings: Vec<Finding> = Vec::new();
+    for (finding, name) in reports {
+        match merged_findings.iter_mut().find(|known| known.id == finding.id) {
             Some(known) => known.sentence.push_str(&format!("; likewise {name}")),
-            None => kept.push(finding),
+            None => merged_findings.push(finding),
         }
     }
-    kept
+    merged_findings
 }

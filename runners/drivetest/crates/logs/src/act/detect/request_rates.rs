@@ -15,7 +15,7 @@ const DEVIATIONS: f64 = 6.0;
 
 /// What is asked of a histogram.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Asked {
+pub struct RequestRate {
     /// Operations per second.
     pub per_s: f64,
     /// Operations that may fall on either side of a dump, because they come together.
@@ -24,7 +24,7 @@ pub struct Asked {
     pub is_drawn: bool,
 }
 
-impl Asked {
+impl RequestRate {
     /// Operations due in some seconds.
     pub fn due(self, seconds: u64) -> f64 {
         self.per_s * seconds as f64
@@ -67,13 +67,13 @@ impl Pacing {
 /// What is asked of the histogram of a name; None where the header does not say, and for histograms of one device.
 ///
 /// Source: aerospike/act, act.c, src/storage/cfg_storage.c and src/index/cfg_index.c (derived configuration).
-pub fn asked(name: &str, value: Lookup<'_>, pacing: Pacing) -> Option<Asked> {
+pub fn request_rate(name: &str, value: Lookup<'_>, pacing: Pacing) -> Option<RequestRate> {
     let cache = first(value, &["cache-thread-reads-and-writes-per-sec"]);
     let per_s = match cache {
         Some(cache) => of_index(name, value, cache / cache_divisor(value, pacing)?),
         None => of_storage(name, value),
     }?;
-    Some(Asked {
+    Some(RequestRate {
         per_s,
         burst: burst(value, cache.is_some()),
         is_drawn: match pacing {
@@ -82,7 +82,7 @@ pub fn asked(name: &str, value: Lookup<'_>, pacing: Pacing) -> Option<Asked> {
             Pacing::Random => true,
         },
     })
-    .filter(|asked| asked.per_s > 0.0)
+    .filter(|request_rate| request_rate.per_s > 0.0)
 }
 
 /// Requests that the program has on their way at most, None where the header does not say.
@@ -175,18 +175,18 @@ mod tests {
         ("large-block-reads-per-sec", "23.53"),
     ];
 
-    fn of(name: &str, header: &[(&str, &'static str)]) -> Option<Asked> {
+    fn of(name: &str, header: &[(&str, &'static str)]) -> Option<RequestRate> {
         paced(name, header, Pacing::Act)
     }
 
-    fn paced(name: &str, header: &[(&str, &'static str)], pacing: Pacing) -> Option<Asked> {
+    fn paced(name: &str, header: &[(&str, &'static str)], pacing: Pacing) -> Option<RequestRate> {
         let found = |key: &str| {
             header
                 .iter()
                 .find(|(known, _)| *known == key)
                 .map(|(_, value)| *value)
         };
-        asked(name, &found, pacing)
+        request_rate(name, &found, pacing)
     }
 
     #[test]
@@ -205,10 +205,11 @@ mod tests {
 
     #[test]
     fn a_rate_that_cannot_be_read_is_not_used() {
-        let asked = |rate| of("reads", &[("read-reqs-per-sec", rate)]).map(|asked| asked.per_s);
-        assert_eq!(asked("2000"), Some(2000.0));
-        assert_eq!(asked("20000000000000000000000"), None, "23 digits");
-        assert_eq!(asked("2000.5"), None, "it is told as unreadable");
+        let request_rate =
+            |rate| of("reads", &[("read-reqs-per-sec", rate)]).map(|request_rate| request_rate.per_s);
+        assert_eq!(request_rate("2000"), Some(2000.0));
+        assert_eq!(request_rate("20000000000000000000000"), None, "23 digits");
+        assert_eq!(request_rate("2000.5"), None, "it is told as unreadable");
         assert_eq!(of("reads", &[("internal-read-reqs-per-sec", "1e300")]), None);
     }
 

@@ -1,6 +1,6 @@
 //! The pace of a run: pauses, intervals off the asked rate, and the rate of the whole.
 
-use crate::act::detect::request_rates::Asked;
+use crate::act::detect::request_rates::RequestRate;
 use crate::finding::{Finding, rule};
 
 /// Operations due below which an interval says nothing about a pause: chance alone empties such an interval.
@@ -37,9 +37,9 @@ struct Interval {
 
 /// The pace of one histogram.
 #[derive(Clone, Debug)]
-pub struct Pace {
+pub struct StallDetector {
     name: String,
-    asked: Asked,
+    rate: RequestRate,
     /// Threads of a closed loop, each with one request on its way; None where requests do not wait for threads.
     closed_threads: Option<u64>,
     /// The last interval, which is none where the run stopped itself within it.
@@ -73,12 +73,12 @@ impl Seen {
     }
 }
 
-impl Pace {
+impl StallDetector {
     /// A histogram of which so much is asked, by so many threads where they wait for each request.
-    pub fn new(name: String, asked: Asked, closed_threads: Option<u64>) -> Self {
+    pub fn new(name: String, rate: RequestRate, closed_threads: Option<u64>) -> Self {
         Self {
             name,
-            asked,
+            rate,
             closed_threads,
             pending: None,
             last_ops: 0,
@@ -97,7 +97,7 @@ impl Pace {
             line,
             from_s: self.last_s,
             to_s: label_s,
-            due: self.asked.due(label_s.saturating_sub(self.last_s)),
+            due: self.rate.due(label_s.saturating_sub(self.last_s)),
             made: ops.saturating_sub(self.last_ops),
         });
         (self.last_ops, self.last_s) = (ops, label_s);
@@ -123,9 +123,9 @@ impl Pace {
             return;
         };
         let Interval { due, made, .. } = interval;
-        let (made, slack) = (made as f64, self.asked.slack(due));
+        let (made, slack) = (made as f64, self.rate.slack(due));
         self.intervals_count += 1;
-        if due >= PAUSE_DUE_MIN.max(PAUSE_BURSTS_MIN * self.asked.burst) && made < due / 10.0 {
+        if due >= PAUSE_DUE_MIN.max(PAUSE_BURSTS_MIN * self.rate.burst) && made < due / 10.0 {
             self.pauses.add(&interval);
         } else if made < due * (1.0 - INTERVAL_TOLERANCE) - slack {
             self.slow.add(&interval);
@@ -168,8 +168,8 @@ impl Pace {
     }
 
     fn run_off(&self, line: u64) -> Option<Finding> {
-        let (made, due) = (self.last_ops as f64, self.asked.due(self.last_s));
-        let slack = self.asked.slack(due);
+        let (made, due) = (self.last_ops as f64, self.rate.due(self.last_s));
+        let slack = self.rate.slack(due);
         let sentence = || {
             format!(
                 "{}: {} in {} s, {due:.0} were asked",
@@ -177,9 +177,9 @@ impl Pace {
             )
         };
         if made + slack < due * (1.0 - RUN_TOLERANCE) {
-            Some(rule::RATE_BELOW_ASKED.at(line, sentence()))
+            Some(rule::RATE_BELOW_REQUESTED.at(line, sentence()))
         } else if made > due * (1.0 + RUN_TOLERANCE) + slack {
-            Some(rule::RATE_ABOVE_ASKED.at(line, sentence()))
+            Some(rule::RATE_ABOVE_REQUESTED.at(line, sentence()))
         } else {
             None
         }
@@ -200,20 +200,23 @@ mod tests {
         last_line: 99,
     };
 
-    fn told(per_s: f64, burst: f64, ops: &[u64]) -> Vec<Finding> {
-        let asked = Asked {
+    fn reported(per_s: f64, burst: f64, ops: &[u64]) -> Vec<Finding> {
+        let rate = RequestRate {
             per_s,
             burst,
             is_drawn: false,
         };
-        let mut pace = Pace::new("reads".to_owned(), asked, Some(10));
+        let mut pace = StallDetector::new("reads".to_owned(), rate, Some(10));
         (1..).zip(ops).for_each(|(at, &ops)| pace.take(at, at, ops));
         let found = pace.report(&ENDED).into_iter();
         found.map(|(finding, _)| finding).collect()
     }
 
     fn ids(per_s: f64, burst: f64, ops: &[u64]) -> Vec<&'static str> {
-        told(per_s, burst, ops).iter().map(|finding| finding.id).collect()
+        reported(per_s, burst, ops)
+            .iter()
+            .map(|finding| finding.id)
+            .collect()
     }
 
     #[test]
@@ -232,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_pause_tells_what_was_due_and_how_many_can_show() {
-        let found = told(2000.0, 10.0, &[2000, 2001, 2001, 8000]);
+        let found = reported(2000.0, 10.0, &[2000, 2001, 2001, 8000]);
         assert_eq!(
             found[0].sentence,
             "reads: hardly went on in 2 intervals, the first after 1 s, the last before 3 s: 4000 were due then, 1 came; \
@@ -248,12 +251,12 @@ mod tests {
 
     #[test]
     fn the_interval_in_which_a_run_stopped_itself_is_none() {
-        let asked = Asked {
+        let rate = RequestRate {
             per_s: 1000.0,
             burst: 0.0,
             is_drawn: false,
         };
-        let mut pace = Pace::new("reads".to_owned(), asked, None);
+        let mut pace = StallDetector::new("reads".to_owned(), rate, None);
         (1..)
             .zip([1000, 1010])
             .for_each(|(at, ops)| pace.take(at, at, ops));

@@ -2,7 +2,7 @@
 
 /// The meaning of a line that is neither figures nor header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Word {
+pub enum MessageKind {
     /// The load could not be held: the test stopped itself.
     CannotKeepUp,
     /// One operation failed; the run goes on, the operation is not counted.
@@ -14,7 +14,7 @@ pub enum Word {
     /// Stopped by a signal that the program tells.
     Interrupted,
     /// The rates were not those that were asked; drivetest alone says so.
-    RateNotHeld,
+    RateNotSustained,
     /// The scheduler could not be set; not fatal.
     Scheduler,
     /// Any other line with ERROR.
@@ -30,7 +30,7 @@ const TOO_MANY_QUEUED: [&str; 2] = [
 ];
 
 /// What follows tells which rates, and by how much.
-pub const RATE_NOT_HELD: &str = "drivetest: rate not held: ";
+pub const RATE_NOT_SUSTAINED: &str = "drivetest: rate not held: ";
 
 /// What the programs say without `ERROR:` when they do not begin.
 const COULD_NOT_BEGIN: [&str; 2] = ["couldn't open config file", "usage: act"];
@@ -39,25 +39,25 @@ const COULD_NOT_BEGIN: [&str; 2] = ["couldn't open config file", "usage: act"];
 ///
 /// Source: aerospike/act, act.c and configuration.c (1.x to 4.0); src/storage/act_storage.c, src/index/act_index.c,
 /// src/common/cfg.c and trace.c (from 5.0).
-pub fn word(text: &[u8]) -> Word {
+pub fn classify(text: &[u8]) -> MessageKind {
     let text = String::from_utf8_lossy(text);
     if text.starts_with("ERROR: ") {
         return error(&text);
     }
     if text.starts_with("drivetest: stopped by signal") || text == "Signal TERM received, aborting" {
-        return Word::Interrupted;
+        return MessageKind::Interrupted;
     }
-    if text.starts_with(RATE_NOT_HELD) {
-        return Word::RateNotHeld;
+    if text.starts_with(RATE_NOT_SUSTAINED) {
+        return MessageKind::RateNotSustained;
     }
     if text.starts_with("stacktrace: ") {
-        return Word::Trace;
+        return MessageKind::Trace;
     }
     if is_crash(&text) {
-        return Word::Crash;
+        return MessageKind::Crash;
     }
     if COULD_NOT_BEGIN.iter().any(|begin| text.starts_with(begin)) {
-        return Word::Error;
+        return MessageKind::Error;
     }
     follows_a_stop(&text)
 }
@@ -68,15 +68,15 @@ fn is_crash(text: &str) -> bool {
     is_5 || (text.starts_with("Signal ") && text.ends_with(" received: stack trace"))
 }
 
-fn error(text: &str) -> Word {
+fn error(text: &str) -> MessageKind {
     if text.contains("can't keep up") || TOO_MANY_QUEUED.contains(&text) {
-        Word::CannotKeepUp
+        MessageKind::CannotKeepUp
     } else if is_io_error(text) {
-        Word::IoError
+        MessageKind::IoError
     } else if text.contains("/queue/scheduler") {
-        Word::Scheduler
+        MessageKind::Scheduler
     } else {
-        Word::Error
+        MessageKind::Error
     }
 }
 
@@ -96,11 +96,11 @@ fn is_io_error(text: &str) -> bool {
 }
 
 /// `drive(s) can't keep up - test stopped` and its like stand after the ERROR line, which an edited log may lack.
-fn follows_a_stop(text: &str) -> Word {
+fn follows_a_stop(text: &str) -> MessageKind {
     if text.ends_with(" - test stopped") {
-        Word::CannotKeepUp
+        MessageKind::CannotKeepUp
     } else {
-        Word::Noise
+        MessageKind::Noise
     }
 }
 
@@ -116,41 +116,56 @@ mod tests {
     #[test]
     fn upstream_words_are_understood() {
         for (text, expected) in [
-            ("ERROR: large block reads can't keep up", Word::CannotKeepUp),
-            ("drive(s) can't keep up - test stopped", Word::CannotKeepUp),
-            ("ERROR: service thread can't keep up", Word::CannotKeepUp),
-            ("ACT can't do requested load - test stopped", Word::CannotKeepUp),
+            (
+                "ERROR: large block reads can't keep up",
+                MessageKind::CannotKeepUp,
+            ),
+            ("drive(s) can't keep up - test stopped", MessageKind::CannotKeepUp),
+            ("ERROR: service thread can't keep up", MessageKind::CannotKeepUp),
+            (
+                "ACT can't do requested load - test stopped",
+                MessageKind::CannotKeepUp,
+            ),
             (
                 "ERROR: writing /dev/a: 28 'No space left on device'",
-                Word::IoError,
+                MessageKind::IoError,
             ),
-            ("ERROR: reading /dev/a: 5 'Input/output error'", Word::IoError),
-            ("ERROR: reading OS package index from /sys/x", Word::Error),
-            ("SIGSEGV received", Word::Crash),
-            ("stacktrace: frame 0: /opt/act_storage(+0x3f0f)", Word::Trace),
-            ("drivetest: stopped by signal TERM", Word::Interrupted),
+            (
+                "ERROR: reading /dev/a: 5 'Input/output error'",
+                MessageKind::IoError,
+            ),
+            ("ERROR: reading OS package index from /sys/x", MessageKind::Error),
+            ("SIGSEGV received", MessageKind::Crash),
+            (
+                "stacktrace: frame 0: /opt/act_storage(+0x3f0f)",
+                MessageKind::Trace,
+            ),
+            ("drivetest: stopped by signal TERM", MessageKind::Interrupted),
             (
                 "drivetest: rate not held: reads: 1.000 a second, 2.000 were asked",
-                Word::RateNotHeld,
+                MessageKind::RateNotSustained,
             ),
             (
                 "ERROR: couldn't open /sys/block/a/queue/scheduler errno 13 'Permission denied'",
-                Word::Scheduler,
+                MessageKind::Scheduler,
             ),
             (
                 "ERROR: open device /dev/a errno 2 'No such file or directory'",
-                Word::Error,
+                MessageKind::Error,
             ),
-            ("ERROR: too many requests queued", Word::CannotKeepUp),
-            ("ERROR: seek & read", Word::IoError),
-            ("ERROR: seek & write errno 5 'Input/output error'", Word::IoError),
-            ("Signal TERM received, aborting", Word::Interrupted),
-            ("Signal SEGV received: stack trace", Word::Crash),
-            ("couldn't open config file: act.conf", Word::Error),
-            ("usage: act [config filename]", Word::Error),
-            ("[root@host act]# ", Word::Noise),
+            ("ERROR: too many requests queued", MessageKind::CannotKeepUp),
+            ("ERROR: seek & read", MessageKind::IoError),
+            (
+                "ERROR: seek & write errno 5 'Input/output error'",
+                MessageKind::IoError,
+            ),
+            ("Signal TERM received, aborting", MessageKind::Interrupted),
+            ("Signal SEGV received: stack trace", MessageKind::Crash),
+            ("couldn't open config file: act.conf", MessageKind::Error),
+            ("usage: act [config filename]", MessageKind::Error),
+            ("[root@host act]# ", MessageKind::Noise),
         ] {
-            assert_eq!(word(text.as_bytes()), expected, "{text}");
+            assert_eq!(classify(text.as_bytes()), expected, "{text}");
         }
     }
 }

@@ -99,7 +99,7 @@ pub struct Header {
     /// The devices' own lines.
     pub devices: Vec<Device>,
     place: Place,
-    kept_bytes: usize,
+    stored_bytes: usize,
 }
 
 /// The devices that a list names, one named twice twice; separated as configurations separate them.
@@ -143,7 +143,7 @@ impl Header {
     }
 
     /// The version as documents tell it.
-    pub fn version_told(&self) -> &str {
+    pub fn shown_version(&self) -> &str {
         if self.has_banner_a && self.version.is_empty() {
             "1.x"
         } else {
@@ -166,8 +166,8 @@ impl Header {
 
     /// Takes the next line before the first block.
     pub fn take(&mut self, line: Line<'_>) -> Taken {
-        self.kept_bytes += line.text.len();
-        if self.kept_bytes > HEADER_BYTES_MAX {
+        self.stored_bytes += line.text.len();
+        if self.stored_bytes > HEADER_BYTES_MAX {
             return Taken::Other;
         }
         let text = String::from_utf8_lossy(line.text);

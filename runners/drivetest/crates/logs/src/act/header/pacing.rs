@@ -70,7 +70,7 @@ pub fn truncated(header: &Header, family: Family, workload: Workload) -> impl It
     };
     shares
         .into_iter()
-        .filter_map(|(asked, threads)| lost(asked?, threads?))
+        .filter_map(|(requested, threads)| lost(requested?, threads?))
 }
 
 fn all_requests(derived: &Section) -> Option<u64> {
@@ -78,9 +78,10 @@ fn all_requests(derived: &Section) -> Option<u64> {
         .checked_add(number(derived, "internal-write-reqs-per-sec")?)
 }
 
-fn lost(asked: u64, threads: u64) -> Option<String> {
-    let given = asked.checked_div(threads)? * threads;
-    (given < asked).then(|| format!("{asked} requests/s over {threads} threads: only {given} are made"))
+fn lost(requested: u64, threads: u64) -> Option<String> {
+    let given = requested.checked_div(threads)? * threads;
+    (given < requested)
+        .then(|| format!("{requested} requests/s over {threads} threads: only {given} are made"))
 }
 
 #[cfg(test)]

@@ -35,24 +35,24 @@ pub struct Settings {
 impl Settings {
     /// Reads the numbers of a header.
     pub fn of(header: &Header) -> Self {
-        let asked = |key| header.config.value(key).and_then(whole);
-        let record_bytes = asked("record-bytes");
-        let range_max = asked("record-bytes-range-max").filter(|&most| most > 0);
+        let configured = |key| header.config.value(key).and_then(whole);
+        let record_bytes = configured("record-bytes");
+        let range_max = configured("record-bytes-range-max").filter(|&most| most > 0);
         let microseconds = header
             .config
             .value("microsecond-histograms")
             .is_some_and(|is| is.starts_with('y'));
         Self {
-            report_interval_s: asked("report-interval-sec").filter(|&interval| interval > 0),
-            duration_s: asked("test-duration-sec"),
+            report_interval_s: configured("report-interval-sec").filter(|&interval| interval > 0),
+            duration_s: configured("test-duration-sec"),
             unit: if microseconds { Unit::Us } else { Unit::Ms },
-            reads_per_s: asked("read-reqs-per-sec"),
-            writes_per_s: asked("write-reqs-per-sec"),
-            device_count: asked("num-devices").filter(|&devices| devices > 0),
+            reads_per_s: configured("read-reqs-per-sec"),
+            writes_per_s: configured("write-reqs-per-sec"),
+            device_count: configured("num-devices").filter(|&devices| devices > 0),
             record_bytes,
             record_bytes_max: range_max.or(record_bytes),
-            compress_pct: asked("compress-pct"),
-            service_threads: asked("service-threads"),
+            compress_pct: configured("compress-pct"),
+            service_threads: configured("service-threads"),
         }
     }
 
@@ -144,7 +144,7 @@ pub fn findings(header: &Header, family: Option<Family>, workload: Workload, lin
 fn lighter(config: &Section) -> impl Iterator<Item = String> {
     let is = |key, value| config.value(key) == Some(value);
     let lwm_pct = config.value("defrag-lwm-pct").and_then(whole);
-    let told = [
+    let printed = [
         is("no-defrag-reads", "yes")
             .then(|| "no-defrag-reads is yes: there were no large-block reads".to_owned()),
         is("disable-odsync", "yes")
@@ -153,23 +153,27 @@ fn lighter(config: &Section) -> impl Iterator<Item = String> {
             .filter(|&pct| pct < 50)
             .map(|pct| format!("defrag-lwm-pct is {pct}, below 50: fewer large-block operations")),
     ];
-    told.into_iter().flatten()
+    printed.into_iter().flatten()
 }
 
 fn version(header: &Header, family: Option<Family>) -> Option<String> {
-    let told = header.version_told();
+    let printed = header.shown_version();
     let Some(family) = family else {
-        return Some(format!("expected a version from 1.x to 6.6; got '{told}'"));
+        return Some(format!("expected a version from 1.x to 6.6; got '{printed}'"));
     };
     let known = family.known_versions();
     let sentence = || {
         let (first, last) = (known.first()?, known.last()?);
         Some(format!(
-            "the header has the keys of {}: expected a version from {first} to {last}; got '{told}'",
+            "the header has the keys of {}: expected a version from {first} to {last}; got '{printed}'",
             family.name()
         ))
     };
-    if known.contains(&told) { None } else { sentence() }
+    if known.contains(&printed) {
+        None
+    } else {
+        sentence()
+    }
 }
 
 fn twice(config: &Section) -> Option<String> {
@@ -265,10 +269,10 @@ mod tests {
 
     #[test]
     fn a_version_that_its_keys_do_not_belong_to_is_told() {
-        let told = |version: &str, family| super::version(&Header::new(version), family).is_some();
-        assert!(!told("5.3", Some(Family::B)) && told("5.4", Some(Family::B)));
-        assert!(told("6.2", Some(Family::B)) && told("7.0", Some(Family::C)));
-        assert!(told("7.0", None));
+        let printed = |version: &str, family| super::version(&Header::new(version), family).is_some();
+        assert!(!printed("5.3", Some(Family::B)) && printed("5.4", Some(Family::B)));
+        assert!(printed("6.2", Some(Family::B)) && printed("7.0", Some(Family::C)));
+        assert!(printed("7.0", None));
     }
 
     #[test]

@@ -14,8 +14,8 @@ use crate::act::semantics::judged;
 use crate::finding::{Finding, rule};
 use crate::judge::exact_counts::ExactCounts;
 use fields::{text, whole};
-use summary::{Over, Told};
-use telemetry::{SoFar, Telemetry};
+use summary::{Over, SideFileSummary};
+use telemetry::{Telemetry, TelemetryAccumulator};
 
 /// Bytes of a line that are kept; an end record tells of 128 devices and a thousand kinds of errors at most.
 const LINE_BYTES_MAX: usize = 1 << 20;
@@ -26,10 +26,10 @@ pub struct SideFile {
     line: Vec<u8>,
     counts: Option<ExactCounts>,
     end: Option<Value>,
-    told: Told,
+    summary: SideFileSummary,
     /// The program that `drivetest watch` ran beside, as its operator named it; None of a load, and where none ran.
     watched: Option<String>,
-    telemetry: SoFar,
+    telemetry: TelemetryAccumulator,
     /// Reads so far as the last record tells; None before any record did.
     reads_count: Option<u64>,
 }
@@ -39,10 +39,10 @@ impl SideFile {
     pub fn push(&mut self, bytes: &[u8]) {
         let mut pieces = bytes.split(|&byte| byte == b'\n');
         let Some(first) = pieces.next() else { return };
-        self.keep(first);
+        self.append(first);
         for piece in pieces {
             self.end_line();
-            self.keep(piece);
+            self.append(piece);
         }
     }
 
@@ -68,8 +68,8 @@ impl SideFile {
     /// What the host told that has the drive; None where the file is of a host without it, or tells no interval.
     pub fn telemetry(mut self) -> Option<Telemetry> {
         self.end_line();
-        let has_drive = self.told.drives_count > 0;
-        self.telemetry.told().filter(|_| has_drive)
+        let has_drive = self.summary.drives_count > 0;
+        self.telemetry.summary().filter(|_| has_drive)
     }
 
     /// The program that ran while `drivetest watch` wrote the file; None of a load's own file, and where none ran.
@@ -79,17 +79,20 @@ impl SideFile {
     }
 
     fn give(mut self, run: &mut Run) {
-        self.told.telemetry = self.telemetry.told();
-        self.told.over = self.counts.as_ref().map(over).unwrap_or_default();
-        add_unknown(run, warnings::of(self.end.as_ref(), &self.told, &self.telemetry));
-        run.is_virtual_device = run.is_virtual_device.or(self.told.is_virtual());
+        self.summary.telemetry = self.telemetry.summary();
+        self.summary.over = self.counts.as_ref().map(over).unwrap_or_default();
+        add_unknown(
+            run,
+            warnings::of(self.end.as_ref(), &self.summary, &self.telemetry),
+        );
+        run.is_virtual_device = run.is_virtual_device.or(self.summary.is_virtual());
         run.exact = self
             .counts
             .filter(|counts| Some(counts.ops_count()) == reads_count_of(run));
-        run.side_file = Some(Box::new(self.told));
+        run.side_file = Some(Box::new(self.summary));
     }
 
-    fn keep(&mut self, piece: &[u8]) {
+    fn append(&mut self, piece: &[u8]) {
         let room = LINE_BYTES_MAX - self.line.len();
         self.line.extend_from_slice(&piece[..piece.len().min(room)]);
     }
@@ -105,7 +108,7 @@ impl SideFile {
     fn take(&mut self, record: Value) {
         match text(&record, "record").as_deref() {
             Some("start") => {
-                records::start(&record, &mut self.told);
+                records::start(&record, &mut self.summary);
                 self.watched = record.get("watch").and_then(|watch| text(watch, "program"));
             }
             Some("interval") => {
@@ -115,7 +118,7 @@ impl SideFile {
                 }
             }
             Some("end") => {
-                records::end(&record, &mut self.told);
+                records::end(&record, &mut self.summary);
                 if let Some(counts) = ExactCounts::parse(&self.line) {
                     self.reads_count = Some(counts.ops_count());
                     self.counts = Some(counts);
@@ -147,7 +150,7 @@ fn over(counts: &ExactCounts) -> Vec<Over> {
 }
 
 fn is_of(reads: u64, run: &Run) -> bool {
-    run.asked.generator == "drivetest" && reads_count_of(run).is_some_and(|of_log| reads >= of_log)
+    run.origin.generator == "drivetest" && reads_count_of(run).is_some_and(|of_log| reads >= of_log)
 }
 
 fn reads_count_of(run: &Run) -> Option<u64> {
@@ -162,13 +165,13 @@ mod tests {
         let mut side = SideFile::default();
         side.push(lines.join("\n").as_bytes());
         side.end_line();
-        side.told.telemetry = side.telemetry.told();
+        side.summary.telemetry = side.telemetry.summary();
         side
     }
 
     fn ids(lines: &[&str]) -> Vec<&'static str> {
         let side = side(lines);
-        let found = warnings::of(side.end.as_ref(), &side.told, &side.telemetry);
+        let found = warnings::of(side.end.as_ref(), &side.summary, &side.telemetry);
         found.iter().map(|finding| finding.id).collect()
     }
 
@@ -200,13 +203,13 @@ mod tests {
     #[test]
     fn telemetry_is_told_as_least_mean_and_greatest() {
         let side = side(&[&busy("10.0", "0.0"), &busy("20.0", "0.0"), "no record"]);
-        let told = side.told.telemetry.unwrap();
-        let span = told.cpu_busy_pct.unwrap();
+        let summary = side.summary.telemetry.unwrap();
+        let span = summary.cpu_busy_pct.unwrap();
         assert_eq!(
             (&span.min[..], &span.mean[..], &span.max[..]),
             ("10.0", "15.0", "20.0")
         );
-        assert_eq!((told.intervals_count, told.cpu_iowait_pct), (2, None));
+        assert_eq!((summary.intervals_count, summary.cpu_iowait_pct), (2, None));
     }
 
     fn powered(sensors: &str) -> String {
@@ -221,19 +224,29 @@ mod tests {
         let drive = r#"{"sensor": "d", "boundary": "drive", "watts": "7.50"}"#;
         let both = format!("{}, {}, {drive}", package("\"10.00\""), package("\"5.25\""));
         let half = format!("{}, {}, {drive}", package("\"10.00\""), package("null"));
-        let told = side(&[&powered(&both), &powered(&half)]).told.telemetry.unwrap();
-        let told: Vec<_> = told
+        let summary = side(&[&powered(&both), &powered(&half)])
+            .summary
+            .telemetry
+            .unwrap();
+        let summary: Vec<_> = summary
             .power
             .iter()
             .map(|power| (&power.boundary[..], &power.watts.mean[..]))
             .collect();
-        assert_eq!(told, [("package", "15.25"), ("drive", "7.50")]);
+        assert_eq!(summary, [("package", "15.25"), ("drive", "7.50")]);
     }
 
     #[test]
     fn power_that_no_sensor_tells_is_not_there() {
         let silent = r#"{"sensor": "d", "boundary": "drive", "watts": null}"#;
-        assert!(side(&[&powered(silent)]).told.telemetry.unwrap().power.is_empty());
+        assert!(
+            side(&[&powered(silent)])
+                .summary
+                .telemetry
+                .unwrap()
+                .power
+                .is_empty()
+        );
     }
 
     #[test]
@@ -269,7 +282,7 @@ mod tests {
     fn a_device_is_a_drive_only_where_all_are_told_to_be() {
         let of = |devices: &str| {
             let start = format!(r#"{{"record": "start", "devices": [{devices}]}}"#);
-            (side(&[&start]).told.is_virtual(), ids(&[&start]))
+            (side(&[&start]).summary.is_virtual(), ids(&[&start]))
         };
         let (nvme, file, unknown) = (
             r#"{"path": "/dev/a", "kind": "nvme"}"#,
@@ -287,15 +300,15 @@ mod tests {
     #[test]
     fn lists_of_any_length_are_bounded() {
         let devices = vec![r#"{"path": "/dev/a"}"#; 1000].join(", ");
-        let told = side(&[&format!(r#"{{"record": "start", "devices": [{devices}]}}"#)]).told;
-        assert_eq!((told.drives.len(), told.drives_count), (128, 1000));
+        let summary = side(&[&format!(r#"{{"record": "start", "devices": [{devices}]}}"#)]).summary;
+        assert_eq!((summary.drives.len(), summary.drives_count), (128, 1000));
     }
 
     #[test]
     fn times_are_microseconds_with_every_digit() {
         let end = r#"{"record": "end", "operations": {"reads": {"service": {"p50_ns": 34749, "p99_ns": null, "max_ns": 5}}}}"#;
-        let told = side(&[end]).told;
-        let service = &told.operations[0].service_us;
+        let summary = side(&[end]).summary;
+        let service = &summary.operations[0].service_us;
         assert_eq!(service.p50.as_deref(), Some("34.749"));
         assert_eq!((service.max.as_deref(), &service.p99), (Some("0.005"), &None));
     }
@@ -309,7 +322,7 @@ mod tests {
             3 + waited
         );
         let side = side(&[&line.replace('\n', " ")]);
-        let found = warnings::of(side.end.as_ref(), &side.told, &side.telemetry);
+        let found = warnings::of(side.end.as_ref(), &side.summary, &side.telemetry);
         found
             .into_iter()
             .map(|finding| (finding.id, finding.sentence))
@@ -318,11 +331,11 @@ mod tests {
 
     #[test]
     fn requests_that_waited_before_they_were_submitted_are_told() {
-        let told = "reads: 12003 of 20000 were answered 64 ms or more after they were due, 3 took as long once submitted; \
+        let summary = "reads: 12003 of 20000 were answered 64 ms or more after they were due, 3 took as long once submitted; \
                     the latest came 6.002 s after it was due";
         assert_eq!(
             found(12_000, "null"),
-            [("response-above-service", told.to_owned())]
+            [("response-above-service", summary.to_owned())]
         );
     }
 
@@ -333,8 +346,9 @@ mod tests {
 
     #[test]
     fn a_rate_that_was_not_held_is_told_by_the_side_file() {
-        let rate =
-            |is_held| format!(r#"{{"is_held": {is_held}, "word": "x", "sentence": "reads: too few"}}"#);
+        let rate = |is_sustained| {
+            format!(r#"{{"is_held": {is_sustained}, "word": "x", "sentence": "reads: too few"}}"#)
+        };
         assert_eq!(found(0, &rate(true)), []);
         assert_eq!(
             found(0, &rate(false)),
@@ -348,6 +362,6 @@ mod tests {
         side.push(br#"{"record": "end", "reason": "finished", "reads_count": 9, "over": {"1000": 1}}"#);
         side.end_line();
         assert!(side.counts.is_some_and(|counts| counts.ops_count() == 9));
-        assert!(warnings::of(side.end.as_ref(), &side.told, &side.telemetry).is_empty());
+        assert!(warnings::of(side.end.as_ref(), &side.summary, &side.telemetry).is_empty());
     }
 }

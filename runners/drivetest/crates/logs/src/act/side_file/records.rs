@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::fields::{list, text, whole};
-use super::summary::{Drive, Host, Operation, Program, Times, Told, Warning};
+use super::summary::{Drive, Host, Operation, Program, SideFileSummary, Times, Warning};
 
 /// Drives that are kept: as many as ACT names.
 const DRIVES_MAX: usize = 128;
@@ -13,9 +13,9 @@ const OPERATIONS_MAX: usize = 16;
 const WARNINGS_MAX: usize = 32;
 
 /// Takes the start record.
-pub fn start(record: &Value, told: &mut Told) {
+pub fn start(record: &Value, summary: &mut SideFileSummary) {
     let devices = list(record, "devices");
-    *told = Told {
+    *summary = SideFileSummary {
         program: Program {
             name: "drivetest",
             version: text(record, "program_version"),
@@ -36,22 +36,22 @@ pub fn start(record: &Value, told: &mut Told) {
             .take(WARNINGS_MAX)
             .map(warning)
             .collect(),
-        ..Told::default()
+        ..SideFileSummary::default()
     };
 }
 
 /// Takes what the end record tells besides the exact counts.
-pub fn end(record: &Value, told: &mut Told) {
-    told.end_reason = text(record, "reason");
-    told.end_text = text(record, "text");
+pub fn end(record: &Value, summary: &mut SideFileSummary) {
+    summary.end_reason = text(record, "reason");
+    summary.end_text = text(record, "text");
     if let Some(rate) = record.get("rate") {
-        told.is_rate_held = rate.get("is_held").and_then(Value::as_bool);
-        told.rate_word = text(rate, "word");
-        told.rate_sentence = text(rate, "sentence");
+        summary.is_rate_sustained = rate.get("is_held").and_then(Value::as_bool);
+        summary.rate_word = text(rate, "word");
+        summary.rate_sentence = text(rate, "sentence");
     }
     let operations = record.get("operations").and_then(Value::as_object);
     let of_all = operations.into_iter().flatten().take(OPERATIONS_MAX);
-    told.operations = of_all
+    summary.operations = of_all
         .map(|(name, operation)| operation_of(name, operation))
         .collect();
 }
@@ -95,7 +95,7 @@ fn operation_of(name: &str, record: &Value) -> Operation {
     let times_of = |key: &str| record.get(key).map(times).unwrap_or_default();
     Operation {
         name: super::fields::bounded(name),
-        asked_per_s: text(record, "asked_per_s"),
+        requested_per_s: text(record, "asked_per_s"),
         achieved_per_s: text(record, "achieved_per_s"),
         done_count: whole(record, "count"),
         failed_count: whole(record, "failed_count"),

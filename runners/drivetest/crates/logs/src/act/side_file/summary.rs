@@ -91,7 +91,8 @@ pub struct Operation {
     /// `reads`, ...
     pub name: String,
     /// A decimal in text.
-    pub asked_per_s: Option<String>,
+    #[serde(rename = "asked_per_s")]
+    pub requested_per_s: Option<String>,
     /// A decimal in text.
     pub achieved_per_s: Option<String>,
     /// Completed.
@@ -121,7 +122,7 @@ pub struct Over {
 
 /// A side file in short.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Told {
+pub struct SideFileSummary {
     /// Who ran.
     pub program: Program,
     /// `threads` or `io_uring`.
@@ -147,7 +148,8 @@ pub struct Told {
     /// What was told before the run.
     pub warnings: Vec<Warning>,
     /// Whether the rates were held; None where no end record tells.
-    pub is_rate_held: Option<bool>,
+    #[serde(rename = "is_rate_held")]
+    pub is_rate_sustained: Option<bool>,
     /// In a word.
     pub rate_word: Option<String>,
     /// What fell short.
@@ -164,16 +166,16 @@ pub struct Told {
     pub end_text: Option<String>,
 }
 
-impl Told {
+impl SideFileSummary {
     /// Whether a device is no drive; None where that is not told of all.
     pub fn is_virtual(&self) -> Option<bool> {
         let kinds = || self.drives.iter().map(|drive| drive.kind.as_deref());
         if kinds().any(|kind| kind == Some("virtual")) {
             return Some(true);
         }
-        let is_told_of_all = !self.drives.is_empty()
+        let are_all_known = !self.drives.is_empty()
             && self.drives.len() as u64 == self.drives_count
             && kinds().all(|kind| kind.is_some());
-        is_told_of_all.then_some(false)
+        are_all_known.then_some(false)
     }
 }

@@ -29,14 +29,14 @@ pub struct Span {
 
 /// A span while intervals come.
 #[derive(Clone, Copy, Debug, Default)]
-struct Gathered {
+struct SpanAccumulator {
     count: u64,
     sum: f64,
     least: f64,
     greatest: f64,
 }
 
-impl Gathered {
+impl SpanAccumulator {
     fn add(&mut self, value: Option<f64>) {
         let Some(value) = value else { return };
         let is_first = self.count == 0;
@@ -114,32 +114,32 @@ pub struct Telemetry {
 }
 
 #[derive(Clone, Debug, Default)]
-struct DiskSoFar {
+struct DiskAccumulator {
     disk: String,
     devices: Vec<String>,
     limit: Option<String>,
-    temperature: Gathered,
-    busy: Gathered,
-    awaits: [Gathered; 2],
-    rates: [Gathered; 2],
+    temperature: SpanAccumulator,
+    busy: SpanAccumulator,
+    awaits: [SpanAccumulator; 2],
+    rates: [SpanAccumulator; 2],
 }
 
 /// Telemetry while intervals come.
 #[derive(Debug, Default)]
-pub struct SoFar {
+pub struct TelemetryAccumulator {
     intervals_count: u64,
     busy_count: u64,
     stolen_count: u64,
-    busy: Gathered,
-    iowait: Gathered,
-    steal: Gathered,
-    generator: Gathered,
+    busy: SpanAccumulator,
+    iowait: SpanAccumulator,
+    steal: SpanAccumulator,
+    generator: SpanAccumulator,
     disks_count: u64,
-    disks: Vec<DiskSoFar>,
-    power: Vec<(String, Gathered)>,
+    disks: Vec<DiskAccumulator>,
+    power: Vec<(String, SpanAccumulator)>,
 }
 
-impl SoFar {
+impl TelemetryAccumulator {
     /// Takes the telemetry of an interval.
     pub fn take(&mut self, record: &Value) {
         self.intervals_count += 1;
@@ -182,7 +182,7 @@ impl SoFar {
                 continue;
             };
             if place == self.power.len() {
-                self.power.push((boundary, Gathered::default()));
+                self.power.push((boundary, SpanAccumulator::default()));
             }
             self.power[place].1.add(sum);
         }
@@ -196,13 +196,13 @@ impl SoFar {
             if place >= DISKS_MAX {
                 return;
             }
-            self.disks.push(DiskSoFar::new(name, record));
+            self.disks.push(DiskAccumulator::new(name, record));
         }
         self.disks[place].take(record);
     }
 
     /// In short; None where there was no interval.
-    pub fn told(&self) -> Option<Telemetry> {
+    pub fn summary(&self) -> Option<Telemetry> {
         (self.intervals_count > 0).then(|| Telemetry {
             intervals_count: self.intervals_count,
             cpu_busy_count: self.busy_count,
@@ -212,7 +212,7 @@ impl SoFar {
             cpu_steal_pct: self.steal.span(1),
             generator_cpu_pct: self.generator.span(1),
             disks_count: self.disks_count,
-            disks: self.disks.iter().map(DiskSoFar::told).collect(),
+            disks: self.disks.iter().map(DiskAccumulator::summary).collect(),
             power: self.power.iter().filter_map(power).collect(),
         })
     }
@@ -228,17 +228,17 @@ impl SoFar {
 }
 
 /// Where a kind of power is kept, or will be; None where there are too many of them.
-fn place_of<T>(kept: &[(String, T)], boundary: &str) -> Option<usize> {
-    let place = kept.iter().position(|(known, _)| known == boundary);
-    place.or((kept.len() < BOUNDARIES_MAX).then_some(kept.len()))
+fn place_of<T>(known: &[(String, T)], boundary: &str) -> Option<usize> {
+    let place = known.iter().position(|(known, _)| known == boundary);
+    place.or((known.len() < BOUNDARIES_MAX).then_some(known.len()))
 }
 
-fn power((boundary, gathered): &(String, Gathered)) -> Option<Power> {
-    let (boundary, watts) = (boundary.clone(), gathered.span(2)?);
+fn power((boundary, accumulated): &(String, SpanAccumulator)) -> Option<Power> {
+    let (boundary, watts) = (boundary.clone(), accumulated.span(2)?);
     Some(Power { boundary, watts })
 }
 
-impl DiskSoFar {
+impl DiskAccumulator {
     fn new(disk: String, record: &Value) -> Self {
         let devices = list(record, "devices").iter().filter_map(Value::as_str);
         Self {
@@ -261,7 +261,7 @@ impl DiskSoFar {
         self.rates[1].add(decimal(io, "write_bytes_per_s"));
     }
 
-    fn told(&self) -> Disk {
+    fn summary(&self) -> Disk {
         Disk {
             disk: self.disk.clone(),
             devices: self.devices.clone(),

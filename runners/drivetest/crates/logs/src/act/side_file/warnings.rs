@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::fields::{bounded, decimal, whole};
-use super::summary::Told;
-use super::telemetry::{SoFar, Telemetry};
+use super::summary::SideFileSummary;
+use super::telemetry::{Telemetry, TelemetryAccumulator};
 use crate::finding::{Finding, rule};
 
 /// The threshold (us) of late requests: the longest of the rules.
@@ -20,29 +20,29 @@ const LATENESS_LEAST_NS: u64 = 1_000_000;
 const INTERVALS_TO_ONE: u64 = 100;
 
 /// All that the end record and the telemetry say.
-pub fn of(end: Option<&Value>, told: &Told, telemetry: &SoFar) -> Vec<Finding> {
-    let rate = told
+pub fn of(end: Option<&Value>, summary: &SideFileSummary, telemetry: &TelemetryAccumulator) -> Vec<Finding> {
+    let rate = summary
         .rate_sentence
         .as_deref()
-        .filter(|_| told.is_rate_held == Some(false));
-    let rate = rate.map(|sentence| rule::RATE_BELOW_ASKED.at(None, sentence));
+        .filter(|_| summary.is_rate_sustained == Some(false));
+    let rate = rate.map(|sentence| rule::RATE_BELOW_REQUESTED.at(None, sentence));
     let operations = end
         .and_then(|end| end.get("operations"))
         .and_then(Value::as_object);
-    let each = |tell: fn(&str, &Value) -> Option<String>| {
+    let each = |describe: fn(&str, &Value) -> Option<String>| {
         let all = operations.into_iter().flatten();
-        let told: Vec<_> = all
-            .filter_map(|(name, operation)| tell(name, operation))
+        let summary: Vec<_> = all
+            .filter_map(|(name, operation)| describe(name, operation))
             .collect();
-        (!told.is_empty()).then(|| bounded(&told.join("; ")))
+        (!summary.is_empty()).then(|| bounded(&summary.join("; ")))
     };
     let late = each(late).map(|sentence| rule::RESPONSE_ABOVE_SERVICE.at(None, sentence));
     let generator = each(generator_late).map(|sentence| rule::GENERATOR_LATE.at(None, sentence));
     let mut found: Vec<_> = rate.into_iter().chain(late).chain(generator).collect();
-    found.extend(told.telemetry.iter().flat_map(host));
-    let hot: Vec<_> = telemetry.hot().map(hot_told).collect();
+    found.extend(summary.telemetry.iter().flat_map(host));
+    let hot: Vec<_> = telemetry.hot().map(hot_sentence).collect();
     found.extend((!hot.is_empty()).then(|| rule::DRIVE_HOT.at(None, bounded(&hot.join("; ")))));
-    found.extend(virtual_drives(told));
+    found.extend(virtual_drives(summary));
     found
 }
 
@@ -107,12 +107,12 @@ fn generator_late(name: &str, operation: &Value) -> Option<String> {
     })
 }
 
-fn hot_told((disk, celsius, limit): (&str, f64, &str)) -> String {
+fn hot_sentence((disk, celsius, limit): (&str, f64, &str)) -> String {
     format!("{disk} reached {celsius:.1} C, and warns at {limit} C: a drive over its limit slows itself down")
 }
 
-fn virtual_drives(told: &Told) -> Option<Finding> {
-    let drives = told
+fn virtual_drives(summary: &SideFileSummary) -> Option<Finding> {
+    let drives = summary
         .drives
         .iter()
         .filter(|drive| drive.kind.as_deref() == Some("virtual"));

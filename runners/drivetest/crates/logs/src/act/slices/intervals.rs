@@ -24,12 +24,12 @@ pub struct Intervals {
 }
 
 impl Intervals {
-    /// Intervals of `asked_s`, rounded up to whole report intervals as slices are.
+    /// Intervals of `requested_s`, rounded up to whole report intervals as slices are.
     ///
     /// # Panics
     /// Panics when `report_interval_s` is 0.
-    pub fn new(asked_s: u64, report_interval_s: u64) -> Self {
-        let reports = asked_s.max(1).div_ceil(report_interval_s);
+    pub fn new(requested_s: u64, report_interval_s: u64) -> Self {
+        let reports = requested_s.max(1).div_ceil(report_interval_s);
         Self {
             length_s: reports.saturating_mul(report_interval_s),
             start_s: 0,

@@ -10,7 +10,7 @@ use crate::act::blocks::histogram::{Counts, Tally};
 use crate::finding::{Findings, rule};
 
 /// Buckets kept over all slices of a log: 8 Mi counts are 64 MiB. A day in slices of 5 s of one device fits.
-pub const KEPT_COUNTS_MAX: usize = 8 << 20;
+pub const COUNTS_MAX: usize = 8 << 20;
 
 /// What a slice costs besides its counts, in counts.
 const SLICE_OVERHEAD: usize = 16;
@@ -83,12 +83,12 @@ pub struct Slicer {
 }
 
 impl Slicer {
-    /// Slices of `asked_s`, rounded up to whole report intervals, as act_latency.py does.
+    /// Slices of `requested_s`, rounded up to whole report intervals, as act_latency.py does.
     ///
     /// # Panics
     /// Panics when `report_interval_s` is 0.
-    pub fn new(asked_s: u64, report_interval_s: u64, room: usize) -> Self {
-        let length_s = asked_s
+    pub fn new(requested_s: u64, report_interval_s: u64, room: usize) -> Self {
+        let length_s = requested_s
             .max(1)
             .div_ceil(report_interval_s)
             .saturating_mul(report_interval_s);
@@ -116,7 +116,7 @@ impl Slicer {
         if number == self.boundary.number + 1 {
             self.close(block, histograms, findings);
         } else {
-            self.tell_missing(number, block.first_line, findings);
+            self.report_missing(number, block.first_line, findings);
         }
         let counts = (0..histograms)
             .map(|ordinal| block.counts(ordinal).cloned())
@@ -132,7 +132,7 @@ impl Slicer {
     pub fn finish(self, reached_s: u64, last_line: u64, findings: &mut Findings) -> Sliced {
         let whole = reached_s / self.length_s;
         if whole > self.boundary.number {
-            self.tell_missing(whole, last_line, findings);
+            self.report_missing(whole, last_line, findings);
         }
         let trailing_partial_s = reached_s % self.length_s;
         Sliced {
@@ -182,7 +182,7 @@ impl Slicer {
         })
     }
 
-    fn tell_missing(&self, until: u64, line: u64, findings: &mut Findings) {
+    fn report_missing(&self, until: u64, line: u64, findings: &mut Findings) {
         let from = self.boundary.number + 1;
         let (start_s, end_s) = ((from - 1) * self.length_s, until.saturating_mul(self.length_s));
         let which = if from == until {
@@ -209,8 +209,8 @@ mod tests {
     }
 
     impl Log {
-        fn new(asked_s: u64, interval_s: u64) -> Self {
-            let slicer = Slicer::new(asked_s, interval_s, 1000);
+        fn new(requested_s: u64, interval_s: u64) -> Self {
+            let slicer = Slicer::new(requested_s, interval_s, 1000);
             Self {
                 slicer,
                 names: Names::default(),

@@ -8,13 +8,13 @@ use crate::act::blocks::histogram::{Tally, Unit};
 use crate::act::semantics::Edges;
 use crate::act::slices::intervals::{Interval, Intervals};
 use crate::finding::{Findings, rule};
-use crate::series::{Asked, Series, Writer};
+use crate::series::{Series, SeriesRequest, Writer};
 
 /// What is wanted of every run; by default nothing.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct SinkOptions {
     /// A series.
-    pub series: Option<Asked>,
+    pub series: Option<SeriesRequest>,
     /// Every report interval, as soon as it is read. Who no longer takes them gets no more.
     pub rows: Option<SyncSender<Row>>,
 }
@@ -40,7 +40,7 @@ pub struct Row {
 
 /// Those who listen to one run.
 #[derive(Debug)]
-pub struct Listeners {
+pub struct IntervalSinks {
     series: Option<(Intervals, Writer)>,
     rows: Option<(Intervals, Rows)>,
 }
@@ -54,15 +54,15 @@ struct Rows {
     taker: SyncSender<Row>,
 }
 
-impl Listeners {
+impl IntervalSinks {
     /// The run of a place in the log, whose buckets have a unit and a kind of edges.
     ///
     /// # Panics
     /// Panics when `report_interval_s` is 0.
-    pub fn new(wanted: Wanted, run: usize, buckets: (Unit, Edges), report_interval_s: u64) -> Self {
-        let series = wanted.series.map(|asked| {
-            let intervals = Intervals::new(asked.interval_s, report_interval_s);
-            let writer = Writer::new(asked, intervals.length_s());
+    pub fn new(wanted: SinkOptions, run: usize, buckets: (Unit, Edges), report_interval_s: u64) -> Self {
+        let series = wanted.series.map(|request| {
+            let intervals = Intervals::new(request.interval_s, report_interval_s);
+            let writer = Writer::new(request, intervals.length_s());
             (intervals, writer)
         });
         let rows = wanted.rows.map(|taker| {
@@ -131,25 +131,25 @@ mod tests {
     use super::*;
     use crate::series::INTERVALS_MAX;
 
-    fn told(reached_s: u64, from_s: u64) -> (bool, usize) {
-        let series = Some(Asked {
+    fn series_and_findings(reached_s: u64, from_s: u64) -> (bool, usize) {
+        let series = Some(SeriesRequest {
             interval_s: 1,
             from_s,
             to_s: u64::MAX,
         });
-        let wanted = Wanted { series, rows: None };
-        let (listeners, mut findings) = (
-            Listeners::new(wanted, 0, (Unit::Ms, Edges::Act), 1),
+        let wanted = SinkOptions { series, rows: None };
+        let (sinks, mut findings) = (
+            IntervalSinks::new(wanted, 0, (Unit::Ms, Edges::Act), 1),
             Findings::default(),
         );
-        let series = listeners.finish(reached_s, 9, &mut findings);
+        let series = sinks.finish(reached_s, 9, &mut findings);
         (series.is_some(), findings.into_list().len())
     }
 
     #[test]
     fn a_series_is_told_to_be_too_large_from_one_interval_over_the_most() {
-        assert_eq!(told(INTERVALS_MAX, 0), (true, 0));
-        assert_eq!(told(INTERVALS_MAX + 1, 0), (false, 1));
-        assert_eq!(told(INTERVALS_MAX + 1, 1), (true, 0));
+        assert_eq!(series_and_findings(INTERVALS_MAX, 0), (true, 0));
+        assert_eq!(series_and_findings(INTERVALS_MAX + 1, 0), (false, 1));
+        assert_eq!(series_and_findings(INTERVALS_MAX + 1, 1), (true, 0));
     }
 }

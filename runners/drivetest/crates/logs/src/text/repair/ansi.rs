@@ -32,9 +32,9 @@ pub fn clean(line: &[u8]) -> (Cow<'_, [u8]>, Marks) {
         return (Cow::Borrowed(line), marks);
     }
     let text = shown(line, &mut marks);
-    let kept = trimmed_end(&text).len();
+    let length = trimmed_end(&text).len();
     let mut text = text;
-    text.truncate(kept);
+    text.truncate(length);
     (Cow::Owned(text), marks)
 }
 
@@ -45,11 +45,11 @@ fn trimmed_nuls(line: &[u8]) -> &[u8] {
 
 fn trimmed_end(line: &[u8]) -> &[u8] {
     let is_padding = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | 0);
-    let kept = line
+    let length = line
         .iter()
         .rposition(|byte| !is_padding(byte))
         .map_or(0, |last| last + 1);
-    &line[..kept]
+    &line[..length]
 }
 
 /// A line of a screen and the cursor in it.

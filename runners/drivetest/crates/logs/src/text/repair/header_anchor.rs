@@ -73,9 +73,9 @@ fn first(text: &[u8], pairs: &[Pair]) -> Option<Anchor> {
 fn of_act(text: &[u8]) -> Option<Anchor> {
     memchr::memchr(b'A', text)?;
     let anchor = first(text, &OF_ACT)?;
-    let told = &text[anchor.at..];
-    let (words, _) = OF_ACT.iter().find(|(words, _)| told.starts_with(words))?;
-    let rest = &told[words.len()..];
+    let matched = &text[anchor.at..];
+    let (words, _) = OF_ACT.iter().find(|(words, _)| matched.starts_with(words))?;
+    let rest = &matched[words.len()..];
     let is_begin = anchor.at == 0 || rest.ends_with(b"device IO test") || is_version(rest);
     is_begin.then_some(anchor)
 }
@@ -97,16 +97,16 @@ fn is_version(rest: &[u8]) -> bool {
 /// wide.
 pub fn is_plain(line: &[u8], dialect: Dialect) -> bool {
     let (is_text, may_begin) = match dialect {
-        Dialect::Act => looked_at(line, *b"A"),
+        Dialect::Act => scan(line, *b"A"),
         // A letter of each pair that rows and single operations have not.
-        Dialect::Ycsb => looked_at(line, *b"VC*{"),
+        Dialect::Ycsb => scan(line, *b"VC*{"),
     };
     is_text && !(may_begin && Anchor::find(line, dialect).is_some())
 }
 
 /// Whether a line is all of printed letters, and whether it holds one of some.
 #[inline]
-fn looked_at<const N: usize>(line: &[u8], some: [u8; N]) -> (bool, bool) {
+fn scan<const N: usize>(line: &[u8], some: [u8; N]) -> (bool, bool) {
     let (mut is_text, mut has_one) = (true, false);
     for &byte in line {
         is_text &= (byte.wrapping_sub(b' ') <= b'~' - b' ') | (byte == b'\t');

@@ -21,12 +21,12 @@ pub fn sentence(line: u64) -> String {
 
 /// How much passed, and how many short lines may pass.
 #[derive(Clone, Copy, Debug)]
-pub struct Flood {
+pub struct NoiseLimit {
     free: u64,
     bytes_count: u64,
 }
 
-impl Default for Flood {
+impl Default for NoiseLimit {
     fn default() -> Self {
         Self {
             free: LINES_FREE,
@@ -35,7 +35,7 @@ impl Default for Flood {
     }
 }
 
-impl Flood {
+impl NoiseLimit {
     /// For one of several texts, whose floods together take no longer than one.
     pub fn share(texts_count: usize) -> Self {
         let free = LINES_FREE / (texts_count.max(1) as u64);
@@ -58,21 +58,21 @@ mod tests {
 
     #[test]
     fn short_lines_are_a_flood_only_beyond_what_is_free() {
-        assert!(!Flood::default().add(LINES_FREE as usize, LINES_FREE));
-        assert!(Flood::default().add(LINES_FREE as usize, LINES_FREE + 1));
+        assert!(!NoiseLimit::default().add(LINES_FREE as usize, LINES_FREE));
+        assert!(NoiseLimit::default().add(LINES_FREE as usize, LINES_FREE + 1));
     }
 
     #[test]
     fn lines_with_something_in_them_are_no_flood() {
         let lines_count = LINES_FREE * 2;
-        assert!(!Flood::default().add((lines_count * MEAN_BYTES_MIN) as usize, lines_count));
-        assert!(Flood::default().add((lines_count * MEAN_BYTES_MIN - 1) as usize, lines_count));
+        assert!(!NoiseLimit::default().add((lines_count * MEAN_BYTES_MIN) as usize, lines_count));
+        assert!(NoiseLimit::default().add((lines_count * MEAN_BYTES_MIN - 1) as usize, lines_count));
     }
 
     #[test]
     fn many_texts_share_what_is_free() {
-        assert!(!Flood::share(64).add(0, 65_536));
-        assert!(Flood::share(64).add(0, 65_537));
-        assert!(!Flood::share(1_000_000).add(0, 65_536));
+        assert!(!NoiseLimit::share(64).add(0, 65_536));
+        assert!(NoiseLimit::share(64).add(0, 65_537));
+        assert!(!NoiseLimit::share(1_000_000).add(0, 65_536));
     }
 }

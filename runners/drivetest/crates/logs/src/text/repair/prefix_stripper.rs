@@ -7,11 +7,11 @@ use crate::text::repair::header_anchor::{Anchor, Dialect};
 use crate::text::repair::line_prefix::{Nature, Prefix};
 
 /// Runs with a prefix that are told.
-const TOLD_MAX: usize = 20;
+const REPORTED_PREFIXES_MAX: usize = 20;
 
 /// A line that may begin a run with a prefix, held until the next one proves it.
 #[derive(Debug)]
-struct Held {
+struct PendingLine {
     number: u64,
     text: Vec<u8>,
     ended: bool,
@@ -19,7 +19,7 @@ struct Held {
     anchor: Anchor,
 }
 
-impl Held {
+impl PendingLine {
     fn of(line: Line<'_>, anchor: Anchor) -> Self {
         Self {
             number: line.number,
@@ -42,7 +42,7 @@ impl Held {
 
 /// A prefix that was taken off, for the findings.
 #[derive(Debug)]
-struct Told {
+struct StrippedPrefix {
     line: u64,
     nature: Nature,
     shown: String,
@@ -52,52 +52,54 @@ struct Told {
 
 /// Takes prefixes off.
 #[derive(Debug, Default)]
-pub struct Stripped {
+pub struct PrefixStripper {
     /// Whose output is looked for.
     pub dialect: Dialect,
     prefix: Option<Prefix>,
-    held: Option<Held>,
-    told: Vec<Told>,
+    pending: Option<PendingLine>,
+    stripped: Vec<StrippedPrefix>,
 }
 
-impl Stripped {
+impl PrefixStripper {
     /// Whether lines pass as they are, unless they hold what a header begins with.
     pub fn is_plain(&self) -> bool {
-        self.prefix.is_none() && self.held.is_none()
+        self.prefix.is_none() && self.pending.is_none()
     }
 
     /// Takes the next line and hands on what is of the program's; the line before it may come now.
     pub fn take(&mut self, line: Line<'_>, each: &mut impl FnMut(Line<'_>)) {
-        if let Some(held) = self.held.take() {
-            self.settle(&held, line, each);
+        if let Some(pending) = self.pending.take() {
+            self.settle(&pending, line, each);
         }
         match Anchor::find(line.text, self.dialect) {
             Some(anchor) if anchor.at == 0 => {
                 self.prefix = None;
                 each(line);
             }
-            Some(anchor) if !self.bears_prefix(line.text, anchor) => self.held = Some(Held::of(line, anchor)),
+            Some(anchor) if !self.bears_prefix(line.text, anchor) => {
+                self.pending = Some(PendingLine::of(line, anchor))
+            }
             _ => self.strip(line, each),
         }
     }
 
     /// Hands on a line that is still held.
     pub fn finish(&mut self, each: &mut impl FnMut(Line<'_>)) {
-        if let Some(held) = self.held.take() {
-            each(held.line(0));
+        if let Some(pending) = self.pending.take() {
+            each(pending.line(0));
         }
     }
 
     /// Tells which prefixes were taken off, and which lines bore none.
-    pub fn tell(&self, findings: &mut Findings) {
-        for told in &self.told {
-            let sentence = format!("each line of the run bears {}; it is taken off", told.shown);
-            findings.add(rule_of(told.nature).at(told.line, sentence));
-            if let Some(first) = told.first_other {
+    pub fn report(&self, findings: &mut Findings) {
+        for stripped in &self.stripped {
+            let sentence = format!("each line of the run bears {}; it is taken off", stripped.shown);
+            findings.add(rule_of(stripped.nature).at(stripped.line, sentence));
+            if let Some(first) = stripped.first_other {
                 let sentence = format!(
                     "expected {} before every line of the run; passed over without it: {}",
-                    told.shown,
-                    counted(told.others_count, "line")
+                    stripped.shown,
+                    counted(stripped.others_count, "line")
                 );
                 findings.add(rule::LINES_WITHOUT_PREFIX.at(first, sentence));
             }
@@ -110,22 +112,22 @@ impl Stripped {
     }
 
     /// The line behind a held one proves a prefix, or that there was none.
-    fn settle(&mut self, held: &Held, next: Line<'_>, each: &mut impl FnMut(Line<'_>)) {
-        let before = &held.text[..held.anchor.at];
+    fn settle(&mut self, pending: &PendingLine, next: Line<'_>, each: &mut impl FnMut(Line<'_>)) {
+        let before = &pending.text[..pending.anchor.at];
         let prefix = Prefix::of(before);
         let follower = prefix.strip(next.text);
-        if follower.is_some_and(|text| held.anchor.is_followed_by(text)) {
-            self.note(held.number, &prefix, before);
+        if follower.is_some_and(|text| pending.anchor.is_followed_by(text)) {
+            self.note(pending.number, &prefix, before);
             self.prefix = Some(prefix);
-            each(held.line(before.len()));
+            each(pending.line(before.len()));
         } else {
-            self.strip(held.line(0), each);
+            self.strip(pending.line(0), each);
         }
     }
 
     fn note(&mut self, line: u64, prefix: &Prefix, before: &[u8]) {
-        if self.told.len() < TOLD_MAX {
-            self.told.push(Told {
+        if self.stripped.len() < REPORTED_PREFIXES_MAX {
+            self.stripped.push(StrippedPrefix {
                 line,
                 nature: prefix.nature(),
                 shown: format!("{:?}", String::from_utf8_lossy(before)),
@@ -144,9 +146,9 @@ impl Stripped {
             each(line);
         } else if let Some(text) = prefix.strip(line.text) {
             each(Line { text, ..line });
-        } else if let Some(told) = self.told.last_mut() {
-            told.others_count += 1;
-            told.first_other.get_or_insert(line.number);
+        } else if let Some(stripped) = self.stripped.last_mut() {
+            stripped.others_count += 1;
+            stripped.first_other.get_or_insert(line.number);
         }
     }
 }

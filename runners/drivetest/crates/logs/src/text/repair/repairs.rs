@@ -22,7 +22,7 @@ impl Count {
         }
     }
 
-    fn tell(self, rule: &Rule, what: &str, findings: &mut Findings) {
+    fn report(self, rule: &Rule, what: &str, findings: &mut Findings) {
         if self.lines > 0 {
             findings.add(rule.at(self.first, format!("{} with {what}", counted(self.lines, "line"))));
         }
@@ -31,14 +31,14 @@ impl Count {
 
 /// What the lines of a text bore.
 #[derive(Debug, Default)]
-pub struct Notes {
+pub struct RepairLog {
     returns: Count,
     escapes: Count,
     odd_blanks: Count,
     byte_order_marks: Count,
 }
 
-impl Notes {
+impl RepairLog {
     /// Counts what a line bore.
     pub fn add(&mut self, line: u64, has_return: bool, marks: Marks) {
         self.returns.add(has_return, line);
@@ -48,18 +48,19 @@ impl Notes {
     }
 
     /// Tells all of it.
-    pub fn tell(&self, encoding: Encoding, findings: &mut Findings) {
+    pub fn report(&self, encoding: Encoding, findings: &mut Findings) {
         if encoding == Encoding::Utf8 {
             self.byte_order_marks
-                .tell(&rule::BYTE_ORDER_MARK, "a byte order mark", findings);
+                .report(&rule::BYTE_ORDER_MARK, "a byte order mark", findings);
         } else {
             findings.add(rule::UTF_16.at(1, format!("the text is stored in {}", encoding.code())));
         }
         self.returns
-            .tell(&rule::CARRIAGE_RETURNS, "carriage returns at their end", findings);
+            .report(&rule::CARRIAGE_RETURNS, "carriage returns at their end", findings);
         let escapes = "escape sequences, backspaces or other signs of a terminal";
-        self.escapes.tell(&rule::ESCAPE_SEQUENCES, escapes, findings);
+        self.escapes.report(&rule::ESCAPE_SEQUENCES, escapes, findings);
         let blanks = "blanks that do not break, or letters without width";
-        self.odd_blanks.tell(&rule::NON_BREAKING_SPACES, blanks, findings);
+        self.odd_blanks
+            .report(&rule::NON_BREAKING_SPACES, blanks, findings);
     }
 }

@@ -164,19 +164,22 @@ mod tests {
 
     #[test]
     fn percentiles_are_values_that_were_measured() {
-        let told = of(1..=10_000).percentiles_us();
+        let percentiles = of(1..=10_000).percentiles_us();
         let expected = [5_000, 9_000, 9_500, 9_900, 9_990, 9_999];
-        assert_eq!(told.iter().map(|(_, value)| *value).collect::<Vec<_>>(), expected);
+        assert_eq!(
+            percentiles.iter().map(|(_, value)| *value).collect::<Vec<_>>(),
+            expected
+        );
         assert_eq!(of([7]).percentiles_us()[0], ("50", 7));
         assert!(of([]).percentiles_us().is_empty());
     }
 
     #[test]
     fn a_share_between_two_ranks_has_both_their_values() {
-        let told = of((1..=15).map(|value| value * 100));
-        assert_eq!(told.around_us("50"), Some((700, 800)));
-        assert_eq!(told.around_us("99.99"), Some((1400, 1500)));
-        assert_eq!(told.around_us("75"), None);
+        let percentiles = of((1..=15).map(|value| value * 100));
+        assert_eq!(percentiles.around_us("50"), Some((700, 800)));
+        assert_eq!(percentiles.around_us("99.99"), Some((1400, 1500)));
+        assert_eq!(percentiles.around_us("75"), None);
     }
 
     #[test]
@@ -207,9 +210,12 @@ mod tests {
         assert!(!of(1..=most).is_rounded());
         let rounded = of((1..=most + 1).chain([u64::MAX]));
         assert!(rounded.is_rounded() && rounded.counts.len() < 10_000);
-        let (_, told) = rounded.percentiles_us()[3];
+        let (_, percentiles) = rounded.percentiles_us()[3];
         let truth = (most + 2) * 99 / 100 + 1;
-        assert!(told >= truth && told <= truth + truth / 1000, "{told} {truth}");
+        assert!(
+            percentiles >= truth && percentiles <= truth + truth / 1000,
+            "{percentiles} {truth}"
+        );
         assert_eq!(rounded.ends_us(), Some((1, u64::MAX)));
     }
 

@@ -5,7 +5,7 @@ pub const RUNS_MAX: usize = 512;
 
 /// What may still be kept, over all files: a hostile one must not fill the memory.
 #[derive(Debug)]
-pub struct Room {
+pub struct MemoryBudget {
     /// Rows, some 100 bytes each.
     pub rows: usize,
     /// Bytes of status lines.
@@ -16,7 +16,7 @@ pub struct Room {
     pub runs: usize,
 }
 
-impl Room {
+impl MemoryBudget {
     /// The share of one of several logs, which together keep no more than one.
     pub fn share(logs_count: usize) -> Self {
         let (whole, logs_count) = (Self::default(), logs_count.max(1));
@@ -29,7 +29,7 @@ impl Room {
     }
 }
 
-impl Default for Room {
+impl Default for MemoryBudget {
     fn default() -> Self {
         Self {
             rows: 250_000,

@@ -7,14 +7,14 @@
 pub struct Properties(Vec<(String, String)>);
 
 /// Properties that are kept: real files hold some dozens.
-const KEPT_MAX: usize = 2000;
+const PROPERTIES_MAX: usize = 2000;
 
 impl Properties {
     /// Sets one; a later value takes the place of an earlier one.
     pub fn set(&mut self, name: &str, value: &str) {
         if let Some((_, old)) = self.0.iter_mut().find(|(known, _)| known == name) {
             value.clone_into(old);
-        } else if self.0.len() < KEPT_MAX {
+        } else if self.0.len() < PROPERTIES_MAX {
             self.0.push((name.to_owned(), value.to_owned()));
         }
     }

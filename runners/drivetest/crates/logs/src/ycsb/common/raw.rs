@@ -125,15 +125,15 @@ impl Raw {
 
     /// What single operations tell, under the name that is given.
     pub fn operation(&self, raw: &RawOperation, named: Operation) -> Operation {
-        let told = |value: u64| value.to_string();
+        let text = |value: u64| value.to_string();
         let percentiles = raw.latencies.percentiles_us().into_iter();
         Operation {
             ops_count: Some(raw.latencies.ops_count()),
             mean_us: raw.latencies.mean_us(),
-            min_us: raw.latencies.ends_us().map(|(least, _)| told(least)),
-            max_us: raw.latencies.ends_us().map(|(_, greatest)| told(greatest)),
+            min_us: raw.latencies.ends_us().map(|(least, _)| text(least)),
+            max_us: raw.latencies.ends_us().map(|(_, greatest)| text(greatest)),
             percentiles: percentiles
-                .map(|(share, value)| (share.to_owned(), told(value)))
+                .map(|(share, value)| (share.to_owned(), text(value)))
                 .collect(),
             ops_by_second: self.by_second(raw),
             from: "raw",
@@ -182,8 +182,8 @@ mod tests {
         for line in ["UPDATE,2000,5", "UPDATE,2999,5", "READ,1999,7", "READ,4000,9"] {
             raw.take(parse(line).unwrap(), Clock::Milliseconds);
         }
-        let told = |at: usize| raw.by_second(&raw.operations()[at]).unwrap();
-        assert_eq!((told(0), told(1)), (vec![(1, 2)], vec![(0, 1), (3, 1)]));
+        let text = |at: usize| raw.by_second(&raw.operations()[at]).unwrap();
+        assert_eq!((text(0), text(1)), (vec![(1, 2)], vec![(0, 1), (3, 1)]));
         assert_eq!(raw.operations()[1].latencies.ends_us(), Some((7, 9)));
     }
 

@@ -7,7 +7,7 @@ use crate::ycsb::java::fragment::Place;
 
 /// Lines of one file.
 #[derive(Debug, Default)]
-pub struct Stretch {
+pub struct LineSpan {
     /// The companion's name, None in the log.
     pub part: Option<Arc<str>>,
     /// The first line, 0 where there is none.
@@ -18,7 +18,7 @@ pub struct Stretch {
     pub findings: Findings,
 }
 
-impl Stretch {
+impl LineSpan {
     /// Begins at a line.
     pub fn at(part: Option<&Arc<str>>, line: u64) -> Self {
         Self {
@@ -38,7 +38,7 @@ impl Stretch {
     }
 
     /// Tells what was found at a line of it.
-    pub fn tell(&mut self, rule: &Rule, line: u64, sentence: &str) {
+    pub fn report(&mut self, rule: &Rule, line: u64, sentence: &str) {
         let finding = self.place(line).finding(rule, sentence);
         self.findings.add(finding);
     }

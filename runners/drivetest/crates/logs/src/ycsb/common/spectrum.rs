@@ -40,12 +40,12 @@ impl Spectrum {
 
     /// Takes a line after the head.
     pub fn take(&mut self, line: &str, at: u64) {
-        let told = if let Some(end) = line.strip_prefix("#[") {
+        let spectrum = if let Some(end) = line.strip_prefix("#[") {
             self.take_end(end)
         } else {
             line.trim().is_empty() || self.take_row(line)
         };
-        if !told {
+        if !spectrum {
             self.unreadable.get_or_insert(at);
         }
     }

@@ -1,14 +1,14 @@
 //! Whether a final block of go-ycsb is whole.
 
 use crate::finding::Findings;
-use crate::ycsb::go::fragment::{Piece, PlacedRow};
+use crate::ycsb::go::fragment::{Fragment, PlacedRow};
 use crate::ycsb::go::operations::{TOTAL, is_single, share};
 use crate::ycsb::rules;
 
 /// Rows of one block have the same heads, and each says how many operations there were.
-pub fn check(piece: &Piece, findings: &mut Findings) {
-    let is_final = piece.finished.is_some();
-    let Some(longest) = piece
+pub fn check(fragment: &Fragment, findings: &mut Findings) {
+    let is_final = fragment.finished.is_some();
+    let Some(longest) = fragment
         .block
         .iter()
         .max_by_key(|placed| placed.row.values.len())
@@ -16,7 +16,7 @@ pub fn check(piece: &Piece, findings: &mut Findings) {
     else {
         return;
     };
-    for placed in &piece.block {
+    for placed in &fragment.block {
         unknown(placed, findings);
         let heads = longest.row.values.iter().map(|(head, _)| head.as_str());
         let lacking: Vec<&str> = heads.filter(|head| placed.row.get(head).is_none()).collect();
@@ -34,11 +34,11 @@ pub fn check(piece: &Piece, findings: &mut Findings) {
         let sentence = "the rows tell no Count or no OPS";
         findings.add(longest.place.finding(&rules::ROW_MISSING, sentence));
     }
-    if lacks_total(piece) {
+    if lacks_total(fragment) {
         let sentence = "operations succeeded, and TOTAL, which this release prints, is not there";
         findings.add(longest.place.finding(&rules::RESULT_CUT, sentence));
     }
-    let means = piece
+    let means = fragment
         .block
         .iter()
         .any(|placed| placed.row.get("Avg(us)").is_some());
@@ -48,8 +48,8 @@ pub fn check(piece: &Piece, findings: &mut Findings) {
 }
 
 /// TOTAL and the 50th percentile came with one change, before v1.0.1.
-fn lacks_total(piece: &Piece) -> bool {
-    let has = |wanted: &dyn Fn(&PlacedRow) -> bool| piece.block.iter().any(wanted);
+fn lacks_total(fragment: &Fragment) -> bool {
+    let has = |wanted: &dyn Fn(&PlacedRow) -> bool| fragment.block.iter().any(wanted);
     has(&|placed| placed.row.get("50th(us)").is_some() && is_single(&placed.row.operation))
         && !has(&|placed| placed.row.operation == TOTAL)
 }

@@ -3,47 +3,47 @@
 use crate::ycsb::common::number;
 use crate::ycsb::extra_operations;
 use crate::ycsb::go::duration;
-use crate::ycsb::go::fragment::Piece;
+use crate::ycsb::go::fragment::Fragment;
 use crate::ycsb::go::operations::{self, COMPOSITE};
 use crate::ycsb::go::{checks, interval};
-use crate::ycsb::java::build_run::{operations_asked, record_bytes};
+use crate::ycsb::java::build_run::{record_bytes, requested_operations};
 use crate::ycsb::java::command::{Command, Phase};
-use crate::ycsb::java::fragment::Said;
+use crate::ycsb::java::fragment::Message;
 use crate::ycsb::java::output::shown;
 use crate::ycsb::java::settings::{ConfigFile, Settings};
 use crate::ycsb::run::{Operation, Outcome, Run, Stop, StopKind, Time, Validity};
 
 /// The run of a piece that all files of the run were joined into.
-pub fn run(mut piece: Piece, configs: &[ConfigFile]) -> Run {
-    if piece.finished.is_none() {
+pub fn run(mut fragment: Fragment, configs: &[ConfigFile]) -> Run {
+    if fragment.finished.is_none() {
         // Without a final block the last one is of an interval like the others.
-        piece.end_block(&mut { usize::MAX });
+        fragment.end_block(&mut { usize::MAX });
     }
-    let settings = Settings::resolve(piece.command.as_ref(), configs, piece.dumped.as_ref());
-    let mut findings = std::mem::take(&mut piece.stretch.findings);
-    let mut run = asked(&settings, &piece);
-    run.operations = made(&piece);
-    run.measurement = measurement(&piece);
-    run.runtime_ms = takes_ns(&piece).map(duration::as_ms);
+    let settings = Settings::resolve(fragment.command.as_ref(), configs, fragment.dumped.as_ref());
+    let mut findings = std::mem::take(&mut fragment.span.findings);
+    let mut run = requested(&settings, &fragment);
+    run.operations = made(&fragment);
+    run.measurement = measurement(&fragment);
+    run.runtime_ms = takes_ns(&fragment).map(duration::as_ms);
     let counts = Counts::of(&run, &settings);
-    if piece.finished.is_some() && !run.operations.is_empty() {
+    if fragment.finished.is_some() && !run.operations.is_empty() {
         run.done_ops_count = counts.done();
         run.failed_ops_count = Some(counts.failed);
     }
-    run.throughput_ops_per_s = throughput(&run, &settings, takes_ns(&piece));
-    run.stop = stop(&run, &piece);
-    run.intervals = std::mem::take(&mut piece.statuses);
+    run.throughput_ops_per_s = throughput(&run, &settings, takes_ns(&fragment));
+    run.stop = stop(&run, &fragment);
+    run.intervals = std::mem::take(&mut fragment.statuses);
     checks::all(
         &run,
         &checks::Evidence {
-            piece: &piece,
+            fragment: &fragment,
             settings: &settings,
             counts,
         },
         &mut findings,
     );
     run.findings = findings.into_list();
-    extra_operations::tell(&mut run, &piece.raw);
+    extra_operations::report(&mut run, &fragment.raw);
     run.validity = Validity::of(&run.findings);
     run
 }
@@ -97,22 +97,25 @@ fn batch(name: &str, settings: &Settings) -> u64 {
     }
 }
 
-fn made(piece: &Piece) -> Vec<Operation> {
-    if piece.finished.is_none() {
-        return operations::of_raw(&piece.raw);
+fn made(fragment: &Fragment) -> Vec<Operation> {
+    if fragment.finished.is_none() {
+        return operations::of_raw(&fragment.raw);
     }
-    let rows = piece.block.iter().map(|placed| operations::of_row(&placed.row));
-    rows.chain(operations::of_raw(&piece.raw)).collect()
+    let rows = fragment
+        .block
+        .iter()
+        .map(|placed| operations::of_row(&placed.row));
+    rows.chain(operations::of_raw(&fragment.raw)).collect()
 }
 
 /// Releases with `QPS:` had buckets of whole milliseconds; those with `50th` have HdrHistogram. Between them rows look
 /// alike, and their percentiles tell.
-fn measurement(piece: &Piece) -> Option<&'static str> {
-    if piece.has_csv {
+fn measurement(fragment: &Fragment) -> Option<&'static str> {
+    if fragment.has_csv {
         return Some("raw");
     }
-    let first = &piece.block.first()?.row;
-    let all = || piece.block.iter().flat_map(|placed| &placed.row.values);
+    let first = &fragment.block.first()?.row;
+    let all = || fragment.block.iter().flat_map(|placed| &placed.row.values);
     let times = || all().filter(|(head, _)| operations::share(head).is_some());
     let in_ms = times().all(|(_, value)| number::count(value).is_some_and(|us| us % 1000 == 0 && us > 0));
     if first.get("50th(us)").is_none() && times().next().is_some() && in_ms {
@@ -121,8 +124,8 @@ fn measurement(piece: &Piece) -> Option<&'static str> {
     Some("hdrhistogram")
 }
 
-fn takes_ns(piece: &Piece) -> Option<u64> {
-    piece.finished.as_ref().and_then(|(_, takes_ns)| *takes_ns)
+fn takes_ns(fragment: &Fragment) -> Option<u64> {
+    fragment.finished.as_ref().and_then(|(_, takes_ns)| *takes_ns)
 }
 
 /// Operations over the run's time after the warm-up, whose operations are not counted: comparable with YCSB's, unlike
@@ -143,22 +146,22 @@ fn throughput(run: &Run, settings: &Settings, takes_ns: Option<u64>) -> Option<S
 }
 
 /// What was asked: go-ycsb prints all properties it runs with, but for the back end's name.
-fn asked(settings: &Settings, piece: &Piece) -> Run {
-    let command = piece.command.as_ref();
-    let told = match settings.get("command") {
+fn requested(settings: &Settings, fragment: &Fragment) -> Run {
+    let command = fragment.command.as_ref();
+    let printed = match settings.get("command") {
         Some("load") => Some(Phase::Load),
         Some("run") => Some(Phase::Run),
         _ => None,
     };
-    let phase = told.or_else(|| command.map(|command| command.phase));
+    let phase = printed.or_else(|| command.map(|command| command.phase));
     let set = |name: &str| settings.get(name).map(str::to_owned);
     Run {
         ordinal: 0,
         member: None,
         tool: "go-ycsb",
         tool_version: None,
-        first_line: piece.stretch.first_line,
-        last_line: piece.stretch.last_line,
+        first_line: fragment.span.first_line,
+        last_line: fragment.span.last_line,
         phase,
         workload: command.and_then(Command::workload).map(str::to_owned),
         binding: command.and_then(|command| command.binding.clone()),
@@ -170,9 +173,12 @@ fn asked(settings: &Settings, piece: &Piece) -> Run {
         target_ops_per_s: set("target").filter(|target| number::value(target).is_some_and(|ops| ops > 0.0)),
         record_count: settings.whole_number("recordcount", None),
         record_bytes: record_bytes(settings),
-        operation_count: operations_asked(settings, phase),
+        operation_count: requested_operations(settings, phase),
         time_limit_s: None,
-        request_distribution: piece.distribution.clone().or_else(|| set("requestdistribution")),
+        request_distribution: fragment
+            .distribution
+            .clone()
+            .or_else(|| set("requestdistribution")),
         measurement: None,
         times: Some(Time::Service),
         runtime_ms: None,
@@ -192,33 +198,33 @@ fn asked(settings: &Settings, piece: &Piece) -> Run {
     }
 }
 
-fn ended(kind: StopKind, said: Option<&Said>) -> Stop {
+fn ended(kind: StopKind, message: Option<&Message>) -> Stop {
     Stop {
         kind,
-        line: said
-            .filter(|said| said.place.part.is_none())
-            .map(|said| said.place.line),
-        text: said.map_or_else(String::new, |said| said.text.clone()),
+        line: message
+            .filter(|message| message.place.part.is_none())
+            .map(|message| message.place.line),
+        text: message.map_or_else(String::new, |message| message.text.clone()),
     }
 }
 
-fn stop(run: &Run, piece: &Piece) -> Stop {
-    let panic = piece.panics.first.as_ref();
-    match &piece.finished {
-        _ if piece.signal.is_some() => ended(StopKind::Interrupted, piece.signal.as_ref()),
-        Some(_) if run.operations.is_empty() && piece.dumped.is_none() => ended(StopKind::Cut, None),
+fn stop(run: &Run, fragment: &Fragment) -> Stop {
+    let panic = fragment.panics.first.as_ref();
+    match &fragment.finished {
+        _ if fragment.signal.is_some() => ended(StopKind::Interrupted, fragment.signal.as_ref()),
+        Some(_) if run.operations.is_empty() && fragment.dumped.is_none() => ended(StopKind::Cut, None),
         Some(_) => ended(StopKind::Finished, None),
         None if panic.is_some() => ended(StopKind::Crashed, panic),
-        None if piece.refused.is_some() => ended(StopKind::NotStarted, piece.refused.as_ref()),
+        None if fragment.refused.is_some() => ended(StopKind::NotStarted, fragment.refused.as_ref()),
         None => Stop {
-            text: last_word(piece),
+            text: last_word(fragment),
             ..ended(StopKind::Interrupted, None)
         },
     }
 }
 
-fn last_word(piece: &Piece) -> String {
-    let last = piece.statuses.last();
+fn last_word(fragment: &Fragment) -> String {
+    let last = fragment.statuses.last();
     last.and_then(|last| interval::parse(&last.text))
         .map_or_else(String::new, |last| {
             shown(&format!("{} operations in {} s", last.ops_count, last.elapsed_s))

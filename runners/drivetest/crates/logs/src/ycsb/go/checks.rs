@@ -4,7 +4,7 @@ use crate::finding::{Findings, rule};
 use crate::ycsb::common::number;
 use crate::ycsb::go::block;
 use crate::ycsb::go::build_run::Counts;
-use crate::ycsb::go::fragment::Piece;
+use crate::ycsb::go::fragment::Fragment;
 use crate::ycsb::go::operations::{COMPOSITE, TOTAL};
 use crate::ycsb::java::checks::{counts, intervals, percentiles, setup, times};
 use crate::ycsb::java::command::Phase;
@@ -16,7 +16,7 @@ use crate::ycsb::run::{Operation, Run, StopKind};
 /// What a run was made from.
 pub struct Evidence<'a> {
     /// What its files told.
-    pub piece: &'a Piece,
+    pub fragment: &'a Fragment,
     /// What it was asked.
     pub settings: &'a Settings,
     /// What its final block tells.
@@ -26,13 +26,13 @@ pub struct Evidence<'a> {
 /// Looks at everything.
 pub fn all(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     result(run, evidence, findings);
-    said(evidence.piece, findings);
-    asked_of_it(run, evidence, findings);
-    block::check(evidence.piece, findings);
+    message(evidence.fragment, findings);
+    check_settings(run, evidence, findings);
+    block::check(evidence.fragment, findings);
     counts::failed(run, findings);
-    if evidence.piece.finished.is_some() && !run.operations.is_empty() {
+    if evidence.fragment.finished.is_some() && !run.operations.is_empty() {
         add_up(run, evidence, findings);
-        asked(run, evidence, findings);
+        requested(run, evidence, findings);
         limits(run, evidence, findings);
         times::in_flight(run, findings);
         times::target(run, findings);
@@ -47,12 +47,12 @@ pub fn all(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
 }
 
 fn result(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
-    let piece = evidence.piece;
-    if let Some(signal) = &piece.signal {
+    let fragment = evidence.fragment;
+    if let Some(signal) = &fragment.signal {
         let sentence = format!("{}: the final block looks complete and is not", signal.text);
         findings.add(signal.place.finding(&rule::INTERRUPTED, &sentence));
     }
-    match (&piece.finished, run.stop.kind) {
+    match (&fragment.finished, run.stop.kind) {
         (None, StopKind::NotStarted) => {
             let sentence = format!("expected a run, got: {}", run.stop.text);
             findings.add(rules::NOTHING_DONE.at(run.stop.line, sentence));
@@ -72,7 +72,7 @@ fn result(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         }
         _ => {}
     }
-    if let Some(place) = &piece.open_row {
+    if let Some(place) = &fragment.open_row {
         let sentence = "no line end follows the last row, so that its value may be cut";
         findings.add(place.finding(&rules::LAST_ROW_OPEN, sentence));
     }
@@ -97,20 +97,20 @@ fn no_block(evidence: &Evidence<'_>, place: &crate::ycsb::java::fragment::Place,
     }
 }
 
-fn said(piece: &Piece, findings: &mut Findings) {
-    let told = [
-        (&piece.panics, &rules::EXCEPTIONS, "panics"),
-        (&piece.errors, &rules::BINDING_ERRORS, "errors of operations"),
+fn message(fragment: &Fragment, findings: &mut Findings) {
+    let groups = [
+        (&fragment.panics, &rules::EXCEPTIONS, "panics"),
+        (&fragment.errors, &rules::BINDING_ERRORS, "errors of operations"),
     ];
-    for (often, rule, what) in told {
-        if let Some(first) = &often.first {
-            let sentence = format!("{what}: {}; the first: {}", often.count, first.text);
+    for (messages, rule, what) in groups {
+        if let Some(first) = &messages.first {
+            let sentence = format!("{what}: {}; the first: {}", messages.count, first.text);
             findings.add(first.place.finding(rule, &sentence));
         }
     }
 }
 
-fn asked_of_it(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
+fn check_settings(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     let settings = evidence.settings;
     if !settings.has_command() {
         let sentence =
@@ -119,7 +119,7 @@ fn asked_of_it(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     }
     if run.binding.is_none() {
         let sentence = "go-ycsb prints every property but the name of the back end";
-        findings.add(rules::BACK_END_UNTOLD.at(None, sentence));
+        findings.add(rules::BACK_END_UNKNOWN.at(None, sentence));
     }
     let warm_up = settings
         .whole_number("warmuptime", Some(0))
@@ -185,12 +185,12 @@ fn add_up(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     }
 }
 
-fn asked(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
+fn requested(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     let is_load = run.phase == Some(Phase::Load);
-    let Some(asked) = run.operation_count else {
+    let Some(requested) = run.operation_count else {
         if evidence.settings.has_command() {
             let sentence = "the number of operations that was asked is not among the properties";
-            findings.add(rules::ASKED_COUNT_UNKNOWN.at(None, sentence));
+            findings.add(rules::REQUESTED_COUNT_UNKNOWN.at(None, sentence));
         }
         return;
     };
@@ -205,15 +205,15 @@ fn asked(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     let overshoot = batch
         .saturating_sub(1)
         .saturating_mul(run.threads_count.unwrap_or(1));
-    let fits =
-        least <= asked.saturating_add(overshoot) && most.saturating_add(tolerance(run, evidence)) >= asked;
+    let fits = least <= requested.saturating_add(overshoot)
+        && most.saturating_add(tolerance(run, evidence)) >= requested;
     if !fits {
         let got = if least == most {
             least.to_string()
         } else {
             format!("{least} to {most}")
         };
-        let sentence = format!("expected {asked} operations, as the properties ask; got {got}");
+        let sentence = format!("expected {requested} operations, as the properties ask; got {got}");
         findings.add(rules::OPERATION_COUNT_DIFFERS.at(None, sentence));
     }
 }
@@ -237,7 +237,7 @@ fn last_block(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         .counted()
         .filter_map(|operation| operation.ops_count)
         .fold(0_u64, u64::saturating_add);
-    if last.ops_count > single && !evidence.piece.has_csv {
+    if last.ops_count > single && !evidence.fragment.has_csv {
         let sentence = format!(
             "the last interval tells {} operations, the final block {single}",
             last.ops_count

@@ -90,8 +90,8 @@ mod tests {
             (Phase::Run, Some("badger"))
         );
         assert_eq!((command.workload(), command.files.len()), (Some("f"), 2));
-        let told = ["threadcount", "k", "measurement.interval"].map(|name| command.properties.get(name));
-        assert_eq!(told, [Some("8"), Some("v=w"), Some("2")]);
+        let read = ["threadcount", "k", "measurement.interval"].map(|name| command.properties.get(name));
+        assert_eq!(read, [Some("8"), Some("v=w"), Some("2")]);
     }
 
     #[test]

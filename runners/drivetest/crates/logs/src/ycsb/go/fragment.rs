@@ -2,11 +2,11 @@
 
 use crate::ycsb::common::properties::Properties;
 use crate::ycsb::common::raw::Raw;
-use crate::ycsb::common::span::Stretch;
+use crate::ycsb::common::span::LineSpan;
 use crate::ycsb::go::row::Row;
 use crate::ycsb::java::command::Command;
-use crate::ycsb::java::fragment::{Often, Place, Said, StatusText};
-use crate::ycsb::join::Joined;
+use crate::ycsb::java::fragment::{Message, MessageCount, Place, StatusText};
+use crate::ycsb::join::JoinFragment;
 use crate::ycsb::rules;
 
 /// Operations kept of one block: real ones have a dozen.
@@ -23,9 +23,9 @@ pub struct PlacedRow {
 
 /// What one file holds of one run.
 #[derive(Debug, Default)]
-pub struct Piece {
+pub struct Fragment {
     /// Where it stands, and what was found there.
-    pub stretch: Stretch,
+    pub span: LineSpan,
     /// From a script.
     pub command: Option<Command>,
     /// The printed block.
@@ -37,13 +37,13 @@ pub struct Piece {
     /// `Run finished`, and the duration where it can be read.
     pub finished: Option<(Place, Option<u64>)>,
     /// `Got signal ...`.
-    pub signal: Option<Said>,
+    pub signal: Option<Message>,
     /// Why it did not begin.
-    pub refused: Option<Said>,
+    pub refused: Option<Message>,
     /// Panics of the program.
-    pub panics: Often,
+    pub panics: MessageCount,
     /// `operation err: ...`.
-    pub errors: Often,
+    pub errors: MessageCount,
     /// The block that came last; after `Run finished` it is the result.
     pub block: Vec<PlacedRow>,
     /// The blocks before it, as text.
@@ -56,10 +56,10 @@ pub struct Piece {
     pub open_row: Option<Place>,
 }
 
-impl Piece {
+impl Fragment {
     /// Takes a row of the block; an operation that is in it already begins the next one before the run has finished.
     pub fn take_row(&mut self, row: Row, line: u64, status_bytes: &mut usize) {
-        let place = self.stretch.place(line);
+        let place = self.span.place(line);
         let same = self
             .block
             .iter()
@@ -72,7 +72,7 @@ impl Piece {
                     &rules::ROWS_CONFLICT
                 };
                 let sentence = format!("{} stands twice in the final block", row.operation);
-                return self.stretch.findings.add(place.finding(rule, &sentence));
+                return self.span.findings.add(place.finding(rule, &sentence));
             }
             self.end_block(status_bytes);
         }
@@ -81,7 +81,7 @@ impl Piece {
                 "expected at most {BLOCK_ROWS_MAX} operations in a block; the others are passed over"
             );
             return self
-                .stretch
+                .span
                 .findings
                 .add(place.finding(&rules::TOO_MANY_ROWS, &sentence));
         }
@@ -98,7 +98,7 @@ impl Piece {
             let sentence =
                 "expected no more interval blocks than are kept; this one and those after it are passed over";
             return self
-                .stretch
+                .span
                 .findings
                 .add(place.finding(&rules::TOO_MANY_STATUS_LINES, sentence));
         };
@@ -110,7 +110,7 @@ impl Piece {
     }
 }
 
-impl Joined for Piece {
+impl JoinFragment for Fragment {
     fn absorb(&mut self, other: Self) {
         self.dumped = self.dumped.take().or(other.dumped);
         self.distribution = self.distribution.take().or(other.distribution);
@@ -132,7 +132,7 @@ impl Joined for Piece {
         self.has_csv |= other.has_csv;
         self.panics.absorb(other.panics);
         self.errors.absorb(other.errors);
-        self.stretch.absorb(other.stretch);
+        self.span.absorb(other.span);
     }
 
     fn take_command(&mut self, command: Command) {
@@ -140,6 +140,6 @@ impl Joined for Piece {
     }
 
     fn forget_lines(&mut self) {
-        self.stretch.forget_lines();
+        self.span.forget_lines();
     }
 }

@@ -6,7 +6,7 @@ use crate::ycsb::go::row::{self, Shape, Table};
 
 /// The kinds of lines that mean something.
 #[derive(Debug)]
-pub enum Sign<'a> {
+pub enum LineKind<'a> {
     /// `Using request distribution 'uniform' a keyrange of [0 49999]`: the distribution.
     Distribution(&'a str),
     /// The head or the end of the block of properties, or the line before the final block.
@@ -39,70 +39,70 @@ pub enum Sign<'a> {
 }
 
 /// Tells what a line is; the table is that of the lines before.
-pub fn of<'a>(line: &'a str, table: &mut Table) -> Sign<'a> {
+pub fn of<'a>(line: &'a str, table: &mut Table) -> LineKind<'a> {
     match line.as_bytes().first() {
-        None => Sign::Other,
+        None => LineKind::Other,
         Some(b'*') => stars(line),
         Some(b'+' | b'|') => match table.take(line) {
-            None => Sign::Other,
-            Some(None) => Sign::Frame,
-            Some(Some(shape)) => Sign::Rows(vec![shape]),
+            None => LineKind::Other,
+            Some(None) => LineKind::Frame,
+            Some(Some(shape)) => LineKind::Rows(vec![shape]),
         },
-        Some(b'[') if row::begins_json(line) => Sign::Rows(row::json(line)),
+        Some(b'[') if row::begins_json(line) => LineKind::Rows(row::json(line)),
         Some(byte) if byte.is_ascii_uppercase() => capital(line),
         Some(_) => worded(line),
     }
 }
 
-fn stars(line: &str) -> Sign<'_> {
+fn stars(line: &str) -> LineKind<'_> {
     match line.trim_matches('*').trim() {
-        "properties" => Sign::Stars { is_head: true },
-        "" => Sign::Stars { is_head: false },
-        _ => Sign::Other,
+        "properties" => LineKind::Stars { is_head: true },
+        "" => LineKind::Stars { is_head: false },
+        _ => LineKind::Other,
     }
 }
 
-fn capital(line: &str) -> Sign<'_> {
+fn capital(line: &str) -> LineKind<'_> {
     if let Some(shape) = row::plain(line) {
-        return Sign::Rows(vec![shape]);
+        return LineKind::Rows(vec![shape]);
     }
     if let Some(row) = raw::parse(line) {
-        return Sign::Csv(row);
+        return LineKind::Csv(row);
     }
     if let Some(takes) = line.strip_prefix("Run finished, takes ") {
-        return Sign::Finished(duration::parse_ns(takes));
+        return LineKind::Finished(duration::parse_ns(takes));
     }
     if let Some(rest) = line.strip_prefix("Using request distribution '") {
         let distribution = rest.split_once("' a keyrange of ").map(|(name, _)| name);
-        return distribution.map_or(Sign::Other, Sign::Distribution);
+        return distribution.map_or(LineKind::Other, LineKind::Distribution);
     }
     if line.starts_with("Got signal [") {
-        return Sign::Signal;
+        return LineKind::Signal;
     }
     if line.starts_with("Exporting the full latency spectrum for operation ") {
-        return Sign::Exporting;
+        return LineKind::Exporting;
     }
-    Sign::Other
+    LineKind::Other
 }
 
-fn worded(line: &str) -> Sign<'_> {
+fn worded(line: &str) -> LineKind<'_> {
     if line == "operation,timestamp_us,latency_us" {
-        Sign::CsvHead
+        LineKind::CsvHead
     } else if line.starts_with("operation err: ") {
-        Sign::OperationError
+        LineKind::OperationError
     } else if line.starts_with("panic: ") || line.starts_with("fatal error: ") {
-        Sign::Panic
+        LineKind::Panic
     } else if is_refusal(line) {
-        Sign::Refused
+        LineKind::Refused
     } else {
-        Sign::Other
+        LineKind::Other
     }
 }
 
 /// Source: go-ycsb, cmd/go-ycsb/main.go initialGlobal(), pkg/client/client.go newWorker().
 fn is_refusal(line: &str) -> bool {
     // Looked for in bytes: in short lines that is much sooner done than in letters.
-    let says = |words: &str| memchr::memmem::find(line.as_bytes(), words.as_bytes()).is_some();
+    let is_starting_with = |words: &str| memchr::memmem::find(line.as_bytes(), words.as_bytes()).is_some();
     let failed = ["create db ", "create workload "]
         .iter()
         .any(|begin| line.starts_with(begin) && line.contains(" failed "));
@@ -110,8 +110,8 @@ fn is_refusal(line: &str) -> bool {
         let name = line.split_once(" is not registered");
         name.is_some_and(|(name, _)| !name.is_empty() && !name.contains(' '))
     };
-    let is_unknown = says(" is not registered") && unknown();
-    failed || is_unknown || line.starts_with("totalOpCount(") || says(" bad property: `")
+    let is_unknown = is_starting_with(" is not registered") && unknown();
+    failed || is_unknown || line.starts_with("totalOpCount(") || is_starting_with(" bad property: `")
 }
 
 #[cfg(test)]
@@ -119,8 +119,8 @@ mod tests {
     use super::*;
 
     fn name(line: &str) -> String {
-        let told = format!("{:?}", of(line, &mut Table::default()));
-        told.split([' ', '(', '{']).next().unwrap().to_owned()
+        let kinds = format!("{:?}", of(line, &mut Table::default()));
+        kinds.split([' ', '(', '{']).next().unwrap().to_owned()
     }
 
     #[test]

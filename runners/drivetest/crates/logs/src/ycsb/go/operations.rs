@@ -104,10 +104,14 @@ mod tests {
 
     #[test]
     fn percentiles_are_in_the_order_of_their_shares() {
-        let told = of_row(&row("READ"));
-        let shares: Vec<_> = told.percentiles.iter().map(|(share, _)| share.as_str()).collect();
+        let texts = of_row(&row("READ"));
+        let shares: Vec<_> = texts
+            .percentiles
+            .iter()
+            .map(|(share, _)| share.as_str())
+            .collect();
         assert_eq!(shares, ["50", "99.9"]);
-        assert_eq!((told.ops_count, told.ops_per_s_since_first), (Some(3), None));
+        assert_eq!((texts.ops_count, texts.ops_per_s_since_first), (Some(3), None));
     }
 
     #[test]

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use crate::text::Line;
-use crate::ycsb::common::limits::Room;
+use crate::ycsb::common::limits::MemoryBudget;
 use crate::ycsb::common::properties::{self, Properties};
 use crate::ycsb::common::raw::Clock;
-use crate::ycsb::common::span::Stretch;
-use crate::ycsb::go::fragment::Piece;
-use crate::ycsb::go::line_kind::{self, Sign};
+use crate::ycsb::common::span::LineSpan;
+use crate::ycsb::go::fragment::Fragment;
+use crate::ycsb::go::line_kind::{self, LineKind};
 use crate::ycsb::go::row::{Row, Shape, Table};
-use crate::ycsb::java::fragment::Said;
+use crate::ycsb::java::fragment::Message;
 use crate::ycsb::java::output::shown;
 use crate::ycsb::rules;
 
@@ -18,7 +18,7 @@ use crate::ycsb::rules;
 #[derive(Debug, Default)]
 pub struct Output {
     part: Option<Arc<str>>,
-    pieces: Vec<Piece>,
+    fragments: Vec<Fragment>,
     table: Table,
     in_dump: bool,
     /// The line at which there was no room for another run.
@@ -36,113 +36,119 @@ impl Output {
 
     /// Whether anything that only go-ycsb prints was seen.
     pub fn has_begun(&self) -> bool {
-        self.pieces.iter().any(|piece| piece.is_sure)
+        self.fragments.iter().any(|fragment| fragment.is_sure)
     }
 
     /// Takes a line, and tells whether it is go-ycsb's alone.
-    pub fn take(&mut self, line: Line<'_>, room: &mut Room) -> bool {
+    pub fn take(&mut self, line: Line<'_>, budget: &mut MemoryBudget) -> bool {
         if self.left_out.is_some() {
             return false;
         }
         let text = String::from_utf8_lossy(line.text);
-        if self.in_dump && self.take_property(&text, room) {
+        if self.in_dump && self.take_property(&text, budget) {
             return false;
         }
         let sign = line_kind::of(&text, &mut self.table);
-        let is_own = self.take_sign(sign, &text, line, room);
-        if let Some(piece) = self.pieces.last_mut() {
-            piece.stretch.last_line = line.number;
+        let is_own = self.take_line_kind(sign, &text, line, budget);
+        if let Some(fragment) = self.fragments.last_mut() {
+            fragment.span.last_line = line.number;
         }
         is_own
     }
 
-    fn take_sign(&mut self, sign: Sign<'_>, text: &str, line: Line<'_>, room: &mut Room) -> bool {
+    fn take_line_kind(
+        &mut self,
+        sign: LineKind<'_>,
+        text: &str,
+        line: Line<'_>,
+        budget: &mut MemoryBudget,
+    ) -> bool {
         match sign {
-            Sign::Other => return false,
-            Sign::Stars { is_head } => {
-                self.take_stars(is_head, line.number, room);
+            LineKind::Other => return false,
+            LineKind::Stars { is_head } => {
+                self.take_stars(is_head, line.number, budget);
                 return false;
             }
-            Sign::Csv(row) => {
-                let Some(piece) = self.pieces.last_mut().filter(|piece| piece.has_csv) else {
+            LineKind::Csv(row) => {
+                let Some(fragment) = self.fragments.last_mut().filter(|fragment| fragment.has_csv) else {
                     return false;
                 };
-                piece.raw.take(row, Clock::Microseconds);
-                piece.open_row = (!line.ended).then(|| piece.stretch.place(line.number));
+                fragment.raw.take(row, Clock::Microseconds);
+                fragment.open_row = (!line.ended).then(|| fragment.span.place(line.number));
             }
-            Sign::Frame => return self.has_begun(),
-            Sign::Distribution(name) => self.take_distribution(name, line.number, room),
-            Sign::Rows(shapes) => shapes
+            LineKind::Frame => return self.has_begun(),
+            LineKind::Distribution(name) => self.take_distribution(name, line.number, budget),
+            LineKind::Rows(shapes) => shapes
                 .into_iter()
-                .for_each(|shape| self.take_shape(shape, text, line, room)),
-            Sign::Finished(takes_ns) => self.take_finish(takes_ns, line.number, room),
-            Sign::CsvHead => {
-                let piece = self.piece_now(line.number);
-                (piece.has_csv, piece.is_sure) = (true, true);
+                .for_each(|shape| self.take_shape(shape, text, line, budget)),
+            LineKind::Finished(takes_ns) => self.take_finish(takes_ns, line.number, budget),
+            LineKind::CsvHead => {
+                let fragment = self.current_fragment(line.number);
+                (fragment.has_csv, fragment.is_sure) = (true, true);
             }
-            Sign::Exporting => {}
+            LineKind::Exporting => {}
             word => return self.take_word(&word, text, line.number),
         }
         true
     }
 
     /// What other programs may say too is not go-ycsb's alone.
-    fn take_word(&mut self, sign: &Sign<'_>, text: &str, line: u64) -> bool {
-        let piece = self.piece_now(line);
-        let said = Said {
-            place: piece.stretch.place(line),
+    fn take_word(&mut self, sign: &LineKind<'_>, text: &str, line: u64) -> bool {
+        let fragment = self.current_fragment(line);
+        let message = Message {
+            place: fragment.span.place(line),
             text: shown(text),
         };
         match sign {
-            Sign::Signal => piece.signal = Some(said),
-            Sign::Refused => _ = piece.refused.get_or_insert(said),
-            Sign::Panic => piece.panics.add(|| said),
-            _ => piece.errors.add(|| said),
+            LineKind::Signal => fragment.signal = Some(message),
+            LineKind::Refused => _ = fragment.refused.get_or_insert(message),
+            LineKind::Panic => fragment.panics.add(|| message),
+            _ => fragment.errors.add(|| message),
         }
         false
     }
 
-    fn take_distribution(&mut self, name: &str, line: u64, room: &mut Room) {
-        let begins = |piece: &Piece| piece.is_sure || piece.dumped.is_some();
-        if self.pieces.last().is_some_and(begins) && !self.begin_piece(line, room) {
+    fn take_distribution(&mut self, name: &str, line: u64, budget: &mut MemoryBudget) {
+        let begins = |fragment: &Fragment| fragment.is_sure || fragment.dumped.is_some();
+        if self.fragments.last().is_some_and(begins) && !self.begin_fragment(line, budget) {
             return;
         }
-        let piece = self.piece_now(line);
-        piece.distribution = Some(shown(name));
-        piece.is_sure = true;
+        let fragment = self.current_fragment(line);
+        fragment.distribution = Some(shown(name));
+        fragment.is_sure = true;
     }
 
-    fn take_stars(&mut self, is_head: bool, line: u64, room: &mut Room) {
+    fn take_stars(&mut self, is_head: bool, line: u64, budget: &mut MemoryBudget) {
         self.in_dump = false;
         if !is_head {
             return;
         }
-        let begins = |piece: &Piece| piece.dumped.is_some() || piece.finished.is_some();
-        if self.pieces.last().is_some_and(begins) && !self.begin_piece(line, room) {
+        let begins = |fragment: &Fragment| fragment.dumped.is_some() || fragment.finished.is_some();
+        if self.fragments.last().is_some_and(begins) && !self.begin_fragment(line, budget) {
             return;
         }
         self.in_dump = true;
-        self.piece_now(line).dumped = Some(Properties::default());
+        self.current_fragment(line).dumped = Some(Properties::default());
     }
 
-    fn take_property(&mut self, text: &str, room: &mut Room) -> bool {
+    fn take_property(&mut self, text: &str, budget: &mut MemoryBudget) -> bool {
         let property = properties::printed(text);
-        let Some((left, (name, value))) = room.word_bytes.checked_sub(text.len()).zip(property) else {
+        let Some((left, (name, value))) = budget.word_bytes.checked_sub(text.len()).zip(property) else {
             self.in_dump = false;
             return false;
         };
-        room.word_bytes = left;
-        if let Some(piece) = self.pieces.last_mut() {
+        budget.word_bytes = left;
+        if let Some(fragment) = self.fragments.last_mut() {
             // Java's BasicDB prints the same block, and sets no command.
-            piece.is_sure |= name == "command";
-            piece.dumped.get_or_insert_default().set(name, value);
+            fragment.is_sure |= name == "command";
+            fragment.dumped.get_or_insert_default().set(name, value);
         }
         true
     }
 
-    fn take_shape(&mut self, shape: Shape, text: &str, line: Line<'_>, room: &mut Room) {
+    fn take_shape(&mut self, shape: Shape, text: &str, line: Line<'_>, budget: &mut MemoryBudget) {
         match shape {
-            Shape::Row(row) => self.take_row(row, line, room),
+            Shape::Row(row) => self.take_row(row, line, budget),
             Shape::Broken => {
                 let sentence = format!(
                     "expected 'OPERATION - Takes(s): ..., Count: ...'; got '{}'",
@@ -153,60 +159,66 @@ impl Output {
                 } else {
                     &rules::RESULT_CUT
                 };
-                self.piece_now(line.number)
-                    .stretch
-                    .tell(rule, line.number, &sentence);
+                self.current_fragment(line.number)
+                    .span
+                    .report(rule, line.number, &sentence);
             }
         }
     }
 
-    fn take_row(&mut self, row: Row, line: Line<'_>, room: &mut Room) {
-        let piece = self.piece_now(line.number);
-        piece.is_sure = true;
-        piece.take_row(row, line.number, &mut room.status_bytes);
-        piece.open_row = (!line.ended).then(|| piece.stretch.place(line.number));
+    fn take_row(&mut self, row: Row, line: Line<'_>, budget: &mut MemoryBudget) {
+        let fragment = self.current_fragment(line.number);
+        fragment.is_sure = true;
+        fragment.take_row(row, line.number, &mut budget.status_bytes);
+        fragment.open_row = (!line.ended).then(|| fragment.span.place(line.number));
     }
 
-    fn take_finish(&mut self, takes_ns: Option<u64>, line: u64, room: &mut Room) {
-        if self.pieces.last().is_some_and(|piece| piece.finished.is_some()) && !self.begin_piece(line, room) {
+    fn take_finish(&mut self, takes_ns: Option<u64>, line: u64, budget: &mut MemoryBudget) {
+        if self
+            .fragments
+            .last()
+            .is_some_and(|fragment| fragment.finished.is_some())
+            && !self.begin_fragment(line, budget)
+        {
             return;
         }
-        let piece = self.piece_now(line);
-        piece.is_sure = true;
-        piece.end_block(&mut room.status_bytes);
-        piece.finished = Some((piece.stretch.place(line), takes_ns));
+        let fragment = self.current_fragment(line);
+        fragment.is_sure = true;
+        fragment.end_block(&mut budget.status_bytes);
+        fragment.finished = Some((fragment.span.place(line), takes_ns));
     }
 
     /// Ends the file: its runs, and the line from which on runs were left out.
-    pub fn finish(self) -> (Vec<Piece>, Option<u64>) {
-        let is_used = |piece: &Piece| piece.is_sure || piece.refused.is_some() || piece.panics.count > 0;
-        let pieces = self.pieces.into_iter().filter(is_used);
-        (pieces.collect(), self.left_out)
+    pub fn finish(self) -> (Vec<Fragment>, Option<u64>) {
+        let is_used =
+            |fragment: &Fragment| fragment.is_sure || fragment.refused.is_some() || fragment.panics.count > 0;
+        let fragments = self.fragments.into_iter().filter(is_used);
+        (fragments.collect(), self.left_out)
     }
 
-    fn begin_piece(&mut self, line: u64, room: &mut Room) -> bool {
-        let Some(left) = room.runs.checked_sub(1) else {
+    fn begin_fragment(&mut self, line: u64, budget: &mut MemoryBudget) -> bool {
+        let Some(left) = budget.runs.checked_sub(1) else {
             self.left_out = Some(line);
             return false;
         };
-        room.runs = left;
+        budget.runs = left;
         self.in_dump = false;
-        self.pieces.push(self.piece_at(line));
+        self.fragments.push(self.piece_at(line));
         true
     }
 
-    fn piece_at(&self, line: u64) -> Piece {
-        Piece {
-            stretch: Stretch::at(self.part.as_ref(), line),
-            ..Piece::default()
+    fn piece_at(&self, line: u64) -> Fragment {
+        Fragment {
+            span: LineSpan::at(self.part.as_ref(), line),
+            ..Fragment::default()
         }
     }
 
-    fn piece_now(&mut self, line: u64) -> &mut Piece {
-        if self.pieces.is_empty() {
-            self.pieces.push(self.piece_at(line));
+    fn current_fragment(&mut self, line: u64) -> &mut Fragment {
+        if self.fragments.is_empty() {
+            self.fragments.push(self.piece_at(line));
         }
-        let last = self.pieces.len() - 1;
-        &mut self.pieces[last]
+        let last = self.fragments.len() - 1;
+        &mut self.fragments[last]
     }
 }

@@ -38,8 +38,8 @@ pub fn encode(bytes: &[u8]) -> String {
     let letter = |bits: u32, at: usize| char::from(LETTERS[(bits >> (18 - 6 * at) & 63) as usize]);
     let group = |part: &[u8]| {
         let bits = (0..3).fold(0, |bits, at| bits << 8 | u32::from(*part.get(at).unwrap_or(&0)));
-        let told = (0..=part.len()).map(|at| letter(bits, at));
-        told.chain("==".chars()).take(4).collect::<String>()
+        let decoded = (0..=part.len()).map(|at| letter(bits, at));
+        decoded.chain("==".chars()).take(4).collect::<String>()
     };
     bytes.chunks(3).map(group).collect()
 }

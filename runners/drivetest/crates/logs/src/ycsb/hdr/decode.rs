@@ -119,8 +119,8 @@ impl<'a> Counts<'a> {
         for at in 0..9 {
             let (&byte, rest) = self.left.split_first()?;
             self.left = rest;
-            let kept = if at == 8 { byte } else { byte & 0x7f };
-            value |= u64::from(kept) << (7 * at);
+            let bits = if at == 8 { byte } else { byte & 0x7f };
+            value |= u64::from(bits) << (7 * at);
             if byte & 0x80 == 0 {
                 break;
             }
@@ -199,9 +199,9 @@ mod tests {
     }
 
     fn read(text: &str) -> Result<Vec<(u64, u64)>, Fault> {
-        let mut told = Vec::new();
-        decode(text.as_bytes(), |value, count| told.push((value, count)))?;
-        Ok(told)
+        let mut reported = Vec::new();
+        decode(text.as_bytes(), |value, count| reported.push((value, count)))?;
+        Ok(reported)
     }
 
     fn fault(text: &str) -> String {
@@ -310,9 +310,9 @@ mod tests {
                 counts.iter().flat_map(word).collect()
             };
             let truth = read(&v1(8, 3, &body(8))).unwrap();
-            let told: Vec<u64> = truth.iter().map(|&(_, count)| count).collect();
-            let asked: Vec<u64> = counts.iter().filter(|&&count| count > 0).map(|&count| count.into()).collect();
-            assert_eq!(told, asked);
+            let reported: Vec<u64> = truth.iter().map(|&(_, count)| count).collect();
+            let expected: Vec<u64> = counts.iter().filter(|&&count| count > 0).map(|&count| count.into()).collect();
+            assert_eq!(reported, expected);
             for bytes in [2, 4, 8] {
                 let size = u32::try_from(bytes).unwrap();
                 assert_eq!(read(&v1(size, 3, &body(bytes))).unwrap(), truth);

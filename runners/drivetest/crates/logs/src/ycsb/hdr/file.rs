@@ -81,9 +81,9 @@ impl Reader {
     pub fn push(&mut self, bytes: &[u8]) {
         for part in bytes.split_inclusive(|&byte| byte == b'\n') {
             let line = part.strip_suffix(b"\n").unwrap_or(part);
-            let room = LINE_BYTES_MAX - self.begun.len();
-            self.is_too_long |= line.len() > room;
-            self.begun.extend_from_slice(&line[..line.len().min(room)]);
+            let budget = LINE_BYTES_MAX - self.begun.len();
+            self.is_too_long |= line.len() > budget;
+            self.begun.extend_from_slice(&line[..line.len().min(budget)]);
             if line.len() < part.len() {
                 self.end_line();
             }
@@ -96,7 +96,7 @@ impl Reader {
             self.end_line();
         }
         if self.file.known_count == 0 {
-            self.tell("it holds no histogram that can be read");
+            self.report("it holds no histogram that can be read");
         }
         (self.file, self.findings.into_list())
     }
@@ -143,7 +143,7 @@ impl Reader {
             Ok(()) if !self.file.latencies.has_room_for(&whole) => {
                 self.file.is_overfull = true;
                 self.file.known_count += 1;
-                self.tell("its counts add up to more than 63 bits hold; the file is not used");
+                self.report("its counts add up to more than 63 bits hold; the file is not used");
             }
             Ok(()) => {
                 self.file.latencies.merge(&whole);
@@ -155,10 +155,10 @@ impl Reader {
 
     fn leave(&mut self, sentence: &str) {
         self.file.unread_count += 1;
-        self.tell(sentence);
+        self.report(sentence);
     }
 
-    fn tell(&mut self, sentence: &str) {
+    fn report(&mut self, sentence: &str) {
         let sentence = format!("{}, line {}: {sentence}", self.file.name, self.lines_count);
         self.findings.add(rules::HDR_UNREADABLE.at(None, sentence));
     }
@@ -203,15 +203,15 @@ mod tests {
     fn damage_is_told_with_its_line() {
         let (file, findings) = read("#[x]\n0.0,1.0,0.5,SElTVA==\n0.0,x\n");
         assert_eq!(file.latencies.ops_count(), 0);
-        let told: Vec<_> = findings.iter().map(|finding| finding.sentence.as_str()).collect();
+        let sentences: Vec<_> = findings.iter().map(|finding| finding.sentence.as_str()).collect();
         assert!(
-            told[0].starts_with(
+            sentences[0].starts_with(
                 "x/UPDATE.hdr, line 2: a histogram is left out: it is written in an encoding that"
             ),
-            "{told:?}"
+            "{sentences:?}"
         );
         assert_eq!((file.known_count, file.unread_count), (0, 2));
-        assert!(told[1].contains("line 3: expected 'start"), "{told:?}");
+        assert!(sentences[1].contains("line 3: expected 'start"), "{sentences:?}");
     }
 
     #[test]

@@ -5,8 +5,8 @@ use crate::ycsb::common::number;
 use crate::ycsb::extra_operations;
 use crate::ycsb::java::checks;
 use crate::ycsb::java::command::{Command, Phase};
-use crate::ycsb::java::fragment::{MetricRows, Piece};
-use crate::ycsb::java::measurement_type::{self, Kind};
+use crate::ycsb::java::fragment::{Fragment, MetricRows};
+use crate::ycsb::java::measurement_type::{self, MeasurementType};
 use crate::ycsb::java::metric::Metric;
 use crate::ycsb::java::operations::{self, Common, Rows};
 use crate::ycsb::java::output::without_twins;
@@ -15,43 +15,43 @@ use crate::ycsb::join;
 use crate::ycsb::run::{Collections, Operation, Run, Stop, StopKind, Time, Validity};
 
 /// The run of a piece that all files of the run were joined into.
-pub fn run(ordinal: usize, mut piece: Piece, configs: &[ConfigFile]) -> Run {
-    let command = piece.command.take().or(piece.launcher.take());
-    let settings = Settings::resolve(command.as_ref(), configs, piece.dumped.as_ref());
-    let mut findings = std::mem::take(&mut piece.stretch.findings);
-    without_twins(&mut piece.statuses);
-    let rows = operation_rows(&piece, &mut findings);
-    let kind = measurement_type::of(&rows, &settings, piece.version.as_deref());
+pub fn run(ordinal: usize, mut fragment: Fragment, configs: &[ConfigFile]) -> Run {
+    let command = fragment.command.take().or(fragment.launcher.take());
+    let settings = Settings::resolve(command.as_ref(), configs, fragment.dumped.as_ref());
+    let mut findings = std::mem::take(&mut fragment.span.findings);
+    without_twins(&mut fragment.statuses);
+    let rows = operation_rows(&fragment, &mut findings);
+    let kind = measurement_type::of(&rows, &settings, fragment.version.as_deref());
     let operations = operations(&rows, &kind, &settings);
     drop(rows);
-    let mut run = asked(command.as_ref(), &settings, &piece);
+    let mut run = requested(command.as_ref(), &settings, &fragment);
     run.ordinal = ordinal;
     run.measurement = kind.measurement;
     run.times = times(&settings, &operations);
-    take_overall(&mut run, &piece, &mut findings);
+    take_overall(&mut run, &fragment, &mut findings);
     run.threads_ran_count = threads_ran(&operations);
     run.failed_ops_count = failed(&operations);
     run.operations = operations;
-    run.stop = stop(&run, &piece);
-    run.intervals = std::mem::take(&mut piece.statuses);
+    run.stop = stop(&run, &fragment);
+    run.intervals = std::mem::take(&mut fragment.statuses);
     checks::all(
         &run,
         &checks::Evidence {
-            piece: &piece,
+            fragment: &fragment,
             settings: &settings,
             kind: &kind,
         },
         &mut findings,
     );
     run.findings = findings.into_list();
-    extra_operations::raw(&mut run, &piece.raw);
+    extra_operations::raw(&mut run, &fragment.raw);
     run.validity = Validity::of(&run.findings);
     run
 }
 
-fn operation_rows<'a>(piece: &'a Piece, findings: &mut Findings) -> Vec<Rows<'a>> {
+fn operation_rows<'a>(fragment: &'a Fragment, findings: &mut Findings) -> Vec<Rows<'a>> {
     let mut rows = Vec::new();
-    for metric in &piece.metrics {
+    for metric in &fragment.metrics {
         if let Metric::Operation(name) = Metric::parse(&metric.name) {
             rows.push(Rows::read(name, metric, findings));
         }
@@ -59,7 +59,7 @@ fn operation_rows<'a>(piece: &'a Piece, findings: &mut Findings) -> Vec<Rows<'a>
     rows
 }
 
-fn operations(rows: &[Rows<'_>], kind: &Kind, settings: &Settings) -> Vec<Operation> {
+fn operations(rows: &[Rows<'_>], kind: &MeasurementType, settings: &Settings) -> Vec<Operation> {
     let has_intended = rows.iter().any(|rows| rows.name.is_intended);
     let common = Common {
         measurement: kind.measurement,
@@ -97,16 +97,19 @@ fn times(settings: &Settings, operations: &[Operation]) -> Option<Time> {
 }
 
 /// What was asked, as far as it is told.
-fn asked(command: Option<&Command>, settings: &Settings, piece: &Piece) -> Run {
+fn requested(command: Option<&Command>, settings: &Settings, fragment: &Fragment) -> Run {
     let phase = command.map(|command| command.phase);
     let set = |name: &str| settings.get(name).map(str::to_owned);
     let is_some_target = |target: &String| number::value(target).is_some_and(|ops| ops > 0.0);
     let limit_s = || settings.whole_number("maxexecutiontime", None);
     Run {
         tool: "ycsb",
-        tool_version: piece.version.clone().filter(|version| version != HIDDEN_VERSION),
-        first_line: piece.stretch.first_line,
-        last_line: piece.stretch.last_line,
+        tool_version: fragment
+            .version
+            .clone()
+            .filter(|version| version != HIDDEN_VERSION),
+        first_line: fragment.span.first_line,
+        last_line: fragment.span.last_line,
         phase,
         workload: command.and_then(Command::workload).map(str::to_owned),
         binding: command
@@ -119,8 +122,8 @@ fn asked(command: Option<&Command>, settings: &Settings, piece: &Piece) -> Run {
         target_ops_per_s: set("target").filter(is_some_target),
         record_count: settings.whole_number("recordcount", None),
         record_bytes: record_bytes(settings),
-        operation_count: operations_asked(settings, phase),
-        time_limit_s: piece.limit_s.or_else(limit_s),
+        operation_count: requested_operations(settings, phase),
+        time_limit_s: fragment.limit_s.or_else(limit_s),
         request_distribution: set("requestdistribution"),
         ..Run::default()
     }
@@ -131,7 +134,7 @@ fn asked(command: Option<&Command>, settings: &Settings, piece: &Piece) -> Run {
 pub const HIDDEN_VERSION: &str = "0.1";
 
 /// A load inserts `insertcount` records, or all of them.
-pub fn operations_asked(settings: &Settings, phase: Option<Phase>) -> Option<u64> {
+pub fn requested_operations(settings: &Settings, phase: Option<Phase>) -> Option<u64> {
     if phase != Some(Phase::Load) {
         return settings.whole_number("operationcount", Some(0));
     }
@@ -151,15 +154,15 @@ pub fn record_bytes(settings: &Settings) -> Option<u64> {
     fields.checked_mul(bytes).filter(|_| is_constant)
 }
 
-fn take_overall(run: &mut Run, piece: &Piece, findings: &mut Findings) {
-    for metric in &piece.metrics {
+fn take_overall(run: &mut Run, fragment: &Fragment, findings: &mut Findings) {
+    for metric in &fragment.metrics {
         match Metric::parse(&metric.name) {
             Metric::Overall => take_totals(run, metric, findings),
             Metric::Collections => take_collections(run, metric, findings),
             _ => {}
         }
     }
-    run.done_ops_count = join::done(piece);
+    run.done_ops_count = join::done(fragment);
 }
 
 fn take_totals(run: &mut Run, metric: &MetricRows, findings: &mut Findings) {
@@ -208,35 +211,35 @@ fn failed(operations: &[Operation]) -> Option<u64> {
     Some(own_rows.max(statuses))
 }
 
-fn stop(run: &Run, piece: &Piece) -> Stop {
-    let said = |kind, said: Option<&super::fragment::Said>| Stop {
+fn stop(run: &Run, fragment: &Fragment) -> Stop {
+    let message = |kind, message: Option<&super::fragment::Message>| Stop {
         kind,
-        line: said
-            .filter(|said| said.place.part.is_none())
-            .map(|said| said.place.line),
-        text: said.map_or_else(String::new, |said| said.text.clone()),
+        line: message
+            .filter(|message| message.place.part.is_none())
+            .map(|message| message.place.line),
+        text: message.map_or_else(String::new, |message| message.text.clone()),
     };
-    let exception = piece.exceptions.first.as_ref();
+    let exception = fragment.exceptions.first.as_ref();
     match (&run.runtime_ms, run.done_ops_count) {
-        (None, _) if piece.rows_count > 0 => said(StopKind::Cut, None),
-        (None, _) if exception.is_some() => said(StopKind::Crashed, exception),
-        (None, _) => last_word(piece),
-        (Some(_), Some(0)) => said(StopKind::NotStarted, exception.or(piece.errors.first.as_ref())),
-        (Some(_), _) if checks::hit_limit(run, piece) => Stop {
+        (None, _) if fragment.rows_count > 0 => message(StopKind::Cut, None),
+        (None, _) if exception.is_some() => message(StopKind::Crashed, exception),
+        (None, _) => last_word(fragment),
+        (Some(_), Some(0)) => message(StopKind::NotStarted, exception.or(fragment.errors.first.as_ref())),
+        (Some(_), _) if checks::hit_limit(run, fragment) => Stop {
             kind: StopKind::TimeLimit,
-            line: piece
+            line: fragment
                 .limit_hit
                 .as_ref()
                 .filter(|place| place.part.is_none())
                 .map(|place| place.line),
             text: String::new(),
         },
-        (Some(_), _) => said(StopKind::Finished, None),
+        (Some(_), _) => message(StopKind::Finished, None),
     }
 }
 
-fn last_word(piece: &Piece) -> Stop {
-    let last = piece.statuses.last();
+fn last_word(fragment: &Fragment) -> Stop {
+    let last = fragment.statuses.last();
     let here = last.filter(|status| status.place.part.is_none());
     Stop {
         kind: StopKind::Interrupted,

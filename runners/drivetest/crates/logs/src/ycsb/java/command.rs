@@ -95,8 +95,12 @@ impl Command {
             let taken = read.take(option, after);
             rest = &after[taken.min(after.len())..];
         }
-        if let Some(told) = read.properties.get("dotransactions") {
-            read.phase = if told == "false" { Phase::Load } else { Phase::Run };
+        if let Some(printed) = read.properties.get("dotransactions") {
+            read.phase = if printed == "false" {
+                Phase::Load
+            } else {
+                Phase::Run
+            };
         }
         read
     }
@@ -156,13 +160,13 @@ mod tests {
         assert_eq!(command.phase, Phase::Load);
         assert_eq!(command.binding.as_deref(), Some("site.ycsb.BasicDB"));
         assert_eq!(command.workload(), Some("a"));
-        let told = |name| command.properties.get(name);
+        let printed = |name| command.properties.get(name);
         assert_eq!(
             (
-                told("recordcount"),
-                told("threadcount"),
-                told("target"),
-                told("a")
+                printed("recordcount"),
+                printed("threadcount"),
+                printed("target"),
+                printed("a")
             ),
             (Some("7"), Some("8"), Some("100"), Some(""))
         );

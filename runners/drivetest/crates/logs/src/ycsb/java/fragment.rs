@@ -5,10 +5,10 @@ use std::sync::Arc;
 use crate::finding::{Finding, Rule};
 use crate::ycsb::common::properties::Properties;
 use crate::ycsb::common::raw::Raw;
-use crate::ycsb::common::span::Stretch;
+use crate::ycsb::common::span::LineSpan;
 use crate::ycsb::java::command::Command;
 use crate::ycsb::java::row::Row;
-use crate::ycsb::join::Joined;
+use crate::ycsb::join::JoinFragment;
 use crate::ycsb::rules;
 
 /// Metrics kept of one run: real ones have some dozens.
@@ -38,7 +38,7 @@ impl Place {
 
 /// Words of the program, and where they stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct Message {
     /// Where.
     pub place: Place,
     /// What.
@@ -47,9 +47,9 @@ pub struct Said {
 
 /// How often something was said, and the first time.
 #[derive(Clone, Debug, Default)]
-pub struct Often {
+pub struct MessageCount {
     /// The first.
-    pub first: Option<Said>,
+    pub first: Option<Message>,
     /// How often.
     pub count: u64,
 }
@@ -100,9 +100,9 @@ pub struct StatusText {
 
 /// What one file holds of one run.
 #[derive(Debug, Default)]
-pub struct Piece {
+pub struct Fragment {
     /// Where it stands, and what was found there.
-    pub stretch: Stretch,
+    pub span: LineSpan,
     /// The command line that a launcher printed.
     pub launcher: Option<Command>,
     /// The command line that YCSB printed.
@@ -126,18 +126,18 @@ pub struct Piece {
     /// `Maximum time elapsed. ...`.
     pub limit_hit: Option<Place>,
     /// `Couldn't read hdrhistogram.percentiles value ...`.
-    pub percentiles_fell_back: Option<Said>,
+    pub percentiles_fell_back: Option<Message>,
     /// `Could not find exporter ...`.
-    pub exporter_fell_back: Option<Said>,
+    pub exporter_fell_back: Option<Message>,
     /// Exceptions.
-    pub exceptions: Often,
+    pub exceptions: MessageCount,
     /// Errors that the binding told.
-    pub errors: Often,
+    pub errors: MessageCount,
     /// Latencies of single operations.
     pub raw: Raw,
 }
 
-impl Piece {
+impl Fragment {
     /// The rows of a metric.
     pub fn metric(&self, name: &str) -> Option<&MetricRows> {
         self.metrics.iter().find(|metric| metric.name == name)
@@ -152,14 +152,14 @@ impl Piece {
     pub fn take_row(&mut self, row: Row<'_>, line: u64, rows_left: &mut usize) {
         self.rows_count += 1;
         let Some(left) = rows_left.checked_sub(1) else {
-            return self.tell_no_room(line);
+            return self.report_full_budget(line);
         };
         *rows_left = left;
-        let place = self.stretch.place(line);
+        let place = self.span.place(line);
         let at = self.metrics.iter().position(|metric| metric.name == row.metric);
         let at = match at {
             Some(at) => at,
-            None if self.metrics.len() >= METRICS_MAX => return self.tell_no_room(line),
+            None if self.metrics.len() >= METRICS_MAX => return self.report_full_budget(line),
             None => {
                 self.metrics.push(MetricRows {
                     name: row.metric.to_owned(),
@@ -186,10 +186,10 @@ impl Piece {
                 let values = format!("{sentence}: {} and {}", same.value, row.value);
                 place.finding(&rules::ROWS_CONFLICT, &values)
             };
-            return self.stretch.findings.add(finding);
+            return self.span.findings.add(finding);
         }
         if named.len() >= NAMED_ROWS_MAX {
-            return self.tell_no_room(place.line);
+            return self.report_full_budget(place.line);
         }
         named.push(NamedRow {
             measurement: row.measurement.to_owned(),
@@ -198,13 +198,13 @@ impl Piece {
         });
     }
 
-    fn tell_no_room(&mut self, line: u64) {
+    fn report_full_budget(&mut self, line: u64) {
         let sentence = "expected no more rows than are kept; this one and others like it are passed over";
-        self.stretch.tell(&rules::TOO_MANY_ROWS, line, sentence);
+        self.span.report(&rules::TOO_MANY_ROWS, line, sentence);
     }
 }
 
-impl Joined for Piece {
+impl JoinFragment for Fragment {
     fn absorb(&mut self, other: Self) {
         self.launcher = self.launcher.take().or(other.launcher);
         self.command = self.command.take().or(other.command);
@@ -227,7 +227,7 @@ impl Joined for Piece {
         }
         self.exceptions.absorb(other.exceptions);
         self.errors.absorb(other.errors);
-        self.stretch.absorb(other.stretch);
+        self.span.absorb(other.span);
     }
 
     fn take_command(&mut self, command: Command) {
@@ -235,14 +235,14 @@ impl Joined for Piece {
     }
 
     fn forget_lines(&mut self) {
-        self.stretch.forget_lines();
+        self.span.forget_lines();
     }
 }
 
-impl Often {
+impl MessageCount {
     /// Notes one more.
-    pub fn add(&mut self, said: impl FnOnce() -> Said) {
-        self.first.get_or_insert_with(said);
+    pub fn add(&mut self, message: impl FnOnce() -> Message) {
+        self.first.get_or_insert_with(message);
         self.count += 1;
     }
 

@@ -7,7 +7,7 @@ use crate::ycsb::java::status;
 
 /// The kinds of lines that mean something.
 #[derive(Debug)]
-pub enum Sign<'a> {
+pub enum LineKind<'a> {
     /// A launcher's `java ... site.ycsb.Client ...`.
     Launcher(Box<Command>),
     /// `Command line: ...`.
@@ -48,78 +48,78 @@ pub enum Sign<'a> {
 }
 
 /// Tells what a line is.
-pub fn of(line: &str) -> Sign<'_> {
+pub fn of(line: &str) -> LineKind<'_> {
     match line.as_bytes().first() {
-        None => Sign::Other,
+        None => LineKind::Other,
         Some(b'[') => bracketed(line),
         Some(b'*') => stars(line),
-        Some(b'\t') if is_frame_of_ycsb(line) => Sign::Frame,
-        Some(b'\t') => Sign::Other,
-        _ => raw::parse(line).map_or_else(|| worded(line), Sign::RawLatency),
+        Some(b'\t') if is_frame_of_ycsb(line) => LineKind::Frame,
+        Some(b'\t') => LineKind::Other,
+        _ => raw::parse(line).map_or_else(|| worded(line), LineKind::RawLatency),
     }
 }
 
-fn bracketed(line: &str) -> Sign<'_> {
+fn bracketed(line: &str) -> LineKind<'_> {
     if let Some(shape) = row::parse(line) {
-        return Sign::Row(shape);
+        return LineKind::Row(shape);
     }
     if status::goes_on(line) {
-        return Sign::StatusRest;
+        return LineKind::StatusRest;
     }
     if line.starts_with("[WARN] Couldn't read hdrhistogram.percentiles value") {
-        return Sign::PercentilesFellBack;
+        return LineKind::PercentilesFellBack;
     }
     let level = line.split_once("] ").map_or("", |(_, rest)| rest);
     if level.starts_with("ERROR ") {
-        return Sign::Error;
+        return LineKind::Error;
     }
-    Sign::Other
+    LineKind::Other
 }
 
-fn stars(line: &str) -> Sign<'_> {
+fn stars(line: &str) -> LineKind<'_> {
     let inner = line.trim_matches('*');
     match inner.trim() {
-        "properties" => Sign::Stars { is_head: true },
-        "" => Sign::Stars { is_head: false },
-        _ => Sign::Other,
+        "properties" => LineKind::Stars { is_head: true },
+        "" => LineKind::Stars { is_head: false },
+        _ => LineKind::Other,
     }
 }
 
-fn worded(line: &str) -> Sign<'_> {
+fn worded(line: &str) -> LineKind<'_> {
     if let Some(arguments) = line
         .strip_prefix("Command line: ")
         .or_else(|| line.strip_prefix("Command line:"))
     {
-        return Sign::CommandLine(arguments);
+        return LineKind::CommandLine(arguments);
     }
     if let Some(version) = line.strip_prefix("YCSB Client ") {
-        return Sign::Banner(version);
+        return LineKind::Banner(version);
     }
     if let Some(limit) = line.strip_prefix("Maximum execution time specified as: ") {
         let seconds = limit.split(' ').next().and_then(|word| word.parse().ok());
-        return seconds.map_or(Sign::Other, Sign::Limit);
+        return seconds.map_or(LineKind::Other, LineKind::Limit);
     }
     if line.starts_with("Could not find exporter ") {
-        return Sign::ExporterFellBack;
+        return LineKind::ExporterFellBack;
     }
     match line {
-        "Loading workload..." => Sign::Loading,
-        "Maximum time elapsed. Requesting stop for the workload." => Sign::LimitHit,
-        _ => told(line),
+        "Loading workload..." => LineKind::Loading,
+        "Maximum time elapsed. Requesting stop for the workload." => LineKind::LimitHit,
+        _ => kinds(line),
     }
 }
 
-fn told(line: &str) -> Sign<'_> {
+fn kinds(line: &str) -> LineKind<'_> {
     if let Some(status) = status::progress(line) {
-        return Sign::Status(status.0, status.1);
+        return LineKind::Status(status.0, status.1);
     }
     if is_exception(line) {
-        return Sign::Exception;
+        return LineKind::Exception;
     }
     if line.starts_with("Error ") {
-        return Sign::Error;
+        return LineKind::Error;
     }
-    Command::of_java(line).map_or(Sign::Other, |command| Sign::Launcher(Box::new(command)))
+    Command::of_java(line).map_or(LineKind::Other, |command| LineKind::Launcher(Box::new(command)))
 }
 
 fn is_frame_of_ycsb(line: &str) -> bool {
@@ -152,7 +152,7 @@ mod tests {
             "Exception in thread \"main\" java.lang.NumberFormatException: For input string: \"3\"",
             "site.ycsb.DBException: org.rocksdb.RocksDBException: While lock file",
         ] {
-            assert!(matches!(of(line), Sign::Exception), "{line}");
+            assert!(matches!(of(line), LineKind::Exception), "{line}");
         }
         for line in [
             "\tat java.lang.Exception",
@@ -160,16 +160,16 @@ mod tests {
             "read of x.Exception failed",
             "a/b.Exception",
         ] {
-            assert!(matches!(of(line), Sign::Other), "{line}");
+            assert!(matches!(of(line), LineKind::Other), "{line}");
         }
     }
 
     #[test]
     fn raw_latencies_have_three_cells() {
-        assert!(matches!(of("READ,1795229746741,1866"), Sign::RawLatency(_)));
-        assert!(matches!(of("READ-MODIFY-WRITE,1,2"), Sign::RawLatency(_)));
+        assert!(matches!(of("READ,1795229746741,1866"), LineKind::RawLatency(_)));
+        assert!(matches!(of("READ-MODIFY-WRITE,1,2"), LineKind::RawLatency(_)));
         for line in ["READ,1", "READ,1,2,3", "read,1,2", ",1,2", "READ,,2", "READ,1,-2"] {
-            assert!(matches!(of(line), Sign::Other), "{line}");
+            assert!(matches!(of(line), LineKind::Other), "{line}");
         }
     }
 
@@ -177,12 +177,15 @@ mod tests {
     fn errors_of_bindings_are_seen() {
         assert!(matches!(
             of("[Thread-1] ERROR site.ycsb.db.X - no space"),
-            Sign::Error
+            LineKind::Error
         ));
-        assert!(matches!(of("[Thread-1] INFO site.ycsb.db.X - dir"), Sign::Other));
+        assert!(matches!(
+            of("[Thread-1] INFO site.ycsb.db.X - dir"),
+            LineKind::Other
+        ));
         assert!(matches!(
             of("Error inserting, not retrying any more."),
-            Sign::Error
+            LineKind::Error
         ));
     }
 }

@@ -10,7 +10,7 @@ use crate::ycsb::java::settings::Settings;
 
 /// The type of a run's measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kind {
+pub struct MeasurementType {
     /// `hdrhistogram`, `histogram`, `timeseries`, `raw`, or two of them; None where nothing tells.
     pub measurement: Option<&'static str>,
     /// HdrHistogram of 0.2 and 0.3.
@@ -27,18 +27,18 @@ const KNOWN: [&str; 6] = [
 ];
 
 /// Tells the type.
-pub fn of(rows: &[Rows<'_>], settings: &Settings, version: Option<&str>) -> Kind {
+pub fn of(rows: &[Rows<'_>], settings: &Settings, version: Option<&str>) -> MeasurementType {
     let timed: Vec<&Rows<'_>> = rows.iter().filter(|rows| has_operations(rows)).collect();
     let is_first_hdr = timed
         .iter()
         .any(|rows| in_ms(rows) && rows.is_counted_in_doubles());
-    let asked = settings.get("measurementtype");
-    let asked = KNOWN.into_iter().find(|known| Some(*known) == asked);
+    let configured = settings.get("measurementtype");
+    let configured = KNOWN.into_iter().find(|known| Some(*known) == configured);
     let measurement = of_two(&timed)
         .or_else(|| of_names(&timed))
         .or_else(|| of_percentiles(&timed, version))
-        .or(asked);
-    Kind {
+        .or(configured);
+    MeasurementType {
         measurement,
         is_first_hdr,
     }

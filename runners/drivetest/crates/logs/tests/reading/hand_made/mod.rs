@@ -146,7 +146,7 @@ fn a_version_to_come_is_read_by_its_keys_and_told() {
     ] {
         let log = log(flavour, &one()).replacen(version_of(flavour), version, 1);
         let run = run(&log);
-        assert_eq!(run.asked.family, Some(family), "{version}");
+        assert_eq!(run.origin.family, Some(family), "{version}");
         assert_eq!(ids(&run), ["version-unknown"], "{version}");
         assert!(judged(&run).unwrap().tally.ops_count() > 0, "{version}");
     }
@@ -269,7 +269,7 @@ fn every_error_before_the_first_block_says_why_there_is_none() {
             assert_eq!(run.stop.kind, StopKind::NotStarted, "{before}{error}");
             assert_eq!(run.stop.text, error.trim_end());
             let expected = [Some(Family::A), Some(Family::B), Some(Family::C)];
-            assert_eq!(run.asked.family, expected[flavour as usize]);
+            assert_eq!(run.origin.family, expected[flavour as usize]);
         }
     }
 }

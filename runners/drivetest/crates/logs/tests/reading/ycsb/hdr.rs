@@ -2,9 +2,9 @@
 
 use std::io::Write as _;
 
-use drivetest_logs::act::slices::sinks::Wanted;
+use drivetest_logs::act::slices::sinks::SinkOptions;
 use drivetest_logs::reader::{LogReader, Options, Part, Reading, Role};
-use drivetest_logs::series::Asked;
+use drivetest_logs::series::SeriesRequest;
 use drivetest_logs::ycsb::run::Operation;
 
 use flate2::Compression;
@@ -61,12 +61,12 @@ pub fn odd() -> Vec<Reading> {
 
 fn within(from_s: u64, to_s: u64) -> Reading {
     let mut reader = LogReader::new(Options::default());
-    let asked = Asked {
+    let asked = SeriesRequest {
         interval_s: 1,
         from_s,
         to_s,
     };
-    reader.want(Wanted {
+    reader.want(SinkOptions {
         series: Some(asked),
         rows: None,
     });

@@ -4,7 +4,7 @@ use crate::finding::Findings;
 use crate::ycsb::java::build_run::HIDDEN_VERSION;
 use crate::ycsb::java::checks::{Evidence, hit_limit, is_good};
 use crate::ycsb::java::command::Phase;
-use crate::ycsb::java::fragment::Piece;
+use crate::ycsb::java::fragment::Fragment;
 use crate::ycsb::rules;
 use crate::ycsb::run::{Operation, Run, Time};
 
@@ -17,7 +17,7 @@ pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         return;
     };
     add_up(run, done, findings);
-    asked(run, done, evidence, findings);
+    requested(run, done, evidence, findings);
     threads(run, evidence, findings);
 }
 
@@ -99,13 +99,13 @@ fn add_up(run: &Run, done: u64, findings: &mut Findings) {
             .iter()
             .filter(|operation| is_plain_composite(operation)),
     );
-    let told = ops_of(run.counted()).saturating_sub(composite);
+    let printed = ops_of(run.counted()).saturating_sub(composite);
     let is_failed_insert =
         |operation: &&Operation| operation.name == "INSERT" && !is_good(&operation.outcome);
     let failed_inserts = ops_of(run.counted().filter(is_failed_insert));
-    let adds_up = (told.saturating_sub(failed_inserts)..=told).contains(&done);
+    let adds_up = (printed.saturating_sub(failed_inserts)..=printed).contains(&done);
     if !adds_up && run.counted().next().is_some() {
-        let sentence = format!("throughput x runtime make {done} operations, and the rows tell {told}");
+        let sentence = format!("throughput x runtime make {done} operations, and the rows tell {printed}");
         findings.add(rules::OPERATIONS_DO_NOT_ADD_UP.at(None, sentence));
     }
     for operation in run
@@ -128,32 +128,32 @@ fn is_plain_composite(operation: &Operation) -> bool {
     operation.name == "READ-MODIFY-WRITE" && !operation.is_intended_twin && !twin
 }
 
-fn asked(run: &Run, done: u64, evidence: &Evidence<'_>, findings: &mut Findings) {
+fn requested(run: &Run, done: u64, evidence: &Evidence<'_>, findings: &mut Findings) {
     let is_load = run.phase == Some(Phase::Load);
-    if hit_limit(run, evidence.piece) && run.operation_count != Some(done) {
+    if hit_limit(run, evidence.fragment) && run.operation_count != Some(done) {
         return limited(run, done, is_load, findings);
     }
-    let Some(asked) = run.operation_count else {
-        return asked_unknown(evidence, findings);
+    let Some(requested) = run.operation_count else {
+        return report_unknown_request(evidence, findings);
     };
     // Without a count, from 0.18 on, only the time limit ends a run.
-    let is_unlimited = asked == 0 && !is_load;
+    let is_unlimited = requested == 0 && !is_load;
     let inserted = if is_load { inserted(run) } else { done };
-    if inserted != asked && !is_unlimited {
+    if inserted != requested && !is_unlimited {
         let what = if is_load {
             "inserts that succeeded"
         } else {
             "operations"
         };
-        let sentence = format!("expected {asked} {what}, as the command line asks; got {inserted}");
+        let sentence = format!("expected {requested} {what}, as the command line asks; got {inserted}");
         findings.add(rules::OPERATION_COUNT_DIFFERS.at(None, sentence));
     }
 }
 
-fn asked_unknown(evidence: &Evidence<'_>, findings: &mut Findings) {
+fn report_unknown_request(evidence: &Evidence<'_>, findings: &mut Findings) {
     if evidence.settings.has_command() {
         let sentence = "the number of operations that was asked is neither on the command line nor in a file that is here";
-        findings.add(rules::ASKED_COUNT_UNKNOWN.at(None, sentence));
+        findings.add(rules::REQUESTED_COUNT_UNKNOWN.at(None, sentence));
     }
 }
 
@@ -177,10 +177,10 @@ fn limited(run: &Run, done: u64, is_load: bool, findings: &mut Findings) {
     let limit = run
         .time_limit_s
         .map_or_else(String::new, |limit_s| format!(" of {limit_s} s"));
-    let asked = run
+    let requested = run
         .operation_count
-        .map_or_else(String::new, |asked| format!(" of the {asked} asked"));
-    let sentence = format!("the time limit{limit} ended it after {done} operations{asked}");
+        .map_or_else(String::new, |requested| format!(" of the {requested} asked"));
+    let sentence = format!("the time limit{limit} ended it after {done} operations{requested}");
     let rule = if is_load {
         &rules::LOAD_CUT
     } else {
@@ -190,7 +190,7 @@ fn limited(run: &Run, done: u64, is_load: bool, findings: &mut Findings) {
 }
 
 fn threads(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
-    let Some(asked) = run.threads_count else {
+    let Some(requested) = run.threads_count else {
         if evidence.settings.has_command() {
             let sentence = "the number of threads is neither on the command line nor in a file that is here";
             findings.add(rules::THREADS_UNKNOWN.at(None, sentence));
@@ -198,21 +198,21 @@ fn threads(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
         return;
     };
     match run.threads_ran_count {
-        Some(ran) if ran != asked => {
-            let sentence = format!("expected {asked} threads; {ran} ran to their end, as CLEANUP tells");
+        Some(ran) if ran != requested => {
+            let sentence = format!("expected {requested} threads; {ran} ran to their end, as CLEANUP tells");
             findings.add(rules::THREADS_DIFFER.at(None, sentence));
         }
         Some(_) => {}
-        None => cleanup_missing(evidence.piece, findings),
+        None => cleanup_missing(evidence.fragment, findings),
     }
 }
 
 /// Every release but 0.1.4, which calls itself 0.1, tells how many threads cleaned up.
-fn cleanup_missing(piece: &Piece, findings: &mut Findings) {
+fn cleanup_missing(fragment: &Fragment, findings: &mut Findings) {
     let sentence = "there are no rows of CLEANUP, which tell the threads that ran to their end";
-    match piece.version.as_deref() {
+    match fragment.version.as_deref() {
         Some(HIDDEN_VERSION) => {}
-        Some(_) => findings.add(rules::RESULT_CUT.at(Some(piece.stretch.last_line), sentence)),
+        Some(_) => findings.add(rules::RESULT_CUT.at(Some(fragment.span.last_line), sentence)),
         None => findings.add(rules::THREADS_UNKNOWN.at(None, sentence)),
     }
 }

@@ -9,19 +9,19 @@ pub mod times;
 
 use crate::finding::Findings;
 use crate::ycsb::common::number;
-use crate::ycsb::java::fragment::Piece;
-use crate::ycsb::java::measurement_type::Kind;
+use crate::ycsb::java::fragment::Fragment;
+use crate::ycsb::java::measurement_type::MeasurementType;
 use crate::ycsb::java::settings::Settings;
 use crate::ycsb::run::Run;
 
 /// What a run was made from.
 pub struct Evidence<'a> {
     /// What its files told.
-    pub piece: &'a Piece,
+    pub fragment: &'a Fragment,
     /// What it was asked.
     pub settings: &'a Settings,
     /// The type of its measurement.
-    pub kind: &'a Kind,
+    pub kind: &'a MeasurementType,
 }
 
 /// Looks at everything.
@@ -41,14 +41,14 @@ pub fn is_good(status: &str) -> bool {
 }
 
 /// Whether the time limit ended the run: by YCSB's word, or by its runtime where the word is not there.
-pub fn hit_limit(run: &Run, piece: &Piece) -> bool {
+pub fn hit_limit(run: &Run, fragment: &Fragment) -> bool {
     let limit_ms = run
         .time_limit_s
         .filter(|&limit_s| limit_s > 0)
         .map(|limit_s| limit_s.saturating_mul(1000));
     let runtime_ms = run.runtime_ms.as_deref().and_then(number::count);
     let counts = run.done_ops_count.zip(run.operation_count);
-    let is_short = counts.is_none_or(|(done, asked)| done < asked);
+    let is_short = counts.is_none_or(|(done, requested)| done < requested);
     let by_time = is_short && limit_ms.zip(runtime_ms).is_some_and(|(limit, ran)| ran >= limit);
-    piece.limit_hit.is_some() || by_time
+    fragment.limit_hit.is_some() || by_time
 }

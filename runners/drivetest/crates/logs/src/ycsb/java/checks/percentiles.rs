@@ -33,7 +33,7 @@ pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
 }
 
 /// The percentiles of the command line, as decimals without trailing zeros.
-fn asked(evidence: &Evidence<'_>) -> Vec<String> {
+fn requested(evidence: &Evidence<'_>) -> Vec<String> {
     let list = evidence.settings.get("hdrhistogram.percentiles").unwrap_or("");
     list.split(',')
         .map(str::trim)
@@ -52,8 +52,12 @@ fn plain(share: &str) -> String {
 }
 
 fn fell_back(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
-    if let Some(said) = &evidence.piece.percentiles_fell_back {
-        return findings.add(said.place.finding(&rules::PERCENTILES_FELL_BACK, &said.text));
+    if let Some(message) = &evidence.fragment.percentiles_fell_back {
+        return findings.add(
+            message
+                .place
+                .finding(&rules::PERCENTILES_FELL_BACK, &message.text),
+        );
     }
     let is_hdr = run
         .measurement
@@ -79,16 +83,16 @@ fn fell_back(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
 /// Percentiles that were asked and are not there; the first HdrHistogram printed one of its own for the 95th, which
 /// is told by itself.
 fn lacking(printed: &Operation, evidence: &Evidence<'_>) -> Vec<String> {
-    let is_told = |share: &String| evidence.kind.is_first_hdr && share == "95";
+    let is_reported = |share: &String| evidence.kind.is_first_hdr && share == "95";
     let has = |share: &String| {
         printed
             .percentiles
             .iter()
             .any(|(found, _)| plain(found) == *share)
     };
-    let asked = asked(evidence).into_iter();
-    asked
-        .filter(|share| !is_told(share) && !has(share))
+    let requested = requested(evidence).into_iter();
+    requested
+        .filter(|share| !is_reported(share) && !has(share))
         .take(16)
         .collect()
 }

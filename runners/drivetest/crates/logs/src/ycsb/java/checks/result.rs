@@ -2,7 +2,7 @@
 
 use crate::finding::{Findings, Rule};
 use crate::ycsb::java::checks::Evidence;
-use crate::ycsb::java::fragment::{MetricRows, Often, Piece};
+use crate::ycsb::java::fragment::{Fragment, MessageCount, MetricRows};
 use crate::ycsb::java::measurement::Measurement;
 use crate::ycsb::java::metric::Metric;
 use crate::ycsb::java::operations::Rows;
@@ -11,24 +11,24 @@ use crate::ycsb::run::{Run, StopKind};
 
 /// Looks at the result as a whole.
 pub fn check(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
-    let piece = evidence.piece;
-    has_result(run, piece, findings);
-    open_row(run, piece, findings);
-    rows_missing(piece, findings);
-    cells(run, piece, findings);
-    said(&piece.exceptions, &rules::EXCEPTIONS, "exceptions", findings);
-    said(
-        &piece.errors,
+    let fragment = evidence.fragment;
+    has_result(run, fragment, findings);
+    open_row(run, fragment, findings);
+    rows_missing(fragment, findings);
+    cells(run, fragment, findings);
+    message(&fragment.exceptions, &rules::EXCEPTIONS, "exceptions", findings);
+    message(
+        &fragment.errors,
         &rules::BINDING_ERRORS,
         "errors of the binding",
         findings,
     );
-    if let Some(said) = &piece.exporter_fell_back {
-        findings.add(said.place.finding(&rules::EXPORTER_FELL_BACK, &said.text));
+    if let Some(message) = &fragment.exporter_fell_back {
+        findings.add(message.place.finding(&rules::EXPORTER_FELL_BACK, &message.text));
     }
 }
 
-fn has_result(run: &Run, piece: &Piece, findings: &mut Findings) {
+fn has_result(run: &Run, fragment: &Fragment, findings: &mut Findings) {
     let how = match run.stop.kind {
         StopKind::Crashed => format!("expected [OVERALL] rows, got none; it threw {}", run.stop.text),
         StopKind::Interrupted => match run.statuses().last() {
@@ -40,7 +40,7 @@ fn has_result(run: &Run, piece: &Piece, findings: &mut Findings) {
         },
         StopKind::Cut => "expected [OVERALL] rows before the others, got none".to_owned(),
         StopKind::NotStarted => return nothing_done(run, findings),
-        StopKind::Finished | StopKind::TimeLimit => return lacks_totals(run, piece, findings),
+        StopKind::Finished | StopKind::TimeLimit => return lacks_totals(run, fragment, findings),
     };
     findings.add(rules::NO_RESULT.at(run.stop.line, how));
 }
@@ -55,20 +55,20 @@ fn nothing_done(run: &Run, findings: &mut Findings) {
     findings.add(rules::NOTHING_DONE.at(run.stop.line, sentence));
 }
 
-fn lacks_totals(run: &Run, piece: &Piece, findings: &mut Findings) {
+fn lacks_totals(run: &Run, fragment: &Fragment, findings: &mut Findings) {
     if run.done_ops_count.is_none() {
         let sentence = "expected [OVERALL], RunTime(ms) and Throughput(ops/sec) with numbers";
-        findings.add(rules::RESULT_CUT.at(Some(piece.stretch.first_line), sentence));
+        findings.add(rules::RESULT_CUT.at(Some(fragment.span.first_line), sentence));
     } else if run.counted().next().is_none() {
         let sentence = "operations were done, and there is not one row of them";
-        findings.add(rules::RESULT_CUT.at(Some(piece.stretch.last_line), sentence));
+        findings.add(rules::RESULT_CUT.at(Some(fragment.span.last_line), sentence));
     }
 }
 
 /// A last row without a line end may have lost digits, unless it is the count of a status that adds up.
-fn open_row(run: &Run, piece: &Piece, findings: &mut Findings) {
-    let Some(place) = &piece.open_row else { return };
-    let last = piece
+fn open_row(run: &Run, fragment: &Fragment, findings: &mut Findings) {
+    let Some(place) = &fragment.open_row else { return };
+    let last = fragment
         .metrics
         .iter()
         .flat_map(|metric| &metric.named)
@@ -82,8 +82,8 @@ fn open_row(run: &Run, piece: &Piece, findings: &mut Findings) {
 }
 
 /// Every operation has a count, a mean, and both ends.
-fn rows_missing(piece: &Piece, findings: &mut Findings) {
-    for metric in &piece.metrics {
+fn rows_missing(fragment: &Fragment, findings: &mut Findings) {
+    for metric in &fragment.metrics {
         if let Metric::Operation(name) = Metric::parse(&metric.name) {
             let rows = Rows::read(name, metric, &mut Findings::default());
             missing(&rows, metric, findings);
@@ -124,12 +124,12 @@ fn missing(rows: &Rows<'_>, metric: &MetricRows, findings: &mut Findings) {
     }
 }
 
-fn cells(run: &Run, piece: &Piece, findings: &mut Findings) {
+fn cells(run: &Run, fragment: &Fragment, findings: &mut Findings) {
     let is_known = matches!(
         run.measurement,
         Some("histogram" | "hdrhistogram" | "timeseries" | "hdrhistogram+histogram")
     );
-    for metric in piece
+    for metric in fragment
         .metrics
         .iter()
         .filter(|metric| !metric.cells.is_empty() && !is_known)
@@ -145,9 +145,9 @@ fn cells(run: &Run, piece: &Piece, findings: &mut Findings) {
     }
 }
 
-fn said(often: &Often, rule: &Rule, what: &str, findings: &mut Findings) {
-    if let Some(first) = &often.first {
-        let sentence = format!("{what}: {}; the first: {}", often.count, first.text);
+fn message(messages: &MessageCount, rule: &Rule, what: &str, findings: &mut Findings) {
+    if let Some(first) = &messages.first {
+        let sentence = format!("{what}: {}; the first: {}", messages.count, first.text);
         findings.add(first.place.finding(rule, &sentence));
     }
 }

@@ -51,7 +51,7 @@ pub fn options(settings: &Settings, findings: &mut Findings) {
 }
 
 fn version(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
-    if evidence.piece.version.as_deref() == Some(HIDDEN_VERSION) {
+    if evidence.fragment.version.as_deref() == Some(HIDDEN_VERSION) {
         let sentence = "the banner says 0.1, as every release up to 0.7 does";
         findings.add(rules::VERSION_HIDDEN.at(None, sentence));
     }
@@ -79,7 +79,7 @@ fn records(run: &Run, evidence: &Evidence<'_>, findings: &mut Findings) {
     let is_run = run.phase == Some(Phase::Run);
     if is_run && evidence.settings.known("recordcount") == Known::Untold && run.workload.is_some() {
         let sentence = "recordcount is not on the command line of the run";
-        findings.add(rules::RECORD_COUNT_UNTOLD.at(None, sentence));
+        findings.add(rules::RECORD_COUNT_UNKNOWN.at(None, sentence));
     }
 }
 
