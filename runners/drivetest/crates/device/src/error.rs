@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::node::DeviceNumber;
+use crate::open::path_probe::DeviceNumber;
 
 /// Why nothing can be said about a device.
 #[derive(Debug, thiserror::Error)]

@@ -1,44 +1,29 @@
 //! What a device is, and whether it may be written to.
 //!
-//! Everything is read from sysfs and procfs. A **drive** is the physical thing, named by its drive key, which every path to it
+//! Everything is read from sysfs and procfs. A **drive** is the physical medium, named by its drive key, which every path to it
 //! shares: its partitions and namespaces, a second path of a multipath host, a loop device over it or over the same
 //! file. A question about one path is therefore answered for the drive: what is mounted, held, swapped on or open
 //! anywhere on it speaks against a load.
 
-mod activity;
-mod block;
-mod discards;
-mod drive;
 mod error;
-mod finding;
-mod hardware;
-mod health;
-mod host;
+mod gate;
 mod identity;
-mod inventory;
-mod listing;
-mod mounts;
-mod node;
-mod openers;
-mod queue;
-mod refusal;
-pub mod signature;
-mod swaps;
+mod open;
+mod state;
 mod system;
-mod target;
-mod warning;
+mod topology;
 
 #[cfg(test)]
-mod invented;
+mod fake_host;
 
-pub use discards::Discards;
-pub use drive::{Kind, is_same_drive};
 pub use error::DeviceError;
-pub use finding::find;
-pub use hardware::Pcie;
-pub use health::Health;
-pub use host::Host;
+pub use gate::warnings::{Warning, warnings};
+pub use gate::{Refusal, refusals};
+pub use identity::drive::{DriveKind, is_same_drive};
+pub use identity::hardware::Pcie;
+pub use identity::host::Host;
+pub use identity::locate::{Drives, ListedDrive, list, locate};
 pub use identity::{Identity, MountPoint, identify, identify_all, identify_in_use};
-pub use listing::{Drives, Listed, list};
-pub use refusal::{Refusal, refusals};
-pub use warning::{Warning, warnings};
+pub use open::signature;
+pub use state::health::Health;
+pub use state::trim_counters::TrimCounters;

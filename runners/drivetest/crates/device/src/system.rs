@@ -8,7 +8,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use crate::error::DeviceError;
-use crate::node::{HostNodes, Nodes};
+use crate::open::path_probe::{HostProbe, PathProbe};
 
 /// The places a host is known by. Tests invent whole hosts.
 pub(crate) struct System {
@@ -19,12 +19,12 @@ pub(crate) struct System {
     /// `/etc/machine-id`; a container may have none.
     pub machine_id: PathBuf,
     /// The file system.
-    pub nodes: Box<dyn Nodes>,
+    pub probe: Box<dyn PathProbe>,
     /// How long a program may have the device open before it counts as a user: udev looks at every device for a moment
     /// after each close, and a run that follows another must not stumble over that.
-    pub passing: Duration,
+    pub udev_grace: Duration,
     /// How long a device is watched for I/O at once.
-    pub watching: Duration,
+    pub sample_length: Duration,
 }
 
 impl System {
@@ -34,9 +34,9 @@ impl System {
             sys: "/sys".into(),
             proc: "/proc".into(),
             machine_id: "/etc/machine-id".into(),
-            nodes: Box::new(HostNodes),
-            passing: Duration::from_millis(300),
-            watching: Duration::from_secs(1),
+            probe: Box::new(HostProbe),
+            udev_grace: Duration::from_millis(300),
+            sample_length: Duration::from_secs(1),
         }
     }
 
@@ -50,10 +50,12 @@ impl System {
     /// id where it has one, for machines that were cloned may share the name. The id itself is told to nobody.
     ///
     /// Source: machine-id(5), which asks for a keyed hash.
-    pub fn place(&self) -> Result<String, DeviceError> {
+    pub fn machine_label(&self) -> Result<String, DeviceError> {
         let name = self.hostname()?;
         let id = self.machine_id()?.filter(|id| is_machine_id(id));
-        Ok(id.map_or(name.clone(), |id| format!("{name}{MARK}{}", mark(&id))))
+        Ok(id.map_or(name.clone(), |id| {
+            format!("{name}{MACHINE_HASH_SEPARATOR}{}", machine_hash(&id))
+        }))
     }
 
     /// Without it a key would be one of another machine: an id that is there and cannot be read is an error.
@@ -66,9 +68,9 @@ impl System {
 }
 
 /// Stands between a host's name and the mark of its machine: no name of a host holds it.
-pub(crate) const MARK: char = '~';
+pub(crate) const MACHINE_HASH_SEPARATOR: char = '~';
 /// Hexadecimal digits of a mark.
-pub(crate) const MARK_DIGITS: usize = 12;
+pub(crate) const MACHINE_HASH_DIGITS: usize = 12;
 
 /// In an image that was not started yet it is empty, or `uninitialized`. Source: machine-id(5).
 fn is_machine_id(text: &str) -> bool {
@@ -80,10 +82,10 @@ pub(crate) fn is_lower_hex(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-fn mark(machine_id: &str) -> String {
+fn machine_hash(machine_id: &str) -> String {
     let hash = Sha256::digest(format!("drivecert device {machine_id}"));
     let digits: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    digits.chars().take(MARK_DIGITS).collect()
+    digits.chars().take(MACHINE_HASH_DIGITS).collect()
 }
 
 /// Reads a small file without the blanks around its text; None when it does not exist or holds nothing.

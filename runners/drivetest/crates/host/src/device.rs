@@ -37,7 +37,7 @@ pub(crate) fn identify(path: &str) -> Result<Identity, HostError> {
 /// Returns the paths where a drive is found now, of that size: its own, or that of one partition. No drive is asked: one of
 /// them may be under a load that is being measured.
 pub(crate) fn find(drive_key: &str, size_bytes: u64) -> Result<Vec<PathBuf>, HostError> {
-    drivetest_device::find(drive_key, size_bytes)
+    drivetest_device::locate(drive_key, size_bytes)
         .map_err(|error| HostError::new(Kind::Unanswered, error.to_string()))
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use drivetest_device::{DeviceError, Drives, Identity, Listed};
+use drivetest_device::{DeviceError, Drives, Identity, ListedDrive};
 use serde::Serialize;
 
 use super::answer;
@@ -48,7 +48,7 @@ fn print<Answer: Serialize>(
 }
 
 fn told_of_all(drives: &Drives) -> String {
-    let line = |drive: &Listed| {
+    let line = |drive: &ListedDrive| {
         let named: Vec<_> = [&drive.model, &drive.serial]
             .into_iter()
             .flatten()
@@ -131,9 +131,9 @@ mod tests {
         let mut drives = drivetest_device::list().unwrap();
         drives.drives.retain(|_| false);
         assert_eq!(told_of_all(&drives), "");
-        drives.drives.push(Listed {
+        drives.drives.push(ListedDrive {
             path: "/dev/nvme0n1".into(),
-            kind: drivetest_device::Kind::Nvme,
+            kind: drivetest_device::DriveKind::Nvme,
             drive_key: "nvme:M:S1".into(),
             model: Some("M".into()),
             serial: Some("S1".into()),

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::error::DeviceError;
-use crate::node::{DeviceNumber, Node};
-use crate::openers::process_numbers;
+use crate::open::path_probe::{DeviceNumber, Node};
+use crate::state::open_files::process_numbers;
 use crate::system::{self, System, unescaped};
 
 /// A mount of a file system that lies on a block device.
@@ -28,7 +28,7 @@ impl Mount {
 /// Returns all mounts, in the order of their devices.
 ///
 /// A container's mounts are in its own namespace: writing under them destroys as much.
-pub(crate) fn read(system: &System) -> Result<BTreeSet<Mount>, DeviceError> {
+pub(crate) fn mounts(system: &System) -> Result<BTreeSet<Mount>, DeviceError> {
     let mut mounts = BTreeSet::new();
     for process in processes_of_all_namespaces(system)? {
         // A process that ended meanwhile mounts nothing; one that may not be looked into hides nothing from the kernel,
@@ -76,7 +76,7 @@ fn parse(line: &str) -> Option<Line> {
 fn on_blocks(system: &System, (number, point, source): Line) -> Vec<Mount> {
     let mut numbers = vec![number];
     if source.is_absolute()
-        && let Ok(Node::Block(number)) = system.nodes.look(&source)
+        && let Ok(Node::Block(number)) = system.probe.resolve(&source)
     {
         numbers.push(number);
     }
@@ -87,6 +87,16 @@ fn on_blocks(system: &System, (number, point, source): Line) -> Vec<Mount> {
             point: point.clone(),
         })
         .collect()
+}
+
+/// Returns the devices and files that are swapped to.
+pub(crate) fn swaps(system: &System) -> Result<Vec<PathBuf>, DeviceError> {
+    let table = system::text(&system.proc.join("swaps"))?.unwrap_or_default();
+    let paths = table
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split_ascii_whitespace().next());
+    Ok(paths.map(unescaped).collect())
 }
 
 #[cfg(test)]

@@ -1,19 +1,20 @@
 //! Why a device may not be written to.
 
+pub(crate) mod warnings;
+
 use std::path::Path;
 use std::thread;
 
 use serde::Serialize;
 
-use crate::activity::Activity;
-use crate::block::{Backing, Block};
 use crate::error::DeviceError;
-use crate::mounts;
-use crate::node::{Exclusive, Node};
-use crate::openers::{self, Opener};
-use crate::swaps;
+use crate::open::path_probe::{Exclusive, Node};
+use crate::state::activity::Activity;
+use crate::state::mounts;
+use crate::state::open_files::{self, OpeningProcess};
 use crate::system::System;
-use crate::target::{Target, Thing};
+use crate::topology::block::{Backing, Block};
+use crate::topology::resolve::{Medium, ResolvedDevice};
 
 /// A large block of the load is 128 KiB; a device that holds not even a few of them is no drive, or has no medium.
 const SMALLEST_BYTES: u64 = 1 << 20;
@@ -38,71 +39,75 @@ pub fn refusals(path: &Path) -> Result<Vec<Refusal>, DeviceError> {
 }
 
 pub(crate) fn refusals_on(system: &System, path: &Path) -> Result<Vec<Refusal>, DeviceError> {
-    of(system, &Target::find(system, path)?, &Activity::of(system))
+    of(
+        system,
+        &ResolvedDevice::find(system, path)?,
+        &Activity::of(system),
+    )
 }
 
 pub(crate) fn of(
     system: &System,
-    target: &Target<'_>,
+    device: &ResolvedDevice<'_>,
     activity: &Activity<'_>,
 ) -> Result<Vec<Refusal>, DeviceError> {
-    let mut found = without_watching(system, target)?;
+    let mut found = without_watching(system, device)?;
     // Whoever was found is the one whose I/O would be seen.
     if found.is_empty() {
-        found.extend(busy(target, activity)?);
+        found.extend(busy(device, activity)?);
     }
     Ok(found)
 }
 
-fn without_watching(system: &System, target: &Target<'_>) -> Result<Vec<Refusal>, DeviceError> {
-    let mut found = mounted(system, target)?;
-    found.extend(held(target));
-    found.extend(swapped_to(system, target)?);
-    found.extend(open(system, target)?);
+fn without_watching(system: &System, device: &ResolvedDevice<'_>) -> Result<Vec<Refusal>, DeviceError> {
+    let mut found = mounted(system, device)?;
+    found.extend(held(device));
+    found.extend(swapped_to(system, device)?);
+    found.extend(open(system, device)?);
     // What nobody has been seen to use may still be claimed: by ZFS, a second btrfs member, a program of another container.
     if found.is_empty() {
-        found.extend(claimed(system, target));
+        found.extend(claimed(system, device));
     }
-    found.extend(stacked(target));
-    found.extend(partitioned(target));
-    found.extend(backing_gone(target));
-    found.extend(unnamed(target));
-    found.extend(too_small(target)?);
-    found.extend(read_only(system, target)?);
+    found.extend(stacked(device));
+    found.extend(partitioned(device));
+    found.extend(backing_gone(device));
+    found.extend(unnamed(device));
+    found.extend(too_small(device)?);
+    found.extend(read_only(system, device)?);
     Ok(found)
 }
 
-fn refusal(id: &'static str, target: &Target<'_>, what: &str) -> Refusal {
+fn refusal(id: &'static str, device: &ResolvedDevice<'_>, what: &str) -> Refusal {
     Refusal {
         id,
-        sentence: format!("{}: {what}", target.path.display()),
+        sentence: format!("{}: {what}", device.path.display()),
     }
 }
 
 /// Names a device where it is not the one that was asked about.
-fn subject(target: &Target<'_>, block: &Block) -> String {
-    match &target.thing {
-        Thing::Block(name) if *name == block.name => String::new(),
+fn subject(device: &ResolvedDevice<'_>, block: &Block) -> String {
+    match &device.medium {
+        Medium::Block(name) if *name == block.name => String::new(),
         _ => format!("/dev/{}, on the same drive, is ", block.name),
     }
 }
 
-fn mounted(system: &System, target: &Target<'_>) -> Result<Vec<Refusal>, DeviceError> {
+fn mounted(system: &System, device: &ResolvedDevice<'_>) -> Result<Vec<Refusal>, DeviceError> {
     let mut found = Vec::new();
-    for mount in mounts::read(system)? {
-        let Some(block) = target.touched_numbered(mount.number) else {
+    for mount in mounts::mounts(system)? {
+        let Some(block) = device.affected_numbered(mount.number) else {
             continue;
         };
-        let (subject, point) = (subject(target, block), mount.point.display());
+        let (subject, point) = (subject(device, block), mount.point.display());
         found.push(match mount.is_of_the_system() {
             true => refusal(
                 "boot",
-                target,
+                device,
                 &format!("{subject}mounted at {point}, where the running system lies; choose another device"),
             ),
             false => refusal(
                 "mounted",
-                target,
+                device,
                 &format!("{subject}mounted at {point}; unmount it or choose another device"),
             ),
         });
@@ -110,10 +115,10 @@ fn mounted(system: &System, target: &Target<'_>) -> Result<Vec<Refusal>, DeviceE
     Ok(found)
 }
 
-fn held(target: &Target<'_>) -> Vec<Refusal> {
-    let is_other = |block: &&Block| target.block().is_none_or(|named| named.name != block.name);
-    let stacks = target
-        .touched()
+fn held(device: &ResolvedDevice<'_>) -> Vec<Refusal> {
+    let is_other = |block: &&Block| device.block().is_none_or(|named| named.name != block.name);
+    let stacks = device
+        .affected()
         .filter(is_other)
         .filter(|block| !block.slaves.is_empty());
     let sentence = |block: &Block| {
@@ -124,13 +129,13 @@ fn held(target: &Target<'_>) -> Vec<Refusal> {
         )
     };
     stacks
-        .map(|block| refusal("held", target, &sentence(block)))
+        .map(|block| refusal("held", device, &sentence(block)))
         .collect()
 }
 
-fn swapped_to(system: &System, target: &Target<'_>) -> Result<Vec<Refusal>, DeviceError> {
-    let swaps = swaps::read(system)?.into_iter();
-    let ours = swaps.filter(|path| system.nodes.look(path).is_ok_and(|node| target.touches(&node)));
+fn swapped_to(system: &System, device: &ResolvedDevice<'_>) -> Result<Vec<Refusal>, DeviceError> {
+    let swaps = mounts::swaps(system)?.into_iter();
+    let ours = swaps.filter(|path| system.probe.resolve(path).is_ok_and(|node| device.affects(&node)));
     let sentence = |path: &Path| {
         format!(
             "the host swaps to {0}; run swapoff {0} or choose another device",
@@ -138,29 +143,29 @@ fn swapped_to(system: &System, target: &Target<'_>) -> Result<Vec<Refusal>, Devi
         )
     };
     Ok(ours
-        .map(|path| refusal("swap", target, &sentence(&path)))
+        .map(|path| refusal("swap", device, &sentence(&path)))
         .collect())
 }
 
-fn claimed(system: &System, target: &Target<'_>) -> Option<Refusal> {
-    let named = target.block()?;
+fn claimed(system: &System, device: &ResolvedDevice<'_>) -> Option<Refusal> {
+    let named = device.block()?;
     let claimed = |block: &Block| {
-        let subject = subject(target, block);
+        let subject = subject(device, block);
         refusal(
             "claimed",
-            target,
+            device,
             &format!(
                 "{subject}given to another user by the kernel; look for ZFS, a volume manager or another load, and end that \
                  or choose another device"
             ),
         )
     };
-    match exclusive(system, target.path) {
-        Exclusive::Free => claimed_beside(system, target).map(claimed),
+    match exclusive(system, device.path) {
+        Exclusive::Free => claimed_beside(system, device).map(claimed),
         Exclusive::Claimed => Some(claimed(named)),
         Exclusive::Denied(error) => Some(refusal(
             "no-access",
-            target,
+            device,
             &format!("cannot be opened: {error}; check the medium and your rights"),
         )),
     }
@@ -168,10 +173,10 @@ fn claimed(system: &System, target: &Target<'_>) -> Option<Refusal> {
 
 /// Asks once more after a while: another who asks this has the device for a moment as well.
 fn exclusive(system: &System, path: &Path) -> Exclusive {
-    match system.nodes.exclusive(path) {
+    match system.probe.open_exclusive(path) {
         Exclusive::Claimed => {
-            thread::sleep(system.passing);
-            system.nodes.exclusive(path)
+            thread::sleep(system.udev_grace);
+            system.probe.open_exclusive(path)
         }
         answer => answer,
     }
@@ -179,34 +184,34 @@ fn exclusive(system: &System, path: &Path) -> Exclusive {
 
 /// Finds another device of the drive that somebody has. The kernel gives away no drive of which it gave a part away: its
 /// partitions are asked instead.
-fn claimed_beside<'t>(system: &System, target: &'t Target<'_>) -> Option<&'t Block> {
+fn claimed_beside<'t>(system: &System, device: &'t ResolvedDevice<'_>) -> Option<&'t Block> {
     let is_claimed = |block: &&Block| {
-        let is_whole_of_others = target.inventory.partitions(block).next().is_some();
+        let is_whole_of_others = device.inventory.partitions(block).next().is_some();
         !is_whole_of_others && matches!(exclusive(system, &block.node()), Exclusive::Claimed)
     };
-    target.touched().find(is_claimed)
+    device.affected().find(is_claimed)
 }
 
-fn stacked(target: &Target<'_>) -> Option<Refusal> {
-    let slaves = &target.block()?.slaves;
+fn stacked(device: &ResolvedDevice<'_>) -> Option<Refusal> {
+    let slaves = &device.block()?.slaves;
     let sentence = || {
         format!(
             "made of {}, which a load would measure together; name the drive itself",
             slaves.join(", ")
         )
     };
-    (!slaves.is_empty()).then(|| refusal("stacked", target, &sentence()))
+    (!slaves.is_empty()).then(|| refusal("stacked", device, &sentence()))
 }
 
 /// Of a file: the partitions of the loop devices over it.
-fn partitioned(target: &Target<'_>) -> Option<Refusal> {
-    let wholes: Vec<&Block> = match &target.thing {
-        Thing::Block(name) => target.inventory.named(name).into_iter().collect(),
-        Thing::File { .. } => target.touched().collect(),
+fn partitioned(device: &ResolvedDevice<'_>) -> Option<Refusal> {
+    let wholes: Vec<&Block> = match &device.medium {
+        Medium::Block(name) => device.inventory.named(name).into_iter().collect(),
+        Medium::File { .. } => device.affected().collect(),
     };
     let parts = wholes
         .into_iter()
-        .flat_map(|whole| target.inventory.partitions(whole));
+        .flat_map(|whole| device.inventory.partitions(whole));
     let parts: Vec<_> = parts.map(|part| part.name.as_str()).collect();
     let sentence = || {
         format!(
@@ -214,28 +219,28 @@ fn partitioned(target: &Target<'_>) -> Option<Refusal> {
             parts.join(", ")
         )
     };
-    (!parts.is_empty()).then(|| refusal("partitioned", target, &sentence()))
+    (!parts.is_empty()).then(|| refusal("partitioned", device, &sentence()))
 }
 
-fn open(system: &System, target: &Target<'_>) -> Result<Vec<Refusal>, DeviceError> {
-    let openers = openers::lasting(system, &|node| target.touches(node))?;
-    let sentence = |opener: &Opener| {
-        let Opener { number, name, node } = opener;
+fn open(system: &System, device: &ResolvedDevice<'_>) -> Result<Vec<Refusal>, DeviceError> {
+    let openers = open_files::lasting(system, &|node| device.affects(node))?;
+    let sentence = |opener: &OpeningProcess| {
+        let OpeningProcess { number, name, node } = opener;
         let block = match node {
-            Node::Block(number) => target.touched_numbered(*number),
+            Node::Block(number) => device.affected_numbered(*number),
             _ => None,
         };
-        let subject = block.map(|block| subject(target, block)).unwrap_or_default();
+        let subject = block.map(|block| subject(device, block)).unwrap_or_default();
         format!("{subject}open in process {number} ({name}); end that or choose another device")
     };
     Ok(openers
         .iter()
-        .map(|opener| refusal("open", target, &sentence(opener)))
+        .map(|opener| refusal("open", device, &sentence(opener)))
         .collect())
 }
 
-fn busy(target: &Target<'_>, activity: &Activity<'_>) -> Result<Option<Refusal>, DeviceError> {
-    let names: Vec<_> = target.touched().map(|block| block.name.as_str()).collect();
+fn busy(device: &ResolvedDevice<'_>, activity: &Activity<'_>) -> Result<Option<Refusal>, DeviceError> {
+    let names: Vec<_> = device.affected().map(|block| block.name.as_str()).collect();
     let sentence = |name: &str| {
         format!(
             "/dev/{name} sees I/O, and nobody on this host was found to do it; look for a virtual machine, a container, \
@@ -243,11 +248,11 @@ fn busy(target: &Target<'_>, activity: &Activity<'_>) -> Result<Option<Refusal>,
         )
     };
     let seen = activity.lasting(&names)?;
-    Ok(seen.map(|name| refusal("busy", target, &sentence(name))))
+    Ok(seen.map(|name| refusal("busy", device, &sentence(name))))
 }
 
-fn backing_gone(target: &Target<'_>) -> Option<Refusal> {
-    let whole = target.inventory.whole(target.block()?);
+fn backing_gone(device: &ResolvedDevice<'_>) -> Option<Refusal> {
+    let whole = device.inventory.whole(device.block()?);
     let Some(Backing::Gone { path }) = &whole.backing else {
         return None;
     };
@@ -255,17 +260,17 @@ fn backing_gone(target: &Target<'_>) -> Option<Refusal> {
         "shows {}, which is gone from there, so its drive cannot be told; attach it anew",
         path.display()
     );
-    Some(refusal("backing-gone", target, &sentence))
+    Some(refusal("backing-gone", device, &sentence))
 }
 
-fn unnamed(target: &Target<'_>) -> Option<Refusal> {
+fn unnamed(device: &ResolvedDevice<'_>) -> Option<Refusal> {
     let sentence = "tells neither serial nor world-wide name, so the register could not know it again; choose another drive";
-    (!target.drive.is_named).then(|| refusal("no-identity", target, sentence))
+    (!device.drive.is_named).then(|| refusal("no-identity", device, sentence))
 }
 
 /// A file is made as large as the load asks.
-fn too_small(target: &Target<'_>) -> Result<Option<Refusal>, DeviceError> {
-    let Some(block) = target.block() else {
+fn too_small(device: &ResolvedDevice<'_>) -> Result<Option<Refusal>, DeviceError> {
+    let Some(block) = device.block() else {
         return Ok(None);
     };
     let size_bytes = block.size_bytes()?;
@@ -274,20 +279,20 @@ fn too_small(target: &Target<'_>) -> Result<Option<Refusal>, DeviceError> {
             "holds {size_bytes} bytes, {SMALLEST_BYTES} are needed; attach or size it, or choose another device"
         )
     };
-    Ok((size_bytes < SMALLEST_BYTES).then(|| refusal("too-small", target, &sentence())))
+    Ok((size_bytes < SMALLEST_BYTES).then(|| refusal("too-small", device, &sentence())))
 }
 
-fn read_only(system: &System, target: &Target<'_>) -> Result<Option<Refusal>, DeviceError> {
-    if target.block().map(Block::is_read_only).transpose()? == Some(true) {
+fn read_only(system: &System, device: &ResolvedDevice<'_>) -> Result<Option<Refusal>, DeviceError> {
+    if device.block().map(Block::is_read_only).transpose()? == Some(true) {
         return Ok(Some(refusal(
             "read-only",
-            target,
+            device,
             "set read-only; make it writable or choose another device",
         )));
     }
-    let denied = system.nodes.check_writable(target.path).err();
+    let denied = system.probe.check_writable(device.path).err();
     let sentence = |error| format!("cannot be written to: {error}; get the rights or choose another device");
-    Ok(denied.map(|error| refusal("read-only", target, &sentence(error))))
+    Ok(denied.map(|error| refusal("read-only", device, &sentence(error))))
 }
 
 #[cfg(test)]

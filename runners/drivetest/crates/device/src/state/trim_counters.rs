@@ -2,16 +2,16 @@
 
 use serde::Serialize;
 
-use crate::block::Block;
 use crate::error::DeviceError;
 use crate::system::{self, System};
+use crate::topology::block::Block;
 
 const SECTOR_BYTES: u64 = 512;
 
 /// The discards that a device was asked for since the host started. The kernel counts anew after each start, so two
 /// readings can be compared only where `boot_id` is the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Discards {
+pub struct TrimCounters {
     /// Which start of the host.
     pub boot_id: String,
     /// Requests.
@@ -20,7 +20,7 @@ pub struct Discards {
     pub bytes: u64,
 }
 
-impl Discards {
+impl TrimCounters {
     /// Positions in the line, from 0. Source: Linux, Documentation/block/stat.rst; they came with 4.18.
     const REQUESTS: usize = 11;
     const SECTORS: usize = 13;
@@ -49,13 +49,16 @@ mod tests {
     #[test]
     fn requests_and_bytes_are_those_of_discards() {
         let line = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17";
-        let found = Discards::parse(line, "b".to_owned()).unwrap();
+        let found = TrimCounters::parse(line, "b".to_owned()).unwrap();
         assert_eq!((found.requests_count, found.bytes), (12, 14 * 512));
     }
 
     #[test]
     fn an_older_kernel_counts_none_and_that_is_not_zero() {
-        assert_eq!(Discards::parse("1 2 3 4 5 6 7 8 9 10 11", "b".to_owned()), None);
-        assert_eq!(Discards::parse("", "b".to_owned()), None);
+        assert_eq!(
+            TrimCounters::parse("1 2 3 4 5 6 7 8 9 10 11", "b".to_owned()),
+            None
+        );
+        assert_eq!(TrimCounters::parse("", "b".to_owned()), None);
     }
 }

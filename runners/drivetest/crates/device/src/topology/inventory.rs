@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::block::{Backing, Block};
 use crate::error::DeviceError;
-use crate::node::DeviceNumber;
+use crate::open::path_probe::DeviceNumber;
 use crate::system::{self, System};
+use crate::topology::block::{Backing, Block};
 
 /// The block devices of a host at one moment.
 pub(crate) struct Inventory {
@@ -54,7 +54,7 @@ impl Inventory {
     }
 
     /// Returns the names of the devices that a device stands upon.
-    pub fn foundations(&self, block: &Block) -> Vec<&str> {
+    pub fn lower_devices(&self, block: &Block) -> Vec<&str> {
         let below = block
             .slaves
             .iter()
@@ -68,14 +68,17 @@ impl Inventory {
     }
 
     /// Adds to `names` every device that stands upon one of them, directly or through others.
-    pub fn with_all_above(&self, mut names: BTreeSet<String>) -> BTreeSet<String> {
+    pub fn with_stacked(&self, mut names: BTreeSet<String>) -> BTreeSet<String> {
         loop {
-            let stands_upon =
-                |block: &&Block| self.foundations(block).iter().any(|&below| names.contains(below));
+            let is_stacked = |block: &&Block| {
+                self.lower_devices(block)
+                    .iter()
+                    .any(|&below| names.contains(below))
+            };
             let above: Vec<_> = self
                 .blocks
                 .iter()
-                .filter(stands_upon)
+                .filter(is_stacked)
                 .map(|block| block.name.clone())
                 .collect();
             let known = names.len();

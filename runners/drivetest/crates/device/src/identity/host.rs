@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::error::DeviceError;
-use crate::openers::process_numbers;
+use crate::state::open_files::process_numbers;
 use crate::system::{self, System};
 
 /// What a reader of a measurement wants to know of the host.

@@ -9,8 +9,8 @@ use std::path::Path;
 use rustix::fs::{self, Access, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use crate::health;
-use crate::signature;
+use crate::open::signature;
+use crate::state::health;
 
 /// The number of a block device, by which the kernel knows it under every name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -82,14 +82,14 @@ pub(crate) enum Exclusive {
 }
 
 /// The file system's answers; tests invent their own.
-pub(crate) trait Nodes {
+pub(crate) trait PathProbe {
     /// Tells what a path leads to.
-    fn look(&self, path: &Path) -> io::Result<Node>;
+    fn resolve(&self, path: &Path) -> io::Result<Node>;
     /// Tells whether this process may write there.
     fn check_writable(&self, path: &Path) -> io::Result<()>;
     /// Asks the kernel for a block device alone, for a moment and for reading only: closing one that was open for
     /// writing makes udev look at it again.
-    fn exclusive(&self, path: &Path) -> Exclusive;
+    fn open_exclusive(&self, path: &Path) -> Exclusive;
     /// Tells what is recognised on a device or file of that size.
     fn signature(&self, path: &Path, size_bytes: u64) -> io::Result<Option<&'static str>>;
     /// Returns the page in which an NVMe drive tells its health; None where there is none, or we may not ask.
@@ -97,10 +97,10 @@ pub(crate) trait Nodes {
 }
 
 /// The running host's file system.
-pub(crate) struct HostNodes;
+pub(crate) struct HostProbe;
 
-impl Nodes for HostNodes {
-    fn look(&self, path: &Path) -> io::Result<Node> {
+impl PathProbe for HostProbe {
+    fn resolve(&self, path: &Path) -> io::Result<Node> {
         Ok(node(&fs::stat(path)?))
     }
 
@@ -108,7 +108,7 @@ impl Nodes for HostNodes {
         Ok(fs::access(path, Access::WRITE_OK)?)
     }
 
-    fn exclusive(&self, path: &Path) -> Exclusive {
+    fn open_exclusive(&self, path: &Path) -> Exclusive {
         let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NONBLOCK;
         match fs::open(path, flags, Mode::empty()) {
             Ok(_) => Exclusive::Free,
@@ -160,17 +160,20 @@ mod tests {
         let (name, link) = (folder.path().join("a"), folder.path().join("b"));
         std::fs::write(&name, "data").unwrap();
         std::fs::hard_link(&name, &link).unwrap();
-        assert_eq!(HostNodes.look(&name).unwrap(), HostNodes.look(&link).unwrap());
+        assert_eq!(
+            HostProbe.resolve(&name).unwrap(),
+            HostProbe.resolve(&link).unwrap()
+        );
     }
 
     #[test]
     fn directories_and_character_devices_are_told_apart() {
         assert_eq!(
-            HostNodes.look(Path::new("/")).unwrap(),
+            HostProbe.resolve(Path::new("/")).unwrap(),
             Node::Other("a directory")
         );
         assert_eq!(
-            HostNodes.look(Path::new("/dev/null")).unwrap(),
+            HostProbe.resolve(Path::new("/dev/null")).unwrap(),
             Node::Other("a character device")
         );
     }

@@ -3,25 +3,25 @@
 use std::path::Path;
 
 use super::*;
+use crate::fake_host::FakeHost;
 use crate::identity::{Identity, identify_on};
-use crate::invented::InventedHost;
 
-fn identity(host: &InventedHost, path: &Path) -> Identity {
+fn identity(host: &FakeHost, path: &Path) -> Identity {
     identify_on(&host.system(), path).unwrap()
 }
 
-fn key(host: &InventedHost, path: &Path) -> String {
+fn key(host: &FakeHost, path: &Path) -> String {
     identity(host, path).drive_key
 }
 
 #[test]
 fn an_nvme_drive_is_named_by_model_and_serial() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.nvme("nvme0n1", "S64G");
     let identity = identity(&host, &path);
     assert_eq!(
         (identity.kind, identity.drive_key.as_str()),
-        (Kind::Nvme, "nvme:PM_9A3:S64G")
+        (DriveKind::Nvme, "nvme:PM_9A3:S64G")
     );
     let told = [identity.model, identity.serial, identity.firmware, identity.wwn];
     assert_eq!(told.map(Option::unwrap), ["PM 9A3", "S64G", "GDC5", "eui.0025"]);
@@ -29,7 +29,7 @@ fn an_nvme_drive_is_named_by_model_and_serial() {
 
 #[test]
 fn namespaces_and_partitions_of_one_drive_share_its_key() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let (first, second) = (host.nvme("nvme0n1", "S1"), host.nvme("nvme0n2", "S1"));
     let part = host.partition("nvme0n2", 1);
     let other = host.nvme("nvme1n1", "S2");
@@ -40,7 +40,7 @@ fn namespaces_and_partitions_of_one_drive_share_its_key() {
 
 #[test]
 fn an_nvme_drive_without_a_serial_is_named_by_its_nqn() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.disk(
         "nvme0n1",
         "nvme",
@@ -51,7 +51,7 @@ fn an_nvme_drive_without_a_serial_is_named_by_its_nqn() {
 
 #[test]
 fn two_paths_to_one_scsi_drive_share_its_key() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let (one, two) = (host.scsi("sda", "naa.5000"), host.scsi("sdb", "naa.5000"));
     assert_eq!(key(&host, &one), "scsi:naa.5000");
     assert_eq!(key(&host, &one), key(&host, &two));
@@ -60,7 +60,7 @@ fn two_paths_to_one_scsi_drive_share_its_key() {
 
 #[test]
 fn a_sata_drive_without_a_world_wide_name_is_named_by_its_serial_page() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.disk(
         "sda",
         "scsi",
@@ -77,7 +77,7 @@ fn a_sata_drive_without_a_world_wide_name_is_named_by_its_serial_page() {
 
 #[test]
 fn a_serial_page_that_is_cut_is_read_as_far_as_it_goes() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.scsi("sda", "naa.5");
     host.set("sda", "device/vpd_pg80", b"\x00\x80\x00\x20S4");
     assert_eq!(identity(&host, &path).serial.as_deref(), Some("S4"));
@@ -87,7 +87,7 @@ fn a_serial_page_that_is_cut_is_read_as_far_as_it_goes() {
 
 #[test]
 fn a_file_and_a_loop_device_over_it_share_one_key() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let file = host.file("/srv/drive.img");
     let shown = host.loop_over("loop0", "/srv/drive.img");
     let part = host.partition("loop0", 1);
@@ -99,12 +99,12 @@ fn a_file_and_a_loop_device_over_it_share_one_key() {
             .all(|path| key(&host, path) == "file:lab1:64768:1000")
     );
     assert_eq!(identity(&host, &shown).backing.as_deref(), Some(file.as_path()));
-    assert_eq!(identity(&host, &shown).kind, Kind::Virtual);
+    assert_eq!(identity(&host, &shown).kind, DriveKind::Virtual);
 }
 
 #[test]
 fn a_loop_device_over_a_drive_has_the_drives_key() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let drive = host.nvme("nvme0n1", "S1");
     let shown = host.loop_over("loop0", "/dev/nvme0n1");
     assert_eq!(key(&host, &shown), key(&host, &drive));
@@ -112,25 +112,25 @@ fn a_loop_device_over_a_drive_has_the_drives_key() {
 
 #[test]
 fn a_zram_device_is_named_by_host_number_and_size() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.disk("zram3", "none", &[]);
     assert_eq!(key(&host, &path), "zram:lab1:3:1073741824");
 }
 
 #[test]
 fn a_drive_that_tells_nothing_is_named_by_its_place() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.disk("vda", "virtio", &[]);
     let identity = identity(&host, &path);
     assert_eq!(
         (identity.kind, identity.drive_key.as_str()),
-        (Kind::Virtual, "block:lab1:of-vda/block/vda")
+        (DriveKind::Virtual, "block:lab1:of-vda/block/vda")
     );
 }
 
 #[test]
 fn a_partition_tells_its_own_size_and_its_drives_queue() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     host.nvme("nvme0n1", "S1");
     let part = host.partition("nvme0n1", 1);
     let identity = identity(&host, &part);
@@ -147,7 +147,7 @@ fn a_partition_tells_its_own_size_and_its_drives_queue() {
 
 #[test]
 fn a_circle_of_devices_does_not_hang() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.loop_over("loop0", "/dev/loop1");
     host.loop_over("loop1", "/dev/loop0");
     assert!(key(&host, &path).starts_with("loop:lab1:loop"));
@@ -155,7 +155,7 @@ fn a_circle_of_devices_does_not_hang() {
 
 #[test]
 fn the_host_is_told() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.nvme("nvme0n1", "S1");
     let told = identity(&host, &path).host;
     assert_eq!(
@@ -166,7 +166,7 @@ fn the_host_is_told() {
 
 #[test]
 fn machines_of_one_name_have_files_of_other_keys() {
-    let (mut one, mut other) = (InventedHost::new(), InventedHost::new());
+    let (mut one, mut other) = (FakeHost::new(), FakeHost::new());
     let (path, of_other) = (one.file("/srv/drive.img"), other.file("/srv/drive.img"));
     one.tell("etc/machine-id", "0123456789abcdef0123456789abcdef\n");
     other.tell("etc/machine-id", "0123456789abcdef0123456789abcdee\n");
@@ -189,7 +189,7 @@ fn a_machine_that_was_not_given_an_id_yet_has_keys_without_one() {
         &capital,
         "0123456789abcdef0123456789abcde\n",
     ] {
-        let mut host = InventedHost::new();
+        let mut host = FakeHost::new();
         host.tell("etc/machine-id", told);
         let path = host.file("/srv/drive.img");
         assert_eq!(key(&host, &path), "file:lab1:64768:1000");
@@ -220,7 +220,7 @@ fn both_programs_know_a_drive_by_the_same_keys() {
 
 #[test]
 fn a_machine_id_that_cannot_be_read_names_its_file_and_the_remedy() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     host.unreadable("etc/machine-id");
     let path = host.file("/srv/drive.img");
     let error = identify_on(&host.system(), &path).unwrap_err().to_string();
@@ -231,7 +231,7 @@ fn a_machine_id_that_cannot_be_read_names_its_file_and_the_remedy() {
 
 #[test]
 fn a_drive_with_a_name_of_its_own_needs_no_machine_id() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     host.unreadable("etc/machine-id");
     host.file("/srv/drive.img");
     let shown = host.loop_over("loop0", "/srv/drive.img");
@@ -244,7 +244,7 @@ fn a_drive_with_a_name_of_its_own_needs_no_machine_id() {
 
 #[test]
 fn a_drive_without_a_name_of_its_own_needs_one() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.disk("nvme0n1", "nvme", &[("device/model", "X")]);
     assert!(identify_on(&host.system(), &path).is_ok());
     host.unreadable("etc/machine-id");

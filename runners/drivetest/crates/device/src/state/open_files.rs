@@ -3,15 +3,15 @@
 use std::thread;
 
 use crate::error::DeviceError;
-use crate::node::Node;
+use crate::open::path_probe::Node;
 use crate::system::{self, System};
 
-/// A passing look by udev is over after a few of these; a user of the device is not.
-const LOOKS: usize = 3;
+/// A udev_grace look by udev is over after a few of these; a user of the device is not.
+const SAMPLES: usize = 3;
 
 /// A process that has it open.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Opener {
+pub(crate) struct OpeningProcess {
     pub number: u32,
     pub name: String,
     /// What of the drive it has open: the first that was found.
@@ -21,17 +21,20 @@ pub(crate) struct Opener {
 /// Returns the processes, other than this one, that have a node open for which `is_ours` holds, and keep it open.
 ///
 /// The files of another user's processes can be seen by root only.
-pub(crate) fn lasting(system: &System, is_ours: &dyn Fn(&Node) -> bool) -> Result<Vec<Opener>, DeviceError> {
-    for _ in 1..LOOKS {
+pub(crate) fn lasting(
+    system: &System,
+    is_ours: &dyn Fn(&Node) -> bool,
+) -> Result<Vec<OpeningProcess>, DeviceError> {
+    for _ in 1..SAMPLES {
         if now(system, is_ours)?.is_empty() {
             return Ok(Vec::new());
         }
-        thread::sleep(system.passing);
+        thread::sleep(system.udev_grace);
     }
     now(system, is_ours)
 }
 
-fn now(system: &System, is_ours: &dyn Fn(&Node) -> bool) -> Result<Vec<Opener>, DeviceError> {
+fn now(system: &System, is_ours: &dyn Fn(&Node) -> bool) -> Result<Vec<OpeningProcess>, DeviceError> {
     let own = std::fs::read_link(system.proc.join("self"))
         .ok()
         .and_then(|own| own.to_str()?.parse().ok());
@@ -41,7 +44,7 @@ fn now(system: &System, is_ours: &dyn Fn(&Node) -> bool) -> Result<Vec<Opener>, 
         .filter(|&number| Some(number) != own)
     {
         if let Some(node) = open_in(system, number, is_ours) {
-            openers.push(Opener {
+            openers.push(OpeningProcess {
                 number,
                 name: name_of(system, number),
                 node,
@@ -73,7 +76,7 @@ fn open_in(system: &System, number: u32, is_ours: &dyn Fn(&Node) -> bool) -> Opt
     let names = system::names(&descriptors).unwrap_or_default();
     let mut nodes = names
         .iter()
-        .filter_map(|name| system.nodes.look(&descriptors.join(name)).ok());
+        .filter_map(|name| system.probe.resolve(&descriptors.join(name)).ok());
     nodes.find(is_ours)
 }
 

@@ -5,9 +5,9 @@ use std::io;
 use proptest::prelude::*;
 
 use super::*;
-use crate::invented::InventedHost;
+use crate::fake_host::FakeHost;
 
-fn ids(host: &InventedHost, path: &Path) -> Vec<&'static str> {
+fn ids(host: &FakeHost, path: &Path) -> Vec<&'static str> {
     refusals_on(&host.system(), path)
         .unwrap()
         .into_iter()
@@ -15,7 +15,7 @@ fn ids(host: &InventedHost, path: &Path) -> Vec<&'static str> {
         .collect()
 }
 
-fn only_sentence(host: &InventedHost, path: &Path) -> String {
+fn only_sentence(host: &FakeHost, path: &Path) -> String {
     let refusals = refusals_on(&host.system(), path).unwrap();
     assert_eq!(refusals.len(), 1, "{refusals:?}");
     refusals[0].sentence.clone()
@@ -23,14 +23,14 @@ fn only_sentence(host: &InventedHost, path: &Path) -> String {
 
 #[test]
 fn a_free_drive_is_not_refused() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let (nvme, scsi) = (host.nvme("nvme0n1", "S1"), host.scsi("sda", "naa.5"));
     assert!(ids(&host, &nvme).is_empty() && ids(&host, &scsi).is_empty());
 }
 
 #[test]
 fn a_mounted_device_says_where() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.nvme("nvme0n1", "S1");
     host.mount(&path, r"/mnt/my\040data");
     assert_eq!(
@@ -41,7 +41,7 @@ fn a_mounted_device_says_where() {
 
 #[test]
 fn a_mounted_partition_refuses_its_drive_and_its_siblings() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let whole = host.nvme("nvme0n1", "S1");
     let (used, sibling) = (host.partition("nvme0n1", 1), host.partition("nvme0n1", 2));
     host.mount(&used, "/mnt");
@@ -56,7 +56,7 @@ fn a_mounted_partition_refuses_its_drive_and_its_siblings() {
 
 #[test]
 fn a_mounted_namespace_refuses_the_others_of_its_drive_only() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let (used, sibling, other) = (
         host.nvme("nvme0n1", "S1"),
         host.nvme("nvme0n2", "S1"),
@@ -69,7 +69,7 @@ fn a_mounted_namespace_refuses_the_others_of_its_drive_only() {
 
 #[test]
 fn a_drive_with_the_root_file_system_is_told_apart() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.scsi("sda", "naa.5");
     host.mount(&path, "/");
     assert_eq!(ids(&host, &path), ["boot"]);
@@ -77,7 +77,7 @@ fn a_drive_with_the_root_file_system_is_told_apart() {
 
 #[test]
 fn a_btrfs_mount_is_found_by_its_source() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.scsi("sda", "naa.5");
     host.mount_btrfs(&path, "/mnt");
     assert_eq!(ids(&host, &path), ["mounted"]);
@@ -85,7 +85,7 @@ fn a_btrfs_mount_is_found_by_its_source() {
 
 #[test]
 fn a_mount_of_a_container_counts() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.scsi("sda", "naa.5");
     host.mount_elsewhere(99, &path, "/data");
     assert_eq!(ids(&host, &path), ["mounted"]);
@@ -93,7 +93,7 @@ fn a_mount_of_a_container_counts() {
 
 #[test]
 fn a_mounted_loop_device_refuses_its_file() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let file = host.file("/srv/drive.img");
     let shown = host.loop_over("loop0", "/srv/drive.img");
     assert!(ids(&host, &file).is_empty() && ids(&host, &shown).is_empty());
@@ -106,7 +106,7 @@ fn a_mounted_loop_device_refuses_its_file() {
 
 #[test]
 fn a_mounted_file_system_does_not_speak_against_files_on_it() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let disk = host.scsi("sda", "naa.5");
     host.mount(&disk, "/");
     let file = host.file("/srv/drive.img");
@@ -116,7 +116,7 @@ fn a_mounted_file_system_does_not_speak_against_files_on_it() {
 
 #[test]
 fn a_mounted_logical_volume_refuses_all_that_it_stands_upon() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let (a, b) = (host.scsi("sda", "naa.5"), host.scsi("sdb", "naa.6"));
     let volume = host.stack("dm-0", &["sda", "sdb"]);
     host.mount(&volume, "/mnt");
@@ -128,7 +128,7 @@ fn a_mounted_logical_volume_refuses_all_that_it_stands_upon() {
 
 #[test]
 fn a_held_drive_names_its_holder() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.scsi("sda", "naa.5");
     host.stack("md0", &["sda"]);
     assert!(only_sentence(&host, &path).contains("held by /dev/md0 (made of sda)"));
@@ -136,7 +136,7 @@ fn a_held_drive_names_its_holder() {
 
 #[test]
 fn a_stacked_device_is_no_drive() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     host.scsi("sda", "naa.5");
     let volume = host.stack("dm-0", &["sda"]);
     assert_eq!(ids(&host, &volume), ["stacked"]);
@@ -144,7 +144,7 @@ fn a_stacked_device_is_no_drive() {
 
 #[test]
 fn a_swap_partition_refuses_its_drive() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let whole = host.scsi("sda", "naa.5");
     let swap = host.partition("sda", 1);
     host.swap_to(&swap);
@@ -156,7 +156,7 @@ fn a_swap_partition_refuses_its_drive() {
 
 #[test]
 fn a_swap_file_is_refused_under_another_name() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let file = host.file("/swapfile");
     host.swap_to(&file);
     let other_name = host.alias("/srv/hard-link", &file);
@@ -165,7 +165,7 @@ fn a_swap_file_is_refused_under_another_name() {
 
 #[test]
 fn a_partitioned_drive_is_refused_and_its_partition_is_not() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let (whole, part) = (host.scsi("sda", "naa.5"), host.partition("sda", 1));
     assert_eq!(ids(&host, &whole), ["partitioned"]);
     assert!(ids(&host, &part).is_empty());
@@ -173,7 +173,7 @@ fn a_partitioned_drive_is_refused_and_its_partition_is_not() {
 
 #[test]
 fn a_drive_that_a_process_has_open_names_the_process() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let (path, other) = (host.scsi("sda", "naa.5"), host.scsi("sdb", "naa.6"));
     let alias = host.alias("/tmp/another-node", &path);
     host.open(4711, &alias);
@@ -183,7 +183,7 @@ fn a_drive_that_a_process_has_open_names_the_process() {
 
 #[test]
 fn a_loop_device_whose_file_a_process_has_open_is_refused() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let file = host.file("/srv/drive.img");
     let shown = host.loop_over("loop0", "/srv/drive.img");
     host.open(4711, &file);
@@ -195,7 +195,7 @@ fn a_loop_device_whose_file_a_process_has_open_is_refused() {
 
 #[test]
 fn what_this_process_has_open_is_no_reason() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.scsi("sda", "naa.5");
     host.open(7, &path);
     assert!(ids(&host, &path).is_empty());
@@ -203,7 +203,7 @@ fn what_this_process_has_open_is_no_reason() {
 
 #[test]
 fn a_device_below_the_smallest_size_is_refused() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.scsi("sda", "naa.5");
     host.set("sda", "size", "2048");
     assert!(ids(&host, &path).is_empty());
@@ -213,7 +213,7 @@ fn a_device_below_the_smallest_size_is_refused() {
 
 #[test]
 fn a_read_only_device_is_refused() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.scsi("sda", "naa.5");
     host.set("sda", "ro", "1\n");
     assert_eq!(ids(&host, &path), ["read-only"]);
@@ -221,7 +221,7 @@ fn a_read_only_device_is_refused() {
 
 #[test]
 fn a_file_without_the_right_to_write_is_refused() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let file = host.file("/srv/drive.img");
     host.writable = || Err(io::ErrorKind::PermissionDenied.into());
     assert!(only_sentence(&host, &file).contains("permission denied"));
@@ -229,7 +229,7 @@ fn a_file_without_the_right_to_write_is_refused() {
 
 #[test]
 fn a_drive_that_the_kernel_gave_away_is_refused() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.scsi("sda", "naa.5");
     host.exclusive = |_| Exclusive::Claimed;
     assert_eq!(ids(&host, &path), ["claimed"]);
@@ -240,7 +240,7 @@ fn a_drive_that_the_kernel_gave_away_is_refused() {
 /// As with ZFS, of which neither mounts nor holders tell.
 #[test]
 fn a_partition_that_the_kernel_gave_away_speaks_against_its_siblings() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let (whole, used, sibling) = (
         host.scsi("sda", "naa.5"),
         host.partition("sda", 1),
@@ -263,7 +263,7 @@ fn a_partition_that_the_kernel_gave_away_speaks_against_its_siblings() {
 
 #[test]
 fn a_sibling_that_a_process_has_open_is_named() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     host.scsi("sda", "naa.5");
     let (used, sibling) = (host.partition("sda", 1), host.partition("sda", 2));
     host.open(4711, &used);
@@ -276,21 +276,21 @@ fn a_sibling_that_a_process_has_open_is_named() {
 
 #[test]
 fn a_loop_device_whose_file_is_gone_is_refused() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.loop_over("loop0", "/srv/drive.img (deleted)");
     assert_eq!(ids(&host, &path), ["backing-gone"]);
 }
 
 #[test]
 fn a_drive_without_a_name_is_refused() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.disk("sda", "scsi", &[("device/model", "NoName")]);
     assert_eq!(ids(&host, &path), ["no-identity"]);
 }
 
 #[test]
 fn a_device_that_goes_meanwhile_keeps_nobody_from_looking_at_another() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let (path, gone) = (host.scsi("sda", "naa.5"), host.scsi("sdb", "naa.6"));
     host.take_away("sdb");
     assert!(ids(&host, &path).is_empty());
@@ -309,7 +309,7 @@ const STALLED: &str = "7 0 0 0 9 0 0 0 3 0 0\n";
 
 #[test]
 fn a_drive_that_sees_io_of_nobody_known_is_refused() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let (whole, part, other) = (
         host.scsi("sda", "naa.5"),
         host.partition("sda", 1),
@@ -327,7 +327,7 @@ fn a_drive_that_sees_io_of_nobody_known_is_refused() {
 
 #[test]
 fn whoever_is_known_to_use_a_drive_accounts_for_its_io() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.scsi("sda", "naa.5");
     host.set("sda", "stat", STALLED);
     assert_eq!(ids(&host, &path), ["busy"]);
@@ -356,7 +356,7 @@ fn shape() -> impl Strategy<Value = Shape> {
 }
 
 /// Builds a drive and returns every path to it; the last ones are block devices.
-fn build(host: &mut InventedHost, number: usize, shape: &Shape) -> Vec<std::path::PathBuf> {
+fn build(host: &mut FakeHost, number: usize, shape: &Shape) -> Vec<std::path::PathBuf> {
     let mut paths = Vec::new();
     let (wholes, partitions): (Vec<String>, usize) = match *shape {
         Shape::Nvme {
@@ -399,7 +399,7 @@ fn letter(number: usize) -> char {
     char::from(b'a' + number as u8)
 }
 
-/// How a thing can be in use.
+/// How a medium can be in use.
 #[derive(Debug, Clone, Copy)]
 enum Use {
     Mounted,
@@ -409,7 +409,7 @@ enum Use {
     Open,
 }
 
-fn put_to_use(host: &mut InventedHost, path: &Path, how: Use) {
+fn put_to_use(host: &mut FakeHost, path: &Path, how: Use) {
     let name = path.file_name().unwrap().to_str().unwrap().to_owned();
     match how {
         Use::Mounted => host.mount(path, "/mnt"),
@@ -431,14 +431,14 @@ const REASONS: [&str; 4] = ["mounted", "held", "swap", "open"];
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Whatever the host looks like: a thing in use refuses every path to its drive, and no path to another.
+    /// Whatever the host looks like: a medium in use refuses every path to its drive, and no path to another.
     #[test]
     fn a_thing_in_use_refuses_every_path_to_its_drive_and_no_other(
         shapes in prop::collection::vec(shape(), 1..4),
         chosen in any::<prop::sample::Index>(),
         how in prop::sample::select(vec![Use::Mounted, Use::MountedThroughAStack, Use::MountedThroughALoop, Use::SwappedTo, Use::Open]),
     ) {
-        let mut host = InventedHost::new();
+        let mut host = FakeHost::new();
         let drives: Vec<_> = shapes.iter().enumerate().map(|(number, shape)| build(&mut host, number, shape)).collect();
         let blocks: Vec<_> = drives.iter().enumerate()
             .flat_map(|(drive, paths)| paths.iter().map(move |path| (drive, path)))

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::block::Block;
 use crate::system::{self, System};
+use crate::topology::block::Block;
 
 /// Thousandths of a degree in which hwmon counts. Source: Linux, Documentation/hwmon/sysfs-interface.rst.
 const HWMON_UNITS_PER_DEGREE: i64 = 1000;

@@ -1,23 +1,28 @@
 //! The record that the register binds a device by.
 
+pub(crate) mod drive;
+pub(crate) mod hardware;
+pub(crate) mod host;
+pub(crate) mod locate;
+
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::activity::Activity;
-use crate::block::{Backing, Block};
-use crate::discards::Discards;
-use crate::drive::Kind;
 use crate::error::DeviceError;
-use crate::hardware::{Hardware, Pcie};
-use crate::health::Health;
-use crate::host::Host;
-use crate::mounts;
-use crate::queue::Queue;
-use crate::refusal::{self, Refusal};
+use crate::gate::warnings::{self, Warning};
+use crate::gate::{self, Refusal};
+use crate::identity::drive::DriveKind;
+use crate::identity::hardware::{Hardware, Pcie};
+use crate::identity::host::Host;
+use crate::state::activity::Activity;
+use crate::state::health::Health;
+use crate::state::mounts;
+use crate::state::queue::Queue;
+use crate::state::trim_counters::TrimCounters;
 use crate::system::System;
-use crate::target::{Target, Thing};
-use crate::warning::{self, Warning};
+use crate::topology::block::{Backing, Block};
+use crate::topology::resolve::{Medium, ResolvedDevice};
 
 /// What a device is, and whether it may be written to; its JSON is `drivecert.identity/1`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -27,7 +32,7 @@ pub struct Identity {
     /// The path as it was named.
     pub path: PathBuf,
     /// What sort of identity the drive has.
-    pub kind: Kind,
+    pub kind: DriveKind,
     /// Names the physical drive, the same for every path to it.
     pub drive_key: String,
     /// As the drive tells it; a drive that is not SATA with its vendor first.
@@ -69,7 +74,7 @@ pub struct Identity {
     /// Of an NVMe drive that we may ask.
     pub health: Option<Health>,
     /// What was discarded on the whole device since the host started; None of a file.
-    pub discards: Option<Discards>,
+    pub discards: Option<TrimCounters>,
     /// Of a loop device: what it shows.
     pub backing: Option<PathBuf>,
     /// Other block devices on the same physical drive, its own partitions among them.
@@ -132,7 +137,7 @@ pub fn identify_all(paths: &[&Path]) -> Vec<Result<Identity, DeviceError>> {
 /// As [`identify`].
 pub fn identify_in_use(path: &Path) -> Result<Identity, DeviceError> {
     let system = System::host();
-    told(&system, &Target::find(&system, path)?)
+    told(&system, &ResolvedDevice::find(&system, path)?)
 }
 
 pub(crate) fn identify_on(system: &System, path: &Path) -> Result<Identity, DeviceError> {
@@ -140,14 +145,14 @@ pub(crate) fn identify_on(system: &System, path: &Path) -> Result<Identity, Devi
 }
 
 fn asked(system: &System, path: &Path, activity: &Activity<'_>) -> Result<Identity, DeviceError> {
-    let target = Target::find(system, path)?;
-    let refusals = refusal::of(system, &target, activity)?;
-    let identity = told(system, &target)?;
+    let device = ResolvedDevice::find(system, path)?;
+    let refusals = gate::of(system, &device, activity)?;
+    let identity = told(system, &device)?;
     let is_in_use = refusals.iter().any(|refusal| IN_USE.contains(&refusal.id));
     let read = if is_in_use {
         Ok(None)
     } else {
-        system.nodes.signature(path, identity.size_bytes)
+        system.probe.signature(path, identity.size_bytes)
     };
     Ok(Identity {
         refusals,
@@ -157,24 +162,24 @@ fn asked(system: &System, path: &Path, activity: &Activity<'_>) -> Result<Identi
     })
 }
 
-fn told(system: &System, target: &Target<'_>) -> Result<Identity, DeviceError> {
-    let queue = Queue::of(target)?;
-    let whole = target.block().map(|block| target.inventory.whole(block));
+fn told(system: &System, device: &ResolvedDevice<'_>) -> Result<Identity, DeviceError> {
+    let queue = Queue::of(device)?;
+    let whole = device.block().map(|block| device.inventory.whole(block));
     let hardware = whole.map(|whole| Hardware::of(system, whole)).unwrap_or_default();
     let asked = whole.filter(|whole| whole.name.starts_with("nvme"));
-    let page = asked.and_then(|whole| system.nodes.health_page(&whole.node()));
+    let page = asked.and_then(|whole| system.probe.health_page(&whole.node()));
     let health = page.as_ref().map(Health::parse);
-    let drive = target.drive.clone();
+    let drive = device.drive.clone();
     let mut identity = Identity {
         schema: "drivecert.identity/1",
-        path: target.path.to_path_buf(),
+        path: device.path.to_path_buf(),
         kind: drive.kind,
         drive_key: drive.key,
         model: drive.model,
         serial: drive.serial,
         firmware: drive.firmware,
         wwn: drive.wwn,
-        size_bytes: size_bytes(target)?,
+        size_bytes: size_bytes(device)?,
         logical_block_bytes: queue.logical_block_bytes,
         minimum_io_bytes: queue.minimum_io_bytes,
         physical_block_bytes: queue.physical_block_bytes,
@@ -192,44 +197,44 @@ fn told(system: &System, target: &Target<'_>) -> Result<Identity, DeviceError> {
             .or(health.as_ref().map(|told| i64::from(told.used_pct))),
         health,
         discards: whole
-            .map(|whole| Discards::read(system, whole))
+            .map(|whole| TrimCounters::read(system, whole))
             .transpose()?
             .flatten(),
-        backing: backing(target),
-        same_drive: same_drive(target),
-        mounts: mount_points(system, target)?,
-        holders: holders(target),
+        backing: backing(device),
+        same_drive: same_drive(device),
+        mounts: mount_points(system, device)?,
+        holders: holders(device),
         signature: None,
         signature_error: None,
         refusals: Vec::new(),
         warnings: Vec::new(),
         host: Host::read(system)?,
     };
-    identity.warnings = warning::warnings(std::slice::from_ref(&identity), None);
+    identity.warnings = warnings::warnings(std::slice::from_ref(&identity), None);
     Ok(identity)
 }
 
 /// Tells whether a device is made of others, and so is not the drive itself.
-fn stands_upon_another(block: &Block) -> bool {
+fn is_stacked(block: &Block) -> bool {
     !block.slaves.is_empty() || matches!(block.backing, Some(Backing::Block { .. }))
 }
 
-fn same_drive(target: &Target<'_>) -> Vec<PathBuf> {
-    let others = target.touched().filter(|block| !stands_upon_another(block));
-    let others = others.filter(|block| target.block().is_none_or(|named| named.name != block.name));
+fn same_drive(device: &ResolvedDevice<'_>) -> Vec<PathBuf> {
+    let others = device.affected().filter(|block| !is_stacked(block));
+    let others = others.filter(|block| device.block().is_none_or(|named| named.name != block.name));
     others.map(Block::node).collect()
 }
 
-fn holders(target: &Target<'_>) -> Vec<PathBuf> {
-    let upon = target.touched().filter(|block| stands_upon_another(block));
-    let upon = upon.filter(|block| target.block().is_none_or(|named| named.name != block.name));
+fn holders(device: &ResolvedDevice<'_>) -> Vec<PathBuf> {
+    let upon = device.affected().filter(|block| is_stacked(block));
+    let upon = upon.filter(|block| device.block().is_none_or(|named| named.name != block.name));
     upon.map(Block::node).collect()
 }
 
-fn mount_points(system: &System, target: &Target<'_>) -> Result<Vec<MountPoint>, DeviceError> {
-    let mounts = mounts::read(system)?.into_iter();
+fn mount_points(system: &System, device: &ResolvedDevice<'_>) -> Result<Vec<MountPoint>, DeviceError> {
+    let mounts = mounts::mounts(system)?.into_iter();
     let ours = mounts.filter_map(|mount| {
-        let device = target.touched_numbered(mount.number)?.node();
+        let device = device.affected_numbered(mount.number)?.node();
         Some(MountPoint {
             device,
             point: mount.point,
@@ -238,18 +243,18 @@ fn mount_points(system: &System, target: &Target<'_>) -> Result<Vec<MountPoint>,
     Ok(ours.collect())
 }
 
-fn size_bytes(target: &Target<'_>) -> Result<u64, DeviceError> {
-    match (&target.thing, target.block()) {
-        (Thing::File { size_bytes, .. }, _) => Ok(*size_bytes),
-        (Thing::Block(_), Some(block)) => block.size_bytes(),
-        (Thing::Block(_), None) => Ok(0),
+fn size_bytes(device: &ResolvedDevice<'_>) -> Result<u64, DeviceError> {
+    match (&device.medium, device.block()) {
+        (Medium::File { size_bytes, .. }, _) => Ok(*size_bytes),
+        (Medium::Block(_), Some(block)) => block.size_bytes(),
+        (Medium::Block(_), None) => Ok(0),
     }
 }
 
-fn backing(target: &Target<'_>) -> Option<PathBuf> {
-    let whole = target.inventory.whole(target.block()?);
+fn backing(device: &ResolvedDevice<'_>) -> Option<PathBuf> {
+    let whole = device.inventory.whole(device.block()?);
     whole.backing.as_ref().map(|backing| backing.path().clone())
 }
 
 #[cfg(test)]
-mod told_tests;
+mod tests;

@@ -1,11 +1,11 @@
 //! What is told of an invented drive, and what is left out where nobody tells it.
 
 use super::*;
-use crate::invented::InventedHost;
+use crate::fake_host::FakeHost;
 
 /// An NVMe drive with a sensor, on a PCI Express link that runs below its best.
-fn host() -> (InventedHost, PathBuf) {
-    let mut host = InventedHost::new();
+fn host() -> (FakeHost, PathBuf) {
+    let mut host = FakeHost::new();
     let path = host.nvme("nvme0n1", "S1");
     for (attribute, text) in [
         ("current_link_speed", "8.0 GT/s PCIe"),
@@ -22,7 +22,7 @@ fn host() -> (InventedHost, PathBuf) {
     (host, path)
 }
 
-fn identity(host: &InventedHost, path: &Path) -> Identity {
+fn identity(host: &FakeHost, path: &Path) -> Identity {
     identify_on(&host.system(), path).unwrap()
 }
 
@@ -45,7 +45,7 @@ fn link_place_and_temperature_are_told() {
 
 #[test]
 fn a_sensor_of_older_kernels_lies_beside_the_other_attributes() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.nvme("nvme0n1", "S1");
     host.set("nvme0n1", "device/hwmon0/temp1_input", "-2000\n");
     assert_eq!(identity(&host, &path).temperature_c, Some(-2));
@@ -53,7 +53,7 @@ fn a_sensor_of_older_kernels_lies_beside_the_other_attributes() {
 
 #[test]
 fn what_nobody_tells_is_left_out() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.nvme("nvme0n1", "S1");
     host.tell("sys/devices/of-nvme0n1/numa_node", "-1");
     let found = identity(&host, &path);
@@ -71,7 +71,7 @@ fn what_nobody_tells_is_left_out() {
 
 #[test]
 fn a_scsi_drive_has_not_the_link_of_its_adapter() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.scsi("sda", "naa.5");
     host.tell("sys/devices/of-sda/current_link_speed", "8.0 GT/s PCIe");
     assert_eq!(identity(&host, &path).pcie, None);
@@ -79,7 +79,7 @@ fn a_scsi_drive_has_not_the_link_of_its_adapter() {
 
 #[test]
 fn the_worse_of_two_kinds_of_cells_tells_the_wear() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.disk("mmcblk0", "mmc", &[("device/life_time", "0x02 0x0a")]);
     assert_eq!(identity(&host, &path).wear_pct, Some(100));
     host.set("mmcblk0", "device/life_time", "0x00 0x00\n");
@@ -92,7 +92,7 @@ fn the_worse_of_two_kinds_of_cells_tells_the_wear() {
 
 #[test]
 fn other_names_mounts_and_holders_of_the_drive_are_told() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let whole = host.nvme("nvme0n1", "S1");
     let part = host.partition("nvme0n1", 1);
     let volume = host.stack("dm-0", &["nvme0n1p1"]);
@@ -112,7 +112,7 @@ fn other_names_mounts_and_holders_of_the_drive_are_told() {
 
 #[test]
 fn nothing_is_read_from_a_drive_in_use() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.nvme("nvme0n1", "S1");
     assert_eq!(identity(&host, &path).signature, Some("a partition table"));
     host.mount(&path, "/mnt");
@@ -121,7 +121,7 @@ fn nothing_is_read_from_a_drive_in_use() {
 
 #[test]
 fn a_drive_that_cannot_be_read_says_why_nobody_knows_what_it_holds() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.nvme("nvme0n1", "S1");
     assert_eq!(identity(&host, &path).signature_error, None);
     host.signature = || Err(std::io::Error::from_raw_os_error(5));
@@ -161,7 +161,7 @@ fn the_host_tells_governors_nodes_and_irqbalance() {
 fn an_nvme_drive_tells_its_health_and_wear() {
     let (mut host, path) = host();
     host.health = || {
-        let mut page = [0; crate::health::PAGE_BYTES];
+        let mut page = [0; crate::state::health::PAGE_BYTES];
         (page[5], page[224]) = (12, 60);
         Some(page)
     };
@@ -175,8 +175,8 @@ fn an_nvme_drive_tells_its_health_and_wear() {
 
 #[test]
 fn a_drive_of_another_kind_is_not_asked_for_its_health() {
-    let mut host = InventedHost::new();
+    let mut host = FakeHost::new();
     let path = host.scsi("sda", "naa.5");
-    host.health = || Some([1; crate::health::PAGE_BYTES]);
+    host.health = || Some([1; crate::state::health::PAGE_BYTES]);
     assert_eq!(identity(&host, &path).health, None);
 }

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use crate::block::{Backing, Block};
 use crate::error::DeviceError;
-use crate::inventory::Inventory;
-use crate::node::FileId;
-use crate::system::{self, MARK, MARK_DIGITS, System, is_lower_hex};
+use crate::open::path_probe::FileId;
+use crate::system::{self, MACHINE_HASH_DIGITS, MACHINE_HASH_SEPARATOR, System, is_lower_hex};
+use crate::topology::block::{Backing, Block};
+use crate::topology::inventory::Inventory;
 
 /// Stacks of devices are a few layers deep; a longer chain is a circle.
 const DEEPEST_STACK: usize = 16;
@@ -17,7 +17,7 @@ const SERIAL_PAGE_HEADER_BYTES: usize = 4;
 /// What sort of identity a drive has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum DriveKind {
     /// Known by model and serial, or by its NQN.
     Nvme,
     /// SCSI, SAS or SATA; known by its WWN, or by model and serial.
@@ -29,7 +29,7 @@ pub enum Kind {
 /// What a drive tells of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Drive {
-    pub kind: Kind,
+    pub kind: DriveKind,
     /// Names the physical drive, the same for every path to it.
     pub key: String,
     /// Whether the register would know the drive again in another host or slot.
@@ -43,7 +43,7 @@ pub(crate) struct Drive {
 /// Returns the drive of a plain file, which is also that of every loop device over it. Machines that were cloned have files
 /// of the same numbers: the host's name and a mark of its machine id tell them apart.
 pub(crate) fn of_file(system: &System, id: FileId) -> Result<Drive, DeviceError> {
-    let key = format!("file:{}:{}:{}", system.place()?, id.device, id.inode);
+    let key = format!("file:{}:{}:{}", system.machine_label()?, id.device, id.inode);
     Ok(virtual_drive(key, None))
 }
 
@@ -60,18 +60,18 @@ pub fn is_same_drive(bound: &str, now: &str) -> bool {
 const PLACED: [&str; 4] = ["file:", "loop:", "zram:", "block:"];
 
 /// Tells whether a key names the machine that the drive was seen on, by the host's name and its mark.
-pub(crate) fn names_machine(key: &str) -> bool {
+pub(crate) fn contains_machine(key: &str) -> bool {
     PLACED.iter().any(|kind| key.starts_with(kind))
 }
 
 /// Returns a key without the mark of the machine; None where it has none.
 fn without_machine(key: &str) -> Option<String> {
-    if !names_machine(key) {
+    if !contains_machine(key) {
         return None;
     }
-    let (before, after) = key.split_once(MARK)?;
+    let (before, after) = key.split_once(MACHINE_HASH_SEPARATOR)?;
     let (mark, rest) = after.split_once(':')?;
-    let is_mark = mark.len() == MARK_DIGITS && is_lower_hex(mark);
+    let is_mark = mark.len() == MACHINE_HASH_DIGITS && is_lower_hex(mark);
     is_mark.then(|| format!("{before}:{rest}"))
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn of_block(system: &System, inventory: &Inventory, block: &Block) ->
     let mut block = inventory.whole(block);
     for _ in 0..DEEPEST_STACK {
         match inventory
-            .foundations(block)
+            .lower_devices(block)
             .first()
             .and_then(|below| inventory.named(below))
         {
@@ -106,7 +106,7 @@ pub(crate) fn of_block(system: &System, inventory: &Inventory, block: &Block) ->
     }
     match bus(block).as_deref() {
         _ if block.name.starts_with("loop") => Ok(virtual_drive(
-            format!("loop:{}:{}", system.place()?, block.name),
+            format!("loop:{}:{}", system.machine_label()?, block.name),
             None,
         )),
         _ if block.name.starts_with("zram") => zram(system, block),
@@ -124,7 +124,7 @@ fn bus(block: &Block) -> Option<String> {
 
 fn virtual_drive(key: String, serial: Option<String>) -> Drive {
     Drive {
-        kind: Kind::Virtual,
+        kind: DriveKind::Virtual,
         key,
         is_named: true,
         model: None,
@@ -137,7 +137,11 @@ fn virtual_drive(key: String, serial: Option<String>) -> Drive {
 fn zram(system: &System, block: &Block) -> Result<Drive, DeviceError> {
     let number = block.name.trim_start_matches("zram");
     Ok(virtual_drive(
-        format!("zram:{}:{number}:{}", system.place()?, block.size_bytes()?),
+        format!(
+            "zram:{}:{number}:{}",
+            system.machine_label()?,
+            block.size_bytes()?
+        ),
         None,
     ))
 }
@@ -151,7 +155,7 @@ fn nvme(system: &System, block: &Block) -> Result<Drive, DeviceError> {
     };
     let named = named(system, block, key)?;
     Ok(Drive {
-        kind: Kind::Nvme,
+        kind: DriveKind::Nvme,
         model,
         serial,
         firmware: block.text("device/firmware_rev")?,
@@ -173,7 +177,7 @@ fn scsi(system: &System, block: &Block) -> Result<Drive, DeviceError> {
     };
     let named = named(system, block, key)?;
     Ok(Drive {
-        kind: Kind::Scsi,
+        kind: DriveKind::Scsi,
         model,
         serial,
         firmware: block.text("device/rev")?,
@@ -219,8 +223,9 @@ fn named(system: &System, block: &Block, key: Option<String>) -> Result<Drive, D
 fn place(system: &System, block: &Block) -> Result<String, DeviceError> {
     let root = std::fs::canonicalize(system.sys.join("devices")).unwrap_or_default();
     let place = block.directory.strip_prefix(root).unwrap_or(&block.directory);
-    Ok(format!("block:{}:{}", system.place()?, place.display()))
+    Ok(format!("block:{}:{}", system.machine_label()?, place.display()))
 }
 
 #[cfg(test)]
+#[path = "drive_tests.rs"]
 mod tests;

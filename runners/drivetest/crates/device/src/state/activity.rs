@@ -10,8 +10,8 @@ use std::thread;
 use crate::error::DeviceError;
 use crate::system::{self, System};
 
-/// A passing look, or writing back what a file system left, is over after a few of these; a user goes on.
-const LOOKS: usize = 3;
+/// A udev_grace look, or writing back what a file system left, is over after a few of these; a user goes on.
+const SAMPLES: usize = 3;
 
 /// One reading of a device's counters.
 /// Source: Linux, Documentation/block/stat.rst; the fields of discards and flushes came with 4.18 and 5.5.
@@ -67,7 +67,7 @@ impl<'a> Activity<'a> {
             return Ok(None);
         }
         let mut busy = names.to_vec();
-        for look in 0..LOOKS {
+        for look in 0..SAMPLES {
             self.watch_until(look)?;
             let looks = self.looks.borrow();
             busy.retain(|name| looks.get(look).is_some_and(|seen| seen.contains(*name)));
@@ -89,7 +89,7 @@ impl<'a> Activity<'a> {
 
 fn seen_during_one_look(system: &System) -> Result<BTreeSet<String>, DeviceError> {
     let before = counters(system)?;
-    thread::sleep(system.watching);
+    thread::sleep(system.sample_length);
     let after = counters(system)?;
     let moved = |name: &&String| {
         before

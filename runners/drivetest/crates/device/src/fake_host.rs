@@ -7,26 +7,26 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::node::{DeviceNumber, Exclusive, FileId, Node, Nodes};
+use crate::open::path_probe::{DeviceNumber, Exclusive, FileId, Node, PathProbe};
 use crate::system::System;
 
 const DISK_BYTES: u64 = 1 << 30;
 
 /// A host under construction.
-pub(crate) struct InventedHost {
+pub(crate) struct FakeHost {
     folder: tempfile::TempDir,
     nodes: BTreeMap<PathBuf, Node>,
     directories: BTreeMap<String, PathBuf>,
     mounts: String,
     swaps: String,
     pub exclusive: fn(&Path) -> Exclusive,
-    pub health: fn() -> Option<crate::health::Page>,
+    pub health: fn() -> Option<crate::state::health::Page>,
     pub writable: fn() -> io::Result<()>,
     /// What is recognised on every device.
     pub signature: fn() -> io::Result<Option<&'static str>>,
 }
 
-impl InventedHost {
+impl FakeHost {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let host = Self {
@@ -215,7 +215,7 @@ impl InventedHost {
     pub fn system(&self) -> System {
         self.write("proc/7/mountinfo", &self.mounts);
         self.write("proc/swaps", &self.swaps);
-        let nodes = InventedNodes {
+        let nodes = FakeProbe {
             nodes: self.nodes.clone(),
             exclusive: self.exclusive,
             health: self.health,
@@ -226,9 +226,9 @@ impl InventedHost {
             sys: self.root("sys"),
             proc: self.root("proc"),
             machine_id: self.root("etc/machine-id"),
-            nodes: Box::new(nodes),
-            passing: Duration::ZERO,
-            watching: Duration::ZERO,
+            probe: Box::new(nodes),
+            udev_grace: Duration::ZERO,
+            sample_length: Duration::ZERO,
         }
     }
 
@@ -255,23 +255,23 @@ fn write(path: &Path, content: impl AsRef<[u8]>) {
     fs::write(path, content).unwrap();
 }
 
-struct InventedNodes {
+struct FakeProbe {
     nodes: BTreeMap<PathBuf, Node>,
     exclusive: fn(&Path) -> Exclusive,
-    health: fn() -> Option<crate::health::Page>,
+    health: fn() -> Option<crate::state::health::Page>,
     writable: fn() -> io::Result<()>,
     signature: fn() -> io::Result<Option<&'static str>>,
 }
 
-impl Nodes for InventedNodes {
-    fn health_page(&self, _path: &Path) -> Option<crate::health::Page> {
+impl PathProbe for FakeProbe {
+    fn health_page(&self, _path: &Path) -> Option<crate::state::health::Page> {
         (self.health)()
     }
 
-    fn look(&self, path: &Path) -> io::Result<Node> {
-        let target = fs::read_link(path).unwrap_or_else(|_| path.to_path_buf());
+    fn resolve(&self, path: &Path) -> io::Result<Node> {
+        let device = fs::read_link(path).unwrap_or_else(|_| path.to_path_buf());
         self.nodes
-            .get(&target)
+            .get(&device)
             .copied()
             .ok_or_else(|| io::ErrorKind::NotFound.into())
     }
@@ -280,7 +280,7 @@ impl Nodes for InventedNodes {
         (self.writable)()
     }
 
-    fn exclusive(&self, path: &Path) -> Exclusive {
+    fn open_exclusive(&self, path: &Path) -> Exclusive {
         (self.exclusive)(path)
     }
 

@@ -1,8 +1,8 @@
 //! The kernel's queue of a device: units and limits of its requests.
 
-use crate::block::Block;
 use crate::error::DeviceError;
-use crate::target::{Target, Thing};
+use crate::topology::block::Block;
+use crate::topology::resolve::{Medium, ResolvedDevice};
 
 /// How the kernel hands requests to a device.
 #[derive(Default)]
@@ -19,19 +19,19 @@ pub(crate) struct Queue {
 
 impl Queue {
     /// Of a file: that of the device its file system lies on or, where there is none, its blocks.
-    pub fn of(target: &Target<'_>) -> Result<Self, DeviceError> {
-        let below = match &target.thing {
-            Thing::Block(_) => target.block(),
-            Thing::File { id, .. } => target.inventory.numbered(id.device_number()),
+    pub fn of(device: &ResolvedDevice<'_>) -> Result<Self, DeviceError> {
+        let below = match &device.medium {
+            Medium::Block(_) => device.block(),
+            Medium::File { id, .. } => device.inventory.numbered(id.device_number()),
         };
-        match (below, &target.thing) {
-            (Some(block), _) => Self::read(target.inventory.whole(block)),
-            (None, Thing::File { block_bytes, .. }) => Ok(Self {
+        match (below, &device.medium) {
+            (Some(block), _) => Self::read(device.inventory.whole(block)),
+            (None, Medium::File { block_bytes, .. }) => Ok(Self {
                 logical_block_bytes: Some(*block_bytes),
                 minimum_io_bytes: Some(*block_bytes),
                 ..Self::default()
             }),
-            (None, Thing::Block(_)) => Ok(Self::default()),
+            (None, Medium::Block(_)) => Ok(Self::default()),
         }
     }
 

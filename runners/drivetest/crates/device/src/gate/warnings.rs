@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::drive::Kind;
 use crate::identity::Identity;
+use crate::identity::drive::DriveKind;
 
 /// One doubt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -60,7 +60,7 @@ fn of_host(device: &Identity) -> Vec<Warning> {
 /// before 5.0.
 fn is_plain(scheduler: &str, device: &Identity) -> bool {
     match (device.kind, device.rotational) {
-        (Kind::Nvme, _) => matches!(scheduler, "none" | "noop"),
+        (DriveKind::Nvme, _) => matches!(scheduler, "none" | "noop"),
         (_, Some(true)) => matches!(scheduler, "none" | "noop" | "mq-deadline" | "deadline" | "bfq"),
         (_, _) => matches!(scheduler, "none" | "noop" | "mq-deadline" | "deadline"),
     }
@@ -120,8 +120,8 @@ fn shared(first: &Identity, devices: &[Identity]) -> Option<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fake_host::FakeHost;
     use crate::identity::identify_on;
-    use crate::invented::InventedHost;
 
     fn ids(devices: &[Identity], limit_c: Option<i64>) -> Vec<&'static str> {
         warnings(devices, limit_c)
@@ -131,8 +131,8 @@ mod tests {
     }
 
     /// An NVMe drive and a partition of it, on a host where irqbalance runs.
-    fn drive() -> (InventedHost, Identity, Identity) {
-        let mut host = InventedHost::new();
+    fn drive() -> (FakeHost, Identity, Identity) {
+        let mut host = FakeHost::new();
         let (whole, part) = (host.nvme("nvme0n1", "S1"), host.partition("nvme0n1", 1));
         host.process(99, "irqbalance");
         let system = host.system();
@@ -177,12 +177,12 @@ mod tests {
             ..drive().1
         };
         for (kind, rotational, scheduler, is_warned) in [
-            (Kind::Nvme, false, "none", false),
-            (Kind::Nvme, false, "mq-deadline", true),
-            (Kind::Scsi, false, "mq-deadline", false),
-            (Kind::Scsi, false, "bfq", true),
-            (Kind::Scsi, true, "bfq", false),
-            (Kind::Virtual, false, "kyber", true),
+            (DriveKind::Nvme, false, "none", false),
+            (DriveKind::Nvme, false, "mq-deadline", true),
+            (DriveKind::Scsi, false, "mq-deadline", false),
+            (DriveKind::Scsi, false, "bfq", true),
+            (DriveKind::Scsi, true, "bfq", false),
+            (DriveKind::Virtual, false, "kyber", true),
         ] {
             let found = ids(&[with(kind, rotational, scheduler)], None);
             assert_eq!(

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::error::DeviceError;
-use crate::node::{DeviceNumber, FileId, Node};
+use crate::open::path_probe::{DeviceNumber, FileId, Node};
 use crate::system::{self, System};
 
 /// sysfs counts sizes in units of 512 bytes, whatever the drive's own blocks are. Source: Linux, block/genhd.c.
@@ -113,7 +113,7 @@ fn backing(system: &System, directory: &std::path::Path) -> Result<Option<Backin
         return Ok(Some(Backing::Gone { path: path.into() }));
     }
     let path = PathBuf::from(told);
-    Ok(Some(match system.nodes.look(&path) {
+    Ok(Some(match system.probe.resolve(&path) {
         Ok(Node::File { id, .. }) => Backing::File { path, id },
         Ok(Node::Block(number)) => Backing::Block { path, number },
         Ok(Node::Other(_)) | Err(_) => Backing::Gone { path },

@@ -1,0 +1,206 @@
+//! Where a drive is found now, told from sysfs alone: no device is opened, and no drive is asked anything.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::error::DeviceError;
+use crate::identity::drive::{self, DriveKind};
+use crate::open::path_probe::Node;
+use crate::system::System;
+use crate::topology::block::Block;
+use crate::topology::inventory::Inventory;
+
+/// Returns the paths of the block devices of that size on a drive: the drive itself, or its partitions of the size.
+///
+/// # Errors
+/// When the kernel does not describe its block devices.
+pub fn locate(drive_key: &str, size_bytes: u64) -> Result<Vec<PathBuf>, DeviceError> {
+    locate_among(&System::host(), nodes()?, drive_key, size_bytes)
+}
+
+/// Returns what stands in `/dev`.
+pub(crate) fn nodes() -> Result<impl Iterator<Item = PathBuf>, DeviceError> {
+    let folder = Path::new("/dev");
+    let entries = folder
+        .read_dir()
+        .map_err(|source| DeviceError::unreadable(folder, source))?;
+    Ok(entries.filter_map(|entry| Some(entry.ok()?.path())))
+}
+
+/// A node may have another name than the kernel's: what counts is the device that it leads to.
+fn locate_among(
+    system: &System,
+    nodes: impl Iterator<Item = PathBuf>,
+    drive_key: &str,
+    size_bytes: u64,
+) -> Result<Vec<PathBuf>, DeviceError> {
+    let inventory = Inventory::read(system)?;
+    // A device that goes away while it is looked at is not there.
+    let is_it = |node: &PathBuf| {
+        let block = block(system, &inventory, node);
+        block.is_some_and(|block| {
+            block.size_bytes().is_ok_and(|size| size == size_bytes)
+                && key(system, &inventory, block).is_some_and(|key| drive::is_same_drive(drive_key, &key))
+        })
+    };
+    let mut found: Vec<_> = nodes.filter(is_it).collect();
+    found.sort();
+    Ok(found)
+}
+
+fn key(system: &System, inventory: &Inventory, block: &Block) -> Option<String> {
+    Some(drive::of_block(system, inventory, block).ok()?.key)
+}
+
+/// Returns the block device that a node leads to; links lead to what is found without them.
+pub(crate) fn block<'a>(system: &System, inventory: &'a Inventory, node: &Path) -> Option<&'a Block> {
+    match system.probe.resolve(node) {
+        Ok(Node::Block(number)) if !node.is_symlink() => inventory.numbered(number),
+        _ => None,
+    }
+}
+
+/// All whole drives of a host; its JSON is `drivecert.drives/1`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Drives {
+    /// Name and version of this record.
+    pub schema: &'static str,
+    /// In the order of their paths.
+    pub drives: Vec<ListedDrive>,
+}
+
+/// A whole drive as the kernel describes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ListedDrive {
+    /// Under `/dev`.
+    pub path: PathBuf,
+    /// What sort of identity the drive has.
+    pub kind: DriveKind,
+    /// Names the physical drive, the same for every path to it.
+    pub drive_key: String,
+    /// As the drive tells it.
+    pub model: Option<String>,
+    /// As the drive tells it.
+    pub serial: Option<String>,
+    /// The whole of it.
+    pub size_bytes: u64,
+}
+
+/// Lists the drives of this host, by their paths. What stands upon other drives, and what has no size, is none.
+///
+/// # Errors
+/// When the kernel does not describe its block devices.
+pub fn list() -> Result<Drives, DeviceError> {
+    let drives = list_among(&System::host(), nodes()?)?;
+    Ok(Drives {
+        schema: "drivecert.drives/1",
+        drives,
+    })
+}
+
+fn list_among(
+    system: &System,
+    nodes: impl Iterator<Item = PathBuf>,
+) -> Result<Vec<ListedDrive>, DeviceError> {
+    let inventory = Inventory::read(system)?;
+    let mut seen = BTreeSet::new();
+    let nodes: BTreeSet<_> = nodes.collect();
+    let listed = nodes.into_iter().filter_map(|path| {
+        let block = block(system, &inventory, &path)?;
+        // Two nodes may lead to one device.
+        let is_new = seen.insert(block.name.clone());
+        (is_new && block.whole.is_none() && block.slaves.is_empty())
+            .then(|| listed(system, &inventory, block, path))?
+    });
+    Ok(listed.collect())
+}
+
+/// A device that goes away while it is looked at is not there.
+fn listed(system: &System, inventory: &Inventory, block: &Block, path: PathBuf) -> Option<ListedDrive> {
+    let size_bytes = block.size_bytes().ok().filter(|&size_bytes| size_bytes > 0)?;
+    let drive = drive::of_block(system, inventory, block).ok()?;
+    Some(ListedDrive {
+        path,
+        kind: drive.kind,
+        drive_key: drive.key,
+        model: drive.model,
+        serial: drive.serial,
+        size_bytes,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake_host::FakeHost;
+
+    const DISK_BYTES: u64 = 1 << 30;
+
+    fn found(host: &FakeHost, key: &str, size_bytes: u64) -> Vec<PathBuf> {
+        let nodes = ["nvme0n1", "nvme1n1", "nvme1n1p1", "nvme9n1"].map(|name| Path::new("/dev").join(name));
+        locate_among(&host.system(), nodes.into_iter(), key, size_bytes).unwrap()
+    }
+
+    #[test]
+    fn a_drive_is_found_by_its_key_and_size_or_its_partition_is() {
+        let mut host = FakeHost::new();
+        let (other, drive) = (host.nvme("nvme0n1", "S1"), host.nvme("nvme1n1", "S2"));
+        let part = host.partition("nvme1n1", 1);
+        assert_eq!(found(&host, "nvme:PM_9A3:S1", DISK_BYTES), [other]);
+        assert_eq!(found(&host, "nvme:PM_9A3:S2", DISK_BYTES), [drive]);
+        assert_eq!(found(&host, "nvme:PM_9A3:S2", DISK_BYTES / 4), [part]);
+        assert_eq!(
+            found(&host, "nvme:PM_9A3:S2", DISK_BYTES / 2),
+            Vec::<&Path>::new()
+        );
+    }
+
+    /// A log page is a command to the drive, and a load that is being measured would wait for it.
+    #[test]
+    fn no_drive_is_asked_or_opened_to_find_one() {
+        let mut host = FakeHost::new();
+        host.health = || panic!("a drive was asked for its health");
+        host.exclusive = |path| panic!("{} was opened", path.display());
+        let drive = host.nvme("nvme0n1", "S1");
+        assert_eq!(found(&host, "nvme:PM_9A3:S1", DISK_BYTES), [drive]);
+    }
+
+    fn listed(host: &FakeHost) -> Vec<ListedDrive> {
+        let names = ["nvme1n1p1", "dm-0", "nvme1n1", "loop0", "nvme0n1", "gone"];
+        let nodes = names.map(|name| Path::new("/dev").join(name));
+        list_among(&host.system(), nodes.into_iter()).unwrap()
+    }
+
+    #[test]
+    fn whole_drives_are_listed_by_path_with_what_names_them() {
+        let mut host = FakeHost::new();
+        let (first, second) = (host.nvme("nvme0n1", "S1"), host.nvme("nvme1n1", "S2"));
+        host.partition("nvme1n1", 1);
+        host.stack("dm-0", &["nvme1n1"]);
+        let found = listed(&host);
+        let paths: Vec<_> = found.iter().map(|drive| &drive.path).collect();
+        assert_eq!(paths, [&first, &second]);
+        assert_eq!(found[1].drive_key, "nvme:PM_9A3:S2");
+        assert_eq!(found[1].serial.as_deref(), Some("S2"));
+        assert_eq!(found[1].size_bytes, 1 << 30);
+    }
+
+    #[test]
+    fn a_device_without_a_size_is_no_drive() {
+        let mut host = FakeHost::new();
+        host.disk("loop0", "none", &[("size", "0")]);
+        assert_eq!(listed(&host), []);
+    }
+
+    /// A log page is a command to the drive, and a load that is being measured would wait for it.
+    #[test]
+    fn no_drive_is_asked_or_opened_to_be_listed() {
+        let mut host = FakeHost::new();
+        host.health = || panic!("a drive was asked for its health");
+        host.exclusive = |path| panic!("{} was opened", path.display());
+        host.nvme("nvme0n1", "S1");
+        assert_eq!(listed(&host).len(), 1);
+    }
+}
