@@ -24,7 +24,7 @@ from results.models import (
 )
 from results.models.copy_rows import copy_rows
 from results.reader.process import Document
-from results.rules.act.exact_share import exact_share_pct
+from results.rules.act.limits import exact_share_pct
 
 SLICE_COLUMNS = ["run", "number", "start_s", "end_s", "first_line", "last_line", "counts"]
 MEMBER_CHARS = 500

@@ -3,7 +3,7 @@
 from django.db import migrations
 
 
-# Rounded up at the ninth place, as results/rules/act/exact_share.py does: at most a limit exactly where the counts are.
+# Rounded up at the ninth place, as results/rules/act/limits.py does: at most a limit exactly where the counts are.
 EXACT = """
 UPDATE results_share
 SET share_pct = (div(over_count * 100000000000::numeric, ops_count)

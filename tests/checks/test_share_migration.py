@@ -7,7 +7,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from results.models import Run, Share
-from results.rules.act.exact_share import exact_share_pct
+from results.rules.act.limits import exact_share_pct
 
 CASES = [(1, 3), (50_001, 1_000_000), (50_000, 1_000_000), (0, 7), (7, 7), (2**62 - 1, 2**62), (1, 10**15)]
 

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 
 from results.models import Run, Share
-from results.rules.act.exact_share import exact_share_pct
+from results.rules.act.limits import exact_share_pct
 
 pytestmark = pytest.mark.django_db
 RUNS = 5_000  # with six shares each: more than the register of a decade

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+SHARE_PLACES = 9  # of the column; migration 0013 computes the same of the rows before it
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -115,3 +117,15 @@ def first_bucket_at(edge: int) -> int:
     if edge < 1 or edge & (edge - 1):
         raise ValueError(f"edge: expected a power of two, got {edge}")
     return edge.bit_length()
+
+
+def exact_share_pct(over_count: int, ops_count: int) -> Decimal:
+    """Return over x 100 / all, percent, rounded up at the ninth place.
+
+    It is at most a limit of up to nine places exactly where over x 100 <= limit x all: rounding up never passes a
+    multiple of 10^-9 that the quotient itself does not pass.
+
+    >>> exact_share_pct(1, 3), exact_share_pct(1, 20)
+    (Decimal('33.333333334'), Decimal('5.000000000'))
+    """
+    return Decimal(-(-over_count * 100 * 10**SHARE_PLACES // ops_count)).scaleb(-SHARE_PLACES)

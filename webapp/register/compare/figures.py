@@ -8,8 +8,7 @@ from typing import Any
 from results.access.redaction import is_beside_withheld
 from results.ingest.act import YCSB
 from results.models import Run, Statistic, Verdict
-from results.rules.act.exact_share import exact_share_pct
-from results.rules.act.limits import Limit, is_count_within
+from results.rules.act.limits import Limit, exact_share_pct, is_count_within
 from webapp.register.comparability.conditions import compared_shares
 from webapp.register.limits.reader_limits import Held, YourLimits
 from webapp.register.runs.limits import as_limits

@@ -6,8 +6,7 @@ from typing import Any
 
 from results.access.intervals import is_withheld
 from results.models import Histogram, Run, Verdict
-from results.rules.act.exact_share import exact_share_pct
-from results.rules.act.limits import Limit, is_count_within
+from results.rules.act.limits import Limit, exact_share_pct, is_count_within
 from webapp.register.runs.page import STATISTIC_WORDS, Figure
 from webapp.register.tables.marks import nearness_mark
 from webapp.templatetags import units

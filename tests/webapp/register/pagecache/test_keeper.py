@@ -10,7 +10,7 @@ from results.catalogue.figures import import_figures
 from results.lifecycle import visibility
 from results.lifecycle.embargo import disclose_due
 from results.models import Companion, Evidence, Product, PublishedFigure, Run, Submission, Visibility
-from tests.webapp.register.snapshots.conftest import entry_bytes
+from tests.webapp.register.pagecache.conftest import entry_bytes
 from webapp.register.pagecache import keeper, rendering, stamps, store
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("few_addresses")]

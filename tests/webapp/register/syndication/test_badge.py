@@ -6,7 +6,7 @@ from django.utils import timezone
 from results.lifecycle import visibility
 from results.models import Certificate, CertificateRun, Profile, Visibility
 from tests.webapp.register.conftest import SLOW_DISK_VERDICT
-from tests.webapp.register.out.answers import read_xml
+from tests.webapp.register.syndication.answers import read_xml
 
 pytestmark = pytest.mark.django_db
 SVG = "{http://www.w3.org/2000/svg}"

@@ -5,7 +5,7 @@ import pytest
 from results.history import about, tell
 from results.lifecycle import visibility
 from results.models import Visibility
-from tests.webapp.register.out.answers import read_xml
+from tests.webapp.register.syndication.answers import read_xml
 
 pytestmark = pytest.mark.django_db
 ATOM = "{http://www.w3.org/2005/Atom}"

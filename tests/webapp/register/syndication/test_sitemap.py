@@ -3,7 +3,7 @@
 import pytest
 
 from results.models import Product, Run, Visibility
-from tests.webapp.register.out.answers import read_xml
+from tests.webapp.register.syndication.answers import read_xml
 from webapp.register.pagecache import public_addresses
 from webapp.register.pagecache.public_addresses import EACH, LEFT_OUT, known_names, plain_names, read_subjects
 from webapp.register.syndication import sitemap

@@ -7,8 +7,7 @@ from decimal import Decimal
 from results.access.histogram_slices import HistogramSlice, histogram_slices
 from results.models import Histogram, Run, Verdict
 from results.rules.act.edges import edge_not_below
-from results.rules.act.exact_share import exact_share_pct
-from results.rules.act.limits import Limit, act_share_pct, is_count_within, over_count, parse_limits
+from results.rules.act.limits import Limit, act_share_pct, exact_share_pct, is_count_within, over_count, parse_limits
 from webapp.register.limits.profile import current_profile
 from webapp.register.tables.marks import NearnessMark, nearness_mark
 from webapp.templatetags import units

@@ -3,7 +3,7 @@
 import pytest
 
 from results.models import Product, Visibility
-from tests.webapp.register.snapshots.conftest import entry_bytes
+from tests.webapp.register.pagecache.conftest import entry_bytes
 from webapp.register.pagecache import keeper, store
 from webapp.register.pagecache.public_addresses import public_addresses, read_subjects
 

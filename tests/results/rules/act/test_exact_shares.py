@@ -3,7 +3,7 @@ from decimal import Decimal
 
 import pytest
 
-from results.rules.act.exact_share import exact_share_pct
+from results.rules.act.limits import exact_share_pct
 
 
 @pytest.mark.parametrize("limit", ["5", "0.1", "0.123456789"])
