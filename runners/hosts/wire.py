@@ -14,7 +14,7 @@ from runners.errors import (
     StartRefusedError,
 )
 
-# What the kinds of crates/host/src/error.rs mean here.
+# What the kinds of crates/labhost/src/error.rs mean here.
 ERRORS: dict[str, type[HostError]] = {
     "refused": StartRefusedError,
     "device-unknown": DeviceUnknownError,

@@ -9,7 +9,7 @@ from django.conf import settings
 from runners.hosts.machine import is_here
 from runners.models import Host
 
-# Where drivetest looks for the operator's list. Source: runners/drivetest/crates/watch/src/programs.rs, DEFAULT_FILE.
+# The default path of the operator's list. Source: runners/drivetest/crates/telemetry/src/allowlist.rs, DEFAULT_FILE.
 PROGRAMS_FILE = "/etc/drivecert/programs.json"
 SCHEMA = "drivecert.programs/1"
 

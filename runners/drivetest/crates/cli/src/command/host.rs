@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use drivetest_host::{SETTINGS_FILE, Settings};
+use drivetest_labhost::{SETTINGS_FILE, Settings};
 
 use super::answer;
 
@@ -19,7 +19,7 @@ impl Args {
             Ok(settings) => settings,
             Err(error) => return answer::cannot(&error),
         };
-        match drivetest_host::serve(&settings, io::stdin().lock(), io::stdout().lock()) {
+        match drivetest_labhost::serve(&settings, io::stdin().lock(), io::stdout().lock()) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => answer::cannot(&format_args!("the conversation broke off: {error}")),
         }

@@ -25,7 +25,7 @@ pub struct Args {
 impl Args {
     /// Prints a `drivecert.removal/1` record.
     pub fn run(self) -> ExitCode {
-        match drivetest_detach::remove(&self.run_dir, &self.drive_lock, self.generation) {
+        match drivetest_detached::remove(&self.run_dir, &self.drive_lock, self.generation) {
             Ok(removal) if removal.removed => answer::tell(&removal, ExitCode::SUCCESS),
             Ok(removal) => answer::tell(&removal, ExitCode::from(EXIT_REFUSED)),
             Err(error) => answer::cannot(&error),

@@ -5,7 +5,7 @@ use std::iter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use drivetest_detach::{Answer, Order};
+use drivetest_detached::{Answer, Order};
 
 use super::answer;
 
@@ -42,7 +42,7 @@ impl Args {
             program: Path::new("/proc/self/exe"),
             words: &words,
         };
-        match drivetest_detach::start(&order) {
+        match drivetest_detached::start(&order) {
             Ok(told @ Answer::Told(_)) => answer::tell(&told.status(), ExitCode::SUCCESS),
             Ok(refused @ Answer::Refused(_)) => answer::tell(&refused.status(), ExitCode::from(EXIT_REFUSED)),
             Err(error) => answer::cannot(&error),

@@ -16,7 +16,7 @@ pub struct Args {
 impl Args {
     /// Prints a `drivecert.detached/1` record.
     pub fn run(self) -> ExitCode {
-        match drivetest_detach::status(&self.run_dir) {
+        match drivetest_detached::status(&self.run_dir) {
             Ok(status) => answer::tell(&status, ExitCode::SUCCESS),
             Err(error) => answer::cannot(&error),
         }

@@ -16,7 +16,7 @@ pub struct Args {
 impl Args {
     /// Sends TERM to its process, to no other, and prints a `drivecert.detached/1` record.
     pub fn run(self) -> ExitCode {
-        match drivetest_detach::stop(&self.run_dir) {
+        match drivetest_detached::stop(&self.run_dir) {
             Ok(status) => answer::tell(&status, ExitCode::SUCCESS),
             Err(error) => answer::cannot(&error),
         }

@@ -7,8 +7,8 @@ use clap::value_parser;
 use drivetest_load::clock::Nanos;
 use drivetest_load::report::output::Outputs;
 use drivetest_load::signals::Signals;
-use drivetest_watch::programs::DEFAULT_FILE;
-use drivetest_watch::{Ended, Overwrites, Quiet, Watch, WatchError};
+use drivetest_telemetry::allowlist::DEFAULT_FILE;
+use drivetest_telemetry::{Ended, Overwrites, Quiet, Watch, WatchError};
 
 use super::log_file::complain;
 use super::looked_at::LookedAt;

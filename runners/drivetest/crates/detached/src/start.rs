@@ -13,8 +13,8 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::drive_lock::{self, Admission, Refused};
 use crate::error::DetachError;
-use crate::failure::Failure;
-use crate::offspring::{self, Offspring, Program};
+use crate::spawn_error::Failure;
+use crate::spawn::{self, Offspring, Program};
 use crate::process;
 use crate::records::DriveRecord;
 use crate::run_dir::RunDir;
@@ -121,7 +121,7 @@ fn launch(order: &Order<'_>, run_dir: &RunDir, locks: [File; 2]) -> Result<Statu
         generation: order.generation,
         boot_id: &boot_id,
     };
-    offspring::fork(&offspring).map_err(|source| failed(order, "fork for", source))?;
+    spawn::fork(&offspring).map_err(|source| failed(order, "fork for", source))?;
     drop((locks, telling));
     heard(order, File::from(told))?;
     let status = status::settled(run_dir)?;
@@ -181,7 +181,7 @@ fn c_string(word: &OsStr) -> Result<CString, DetachError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forks;
+    use crate::fork_lock;
 
     fn stdout_of(words: &[&str]) -> &'static str {
         stdout_name(&words.iter().map(OsString::from).collect::<Vec<_>>())
@@ -228,7 +228,7 @@ mod tests {
             program: Path::new("/no/such/program"),
             words: &["program".into()],
         };
-        let fork = forks::one();
+        let fork = fork_lock::one();
         let error = start(&order).unwrap_err();
         drop(fork);
         assert!(

@@ -9,7 +9,7 @@ use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
 
 use crate::error::HostError;
-use crate::name;
+use crate::validated_name;
 
 /// What the register may send: the configuration of a load. Everything else in a run directory is written on the host.
 const SENT: [(&str, u64); 1] = [("config", 1 << 20)];
@@ -37,7 +37,7 @@ impl<'a> Place<'a> {
 
     /// Returns the directory of a run.
     pub fn run_dir(&self, run: &str) -> Result<PathBuf, HostError> {
-        Ok(self.root.join(name::run(run)?))
+        Ok(self.root.join(validated_name::run(run)?))
     }
 
     /// Returns the lock file of a drive; hashed, because a key may hold what a file name cannot.
@@ -68,7 +68,7 @@ impl<'a> Place<'a> {
 
     /// Reads a piece of a file of a run.
     pub fn read(&self, run: &str, file: &str, offset: u64, limit: u64) -> Result<Vec<u8>, HostError> {
-        let path = self.run_dir(run)?.join(name::file(file)?);
+        let path = self.run_dir(run)?.join(validated_name::file(file)?);
         let read = || -> io::Result<Vec<u8>> {
             let mut opened = open_plain(&path)?;
             opened.seek(SeekFrom::Start(offset))?;

@@ -16,8 +16,8 @@ use nix::sys::signal::Signal;
 use rustix::fs::{FileType, major, minor, stat};
 
 use crate::child::{Child, words};
-use crate::programs::{self, Line, ProgramsError};
-use crate::quiet::{Quiet, Rest, Stand};
+use crate::allowlist::{self, Line, ProgramsError};
+use crate::idle_wait::{Quiet, Rest, Stand};
 use crate::record;
 
 /// How often the program and the signals are looked at: a cancel takes effect within this, at no cost that can be measured.
@@ -177,7 +177,7 @@ impl Watch {
         };
         let named = || self.device.as_deref().and_then(Path::to_str).map(str::to_owned);
         let device = handed_off.map(HandedOffDevice::path).or_else(named);
-        let line = programs::line(&self.programs, name, arguments, device.as_deref())?;
+        let line = allowlist::line(&self.programs, name, arguments, device.as_deref())?;
         Ok(Some(line))
     }
 }

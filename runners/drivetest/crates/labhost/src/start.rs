@@ -5,16 +5,16 @@ use std::fs;
 use std::iter;
 use std::path::{Path, PathBuf};
 
-use drivetest_detach::{Answer, Order};
+use drivetest_detached::{Answer, Order};
 use serde_json::Value;
 
 use crate::command_line::{self, Program};
 use crate::device;
 use crate::error::{HostError, Kind};
 use crate::health;
-use crate::place::Place;
+use crate::run_store::Place;
 use crate::request::Start;
-use crate::scope::{self, SYSTEMD_RUN};
+use crate::systemd_scope::{self, SYSTEMD_RUN};
 use crate::settings::Settings;
 
 const THIS: &str = "/proc/self/exe";
@@ -40,7 +40,7 @@ pub(crate) fn start(settings: &Settings, place: &Place<'_>, asked: &Start) -> Re
     };
     if health::has_systemd() {
         let this = fs::read_link(THIS).map_err(|error| HostError::file(Path::new(THIS), "read", &error))?;
-        scope::start(Path::new(SYSTEMD_RUN), &this, &wish, &asked.run)
+        systemd_scope::start(Path::new(SYSTEMD_RUN), &this, &wish, &asked.run)
     } else {
         wish.here()
     }
@@ -100,7 +100,7 @@ impl Wish<'_> {
             program: Path::new(THIS),
             words: &words,
         };
-        let answer = drivetest_detach::start(&order)
+        let answer = drivetest_detached::start(&order)
             .map_err(|error| HostError::new(Kind::Unanswered, error.to_string()))?;
         match answer {
             Answer::Told(status) => serde_json::to_value(status).map_err(|error| unanswered(&error)),

@@ -13,12 +13,12 @@
 
 mod drive_lock;
 mod error;
-mod failure;
+mod spawn_error;
 #[cfg(test)]
-mod forks;
-mod line;
+mod fork_lock;
+mod stack_buf;
 mod lock;
-mod offspring;
+mod spawn;
 mod process;
 mod records;
 mod remove;

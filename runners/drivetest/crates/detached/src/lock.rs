@@ -40,7 +40,7 @@ fn ask(file: &File, command: libc::c_int) -> io::Result<libc::flock> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forks;
+    use crate::fork_lock;
 
     fn two_descriptions() -> (File, File) {
         let file = tempfile::NamedTempFile::new().unwrap();
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn a_lock_ends_with_its_description() {
-        let _alone = forks::none();
+        let _alone = fork_lock::none();
         let (first, second) = two_descriptions();
         try_take(&first).unwrap();
         drop(first);
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_duplicate_keeps_the_lock_alive() {
-        let _alone = forks::none();
+        let _alone = fork_lock::none();
         let (first, second) = two_descriptions();
         try_take(&first).unwrap();
         let duplicate = first.try_clone().unwrap();

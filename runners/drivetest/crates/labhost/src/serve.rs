@@ -3,14 +3,14 @@
 use std::io::{self, BufRead, Read, Write};
 use std::time::{Duration, Instant};
 
-use drivetest_detach::DetachError;
+use drivetest_detached::DetachError;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::device;
 use crate::error::{HostError, Kind};
 use crate::health::Health;
-use crate::place::Place;
+use crate::run_store::Place;
 use crate::removal::{self, Asked};
 use crate::request::{self, Request};
 use crate::settings::Settings;
@@ -88,8 +88,8 @@ fn carry_out(settings: &Settings, request: Request, content: &mut impl Read) -> 
             document(&Value::Null)
         }
         Request::Start(asked) => document(&start::start(settings, &place, &asked)?),
-        Request::Status { run } => document(&known(drivetest_detach::status(&place.run_dir(&run)?))?),
-        Request::Stop { run } => document(&known(drivetest_detach::stop(&place.run_dir(&run)?))?),
+        Request::Status { run } => document(&known(drivetest_detached::status(&place.run_dir(&run)?))?),
+        Request::Stop { run } => document(&known(drivetest_detached::stop(&place.run_dir(&run)?))?),
         Request::Remove {
             run,
             drive_key,

@@ -150,7 +150,7 @@ const fn told(removed: bool, reason: String) -> Removal {
 mod tests {
     use super::*;
     use crate::drive_lock::Admission;
-    use crate::forks;
+    use crate::fork_lock;
     use crate::records::DriveRecord;
 
     /// A state directory with the run `d-a` and the lock of a drive that has let in a generation.
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_run_whose_lock_is_held_stays() {
-        let _alone = forks::none();
+        let _alone = fork_lock::none();
         let state = State::new(8);
         let found = RunDir::find(&state.path("d-a")).unwrap().unwrap();
         let held = found.try_lock().unwrap().unwrap();

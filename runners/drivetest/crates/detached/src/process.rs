@@ -81,7 +81,7 @@ mod tests {
     use std::process::{Child, Command};
 
     use super::*;
-    use crate::forks;
+    use crate::fork_lock;
 
     fn own_record() -> PidRecord {
         record_of(std::process::id())
@@ -99,7 +99,7 @@ mod tests {
     }
 
     fn sleeping() -> Child {
-        let _fork = forks::one();
+        let _fork = fork_lock::one();
         Command::new("sleep").arg("60").spawn().unwrap()
     }
 

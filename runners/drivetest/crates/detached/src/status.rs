@@ -166,7 +166,7 @@ fn measured(run_dir: &RunDir, status: Status) -> Result<Status, DetachError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forks;
+    use crate::fork_lock;
 
     #[test]
     fn a_start_under_way_is_neither_absent_nor_running() {
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn an_end_that_the_monitor_is_about_to_write_is_waited_for() {
-        let _alone = forks::none();
+        let _alone = fork_lock::none();
         let folder = tempfile::tempdir().unwrap();
         let run_dir = RunDir::find(folder.path()).unwrap().unwrap();
         let lock = run_dir.try_lock().unwrap().unwrap();

@@ -11,7 +11,7 @@ use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{SigSet, Signal, killpg};
 use nix::unistd::Pid;
 
-use crate::programs::Line;
+use crate::allowlist::Line;
 
 /// Where the program runs, so that the files it writes lie apart from ours.
 pub const OUTPUTS: &str = "out";

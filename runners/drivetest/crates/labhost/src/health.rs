@@ -9,7 +9,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::error::HostError;
-use crate::place::{Place, hex};
+use crate::run_store::{Place, hex};
 use crate::settings::Settings;
 
 /// The host at one moment; its JSON is `drivecert.host-health/1`.

@@ -1,9 +1,9 @@
 //! Removing the directory of a run for a register: only what is a run's, and only with the drive that it ran on shut.
 
-use drivetest_detach::Removal;
+use drivetest_detached::Removal;
 
 use crate::error::HostError;
-use crate::place::Place;
+use crate::run_store::Place;
 use crate::serve::known;
 use crate::settings::Settings;
 use crate::start::check_generation;
@@ -30,7 +30,7 @@ pub(crate) fn remove(
     let (run_dir, drive_lock) = (place.run_dir(asked.run)?, place.drive_lock(asked.drive_key)?);
     let is_known = settings.check_listed(asked.drive_key).is_ok() || drive_lock.exists();
     if !is_known {
-        if known(drivetest_detach::status(&run_dir))?.pid.is_some() {
+        if known(drivetest_detached::status(&run_dir))?.pid.is_some() {
             return Err(HostError::refused(format!(
                 "{}: a program was started there, and {} is no drive that this host has listed or let a start in on; \
                  name the drive that it ran on",
@@ -41,7 +41,7 @@ pub(crate) fn remove(
             return Ok(Removal::nothing_left());
         }
     }
-    known(drivetest_detach::remove(&run_dir, &drive_lock, asked.generation))
+    known(drivetest_detached::remove(&run_dir, &drive_lock, asked.generation))
 }
 
 #[cfg(test)]
