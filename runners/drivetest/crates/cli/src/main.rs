@@ -1,28 +1,35 @@
-//! drivetest: the native test program of Drivecert. One module per command in `command/`.
+//! drivetest: the native test program of Drivecert. `commands/` has one module per subcommand.
+
+#![forbid(unsafe_code)]
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
-mod command;
+mod commands;
+mod device_guard;
+mod export;
+mod input;
+mod output;
+mod render;
 
-/// Loads drives, reads and judges the logs of such tests.
+use crate::render::exit_codes::EXIT_USAGE;
+
+/// Load drives; read and judge the logs of such tests.
 #[derive(Parser)]
 #[command(name = "drivetest", version)]
 struct Program {
     #[command(subcommand)]
-    command: command::Command,
+    command: commands::Command,
 }
-
-/// Exit status for a command line that cannot be understood, in every command (clap's own 2 means "refused" here).
-const EXIT_USAGE: u8 = 64;
 
 fn main() -> ExitCode {
     match Program::try_parse() {
         Ok(program) => program.command.run(),
         Err(error) => {
-            let asked_for_help = !error.use_stderr();
-            if error.print().is_err() || !asked_for_help {
+            // clap's own exit code for a usage error is 2, which means "refused" here.
+            let is_help = !error.use_stderr();
+            if error.print().is_err() || !is_help {
                 return ExitCode::from(EXIT_USAGE);
             }
             ExitCode::SUCCESS

@@ -13,16 +13,16 @@
 
 mod drive_lock;
 mod error;
-mod spawn_error;
 #[cfg(test)]
 mod fork_lock;
-mod stack_buf;
 mod lock;
-mod spawn;
 mod process;
 mod records;
 mod remove;
 mod run_dir;
+mod spawn;
+mod spawn_error;
+mod stack_buf;
 mod start;
 mod status;
 mod stop;

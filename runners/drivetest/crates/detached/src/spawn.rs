@@ -12,9 +12,9 @@ use rustix::fs::{AtFlags, Mode, OFlags, fsync, openat, renameat, statat, unlinka
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::process::{Pid, WaitOptions, WaitStatus, fchdir, getpid, setsid, waitpid};
 
+use crate::process::parse_stat;
 use crate::spawn_error::{Failure, Stage};
 use crate::stack_buf::{Line, Whole};
-use crate::process::parse_stat;
 
 /// Signals that are sent to every process at shutdown or with a terminal; the monitor outlives the program to see its end.
 const SURVIVED: [c_int; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];

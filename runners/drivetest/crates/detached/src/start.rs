@@ -13,11 +13,11 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::drive_lock::{self, Admission, Refused};
 use crate::error::DetachError;
-use crate::spawn_error::Failure;
-use crate::spawn::{self, Offspring, Program};
 use crate::process;
 use crate::records::DriveRecord;
 use crate::run_dir::RunDir;
+use crate::spawn::{self, Offspring, Program};
+use crate::spawn_error::Failure;
 use crate::status::{self, PAUSE, SETTLING, State, Status};
 
 /// What is to be started, where, and under which right.

@@ -10,14 +10,14 @@ mod command_line;
 mod device;
 mod error;
 mod health;
-mod validated_name;
-mod run_store;
 mod removal;
 mod request;
-mod systemd_scope;
+mod run_store;
 mod serve;
 mod settings;
 mod start;
+mod systemd_scope;
+mod validated_name;
 
 pub use error::HostError;
 pub use serve::serve;

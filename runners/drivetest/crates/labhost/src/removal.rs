@@ -41,7 +41,11 @@ pub(crate) fn remove(
             return Ok(Removal::nothing_left());
         }
     }
-    known(drivetest_detached::remove(&run_dir, &drive_lock, asked.generation))
+    known(drivetest_detached::remove(
+        &run_dir,
+        &drive_lock,
+        asked.generation,
+    ))
 }
 
 #[cfg(test)]

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use crate::device;
 use crate::error::{HostError, Kind};
 use crate::health::Health;
-use crate::run_store::Place;
 use crate::removal::{self, Asked};
 use crate::request::{self, Request};
+use crate::run_store::Place;
 use crate::settings::Settings;
 use crate::start;
 

@@ -12,10 +12,10 @@ use crate::command_line::{self, Program};
 use crate::device;
 use crate::error::{HostError, Kind};
 use crate::health;
-use crate::run_store::Place;
 use crate::request::Start;
-use crate::systemd_scope::{self, SYSTEMD_RUN};
+use crate::run_store::Place;
 use crate::settings::Settings;
+use crate::systemd_scope::{self, SYSTEMD_RUN};
 
 const THIS: &str = "/proc/self/exe";
 /// Generations count starts, and the register keeps them in 31 bits: it never comes this far, but one that was taken over

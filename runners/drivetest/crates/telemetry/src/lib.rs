@@ -3,11 +3,11 @@
 //! [`Watch::carry_out`] is the whole. What may be run stands in a file of the host's operator ([`allowlist`]): whoever orders
 //! names a program, never a path.
 
-pub mod child;
 pub mod allowlist;
+pub mod child;
 mod idle_wait;
-mod record;
 mod monitor;
+mod record;
 
 pub use idle_wait::Quiet;
 pub use monitor::{Ended, Overwrites, Watch, WatchError};

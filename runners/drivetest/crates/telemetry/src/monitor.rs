@@ -15,8 +15,8 @@ use drivetest_load::telemetry::{LoadedDevice, Root, Telemetry};
 use nix::sys::signal::Signal;
 use rustix::fs::{FileType, major, minor, stat};
 
-use crate::child::{Child, words};
 use crate::allowlist::{self, Line, ProgramsError};
+use crate::child::{Child, words};
 use crate::idle_wait::{Quiet, Rest, Stand};
 use crate::record;
 

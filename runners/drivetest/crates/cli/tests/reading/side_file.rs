@@ -84,9 +84,9 @@ fn people_are_told_the_same_and_that_the_host_may_be_the_cause() {
     for told in [&read, &check] {
         for words in [
             "engine io_uring, 1 worker, arrivals even, seed 17958806834797955042; ended: finished",
-            "device /dev/loop4: virtual: no drive of its own, key file:1:2",
-            "the rates were held",
-            "counted exactly, of 24006 reads: > 1 ms 13.25 % (3180)",
+            "device /dev/loop4: virtual: not a physical drive, key file:1:2",
+            "the rates were sustained",
+            "exact counts of 24006 reads: > 1 ms 13.25 % (3180)",
             "busy 97.5 %",
             "host-busy",
         ] {

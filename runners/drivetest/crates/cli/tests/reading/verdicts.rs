@@ -184,11 +184,11 @@ fn check_tells_the_margin_and_below_each_finding_what_to_do() {
     ]);
     assert!(text.contains("  nearest limit: reads over 8 ms in slice 2 (10-20 s): 0.02 % of the 1 % allowed, 0.9801 points left\n"));
     assert!(
-        text.contains("  look stall: line 182: reads: hardly went on in 5 intervals"),
+        text.contains("  REVIEW    stall line 182: reads: hardly went on in 5 intervals"),
         "{text}"
     );
     assert!(
-        text.contains("\n          what to do: the program or the drive stood still"),
+        text.contains("\n            remedy: the program or the drive stood still"),
         "{text}"
     );
 }
@@ -382,7 +382,7 @@ fn the_profile_is_named_with_the_hash_of_its_bytes() {
 fn a_profile_that_cannot_be_used_is_wrong_usage() {
     let output = drivetest(&["check", "6.6/four-us.log", "--profile", "no-such"]);
     assert_eq!(output.status.code(), Some(64));
-    assert!(text(&output.stderr).contains("the profiles compiled in: operational-database.1"));
+    assert!(text(&output.stderr).contains("compiled-in profiles: operational-database.1"));
     let broken = Scratch::new("broken.json", b"{}");
     assert_eq!(check(&["6.6/four-us.log", "--profile", broken.arg()]).1, 64);
 }

@@ -1,0 +1,153 @@
+//! `drivetest check`: the verdict of each run, its reasons and remedies.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use drivetest_logs::act::run::Run;
+use drivetest_logs::judge::profile::Profile;
+use drivetest_logs::judge::verdict::Outcome;
+use drivetest_logs::ycsb::run::{self as ycsb_run, Outcome as Validity};
+
+use crate::input::options::{Logs, ReadOptions, requested_profile};
+use crate::input::read_log::LogFile;
+use crate::output::print_and_exit;
+use crate::render::exit_codes::{EXIT_ERROR, EXIT_FAILED, EXIT_USAGE};
+use crate::render::findings::findings_text;
+use crate::render::{side_file, verdict, ycsb};
+
+/// Exit code for a run that is undecided or void.
+const EXIT_UNDECIDED: u8 = 2;
+
+/// Arguments of `check`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    logs: Logs,
+    #[command(flatten)]
+    options: ReadOptions,
+    /// Profile that judges ACT logs: operational-database (compiled in; with version: operational-database.1), or a profile file.
+    /// YCSB outputs have their own rules
+    #[arg(long, value_name = "NAME|FILE")]
+    profile: Option<PathBuf>,
+}
+
+impl Args {
+    /// Runs the command. For several runs, the exit code is the first of 64, 3, 1 and 2 that any of them has.
+    pub fn run(self) -> ExitCode {
+        if let Some(refused) = self.options.refusal(&self.logs) {
+            return refused;
+        }
+        let profile = match requested_profile(self.profile.as_deref()) {
+            Ok(profile) => profile,
+            Err(code) => return code,
+        };
+        let (mut text, mut codes) = (String::new(), Vec::new());
+        for path in &self.logs.paths {
+            let log = self.options.read(path, profile.as_ref());
+            codes.extend(exit_codes(&log));
+            text.push_str(&verdicts(&log, profile.as_ref()));
+        }
+        let worst = [EXIT_USAGE, EXIT_ERROR, EXIT_FAILED, EXIT_UNDECIDED]
+            .into_iter()
+            .find(|code| codes.contains(code));
+        print_and_exit(&text, worst.unwrap_or(0))
+    }
+}
+
+fn exit_codes(log: &LogFile) -> Vec<u8> {
+    if log.reading.error.is_some() {
+        return vec![EXIT_ERROR];
+    }
+    let verdicts = log.reading.runs.iter().map(|run| run.verdict.as_ref());
+    let of_act = verdicts.map(|verdict| verdict.map_or(EXIT_USAGE, |verdict| exit_code(verdict.outcome)));
+    let of_ycsb = log
+        .reading
+        .ycsb_runs
+        .iter()
+        .map(|run| ycsb_exit_code(run.validity.outcome));
+    of_act.chain(of_ycsb).collect()
+}
+
+fn ycsb_exit_code(outcome: Validity) -> u8 {
+    match outcome {
+        Validity::Valid => 0,
+        Validity::Invalid => EXIT_FAILED,
+        Validity::Undecided => EXIT_UNDECIDED,
+    }
+}
+
+fn exit_code(outcome: Outcome) -> u8 {
+    match outcome {
+        Outcome::Pass => 0,
+        Outcome::Fail => EXIT_FAILED,
+        Outcome::Undecided | Outcome::Void => EXIT_UNDECIDED,
+    }
+}
+
+/// Returns which run it is: the log, the file in an archive, and the number if there are several.
+fn place(log: &LogFile, member: Option<&str>, ordinal: usize, lines: (u64, u64)) -> String {
+    let of_many = if log.reading.runs.len() + log.reading.ycsb_runs.len() > 1 {
+        format!(", run {} (lines {}-{})", ordinal + 1, lines.0, lines.1)
+    } else {
+        String::new()
+    };
+    format!("{}{of_many}", log.place(member))
+}
+
+fn act_verdict(log: &LogFile, run: &Run) -> String {
+    let place = place(
+        log,
+        run.member.as_deref(),
+        run.ordinal,
+        (run.first_line, run.last_line),
+    );
+    match &run.verdict {
+        Some(verdict) => format!(
+            "{place}: {}\n{}{}",
+            verdict.headline,
+            verdict::details(run, verdict),
+            side_file::summary(run)
+        ),
+        None => {
+            let known: Vec<&str> = Profile::known_names().collect();
+            format!(
+                "{place}: not judged: a run of {} needs a profile; use --profile ({}, or a profile file)\n",
+                run.origin.tool,
+                known.join(", ")
+            )
+        }
+    }
+}
+
+fn ycsb_verdict(log: &LogFile, run: &ycsb_run::Run, profile: Option<&Profile>) -> String {
+    let place = place(
+        log,
+        run.member.as_deref(),
+        run.ordinal,
+        (run.first_line, run.last_line),
+    );
+    let unused = profile.map_or_else(String::new, |profile| {
+        let name = &profile.rules.name;
+        format!(
+            "  profile {name}: does not apply; {} has its own rules\n",
+            run.tool
+        )
+    });
+    format!("{place}: {}{unused}", ycsb::validity(run).trim_start())
+}
+
+fn verdicts(log: &LogFile, profile: Option<&Profile>) -> String {
+    let reading = &log.reading;
+    if let Some(error) = &reading.error {
+        let name = &log.path;
+        return format!("{name}: cannot be read ({}): {}\n", error.id, error.sentence);
+    }
+    let mut text = String::new();
+    for run in &reading.runs {
+        text.push_str(&act_verdict(log, run));
+    }
+    for run in &reading.ycsb_runs {
+        text.push_str(&ycsb_verdict(log, run, profile));
+    }
+    text + &findings_text(&reading.findings)
+}

@@ -1,0 +1,147 @@
+//! `drivetest identify`: the identity and the safety of a device, or the list of drives.
+
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use drivetest_device::{DeviceError, Drives, Identity, ListedDrive};
+use serde::Serialize;
+
+use crate::output;
+
+/// Arguments of `identify`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// A block device, a partition, or a plain file [default: list all drives]
+    device: Option<PathBuf>,
+    /// Print JSON (docs/formats.md), which is the default if standard output is not a terminal
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    /// Prints a `drivecert.identity/1` record, or without a device a `drivecert.drives/1` record. On a terminal, prints text.
+    pub fn run(self) -> ExitCode {
+        match self.device {
+            Some(device) => print(drivetest_device::identify(&device), identity_text, self.json),
+            None => print(drivetest_device::list(), drives_text, self.json),
+        }
+    }
+}
+
+fn print<Record: Serialize>(
+    record: Result<Record, DeviceError>,
+    text_of: fn(&Record) -> String,
+    is_json: bool,
+) -> ExitCode {
+    let record = match record {
+        Ok(record) => record,
+        Err(error) => return output::fail(&error),
+    };
+    if is_json || !io::stdout().is_terminal() {
+        return output::print_json(&record, ExitCode::SUCCESS);
+    }
+    match output::print(&text_of(&record)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => output::fail(&format_args!("standard output: cannot be written: {error}")),
+    }
+}
+
+fn drives_text(drives: &Drives) -> String {
+    let line = |drive: &ListedDrive| {
+        let names: Vec<_> = [&drive.model, &drive.serial]
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect();
+        let (path, key) = (drive.path.display(), &drive.drive_key);
+        format!(
+            "{path}: {} bytes {}\n  drive key: {key}\n",
+            drive.size_bytes,
+            names.join(" ")
+        )
+    };
+    drives.drives.iter().map(line).collect()
+}
+
+fn identity_text(identity: &Identity) -> String {
+    let kind = serde_json::to_value(identity.kind).ok();
+    let kind = kind.as_ref().and_then(|kind| kind.as_str()).unwrap_or("unknown");
+    let note = if kind == "virtual" {
+        ": not a physical drive; its runs cannot certify one"
+    } else {
+        ""
+    };
+    let of = |what: &str, text: &Option<String>| text.as_ref().map(|text| format!(", {what} {text}"));
+    let facts = [
+        of("model", &identity.model),
+        of("serial", &identity.serial),
+        of("firmware", &identity.firmware),
+    ];
+    let facts: String = facts.into_iter().flatten().collect();
+    let mut text = format!(
+        "{}: {} bytes, {kind}{note}{facts}\n  drive key (for --expect-drive): {}\n",
+        identity.path.display(),
+        identity.size_bytes,
+        identity.drive_key
+    );
+    for refusal in &identity.refusals {
+        text.push_str(&format!("  refused ({}): {}\n", refusal.id, refusal.sentence));
+    }
+    if identity.refusals.is_empty() {
+        text.push_str("  safe to write to\n");
+    }
+    for warning in &identity.warnings {
+        text.push_str(&format!("  warning ({}): {}\n", warning.id, warning.sentence));
+    }
+    text
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_shows_the_drive_key_and_whether_writing_is_safe() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(1 << 20).unwrap();
+        let identity = drivetest_device::identify(file.path()).unwrap();
+        let text = identity_text(&identity);
+        assert!(
+            text.contains("1048576 bytes, virtual: not a physical drive"),
+            "{text}"
+        );
+        assert!(
+            text.contains(&format!("(for --expect-drive): {}\n", identity.drive_key)),
+            "{text}"
+        );
+        let refused = identity
+            .refusals
+            .iter()
+            .all(|refusal| text.contains(&refusal.sentence));
+        assert!(
+            refused && (!identity.refusals.is_empty() || text.contains("safe to write to")),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_list_shows_the_key_of_each_drive() {
+        let mut drives = drivetest_device::list().unwrap();
+        drives.drives.retain(|_| false);
+        assert_eq!(drives_text(&drives), "");
+        drives.drives.push(ListedDrive {
+            path: "/dev/nvme0n1".into(),
+            kind: drivetest_device::DriveKind::Nvme,
+            drive_key: "nvme:M:S1".into(),
+            model: Some("M".into()),
+            serial: Some("S1".into()),
+            size_bytes: 512,
+        });
+        assert_eq!(
+            drives_text(&drives),
+            "/dev/nvme0n1: 512 bytes M S1\n  drive key: nvme:M:S1\n"
+        );
+    }
+}

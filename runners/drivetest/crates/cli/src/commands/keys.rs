@@ -1,0 +1,48 @@
+//! `drivetest keys`: the keys of a load configuration.
+
+use std::process::ExitCode;
+
+use drivetest_load::config::{KEY_DOCS, KeyDoc};
+
+use crate::output;
+
+/// List the keys of a load configuration, with their values and defaults
+#[derive(clap::Args)]
+pub struct Args {
+    /// Only list keys whose name contains this text
+    #[arg(value_name = "TEXT")]
+    text: Option<String>,
+}
+
+impl Args {
+    /// Prints the keys.
+    pub fn run(self) -> ExitCode {
+        let text = self.text.as_deref().unwrap_or_default();
+        let keys: String = KEY_DOCS
+            .iter()
+            .filter(|key| key.name.contains(text))
+            .map(paragraph)
+            .collect();
+        if keys.is_empty() {
+            return output::fail(&format_args!(
+                "no key contains '{text}'; run `drivetest keys` for all keys"
+            ));
+        }
+        match output::print(&keys) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => output::fail(&format_args!("standard output: cannot write the keys: {error}")),
+        }
+    }
+}
+
+/// Returns the values, the default and the loads of a key, in one line.
+pub fn values_and_default(key: &KeyDoc) -> String {
+    let default = key
+        .default
+        .map_or_else(|| "mandatory".to_owned(), |default| format!("default {default}"));
+    format!("{}; {default} ({})", key.values, key.loads)
+}
+
+fn paragraph(key: &KeyDoc) -> String {
+    format!("{}: {}\n    {}\n", key.name, values_and_default(key), key.meaning)
+}

@@ -1,0 +1,219 @@
+//! `drivetest latency`: the slice table of upstream's act_latency.py of the log's version, byte for byte where that
+//! one is right.
+//!
+//! Source: aerospike/act 5.0 to 6.6, analysis/act_latency.py; before 5.0 latency_calc/act_latency.py.
+
+mod differences;
+mod heading;
+mod old_table;
+mod rounding;
+mod table;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::ArgAction;
+use drivetest_logs::act::grammar::family::Family;
+use drivetest_logs::act::run::Run;
+use drivetest_logs::reader::{Options, Reading};
+
+use self::heading::{heading, old_heading};
+use self::old_table::{OldTable, Sources};
+use self::rounding::Rounding;
+use self::table::{Column, Table};
+use crate::input::options::CONTENT_LIMIT_BYTES;
+use crate::input::read_log::LogFileReader;
+use crate::output::{print_and_exit, print_diagnostic};
+use crate::render::exit_codes::EXIT_ERROR;
+
+/// Thresholds that act_latency.py knows: 1 to 65536 units.
+const EDGES_COUNT: usize = 17;
+
+/// Arguments of `latency`; `-h` names a histogram, as upstream's does, so that help is `--help` only.
+#[derive(clap::Args)]
+#[command(disable_help_flag = true)]
+pub struct Args {
+    /// Print help
+    #[arg(long, action = ArgAction::Help)]
+    help: Option<bool>,
+    /// Output of act, act_storage, act_index or drivetest; - reads standard input
+    #[arg(value_name = "LOG", required_unless_present = "log")]
+    named: Option<PathBuf>,
+    /// The same, as act_latency.py spells it
+    #[arg(short = 'l', long, conflicts_with = "named")]
+    log: Option<PathBuf>,
+    /// Histogram to analyse; may be given again [default: those of the log's own act_latency.py]
+    #[arg(short = 'h', long = "histogram", value_name = "HIST")]
+    histograms: Vec<String>,
+    /// Slice length in seconds
+    #[arg(short = 't', long, value_name = "SEC", default_value_t = 3600,
+          value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    slice: u64,
+    /// Begin with this bucket
+    #[arg(short = 's', long = "start_bucket", value_name = "START", default_value_t = 0,
+          value_parser = clap::value_parser!(u8).range(0..EDGES_COUNT as i64))]
+    start: u8,
+    /// Number of thresholds
+    #[arg(short = 'n', long = "num_buckets", value_name = "THRESHOLDS", default_value_t = 7,
+          value_parser = clap::value_parser!(u16).range(1..))]
+    thresholds: u16,
+    /// Show every n-th threshold
+    #[arg(short = 'e', long = "every_nth", value_name = "EVERY", default_value_t = 1,
+          value_parser = clap::value_parser!(u16).range(1..))]
+    every: u16,
+    /// Show the rate of each slice
+    #[arg(short = 'x', long)]
+    extra: bool,
+    /// Analyse writes where no histogram is named, as act_latency_w.py of 3.1 and 4.0 does
+    #[arg(short = 'w', long, conflicts_with = "histograms")]
+    writes: bool,
+}
+
+/// Why there is no table of a log: it cannot be read, or is none of ACT.
+fn refusal(reading: &Reading) -> Option<&str> {
+    let of_ycsb = "expected a log of ACT; got one of YCSB; read it with drivetest read";
+    let error = reading.error.as_ref().map(|error| error.sentence.as_str());
+    error.or_else(|| reading.runs.is_empty().then_some(of_ycsb))
+}
+
+/// Says which slices would fit into a run that is shorter than one.
+fn hint(path: &Path, run: &Run) {
+    let reached_s = run.reached_s;
+    if let Some(length_s) = run
+        .slice_length_s
+        .filter(|_| run.slices.is_empty() && reached_s > 0)
+    {
+        print_diagnostic(&format_args!(
+            "{}: the run has {reached_s} s, and a slice {length_s}; ask for shorter slices with -t, such as -t {reached_s}",
+            path.display()
+        ));
+    }
+}
+
+impl Args {
+    /// Runs the command.
+    pub fn run(self) -> ExitCode {
+        // clap refuses a line with neither.
+        let path = self
+            .named
+            .clone()
+            .or_else(|| self.log.clone())
+            .unwrap_or_default();
+        let typed: Vec<String> = std::env::args_os()
+            .skip(2)
+            .map(|arg| arg.to_string_lossy().into_owned())
+            .collect();
+        let echo = format!("act_latency.py {}\n", typed.join(" "));
+        let log = LogFileReader::plain(Options { slice_s: self.slice }, CONTENT_LIMIT_BYTES).read(&path);
+        if let Some(why) = refusal(&log.reading) {
+            print_diagnostic(&format_args!("{}: {why}", path.display()));
+            return print_and_exit(&echo, EXIT_ERROR);
+        }
+        let is_first_old = log.reading.runs.first().is_some_and(|run| self.is_old(run));
+        let mut text = if is_first_old { String::new() } else { echo };
+        let mut found_all = true;
+        for run in &log.reading.runs {
+            if run.ordinal > 0 {
+                text.push('\n');
+            }
+            found_all &= self.add_run(&path, run, &mut text);
+            hint(&path, run);
+        }
+        differences::tell(&path, &log.reading);
+        print_and_exit(&text, if found_all { 0 } else { EXIT_ERROR })
+    }
+
+    /// Adds a run's table; false when it has not one whole slice.
+    fn add_run(&self, path: &Path, run: &Run, text: &mut String) -> bool {
+        if self.is_old(run) {
+            return self.add_old_run(run, text);
+        }
+        let heading = heading(path, run, self.slice);
+        text.push_str(&heading.text);
+        let Some(slice_length_s) = heading.slice_length_s else {
+            return false;
+        };
+        let columns = self.columns(run);
+        differences::tell_columns(&columns, run);
+        let powers = self.powers();
+        let table = Table {
+            unit: run.unit,
+            powers: &powers,
+            columns: &columns,
+            with_rate: self.extra,
+            slice_length_s,
+            rounding: Rounding::of(run),
+        };
+        text.push_str(&table.heading());
+        let any_appears = columns.iter().any(|column| column.ordinal.is_some());
+        if run.slices.is_empty() || !any_appears {
+            text.push_str(&format!("could not find {slice_length_s} seconds of data\n"));
+            return false;
+        }
+        text.push_str(&table.body(&run.slices));
+        true
+    }
+
+    /// Whether a run is for the scripts of 1.x to 4.0, which take no names and do not echo their arguments.
+    fn is_old(&self, run: &Run) -> bool {
+        run.origin.family == Some(Family::A) && self.histograms.is_empty()
+    }
+
+    /// Adds the table of a run of 1.x to 4.0; false when it has not one whole slice.
+    fn add_old_run(&self, run: &Run, text: &mut String) -> bool {
+        let heading = old_heading(run, self.slice, self.writes);
+        text.push_str(&heading.text);
+        let Some(slice_length_s) = heading.slice_length_s else {
+            return false;
+        };
+        let buckets = self.powers();
+        let table = OldTable {
+            run,
+            buckets: &buckets,
+            with_rates: self.extra,
+            slice_length_s,
+            sources: Sources::of(run, self.writes),
+        };
+        text.push_str(&table.heading());
+        let body = table.body();
+        let untold = || format!("could not find {slice_length_s} seconds of data\n");
+        text.push_str(&body.clone().unwrap_or_else(untold));
+        body.is_some()
+    }
+
+    /// The histograms that the script of the log's version takes where none is named.
+    fn default_histograms(&self, run: &Run) -> Vec<String> {
+        let names: &[&str] = match (run.origin.family, run.origin.workload, self.writes) {
+            (Some(Family::B), "act-index", true) => &["device-writes"],
+            (Some(Family::B), "act-index", false) => &["trans-reads", "device-reads"],
+            (Some(Family::B), _, true) => &["writes", "device-writes"],
+            (Some(Family::B), _, false) => &["reads", "device-reads"],
+            (_, _, true) => &["writes"],
+            (_, _, false) => &["reads"],
+        };
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    /// The k-th time a name is asked for, the k-th histogram of that name is meant.
+    fn columns(&self, run: &Run) -> Vec<Column> {
+        let asked = if self.histograms.is_empty() {
+            self.default_histograms(run)
+        } else {
+            self.histograms.clone()
+        };
+        let column = |(at, name): (usize, &String)| {
+            let before = asked[..at].iter().filter(|earlier| *earlier == name).count();
+            let alike = run.histograms.iter().filter(|histogram| histogram.name == *name);
+            Column {
+                name: name.clone(),
+                ordinal: alike.map(|histogram| histogram.ordinal).nth(before),
+            }
+        };
+        asked.iter().enumerate().map(column).collect()
+    }
+
+    fn powers(&self) -> Vec<u32> {
+        let all = (u32::from(self.start)..EDGES_COUNT as u32).step_by(usize::from(self.every));
+        all.take(usize::from(self.thresholds)).collect()
+    }
+}

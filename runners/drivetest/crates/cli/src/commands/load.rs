@@ -1,0 +1,148 @@
+//! `drivetest storage` and `drivetest index`: the loads of act_storage and act_index.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use drivetest_load::config::{self, Config, Model};
+use drivetest_load::host::Host;
+use drivetest_load::report::output::Outputs;
+use drivetest_load::signals::Signals;
+use drivetest_load::{LoadRun, Outcome};
+
+use crate::device_guard::DeviceGuard;
+use crate::output::print_diagnostic;
+use crate::render::exit_codes::{
+    EXIT_CANNOT_KEEP_UP, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_USAGE,
+};
+
+/// Run the load of an act_storage configuration (records and large blocks) and write its log
+#[derive(clap::Args)]
+pub struct StorageArgs {
+    #[command(flatten)]
+    load: LoadArgs,
+}
+
+impl StorageArgs {
+    /// Runs the load and returns its exit code.
+    pub fn run(self) -> ExitCode {
+        self.load.run(Model::Storage)
+    }
+}
+
+/// Run the load of an act_index configuration (index pages) and write its log
+#[derive(clap::Args)]
+pub struct IndexArgs {
+    #[command(flatten)]
+    load: LoadArgs,
+}
+
+impl IndexArgs {
+    /// Runs the load and returns its exit code.
+    pub fn run(self) -> ExitCode {
+        self.load.run(Model::Index)
+    }
+}
+
+/// Options of both loads.
+#[derive(clap::Args)]
+struct LoadArgs {
+    /// Configuration file with the keys of ACT 6.6
+    config: PathBuf,
+    /// Write the log to this file [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Write identity, intervals and exact figures to this file, as JSON lines. It also states whether the rates were
+    /// sustained; exit status 0 only means that the load ran for its whole duration
+    #[arg(long, value_name = "FILE")]
+    side_file: Option<PathBuf>,
+    /// Repeat the random choices of the run with this seed
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Refuse any drive but this one, given by its drive key (see identify). Once per device, in the order of the configuration
+    #[arg(long, value_name = "KEY")]
+    expect_drive: Vec<String>,
+    /// Overwrite devices that hold file systems or partition tables, and files of another size
+    #[arg(long)]
+    i_know_this_destroys_data: bool,
+}
+
+/// Why the command line or the configuration is invalid.
+type UsageError = String;
+
+impl LoadArgs {
+    /// Runs the load of a model and returns its exit code.
+    fn run(self, model: Model) -> ExitCode {
+        let (code, message) = match self.execute(model) {
+            Ok(Outcome::Finished) => return ExitCode::SUCCESS,
+            Ok(Outcome::Refused(message)) => (EXIT_REFUSED, message),
+            Ok(Outcome::DeviceError(message)) => (EXIT_ERROR, message),
+            Ok(Outcome::CannotKeepUp(message)) => (EXIT_CANNOT_KEEP_UP, message),
+            Ok(Outcome::Interrupted(message)) => (EXIT_INTERRUPTED, message),
+            Err(message) => (EXIT_USAGE, message),
+        };
+        print_diagnostic(&message);
+        ExitCode::from(code)
+    }
+
+    fn execute(self, model: Model) -> Result<Outcome, UsageError> {
+        let host = Host::here();
+        let (config, config_file) = self.read_config(model, host.cpus_count)?;
+        self.check_expected(&config)?;
+        let mut outputs =
+            Outputs::open(self.log.as_deref(), self.side_file.as_deref()).map_err(|e| e.to_string())?;
+        let signals = Signals::watch().map_err(|error| format!("cannot watch signals: {error}"))?;
+        let seed = self.seed.map_or_else(random_seed, Ok)?;
+        let guard = DeviceGuard::for_config(&config, &self.expect_drive);
+        let run = LoadRun {
+            config,
+            config_file: &config_file,
+            seed,
+            may_destroy: self.i_know_this_destroys_data,
+            guard: &guard,
+        };
+        Ok(run.execute(&host, &signals, &mut outputs))
+    }
+
+    fn check_expected(&self, config: &Config) -> Result<(), UsageError> {
+        let (expected, devices) = (self.expect_drive.len(), config.device_names.len());
+        if expected == 0 || expected == devices {
+            return Ok(());
+        }
+        Err(format!(
+            "--expect-drive: expected one per device ({devices}), got {expected}"
+        ))
+    }
+
+    fn read_config(&self, model: Model, cpus_count: u32) -> Result<(Config, Vec<u8>), UsageError> {
+        let path = self.config.display();
+        let bytes = read_bounded(&self.config).map_err(|error| format!("{path}: cannot be read: {error}"))?;
+        let text = config::text(&bytes).map_err(|error| format!("{path}: {error}"))?;
+        let (config, warnings) =
+            Config::read_of(model, &text, cpus_count).map_err(|error| format!("{path}: {error}"))?;
+        for warning in warnings {
+            print_diagnostic(&format_args!("{path}: {warning}"));
+        }
+        Ok((config, bytes))
+    }
+}
+
+/// Reads a file up to one byte above the size limit of a configuration. A device given by mistake would fill the memory.
+fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let limit_bytes = config::MOST_BYTES as u64 + 1;
+    File::open(path)?.take(limit_bytes).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Returns a random seed.
+///
+/// # Errors
+/// If the system provides no random bits.
+pub fn random_seed() -> Result<u64, UsageError> {
+    let mut bytes = [0; 8];
+    let source = File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut bytes));
+    source.map_err(|error| format!("/dev/urandom: cannot be read: {error}; use --seed"))?;
+    Ok(u64::from_ne_bytes(bytes))
+}

@@ -1,0 +1,264 @@
+//! `drivetest man`: the manual pages, generated from the definition of the command line.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, italic, roman};
+use drivetest_load::config::KEY_DOCS;
+
+use super::keys::values_and_default;
+use crate::output::print_diagnostic;
+use crate::render::exit_codes::{EXIT_CODES, EXIT_USAGE};
+
+/// Write the manual pages into a directory
+#[derive(clap::Args)]
+pub struct Args {
+    /// Created if missing
+    directory: PathBuf,
+}
+
+/// Commands that read a load configuration.
+const LOADS: [&str; 2] = ["storage", "index"];
+
+impl Args {
+    /// Writes the pages.
+    pub fn run(self) -> ExitCode {
+        match write_pages(&self.directory) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                print_diagnostic(&format_args!(
+                    "{}: cannot write the manual: {error}",
+                    self.directory.display()
+                ));
+                ExitCode::FAILURE
+            }
+        }
+    }
+}
+
+fn write_pages(directory: &Path) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    let program = shown_program();
+    for command in program.get_subcommands().filter(|command| !command.is_hide_set()) {
+        let name = command.get_name();
+        let file = directory.join(format!("drivetest-{name}.1"));
+        fs::write(file, page(command.clone(), name)?)?;
+    }
+    fs::write(directory.join("drivetest.1"), page(program.clone(), "")?)
+}
+
+/// Returns the command line without the `help` subcommand.
+fn shown_program() -> clap::Command {
+    let mut program = crate::Program::command().disable_help_subcommand(true);
+    program.build();
+    program
+}
+
+/// Returns the page of a command. `name` is empty for the program itself.
+fn page(command: clap::Command, name: &str) -> io::Result<Vec<u8>> {
+    let version = command
+        .get_version()
+        .unwrap_or(env!("CARGO_PKG_VERSION"))
+        .to_owned();
+    let mut synopsis = Roff::new();
+    synopsis_of(&mut synopsis, &command);
+    let man = Man::new(command)
+        .source(format!("drivetest {version}"))
+        .manual("Drivecert");
+    let mut page = Vec::new();
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    synopsis.to_writer(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if name.is_empty() {
+        man.render_subcommands_section(&mut page)?;
+    }
+    let mut further = Roff::new();
+    if LOADS.contains(&name) {
+        keys(&mut further);
+    }
+    exit_codes(&mut further, name);
+    see_also(&mut further, name);
+    further.to_writer(&mut page)?;
+    Ok(page)
+}
+
+/// Writes the synopsis with the value of each option, which the synopsis of clap_mangen omits.
+fn synopsis_of(page: &mut Roff, command: &clap::Command) {
+    page.control("SH", ["SYNOPSIS"]);
+    let name = command
+        .get_bin_name()
+        .unwrap_or_else(|| command.get_name())
+        .to_owned();
+    let mut words = vec![bold(name)];
+    for option in command.get_arguments().filter(|option| !option.is_hide_set()) {
+        words.push(roman(if option.is_required_set() { " " } else { " [" }));
+        words.extend(option.get_long().map(|long| bold(format!("--{long}"))));
+        if option.get_action().takes_values() {
+            let names = option.get_value_names().unwrap_or_default();
+            let value = names
+                .first()
+                .map_or_else(|| option.get_id().to_string(), ToString::to_string);
+            words.extend(option.get_long().map(|_| roman(" ")));
+            words.push(italic(value));
+        }
+        if matches!(option.get_action(), clap::ArgAction::Append) {
+            words.push(roman("..."));
+        }
+        words.extend((!option.is_required_set()).then(|| roman("]")));
+    }
+    if command.get_subcommands().any(|command| !command.is_hide_set()) {
+        words.push(roman(" COMMAND"));
+    }
+    page.text(words);
+}
+
+fn keys(page: &mut Roff) {
+    page.control("SH", ["CONFIGURATION"]);
+    page.text([roman(
+        "Each line has a key, a colon or blanks, and a value. A # starts a comment. Configurations of act_storage and \
+         act_index 6 run unchanged. Keys that only older versions have cause a warning.",
+    )]);
+    for key in KEY_DOCS {
+        page.control("TP", []);
+        page.text([bold(key.name), roman(": "), italic(values_and_default(key))]);
+        page.text([roman(key.meaning)]);
+    }
+}
+
+fn exit_codes(page: &mut Roff, name: &str) {
+    let Some((_, codes)) = EXIT_CODES.iter().find(|(commands, _)| commands.contains(&name)) else {
+        return;
+    };
+    page.control("SH", ["EXIT STATUS"]);
+    for (code, meaning) in codes
+        .iter()
+        .copied()
+        .chain([(EXIT_USAGE, "the command line or the configuration is invalid")])
+    {
+        page.control("TP", []);
+        page.text([bold(code.to_string())]);
+        page.text([roman(meaning)]);
+    }
+}
+
+fn see_also(page: &mut Roff, name: &str) {
+    page.control("SH", ["SEE ALSO"]);
+    let others: &[&str] = match name {
+        "" => &[
+            "drivetest-prep(1)",
+            "drivetest-storage(1)",
+            "drivetest-identify(1)",
+            "drivetest-check(1)",
+        ],
+        "storage" | "index" => &[
+            "drivetest(1)",
+            "drivetest-prep(1)",
+            "drivetest-identify(1)",
+            "drivetest-keys(1)",
+        ],
+        _ => &["drivetest(1)"],
+    };
+    page.text([roman(others.join(", "))]);
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests may panic")]
+mod tests {
+    use super::*;
+
+    fn shown_commands() -> Vec<clap::Command> {
+        let program = shown_program();
+        let shown = program.get_subcommands().filter(|command| !command.is_hide_set());
+        shown.cloned().collect()
+    }
+
+    /// Returns a page without the escapes of dashes.
+    fn read(directory: &Path, name: &str) -> String {
+        fs::read_to_string(directory.join(name))
+            .unwrap()
+            .replace("\\-", "-")
+    }
+
+    #[test]
+    fn every_page_lists_every_option() {
+        let folder = tempfile::tempdir().unwrap();
+        write_pages(folder.path()).unwrap();
+        for command in shown_commands() {
+            let page = read(folder.path(), &format!("drivetest-{}.1", command.get_name()));
+            for option in command.get_arguments().filter(|option| !option.is_hide_set()) {
+                let long = option.get_long().map(|long| format!("--{long}"));
+                let value = || {
+                    option
+                        .get_value_names()
+                        .and_then(|names| names.first())
+                        .map(ToString::to_string)
+                };
+                let shown = long.or_else(value).unwrap_or_default();
+                assert!(page.contains(&shown), "{}: no {shown}", command.get_name());
+                let help = option.get_help().map(ToString::to_string).unwrap_or_default();
+                assert!(
+                    !help.is_empty(),
+                    "{} {shown} has no help text",
+                    command.get_name()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_synopsis_shows_the_values_of_options() {
+        let folder = tempfile::tempdir().unwrap();
+        write_pages(folder.path()).unwrap();
+        let page = read(folder.path(), "drivetest-storage.1");
+        let synopsis = page
+            .split(".SH SYNOPSIS")
+            .nth(1)
+            .unwrap()
+            .split(".SH")
+            .next()
+            .unwrap();
+        assert!(synopsis.contains("--seed\\fR \\fIN\\fR]"), "{synopsis}");
+        assert!(synopsis.contains("\\fICONFIG\\fR"), "{synopsis}");
+    }
+
+    #[test]
+    fn the_program_s_page_names_every_command() {
+        let folder = tempfile::tempdir().unwrap();
+        write_pages(folder.path()).unwrap();
+        let page = read(folder.path(), "drivetest.1");
+        for command in shown_commands() {
+            assert!(
+                page.contains(&format!("drivetest-{}(1)", command.get_name())),
+                "{}",
+                command.get_name()
+            );
+        }
+    }
+
+    #[test]
+    fn the_page_of_a_load_lists_every_key() {
+        let folder = tempfile::tempdir().unwrap();
+        write_pages(folder.path()).unwrap();
+        let page = read(folder.path(), "drivetest-storage.1");
+        for key in KEY_DOCS {
+            assert!(page.contains(key.name), "no {}", key.name);
+        }
+    }
+
+    #[test]
+    fn every_command_has_exit_codes() {
+        for command in shown_commands() {
+            let count = EXIT_CODES
+                .iter()
+                .filter(|(commands, _)| commands.contains(&command.get_name()))
+                .count();
+            assert_eq!(count, 1, "{}", command.get_name());
+        }
+    }
+}

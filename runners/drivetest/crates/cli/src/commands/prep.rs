@@ -1,0 +1,194 @@
+//! `drivetest prep`: prepares drives for a load.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::value_parser;
+use drivetest_load::prep::{LiveOutput, PassKind, Prep, PrepOptions, PrepOutcome, State, SteadyStateOptions};
+use drivetest_load::report::output::Outputs;
+use drivetest_load::signals::Signals;
+
+use super::load::random_seed;
+use crate::device_guard::DeviceGuard;
+use crate::output::print_diagnostic;
+use crate::render::exit_codes::{EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_USAGE};
+
+/// Write zeros, then random data, over whole devices. ALL DATA ON THEM IS LOST
+#[derive(clap::Args)]
+pub struct Args {
+    /// Block devices, or plain files of the wanted size. All are written at the same time
+    #[arg(required = true, value_name = "DEVICE")]
+    devices: Vec<String>,
+    /// Write the log to this file [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Write progress and outcome to this file, as JSON lines [default: standard error, unless it is a terminal]
+    #[arg(long, value_name = "FILE")]
+    side_file: Option<PathBuf>,
+    /// Save progress in this file. If the file exists, continue from it
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
+    /// Write the data of the run with this seed
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Random share of the random data, in percent; the rest is zeros
+    #[arg(long, value_name = "PCT", default_value_t = 100, value_parser = value_parser!(u32).range(0..=100))]
+    compress_pct: u32,
+    /// Requests in flight per device
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = value_parser!(u16).range(1..=1024))]
+    streams: u16,
+    /// Request size in KiB, a multiple of 4
+    #[arg(long, value_name = "KIB", default_value_t = 1024, value_parser = parse_request_kib)]
+    request_kib: u32,
+    /// Write only zeros
+    #[arg(long, conflicts_with = "salt_only")]
+    zero_only: bool,
+    /// Write only random data
+    #[arg(long)]
+    salt_only: bool,
+    /// Then overwrite random blocks until the rate of five rounds is steady
+    #[arg(long)]
+    steady_state: bool,
+    /// Size of an overwrite in bytes, a multiple of 512
+    #[arg(long, value_name = "BYTES", default_value_t = 4096, value_parser = parse_sector_bytes, requires = "steady_state")]
+    steady_block_bytes: u32,
+    /// Overwrites in flight per device
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = value_parser!(u16).range(1..=4096),
+          requires = "steady_state")]
+    steady_depth: u16,
+    /// Duration of a round in seconds
+    #[arg(long, value_name = "SEC", default_value_t = 60, value_parser = value_parser!(u32).range(1..=86_400),
+          requires = "steady_state")]
+    steady_round_sec: u32,
+    /// Give up after this many rounds
+    #[arg(long, value_name = "N", default_value_t = 25, value_parser = value_parser!(u32).range(5..=10_000),
+          requires = "steady_state")]
+    steady_rounds_max: u32,
+    /// Write the rounds to this file, as JSON
+    #[arg(long, value_name = "FILE", requires = "steady_state")]
+    report: Option<PathBuf>,
+    /// Refuse any drive but this one, given by its drive key (see identify). Once per device, in the order of the devices
+    #[arg(long, value_name = "KEY")]
+    expect_drive: Vec<String>,
+    /// Overwrite devices that hold file systems or partition tables
+    #[arg(long)]
+    i_know_this_destroys_data: bool,
+}
+
+/// Why the command line is invalid.
+type UsageError = String;
+
+fn parse_request_kib(text: &str) -> Result<u32, String> {
+    parse_multiple(text, 4, 16_384)
+}
+
+fn parse_sector_bytes(text: &str) -> Result<u32, String> {
+    parse_multiple(text, 512, 1 << 20)
+}
+
+fn parse_multiple(text: &str, of: u32, max: u32) -> Result<u32, String> {
+    let number = text
+        .parse()
+        .ok()
+        .filter(|number: &u32| (of..=max).contains(number) && number.is_multiple_of(of));
+    number.ok_or_else(|| format!("expected a multiple of {of} from {of} to {max}"))
+}
+
+impl Args {
+    /// Prepares the devices and returns the exit code.
+    pub fn run(self) -> ExitCode {
+        let is_recorded = matches!(self.live(), LiveOutput::Records);
+        let (code, message) = match self.execute() {
+            Ok(PrepOutcome::Finished) => return ExitCode::SUCCESS,
+            Ok(PrepOutcome::NotSteady(message)) => (EXIT_FAILED, message),
+            // The end record and the log already contain the message.
+            Ok(PrepOutcome::Refused(_)) if is_recorded => return ExitCode::from(EXIT_REFUSED),
+            Ok(PrepOutcome::Refused(message)) => (EXIT_REFUSED, message),
+            Ok(PrepOutcome::DeviceError(message)) => (EXIT_ERROR, message),
+            Ok(PrepOutcome::Interrupted(message)) => (EXIT_INTERRUPTED, message),
+            Err(message) => (EXIT_USAGE, message),
+        };
+        print_diagnostic(&message);
+        ExitCode::from(code)
+    }
+
+    fn execute(self) -> Result<PrepOutcome, UsageError> {
+        self.check_expected()?;
+        let resumed = self
+            .state
+            .as_deref()
+            .map(State::read)
+            .transpose()
+            .map_err(|error| error.to_string())?;
+        let resumed = resumed.flatten();
+        let options = self.options(resumed.as_ref())?;
+        if let (Some(state), Some(path)) = (&resumed, &self.state) {
+            state
+                .check_settings(path, &options)
+                .map_err(|error| error.to_string())?;
+        }
+        let mut outputs = Outputs::open(self.log.as_deref(), self.side_file.as_deref())
+            .map_err(|error| error.to_string())?;
+        let signals = Signals::watch().map_err(|error| format!("cannot watch signals: {error}"))?;
+        let guard = DeviceGuard::observe(&self.devices, true, &self.expect_drive);
+        let prep = Prep {
+            options,
+            names: &self.devices,
+            resumed,
+            guard: &guard,
+        };
+        Ok(prep.execute(&signals, &mut outputs, self.live()))
+    }
+
+    fn check_expected(&self) -> Result<(), UsageError> {
+        let (expected, devices) = (self.expect_drive.len(), self.devices.len());
+        if expected == 0 || expected == devices {
+            return Ok(());
+        }
+        Err(format!(
+            "--expect-drive: expected one per device ({devices}), got {expected}"
+        ))
+    }
+
+    fn live(&self) -> LiveOutput {
+        match (std::io::stderr().is_terminal(), &self.side_file) {
+            (true, _) => LiveOutput::Bar,
+            (false, None) => LiveOutput::Records,
+            (false, Some(_)) => LiveOutput::Nothing,
+        }
+    }
+
+    fn options(&self, resumed: Option<&State>) -> Result<PrepOptions, UsageError> {
+        let resumed_seed = resumed.map(|state| state.seed);
+        Ok(PrepOptions {
+            passes: self.passes(),
+            compress_pct: self.compress_pct,
+            streams: usize::from(self.streams),
+            request_bytes: self.request_kib as usize * 1024,
+            seed: self.seed.or(resumed_seed).map_or_else(random_seed, Ok)?,
+            may_destroy: self.i_know_this_destroys_data,
+            state: self.state.clone(),
+            steady: self.steady_state.then(|| self.steady()),
+        })
+    }
+
+    fn passes(&self) -> Vec<PassKind> {
+        let passes = [(PassKind::Zero, self.salt_only), (PassKind::Salt, self.zero_only)];
+        passes
+            .into_iter()
+            .filter(|(_, is_skipped)| !is_skipped)
+            .map(|(pass, _)| pass)
+            .collect()
+    }
+
+    fn steady(&self) -> SteadyStateOptions {
+        SteadyStateOptions {
+            block_bytes: self.steady_block_bytes as usize,
+            depth: usize::from(self.steady_depth),
+            round_s: u64::from(self.steady_round_sec),
+            rounds_max: self.steady_rounds_max as usize,
+            report: self.report.clone(),
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! `drivetest stop`: stops a background run.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::output;
+
+/// Arguments of `stop`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Directory of the run
+    #[arg(long, value_name = "DIR")]
+    run_dir: PathBuf,
+}
+
+impl Args {
+    /// Sends SIGTERM to the run's process and to no other, and prints a `drivecert.detached/1` record.
+    pub fn run(self) -> ExitCode {
+        match drivetest_detached::stop(&self.run_dir) {
+            Ok(status) => output::print_json(&status, ExitCode::SUCCESS),
+            Err(error) => output::fail(&error),
+        }
+    }
+}

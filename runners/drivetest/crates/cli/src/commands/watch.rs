@@ -1,0 +1,123 @@
+//! `drivetest watch`: telemetry of a drive and its host, alone or while an allowed program runs.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::value_parser;
+use drivetest_load::clock::Nanos;
+use drivetest_load::report::output::Outputs;
+use drivetest_load::signals::Signals;
+use drivetest_telemetry::allowlist::DEFAULT_FILE;
+use drivetest_telemetry::{Ended, Overwrites, Quiet, Watch, WatchError};
+
+use crate::device_guard::DeviceGuard;
+use crate::output::print_diagnostic;
+use crate::render::exit_codes::{EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_USAGE};
+
+/// Record telemetry of a drive and its host while another program loads it
+#[derive(clap::Args)]
+pub struct Args {
+    /// Block device or file. Omit it on a host that only sends requests
+    #[arg(value_name = "DEVICE")]
+    device: Option<PathBuf>,
+    /// Write identity, intervals and outcome to this file, as JSON lines
+    #[arg(long, value_name = "FILE")]
+    side_file: PathBuf,
+    /// Duration of an interval in seconds
+    #[arg(long, value_name = "SEC", default_value_t = 10, value_parser = value_parser!(u32).range(1..=3600))]
+    interval_sec: u32,
+    /// Refuse any drive but this one, given by its drive key (see identify)
+    #[arg(long, value_name = "KEY", requires = "device")]
+    expect_drive: Option<String>,
+    /// The program overwrites the drive: refuse a drive that is in use or holds data, and pass it by file descriptor
+    #[arg(long, requires = "device", requires = "command")]
+    will_overwrite: bool,
+    /// Allow the program to overwrite file systems and partition tables on the drive
+    #[arg(long, requires = "will_overwrite")]
+    i_know_this_destroys_data: bool,
+    /// List of allowed programs, written by the operator of the host
+    #[arg(long, value_name = "FILE", default_value = DEFAULT_FILE)]
+    programs: PathBuf,
+    /// Without a program: end when the drive receives fewer bytes of writes per second than this
+    #[arg(long, value_name = "BYTES", requires_all = ["device", "for_sec", "at_most_sec"], conflicts_with = "command")]
+    until_writes_below: Option<u64>,
+    /// With --until-writes-below: how long the rate must stay below it, in seconds
+    #[arg(long, value_name = "SEC", value_parser = value_parser!(u64).range(1..=86_400))]
+    for_sec: Option<u64>,
+    /// With --until-writes-below: fail if the drive is not idle after this many seconds
+    #[arg(long, value_name = "SEC", value_parser = value_parser!(u64).range(1..=864_000))]
+    at_most_sec: Option<u64>,
+    /// Name of an allowed program, and its arguments. {device} is replaced by the path of the drive. The program runs in ./out
+    #[arg(last = true, value_name = "NAME")]
+    command: Vec<String>,
+}
+
+impl Args {
+    /// Records telemetry and returns the exit code.
+    pub fn run(self) -> ExitCode {
+        let (code, message) = match self.execute() {
+            Ok(Ended::Finished) => return ExitCode::SUCCESS,
+            Ok(Ended::Failed(message)) => (EXIT_FAILED, message),
+            Ok(Ended::Interrupted(message)) => (EXIT_INTERRUPTED, message),
+            Err(Failure::Usage(message)) => (EXIT_USAGE, message),
+            Err(Failure::Watch(error)) => (exit_code_of(&error), error.to_string()),
+        };
+        print_diagnostic(&message);
+        ExitCode::from(code)
+    }
+
+    fn quiet(&self) -> Option<Quiet> {
+        Some(Quiet {
+            bytes_per_s: self.until_writes_below?,
+            lasting: Nanos::from_s(self.for_sec?),
+            at_most: Nanos::from_s(self.at_most_sec?),
+        })
+    }
+
+    /// Observes the drive before it is opened, as before a load.
+    fn observe_drive(&self) -> DeviceGuard {
+        let device: Vec<_> = self
+            .device
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        let expected: Vec<_> = self.expect_drive.iter().cloned().collect();
+        DeviceGuard::observe(&device, true, &expected)
+    }
+
+    fn execute(self) -> Result<Ended, Failure> {
+        let quiet = self.quiet();
+        let mut outputs =
+            Outputs::open(None, Some(&self.side_file)).map_err(|error| Failure::Usage(error.to_string()))?;
+        let signals = Signals::watch().map_err(|error| Failure::Watch(error.into()))?;
+        let guard = self.will_overwrite.then(|| self.observe_drive());
+        let overwrites = guard.as_ref().map(|guard| Overwrites {
+            guard,
+            may_destroy: self.i_know_this_destroys_data,
+        });
+        let mut words = self.command.into_iter();
+        let watch = Watch {
+            device: self.device,
+            expected_key: self.expect_drive,
+            interval: Nanos::from_s(self.interval_sec.into()),
+            programs: self.programs,
+            command: words.next().map(|name| (name, words.collect())),
+            quiet,
+        };
+        let ended = watch.carry_out(&signals, &mut outputs, overwrites.as_ref());
+        ended.map_err(Failure::Watch)
+    }
+}
+
+/// Why no telemetry was recorded.
+enum Failure {
+    Usage(String),
+    Watch(WatchError),
+}
+
+fn exit_code_of(error: &WatchError) -> u8 {
+    match error {
+        WatchError::Programs(_) | WatchError::Device(_) | WatchError::Refused(_) => EXIT_REFUSED,
+        WatchError::Start { .. } | WatchError::Uncounted(_) | WatchError::System(_) => EXIT_ERROR,
+    }
+}

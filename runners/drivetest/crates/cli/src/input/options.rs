@@ -1,0 +1,132 @@
+//! Options that all commands on logs share, and the profile that judges a log.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use drivetest_logs::act::slices::sinks::SinkOptions;
+use drivetest_logs::judge;
+use drivetest_logs::judge::profile::{Profile, ProfileError};
+use drivetest_logs::reader::{Options, SLICE_S_DEFAULT};
+
+use super::read_log::{LogFile, LogFileReader};
+use crate::output::print_diagnostic;
+use crate::render::exit_codes::EXIT_USAGE;
+
+/// Default limit of decompressed content: a compressed file of a few KiB can expand to any size.
+pub const CONTENT_LIMIT_BYTES: u64 = 16 << 30;
+
+/// Maximum size of a profile.
+const PROFILE_BYTES_MAX: u64 = 1 << 20;
+
+/// The logs that a command reads.
+#[derive(clap::Args)]
+pub struct Logs {
+    /// Logs, plain or compressed with gzip, zstd or xz, or archives of them (tar, zip). - reads standard input
+    #[arg(required = true, value_name = "LOG")]
+    pub paths: Vec<PathBuf>,
+}
+
+/// How a command reads logs.
+#[derive(clap::Args)]
+pub struct ReadOptions {
+    /// Slice length in seconds, rounded up to whole report intervals [default: the profile's, else 3600]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    slice_sec: Option<u64>,
+    /// Refuse a log whose decompressed content is larger than this
+    #[arg(long, value_name = "BYTES", default_value_t = CONTENT_LIMIT_BYTES)]
+    content_limit_bytes: u64,
+    /// A file that belongs to the one LOG: its stderr, command line, configuration, HDR or side file. May be repeated
+    #[arg(long = "with", value_name = "FILE")]
+    attachments: Vec<PathBuf>,
+}
+
+impl ReadOptions {
+    /// Refuses attachments if there are several logs, because an attachment belongs to one log.
+    pub fn refusal(&self, logs: &Logs) -> Option<ExitCode> {
+        let is_clear = self.attachments.is_empty() || logs.paths.len() == 1;
+        (!is_clear).then(|| {
+            print_diagnostic(&format_args!(
+                "--with FILE needs exactly one LOG, got {}; read each log with a command of its own",
+                logs.paths.len()
+            ));
+            ExitCode::from(EXIT_USAGE)
+        })
+    }
+
+    /// Reads a log. Judges its runs if a profile is given.
+    pub fn read(&self, path: &Path, profile: Option<&Profile>) -> LogFile {
+        self.read_with_extras(path, profile, SinkOptions::default())
+    }
+
+    /// Reads a log as `read` does, and also produces the requested series and rows.
+    pub fn read_with_extras(&self, path: &Path, profile: Option<&Profile>, extras: SinkOptions) -> LogFile {
+        let profile_slice_s = profile.map(|profile| profile.rules.slice_length_s);
+        let slice_s = self.slice_sec.or(profile_slice_s).unwrap_or(SLICE_S_DEFAULT);
+        let reader = LogFileReader {
+            options: Options { slice_s },
+            extras,
+            limit_bytes: self.content_limit_bytes,
+            attachments: &self.attachments,
+        };
+        let mut log = reader.read(path);
+        if let Some(profile) = profile {
+            log.reading
+                .runs
+                .iter_mut()
+                .for_each(|run| judge::apply(run, profile));
+        }
+        log
+    }
+}
+
+/// Why a requested profile cannot be used.
+#[derive(Debug)]
+enum BadProfile {
+    /// Neither the name of a compiled-in profile nor a readable file.
+    Unreadable(io::Error),
+    /// The file contains no valid profile.
+    Invalid(ProfileError),
+}
+
+/// Returns the profile that `--profile` requests, or the exit code if it cannot be used.
+///
+/// # Errors
+/// The exit code for a usage error; the reason is printed.
+pub fn requested_profile(requested: Option<&Path>) -> Result<Option<Profile>, ExitCode> {
+    let load = |requested: &Path| load_profile(requested).map_err(|bad| refuse_profile(requested, &bad));
+    requested.map(load).transpose()
+}
+
+/// Returns the compiled-in profile of that name, or else the profile in that file.
+fn load_profile(requested: &Path) -> Result<Profile, BadProfile> {
+    if let Some(known) = requested.to_str().and_then(Profile::known) {
+        return Profile::parse(known).map_err(BadProfile::Invalid);
+    }
+    let mut document = Vec::new();
+    let file = fs::File::open(requested).map_err(BadProfile::Unreadable)?;
+    file.take(PROFILE_BYTES_MAX)
+        .read_to_end(&mut document)
+        .map_err(BadProfile::Unreadable)?;
+    Profile::parse(&document).map_err(BadProfile::Invalid)
+}
+
+fn refuse_profile(requested: &Path, bad: &BadProfile) -> ExitCode {
+    let known: Vec<&str> = Profile::known_names().collect();
+    let (requested, known) = (requested.display(), known.join(", "));
+    match bad {
+        BadProfile::Unreadable(error) if error.kind() == io::ErrorKind::NotFound => {
+            print_diagnostic(&format_args!(
+                "{requested}: not a profile and not a file; compiled-in profiles: {known}"
+            ));
+        }
+        BadProfile::Unreadable(error) => {
+            print_diagnostic(&format_args!(
+                "{requested}: expected a profile ({known}) or a profile file; got: {error}"
+            ));
+        }
+        BadProfile::Invalid(error) => print_diagnostic(&format_args!("{requested}: {error}")),
+    }
+    ExitCode::from(EXIT_USAGE)
+}

@@ -1,0 +1,210 @@
+//! The content of a side file as terminal text.
+
+use drivetest_logs::act::run::Run;
+use drivetest_logs::act::side_file::summary::{Drive, Operation, Over, SideFileSummary, Times};
+use drivetest_logs::act::side_file::telemetry::{Disk, Power, Span, Telemetry};
+use drivetest_logs::judge::verdict::time;
+use drivetest_logs::plural::counted;
+
+/// Maximum number of drives and disks that are shown. The JSON document lists all.
+const SHOWN_MAX: usize = 16;
+
+/// Returns the lines of a run's side file, or nothing if the run has none.
+pub fn summary(run: &Run) -> String {
+    let Some(side) = &run.side_file else {
+        return String::new();
+    };
+    let mut lines = vec![program(side), host(side)];
+    lines.extend(side.drives.iter().take(SHOWN_MAX).map(drive));
+    lines.extend(rates(side));
+    lines.extend(times(&side.operations));
+    lines.extend(exact(&side.over));
+    lines.extend(side.telemetry.iter().flat_map(telemetry));
+    lines
+        .iter()
+        .map(|line| format!("  {}\n", line.trim_end()))
+        .collect()
+}
+
+fn or_unknown(text: &Option<String>) -> &str {
+    text.as_deref().unwrap_or("unknown")
+}
+
+fn program(side: &SideFileSummary) -> String {
+    let revision = side.program.revision.as_ref();
+    let revision = revision.map_or_else(String::new, |revision| format!(" ({revision})"));
+    let workers = side.workers.map_or_else(
+        || {
+            side.service_threads
+                .map_or_else(String::new, |threads| format!(", {threads} service threads"))
+        },
+        |workers| format!(", {}", counted(workers, "worker")),
+    );
+    let end = match (&side.end_reason, side.end_text.as_deref()) {
+        (None, _) => "no end record: the run was killed".to_owned(),
+        (Some(reason), None | Some("")) => format!("ended: {reason}"),
+        (Some(reason), Some(text)) => format!("ended: {reason} ({text})"),
+    };
+    format!(
+        "side file: drivetest {}{revision}, engine {}{workers}, arrivals {}, seed {}; {end}",
+        or_unknown(&side.program.version),
+        or_unknown(&side.engine),
+        or_unknown(&side.arrivals),
+        or_unknown(&side.seed)
+    )
+}
+
+fn host(side: &SideFileSummary) -> String {
+    let host = &side.host;
+    let processors = host
+        .cpus_count
+        .map_or_else(String::new, |count| format!(", {}", counted(count, "processor")));
+    let machine = host.virtual_machine.as_ref();
+    let machine = machine.map_or_else(String::new, |name| format!(", virtual machine ({name})"));
+    format!(
+        "host {}{processors} {}, kernel {}{machine}",
+        or_unknown(&host.hostname),
+        or_unknown(&host.cpu_model),
+        or_unknown(&host.kernel)
+    )
+}
+
+fn drive(drive: &Drive) -> String {
+    let kind = match drive.kind.as_deref() {
+        Some("virtual") => "virtual: not a physical drive",
+        Some(kind) => kind,
+        None => "unknown kind",
+    };
+    let of = |what: &str, text: &Option<String>| text.as_ref().map(|text| format!(", {what} {text}"));
+    let parts = [
+        of("model", &drive.model),
+        of("serial", &drive.serial),
+        of("firmware", &drive.firmware),
+        of("key", &drive.drive_key),
+        drive.size_bytes.map(|size| format!(", {size} bytes")),
+        of("link", &drive.pcie_link),
+    ];
+    let parts: String = parts.into_iter().flatten().collect();
+    format!("device {}: {kind}{parts}", or_unknown(&drive.name))
+}
+
+fn rates(side: &SideFileSummary) -> Option<String> {
+    let sentence = side.rate_sentence.as_deref().unwrap_or_default();
+    Some(match (side.is_rate_sustained?, sentence) {
+        (true, "") => "the rates were sustained".to_owned(),
+        (true, sentence) => format!("the rates were sustained overall: {sentence}"),
+        (false, sentence) => format!("THE RATES WERE NOT SUSTAINED: {sentence}"),
+    })
+}
+
+fn times(operations: &[Operation]) -> Vec<String> {
+    if operations.is_empty() {
+        return Vec::new();
+    }
+    let heading = ["p50", "p90", "p99", "p99.9", "p99.99", "p99.999", "max", "mean"];
+    let heading: String = heading.iter().map(|name| format!("{name:>13}")).collect();
+    let mut lines = vec![format!("{:<29}{heading}", "microseconds")];
+    for operation in operations {
+        let rows = [
+            ("service", &operation.service_us),
+            ("response", &operation.response_us),
+            ("lateness", &operation.lateness_us),
+        ];
+        lines.extend(rows.map(|(what, times)| row(&format!("{} {what}", operation.name), times)));
+    }
+    lines
+}
+
+fn row(name: &str, times: &Times) -> String {
+    let cells = [
+        &times.p50,
+        &times.p90,
+        &times.p99,
+        &times.p999,
+        &times.p9999,
+        &times.p99999,
+        &times.max,
+        &times.mean,
+    ];
+    let cells: String = cells
+        .iter()
+        .map(|cell| format!("{:>13}", cell.as_deref().unwrap_or("-")))
+        .collect();
+    format!("{name:<29}{cells}")
+}
+
+/// Returns the exact shares, which complement those from the buckets of the log.
+fn exact(over: &[Over]) -> Option<String> {
+    let ops_count = over.first()?.ops_count;
+    let cells: Vec<String> = over
+        .iter()
+        .map(|over| {
+            format!(
+                "> {} {} % ({})",
+                time(over.threshold_us),
+                over.share_pct,
+                over.over_count
+            )
+        })
+        .collect();
+    Some(format!(
+        "exact counts of {ops_count} reads: {}",
+        cells.join("   ")
+    ))
+}
+
+/// Returns the telemetry of a run's summary, or nothing if there is none.
+pub fn telemetry_lines(recorded: Option<&Telemetry>) -> String {
+    let lines = recorded.into_iter().flat_map(telemetry);
+    lines.map(|line| format!("  {line}\n")).collect()
+}
+
+fn telemetry(telemetry: &Telemetry) -> Vec<String> {
+    let mean_max = |what: &str, span: &Option<Span>| {
+        let span = span.as_ref()?;
+        Some(format!("{what} {} % (max {} %)", span.mean, span.max))
+    };
+    let parts = [
+        mean_max("busy", &telemetry.cpu_busy_pct),
+        mean_max("waiting for I/O", &telemetry.cpu_iowait_pct),
+        mean_max("stolen", &telemetry.cpu_steal_pct),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let mut lines = Vec::new();
+    if !parts.is_empty() {
+        let intervals = counted(telemetry.intervals_count, "interval");
+        lines.push(format!("processors in {intervals}: {}", parts.join(", ")));
+    }
+    lines.extend(telemetry.disks.iter().take(SHOWN_MAX).filter_map(disk));
+    let power = |power: &Power| {
+        format!(
+            "{} {} W (max {})",
+            power.boundary, power.watts.mean, power.watts.max
+        )
+    };
+    let power: Vec<String> = telemetry.power.iter().map(power).collect();
+    if !power.is_empty() {
+        lines.push(format!("power: {}", power.join(", ")));
+    }
+    lines
+}
+
+fn disk(disk: &Disk) -> Option<String> {
+    let mean_max = |what: &str, unit: &str, span: &Option<Span>| {
+        let span = span.as_ref()?;
+        Some(format!("{what} {} {unit} (max {})", span.mean, span.max))
+    };
+    let limit = disk.temperature_limit_c.as_ref();
+    let limit = limit.map_or_else(String::new, |limit| format!(" (warns at {limit})"));
+    let temperature = disk.temperature_c.as_ref();
+    let parts = [
+        temperature.map(|span| format!("{} to {} C{limit}", span.min, span.max)),
+        mean_max("busy", "%", &disk.busy_pct),
+        mean_max("read await", "us", &disk.read_await_us),
+        mean_max("write await", "us", &disk.write_await_us),
+        mean_max("read", "bytes/s", &disk.read_bytes_per_s),
+        mean_max("written", "bytes/s", &disk.write_bytes_per_s),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| format!("disk {}: {}", disk.disk, parts.join(", ")))
+}

@@ -1,0 +1,123 @@
+//! Summary and slice table of an ACT run.
+
+use std::fmt::Write as _;
+
+use drivetest_logs::act::blocks::histogram::{Tally, Unit};
+use drivetest_logs::act::run::Run;
+use drivetest_logs::act::semantics::judged;
+use drivetest_logs::act::stop::StopKind;
+use drivetest_logs::finding::rule;
+use drivetest_logs::judge::share::Share;
+use drivetest_logs::plural::counted;
+
+use super::findings::findings_text;
+use super::side_file;
+
+/// Findings that say that the load in the log differs from the header.
+const RATE_FINDINGS: [&str; 3] = [
+    rule::RATE_BELOW_REQUESTED.id,
+    rule::RATE_ABOVE_REQUESTED.id,
+    rule::HEADER_DIFFERS.id,
+];
+
+/// Returns the requested load. Omits what the header does not state.
+fn requested_load(run: &Run) -> String {
+    let rate = |value: &Option<String>, what: &str| value.as_ref().map(|rate| format!("{rate} {what}/s"));
+    let rates = [
+        rate(&run.requested_reads_per_s, "reads"),
+        rate(&run.requested_writes_per_s, "writes"),
+    ];
+    let rates: Vec<String> = rates.into_iter().flatten().collect();
+    let rates = if rates.is_empty() {
+        "an unknown rate".to_owned()
+    } else {
+        rates.join(" and ")
+    };
+    let devices = run.device_count.map_or_else(
+        || "an unknown number of devices".to_owned(),
+        |count| counted(count, "device"),
+    );
+    // A load that was not sustained is not claimed as Nx.
+    let is_sustained = run.stop.kind != StopKind::CannotKeepUp
+        && run
+            .findings
+            .iter()
+            .all(|finding| !RATE_FINDINGS.contains(&finding.id));
+    let load = run.nx_load.as_ref().filter(|_| is_sustained);
+    let load = load.map_or_else(String::new, |load| format!("{load}x: "));
+    format!("{load}{rates} on {devices}")
+}
+
+/// Returns the summary of a run: program, load, slice table, side file, verdict and findings.
+pub fn run_summary(run: &Run) -> String {
+    let mut text = format!(
+        "{} {}, {}\n",
+        run.origin.tool,
+        run.origin.tool_version,
+        requested_load(run)
+    );
+    let stop = serde_json::to_value(run.stop.kind).ok();
+    let stop = stop
+        .as_ref()
+        .and_then(|kind| kind.as_str())
+        .unwrap_or_default()
+        .to_owned();
+    let requested = run.requested_duration_s.map_or_else(
+        || "an unknown duration".to_owned(),
+        |asked_s| format!("{asked_s} s"),
+    );
+    text.push_str(&format!(
+        "  {stop}: {} s of {requested}; lines {}-{}\n",
+        run.reached_s, run.first_line, run.last_line
+    ));
+    text.push_str(&slice_table(run));
+    text.push_str(&side_file::summary(run));
+    if let Some(verdict) = &run.verdict {
+        text.push_str(&format!("  {}\n", verdict.headline));
+    }
+    text + &findings_text(&run.findings)
+}
+
+/// Returns the shares of the reads, or of the first histogram, above 1, 8 and 64 ms. Omits edges that the log does not have.
+fn slice_table(run: &Run) -> String {
+    let Some(histogram) = judged(run).or(run.histograms.first()) else {
+        return String::new();
+    };
+    let powers: [u32; 3] = if histogram.unit == Unit::Us {
+        [10, 13, 16]
+    } else {
+        [0, 3, 6]
+    };
+    let bucket_below = |power| histogram.meaning.edges.bucket_below(power);
+    let edges = powers
+        .into_iter()
+        .filter(|&power| bucket_below(power).is_some())
+        .map(|power| format!("% > {} {}", 1_u64 << power, histogram.unit.name()));
+    let mut text = format!("  {:>5} {:>15} {:>14}", "slice", "seconds", histogram.name);
+    edges.for_each(|edge| text.push_str(&format!(" {edge:>13}")));
+    text.push('\n');
+    let mut row = |name: &str, seconds: &str, tally: &Tally| {
+        let ops_count = tally.ops_count();
+        let written = write!(text, "  {name:>5} {seconds:>15} {ops_count:>14}");
+        debug_assert!(written.is_ok(), "writing to a String cannot fail");
+        for bucket in powers.into_iter().filter_map(bucket_below) {
+            let share = Share {
+                over_count: tally.over_count(bucket),
+                ops_count,
+            };
+            text.push_str(&format!(" {:>13}", share.printed()));
+        }
+        text.push('\n');
+    };
+    for slice in &run.slices {
+        if let Some(tally) = slice.tally(histogram.ordinal) {
+            row(
+                &slice.number.to_string(),
+                &format!("{}-{}", slice.start_s, slice.end_s),
+                tally,
+            );
+        }
+    }
+    row("all", &format!("0-{}", run.reached_s), &histogram.tally);
+    text
+}

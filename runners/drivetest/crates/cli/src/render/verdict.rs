@@ -1,0 +1,108 @@
+//! A verdict as terminal text.
+
+use drivetest_logs::act::run::Run;
+use drivetest_logs::judge::margin::Margin;
+use drivetest_logs::judge::verdict::{FoundShare, Statistic, Verdict, time};
+use drivetest_logs::plural::counted;
+
+use super::findings::findings_text;
+
+/// Returns the lines below a verdict's headline: what was judged, the shares, violations and findings.
+pub fn details(run: &Run, verdict: &Verdict) -> String {
+    let mut lines = vec![judged(run, verdict)];
+    lines.extend(verdict.read_at.clone());
+    lines.extend(table(verdict));
+    lines.extend(
+        verdict
+            .margin
+            .as_ref()
+            .map(|margin| format!("{}: {}", margin_label(margin), margin.sentence())),
+    );
+    lines.extend(strict(verdict));
+    lines.extend(verdict.violations.iter().map(|violation| {
+        let ratio = violation.excess_ratio.as_ref();
+        let times = ratio.map_or_else(String::new, |ratio| format!(", {ratio} times the limit"));
+        let counts = format!("{} of {}", violation.over_count, violation.ops_count);
+        format!("over the limit: {} ({counts}{times})", violation.sentence())
+    }));
+    let text: String = lines.iter().map(|line| format!("  {line}\n")).collect();
+    text + &findings_text(&run.findings)
+}
+
+fn judged(run: &Run, verdict: &Verdict) -> String {
+    let time = verdict.time.map_or("", |time| time.words());
+    let slices = match run.slice_length_s {
+        Some(length_s) if !run.slices.is_empty() => {
+            format!("{} of {length_s} s", counted(run.slices.len() as u64, "slice"))
+        }
+        Some(length_s) => format!("no complete slice of {length_s} s"),
+        None => "no slices".to_owned(),
+    };
+    format!(
+        "profile {}, rule version {}; judged: {}{time}, {slices}",
+        verdict.profile.name, verdict.profile.rule_version, verdict.histogram,
+    )
+}
+
+/// Returns one line per statistic with the share above each threshold.
+fn table(verdict: &Verdict) -> Vec<String> {
+    let steady = verdict
+        .steady_state
+        .as_ref()
+        .map(|steady| steady.shares.as_slice());
+    let compared = verdict
+        .compared
+        .as_ref()
+        .map(|compared| compared.shares.as_slice());
+    let exact = verdict.exact.as_deref();
+    let statistics: [(&str, Statistic, Option<&[FoundShare]>); 6] = [
+        ("worst slice", Statistic::WorstSlice, Some(&verdict.shares)),
+        ("steady state", Statistic::SteadyState, steady),
+        ("whole run", Statistic::Overall, Some(&verdict.shares)),
+        ("device, worst slice", Statistic::WorstSlice, compared),
+        ("device, whole run", Statistic::Overall, compared),
+        ("exact counts", Statistic::Overall, exact),
+    ];
+    let mut lines = Vec::new();
+    for (name, statistic, shares) in statistics {
+        let shares = shares
+            .unwrap_or_default()
+            .iter()
+            .filter(|share| share.statistic == statistic);
+        let cells: Vec<String> = shares.map(cell).collect();
+        if !cells.is_empty() {
+            lines.push(format!("{name:<21} {}", cells.join("   ")));
+        }
+    }
+    lines
+}
+
+fn cell(share: &FoundShare) -> String {
+    let mark = if share.within { "" } else { " !" };
+    format!(
+        "> {} {:>6} %{mark} (limit {} %)",
+        time(share.threshold_us),
+        share.share_pct,
+        share.limit_pct
+    )
+}
+
+fn margin_label(margin: &Margin) -> &'static str {
+    if margin.is_broken() {
+        "worst excess"
+    } else {
+        "nearest limit"
+    }
+}
+
+/// Returns a line if the log is too coarse to decide the verdict at the exact thresholds.
+fn strict(verdict: &Verdict) -> Option<String> {
+    let (least, most) = (verdict.strict.least, verdict.strict.most);
+    (least != most).then(|| {
+        format!(
+            "at the exact thresholds, the verdict is between {} and {}: the buckets of the log are too coarse to decide",
+            least.word(),
+            most.word()
+        )
+    })
+}
