@@ -8,7 +8,7 @@ import pytest
 from results.models import Evidence, Series, Visibility
 from tests.results.series_by_hand import packed
 from tests.webapp.register.runs.charts.test_telemetry import interval, make_run
-from webapp.register.pagecache.public_addresses import LEFT_OUT
+from webapp.register.syndication.public_addresses import LEFT_OUT
 
 __all__ = ["make_run"]
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ from django.utils import timezone
 from results.lifecycle.embargo import disclose_due
 from results.models import Run, Submission, Visibility
 from webapp.accounts.models import Membership
-from webapp.register.pagecache.public_addresses import public_addresses, read_subjects
+from webapp.register.syndication.public_addresses import public_addresses, read_subjects
 from webapp.templatetags import units
 
 pytestmark = pytest.mark.django_db

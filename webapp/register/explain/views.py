@@ -7,10 +7,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from webapp.register.explain.glossary_text import glossary_sections
-from webapp.register.home.views import tier_meanings
 from webapp.register.http.query_params import given_of
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits, current_profile
+from webapp.register.tables.marks import tier_meanings
 from webapp.register.tables.meanings.drives import SECTIONS
 
 

@@ -4,8 +4,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from webapp.register.fleet.drives import ListedDrive
-from webapp.register.fleet.figured import Figured, figured_sentence
-from webapp.register.products.model_index import Listed, RegisterIndex, is_near, is_telling, name_words
+from webapp.register.products.model_index import (
+    Figured,
+    Listed,
+    RegisterIndex,
+    figured_sentence,
+    is_near,
+    is_telling,
+    name_words,
+)
 from webapp.register.products.part_numbers import Part, part_of
 from webapp.register.tables.sentences import product_name
 from webapp.templatetags import units

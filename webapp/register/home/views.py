@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from results.models import Run, Statistic, Tier
+from results.models import Run, Statistic
 from results.models.categories import OF_DRIVES, Category
 from results.rules.act.limits import Limit
 from webapp.register.drives.query import SEPARATOR
@@ -16,18 +16,12 @@ from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits, limits_by_threshold
 from webapp.register.runs.limits import as_limits, own_limits
 from webapp.register.tables import categories, columns
-from webapp.register.tables.marks import TierMark, tier_mark
+from webapp.register.tables.marks import tier_meanings
 from webapp.register.tables.sentences import number_of, run_name, together
 from webapp.register.tables.tables import Row, build_row
 
 FASTEST_COLUMNS = (columns.SPEED, columns.OVER_1MS, columns.TIER)
 EXAMPLE_TPS = 500_000  # what the forms ask for until a reader says otherwise; empty they ask for any speed
-TIER_MEANINGS = {
-    Tier.PUBLISHED: "figures from a public page; no log",
-    Tier.VENDOR_REPORTED: "log stored, not reviewed",
-    Tier.REVIEWED: "log checked by a second person",
-    Tier.LAB_VERIFIED: "run by a lab of the register",
-}
 
 
 @dataclass(frozen=True)
@@ -108,8 +102,3 @@ def _drive_choices() -> list[tuple[str, str]]:
     own = [(category.value, f"{category.label} drives") for category in kinds]
     networked = (Category.NETWORKED.value, "networked systems")
     return [(SEPARATOR.join(category.value for category in kinds), "drives of all kinds"), *own, networked]
-
-
-def tier_meanings() -> list[tuple[TierMark, str]]:
-    """Return every tier with what it vouches for."""
-    return [(tier_mark(tier), meaning) for tier, meaning in TIER_MEANINGS.items()]

@@ -31,7 +31,7 @@ def public_page(view: View[P]) -> View[P]:
         return response
 
     page = require_safe(conditional_page(answer))
-    vars(page)["is_public_page"] = True  # what webapp/register/pagecache/public_addresses.py finds it by
+    vars(page)["is_public_page"] = True  # what webapp/register/syndication/public_addresses.py finds it by
     return page
 
 

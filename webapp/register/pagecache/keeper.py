@@ -15,10 +15,10 @@ from django.db import transaction
 from results.lifecycle.embargo import disclose_due
 from results.models import Certificate, Event, Run
 from webapp.register.pagecache import store
-from webapp.register.pagecache.public_addresses import EVERYTHING, PublicAddress, public_addresses, read_subjects
 from webapp.register.pagecache.rendering import NotPublicError, render
 from webapp.register.pagecache.stamps import current_stamps, slugs_of_model
 from webapp.register.pagecache.store import Entry, Snapshot, Writer
+from webapp.register.syndication.public_addresses import EVERYTHING, PublicAddress, public_addresses, read_subjects
 
 logger = logging.getLogger(__name__)
 

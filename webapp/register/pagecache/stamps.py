@@ -18,7 +18,7 @@ from django.db.models.expressions import RawSQL
 
 from results.models import Certificate, Companion, Event, Product, Profile, Run
 from webapp.register.dumps.store import newest_day
-from webapp.register.pagecache.public_addresses import EVERYTHING
+from webapp.register.syndication.public_addresses import EVERYTHING
 
 SOURCES = ("webapp", "results", "static")
 Model = tuple[

@@ -1,19 +1,50 @@
 """The register's products as a fleet check asks for them: by the words of a model number, with what stands for each."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from results.models import Certificate, Product, Run, Tier, Visibility
+from results.models import Certificate, Product, PublishedFigure, Run, Tier, Visibility
 from webapp.register.drives.search import names as search_names
 from webapp.register.drives.search.fuzzy_match import NearWords
-from webapp.register.fleet.figured import Figured, figured_drives
 from webapp.register.tables.makers import OWN_NAMES
 
+UNNAMED = "Other"  # the maker of what a publication does not name
 WORDS_AT_MOST = 24  # of a model string; the longest model numbers have eight
 CAPACITY_OFF_PCT = 3  # makers round: 3,200 GB are sold as 3.2 TB
 ROUNDED_OFF_PCT = 8  # lsblk prints two digits
 SHORTEST_NAME = 3  # a model of two letters is found in anything
+
+
+@dataclass(frozen=True)
+class Figured:
+    """One drive of one publication; `publication` is its slug."""
+
+    vendor: str
+    model: str
+    publication: str
+
+    @property
+    def name(self) -> str:
+        """Maker and model."""
+        return f"{self.vendor} {self.model}"
+
+
+def figured_drives() -> list[Figured]:
+    """Return the drives that publications state figures of YCSB for, each once for each publication."""
+    named = PublishedFigure.objects.exclude(vendor=UNNAMED).order_by("publication", "vendor", "model")
+    return [Figured(*values) for values in named.values_list("vendor", "model", "publication").distinct()]
+
+
+def figured_sentence(figured: Iterable[Figured]) -> str:
+    """Say which drives published figures are of; nothing where there are none."""
+    names = list(dict.fromkeys(each.name for each in figured))
+    return f" Published figures of YCSB through a database are of {', '.join(names)}." if names else ""
+
+
+def publications_of(figured: Iterable[Figured]) -> Sequence[str]:
+    """Return the slugs of the publications, each once."""
+    return tuple(dict.fromkeys(each.publication for each in figured))
 
 
 @dataclass

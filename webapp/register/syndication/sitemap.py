@@ -5,7 +5,7 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from webapp.register.http.responses import public_page
-from webapp.register.pagecache.public_addresses import public_addresses, read_subjects
+from webapp.register.syndication.public_addresses import public_addresses, read_subjects
 from webapp.register.syndication.site import site_address
 
 ADDRESSES_MAX = 50_000  # in one file: sitemaps.org, protocol

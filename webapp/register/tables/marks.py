@@ -9,6 +9,12 @@ TRACK_UNITS = 44
 STRONG_FROM = Decimal("0.9")  # of the limit
 ABOVE_ALL = Decimal(2)  # of the limit: the track is full long before
 TIERS_RISING = (Tier.PUBLISHED, Tier.VENDOR_REPORTED, Tier.REVIEWED, Tier.LAB_VERIFIED)
+TIER_MEANINGS = {
+    Tier.PUBLISHED: "figures from a public page; no log",
+    Tier.VENDOR_REPORTED: "log stored, not reviewed",
+    Tier.REVIEWED: "log checked by a second person",
+    Tier.LAB_VERIFIED: "run by a lab of the register",
+}
 AEROSPIKE = "Aerospike"  # who ran the published page's own tests
 
 
@@ -56,6 +62,11 @@ def tier_mark(tier: str, word: str | None = None) -> TierMark:
         for place, height in enumerate(heights)
     )
     return TierMark(bars, word or Tier(tier).label)
+
+
+def tier_meanings() -> list[tuple[TierMark, str]]:
+    """Return each tier with its meaning."""
+    return [(tier_mark(tier), meaning) for tier, meaning in TIER_MEANINGS.items()]
 
 
 def run_tier_mark(run: Run) -> TierMark:

@@ -11,12 +11,12 @@ from results.access.redaction import is_beside_withheld, ycsb_told
 from results.models import Product, Run, YcsbOperation, YcsbRun
 from results.rules.ycsb.sweeps import Point
 from webapp.register.comparability.conditions import Setup, setup_of
-from webapp.register.pagecache.public_addresses import LOAD_KEY_DIGITS
 from webapp.register.tables.columns import product_of
 from webapp.register.tables.sentences import product_name
 from webapp.register.ycsb.machine import of_repeats
 from webapp.register.ycsb.setups import names_of_setups
 
+LOAD_KEY_DIGITS = 16  # of a sweep's key, as addresses of loads have it
 STATISTICS = {"avg": "mean_us", "p99": "p99_us", "p999": "p999_us", "p9999": "p9999_us"}
 STATISTIC_WORDS = {"avg": "average", "p99": "p99", "p999": "p99.9", "p9999": "p99.99"}
 LatencyKey = tuple[str, str]  # operation and time, as "read (service time)", and a statistic's code

@@ -10,14 +10,13 @@ from results.rules.act.loads import printed_decimal
 from webapp.register.http.answer_rows import answer_rows
 from webapp.register.http.query_params import FORMS, given_of, one_of
 from webapp.register.http.responses import public_page
-from webapp.register.pagecache.public_addresses import LOAD_KEY_DIGITS
 from webapp.register.ycsb import claims_page as claims_of
 from webapp.register.ycsb.curves import documents
 from webapp.register.ycsb.exports import FIGURE_FIELDS, POINT_FIELDS, figure_values, point_values
 from webapp.register.ycsb.figures import by_publication, figures_of
 from webapp.register.ycsb.load_page import load_page
 from webapp.register.ycsb.load_query import read_load_question
-from webapp.register.ycsb.loads import STATISTIC_WORDS, load_of
+from webapp.register.ycsb.loads import LOAD_KEY_DIGITS, STATISTIC_WORDS, load_of
 from webapp.register.ycsb.overview import overview
 from webapp.register.ycsb.publication_page import publication_page
 

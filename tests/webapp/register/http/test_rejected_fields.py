@@ -3,7 +3,7 @@
 import pytest
 
 from webapp.register.http.parameter_errors import ParameterError
-from webapp.register.pagecache.public_addresses import public_addresses, read_subjects
+from webapp.register.syndication.public_addresses import public_addresses, read_subjects
 
 pytestmark = pytest.mark.django_db
 

@@ -9,8 +9,8 @@ from django.db import OperationalError
 from django.test.client import Client
 
 from webapp.register.pagecache import database_down, keeper, rendering, serving, store
-from webapp.register.pagecache.public_addresses import EVERYTHING, public_addresses
 from webapp.register.pagecache.serving import SnapshotsFirst
+from webapp.register.syndication.public_addresses import EVERYTHING, public_addresses
 
 
 @pytest.fixture(autouse=True)

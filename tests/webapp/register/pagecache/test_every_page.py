@@ -5,7 +5,7 @@ import pytest
 from results.models import Product, Visibility
 from tests.webapp.register.pagecache.conftest import entry_bytes
 from webapp.register.pagecache import keeper, store
-from webapp.register.pagecache.public_addresses import public_addresses, read_subjects
+from webapp.register.syndication.public_addresses import public_addresses, read_subjects
 
 pytestmark = pytest.mark.django_db
 

@@ -4,9 +4,8 @@ import pytest
 
 from results.models import Product, Run, Visibility
 from tests.webapp.register.syndication.answers import read_xml
-from webapp.register.pagecache import public_addresses
-from webapp.register.pagecache.public_addresses import EACH, LEFT_OUT, known_names, plain_names, read_subjects
-from webapp.register.syndication import sitemap
+from webapp.register.syndication import public_addresses, sitemap
+from webapp.register.syndication.public_addresses import EACH, LEFT_OUT, known_names, plain_names, read_subjects
 
 pytestmark = pytest.mark.django_db
 LOC = "{http://www.sitemaps.org/schemas/sitemap/0.9}loc"

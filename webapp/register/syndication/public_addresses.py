@@ -15,11 +15,11 @@ from django.urls import URLPattern, URLResolver, reverse
 from results.models import Category, Histogram, Product, PublishedFigure, Run, Slice, YcsbInterval, YcsbRun
 from webapp.register.http.responses import is_public_page
 from webapp.register.tables.vendors import vendor_slug
+from webapp.register.ycsb.loads import LOAD_KEY_DIGITS
 
 EVERYTHING = "*"  # the group of pages that any change of any result may change
 FORMS = ("csv", "json")
 HISTOGRAM_FORMS = ("csv", "json", "parquet")
-LOAD_KEY_DIGITS = 16  # of a sweep's key, as addresses of loads have it
 
 
 @dataclass(frozen=True)
