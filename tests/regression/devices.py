@@ -91,7 +91,8 @@ def mounted_fault_drive(fault_drive: Path) -> Iterator[str]:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=dict(os.environ)
         )
         try:
-            path = json.loads(process.stdout.readline() or "{}").get("drive")
+            first_line = process.stdout.readline() if process.stdout else ""
+            path = json.loads(first_line or "{}").get("drive")
             if path is None:
                 raise OSError("the fault drive did not start")
             yield path
