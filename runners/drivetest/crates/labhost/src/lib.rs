@@ -6,6 +6,8 @@
 //! Whoever holds the register's key can therefore load listed drives, stop what was started this way and read what it
 //! wrote; they cannot run a command, name a path to write to, or become root.
 
+#![forbid(unsafe_code)]
+
 mod command_line;
 mod device;
 mod error;

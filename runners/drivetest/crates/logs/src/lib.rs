@@ -13,6 +13,8 @@
 //! assert_eq!(reading.error.unwrap().id, "not-an-act-log");
 //! ```
 
+#![forbid(unsafe_code)]
+
 pub mod act;
 pub mod finding;
 pub mod judge;
