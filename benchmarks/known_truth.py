@@ -1,7 +1,7 @@
 """Hold what drivetest and upstream's act_storage print against a drive whose truth is known.
 
 The drive is a FUSE file that delays a stated share of reads by stated times, and counts itself how long it held each
-answer (runners/drivetest/crates/testdrive). It is loaded as a file and below a loop device. Needs root and /dev/fuse;
+answer (runners/drivetest/crates/fault-drive). It is loaded as a file and below a loop device. Needs root and /dev/fuse;
 `ACT_STORAGE=/path/act_storage` runs upstream's program on the same drive.
 """
 
@@ -71,10 +71,10 @@ class Drive:
     def answer(self) -> dict[str, Any]:
         line = self.answers.readline()
         if not line:
-            sys.exit("the test drive ended; it needs root and /dev/fuse")
+            sys.exit("the fault drive ended; it needs root and /dev/fuse")
         told: dict[str, Any] = json.loads(line)
         if "error" in told:
-            sys.exit(f"the test drive: {told['error']}")
+            sys.exit(f"the fault drive: {told['error']}")
         return told
 
     def do(self, *commands: str) -> None:
@@ -134,11 +134,11 @@ class Case:
 
 def main() -> int:
     args = arguments()
-    if not (RELEASE / "drivetest-testdrive").exists():
-        sys.exit("no test drive: cargo build --release -p drivetest-testdrive -p drivetest-cli in runners/drivetest")
+    if not (RELEASE / "drivetest-fault-drive").exists():
+        sys.exit("no fault drive: cargo build --release -p drivetest-fault-drive -p drivetest-cli in runners/drivetest")
     print(f"{platform.node()}, Linux {platform.release()}, {os.cpu_count()} CPUs, {args.seconds} s a run\n")
     with tempfile.TemporaryDirectory() as folder, Awake():
-        drive = Drive(RELEASE / "drivetest-testdrive", Path(folder))
+        drive = Drive(RELEASE / "drivetest-fault-drive", Path(folder))
         try:
             drive.do(f"only read {RECORD_BYTES}")
             outside = known_truth(drive, args) if "truth" in args.parts else 0

@@ -1,13 +1,13 @@
 """The keys of drives: what binds a device, and what its drive was called by earlier versions of drivetest.
 
-The grammar is that of docs/formats.md, and crates/device/src/drive.rs holds to the same (tests/data/drive_keys.tsv).
+The grammar is that of docs/formats.md, and crates/device/src/identity/drive.rs holds to the same (tests/data/drive_keys.tsv).
 """
 
 import re
 from collections.abc import Iterable
 
 # What has no name of its own is named after its machine: the host's name, and a mark of the machine's id.
-# Source: runners/drivetest/crates/device/src/system.rs, place().
+# Source: runners/drivetest/crates/device/src/system.rs, machine_label().
 MARKED = re.compile(r"((?:file|loop|zram|block):[^~]*)~[0-9a-f]{12}(:.*)", re.DOTALL)
 # The host's name, then the numbers of the file system's device and of the inode.
 FILE = re.compile(r"file:.+:([0-9]+:[0-9]+)", re.DOTALL)

@@ -5,7 +5,7 @@ from typing import Any
 
 SIGNATURE, SIGNATURE_ERROR = "signature", "signature_error"
 # Refusals that say that somebody uses the drive, or that it cannot be opened: nothing is read from it then.
-# Source: runners/drivetest/crates/device/src/identity.rs, IN_USE.
+# Source: runners/drivetest/crates/device/src/identity/mod.rs, IN_USE.
 IN_USE = frozenset({"mounted", "boot", "held", "swap", "claimed", "no-access", "open", "busy"})
 # The option of an order that holds the data which somebody consented to have written over, in the host's words.
 DESTROY = "i_know_this_destroys_data"

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from runners.inventory.signatures import IN_USE, is_told
 
-IDENTITY = Path(__file__).parents[3] / "runners/drivetest/crates/device/src/identity.rs"
+IDENTITY = Path(__file__).parents[3] / "runners/drivetest/crates/device/src/identity/mod.rs"
 
 
 def test_the_uses_under_which_nothing_is_read_are_those_of_drivetest():

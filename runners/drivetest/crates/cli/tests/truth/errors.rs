@@ -1,6 +1,6 @@
 //! A drive that fails: told with place and number, by an exit status of its own, and never left out of what is shown.
 
-use drivetest_testdrive::{Failing, Operation};
+use drivetest_fault_drive::{FailureRule, Operation};
 use serde_json::Value;
 
 use crate::loaded::{Loaded, RECORD_BYTES};
@@ -10,8 +10,8 @@ const ENOSPC: i32 = 28;
 
 const LOAD: &str = "test-duration-sec: 20\nread-reqs-per-sec: 1000\n";
 
-fn every(errno: i32, every: u64) -> Failing {
-    Failing {
+fn every(errno: i32, every: u64) -> FailureRule {
+    FailureRule {
         errno,
         every,
         region: None,
@@ -29,7 +29,7 @@ fn told_count(end: &Value, errno: i32) -> u64 {
 fn the_first_failed_read_ends_the_run_and_is_told() {
     for engine in ["threads", "io_uring"] {
         let Some(loaded) = Loaded::file() else { return };
-        loaded.drive.fail(Operation::Read, every(EIO, 700));
+        loaded.drive.add_failure(Operation::Read, every(EIO, 700));
         let run = loaded.start(&format!("{LOAD}engine: {engine}\n"));
         assert_eq!(run.exit_status(), Some(3), "{}", loaded.bench.log());
         let (log, end) = (loaded.bench.log(), loaded.bench.end());
@@ -40,7 +40,7 @@ fn the_first_failed_read_ends_the_run_and_is_told() {
             (&"device-error".into(), 1)
         );
         // A failed read is in no histogram, a good one in all.
-        let answered = loaded.drive.truth().read.answered_count;
+        let answered = loaded.drive.ground_truth().read.answered_count;
         assert!(end["reads_count"].as_u64() <= Some(answered), "{end}");
     }
 }
@@ -48,7 +48,7 @@ fn the_first_failed_read_ends_the_run_and_is_told() {
 #[test]
 fn errors_are_borne_until_there_are_too_many() {
     let Some(loaded) = Loaded::file() else { return };
-    loaded.drive.fail(Operation::Read, every(EIO, 100));
+    loaded.drive.add_failure(Operation::Read, every(EIO, 100));
     let run = loaded.start(&format!("{LOAD}max-errors: 5\n"));
     assert_eq!(run.exit_status(), Some(3), "{}", loaded.bench.log());
     assert_eq!(told_count(&loaded.bench.end(), EIO), 5);
@@ -64,7 +64,7 @@ fn errors_are_borne_until_there_are_too_many() {
 fn errors_that_are_all_borne_are_counted_to_the_last() {
     for engine in ["threads", "io_uring"] {
         let Some(loaded) = Loaded::file() else { return };
-        loaded.drive.fail(Operation::Read, every(EIO, 10));
+        loaded.drive.add_failure(Operation::Read, every(EIO, 10));
         let load =
             format!("test-duration-sec: 2\nread-reqs-per-sec: 1000\nmax-errors: 0\nengine: {engine}\n");
         assert_eq!(
@@ -73,7 +73,7 @@ fn errors_that_are_all_borne_are_counted_to_the_last() {
             "{}",
             loaded.bench.log()
         );
-        let (end, truth) = (loaded.bench.end(), loaded.drive.truth().read);
+        let (end, truth) = (loaded.bench.end(), loaded.drive.ground_truth().read);
         assert_eq!((truth.failed_count, truth.answered_count), (200, 1_800));
         assert_eq!(told_count(&end, EIO), truth.failed_count);
         assert_eq!(end["reads_count"].as_u64(), Some(truth.answered_count));
@@ -85,9 +85,9 @@ fn a_failed_read_is_told_with_the_place_where_it_failed() {
     let Some(loaded) = Loaded::file() else { return };
     let (from, to) = (16 << 20, 24 << 20);
     let region = Some((from, to));
-    loaded.drive.fail(
+    loaded.drive.add_failure(
         Operation::Read,
-        Failing {
+        FailureRule {
             errno: EIO,
             every: 0,
             region,
@@ -113,8 +113,8 @@ fn a_full_drive_ends_a_load_that_writes() {
     let Some(loaded) = Loaded::block_device() else {
         return;
     };
-    loaded.drive.watch_only(Operation::Write, 131_072);
-    loaded.drive.fail(Operation::Write, every(ENOSPC, 20));
+    loaded.drive.limit_to_length(Operation::Write, 131_072);
+    loaded.drive.add_failure(Operation::Write, every(ENOSPC, 20));
     let load = format!("{LOAD}write-reqs-per-sec: 1000\n");
     assert_eq!(
         loaded.start(&load).exit_status(),

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use drivetest_testdrive::{DriveError, Operation, Shape, TestDrive};
+use drivetest_fault_drive::{DriveError, DriveOptions, FaultDrive, Operation};
 use serde_json::Value;
 
 use crate::awake::Awake;
@@ -21,7 +21,7 @@ static ALONE: Mutex<()> = Mutex::new(());
 /// One run's place. The fields go in this order: the loop device, the drive, the directory it is mounted in.
 pub struct Loaded {
     attached: Option<Attached>,
-    pub drive: TestDrive,
+    pub drive: FaultDrive,
     pub bench: Bench,
     _awake: Awake,
     _alone: MutexGuard<'static, ()>,
@@ -34,11 +34,11 @@ impl Loaded {
         let mut bench = Bench::new();
         let mount_point = bench.path("mount");
         std::fs::create_dir(&mount_point).unwrap();
-        let shape = Shape {
+        let shape = DriveOptions {
             size_bytes: SIZE_MIB << 20,
             seed: 1,
         };
-        let drive = match TestDrive::mount(&mount_point, shape) {
+        let drive = match FaultDrive::mount(&mount_point, shape) {
             Ok(drive) => drive,
             Err(DriveError::Mount { source, .. }) if is_unavailable(&source) => {
                 skip(&format!("no FUSE file can be mounted here: {source}"));
@@ -46,7 +46,7 @@ impl Loaded {
             }
             Err(error) => panic!("{error}"),
         };
-        drive.watch_only(Operation::Read, RECORD_BYTES);
+        drive.limit_to_length(Operation::Read, RECORD_BYTES);
         bench.device = drive.path().display().to_string();
         Some(Self {
             attached: None,

@@ -1,13 +1,13 @@
 //! Requests go everywhere on the drive, as the drive itself saw them.
 
-use drivetest_testdrive::truth::Told;
+use drivetest_fault_drive::ground_truth::OperationTruth;
 
-use drivetest_testdrive::Operation;
+use drivetest_fault_drive::Operation;
 
 use crate::loaded::Loaded;
 
 /// Each 64th of the drive gets its part, within five standard deviations of a binomial count.
-fn assert_spread(told: &Told, what: &str) {
+fn assert_spread(told: &OperationTruth, what: &str) {
     let expected = told.arrived_count as f64 / told.regions.len() as f64;
     let most_off = 5.0 * expected.sqrt();
     let is_fair = |count: &u64| (*count as f64 - expected).abs() <= most_off;
@@ -21,9 +21,9 @@ fn assert_spread(told: &Told, what: &str) {
 #[test]
 fn records_and_large_blocks_are_spread_over_the_whole_drive() {
     let Some(loaded) = Loaded::file() else { return };
-    loaded.drive.watch_only(Operation::Write, 131_072);
+    loaded.drive.limit_to_length(Operation::Write, 131_072);
     loaded.run("test-duration-sec: 4\nread-reqs-per-sec: 2000\nwrite-reqs-per-sec: 20000\n");
-    let truth = loaded.drive.truth();
+    let truth = loaded.drive.ground_truth();
     assert_spread(&truth.read, "reads");
     assert_spread(&truth.write, "large-block writes");
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use drivetest_testdrive::{Delay, Operation};
+use drivetest_fault_drive::{Delay, Operation};
 
 use crate::loaded::Loaded;
 
@@ -14,8 +14,14 @@ const INJECTED: [(u32, u64); 3] = [(40_000, 2), (9_000, 12), (1_000, 90)];
 
 fn inject(loaded: &Loaded) {
     for (per_million, ms) in INJECTED {
-        let held = Duration::from_millis(ms);
-        loaded.drive.delay(Operation::Read, Delay { per_million, held });
+        let duration = Duration::from_millis(ms);
+        loaded.drive.add_delay(
+            Operation::Read,
+            Delay {
+                per_million,
+                duration,
+            },
+        );
     }
 }
 
@@ -53,7 +59,7 @@ impl Found {
 fn run(loaded: &Loaded, lines: &str) -> Option<Vec<Found>> {
     inject(loaded);
     let end = loaded.run(&format!("test-duration-sec: 2\nread-reqs-per-sec: 4000\n{lines}"));
-    let truth = loaded.drive.truth().read;
+    let truth = loaded.drive.ground_truth().read;
     let count = end["reads_count"].as_u64().unwrap();
     assert_eq!(count, truth.answered_count, "{lines}");
     if count < 8_000 {
@@ -115,11 +121,13 @@ fn a_load_that_the_drive_does_not_slow_has_no_time_over_8_ms() {
     let mut told = Vec::new();
     for _ in 0..5 {
         let Some(loaded) = Loaded::file() else { return };
-        loaded.drive.hold(Operation::Read, Duration::from_micros(100));
+        loaded
+            .drive
+            .set_base_delay(Operation::Read, Duration::from_micros(100));
         let end = loaded.run("test-duration-sec: 3\nread-reqs-per-sec: 2000\n");
         assert!(end["service"]["p50_ns"].as_u64() >= Some(100_000), "{end}");
         // The drive itself says what it held longer, where the host took the processor away from it.
-        let more = end["over"]["8000"].as_u64().unwrap() - loaded.drive.truth().read.over[&8_000];
+        let more = end["over"]["8000"].as_u64().unwrap() - loaded.drive.ground_truth().read.over[&8_000];
         if more <= 6 {
             return;
         }

@@ -3,7 +3,7 @@
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use drivetest_testdrive::{Operation, TestDrive};
+use drivetest_fault_drive::{FaultDrive, Operation};
 use serde_json::Value;
 
 use crate::bench::Run;
@@ -44,9 +44,9 @@ fn answered_late(times: &[Instant]) -> u64 {
 }
 
 /// All that became due in a stall of any length is late, and as much as the drive says.
-fn assert_all_are_late(late: u64, stalled: Duration, drive: &TestDrive) {
+fn assert_all_are_late(late: u64, stalled: Duration, drive: &FaultDrive) {
     let due = stalled.as_secs_f64() / SPACING_S;
-    let answered_late = answered_late(&drive.reads_answered_at());
+    let answered_late = answered_late(&drive.read_completion_times());
     let off = late.abs_diff(answered_late) as f64 / answered_late as f64;
     assert!(
         off <= MOST_OFF && late as f64 >= (1.0 - MOST_OFF) * due,
@@ -57,7 +57,7 @@ fn assert_all_are_late(late: u64, stalled: Duration, drive: &TestDrive) {
 #[test]
 fn a_stopped_program_shows_every_read_that_was_late_and_no_slow_one() {
     let Some(loaded) = Loaded::file() else { return };
-    loaded.drive.keep_times_of_reads();
+    loaded.drive.record_read_times();
     let mut run = loaded.start(LOAD);
     loaded.bench.wait_for(&mut run, "after 1 sec:");
     let stopped = Instant::now();
@@ -69,7 +69,7 @@ fn a_stopped_program_shows_every_read_that_was_late_and_no_slow_one() {
     let (late, slow) = late_and_slow(&loaded.bench.end());
     assert_all_are_late(late, stopped, &loaded.drive);
     // Only what was out when the program was stopped, or when the machine stood still.
-    let held = loaded.drive.truth().read.over[&64_000];
+    let held = loaded.drive.ground_truth().read.over[&64_000];
     let most = late as f64 * MOST_OFF;
     assert!(
         slow as f64 <= most && held as f64 <= most,
@@ -80,7 +80,7 @@ fn a_stopped_program_shows_every_read_that_was_late_and_no_slow_one() {
 #[test]
 fn a_stalled_drive_shows_every_read_that_was_late() {
     let Some(loaded) = Loaded::file() else { return };
-    loaded.drive.keep_times_of_reads();
+    loaded.drive.record_read_times();
     let mut run = loaded.start(LOAD);
     loaded.bench.wait_for(&mut run, "after 1 sec:");
     loaded.drive.stall();
@@ -90,7 +90,7 @@ fn a_stalled_drive_shows_every_read_that_was_late() {
     let (late, slow) = late_and_slow(&loaded.bench.end());
     assert_all_are_late(late, stalled, &loaded.drive);
     // What the drive held is what it got: as many as the engine had out.
-    let held = loaded.drive.truth().read.over[&64_000];
+    let held = loaded.drive.ground_truth().read.over[&64_000];
     assert!(
         held > 0 && slow >= held,
         "{slow} slow reads, the drive held {held}"
@@ -163,7 +163,7 @@ fn threads_that_a_drive_holds_do_not_keep_a_run_from_its_last_words() {
 fn a_read_only_load_never_writes() {
     let Some(loaded) = Loaded::file() else { return };
     loaded.run("test-duration-sec: 1\nread-reqs-per-sec: 500\n");
-    loaded.drive.watch_only(Operation::Write, 1);
-    let written = loaded.drive.truth().write;
+    loaded.drive.limit_to_length(Operation::Write, 1);
+    let written = loaded.drive.ground_truth().write;
     assert_eq!((written.arrived_count, written.others_count), (0, 0));
 }

@@ -1,7 +1,9 @@
-//! The file system with one file in it, as the kernel asks for it.
+//! The FUSE file system with its one file.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -10,44 +12,79 @@ use fuser::{
     InitFlags, KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyEntry, ReplyOpen, ReplyWrite,
     Request, TimeOrNow, WriteFlags,
 };
+use rustix::fs::{MemfdFlags, memfd_create};
 
-use crate::answers::{Answer, Answers, Reply};
 use crate::capacity::Servers;
-use crate::faults::{Fate, Operation, Rules};
-use crate::memory::Memory;
-use crate::truth::Counts;
+use crate::faults::{Operation, Outcome, Rules};
+use crate::ground_truth::Counters;
+use crate::replies::{PendingReply, Reply, ReplyQueue};
 
-/// The file's name below the mount point.
+/// Name of the file in the mount point.
 pub const NAME: &str = "drive";
 
 const FILE: INodeNo = INodeNo(2);
 
-/// The kernel need not ask again: nothing about the file ever changes.
-const FOR_EVER: Duration = Duration::from_secs(86_400);
+/// The kernel may cache attributes, because they never change.
+const ATTRIBUTES_TTL: Duration = Duration::from_secs(86_400);
 
-/// Everything the threads of the drive share.
-pub struct Store {
+/// State that the threads of the drive share.
+pub struct DriveState {
     pub size_bytes: u64,
     pub memory: Memory,
     pub seed: u64,
     pub read_rules: RwLock<Rules>,
     pub write_rules: RwLock<Rules>,
     pub servers: Mutex<Option<Servers>>,
-    pub reads: Counts,
-    pub writes: Counts,
-    pub answers: Answers,
+    pub reads: Counters,
+    pub writes: Counters,
+    pub replies: ReplyQueue,
 }
 
-/// A request with what it is about.
+/// The content of the drive: a file in memory, so that threads read and write without a lock of ours.
+///
+/// Ranges that were never written take no memory and read as zeros.
+#[derive(Debug)]
+pub struct Memory(File);
+
+impl Memory {
+    /// Creates a content of zeros.
+    ///
+    /// # Errors
+    /// The system's error if it has no memory file of that size.
+    pub fn new(size_bytes: u64) -> io::Result<Self> {
+        let file = File::from(memfd_create("fault-drive", MemfdFlags::CLOEXEC)?);
+        file.set_len(size_bytes)?;
+        Ok(Self(file))
+    }
+
+    /// Reads at `offset`; returns fewer bytes at the end of the drive.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn read<'a>(&self, offset: u64, buffer: &'a mut [u8]) -> io::Result<&'a [u8]> {
+        let length = self.0.read_at(buffer, offset)?;
+        Ok(&buffer[..length])
+    }
+
+    /// Writes at `offset`.
+    ///
+    /// # Errors
+    /// The system's error, usually lack of memory.
+    pub fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all_at(bytes, offset)
+    }
+}
+
+/// A read or write of the kernel.
 #[derive(Clone, Copy)]
-struct Asked {
+struct IoRequest {
     operation: Operation,
     arrived: Instant,
     offset: u64,
     length: u32,
 }
 
-impl Store {
+impl DriveState {
     pub fn rules(&self, operation: Operation) -> &RwLock<Rules> {
         match operation {
             Operation::Read => &self.read_rules,
@@ -55,71 +92,72 @@ impl Store {
         }
     }
 
-    pub fn counts(&self, operation: Operation) -> &Counts {
+    pub fn counts(&self, operation: Operation) -> &Counters {
         match operation {
             Operation::Read => &self.reads,
             Operation::Write => &self.writes,
         }
     }
 
-    /// The fate of a request; None where the rules do not watch it.
-    fn fate(&self, asked: Asked) -> Option<Fate> {
-        let counts = self.counts(asked.operation);
+    /// Counts a request and returns its outcome, or None if the rules do not apply to it.
+    fn outcome(&self, request: IoRequest) -> Option<Outcome> {
+        let counts = self.counts(request.operation);
         let rules = self
-            .rules(asked.operation)
+            .rules(request.operation)
             .read()
             .unwrap_or_else(PoisonError::into_inner);
-        if !rules.watches(asked.length) {
-            counts.add_other();
+        if !rules.applies_to(request.length) {
+            counts.record_other();
             return None;
         }
-        let k = counts.arrive(asked.offset, self.size_bytes);
-        let seed = self.seed ^ asked.operation as u64;
-        Some(rules.fate(seed, k, asked.offset, asked.length))
+        let k = counts.record_arrival(request.offset, self.size_bytes);
+        let seed = self.seed ^ request.operation as u64;
+        Some(rules.outcome(seed, k, request.offset, request.length))
     }
 
-    /// When a request is answered that no rule holds longer.
-    fn served(&self, asked: Asked) -> Instant {
+    /// Returns when a server has finished a request that no rule delays.
+    fn finished_at(&self, request: IoRequest) -> Instant {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         servers
             .as_mut()
-            .map_or(asked.arrived, |servers| servers.serve(asked.arrived))
+            .map_or(request.arrived, |servers| servers.serve(request.arrived))
     }
 
-    fn take(&self, asked: Asked, reply: Reply) {
-        const AT_ONCE: Fate = Fate {
-            held: Duration::ZERO,
-            delay: None,
+    /// Replies to a request now, or schedules the reply.
+    fn handle(&self, request: IoRequest, reply: Reply) {
+        const IMMEDIATE: Outcome = Outcome {
+            duration: Duration::ZERO,
+            delay_index: None,
             errno: None,
         };
-        let fate = self.fate(asked);
-        let is_watched = fate.is_some();
-        let fate = fate.unwrap_or(AT_ONCE);
-        let served = if is_watched {
-            self.served(asked)
+        let outcome = self.outcome(request);
+        let is_counted = outcome.is_some();
+        let outcome = outcome.unwrap_or(IMMEDIATE);
+        let finished_at = if is_counted {
+            self.finished_at(request)
         } else {
-            asked.arrived
+            request.arrived
         };
-        let due = served + fate.held;
-        let answer = Answer {
-            arrived: asked.arrived,
+        let due = finished_at + outcome.duration;
+        let pending = PendingReply {
+            arrived: request.arrived,
             due,
-            fate,
-            is_watched,
+            outcome,
+            is_counted,
             reply,
         };
-        if due > asked.arrived || self.answers.is_stalled() {
-            self.answers.hold(answer);
+        if due > request.arrived || self.replies.is_stalled() {
+            self.replies.schedule(pending);
         } else {
-            answer.send(self, &mut vec![0; asked.length as usize]);
+            pending.send(self, &mut vec![0; request.length as usize]);
         }
     }
 }
 
-/// What the kernel talks to.
-pub struct Files(pub Arc<Store>);
+/// The FUSE interface of the drive.
+pub struct FaultFilesystem(pub Arc<DriveState>);
 
-impl Files {
+impl FaultFilesystem {
     fn attributes(&self, ino: INodeNo) -> FileAttr {
         let (kind, perm, size) = match ino {
             FILE => (FileType::RegularFile, 0o600, self.0.size_bytes),
@@ -145,15 +183,15 @@ impl Files {
     }
 }
 
-impl Filesystem for Files {
+impl Filesystem for FaultFilesystem {
     fn init(&mut self, _request: &Request, config: &mut KernelConfig) -> io::Result<()> {
-        // Without it a request of a loop device or ring waits in the kernel for the one before.
+        // Without this flag, a request of a loop device or ring waits in the kernel for the previous one.
         config
             .add_capabilities(InitFlags::FUSE_ASYNC_DIO)
             .map_err(|_| io::Error::other("this kernel's FUSE has no asynchronous direct I/O"))?;
-        // The kernel hands out 12 such requests by default and keeps the rest back.
+        // By default the kernel sends only 12 such requests at a time.
         let refused =
-            |nearest: u16| io::Error::other(format!("this kernel's FUSE takes {nearest} requests at most"));
+            |nearest: u16| io::Error::other(format!("this kernel's FUSE accepts at most {nearest} requests"));
         config.set_max_background(u16::MAX).map_err(refused)?;
         config.set_congestion_threshold(u16::MAX).map_err(refused)?;
         Ok(())
@@ -161,17 +199,17 @@ impl Filesystem for Files {
 
     fn lookup(&self, _request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         if parent == INodeNo::ROOT && name == NAME {
-            reply.entry(&FOR_EVER, &self.attributes(FILE), Generation(0));
+            reply.entry(&ATTRIBUTES_TTL, &self.attributes(FILE), Generation(0));
         } else {
             reply.error(Errno::ENOENT);
         }
     }
 
     fn getattr(&self, _request: &Request, ino: INodeNo, _handle: Option<FileHandle>, reply: ReplyAttr) {
-        reply.attr(&FOR_EVER, &self.attributes(ino));
+        reply.attr(&ATTRIBUTES_TTL, &self.attributes(ino));
     }
 
-    /// Programs set the size that the file has already; any other is refused.
+    /// Accepts only the size that the file already has, because some programs set it.
     fn setattr(
         &self,
         _request: &Request,
@@ -193,7 +231,7 @@ impl Filesystem for Files {
         if size.is_some_and(|size| size != self.0.size_bytes) {
             return reply.error(Errno::EPERM);
         }
-        reply.attr(&FOR_EVER, &self.attributes(ino));
+        reply.attr(&ATTRIBUTES_TTL, &self.attributes(ino));
     }
 
     fn open(&self, _request: &Request, _ino: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
@@ -212,13 +250,13 @@ impl Filesystem for Files {
         _owner: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let asked = Asked {
+        let request = IoRequest {
             operation: Operation::Read,
             arrived: Instant::now(),
             offset,
             length: size,
         };
-        self.0.take(asked, Reply::Read(reply, offset, size));
+        self.0.handle(request, Reply::Read(reply, offset, size));
     }
 
     fn write(
@@ -244,12 +282,12 @@ impl Filesystem for Files {
             return reply.error(Errno::from(error));
         }
         let length = data.len() as u32;
-        let asked = Asked {
+        let request = IoRequest {
             operation: Operation::Write,
             arrived,
             offset,
             length,
         };
-        self.0.take(asked, Reply::Written(reply, length));
+        self.0.handle(request, Reply::Written(reply, length));
     }
 }

@@ -1,4 +1,4 @@
-//! What the drive did, counted from its own stamps: how long it held each answer, where requests went, what failed.
+//! Ground truth: the drive's own counts of replies, with their times, offsets and errors.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -7,95 +7,95 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::faults::Fate;
+use crate::faults::Outcome;
 
-/// Parts of equal size that the device is cut in for counting where requests go.
+/// Number of equal regions of the device for which requests are counted separately.
 pub const REGIONS_COUNT: usize = 64;
 
-/// Most delays that are counted apart.
-pub const MOST_DELAYS: usize = 8;
+/// Maximum number of delays with a counter of their own.
+pub const MAX_DELAYS: usize = 8;
 
-/// Edges at which times are counted, us: those of ACT's buckets, and 1, 8 and 64 ms.
+/// Thresholds for reply times, us: the edges of ACT's buckets, and 1, 8 and 64 ms.
 const EDGES_US: [u64; 27] = [
     1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_000, 1_024, 2_048, 4_096, 8_000, 8_192, 16_384, 32_768, 64_000,
     65_536, 131_072, 262_144, 524_288, 1_048_576, 2_097_152, 4_194_304, 8_388_608,
 ];
 
-/// Counts of one operation; many threads add to them.
+/// Counters of one operation, shared by several threads.
 #[derive(Debug)]
-pub struct Counts {
+pub struct Counters {
     arrived: AtomicU64,
     answered: AtomicU64,
     others: AtomicU64,
     failed: AtomicU64,
-    by_delay: [AtomicU64; MOST_DELAYS],
+    by_delay: [AtomicU64; MAX_DELAYS],
     over: [AtomicU64; EDGES_US.len()],
     regions: [AtomicU64; REGIONS_COUNT],
     longest_ns: AtomicU64,
-    are_times_kept: AtomicBool,
+    are_times_recorded: AtomicBool,
     answered_at: Mutex<Vec<Instant>>,
 }
 
-impl Default for Counts {
+impl Default for Counters {
     fn default() -> Self {
         Self {
             arrived: AtomicU64::new(0),
             answered: AtomicU64::new(0),
             others: AtomicU64::new(0),
             failed: AtomicU64::new(0),
-            by_delay: [const { AtomicU64::new(0) }; MOST_DELAYS],
+            by_delay: [const { AtomicU64::new(0) }; MAX_DELAYS],
             over: [const { AtomicU64::new(0) }; EDGES_US.len()],
             regions: [const { AtomicU64::new(0) }; REGIONS_COUNT],
             longest_ns: AtomicU64::new(0),
-            are_times_kept: AtomicBool::new(false),
+            are_times_recorded: AtomicBool::new(false),
             answered_at: Mutex::default(),
         }
     }
 }
 
-impl Counts {
-    /// Counts a request that the rules do not watch.
-    pub fn add_other(&self) {
+impl Counters {
+    /// Counts a request that the rules do not apply to.
+    pub fn record_other(&self) {
         self.others.fetch_add(1, Relaxed);
     }
 
-    /// Counts a request that is watched, and returns its number, from 0.
-    pub fn arrive(&self, offset: u64, size_bytes: u64) -> u64 {
+    /// Counts a request that the rules apply to, and returns its number, from 0.
+    pub fn record_arrival(&self, offset: u64, size_bytes: u64) -> u64 {
         let region = u128::from(offset) * REGIONS_COUNT as u128 / u128::from(size_bytes.max(1));
         self.regions[(region as usize).min(REGIONS_COUNT - 1)].fetch_add(1, Relaxed);
         self.arrived.fetch_add(1, Relaxed)
     }
 
-    /// Counts an answer, just before it is sent: whoever asked cannot have measured less than `held`.
-    pub fn answer(&self, held: Duration, fate: Fate) {
-        if fate.errno.is_some() {
+    /// Counts a reply just before it is sent, so that no client can measure less than `elapsed`.
+    pub fn record_reply(&self, elapsed: Duration, outcome: Outcome) {
+        if outcome.errno.is_some() {
             self.failed.fetch_add(1, Relaxed);
             return;
         }
-        if let Some(count) = fate.delay.and_then(|ordinal| self.by_delay.get(ordinal)) {
+        if let Some(count) = outcome.delay_index.and_then(|index| self.by_delay.get(index)) {
             count.fetch_add(1, Relaxed);
         }
         for (edge_us, count) in EDGES_US.iter().zip(&self.over) {
-            if held < Duration::from_micros(*edge_us) {
+            if elapsed < Duration::from_micros(*edge_us) {
                 break;
             }
             count.fetch_add(1, Relaxed);
         }
-        let held_ns = u64::try_from(held.as_nanos()).unwrap_or(u64::MAX);
-        self.longest_ns.fetch_max(held_ns, Relaxed);
+        let elapsed_ns = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
+        self.longest_ns.fetch_max(elapsed_ns, Relaxed);
         self.answered.fetch_add(1, Relaxed);
-        if self.are_times_kept.load(Relaxed) {
+        if self.are_times_recorded.load(Relaxed) {
             self.times().push(Instant::now());
         }
     }
 
-    /// Keeps from now on when each answer was sent.
-    pub fn keep_times(&self) {
-        self.are_times_kept.store(true, Relaxed);
+    /// Starts to record the time of each reply.
+    pub fn record_times(&self) {
+        self.are_times_recorded.store(true, Relaxed);
     }
 
-    /// When each answer was sent since they are kept, the first first.
-    pub fn answered_at(&self) -> Vec<Instant> {
+    /// Returns the recorded reply times in ascending order.
+    pub fn reply_times(&self) -> Vec<Instant> {
         let mut times = self.times().clone();
         times.sort_unstable();
         times
@@ -105,8 +105,8 @@ impl Counts {
         self.answered_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts anew.
-    pub fn clear(&self) {
+    /// Sets all counters to 0.
+    pub fn reset(&self) {
         let single = [
             &self.arrived,
             &self.answered,
@@ -123,10 +123,10 @@ impl Counts {
         self.times().clear();
     }
 
-    /// What is counted so far.
-    pub fn told(&self) -> Told {
+    /// Returns the current counts.
+    pub fn snapshot(&self) -> OperationTruth {
         let load = |counts: &[AtomicU64]| counts.iter().map(|count| count.load(Relaxed)).collect::<Vec<_>>();
-        Told {
+        OperationTruth {
             arrived_count: self.arrived.load(Relaxed),
             answered_count: self.answered.load(Relaxed),
             failed_count: self.failed.load(Relaxed),
@@ -139,24 +139,24 @@ impl Counts {
     }
 }
 
-/// The truth about one operation.
+/// The counts of one operation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Told {
-    /// Requests that came and are watched.
+pub struct OperationTruth {
+    /// Requests that the rules apply to.
     pub arrived_count: u64,
-    /// Of them, those that were answered without an error.
+    /// Of these, requests that succeeded.
     pub answered_count: u64,
-    /// Of them, those that were answered with an error.
+    /// Of these, requests that failed.
     pub failed_count: u64,
-    /// Requests of another length than the one watched.
+    /// Requests that the rules do not apply to.
     pub others_count: u64,
-    /// Answered after each of the delays, in their order.
+    /// Successful requests by delay, in the order of the delays.
     pub delayed_count: Vec<u64>,
-    /// Edge in us: answers that were held that long or longer, by the drive's own stamps.
+    /// Threshold in us: successful requests that took that long or longer.
     pub over: BTreeMap<u64, u64>,
-    /// Requests that begin in each 64th of the device.
+    /// Requests by region of the device in which they begin.
     pub regions: Vec<u64>,
-    /// The longest time an answer was held.
+    /// Longest time of a successful request.
     pub longest_ns: u64,
 }
 
@@ -164,16 +164,16 @@ pub struct Told {
 mod tests {
     use super::*;
 
-    const PLAIN: Fate = Fate {
-        held: Duration::ZERO,
-        delay: None,
+    const PLAIN: Outcome = Outcome {
+        duration: Duration::ZERO,
+        delay_index: None,
         errno: None,
     };
 
-    fn over(held: Duration, edge_us: u64) -> u64 {
-        let counts = Counts::default();
-        counts.answer(held, PLAIN);
-        counts.told().over[&edge_us]
+    fn over(elapsed: Duration, edge_us: u64) -> u64 {
+        let counts = Counters::default();
+        counts.record_reply(elapsed, PLAIN);
+        counts.snapshot().over[&edge_us]
     }
 
     #[test]
@@ -190,50 +190,50 @@ mod tests {
 
     #[test]
     fn a_failed_request_has_no_time() {
-        let counts = Counts::default();
-        counts.answer(
+        let counts = Counters::default();
+        counts.record_reply(
             Duration::from_secs(1),
-            Fate {
+            Outcome {
                 errno: Some(5),
                 ..PLAIN
             },
         );
-        let told = counts.told();
+        let found = counts.snapshot();
         assert_eq!(
             (
-                told.answered_count,
-                told.failed_count,
-                told.over[&1],
-                told.longest_ns
+                found.answered_count,
+                found.failed_count,
+                found.over[&1],
+                found.longest_ns
             ),
             (0, 1, 0, 0)
         );
     }
 
     #[test]
-    fn times_of_answers_are_kept_in_their_order_from_when_they_are_asked_for() {
-        let counts = Counts::default();
-        counts.answer(Duration::ZERO, PLAIN);
-        counts.keep_times();
+    fn reply_times_are_recorded_in_order_after_recording_starts() {
+        let counts = Counters::default();
+        counts.record_reply(Duration::ZERO, PLAIN);
+        counts.record_times();
         let before = Instant::now();
-        counts.answer(Duration::ZERO, PLAIN);
-        counts.answer(Duration::ZERO, PLAIN);
-        let times = counts.answered_at();
+        counts.record_reply(Duration::ZERO, PLAIN);
+        counts.record_reply(Duration::ZERO, PLAIN);
+        let times = counts.reply_times();
         assert!(
             times.len() == 2 && before <= times[0] && times[0] <= times[1],
             "{times:?}"
         );
-        counts.clear();
-        assert_eq!(counts.answered_at(), []);
+        counts.reset();
+        assert_eq!(counts.reply_times(), []);
     }
 
     #[test]
     fn regions_cover_the_device_to_its_last_byte() {
-        let counts = Counts::default();
+        let counts = Counters::default();
         for offset in [0, 1_023, 1_024, 65_535] {
-            counts.arrive(offset, 65_536);
+            counts.record_arrival(offset, 65_536);
         }
-        let regions = counts.told().regions;
+        let regions = counts.snapshot().regions;
         assert_eq!(
             (regions[0], regions[1], regions[63], regions.iter().sum::<u64>()),
             (2, 1, 1, 4)
@@ -241,13 +241,13 @@ mod tests {
     }
 
     #[test]
-    fn numbers_count_up_from_nought_and_again_after_a_new_start() {
-        let counts = Counts::default();
-        assert_eq!((counts.arrive(0, 1), counts.arrive(0, 1)), (0, 1));
-        counts.clear();
+    fn request_numbers_start_at_zero_and_again_after_a_reset() {
+        let counts = Counters::default();
+        assert_eq!((counts.record_arrival(0, 1), counts.record_arrival(0, 1)), (0, 1));
+        counts.reset();
         assert_eq!(
-            (counts.told(), counts.arrive(0, 1)),
-            (Counts::default().told(), 0)
+            (counts.snapshot(), counts.record_arrival(0, 1)),
+            (Counters::default().snapshot(), 0)
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Lines that tell a drive what to do, one command a line, for programs that hold it by a pipe.
+//! The text commands of the fault drive, one a line, for programs that control it through a pipe.
 //!
 //! ```text
 //! only read 1536                        hold read 100us
@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::drive::TestDrive;
-use crate::faults::{Delay, Failing, Operation};
+use crate::drive::FaultDrive;
+use crate::faults::{Delay, FailureRule, Operation};
 
-/// A line that is no command, with what was expected.
+/// A line that is not a valid command.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("'{got}': expected {expected}")]
 pub struct CommandError {
@@ -29,29 +29,29 @@ fn error(expected: &'static str, got: &str) -> CommandError {
     }
 }
 
-/// Carries a line out and returns what there is to tell.
+/// Executes a command line and returns its response.
 ///
 /// # Errors
-/// [`CommandError`]; nothing has changed then.
-pub fn carry_out(drive: &TestDrive, line: &str) -> Result<Value, CommandError> {
+/// [`CommandError`] if the line is not valid; the drive is unchanged then.
+pub fn execute(drive: &FaultDrive, line: &str) -> Result<Value, CommandError> {
     let words: Vec<&str> = line.split_whitespace().collect();
     match words.as_slice() {
-        ["truth"] => return Ok(json!(drive.truth())),
+        ["truth"] => return Ok(json!(drive.ground_truth())),
         ["resume"] => return Ok(json!({"stalled_ns": drive.resume().as_nanos() as u64})),
         ["stall"] => drive.stall(),
-        ["clear"] => drive.clear(),
-        ["forget"] => drive.forget(),
-        ["only", of, length] => drive.watch_only(operation(of)?, number(length)? as u32),
-        ["hold", of, time] => drive.hold(operation(of)?, duration(time)?),
+        ["clear"] => drive.clear_rules(),
+        ["forget"] => drive.reset_counts(),
+        ["only", of, length] => drive.limit_to_length(operation(of)?, number(length)? as u32),
+        ["hold", of, time] => drive.set_base_delay(operation(of)?, duration(time)?),
         ["delay", of, share, time] => {
             let delay = Delay {
                 per_million: per_million(share)?,
-                held: duration(time)?,
+                duration: duration(time)?,
             };
-            drive.delay(operation(of)?, delay);
+            drive.add_delay(operation(of)?, delay);
         }
-        ["servers", count, time] => drive.serve(number(count)? as usize, duration(time)?),
-        ["error", of, name, which @ ..] => drive.fail(operation(of)?, failing(name, which)?),
+        ["servers", count, time] => drive.set_servers(number(count)? as usize, duration(time)?),
+        ["error", of, name, which @ ..] => drive.add_failure(operation(of)?, failures(name, which)?),
         _ => return Err(error("a command", line)),
     }
     Ok(json!({"done": line}))
@@ -69,7 +69,7 @@ fn number(word: &str) -> Result<u64, CommandError> {
     word.parse().map_err(|_| error("a whole number", word))
 }
 
-/// A whole number with us, ms or s.
+/// Parses a whole number followed by us, ms or s.
 fn duration(word: &str) -> Result<Duration, CommandError> {
     let in_unit = |unit: &str| word.strip_suffix(unit)?.parse::<u64>().ok();
     let micros = || in_unit("us").map(Duration::from_micros);
@@ -81,7 +81,7 @@ fn duration(word: &str) -> Result<Duration, CommandError> {
         .ok_or_else(|| error("a time such as 1500us, 80ms or 6s", word))
 }
 
-/// A percentage with at most four places: no share is rounded.
+/// Parses a percentage with at most four decimal places, so that no share is rounded.
 fn per_million(word: &str) -> Result<u32, CommandError> {
     let expected = || {
         error(
@@ -101,7 +101,7 @@ fn per_million(word: &str) -> Result<u32, CommandError> {
     Ok(share)
 }
 
-fn failing(name: &str, which: &[&str]) -> Result<Failing, CommandError> {
+fn failures(name: &str, which: &[&str]) -> Result<FailureRule, CommandError> {
     let errno = match name {
         "EIO" => libc::EIO,
         "ENOSPC" => libc::ENOSPC,
@@ -109,12 +109,12 @@ fn failing(name: &str, which: &[&str]) -> Result<Failing, CommandError> {
         _ => return Err(error("EIO, ENOSPC or ENODATA", name)),
     };
     match which {
-        ["every", every] => Ok(Failing {
+        ["every", every] => Ok(FailureRule {
             errno,
             every: number(every)?,
             region: None,
         }),
-        ["from", from, "to", to] => Ok(Failing {
+        ["from", from, "to", to] => Ok(FailureRule {
             errno,
             every: 0,
             region: Some((number(from)?, number(to)?)),
@@ -149,25 +149,25 @@ mod tests {
     }
 
     #[test]
-    fn failures_come_by_number_or_by_place() {
-        let every = Failing {
+    fn failures_are_selected_by_request_number_or_by_region() {
+        let every = FailureRule {
             errno: 5,
             every: 100,
             region: None,
         };
-        assert_eq!(failing("EIO", &["every", "100"]), Ok(every));
-        let region = Failing {
+        assert_eq!(failures("EIO", &["every", "100"]), Ok(every));
+        let region = FailureRule {
             errno: 28,
             every: 0,
             region: Some((1, 9)),
         };
-        assert_eq!(failing("ENOSPC", &["from", "1", "to", "9"]), Ok(region));
-        assert!(failing("EIO", &[]).is_err() && failing("EWHAT", &["every", "1"]).is_err());
+        assert_eq!(failures("ENOSPC", &["from", "1", "to", "9"]), Ok(region));
+        assert!(failures("EIO", &[]).is_err() && failures("EWHAT", &["every", "1"]).is_err());
     }
 
     proptest::proptest! {
         #[test]
-        fn a_share_reads_as_it_is_written(share in 0_u32..=1_000_000) {
+        fn a_formatted_share_parses_to_the_same_value(share in 0_u32..=1_000_000) {
             let text = format!("{}.{:04}%", share / 10_000, share % 10_000);
             proptest::prop_assert_eq!(per_million(&text), Ok(share));
         }

@@ -1,4 +1,4 @@
-//! Answers that wait for their time: one thread sends them, so that no request's delay ever delays another.
+//! Delayed replies. One thread sends them, so that the delay of one request never delays another.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -7,42 +7,42 @@ use std::time::{Duration, Instant};
 
 use fuser::{Errno, ReplyData, ReplyWrite};
 
-use crate::faults::Fate;
-use crate::file::Store;
+use crate::faults::Outcome;
+use crate::filesystem::DriveState;
 
-/// How a request is answered.
+/// A reply to the kernel.
 pub enum Reply {
-    /// With the bytes from here, that many.
+    /// Offset and length of the bytes to return.
     Read(ReplyData, u64, u32),
-    /// That so many bytes were written.
+    /// Number of bytes written.
     Written(ReplyWrite, u32),
 }
 
-/// A request whose fate is known.
-pub struct Answer {
-    /// When the drive got to know of it.
+/// A reply that is due at a known time.
+pub struct PendingReply {
+    /// Arrival of the request.
     pub arrived: Instant,
-    /// When it is to be answered.
+    /// Time to send the reply.
     pub due: Instant,
-    /// What becomes of it.
-    pub fate: Fate,
-    /// Whether the rules watch it.
-    pub is_watched: bool,
-    /// To whom.
+    /// Delay and error.
+    pub outcome: Outcome,
+    /// Whether the request is counted.
+    pub is_counted: bool,
+    /// The kernel's handle.
     pub reply: Reply,
 }
 
-impl Answer {
-    /// Sends it now.
-    pub fn send(self, store: &Store, buffer: &mut Vec<u8>) {
+impl PendingReply {
+    /// Counts and sends the reply now.
+    pub fn send(self, store: &DriveState, buffer: &mut Vec<u8>) {
         let counts = match self.reply {
             Reply::Read(..) => &store.reads,
             Reply::Written(..) => &store.writes,
         };
-        if self.is_watched {
-            counts.answer(self.arrived.elapsed(), self.fate);
+        if self.is_counted {
+            counts.record_reply(self.arrived.elapsed(), self.outcome);
         }
-        match (self.reply, self.fate.errno) {
+        match (self.reply, self.outcome.errno) {
             (Reply::Read(reply, ..), Some(errno)) => reply.error(Errno::from_i32(errno)),
             (Reply::Written(reply, _), Some(errno)) => reply.error(Errno::from_i32(errno)),
             (Reply::Written(reply, length), None) => reply.written(length),
@@ -57,22 +57,22 @@ impl Answer {
     }
 }
 
-impl PartialEq for Answer {
+impl PartialEq for PendingReply {
     fn eq(&self, other: &Self) -> bool {
         self.due == other.due
     }
 }
 
-impl Eq for Answer {}
+impl Eq for PendingReply {}
 
-impl PartialOrd for Answer {
+impl PartialOrd for PendingReply {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Answer {
-    /// The one that is due first is the greatest: a heap gives its greatest.
+impl Ord for PendingReply {
+    /// Orders the earliest due time as the greatest, because a heap returns its greatest element.
     fn cmp(&self, other: &Self) -> Ordering {
         other.due.cmp(&self.due)
     }
@@ -80,63 +80,63 @@ impl Ord for Answer {
 
 #[derive(Default)]
 struct Waiting {
-    heap: BinaryHeap<Answer>,
+    heap: BinaryHeap<PendingReply>,
     stalled_since: Option<Instant>,
     is_over: bool,
 }
 
-/// The answers that are not sent yet.
+/// Replies that are not sent yet.
 #[derive(Default)]
-pub struct Answers {
+pub struct ReplyQueue {
     waiting: Mutex<Waiting>,
     changed: Condvar,
 }
 
-impl Answers {
-    /// Whether nothing is answered now.
+impl ReplyQueue {
+    /// Returns whether the drive is stalled.
     pub fn is_stalled(&self) -> bool {
         self.lock().stalled_since.is_some()
     }
 
-    /// Hands an answer to the thread that sends it in time.
-    pub fn hold(&self, answer: Answer) {
+    /// Queues a reply for the sending thread.
+    pub fn schedule(&self, reply: PendingReply) {
         let mut waiting = self.lock();
-        let is_first = waiting.heap.peek().is_none_or(|first| answer.due < first.due);
-        waiting.heap.push(answer);
+        let is_first = waiting.heap.peek().is_none_or(|first| reply.due < first.due);
+        waiting.heap.push(reply);
         drop(waiting);
         if is_first {
             self.changed.notify_one();
         }
     }
 
-    /// Answers nothing until [`Self::resume`].
+    /// Sends no reply until [`Self::resume`].
     pub fn stall(&self) {
         self.lock().stalled_since.get_or_insert_with(Instant::now);
     }
 
-    /// Answers again, all at once what has come due; returns how long nothing was answered.
+    /// Sends the overdue replies at once and returns how long the drive was stalled.
     pub fn resume(&self) -> Duration {
         let since = self.lock().stalled_since.take();
         self.changed.notify_one();
         since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
-    /// Ends [`Self::run`] once all is answered.
+    /// Ends [`Self::run`] after the last reply.
     pub fn end(&self) {
         self.lock().is_over = true;
         self.resume();
     }
 
-    /// Sends answers until the end.
-    pub fn run(&self, store: &Arc<Store>) {
+    /// Sends replies until [`Self::end`].
+    pub fn run(&self, store: &Arc<DriveState>) {
         let mut buffer = Vec::new();
-        while let Some(answer) = self.next() {
-            answer.send(store, &mut buffer);
+        while let Some(reply) = self.next() {
+            reply.send(store, &mut buffer);
         }
     }
 
-    /// Waits for the next answer that is due; None at the end.
-    fn next(&self) -> Option<Answer> {
+    /// Waits for the next due reply. Returns None at the end.
+    fn next(&self) -> Option<PendingReply> {
         let mut waiting = self.lock();
         loop {
             let now = Instant::now();

@@ -1,10 +1,10 @@
-//! A drive that can do so many requests at once and needs a fixed time for each: its highest rate is known.
+//! A capacity limit: a fixed number of parallel servers with a fixed service time, so that the maximum rate is known.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::{Duration, Instant};
 
-/// Servers that take requests in the order they come; `count / service` requests a second are the most they can.
+/// Servers that take requests in the order of arrival. Their maximum rate is `count / service`.
 #[derive(Debug, Clone)]
 pub struct Servers {
     service: Duration,
@@ -12,13 +12,13 @@ pub struct Servers {
 }
 
 impl Servers {
-    /// `count` servers, at least one, that need `service` for a request.
+    /// Creates `count` servers (at least one) that need `service` for each request.
     pub fn new(count: usize, service: Duration, now: Instant) -> Self {
         let free_at = (0..count.max(1)).map(|_| Reverse(now)).collect();
         Self { service, free_at }
     }
 
-    /// When a request that came at `arrived` will have been served. Calls must come in the order of arrivals.
+    /// Returns when a request that arrived at `arrived` is finished. Calls must be in the order of arrival.
     pub fn serve(&mut self, arrived: Instant) -> Instant {
         let free = self.free_at.pop().map_or(arrived, |Reverse(at)| at);
         let done = free.max(arrived) + self.service;
@@ -34,7 +34,7 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     #[test]
-    fn an_idle_server_takes_a_request_at_once() {
+    fn an_idle_server_starts_a_request_immediately() {
         let start = Instant::now();
         let mut servers = Servers::new(2, MS, start);
         assert_eq!(
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_waits_for_the_server_that_is_free_first() {
+    fn a_request_waits_for_the_first_free_server() {
         let start = Instant::now();
         let mut servers = Servers::new(2, MS, start);
         let done: Vec<_> = (0..5).map(|_| servers.serve(start) - start).collect();
