@@ -33,7 +33,7 @@ def canonical(context: template.Context) -> str:
     return site_address(request.path) if request is not None else ""
 
 
-@register.inclusion_tag("register/out/head.html")
+@register.inclusion_tag("register/syndication/head.html")
 def head_of_product(product: Product) -> dict[str, Any]:
     """Say in the head what a product's page is about."""
     name, path = plain_text(product_name(product)), reverse("product", args=[product.slug])
@@ -56,7 +56,7 @@ def head_of_product(product: Product) -> dict[str, Any]:
     }
 
 
-@register.inclusion_tag("register/out/head.html")
+@register.inclusion_tag("register/syndication/head.html")
 def head_of_run(run: Run) -> dict[str, Any]:
     """Say in the head what a public run's page is about; nothing of one that is not public."""
     if run.product is None or not is_public(run):
@@ -78,7 +78,7 @@ def head_of_run(run: Run) -> dict[str, Any]:
     return _head(f"{name}, run {run.public_id}", plain_text(_run_words(run)), run.product, described)
 
 
-@register.inclusion_tag("register/out/citation.html")
+@register.inclusion_tag("register/syndication/citation.html")
 def citation_of_product(product: Product) -> dict[str, Any]:
     """Say how a product's page is cited."""
     own = {"badge": reverse("product-badge", args=[product.slug]), "feed": reverse("product-feed", args=[product.slug])}
@@ -86,7 +86,7 @@ def citation_of_product(product: Product) -> dict[str, Any]:
     return _citation(plain_text(product_name(product)), product_id(product.slug)) | own
 
 
-@register.inclusion_tag("register/out/citation.html")
+@register.inclusion_tag("register/syndication/citation.html")
 def citation_of_run(run: Run) -> dict[str, Any]:
     """Say how a public run is cited: always with its tier, what its shares are, and since which year it stands here."""
     if run.product is None or not is_public(run):

@@ -41,7 +41,7 @@ def data(request: HttpRequest) -> HttpResponse:
         "licence": settings.DATA_LICENCE,
         "kept_days": settings.DUMP_KEPT_DAYS,
     }
-    return render(request, "register/data/data.html", context)
+    return render(request, "register/dumps/dumps.html", context)
 
 
 def _lines(dump: Dump) -> list[TableLine]:

@@ -31,7 +31,7 @@ NO_STORE = "no-store"
 @public_page
 def form(request: HttpRequest) -> HttpResponse:
     given_of(request.GET, ())
-    return render(request, "register/check/check.html", {"section": "check"})
+    return render(request, "register/fleet/check.html", {"section": "check"})
 
 
 @csrf_exempt  # a check changes nothing and knows nobody: no cookie, no token, so that the form is the same for everyone
@@ -58,14 +58,14 @@ def _answered(request: HttpRequest) -> HttpResponse:
     total = sum(each.drive.count for each in found)
     told = {name: any(getattr(each.drive, name) for each in found) for name in ("device", "firmware")}
     context = {"section": "check", "answers": found, "counts": counts(found), "total": total, "told": told}
-    return render(request, "register/check/answer.html", context)
+    return render(request, "register/fleet/answer.html", context)
 
 
 def _form_again(request: HttpRequest, sentence: str) -> HttpResponse:
     """Return the form with what was pasted and what is wrong with it; nothing of a list that did not arrive."""
     arrived = sentence not in {TOO_LARGE, CUT}
     context = {"section": "check", "error": sentence, "typed": request.POST.get("list", "") if arrived else ""}
-    return render(request, "register/check/check.html", context, status=413 if sentence == TOO_LARGE else 400)
+    return render(request, "register/fleet/check.html", context, status=413 if sentence == TOO_LARGE else 400)
 
 
 def _too_many(request: HttpRequest, wait_s: int) -> HttpResponse:

@@ -40,7 +40,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     rows = list(Run.objects.filter(product=found).public().of_act().for_table())
     table = build_table(spec, rows, question, question.limits.by_threshold)
     listing = Listing(slug, [table], question)
-    return answer(request, listing, "register/product.html", _context(found, rows, table, question))
+    return answer(request, listing, "register/products/detail.html", _context(found, rows, table, question))
 
 
 def _context(product: Product, rows: Sequence[Run], table: Table, question: Question) -> dict[str, Any]:

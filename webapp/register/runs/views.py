@@ -91,11 +91,11 @@ def _own_of(request: HttpRequest, run: Run) -> tuple[str, dict[str, Any]]:
     """Return the template of a run's kind, and what only that kind shows."""
     query = link_query(request, run)
     if runs_page.evidence_of(run) is None and not is_mirrored(run):
-        return "register/run_published.html", _published_context(request, run)
+        return "register/runs/published.html", _published_context(request, run)
     if run.workload == YCSB:
         given_of(request.GET, (LINK_KEY,))
-        return "register/run_ycsb.html", _evidence_context(run, query) | {"ycsb": ycsb_view(run)}
-    return "register/run.html", _evidence_context(run, query) | _log_context(request, run)
+        return "register/runs/ycsb.html", _evidence_context(run, query) | {"ycsb": ycsb_view(run)}
+    return "register/runs/detail.html", _evidence_context(run, query) | _log_context(request, run)
 
 
 def page_context(run: Run) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def badge(request: HttpRequest, slug: str) -> HttpResponse:
         "width": max(first.width, second.width) + 2 * EDGE,
         "warns": standing.warns,
     }
-    return render(request, "register/out/badge.svg", context, content_type=SVG)
+    return render(request, "register/syndication/badge.svg", context, content_type=SVG)
 
 
 def fitted(text: str, size: int) -> BadgeLine:

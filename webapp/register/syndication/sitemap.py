@@ -42,7 +42,7 @@ def sitemap_part(request: HttpRequest, number: int) -> HttpResponse:
 
 def _answer(request: HttpRequest, root: str, item: str, paths: list[str]) -> HttpResponse:
     context = {"root": root, "item": item, "addresses": [site_address(path) for path in paths]}
-    return render(request, "register/out/sitemap.xml", context, content_type=XML)
+    return render(request, "register/syndication/sitemap.xml", context, content_type=XML)
 
 
 @public_page

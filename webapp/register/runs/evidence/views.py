@@ -31,4 +31,6 @@ def lines(request: HttpRequest, public_id: str, first: int, last: int | None = N
     shown = {"view": view, "first": first, "last": last, "evidence": evidence}
     page = {"run": run, "title": runs_page.title_of(run), "is_public": is_public(run), "section": "drives"}
     context = page | shown | {"query": link_query(request, run)}
-    return guarded(run, render(request, "register/lines.html", context, status=404 if view.is_missing else 200))
+    return guarded(
+        run, render(request, "register/runs/log_lines.html", context, status=404 if view.is_missing else 200)
+    )

@@ -33,4 +33,4 @@ def slice_counts(request: HttpRequest, public_id: str, number: int) -> HttpRespo
         "has_lines": has_lines(run),
         "query": link_query(request, run),
     }
-    return guarded(run, render(request, "register/run/slice_counts.html", context))
+    return guarded(run, render(request, "register/runs/slice.html", context))
