@@ -164,7 +164,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Runs whose own statistic keeps within every limit; one judged from its log must have passed.
 
         Where the limits are a reader's own, a log also counts that fails by shares over the profile's limits alone:
-        webapp/register/limits/reader_limits.py, keeps().
+        webapp/register/limits/reader_limits.py, passes_limits().
         """
         verdicts = (
             apps.get_model("results", "Verdict").objects.filter(run=OuterRef("pk")).order_by("-created_at", "-id")

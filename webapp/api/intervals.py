@@ -30,8 +30,8 @@ from webapp.api.authentication import token_of
 from webapp.api.problems import ReaderProblem, SlotsProblem, WithheldProblem
 from webapp.api.throttles import IntervalsThrottle
 from webapp.register.http.access import is_public, may_see, require_access
+from webapp.register.http.files import plain
 from webapp.register.http.responses import PRIVATE, PUBLIC
-from webapp.register.tables.exports import plain
 
 SCHEMA = "drivecert.intervals/1"
 WINDOW_MAX_S = {1: 3_600, 60: 7 * 86_400}

@@ -44,7 +44,7 @@ export function search(shelf, query) {
   const groups = asked.map(word => meant(names, word));
   const read = asked.map((word, place) => [word, groups[place]]).filter(([word, others]) => others.join() !== word);
   return {
-    sentence: read.length ? `In no name, so read as one letter away: ${read.map(([word, others]) => `${word} as ${others.join(' or ')}`).join('; ')}.` : '',
+    sentence: read.map(([word, others]) => `No name contains ${word}; searched for ${others.join(' or ')} instead.`).join(' '),
     kept: names.texts.map(text => groups.every(others => others.some(word => text.includes(word)))),
   };
 }

@@ -3,10 +3,10 @@
 import pytest
 
 from results.models import Product
-from webapp.register.drives.search import fuzzy_match
 from webapp.register.fleet.answers import answers
 from webapp.register.fleet.drives import DRIVES_AT_MOST, ListedDrive
 from webapp.register.fleet.matching import GUESSED_AT_MOST, NOT_COMPARED
+from webapp.register.products import names
 from webapp.register.products.model_index import WORDS_AT_MOST, Listed, RegisterIndex, name_words
 
 
@@ -27,8 +27,8 @@ def misspelt(count):
 @pytest.fixture
 def comparisons(monkeypatch):
     """Every pair of words that is held letter by letter against each other."""
-    found, original = [], fuzzy_match.is_one_error_away
-    monkeypatch.setattr(fuzzy_match, "is_one_error_away", lambda *pair: found.append(pair) or original(*pair))
+    found, original = [], names.is_one_error_away
+    monkeypatch.setattr(names, "is_one_error_away", lambda *pair: found.append(pair) or original(*pair))
     return found
 
 

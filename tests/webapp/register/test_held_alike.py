@@ -11,8 +11,8 @@ from tests.results.rows import judge
 from tests.webapp.register.held_cases import CASES, OWN_PCT, PROFILE_PCT
 from webapp.register.drives.limit_check import Judge
 from webapp.register.drives.store.column_store import current_shelf
-from webapp.register.limits.evaluation import held
 from webapp.register.limits.reader_limits import read_limits
+from webapp.register.tables.evaluation import evaluate_limits
 
 pytestmark = pytest.mark.django_db
 
@@ -36,9 +36,9 @@ def make_case(make_published_run, outcome, has_reasons, share):
 
 
 def test_a_page_that_holds_its_runs_answers_every_case(runs):
-    results = [held("", run, OWN) for run in runs]
-    assert [(result.by_profile, result.by_yours) for result in results] == ANSWERS
-    assert [held("", run, OF_PROFILE).by_yours for run in runs] == [by_profile for by_profile, _ in ANSWERS]
+    results = [evaluate_limits("", run, OWN) for run in runs]
+    assert [(result.passes_profile, result.passes_limits) for result in results] == ANSWERS
+    assert [evaluate_limits("", run, OF_PROFILE).passes_limits for run in runs] == [profile for profile, _ in ANSWERS]
 
 
 def test_the_shelf_of_all_results_answers_every_case(runs):

@@ -194,5 +194,5 @@ def test_what_does_not_exist_is_named(client, published, address):
 
 @pytest.mark.parametrize("address", ["/ycsb/", "/ycsb/claims/", "/ycsb/micron-7400-brief/"])
 def test_a_parameter_that_is_not_understood_is_named(client, published, address):
-    assert "colour: expected one of the parameters format" in client.get(f"{address}?colour=red").text
+    assert "Unknown parameter colour: expected one of format" in client.get(f"{address}?colour=red").text
     assert "format=xml: expected one of html, csv, json" in client.get(f"{address}?format=xml").text

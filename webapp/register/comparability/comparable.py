@@ -12,7 +12,7 @@ from results.rules.act.loads import printed_decimal
 from results.rules.comparability import is_weak
 from results.rules.differences import WHY, Difference, differences
 from webapp.register.comparability.conditions import Conditions, conditions_of
-from webapp.register.comparability.published import is_taken_as_one, taken_note
+from webapp.register.tables.columns import is_taken_as_one
 from webapp.templatetags import units
 
 NAMES = {
@@ -102,6 +102,11 @@ def _row(name: str, why: str, runs: Sequence[Conditioned]) -> Condition:
     texts = [value_text(name, value) + taken_note(name, each.run) for each, value in zip(runs, values, strict=True)]
     is_unknown = any(_is_unstated(name, each) for each in runs)
     return Condition(name, NAMES[name], texts, differs, is_unknown, why)
+
+
+def taken_note(name: str, run: Run) -> str:
+    """Return the note on a number of devices that the publication does not state."""
+    return " (one drive assumed: not reported)" if name == "device_count" and is_taken_as_one(run) else ""
 
 
 def _is_unstated(name: str, each: Conditioned) -> bool:

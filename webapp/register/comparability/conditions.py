@@ -13,10 +13,11 @@ from results.ingest.act import YCSB
 from results.ingest.sweep_key import is_of_the_load
 from results.models import Run, Tier
 from results.rules.comparability import ActConditions, SweepConditions, requests_together
-from webapp.register.comparability.published import as_one_drive, time_of_version
-from webapp.register.tables.columns import newest_verdict
+from webapp.register.tables.columns import is_taken_as_one, newest_verdict
 
 Conditions = ActConditions | SweepConditions
+SERVICE, WITH_QUEUE = "service", "queue-and-service"  # values of `time` in verdicts
+LAST_WITH_QUEUE = 5  # up to 5.3 `reads` includes the time in the queue; from 6.0 on there is no queue
 SWITCH = {"yes": True, "no": False}
 # Told by conditions of their own; the hash is over all other properties.
 TOLD_APART = frozenset({"requestdistribution", "fieldcount", "fieldlength"})
@@ -39,7 +40,8 @@ def act_conditions(run: Run) -> ActConditions:
     """Return the conditions of an ACT run. Of a published one most are unknown."""
     if run.tier == Tier.PUBLISHED:
         asked: dict[str, Any] = {"asked_duration_s": run.duration_s, "compress_pct": run.compress_pct}
-        return ActConditions(**_of_any(run) | as_one_drive(run), **asked, time=time_of_version(run.tool_version))
+        devices = {"device_count": 1} if is_taken_as_one(run) else {}
+        return ActConditions(**(_of_any(run) | devices), **asked, time=time_of_version(run.tool_version))
     facts = _facts_told(run)
     config = {str(name): str(value) for name, value in facts.get("config", [])}
     has_config = bool(config)
@@ -65,6 +67,20 @@ def act_conditions(run: Run) -> ActConditions:
         commit_to_device=SWITCH.get(config.get("commit-to-device", "no" if has_config else "")),
         tomb_raider=SWITCH.get(config.get("tomb-raider", "no" if has_config else "")),
     )
+
+
+def time_of_version(version: str) -> str | None:
+    """Return which time the published shares measure; None if the version is not stated.
+
+    A publication prints the shares of `reads`. Source: aerospike/act, histograms of act_storage up to 5.3 and from 6.0.
+
+    >>> [time_of_version(version) for version in ("5.3", "6.0", "3", "", "x")]
+    ['queue-and-service', 'service', 'queue-and-service', None, None]
+    """
+    major = version.partition(".")[0]
+    if not (major.isascii() and major.isdigit()):
+        return None
+    return WITH_QUEUE if int(major) <= LAST_WITH_QUEUE else SERVICE
 
 
 def _facts_told(run: Run) -> Mapping[str, Any]:

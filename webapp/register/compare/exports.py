@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpResponse, JsonResponse
 
 from webapp.register.compare.page import Comparison
-from webapp.register.tables.exports import Value, csv_response
+from webapp.register.http.files import Value, csv_response
 
 SCHEMA = "drivecert.comparison/1"
 

@@ -10,14 +10,14 @@ from results.ingest.act import YCSB
 from results.models import Run, Statistic, Verdict
 from results.rules.act.limits import Limit, exact_share_pct, is_count_within
 from webapp.register.comparability.conditions import compared_shares
-from webapp.register.limits.reader_limits import Held, YourLimits
+from webapp.register.limits.reader_limits import LimitEvaluation, YourLimits
 from webapp.register.runs.limits import as_limits
 from webapp.register.runs.page import OUTCOME_WORDS
 from webapp.register.runs.ycsb import ops_rate
 from webapp.register.tables.columns import newest_verdict, notes_of, product_of, share_of
+from webapp.register.tables.evaluation import is_over
 from webapp.register.tables.marks import NearnessMark, nearness_mark, run_tier_mark
 from webapp.register.tables.meanings.drives import BY_CODE
-from webapp.register.tables.tables import is_over
 from webapp.templatetags import units
 
 NOT_STATED = "not stated"
@@ -98,12 +98,12 @@ def lines_of_drives(runs: Sequence[Run]) -> list[Line]:
     ]
 
 
-def lines_of_runs(runs: Sequence[Run], own: YourLimits, results: Sequence[Held]) -> list[Line]:
+def lines_of_runs(runs: Sequence[Run], own: YourLimits, results: Sequence[LimitEvaluation]) -> list[Line]:
     """Return what the runs found; the runs are of one kind. `results` are the runs held against the limits."""
     return _ycsb_lines(runs) if runs[0].workload == YCSB else _act_lines(runs, own, results)
 
 
-def _act_lines(runs: Sequence[Run], own: YourLimits, results: Sequence[Held]) -> list[Line]:
+def _act_lines(runs: Sequence[Run], own: YourLimits, results: Sequence[LimitEvaluation]) -> list[Line]:
     yours = [_by_yours(run, result, own) for run, result in zip(runs, results, strict=True)]
     return [
         _texts("verdict", "Verdict", [_outcome(run) for run in runs]),
@@ -114,7 +114,7 @@ def _act_lines(runs: Sequence[Run], own: YourLimits, results: Sequence[Held]) ->
     ]
 
 
-def _by_yours(run: Run, result: Held, own: YourLimits) -> str:
+def _by_yours(run: Run, result: LimitEvaluation, own: YourLimits) -> str:
     """Return the outcome's word; what the log cannot tell stays so under all limits, and without a share none is kept.
 
     A log that fails and is within the reader's limits all the same is undecided where more than shares speaks against
@@ -125,9 +125,9 @@ def _by_yours(run: Run, result: Held, own: YourLimits) -> str:
         return OUTCOME_WORDS[Verdict.Outcome(verdict.outcome)]
     if not any(share_of(run, threshold_us) for threshold_us in own.by_threshold):
         return ""
-    if result.by_yours:
+    if result.passes_limits:
         return OUTCOME_WORDS[Verdict.Outcome.PASS]
-    is_open = not (result.is_over_yours or _is_told_to_have_stopped(run))
+    is_open = not (result.is_over_limits or _is_told_to_have_stopped(run))
     return OUTCOME_WORDS[Verdict.Outcome.UNDECIDED if is_open else Verdict.Outcome.FAIL]
 
 

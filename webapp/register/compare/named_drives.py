@@ -13,10 +13,11 @@ from results.models import Product, Run
 from webapp.register.compare.choice import refuse_missing
 from webapp.register.compare.query import FEWEST, MOST, Chosen
 from webapp.register.drives.limit_check import name_of
-from webapp.register.drives.search.names import search, words_of
 from webapp.register.drives.store.column_store import current_shelf
 from webapp.register.drives.store.encoded_columns import Shelf
 from webapp.register.http.parameter_errors import ParameterError
+from webapp.register.http.typed_text import words_of
+from webapp.register.products.names import search
 from webapp.register.tables.columns import product_of
 from webapp.register.tables.sentences import product_name
 
@@ -64,13 +65,13 @@ def _named(shelf: Shelf, typed: str) -> NamedDrive:
     """
     wanted = tuple(words_of(typed))
     if len(wanted) > WORDS_MOST:
-        raise ParameterError(f"drive: expected a name of at most {WORDS_MOST} words, got {len(wanted)}")
+        raise ParameterError("drive", f"expected a name of at most {WORDS_MOST} words, got {len(wanted)}")
     rows = shelf.remember("row of each drive", lambda: _row_of_each(shelf))
     exact = shelf.remember("drives by whole name", lambda: _by_whole_name(shelf, rows)).get(wanted, [])
     if len(exact) == 1:
         return NamedDrive(typed, exact[0])
     found = search(shelf.names, typed)
-    having = exact or sorted({shelf.slugs[row] for row, text in enumerate(shelf.names.texts) if found.holds(text)})
+    having = exact or sorted({shelf.slugs[row] for row, text in enumerate(shelf.names.texts) if found.matches(text)})
     if len(having) == 1 and wanted and not found.sentence:  # a typing error may be another drive: that is asked
         return NamedDrive(typed, having[0])
     meant = having if wanted and having else _alike(shelf, "-".join(wanted), rows)

@@ -15,12 +15,12 @@ from webapp.register.comparability.comparable import Condition, Silence, conditi
 from webapp.register.compare.choice import Choice, Offer, offers_of
 from webapp.register.compare.curves import Chart, charts_of
 from webapp.register.compare.figures import Line, lines_of_drives, lines_of_runs, told_by_any
-from webapp.register.limits.evaluation import held
 from webapp.register.limits.reader_limits import YourLimits, changes_sentence
 from webapp.register.limits.virtual_devices import NOT_ON_DRIVES, SAYS_NOTHING
 from webapp.register.runs.limits import as_limits
 from webapp.register.tables.categories import CLOUD_CAUTION
 from webapp.register.tables.columns import product_of
+from webapp.register.tables.evaluation import evaluate_limits
 from webapp.register.tables.sentences import run_name
 
 
@@ -133,7 +133,7 @@ def comparison_of(choice: Choice, own: YourLimits) -> Comparison:
     conditions = condition_rows(choice.runs)
     heads = [Head(letter, run_name(run), run) for letter, run in zip(ascii_uppercase, runs, strict=False)]
     limits = as_limits(own)
-    results = [held(f"{head.name} ({head.letter})", head.run, own) for head in heads]
+    results = [evaluate_limits(f"{head.name} ({head.letter})", head.run, own) for head in heads]
     is_judged = choice.is_comparable and runs[0].workload != YCSB
     return Comparison(
         heads=heads,

@@ -7,7 +7,7 @@ from django.http import QueryDict
 from django.utils.http import urlencode
 
 from results.rules.act.limits import Limit
-from webapp.register.http.parameter_errors import ParameterError
+from webapp.register.http.parameter_errors import ParameterError, unknown_parameter
 from webapp.register.http.query_params import FORMS, single
 from webapp.register.limits.reader_limits import YourLimits, limit_names, read_limits
 
@@ -55,10 +55,10 @@ def read_chosen(query: QueryDict, profile: Iterable[Limit]) -> Chosen:
     names = limit_names(limits)
     for name in query:
         if name not in {*KINDS, "format", *names}:
-            raise ParameterError(f"{name}: expected one of the parameters drive, run, format, {', '.join(names)}")
+            raise unknown_parameter(name, ("drive", "run", "format", *names))
     given = {kind: [name for name in query.getlist(kind) if name] for kind in KINDS}
     if all(given.values()):
-        raise ParameterError("drive, run: expected one of the two kinds; a drive is compared by runs of its own")
+        raise ParameterError("drive", "expected either drives or runs to compare, found both; remove drive or run")
     kind = "run" if given["run"] else "drive"
     own = {name: single(query, name) for name in names if name in query}
     return Chosen(kind, _names(kind, given[kind]), _form(query), read_limits(own, limits))
@@ -66,17 +66,17 @@ def read_chosen(query: QueryDict, profile: Iterable[Limit]) -> Chosen:
 
 def _names(kind: str, names: list[str]) -> tuple[str, ...]:
     if len(names) > MOST:
-        raise ParameterError(f"{kind}: expected at most {MOST}, got {len(names)}")
+        raise ParameterError(kind, f"expected at most {MOST}, got {len(names)}")
     for name in names:
         if names.count(name) > 1:
-            raise ParameterError(f"{kind}={name[:NAME_CHARS]}: expected each one once")
+            raise ParameterError(kind, "expected each value once", name)
         if len(name) > NAME_CHARS or "\x00" in name:
-            raise ParameterError(f"{kind}: expected a name of at most {NAME_CHARS} characters, got {len(name)}")
+            raise ParameterError(kind, f"expected a name of at most {NAME_CHARS} characters, got {len(name)}")
     return tuple(names)
 
 
 def _form(query: QueryDict) -> str:
     forms = query.getlist("format") or [FORMS[0]]
     if len(forms) != 1 or forms[0] not in FORMS:
-        raise ParameterError(f"format={forms[-1][:20]}: expected one of {', '.join(FORMS)}, once")
+        raise ParameterError("format", f"expected one of {', '.join(FORMS)}, once", forms[-1])
     return str(forms[0])

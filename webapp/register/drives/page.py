@@ -18,10 +18,10 @@ from webapp.register.drives.filters import Filter, Kept, Reason, Test
 from webapp.register.drives.limit_check import Judge, limits_sentence
 from webapp.register.drives.order import RowGroup, grouped, page_of, pages_count
 from webapp.register.drives.query import ALWAYS_SHOWN, INCLUDED, Askable, DrivesQuestion
-from webapp.register.drives.search.names import Found, search
 from webapp.register.drives.store.encoded_columns import Rows, Shelf, set_of
 from webapp.register.http.parameter_errors import ParameterError
 from webapp.register.limits.reader_limits import YourLimits
+from webapp.register.products.names import NameQuery, search
 from webapp.register.tables.columns import Column
 from webapp.register.tables.parameters import Sort
 from webapp.register.tables.tables import GROUP_LABELS, Head, TableSpec
@@ -118,7 +118,7 @@ class DrivesPage:
         return Judge(self.shelf, self.limits)
 
     @cached_property
-    def found(self) -> Found:
+    def found(self) -> NameQuery:
         """What the search is taken for."""
         return search(self.shelf.names, self.question.query)
 
@@ -141,7 +141,7 @@ class DrivesPage:
         question, shelf = self.question, self.shelf
         tests = [self._left_out(name) for name in self.room.included if name not in question.included]
         if question.query:
-            named = set_of(self.found.holds(text) for text in shelf.names.texts)
+            named = set_of(self.found.matches(text) for text in shelf.names.texts)
             tests.append(Test("q", f"not named {question.query}", named))
         tests += [filters.choice_test(filters.BY_NAME[name], codes, shelf) for name, codes in question.choices]
         tests += [filters.number_test(filters.BY_NAME[name], text, shelf) for name, text in question.numbers]
@@ -159,7 +159,7 @@ class DrivesPage:
         """The tables that have rows, whatever is asked; on a page of one table that one."""
         pages = pages_count(self.kept_rows.bit_count())
         if self.question.page > pages:
-            raise ParameterError(f"page={self.question.page}: expected 1 to {pages}")
+            raise ParameterError("page", f"expected a number from 1 to {pages}", str(self.question.page))
         counts = [kept.rows.bit_count() for kept in self.kept]
         before = [sum(counts[:place]) for place in range(len(counts))]
         parts = zip(self.room.specs, self.kept, self.universes, before, strict=True)

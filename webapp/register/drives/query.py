@@ -10,11 +10,10 @@ from django.utils.http import urlencode
 
 from results.rules.act.limits import Limit
 from webapp.register.drives.filters import BY_NAME, CHOICE, MOST, Filter
-from webapp.register.drives.search.names import LONGEST_QUERY, words_of
 from webapp.register.drives.store.encoded_columns import Shelf
-from webapp.register.http.digits import ungrouped
 from webapp.register.http.parameter_errors import ParameterError
 from webapp.register.http.query_params import FORMS, one_of, refuse_unknown, single
+from webapp.register.http.typed_text import LONGEST_QUERY, ungrouped, words_of
 from webapp.register.limits.reader_limits import YourLimits, limit_names, read_limits, read_percentage
 from webapp.register.tables.columns import Column
 from webapp.register.tables.parameters import FASTEST_FIRST, Sort, is_included, read_sort
@@ -148,7 +147,7 @@ def refuse_codes(name: str, asked: Iterable[str], known: Collection[str]) -> Non
     """Refuse a code that is none of those known, naming it."""
     for code in asked:
         if code not in known:
-            raise ParameterError(f"{name}={code}: expected one of {', '.join(known)}")
+            raise ParameterError(name, f"expected one of {', '.join(known)}", code)
 
 
 def _numbers(given: Mapping[str, str], filters: Iterable[Filter]) -> Iterable[tuple[str, str]]:
@@ -161,7 +160,7 @@ def _number(asked: Filter, text: str) -> str:
     if asked.kind == MOST:
         return f"{read_percentage(asked.name, text).normalize():f}"
     if not PLAIN_NUMBER.fullmatch(text) or float(text) > LARGEST:
-        raise ParameterError(f"{asked.name}={text}: expected a number of 0 to {LARGEST:,}, as in 300000 or 1.5")
+        raise ParameterError(asked.name, f"expected a number from 0 to {LARGEST:,}, for example 300000 or 1.5", text)
     return f"{Decimal(text).normalize():f}"
 
 
@@ -169,7 +168,7 @@ def read_query(given: Mapping[str, str]) -> str:
     """Return what is searched for; empty where it holds no word. Raises ParameterError where it is too long."""
     text = " ".join(given.get("q", "").split())
     if len(text) > LONGEST_QUERY:
-        raise ParameterError(f"q: expected at most {LONGEST_QUERY} characters, got {len(text)}")
+        raise ParameterError("q", f"expected at most {LONGEST_QUERY} characters, got {len(text)}")
     return text if words_of(text) else ""
 
 
@@ -182,7 +181,7 @@ def _columns(asked: list[str], askable: Askable) -> tuple[str, ...]:
 def _page(given: Mapping[str, str]) -> int:
     text = given.get("page", "") or "1"
     if not (text.isascii() and text.isdigit() and len(text) <= 6 and int(text)):
-        raise ParameterError(f"page={text}: expected a whole number from 1")
+        raise ParameterError("page", "expected a whole number from 1", text)
     return int(text)
 
 

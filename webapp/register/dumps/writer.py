@@ -25,7 +25,7 @@ from pyarrow import parquet
 
 from webapp.register.dumps.store import MANIFEST, SUMS, DumpFile, dumps, newest_day, put_away, remove_dumps, shelf
 from webapp.register.dumps.tables import SCHEMA, TABLES, Table, withheld_runs
-from webapp.register.tables.exports import csv_cell, plain
+from webapp.register.http.files import csv_cell, plain
 
 ROWS_AT_ONCE = 2000
 CHUNK_BYTES = 1024**2

@@ -113,7 +113,7 @@ class Matcher:
         return list(found.values())
 
     def _one_error_from(self, word: str) -> Iterator[Listed]:
-        names = [name for known in self.index.telling_words.near(word) for name in self.index.by_word[known]]
+        names = [name for known in self.index.telling_words.matches(word) for name in self.index.by_word[known]]
         return (each for name in names for each in self.index.by_model[name])
 
     def _of_maker(self, drive: ListedDrive, part: Part | None) -> list[Listed]:

@@ -13,12 +13,11 @@ from webapp.api.throttles import ReadThrottle
 from webapp.register.fleet.answers import FleetAnswer, answers, counts
 from webapp.register.fleet.drives import FleetError, read_drives
 from webapp.register.fleet.uploads import CUT, TOO_LARGE, listed_text
-from webapp.register.http.answer_rows import answer_rows
-from webapp.register.http.errors import not_understood
+from webapp.register.http.error_pages import bad_request
+from webapp.register.http.files import Value, rows_response
 from webapp.register.http.query_params import given_of
 from webapp.register.http.responses import public_page
 from webapp.register.products.model_index import register_index
-from webapp.register.tables.exports import Value
 
 SCHEMA = "drivecert.fleet-check/1"
 FIELDS = (
@@ -54,7 +53,7 @@ def _answered(request: HttpRequest) -> HttpResponse:
         return _form_again(request, str(error))
     wanted = request.POST.get("format", "html")
     if wanted in {"csv", "json"}:
-        return answer_rows(wanted, "fleet-check", SCHEMA, FIELDS, [values_of(each) for each in found])
+        return rows_response(wanted, "fleet-check", SCHEMA, FIELDS, [values_of(each) for each in found])
     total = sum(each.drive.count for each in found)
     told = {name: any(getattr(each.drive, name) for each in found) for name in ("device", "firmware")}
     context = {"section": "check", "answers": found, "counts": counts(found), "total": total, "told": told}
@@ -69,7 +68,7 @@ def _form_again(request: HttpRequest, sentence: str) -> HttpResponse:
 
 
 def _too_many(request: HttpRequest, wait_s: int) -> HttpResponse:
-    refused = not_understood(request, f"Too many lists: send it again in {wait_s} s.", reverse("check"))
+    refused = bad_request(request, f"Too many lists: send it again in {wait_s} s.", reverse("check"))
     refused.status_code = 429
     refused.headers["Retry-After"] = str(wait_s)
     return refused

@@ -1,25 +1,25 @@
-"""What stops a page that was asked for something it does not understand."""
+"""The error of a query parameter that a page cannot use."""
 
-import re
+from collections.abc import Collection
 
-NAME = re.compile(r"[^=:,\s]*")
+SHOWN_CHARACTERS = 60  # of a name or a value that a reader gave, in an error message
 
 
 class ParameterError(Exception):
-    """A parameter that a page does not understand; the answer is a page that names it."""
+    """A parameter that a page cannot use. The response is a page with status 400 that names it.
 
-    @property
-    def parameter(self) -> str:
-        """The name that the sentence begins with; empty where it begins with none."""
-        found = NAME.match(str(self))
-        return found[0] if found else ""
+    `expected` says what the parameter may be; `found` is its value, None where the value is not the problem.
+    `is_unknown` is true for a parameter that the page does not have: there is no field to correct.
+    """
 
-    @property
-    def expected(self) -> str:
-        """What is said to the name, to stand beside its field."""
-        return str(self).rpartition(": ")[2]
+    def __init__(self, parameter: str, expected: str, found: str | None = None, *, is_unknown: bool = False) -> None:
+        self.parameter, self.expected, self.is_unknown = parameter, expected, is_unknown
+        name = parameter[:SHOWN_CHARACTERS]
+        subject = f"Unknown parameter {name}" if is_unknown else name
+        super().__init__(f"{subject}{'' if found is None else f'={found[:SHOWN_CHARACTERS]}'}: {expected}")
 
-    @property
-    def is_unknown(self) -> bool:
-        """The page has no such parameter at all: there is no field to correct."""
-        return self.expected.startswith(("expected no parameter", "expected one of the parameters"))
+
+def unknown_parameter(name: str, known: Collection[str]) -> ParameterError:
+    """Return the error of a parameter that a page does not have, with those that it has."""
+    expected = f"expected one of {', '.join(known)}" if known else "this page has no parameters"
+    return ParameterError(name, expected, is_unknown=True)

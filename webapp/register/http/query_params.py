@@ -1,4 +1,4 @@
-"""Parameters of an address, read strictly: each once, none unknown, words from a list, numbers in a range."""
+"""Query parameters, read strictly: each once, none unknown, words from a list, numbers within a range."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -6,10 +6,9 @@ from decimal import Decimal
 
 from django.http import HttpRequest, QueryDict
 
-from webapp.register.http.digits import ungrouped
-from webapp.register.http.parameter_errors import ParameterError
+from webapp.register.http.parameter_errors import ParameterError, unknown_parameter
+from webapp.register.http.typed_text import ungrouped
 
-SHOWN_CHARACTERS = 60  # of what was given, in the sentence that refuses it
 FORMS = ("html", "csv", "json")
 # No exponent: 1e-999999999 is short, and as a fraction it is a number of a thousand million digits.
 PLACES = 6
@@ -24,55 +23,54 @@ def given_of(query: QueryDict, names: Collection[str]) -> dict[str, str]:
 
 
 def refuse_unknown(given: Iterable[str], names: Collection[str]) -> None:
-    """Refuse parameters that a page does not have."""
+    """Raise ParameterError for a parameter that the page does not have."""
     for name in given:
         if name not in names:
-            known = f"one of the parameters {', '.join(names)}" if names else "no parameter"
-            raise ParameterError(f"{name[:SHOWN_CHARACTERS]}: expected {known}")
+            raise unknown_parameter(name, names)
 
 
 def single(query: QueryDict, name: str) -> str:
-    """Return the one text of a parameter."""
+    """Return the text of a parameter. Raises ParameterError if it is given several times."""
     texts = query.getlist(name)
     if len(texts) != 1:
-        raise ParameterError(f"{name[:SHOWN_CHARACTERS]}: expected once, got {len(texts)} times")
+        raise ParameterError(name, f"expected once, got {len(texts)} times")
     return str(texts[0])
 
 
 def one_of(given: Given, name: str, words: Collection[str]) -> str:
-    """Return a parameter's word, the first one where it is not given."""
+    """Return a parameter's word from a list, by default the first one of the list."""
     choices = list(words) or [""]
     word = given.get(name, choices[0])
     if word not in choices:
         shown = ", ".join(choice or "nothing" for choice in choices)
-        raise ParameterError(f"{name}={word[:SHOWN_CHARACTERS]}: expected one of {shown}")
+        raise ParameterError(name, f"expected one of {shown}", word)
     return word
 
 
 def number_of(given: Given, name: str, least: str, most: str) -> Decimal | None:
-    """Return a decimal from `least` to `most`, None where not given; thousands may be grouped."""
+    """Return a decimal from `least` to `most`, None if it is not given; thousands may be grouped."""
     text = given.get(name, "").strip()
     if not text:
         return None
     plain = ungrouped(text)
     if not PLAIN.fullmatch(plain) or not Decimal(least) <= Decimal(plain) <= Decimal(most):
-        expected = f"a number from {least} to {most} in digits, with at most {PLACES} decimals"
-        raise ParameterError(f"{name}={text[:SHOWN_CHARACTERS]}: expected {expected}")
+        expected = f"expected a number from {least} to {most} in digits, with at most {PLACES} decimals"
+        raise ParameterError(name, expected, text)
     return Decimal(plain)
 
 
 def whole_number_of(given: Given, name: str, least: int, most: int) -> int | None:
-    """Return a whole number from `least` to `most`, None where it is not given."""
+    """Return a whole number from `least` to `most`, None if it is not given."""
     number = number_of(given, name, str(least), str(most))
     if number is None:
         return None
     if number != int(number):
-        raise ParameterError(f"{name}={given[name][:SHOWN_CHARACTERS]}: expected a whole number from {least} to {most}")
+        raise ParameterError(name, f"expected a whole number from {least} to {most}", given[name])
     return int(number)
 
 
 def form_address(request: HttpRequest, form: str) -> str:
-    """Return the same question's address, answered in another form."""
+    """Return the address of the same query in another format (html, csv or json)."""
     query = request.GET.copy()
     query["format"] = form
     return f"?{query.urlencode()}"

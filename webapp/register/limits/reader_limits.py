@@ -16,7 +16,7 @@ PREFIX = "limit_"
 PLACES = 9  # a share is kept, rounded up, to nine places: to as many a limit compares with it exactly
 PLAIN = re.compile(rf"[0-9]{{1,3}}(?:\.[0-9]{{1,{PLACES}}})?")
 NAMED_AT_MOST = 5  # names in a sentence; of more it tells how many
-EXPECTED = f"a percentage of 0 to 100, as in 0.5, with at most {PLACES} decimals"
+EXPECTED = f"a percentage from 0 to 100 with at most {PLACES} decimals, for example 0.5"
 
 
 def limit_name(threshold_us: int) -> str:
@@ -31,7 +31,7 @@ def limit_name(threshold_us: int) -> str:
 def read_percentage(name: str, text: str) -> Decimal:
     """Return a percentage as it was written. Raises ParameterError, naming the parameter, where it is none."""
     if not PLAIN.fullmatch(text) or Decimal(text) > 100:
-        raise ParameterError(f"{name}={text}: expected {EXPECTED}")
+        raise ParameterError(name, f"expected {EXPECTED}", text)
     return Decimal(text)
 
 
@@ -120,16 +120,16 @@ def _read_field(given: Mapping[str, str], limit: Limit) -> LimitField:
 
 
 @dataclass(frozen=True)
-class Held:
+class LimitEvaluation:
     """A result held against both: the profile's limits and the reader's own, which a share of it may be over."""
 
     name: str
-    by_profile: bool
-    by_yours: bool
-    is_over_yours: bool = False
+    passes_profile: bool
+    passes_limits: bool
+    is_over_limits: bool = False
 
 
-def keeps(verdict: Verdict | None, *, is_over: bool) -> bool:
+def passes_limits(verdict: Verdict | None, *, is_over: bool) -> bool:
     """Tell whether a result passes under a reader's limits, given whether one of its shares is over them.
 
     A log passes under none where more than shares speaks against it: it was too short, damaged, or could not keep up.
@@ -156,11 +156,11 @@ class Changed:
     won: Named
 
 
-def changes_sentence(limits: YourLimits, results: Sequence[Held]) -> str:
+def changes_sentence(limits: YourLimits, results: Sequence[LimitEvaluation]) -> str:
     """Say how many results pass, and by name what is otherwise than under the profile."""
-    lost = [held.name for held in results if held.by_profile and not held.by_yours]
-    won = [held.name for held in results if held.by_yours and not held.by_profile]
-    passing = sum(held.by_yours for held in results)
+    lost = [held.name for held in results if held.passes_profile and not held.passes_limits]
+    won = [held.name for held in results if held.passes_limits and not held.passes_profile]
+    passing = sum(held.passes_limits for held in results)
     return changed_sentence(limits, Changed(len(results), passing, _named(lost), _named(won)))
 
 

@@ -8,8 +8,8 @@ from django.http import QueryDict
 
 from results.rules.act.loads import printed_decimal
 from results.rules.nines import Scale, chance_of_a_slow_read, slow_reads
+from webapp.register.http.files import Value
 from webapp.register.http.query_params import FORMS, given_of, one_of, whole_number_of
-from webapp.register.tables.exports import Value
 
 NAMES = ("reads", "nines", "drives", "servers", "racks", "parallel", "format")
 BRIEF = Scale(Fraction(1_000_000), 5, 10, 20, 20)  # Source: Micron 7450 brief

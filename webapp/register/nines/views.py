@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from webapp.register.http.answer_rows import answer_rows
+from webapp.register.http.files import rows_response
 from webapp.register.http.query_params import form_address
 from webapp.register.http.responses import public_page
 from webapp.register.nines.page import FIELDS, nines_page, nines_values, read_nines_question
@@ -16,7 +16,7 @@ def nines(request: HttpRequest) -> HttpResponse:
     question = read_nines_question(request.GET)
     page = nines_page(question)
     if question.form != "html":
-        return answer_rows(question.form, "nines", SCHEMA, FIELDS, nines_values(page))
+        return rows_response(question.form, "nines", SCHEMA, FIELDS, nines_values(page))
     context = {
         "section": "sizing",
         "page": page,

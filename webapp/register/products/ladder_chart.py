@@ -7,7 +7,7 @@ from typing import Any
 from results.rules.act.limits import Limit
 from webapp.register.products.ladder import Ladder, Rung
 from webapp.register.tables.columns import share_of
-from webapp.register.tables.tables import is_over
+from webapp.register.tables.evaluation import is_over
 from webapp.templatetags import units
 
 RUNGS_MIN = 2  # with a load: one point is no curve

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from results.models import Certificate, Product, PublishedFigure, Run, Tier, Visibility
-from webapp.register.drives.search import names as search_names
-from webapp.register.drives.search.fuzzy_match import NearWords
+from webapp.register.http.typed_text import words_of
+from webapp.register.products.names import SHORTEST_CORRECTED, FuzzyIndex
 from webapp.register.tables.makers import OWN_NAMES
 
 UNNAMED = "Other"  # the maker of what a publication does not name
@@ -74,12 +74,12 @@ def name_words(text: str) -> tuple[str, ...]:
     >>> name_words("INTEL SSDPE2KE016T8"), name_words("DC SN861")
     (('intel', 'ssdpe2ke016t8'), ('dc', 'sn861'))
     """
-    return tuple(search_names.words_of(text)[:WORDS_AT_MOST])
+    return tuple(words_of(text)[:WORDS_AT_MOST])
 
 
 def is_telling(word: str) -> bool:
     """Tell whether a word names a model: long enough to be misspelt, and with a digit."""
-    return len(word) >= search_names.SHORTEST_FORGIVEN and _has_digit(word)
+    return len(word) >= SHORTEST_CORRECTED and _has_digit(word)
 
 
 class RegisterIndex:
@@ -126,9 +126,9 @@ class RegisterIndex:
         return found
 
     @cached_property
-    def telling_words(self) -> NearWords:
+    def telling_words(self) -> FuzzyIndex:
         """The telling words of all models, to be found by misspelt ones."""
-        return NearWords(self.by_word)
+        return FuzzyIndex(self.by_word)
 
     def find(self, vendor: str, model: str, capacity_gb: float | None, *, is_rounded: bool) -> list[Listed]:
         """Return the products that a model number can mean: by part number, else by the longest run of model words.

@@ -9,9 +9,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from results.models import Product, Run, Visibility
 from results.rules.act.limits import Limit
 from webapp.register.http.responses import public_page
-from webapp.register.limits.evaluation import held
 from webapp.register.limits.profile import current_limits
-from webapp.register.limits.reader_limits import Held, changes_sentence
+from webapp.register.limits.reader_limits import LimitEvaluation, changes_sentence
 from webapp.register.products.capacities import capacities_of
 from webapp.register.products.certificates import attempts_of, certificates_of
 from webapp.register.products.ladder import ladders_of
@@ -19,6 +18,7 @@ from webapp.register.products.ladder_chart import chart_of
 from webapp.register.products.life import history_of
 from webapp.register.runs.ycsb import points_of
 from webapp.register.tables import categories, columns
+from webapp.register.tables.evaluation import evaluate_limits
 from webapp.register.tables.listing import Listing, answer
 from webapp.register.tables.parameters import FASTEST_FIRST, PROFILE_ALONE, Question, read_question
 from webapp.register.tables.sentences import product_name, table_sentence
@@ -50,7 +50,7 @@ def _context(product: Product, rows: Sequence[Run], table: Table, question: Ques
     points = points_of(Run.objects.filter(product=product).public().of_ycsb())
     run_ids = [run.public_id for run in rows] + [point.run.public_id for point in points]
     certificates = certificates_of(product)
-    results = [held(f"run {row.run.public_id}", row.run, question.limits) for row in table.rows]
+    results = [evaluate_limits(f"run {row.run.public_id}", row.run, question.limits) for row in table.rows]
     return {
         "product": product,
         "name": product_name(product),
@@ -69,7 +69,7 @@ def _context(product: Product, rows: Sequence[Run], table: Table, question: Ques
     } | _limits_context(question, results)
 
 
-def _limits_context(question: Question, results: Sequence[Held]) -> dict[str, Any]:
+def _limits_context(question: Question, results: Sequence[LimitEvaluation]) -> dict[str, Any]:
     """Return what the form of a reader's own limits shows."""
     return {
         "limits": question.limits,

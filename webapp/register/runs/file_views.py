@@ -7,8 +7,7 @@ from django.http.response import HttpResponseBase
 
 from results.access.intervals import is_withheld
 from results.models import Run
-from webapp.register.http.conditional import kept_answer
-from webapp.register.http.responses import public_page
+from webapp.register.http.responses import conditional_response, public_page
 from webapp.register.runs import page as runs_page
 from webapp.register.runs.histograms.rows import CONTENT_TYPES, SCHEMA, WRITERS, rows_of
 from webapp.register.runs.reproduce import reproduction_of
@@ -27,7 +26,7 @@ def histograms(request: HttpRequest, public_id: str, form: str) -> HttpResponseB
         raise Http404(
             f"Run {public_id} has no histograms as {form}: expected a run with a log, and csv, json or parquet."
         )
-    return guarded(run, kept_answer(request, run, (SCHEMA, form), lambda: _file(run, form)))
+    return guarded(run, conditional_response(request, run, (SCHEMA, form), lambda: _file(run, form)))
 
 
 def _file(run: Run, form: str) -> FileResponse:

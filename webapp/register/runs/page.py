@@ -12,9 +12,9 @@ from results.models import Category, Event, Evidence, Run, Statistic, Tier, Verd
 from results.rules.act.limits import Limit
 from webapp.register.runs.verdict import Part, parts_of
 from webapp.register.tables.columns import SHARE_THRESHOLDS_US
+from webapp.register.tables.evaluation import is_over
 from webapp.register.tables.marks import NearnessMark, nearness_mark
 from webapp.register.tables.sentences import product_name
-from webapp.register.tables.tables import is_over
 from webapp.templatetags import units
 
 OUTCOME_WORDS = {

@@ -18,9 +18,9 @@ from results.ingest.act import YCSB
 from results.models import Companion, Evidence, Run, Verdict, Visibility
 from results.rules.act.limits import parse_limits
 from webapp.register.http.access import LINK_KEY, holds_link, is_public, require_access
-from webapp.register.http.long_csv import long_csv_response
+from webapp.register.http.files import long_csv_response, plain
 from webapp.register.http.query_params import given_of
-from webapp.register.http.responses import keep_private, public_page
+from webapp.register.http.responses import mark_private, public_page
 from webapp.register.limits.profile import current_profile
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.limits.virtual_devices import NOT_ON_DRIVES, SAYS_NOTHING, told_no_drives_words
@@ -39,7 +39,6 @@ from webapp.register.runs.slices.shares import slice_table
 from webapp.register.runs.times import times_view
 from webapp.register.runs.ycsb import ycsb_view
 from webapp.register.tables import categories
-from webapp.register.tables.exports import plain
 from webapp.register.tables.marks import run_tier_mark
 from webapp.register.tables.sentences import published_sentence
 
@@ -76,7 +75,7 @@ def _visible_run(request: HttpRequest, public_id: str) -> Run:
 
 def guarded(run: Run, response: HttpResponseBase) -> HttpResponseBase:
     """Return the answer, kept private while the run is."""
-    return response if is_public(run) else keep_private(response)
+    return response if is_public(run) else mark_private(response)
 
 
 @public_page

@@ -66,7 +66,7 @@ def refuse_unknown_drives(asked: Mapping[str, str]) -> None:
     known = set(Product.objects.public().filter(slug__in=slugs).values_list("slug", flat=True)) if slugs else set()
     for name, slug in asked.items():
         if slug not in known:
-            raise ParameterError(f"{name}: expected a drive of the register, by the name in its page's address")
+            raise ParameterError(name, "expected a drive of the register, by the name in its page's address")
 
 
 def _certified(limits: Iterable[Limit], *, is_own: bool) -> dict[int, Certificate]:

@@ -7,11 +7,11 @@ from fractions import Fraction
 from results.rules.act.loads import printed_decimal
 from results.rules.plural import counted
 from results.rules.sizing import Size, Tested, read_alike, size, untested
+from webapp.register.http.files import Value
 from webapp.register.sizing.offers import Candidate
 from webapp.register.sizing.query import SizingQuestion
 from webapp.register.sizing.steps import Step, number, steps
 from webapp.register.sizing.tested_mix import TestedMix
-from webapp.register.tables.exports import Value
 from webapp.register.tables.sentences import product_name
 from webapp.templatetags import units
 

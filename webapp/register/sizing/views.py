@@ -8,7 +8,7 @@ from django.shortcuts import render
 
 from results.rules.act.limits import Limit, parse_limits
 from results.rules.sizing import Tested
-from webapp.register.http.answer_rows import answer_rows
+from webapp.register.http.files import rows_response
 from webapp.register.http.parameter_errors import ParameterError
 from webapp.register.http.query_params import form_address
 from webapp.register.http.responses import public_page
@@ -37,7 +37,7 @@ def sizing(request: HttpRequest) -> HttpResponse:
     found, tested = candidates(limits, question.prices, is_own=question.limits.is_own), _tested(profile)
     page = sizing_page(question, found, tested)
     if question.form != "html":
-        return answer_rows(question.form, "sizing", SCHEMA, FIELDS, sizing_values(page))
+        return rows_response(question.form, "sizing", SCHEMA, FIELDS, sizing_values(page))
     mixes = tested_mixes(request.GET, question.demand, tested)
     context = {
         "section": "sizing",

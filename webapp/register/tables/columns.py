@@ -6,10 +6,9 @@ from fractions import Fraction
 from math import floor
 from typing import Any
 
-from results.models import Product, Run, Share, Verdict
-from results.models.categories import SYSTEMS
+from results.models import Product, Run, Share, Statistic, Verdict
+from results.models.categories import OF_DRIVES, SYSTEMS
 from results.rules.endurance import needed_dwpd, sustained_tps, three_digits, tps_per_tb
-from webapp.register.comparability.published import is_taken_as_one
 from webapp.templatetags import units
 
 Order = Any  # values of one column compare with each other; None where a run does not state it
@@ -69,6 +68,12 @@ def drive_order(run: Run) -> tuple[str, str, int]:
     """Sort by maker, model and capacity, whatever the case."""
     product = product_of(run)
     return product.vendor.casefold(), product.model.casefold(), product.capacity_gb or 0
+
+
+def is_taken_as_one(run: Run) -> bool:
+    """Return whether a run counts as one device because its publication's table lists drives, not systems."""
+    is_of_drives = run.product is not None and run.product.category in OF_DRIVES
+    return run.device_count is None and run.statistic == Statistic.STEADY_AS_PUBLISHED and is_of_drives
 
 
 def device_tps(run: Run) -> Fraction | None:

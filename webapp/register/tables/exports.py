@@ -1,31 +1,17 @@
 """The rows of a list page as CSV and JSON: the same rows in the same order, with stable names (docs/exports.md)."""
 
-import csv
-import re
 from collections.abc import Callable, Iterable
-from decimal import Decimal
 
 from django.http import HttpResponse, JsonResponse
 from django.urls import reverse
 
 from results.models import Run
+from webapp.register.http.files import Value, csv_response, plain
 from webapp.register.tables import columns
 from webapp.register.tables.columns import SHARE_THRESHOLDS_US, product_of, share_code, share_of
 from webapp.register.tables.tables import Row, Table
 
 SCHEMA = "drivecert.runs/1"
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets take for a formula
-PLAIN_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
-
-Value = str | int | bool | None
-
-
-def plain(number: Decimal | None) -> str | None:
-    """Return a decimal's digits without an exponent and without the zeros that only the column's scale adds."""
-    if number is None:
-        return None
-    text = f"{number:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def printed_share(threshold_us: int) -> Callable[[Run], Value]:
@@ -87,28 +73,6 @@ FIELDS: dict[str, Callable[[Run], Value]] = {
 def row_values(row: Row) -> dict[str, Value]:
     """Return a row by field name; the verdict is that of the newest reading, null where there is no log."""
     return {name: read(row.run) for name, read in FIELDS.items()} | {"verdict": row.outcome or None}
-
-
-def csv_cell(value: Value) -> str:
-    """Return a cell as text; text that a spreadsheet would run as a formula gets an apostrophe before it.
-
-    A plain number is none, also where it is negative.
-    """
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    text = "" if value is None else str(value)
-    is_formula = isinstance(value, str) and text.startswith(FORMULA_STARTS) and not PLAIN_NUMBER.fullmatch(text)
-    return f"'{text}" if is_formula else text
-
-
-def csv_response(filename: str, header: Iterable[str], rows: Iterable[Iterable[Value]]) -> HttpResponse:
-    """Return rows as a CSV file to download."""
-    response = HttpResponse(content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{filename}.csv"'
-    writer = csv.writer(response)
-    writer.writerow(header)
-    writer.writerows([csv_cell(value) for value in row] for row in rows)
-    return response
 
 
 def rows_as_csv(filename: str, rows: Iterable[Row]) -> HttpResponse:

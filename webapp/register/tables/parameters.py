@@ -78,7 +78,7 @@ def read_sort(text: str, codes: Collection[str]) -> Sort:
     sort = Sort(text.removeprefix("-"), falls=text.startswith("-"))
     if sort.code not in codes:
         raise ParameterError(
-            f"sort={text}: expected one of {', '.join(sorted(codes))}; put - before it for the largest first"
+            "sort", f"expected one of {', '.join(sorted(codes))}; put - before it for the largest first", text
         )
     return sort
 

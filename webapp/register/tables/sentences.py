@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from results.models import Product, Run, Statistic
-from webapp.register.limits.reader_limits import Held
+from webapp.register.limits.reader_limits import LimitEvaluation
 from webapp.register.tables.columns import product_of, ranked_tps
 from webapp.register.tables.tables import Row, Table
 from webapp.templatetags import units
@@ -84,10 +84,10 @@ def over_sentence(rows: Sequence[Row]) -> str:
     return f"{over} of {len(rows)} {'is' if over == 1 else 'are'} over a limit." if over else ""
 
 
-def table_sentence(table: Table, results: Sequence[Held]) -> str:
+def table_sentence(table: Table, results: Sequence[LimitEvaluation]) -> str:
     """Say what a table holds, withdrawn and superseded rows apart; `results` are its rows held against the limits."""
     standing = [row for row in table.rows if row.is_standing]
-    passing = [row.run for row, held in zip(table.rows, results, strict=True) if row.is_standing and held.by_yours]
+    passing = [row.run for row, held in zip(table.rows, results, strict=True) if row.is_standing and held.passes_limits]
     sentences = [results_sentence(standing), *fastest_sentences(passing), over_sentence(standing)]
     return " ".join(sentence for sentence in sentences if sentence)
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from results.models import Product, Run, Share, Statistic, Visibility
-from results.rules.act.limits import is_count_within, is_share_within
 from webapp.register.limits.virtual_devices import NOT_ON_DRIVES
 from webapp.register.tables.columns import Column, drive_order, notes_of, product_of, share_of
+from webapp.register.tables.evaluation import is_over
 from webapp.register.tables.marks import NearnessMark, TierMark, nearness_mark, run_tier_mark
 from webapp.register.tables.parameters import FASTEST_FIRST, Question, Sort
 from webapp.templatetags import units
@@ -161,13 +161,6 @@ def in_order(runs: list[Run], columns: Iterable[Column], sort: Sort) -> list[Run
     stated = [run for run in fastest_first if column.order(run) is not None]
     missing = [run for run in fastest_first if column.order(run) is None]
     return sorted(stated, key=column.order, reverse=sort.falls) + missing
-
-
-def is_over(share: Share, limit_pct: Decimal) -> bool:
-    """Tell whether a share is over its limit: by counts where the log is known, else by the printed digits."""
-    if share.over_count is not None and share.ops_count is not None:
-        return not is_count_within(share.over_count, share.ops_count, limit_pct)
-    return not is_share_within(share.share_pct, limit_pct)
 
 
 def _places(column: Column, runs: list[Run]) -> int:

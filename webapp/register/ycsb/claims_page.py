@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from results.catalogue.claims import CheckedRow, check_published_claims, published_flights
 from results.rules.act.loads import printed_decimal
 from results.rules.ycsb.statements import Status
-from webapp.register.tables.exports import Value
+from webapp.register.http.files import Value
 from webapp.register.ycsb.numbers import span
 from webapp.register.ycsb.publications import publication_of
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from results.rules.act.loads import printed_decimal
 from webapp.register.comparability.conditions import sweep_conditions
-from webapp.register.tables.exports import Value, plain
+from webapp.register.http.files import Value, plain
 from webapp.register.ycsb.figures import Figures
 from webapp.register.ycsb.loads import STATISTICS, Load
 from webapp.register.ycsb.machine import BY_CODE, exported

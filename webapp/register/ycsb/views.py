@@ -7,7 +7,7 @@ from django.shortcuts import render
 
 from results.models import PublishedClaim
 from results.rules.act.loads import printed_decimal
-from webapp.register.http.answer_rows import answer_rows
+from webapp.register.http.files import rows_response
 from webapp.register.http.query_params import FORMS, given_of, one_of
 from webapp.register.http.responses import public_page
 from webapp.register.ycsb import claims_page as claims_of
@@ -29,7 +29,7 @@ CLAIMS_SCHEMA = "drivecert.claims/2"
 def index(request: HttpRequest) -> HttpResponse:
     form = _form(request)
     if form != "html":
-        return answer_rows(form, "ycsb", FIGURES_SCHEMA, FIGURE_FIELDS, figure_values(by_publication()))
+        return rows_response(form, "ycsb", FIGURES_SCHEMA, FIGURE_FIELDS, figure_values(by_publication()))
     return render(request, "register/ycsb/index.html", {"section": "ycsb", "overview": overview()})
 
 
@@ -39,7 +39,7 @@ def publication(request: HttpRequest, publication: str) -> HttpResponse:
     if not figures.all:
         raise Http404(f"No publication is named {publication}.")
     if form != "html":
-        return answer_rows(form, publication, FIGURES_SCHEMA, FIGURE_FIELDS, figure_values([figures]))
+        return rows_response(form, publication, FIGURES_SCHEMA, FIGURE_FIELDS, figure_values([figures]))
     page = publication_page(figures, list(PublishedClaim.objects.filter(publication=publication).order_by("pk")))
     context = {
         "section": "ycsb",
@@ -57,7 +57,7 @@ def load(request: HttpRequest, key: str) -> HttpResponse:
         raise Http404(f"No public YCSB run has the load {key}.")
     question = read_load_question(request.GET, found.operations, found.drives)
     if question.form != "html":
-        return answer_rows(question.form, f"ycsb-{key}", POINTS_SCHEMA, POINT_FIELDS, point_values(found))
+        return rows_response(question.form, f"ycsb-{key}", POINTS_SCHEMA, POINT_FIELDS, point_values(found))
     page = load_page(found, question)
     context = {
         "section": "ycsb",
@@ -80,7 +80,7 @@ def _claims() -> claims_of.ClaimsPage:
 def claims(request: HttpRequest) -> HttpResponse:
     form, page = _form(request), _claims()
     if form != "html":
-        return answer_rows(form, "claims", CLAIMS_SCHEMA, claims_of.FIELDS, claims_of.claim_values(page))
+        return rows_response(form, "claims", CLAIMS_SCHEMA, claims_of.FIELDS, claims_of.claim_values(page))
     return render(request, "register/ycsb/claims.html", {"section": "ycsb", "page": page})
 
 

@@ -193,7 +193,7 @@ def test_runs_of_two_workloads_share_nothing(client, make_run):
 @pytest.mark.parametrize(
     ("query", "named"),
     [
-        ("run=a&drive=b", "drive, run"),
+        ("run=a&drive=b", "drive: expected either drives or runs"),
         ("run=a&run=a", "run=a"),
         ("&".join(f"drive=d{number}" for number in range(7)), "drive: expected at most 6, got 7"),
         ("drives=a", "drives"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from webapp.register.comparability.published import time_of_version
+from webapp.register.comparability.conditions import time_of_version
 from webapp.register.compare import named_drives
 from webapp.register.compare.query import MOST, NAME_CHARS
 
@@ -80,7 +80,7 @@ def test_an_instance_with_four_devices_is_not_set_beside_one_drive(client, make_
     make_published_run(product=drive)
     answer = client.get("/compare/", {"drive": [cloud.slug, drive.slug], "format": "json"}).json()
     [differing] = answer["differing"]
-    assert (differing["name"], differing["values"]) == ("device_count", ["4", "1 (one drive taken: not stated)"])
+    assert (differing["name"], differing["values"]) == ("device_count", ["4", "1 (one drive assumed: not reported)"])
 
 
 def test_of_an_instance_nothing_is_taken(client, make_product, make_published_run):

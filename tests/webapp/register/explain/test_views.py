@@ -47,7 +47,7 @@ def test_an_explanation_is_a_public_page_that_knows_nobody(client, db, page):
 def test_a_parameter_that_an_explanation_does_not_know_is_named(client, db, page):
     response = client.get(f"/explain/{page}?colour=red")
     assert response.status_code == 400
-    assert "colour: expected no parameter" in response.text
+    assert "Unknown parameter colour: this page has no parameters" in response.text
 
 
 def test_the_rules_are_those_of_the_profile(client, db):

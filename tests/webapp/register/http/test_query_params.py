@@ -16,8 +16,8 @@ def refusal(read):
 
 
 def test_an_unknown_parameter_is_named_with_those_that_are_known():
-    assert refusal(lambda: given_of(QueryDict("a=1&c=2"), ("a", "b"))) == "c: expected one of the parameters a, b"
-    assert refusal(lambda: given_of(QueryDict("c=2"), ())) == "c: expected no parameter"
+    assert refusal(lambda: given_of(QueryDict("a=1&c=2"), ("a", "b"))) == "Unknown parameter c: expected one of a, b"
+    assert refusal(lambda: given_of(QueryDict("c=2"), ())) == "Unknown parameter c: this page has no parameters"
 
 
 def test_a_parameter_that_is_given_twice_is_refused():

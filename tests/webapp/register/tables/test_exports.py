@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from tests.webapp.register.pages import read_rows
-from webapp.register.tables.exports import csv_cell
+from webapp.register.http.files import csv_cell
 
 pytestmark = pytest.mark.django_db
 

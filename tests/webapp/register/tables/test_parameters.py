@@ -31,9 +31,9 @@ def test_a_minus_before_the_column_falls(query, sort):
         ("sort=--tps", "sort=--tps: expected one of"),
         ("sort=notes", "sort=notes: expected one of"),
         ("format=xml", "format=xml: expected one of html, csv, json"),
-        ("withdrawn=include", "withdrawn: expected one of the parameters sort, format"),
+        ("withdrawn=include", "Unknown parameter withdrawn: expected one of sort, format"),
         ("sort=tps&sort=drive", "sort: expected once, got 2 times"),
-        ("colour=red", "colour: expected one of the parameters sort, format"),
+        ("colour=red", "Unknown parameter colour: expected one of sort, format"),
     ],
 )
 def test_what_is_not_understood_is_named(query, complaint):

@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass
 
-from webapp.register.drives.search.names import Found, search
 from webapp.register.drives.store.encoded_columns import Shelf
 from webapp.register.products.model_index import CAPACITY_OFF_PCT
+from webapp.register.products.names import NameQuery, search
 from webapp.register.products.part_numbers import Part, part_of
 from webapp.templatetags import units
 
@@ -21,14 +21,14 @@ CAPACITY = re.compile(
 class Lookup:
     """A search as it was read; `capacity_gb` is None where none was asked for."""
 
-    found: Found
+    found: NameQuery
     capacity_gb: float | None = None
     part: Part | None = None
     has_part: bool = True
 
     def holds(self, shelf: Shelf, row: int) -> bool:
         """Tell whether a row is what was asked for: by its names, and by its capacity where one was told."""
-        return self.found.holds(shelf.names.texts[row]) and (
+        return self.found.matches(shelf.names.texts[row]) and (
             self.capacity_gb is None or is_capacity(shelf.columns["capacity_gb"].value(row), self.capacity_gb)
         )
 

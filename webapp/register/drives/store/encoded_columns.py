@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import compress
 from typing import Any, TypeVar
 
-from webapp.register.drives.search.names import Names
+from webapp.register.products.names import Names
 
 NOT_STATED = -1
 UNSTATED = "unstated"  # the option of a filter that means: not stated

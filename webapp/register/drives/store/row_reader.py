@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from django.db import connection
 
 from results.models import Run
-from webapp.register.drives.search.names import SEARCHED, Names, names_text
 from webapp.register.drives.store.column_values import ColumnWords
 from webapp.register.drives.store.encoded_columns import Coding, Shelf
+from webapp.register.products.names import SEARCHED_COLUMNS, Names, names_text
 from webapp.register.tables.columns import drive_order, product_of
 from webapp.register.tables.tables import remarks_of
 
@@ -87,7 +87,8 @@ class RowReader:
             slugs=tuple(row.slug for row in rows),
             columns=columns,
             names=Names(
-                tuple(row.names for row in rows), tuple(word for code in SEARCHED for word in columns[code].words)
+                tuple(row.names for row in rows),
+                tuple(word for code in SEARCHED_COLUMNS for word in columns[code].words),
             ),
             remarks={place: row.remarks for place, row in enumerate(rows) if row.remarks},
         )
@@ -115,7 +116,7 @@ class RowReader:
             order=(drive_order(run), run.pk),
             public_id=run.public_id,
             slug=product_of(run).slug,
-            names=names_text([self._word(code, numbers) for code in SEARCHED]),
+            names=names_text([self._word(code, numbers) for code in SEARCHED_COLUMNS]),
             numbers=numbers,
             remarks=[(remark.word, remark.text, remark.successor) for remark in remarks_of(run)],
         )

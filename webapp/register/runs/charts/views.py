@@ -9,9 +9,8 @@ from django.http.response import HttpResponseBase
 from results.access.intervals import BusyError, is_withheld, reading_slot
 from results.access.series import SeriesDamagedError
 from results.models import Histogram, Run
-from webapp.register.http.conditional import kept_answer
-from webapp.register.http.long_csv import long_csv_response
-from webapp.register.http.responses import public_page
+from webapp.register.http.files import csv_response, long_csv_response
+from webapp.register.http.responses import conditional_response, public_page
 from webapp.register.limits.profile import current_profile
 from webapp.register.runs.charts.intervals import pieces_of
 from webapp.register.runs.charts.over_time import SCHEMA, as_document, csv_lines, over_time, rate_lines
@@ -22,7 +21,6 @@ from webapp.register.runs.charts.telemetry import csv_lines as telemetry_lines
 from webapp.register.runs.charts.telemetry import every_line, telemetry_of
 from webapp.register.runs.slices.shares import read_limits
 from webapp.register.runs.views import find_run, guarded, withheld
-from webapp.register.tables.exports import csv_response
 
 TELEMETRY_FORMS = ("json", "csv", "every.csv")  # the last one is not reduced
 UNREADABLE, PLAIN_TEXT = 503, "text/plain; charset=utf-8"
@@ -71,7 +69,7 @@ def slice_chart_json(request: HttpRequest, public_id: str) -> HttpResponseBase:
         limits = read_limits(histogram, run.verdicts.select_related("profile").first())
         return JsonResponse(chart_of_run(run, histogram.ordinal, limits))
 
-    return guarded(run, kept_answer(request, run, ("slice-chart", current_profile().pk), make))
+    return guarded(run, conditional_response(request, run, ("slice-chart", current_profile().pk), make))
 
 
 def _judged(run: Run) -> Histogram:
@@ -90,7 +88,7 @@ def _over_time(
     histogram = _judged(run)
     what: tuple[Any, ...] = (SCHEMA, form, current_profile().pk)
     try:
-        return guarded(run, kept_answer(request, run, what, lambda: make(run, histogram)))
+        return guarded(run, conditional_response(request, run, what, lambda: make(run, histogram)))
     except SeriesDamagedError as error:
         return HttpResponse(f"The minutes of run {public_id} cannot be read: {error}.", PLAIN_TEXT, UNREADABLE)
 
@@ -116,7 +114,7 @@ def telemetry(request: HttpRequest, public_id: str, form: str) -> HttpResponseBa
         return JsonResponse(telemetry_document(public_id, told))
 
     try:
-        return guarded(run, kept_answer(request, run, (TELEMETRY, form, evidence.sha256), make))
+        return guarded(run, conditional_response(request, run, (TELEMETRY, form, evidence.sha256), make))
     except BusyError:
         return guarded(run, HttpResponse(BUSY, PLAIN_TEXT, UNREADABLE, headers=COME_AGAIN))
     except ValueError as error:

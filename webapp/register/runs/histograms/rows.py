@@ -8,8 +8,8 @@ from itertools import islice
 from typing import IO, Any
 
 from results.models import Histogram, Run
+from webapp.register.http.files import csv_cell
 from webapp.register.runs.charts.over_time import span_of
-from webapp.register.tables.exports import csv_cell
 
 SCHEMA = "drivecert.histograms/1"
 COLUMNS = (

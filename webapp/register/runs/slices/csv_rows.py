@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from results.access.histogram_slices import HistogramSlice, each_slice
 from results.models import Run, Verdict
 from results.rules.act.limits import act_share_pct, over_count
+from webapp.register.http.files import Value
 from webapp.register.runs.slices.shares import ReadLimit, read_limits
-from webapp.register.tables.exports import Value
 
 PLACE = ["histogram", "slice", "start_s", "end_s", "first_line", "last_line", "ops_count"]
 

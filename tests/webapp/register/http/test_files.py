@@ -2,8 +2,8 @@
 
 import pytest
 
-from webapp.register.http import long_csv
-from webapp.register.http.long_csv import long_csv_response
+from webapp.register.http import files
+from webapp.register.http.files import long_csv_response
 from webapp.register.runs.charts import telemetry
 from webapp.register.runs.slices import csv_rows
 
@@ -16,7 +16,7 @@ def text_of(response):
 
 @pytest.mark.parametrize(("rows", "is_streamed"), [(1, False), (5_000, True)])
 def test_a_long_file_is_sent_from_disk_and_says_the_same(monkeypatch, rows, is_streamed):
-    monkeypatch.setattr(long_csv, "IN_MEMORY_BYTES", 1_000)
+    monkeypatch.setattr(files, "IN_MEMORY_BYTES", 1_000)
     response = long_csv_response("x", ["a", "b"], ((number, "=1+1") for number in range(rows)))
     assert response.streaming is is_streamed
     assert response.headers["Content-Disposition"] == 'attachment; filename="x.csv"'
@@ -29,7 +29,7 @@ def test_a_long_file_is_sent_from_disk_and_says_the_same(monkeypatch, rows, is_s
 def test_the_slices_of_a_run_are_read_as_they_are_written(client, make_log_run, monkeypatch):
     run = make_log_run(slices=[(3, [1, 2])] * 300)
     whole = client.get(f"/runs/{run.public_id}/slices.csv")
-    monkeypatch.setattr(long_csv, "IN_MEMORY_BYTES", 1_000)
+    monkeypatch.setattr(files, "IN_MEMORY_BYTES", 1_000)
     long = client.get(f"/runs/{run.public_id}/slices.csv")
     assert (whole.streaming, long.streaming) == (False, True)
     assert text_of(long) == whole.text

@@ -1,0 +1,117 @@
+"""Search for products by name. It accepts one typing error and knows other names of makers.
+
+Every word of a query must occur in a product's names. A word that occurs in no product's names at all is taken for a
+typing error, and stands for the known words that are one letter away. A word that occurs in some names is taken as it
+is, so that P4610 never finds a P4510.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from webapp.register.http.typed_text import words_of
+from webapp.register.tables.makers import OTHER_NAMES
+
+SHORTEST_CORRECTED = 4  # a word of three letters is one error away from too many
+SEARCHED_COLUMNS = ("vendor", "model", "part_number", "capacity_gb")
+
+
+def is_one_error_away(word: str, other: str) -> bool:
+    """Return whether two words differ by one letter added, left out or replaced, or by two neighbours swapped.
+
+    >>> [is_one_error_away("p4610", other) for other in ("p461", "p46l0", "p4160", "p46100", "p4610", "p5510")]
+    [True, True, True, True, False, False]
+    """
+    if abs(len(word) - len(other)) > 1 or word == other:
+        return False
+    start = next((place for place, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), None)
+    if start is None:
+        return True  # one is the beginning of the other, with a letter more
+    rest, other_rest = word[start:], other[start:]
+    swapped = rest[:2] == other_rest[1::-1] and len(other_rest) > 1 and rest[2:] == other_rest[2:]
+    return swapped or rest[1:] == other_rest[1:] or rest[1:] == other_rest or rest == other_rest[1:]
+
+
+class FuzzyIndex:
+    """Known words, indexed so that those one error away from a word are found without comparing it with all.
+
+    The index has each word with each of its letters deleted in turn: two words one error apart share such a rest.
+    Source: the deletion neighbourhood of Mor and Fraenkel, "A hash code method for detecting and correcting spelling
+    errors", Communications of the ACM 25 (12), 1982.
+    """
+
+    def __init__(self, known: Iterable[str]) -> None:
+        self._by_rest: dict[str, list[str]] = {}
+        self._longest = 0
+        for word in sorted(set(known)):
+            self._longest = max(self._longest, len(word))
+            for rest in _deletions(word):
+                self._by_rest.setdefault(rest, []).append(word)
+
+    def matches(self, word: str) -> tuple[str, ...]:
+        """Return the known words that are one error away, in alphabetical order."""
+        if len(word) > self._longest + 1:
+            return ()
+        candidates = {known for rest in _deletions(word) for known in self._by_rest.get(rest, ())}
+        return tuple(sorted(known for known in candidates if is_one_error_away(word, known)))
+
+
+def _deletions(word: str) -> set[str]:
+    return {word, *(word[:place] + word[place + 1 :] for place in range(len(word)))}
+
+
+def searched_text(parts: Iterable[str], other_names: Iterable[str] = ()) -> str:
+    """Return the text that a product is found by: each name without its blanks, and the other names of its maker."""
+    return " ".join(["".join(words_of(part)) for part in parts if part] + list(other_names))
+
+
+def names_text(names: Sequence[str]) -> str:
+    """Return the text that a product is found by, given its names, the maker's first."""
+    return searched_text(names, OTHER_NAMES.get(names[0].lower(), ()))
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names that rows are found by: one text for each row, and each single name once."""
+
+    texts: tuple[str, ...]
+    parts: tuple[str, ...]
+
+    @cached_property
+    def words(self) -> FuzzyIndex:
+        """The words that a typing error may stand for. Built only when a searched word is in no name."""
+        known = {word for part in self.parts for word in [*words_of(part), "".join(words_of(part))] if word}
+        return FuzzyIndex(known.union(*OTHER_NAMES.values()))
+
+    def alternatives(self, word: str) -> tuple[str, ...]:
+        """Return the words that a searched word stands for: itself, or those that are one typing error away."""
+        if any(word in text for text in self.texts) or len(word) < SHORTEST_CORRECTED:
+            return (word,)
+        return self.words.matches(word) or (word,)
+
+
+@dataclass(frozen=True)
+class NameQuery:
+    """A query as it was read: its words, and for each word the alternatives that match it."""
+
+    words: tuple[str, ...]
+    alternatives: tuple[tuple[str, ...], ...]
+
+    @property
+    def sentence(self) -> str:
+        """The words that were taken for typing errors; empty if none was."""
+        return " ".join(
+            f"No name contains {word}; searched for {' or '.join(others)} instead."
+            for word, others in zip(self.words, self.alternatives, strict=True)
+            if others != (word,)
+        )
+
+    def matches(self, text: str) -> bool:
+        """Return whether a product's names have every word."""
+        return all(any(word in text for word in others) for others in self.alternatives)
+
+
+def search(names: Names, query: str) -> NameQuery:
+    """Return a query as it is read among names."""
+    words = tuple(dict.fromkeys(words_of(query)))
+    return NameQuery(words, tuple(names.alternatives(word) for word in words))
