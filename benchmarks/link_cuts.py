@@ -34,9 +34,10 @@ from register_programs import workers  # noqa: E402
 from simulated_register import simulated_register  # noqa: E402
 
 from results.models import Organisation, Submission  # noqa: E402
-from runners.dispatch.orders import Order, bind, order  # noqa: E402
+from runners.dispatch.orders import Order, order  # noqa: E402
 from runners.hosts.ssh import SshHost  # noqa: E402
 from runners.inventory import health  # noqa: E402
+from runners.inventory.devices import bind  # noqa: E402
 from runners.models import Dispatch, Host  # noqa: E402
 from runners.models.states import FINAL, State  # noqa: E402
 from tests.lab_hosts.enrolled import enrol_host, list_drives  # noqa: E402

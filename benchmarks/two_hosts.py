@@ -39,9 +39,9 @@ from results.models import Organisation  # noqa: E402
 from runners.campaigns.commands import Wanted, start  # noqa: E402
 from runners.campaigns.ladder import Rung, rungs_of  # noqa: E402
 from runners.campaigns.terms import Terms  # noqa: E402
-from runners.dispatch.orders import bind  # noqa: E402
 from runners.hosts.ssh import SshHost  # noqa: E402
 from runners.inventory import health  # noqa: E402
+from runners.inventory.devices import bind  # noqa: E402
 from runners.models import Dispatch, Host  # noqa: E402
 from runners.models.campaign import Campaign  # noqa: E402
 from runners.models.states import State  # noqa: E402

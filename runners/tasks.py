@@ -8,9 +8,8 @@ from django.dispatch import receiver
 from results.ingest import queue as ingest_queue
 from results.signals import reading_pending
 from runners.campaigns.scheduler import look_at_campaigns
-from runners.dispatch.enqueue import EXPIRES_S
-from runners.dispatch.runner import look
-from runners.dispatch.scheduler import look_at_due
+from runners.dispatch.orders import EXPIRES_S
+from runners.dispatch.scheduler import look, look_at_due
 from runners.retention.maintenance import check_due
 
 

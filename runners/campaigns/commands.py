@@ -15,8 +15,7 @@ from runners.inventory.service_state import hold_in_service
 from runners.lifecycle.transitions import CANCEL_ASKED
 from runners.models import Device
 from runners.models.campaign import Campaign, CampaignEntry
-from runners.models.constraints import is_second
-from runners.models.pg_text import storable
+from runners.models.postgres import is_second, storable
 
 PROFILE = "operational-database"
 ONE_PER_DRIVE = "one_open_campaign_per_drive"

@@ -3,10 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from runners.campaigns.outcome import Outcome, Purpose, Result
-from runners.campaigns.planner import Finish, Pause, Run, Wait, next_step
-from runners.campaigns.search import bracket
-from runners.campaigns.terms import Terms
+from runners.campaigns.planner import Finish, Pause, Run, Wait, bracket, next_step
+from runners.campaigns.terms import Outcome, Purpose, Result, Terms
 from runners.campaigns.voting import certified_nx, judged, screened
 
 STEPS_MAX = 200  # a ladder from 1 to 2^31 steps with all its halves has less than 100

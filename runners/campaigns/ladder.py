@@ -10,7 +10,7 @@ from django.db.models import Prefetch, QuerySet
 from results.access.redaction import verdict_told
 from results.models import Reading, Run, Share, Statistic, Verdict, Visibility
 from results.rules.act.limits import CountedShare, Limit, is_count_within, nearest_limit, parse_limits
-from runners.campaigns.outcome import Outcome, Purpose, Result
+from runners.campaigns.terms import Outcome, Purpose, Result
 from runners.models import Dispatch, exit_codes
 from runners.models.campaign import Campaign
 from runners.models.states import FINAL, State

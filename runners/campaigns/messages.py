@@ -6,8 +6,7 @@ from fractions import Fraction
 
 from results.rules.act.loads import printed_nx
 from results.rules.plural import counted
-from runners.campaigns.outcome import Outcome, Purpose, Result
-from runners.campaigns.terms import STRESS_FACTOR, Terms
+from runners.campaigns.terms import STRESS_FACTOR, Outcome, Purpose, Result, Terms
 
 Judged = Mapping[int, bool | None]
 

@@ -1,19 +1,117 @@
-"""What a campaign does next, decided from its terms and outcomes alone: no clock, no rows, no host.
+"""The two searches of a campaign, on whole steps of load: the ladder of screening runs, and the loads to confirm."""
 
-So a campaign can be resumed at any step, by any worker: the same rows give the same step.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 
 from results.rules.plural import counted
-from runners.campaigns import messages, search
-from runners.campaigns.outcome import Outcome, Purpose, Result
-from runners.campaigns.rest import rest_until
-from runners.campaigns.terms import STRESS_FACTOR, Terms
+from runners.campaigns import messages
+from runners.campaigns.terms import STRESS_FACTOR, Outcome, Purpose, Result, Terms
 from runners.campaigns.voting import doubted_at, judged, screened
+
+Judged = Mapping[int, bool | None]
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """The highest load that passes below every one that fails, and the lowest that fails; None: none is known."""
+
+    passing: int | None
+    failing: int | None
+
+    def is_closed(self, terms: Terms) -> bool:
+        """Tell whether nothing that would be told apart lies between the two."""
+        if self.failing is None:
+            return self.passing is not None and self.passing >= terms.cap_units
+        return self.failing - (self.passing or 0) <= terms.gap_units(self.passing or 0)
+
+
+def bracket(judged: Judged) -> Bracket:
+    """Return between which loads the drive's limit lies. A pass above a fail is not believed."""
+    failing = min((units for units, passes in judged.items() if passes is False), default=None)
+    passing = (units for units, passes in judged.items() if passes and (failing is None or units < failing))
+    return Bracket(max(passing, default=None), failing)
+
+
+def next_rung(judged: Judged, terms: Terms) -> int | None:
+    """Return the load of the next screening run; None where the search has come to its end.
+
+    Up by the ladder's factor until a load fails, or down by it until one passes; then halves of what lies between.
+    """
+    found = bracket(judged)
+    if (undecided := _undecided(judged, found, terms)) is not None:
+        return undecided
+    if found.is_closed(terms):
+        return None
+    if found.failing is None:
+        return _up(found.passing, terms)
+    if found.passing is None:
+        return min(max(1, int(found.failing / terms.ladder_factor)), found.failing - 1, terms.cap_units)
+    if found.passing >= terms.cap_units:
+        return None
+    return min((found.passing + found.failing) // 2, terms.cap_units)
+
+
+def _undecided(judged: Judged, found: Bracket, terms: Terms) -> int | None:
+    """Return a load whose runs came near a limit and do not agree yet, where the answer still matters."""
+    highest = terms.cap_units if found.failing is None else min(found.failing - 1, terms.cap_units)
+    open_ones = (units for units, passes in judged.items() if passes is None and (found.passing or 0) < units)
+    return min((units for units in open_ones if units <= highest), default=None)
+
+
+def _up(passing: int | None, terms: Terms) -> int:
+    if passing is None:
+        return min(max(1, terms.units(terms.start_nx)), terms.cap_units)
+    return min(max(passing + 1, int(passing * terms.ladder_factor)), terms.cap_units)
+
+
+def next_to_confirm(confirmed: Judged, top: int, terms: Terms) -> int | None:
+    """Return the load whose load test and stress test come next; None where the highest is known.
+
+    `top` is the highest load that screening passed. Each failure doubles the step down, since a day is spent on each;
+    once a load is confirmed, halves of what lies between.
+    """
+    found = bracket(confirmed)
+    if found.failing is None:
+        return None if found.passing is not None and found.passing >= top else top
+    if found.is_closed(terms):
+        return None
+    if found.passing is None:
+        failures_count = sum(passes is False for passes in confirmed.values())
+        below = found.failing - (terms.gap_units(found.failing) << (failures_count - 1))
+        return max(1, min(below, top))
+    return (found.passing + found.failing) // 2
+
+
+RETRY_AFTER_S = 60  # what stopped a run (a host restarted, say) is seldom over at once
+
+
+def rest_until(terms: Terms, outcomes: Iterable[Outcome]) -> tuple[int, Outcome] | None:
+    """Return until when the drive rests, in seconds from the epoch, and after which run; None where nothing ended."""
+    rests = [(each.ended_s + _rest_s(terms, each), each) for each in outcomes if each.ended_s is not None]
+    return max(rests, key=lambda rest: rest[0], default=None)
+
+
+def longest_rest_s(terms: Terms) -> int:
+    """Return after how long no run of before matters any more."""
+    return max(terms.rest_s, terms.overload_rest_s, RETRY_AFTER_S)
+
+
+def _rest_s(terms: Terms, outcome: Outcome) -> int:
+    """A run that told nothing may have been too much for as long as it ran: the longer of both rests."""
+    if outcome.result is not Result.UNUSABLE:
+        return _after_load_s(terms, outcome)
+    retry_s = 0 if outcome.is_excused else RETRY_AFTER_S
+    return max(retry_s, _after_load_s(terms, outcome)) if outcome.has_run else retry_s
+
+
+def _after_load_s(terms: Terms, outcome: Outcome) -> int:
+    if outcome.result is Result.OVERLOADED or outcome.purpose is Purpose.STRESS:
+        return terms.overload_rest_s
+    is_long_and_unknown = outcome.result is Result.UNUSABLE and outcome.purpose is Purpose.LOAD
+    return terms.rest_s if outcome.result is Result.FAILED or is_long_and_unknown else 0
+
 
 Outcomes = Sequence[Outcome]
 
@@ -109,11 +207,11 @@ def _wanted(terms: Terms, outcomes: Outcomes) -> Run | Finish:
     if terms.with_prep and not any(_is_prepared(each) for each in outcomes):
         return Run(Purpose.PREP, None, None, "every certificate begins with a prepared drive")
     found = screened(outcomes, terms)
-    rung = search.next_rung(found, terms)
+    rung = next_rung(found, terms)
     if rung is not None:
         return _run(terms, Purpose.SCREENING, rung, messages.why_rung(rung, found, terms))
-    bracket = search.bracket(found)
-    return _doubted_end(terms, outcomes, bracket.failing) or _confirm(terms, outcomes, bracket)
+    ladder = bracket(found)
+    return _doubted_end(terms, outcomes, ladder.failing) or _confirm(terms, outcomes, ladder)
 
 
 def _doubted_end(terms: Terms, outcomes: Outcomes, failing: int | None) -> Run | None:
@@ -128,7 +226,7 @@ def _is_prepared(outcome: Outcome) -> bool:
     return outcome.purpose is Purpose.PREP and outcome.result is Result.PASSED
 
 
-def _confirm(terms: Terms, outcomes: Outcomes, ladder: search.Bracket) -> Run | Finish:
+def _confirm(terms: Terms, outcomes: Outcomes, ladder: Bracket) -> Run | Finish:
     """Make the load test of the highest load, and its stress test once that has passed."""
     if ladder.passing is None:
         lowest = messages.nx(terms.nx(ladder.failing or 1))
@@ -136,8 +234,8 @@ def _confirm(terms: Terms, outcomes: Outcomes, ladder: search.Bracket) -> Run | 
     top = min(ladder.passing, terms.cap_units)
     loads, stresses = judged(outcomes, Purpose.LOAD, terms), judged(outcomes, Purpose.STRESS, terms)
     confirmed = {units: _is_confirmed(passes, stresses.get(units)) for units, passes in loads.items()}
-    units = search.next_to_confirm(confirmed, top, terms)
-    best = search.bracket(confirmed)
+    units = next_to_confirm(confirmed, top, terms)
+    best = bracket(confirmed)
     if units is None:
         return _finish(terms, best, ladder)
     decided_count = sum(passes is not None for passes in confirmed.values())
@@ -156,7 +254,7 @@ def _is_confirmed(load_passes: bool | None, stress_passes: bool | None) -> bool 
     return load_passes and stress_passes if load_passes else load_passes
 
 
-def _finish(terms: Terms, best: search.Bracket, ladder: search.Bracket) -> Finish:
+def _finish(terms: Terms, best: Bracket, ladder: Bracket) -> Finish:
     if best.passing is None:
         return Finish(End.NOTHING_PASSES, None, "no load that screening passed was confirmed by its tests")
     failing = min((each for each in (best.failing, ladder.failing) if each is not None), default=None)
@@ -166,7 +264,7 @@ def _finish(terms: Terms, best: search.Bracket, ladder: search.Bracket) -> Finis
     return Finish(End.CONFIRMED, nx, messages.highest(nx, terms.nx(failing)))
 
 
-def _spent(terms: Terms, best: search.Bracket, decided_count: int) -> Finish:
+def _spent(terms: Terms, best: Bracket, decided_count: int) -> Finish:
     nx = None if best.passing is None else terms.nx(best.passing)
     return Finish(End.SPENT, nx, messages.spent(nx, decided_count))
 

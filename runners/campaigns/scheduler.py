@@ -7,21 +7,19 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from runners.campaigns.drive_changes import change_to_look_at
 from runners.campaigns.ladder import Rung, rungs_before, rungs_of
 from runners.campaigns.messages import named
-from runners.campaigns.missing import missing_for_certificate
-from runners.campaigns.outcome import Purpose
-from runners.campaigns.planner import Finish, Pause, Run, Wait, next_step
-from runners.campaigns.rest import longest_rest_s
-from runners.campaigns.terms import terms_of
+from runners.campaigns.planner import Finish, Pause, Run, Wait, longest_rest_s, next_step
+from runners.campaigns.requirements import change_to_look_at, missing_for_certificate
+from runners.campaigns.terms import Purpose, terms_of
 from runners.dispatch.orders import Order, Place, order
+from runners.inventory.safety import is_told, signature_of
 from runners.inventory.service_state import OutOfServiceError, hold_in_service
-from runners.inventory.signatures import DESTROY, is_told, signature_of
 from runners.locks import climbing
 from runners.models import UNCONFIRMED, Dispatch, DriveState
 from runners.models.campaign import Campaign, CampaignEntry
-from runners.models.pg_text import storable
+from runners.models.dispatch import DESTROY
+from runners.models.postgres import storable
 from runners.models.states import FINAL, WORKER
 from runners.recipes import RECIPES
 

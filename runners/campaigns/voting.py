@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
-from runners.campaigns.outcome import LEARNT, Outcome, Purpose, Result
-from runners.campaigns.terms import STRESS_FACTOR, Terms
+from runners.campaigns.terms import LEARNT, STRESS_FACTOR, Outcome, Purpose, Result, Terms
 
 CLEAR, NEAR = 2, 1  # votes; two decide, so a near or doubted one needs a second that says the same
 DECIDED = 2

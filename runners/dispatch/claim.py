@@ -4,22 +4,20 @@ import logging
 from collections.abc import Iterator
 
 from django.db import IntegrityError, transaction
-from django.db.models import Max
+from django.db.models import Max, Q
 from django.utils import timezone
 
-from runners.dispatch.host_claims import holder_of_hosts
+from runners.dispatch.failures import put_off
 from runners.errors import HostError
-from runners.hosts import Connect
-from runners.hosts.protocol import Detached, LabHost, ProgramStatus
-from runners.hosts.run_control import close, status_or_close, was_never_started
+from runners.hosts.protocol import Connect, Detached, LabHost, ProgramStatus, close, status_or_close, was_never_started
 from runners.inventory.health import why_no_work
 from runners.lifecycle.stages import current, current_run, is_last, lab_host, machines_count, pass_on
-from runners.lifecycle.transitions import move, note, put_off
-from runners.locks import hold_drive
+from runners.lifecycle.transitions import move, note
+from runners.locks import hold_drive, hold_host
 from runners.models import UNCONFIRMED, Dispatch, Host
 from runners.models.campaign import Campaign
-from runners.models.constraints import is_second
 from runners.models.dispatch_rows import read
+from runners.models.postgres import is_second
 from runners.models.states import LIVE, WORKER, State
 
 log = logging.getLogger(__name__)
@@ -161,3 +159,23 @@ def _holder(dispatch: Dispatch) -> str:
     """Name who has the drive; by now it may be free again."""
     holder = Dispatch.objects.filter(drive_key=dispatch.drive_key, state__in=LIVE).first()
     return str(holder or "a dispatch that has just ended")
+
+
+# The recipes that need their hosts for themselves; ACT's loads may share one, each with a drive of its own.
+ALONE = frozenset({"ycsb"})
+
+
+def holder_of_hosts(dispatch: Dispatch) -> Dispatch | None:
+    """Return a live dispatch that keeps this one from its hosts, None where they are free for it.
+
+    Belongs into the transaction of the claim: the hosts are held to its end, by rising number, so that two claims do
+    not wait for each other.
+    """
+    second = set() if dispatch.load_host_id is None else {dispatch.load_host_id}
+    hosts = sorted({dispatch.device.host_id} | second)
+    for host_id in hosts:
+        hold_host(host_id)
+    there = Q(device__host__in=hosts) | Q(load_host__in=hosts)
+    others = Dispatch.objects.filter(there, state__in=LIVE).exclude(pk=dispatch.pk)
+    holders = others if dispatch.recipe in ALONE else others.filter(recipe__in=ALONE)
+    return next((read(pk) for pk in holders.values_list("pk", flat=True)[:1]), None)

@@ -5,14 +5,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from runners.errors import HostError
-from runners.lifecycle.transitions import move, note, put_off
+from runners.lifecycle.transitions import move, note
 from runners.models import Dispatch
 from runners.models.dispatch_rows import keep
 from runners.models.states import WORKER, State
-from runners.monitoring.silence import HEARTBEAT_S
+from runners.monitoring.connectivity import HEARTBEAT_S
 
 log = logging.getLogger(__name__)
 
@@ -58,3 +59,24 @@ def stumbled(dispatch: Dispatch, error: Exception) -> None:
         move(dispatch, State.COLLECTING, State.CANCELLED, WORKER, kept)
         return
     note(dispatch, f"the register stumbled, trying again: {sentence}")
+
+
+def put_off(dispatch: Dispatch) -> None:
+    """The host gave no answer: ask it again later, the later the longer it has been silent."""
+    silent_since = dispatch.silent_since or timezone.now()
+    again = Now() + _patience(silent_since)
+    here = Dispatch.objects.filter(pk=dispatch.pk, state=dispatch.state)
+    here.update(silent_since=silent_since)
+    # Who asked for a cancel while the answer was waited for is not put off: another machine of it may answer.
+    here.filter(cancel_requested_at=dispatch.cancel_requested_at).update(next_look_at=again)
+    dispatch.silent_since = silent_since
+
+
+def _patience(silent_since: datetime) -> timedelta:
+    """Return how long a silent host is left alone: as long as it has been silent, but its end is not overslept."""
+    silent_for = timezone.now() - silent_since
+    least, most = timedelta(seconds=settings.WATCH_PERIOD_S), timedelta(seconds=settings.SILENT_PERIOD_S)
+    until_lost = timedelta(seconds=settings.HOST_SILENCE_S) - silent_for
+    if timedelta() < until_lost < most:
+        most = until_lost
+    return max(least, min(silent_for, most))

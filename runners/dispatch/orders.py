@@ -1,41 +1,47 @@
-"""What people ask of the lab: binding devices, ordering runs, cancelling them."""
+"""Enqueueing of dispatches. The row is the queue: a lost message delays a dispatch by one polling period."""
 
+import logging
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
+from celery import current_app
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
+from kombu.exceptions import OperationalError
 
 from results.models import Event, Organisation
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
-from runners.dispatch.enqueue import enqueue_dispatch
-from runners.hosts.drive_keys import keys_of, unmarked
-from runners.hosts.machine import machine_id
-from runners.hosts.protocol import Identity
-from runners.inventory.blocking_work import under_way
-from runners.inventory.service_state import BACK, hold_host_in_service, hold_in_service, record
-from runners.inventory.signatures import DESTROY
+from runners.inventory.service_state import hold_in_service
 from runners.inventory.ycsb_requirements import objection_to_hosts
 from runners.lifecycle.transitions import CANCEL_ASKED
-from runners.locks import hold_drive
 from runners.models import UNCONFIRMED, Device, Dispatch, Host, Step
 from runners.models.campaign import Campaign
-from runners.models.pg_text import storable
+from runners.models.dispatch import DESTROY
+from runners.models.postgres import storable
 from runners.models.states import FINAL, State
-from runners.recipes.stage import YCSB
+from runners.recipes.base import YCSB
 
-BOUND = "device-bound"
+log = logging.getLogger(__name__)
+
+ADVANCE_DISPATCH = "runners.advance_dispatch"  # by name, since the module of the tasks imports everything in this app
+EXPIRES_S = 60  # after a minute, the periodic task has polled the dispatch
+
+
+def enqueue_dispatch(dispatch_id: int) -> None:
+    """Ask a worker to poll a dispatch now. Without a broker, only log that: the periodic task polls it later."""
+    try:
+        current_app.tasks[ADVANCE_DISPATCH].apply_async(args=(dispatch_id,), expires=EXPIRES_S, retry=False)
+    except OperationalError as error:
+        log.warning("dispatch %s: no worker woken (%s); the next look finds it", dispatch_id, error)
+
+
 REASON_AT_MOST = 500
 DECLARED = "nothing of it runs: "
-
-
-class DeviceInUseError(ValueError):
-    """A device cannot take another path or size while something that was ordered on it is open; the text says what."""
 
 
 @dataclass(frozen=True)
@@ -63,72 +69,6 @@ class Place:
     campaign_step: int | None = None
     purpose: str = ""
     retry_of: Dispatch | None = None
-
-
-def add_local_host(actor: AbstractBaseUser) -> Host:
-    """Return this machine as a host, added at the first call."""
-    this_machine = {"kind": Host.Kind.LOCAL, "machine_id": machine_id()}
-    host, is_new = Host.objects.get_or_create(name="local", defaults=this_machine)
-    if is_new:
-        _record(actor, "host-added", "host", host.name, {})
-    return host
-
-
-def bind(host: Host, identity: Identity, label: str, actor: AbstractBaseUser) -> Device:
-    """Bind a drive to a host by identity; a drive seen there before keeps its row and gets the new path.
-
-    One that was retired is in service again with that. Raises OutOfServiceError where the host is retired, and
-    DeviceInUseError where path or size would change under what was ordered on the device.
-    """
-    seen = {
-        "label": label,
-        "identity_kind": identity.kind,
-        "identity": dict(identity.document),
-        "path": identity.path,
-        "size_bytes": identity.size_bytes,
-        "retired_at": None,
-    }
-    with transaction.atomic():
-        key = _key_of(host, identity)
-        # The drive first, then its host, as an order holds them: what was ordered meanwhile is seen below.
-        hold_drive(key)
-        hold_host_in_service(host)
-        bound = host.devices.filter(drive_key=key).first()
-        if bound and (objection := objection_to_moving(bound, identity)):
-            raise DeviceInUseError(objection)
-        was_retired = host.devices.filter(drive_key=key, retired_at__isnull=False).exists()
-        device, _ = Device.objects.update_or_create(host=host, drive_key=key, defaults=seen)
-        _record(actor, BOUND, "device", str(device.pk), {"drive_key": identity.drive_key, "path": identity.path})
-        if was_retired:
-            record(device, BACK, actor, "its drive was bound again")
-    return device
-
-
-def _key_of(host: Host, identity: Identity) -> str:
-    """Return the key that a drive is bound by, its own where it never was.
-
-    On a machine that is two hosts here claims hold by the key, so the drive keeps the one it was bound by before.
-    """
-    known = host.devices.filter(drive_key__in=keys_of(identity.drive_key)).order_by("pk").first()
-    known = known or Device.objects.filter(drive_key=unmarked(identity.drive_key)).order_by("pk").first()
-    return known.drive_key if known else identity.drive_key
-
-
-def objection_to_moving(device: Device, identity: Identity) -> str:
-    """Say why a bound device cannot be taken for what a path names now; empty where it can.
-
-    All partitions and namespaces of a drive have its key: an order was given for the one that the page showed. A drive
-    that its host renamed is found at each start by itself (runners/inventory/device_lookup.py).
-    """
-    if (device.path, device.size_bytes) == (identity.path, identity.size_bytes):
-        return ""
-    ordered = "; ".join(under_way(Q(device=device), Q(device=device)))
-    if not ordered:
-        return ""
-    return (
-        f"{device} is {device.path} of {device.size_bytes} bytes for what was ordered on it, and cannot become "
-        f"{identity.path} of {identity.size_bytes} bytes before that has ended: {ordered}"
-    )
 
 
 def order(

@@ -8,17 +8,17 @@ from django.db.models import CharField, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Cast, Coalesce
 
 from results.models import Event
-from runners.dispatch.orders import BOUND, Order
+from runners.dispatch.orders import Order
 from runners.hosts.drive_keys import is_among
-from runners.inventory.devices import LOOKED_AGAIN
+from runners.inventory.devices import BOUND, LOOKED_AGAIN
 from runners.inventory.health import told_at
-from runners.inventory.safety import may_be_told_to_destroy
+from runners.inventory.safety import may_be_told_to_destroy, signature_of
 from runners.inventory.service_state import returns_of
-from runners.inventory.signatures import DESTROY, signature_of
 from runners.inventory.ycsb_requirements import objection_to_programs
 from runners.models import Device, Dispatch, DriveState, Host
+from runners.models.dispatch import DESTROY
 from runners.recipes import ycsb
-from runners.recipes.stage import YCSB, Role
+from runners.recipes.base import YCSB, Role
 
 
 def refusal_foreseen(device: Device, asked: Order) -> str:

@@ -6,37 +6,41 @@ not.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from django.utils import timezone
 
+from results.evidence.store import TooLargeError
 from runners.dispatch.claim import claim, settle_lost
-from runners.dispatch.collect import collect, why_it_ended
-from runners.dispatch.failures import beat, failed_at_host
+from runners.dispatch.failures import beat, failed_at_host, put_off
 from runners.dispatch.remote_telemetry import look_beside, words_beside
 from runners.errors import HostError, HostSilentError
 from runners.evidence import drive_states
-from runners.hosts import Connect
-from runners.hosts.protocol import Detached, LabHost, ProgramStatus
-from runners.hosts.run_control import close, was_never_started
+from runners.hosts.protocol import Connect, Detached, LabHost, ProgramStatus, close, was_never_started
 from runners.inventory import safety
 from runners.inventory.device_lookup import look_up, ordered_path
 from runners.lifecycle.stages import (
+    asked_to_end_since,
     current,
     current_run,
     lab_host,
     machines_count,
+    overdue_since,
+    overdue_words,
     pass_on,
     stages_of,
     was_refused,
+    why_it_ended,
     why_it_ended_badly,
+    will_not_end,
 )
-from runners.lifecycle.timeouts import asked_to_end_since, overdue_since, overdue_words, will_not_end
-from runners.lifecycle.transitions import move, put_off
+from runners.lifecycle.transitions import move
 from runners.models import Dispatch, DriveState, exit_codes
 from runners.models.states import FINAL, WORKER, State
 from runners.recipes import RECIPES
+from runners.retention.leftover_archive import keep_what_is_left
 
 log = logging.getLogger(__name__)
 
@@ -285,6 +289,58 @@ def _count(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus, *
         beat(dispatch, **columns)
     elif columns:
         Dispatch.objects.filter(pk=dispatch.pk).update(**columns)
+
+
+def collect(dispatch: Dispatch, host: LabHost) -> bool:
+    """Hand in what was left and end the dispatch. Repeated after a crash it finds the same submission: same bytes.
+
+    A run that ended badly leaves evidence too; then the dispatch failed, with its log kept.
+    """
+    drive_states.record(dispatch, host, DriveState.Moment.AFTER)
+    reason = _reason(dispatch, host)
+    try:
+        left = _hand_in(dispatch, host)
+    except TooLargeError as error:
+        remedy = "order a shorter run, or raise UPLOAD_MAX_BYTES before the next"
+        kept = f"{reason}; its log stays on the host and was not taken in: {error}; {remedy}"
+        return move(dispatch, State.COLLECTING, State.FAILED, WORKER, kept)
+    cut = _cut_words(dispatch, left)
+    return move(
+        dispatch, State.COLLECTING, _end(dispatch, cut), WORKER, f"{reason}{cut}", taken_in_at=timezone.now(), **left
+    )
+
+
+def _hand_in(dispatch: Dispatch, host: LabHost) -> dict[str, Any]:
+    """Take what was left into the register. Of a drive that drivetest refused there is no run that could be read."""
+    if was_refused(dispatch, dispatch.exit_status):
+        keep_what_is_left(dispatch, host)
+        return {}
+    return RECIPES[dispatch.recipe].collect(dispatch, host)
+
+
+def _end(dispatch: Dispatch, cut: str) -> State:
+    if was_refused(dispatch, dispatch.exit_status):
+        return State.REFUSED
+    return State.DONE if dispatch.exit_status in exit_codes.DID_ITS_JOB and not cut else State.FAILED
+
+
+def _reason(dispatch: Dispatch, host: LabHost) -> str:
+    if len(stages_of(dispatch)) > 1:
+        return why_it_ended_badly(dispatch) or exit_codes.REASONS[exit_codes.FINISHED]
+    words = overdue_words(dispatch, dispatch.exit_status)
+    return why_it_ended(dispatch, host, dispatch.exit_status) + words
+
+
+def _cut_words(dispatch: Dispatch, left: Mapping[str, Any]) -> str:
+    """Say of a log that it lacks what the live page had read of it; such a run is no whole one, whatever is left.
+
+    Of several stages the page follows one log after the other, and what is handed in is an archive of all.
+    """
+    submission = left.get("submission")
+    if submission is None or len(stages_of(dispatch)) > 1 or submission.log.size_bytes >= dispatch.log_bytes:
+        return ""
+    seen, kept = dispatch.log_bytes, submission.log.size_bytes
+    return f"; its log was cut on the host: {seen} bytes were seen, {kept} are left"
 
 
 STEPS: dict[State, Callable[[Dispatch, LabHost], bool]] = {

@@ -8,8 +8,8 @@ from results.ingest.lab_record import LabRecord, RecordedDrive, RecordedState
 from runners.errors import DeviceUnknownError
 from runners.hosts.drive_keys import keys_of
 from runners.hosts.protocol import Identity, LabHost
-from runners.models import Dispatch, DriveState
-from runners.models.pg_text import storable
+from runners.models.dispatch import Dispatch, DriveState
+from runners.models.postgres import storable
 from runners.models.states import State
 
 PREP = "prep"  # the recipe that prepares

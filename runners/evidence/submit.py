@@ -13,29 +13,28 @@ from results.intake.submissions import Facts, keep, receive
 from results.models import Evidence, Submission
 from runners.errors import FileMissingError
 from runners.evidence import drive_states
+from runners.hosts.machine import check_size, scratch_dir
 from runners.hosts.protocol import LabHost
-from runners.hosts.scratch import check_size, scratch_dir
-from runners.inventory.safety import may_certify
 from runners.models import Dispatch
 
 LOG_FILE, SIDE_FILE = "log", "side.jsonl"
 PIECE_BYTES = 1024 * 1024
 
 
-def hand_in_log(dispatch: Dispatch, host: LabHost) -> Submission:
+def submit_log(dispatch: Dispatch, host: LabHost) -> Submission:
     """Hand in the log of a single run with its side file, None of that where the program ended before it wrote one."""
     with ExitStack() as opened:
         log = opened.enter_context(host.fetch(dispatch.public_id, LOG_FILE))
         side_file = fetch_if_there(host, dispatch.public_id, SIDE_FILE)
         if side_file is not None:
             opened.enter_context(side_file)
-        return _through_the_door(dispatch, log, f"{dispatch.public_id}.log", side_file)
+        return _submit(dispatch, log, f"{dispatch.public_id}.log", side_file)
 
 
-def hand_in_archive(dispatch: Dispatch, members: Iterable[tuple[str, IO[bytes]]]) -> Submission:
+def submit_archive(dispatch: Dispatch, members: Iterable[tuple[str, IO[bytes]]]) -> Submission:
     """Hand in many files as one archive; the same files make the same bytes, so that a repeat is recognised."""
     with archived(dispatch, members) as archive:
-        return _through_the_door(dispatch, archive, f"{dispatch.public_id}.tar", None)
+        return _submit(dispatch, archive, f"{dispatch.public_id}.tar", None)
 
 
 @contextmanager
@@ -95,7 +94,7 @@ def member(content: bytes) -> IO[bytes]:
     return io.BytesIO(content)
 
 
-def _through_the_door(dispatch: Dispatch, log: BinaryIO | IO[bytes], name: str, side: BinaryIO | None) -> Submission:
+def _submit(dispatch: Dispatch, log: BinaryIO | IO[bytes], name: str, side: BinaryIO | None) -> Submission:
     origin, actor = Submission.Origin.DISPATCH, dispatch.ordered_by
     return receive(dispatch.organisation, log, name, facts_of(dispatch), origin, actor, side_file=side)
 
@@ -110,6 +109,6 @@ def facts_of(dispatch: Dispatch) -> Facts:
         region=dispatch.device.host.region,
         zone=dispatch.device.host.zone,
         slice_length_s=dispatch.slice_length_s,
-        is_virtual=not may_certify(dispatch.device),
+        is_virtual=not dispatch.device.may_certify,
         lab_record=drive_states.lab_record(dispatch).as_json(),
     )

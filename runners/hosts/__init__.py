@@ -9,8 +9,6 @@ from runners.hosts.protocol import LabHost
 from runners.hosts.ssh import SshHost
 from runners.models import Host
 
-Connect = Callable[[Host], LabHost]
-
 WAYS: dict[str, Callable[[Host], LabHost]] = {Host.Kind.LOCAL: lambda host: LocalHost(), Host.Kind.SSH: SshHost}
 
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from runners.errors import StartFailedError
-from runners.hosts.protocol import Detached, FoundDrive, Identity, LabHost, ProgramStatus
-from runners.hosts.run_control import close
+from runners.hosts.protocol import Detached, FoundDrive, Identity, LabHost, ProgramStatus, close
 from runners.models import exit_codes
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import asyncssh
 from django.conf import settings
 
-from runners.hosts.atomic_file import make_once
+from runners.hosts.machine import make_once
 
 KIND = "ssh-ed25519"
 

@@ -1,6 +1,7 @@
 """Which machine this is: the host `local` means one machine, and a register may have workers on several."""
 
 import hashlib
+import os
 import re
 import uuid
 from collections.abc import Iterator
@@ -9,8 +10,8 @@ from pathlib import Path
 
 from django.conf import settings
 
+from results.evidence.store import TooLargeError
 from runners.errors import MachineUnknownError
-from runners.hosts.atomic_file import make_once
 
 MACHINE_ID = Path("/etc/machine-id")
 WELL_FORMED = re.compile(rb"[0-9a-f]{32}\n?")
@@ -104,3 +105,33 @@ def _told_why(path: Path) -> Iterator[None]:
             f"{path}: cannot be read or made ({error.strerror}): expected the id of this machine, which has none of "
             "its own; let the register's account read and write there"
         ) from error
+
+
+def make_once(path: Path, content: bytes) -> None:
+    """Write beside and link: of two that make it at once one wins, and nobody reads half of it. Only its owner may."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    beside = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.link(beside, path)
+    except FileExistsError:
+        return
+    finally:
+        beside.unlink()
+
+
+def scratch_dir() -> Path:
+    """Return the directory for files without a name, made where it is missing."""
+    path = Path(settings.LAB_DIR)
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path
+
+
+def check_size(name: str, size_bytes: int) -> None:
+    """Raise TooLargeError beyond what the one door takes: no more than that is brought here from a host."""
+    if size_bytes > settings.UPLOAD_MAX_BYTES:
+        raise TooLargeError(f"{name}: expected at most {settings.UPLOAD_MAX_BYTES} bytes, found more")

@@ -1,9 +1,11 @@
 """What the register asks of a lab host, however it is reached. Run directories are named, never given as paths."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, BinaryIO, Protocol
+
+from runners.models.host import Host
 
 
 @dataclass(frozen=True)
@@ -123,3 +125,26 @@ class LabHost(Protocol):
         In a directory where nothing was started yet, nothing ever will be: a start that comes later tells "ended".
         """
         ...
+
+
+Connect = Callable[[Host], LabHost]
+
+
+def close(host: LabHost, run: str) -> ProgramStatus:
+    """Ask the program of a run to end, make sure that none starts there later, and return how it stands."""
+    host.put(run, {})  # a directory that is not there cannot be closed
+    return host.stop(run)
+
+
+def was_never_started(closed: ProgramStatus) -> bool:
+    """Tell whether a run that was closed never had a program: none is there, and none can come."""
+    return closed.state is Detached.ENDED and closed.pid is None
+
+
+def status_or_close(host: LabHost, run: str) -> ProgramStatus:
+    """Return the status of a run that nobody waits for any more; where nothing was started, nothing ever will be.
+
+    A start whose answer never came may still be under way when its host says "absent".
+    """
+    status = host.status(run)
+    return close(host, run) if status.state is Detached.ABSENT else status

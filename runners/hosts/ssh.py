@@ -8,9 +8,9 @@ from django.conf import settings
 
 from runners.errors import DeviceUnknownError
 from runners.hosts.local import parse_drives, parse_identity, parse_removal, parse_status
+from runners.hosts.machine import check_size, scratch_dir
 from runners.hosts.protocol import Detached, FoundDrive, Identity, ProgramStatus
 from runners.hosts.response_timer import Ear
-from runners.hosts.scratch import check_size, scratch_dir
 from runners.hosts.ssh_connection import CONNECTIONS, Address, Connections
 from runners.hosts.wire import Request, Told, parse_answers, request, said
 from runners.models import Host

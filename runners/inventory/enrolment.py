@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -204,3 +205,49 @@ def _line(drive_key: str, paths: Mapping[str, str]) -> str:
     """Return one line of a TOML array, the path as a comment; a basic string of TOML is escaped as one of JSON."""
     path = paths.get(drive_key)
     return f"{json.dumps(drive_key, ensure_ascii=False)},{f' # {path}' if path else ''}"
+
+
+STATE_DIR = "/var/lib/drivecert"  # of a host that never told
+
+
+def undo(host: Host) -> list[tuple[str, str]]:
+    """Return what is undone on a host, as sentences with the commands that go with them; the register's way in first.
+
+    The state directory is what the host told: of that only what has the names of runs and locks is removed.
+    """
+    kept_in = shlex.quote(str(host.health.get("state_dir", STATE_DIR)))
+    return [
+        (
+            "Take the register's key out, and with it its way in.",
+            f"rm /etc/ssh/authorized/{host.user} /etc/ssh/sshd_config.d/drivecert.conf\n{READ_AGAIN}",
+        ),
+        ("Take back the sudo rule.", "rm /etc/sudoers.d/drivecert\nvisudo -c"),
+        ("Remove the account.", f"userdel --remove {host.user}"),
+        ("Remove the list of drives that may be loaded.", "rm /etc/drivecert/host.toml"),
+        (
+            "Remove the run directories and the drives' locks, once nothing in them is needed.",
+            f"rm -r {kept_in}/d-* {kept_in}/locks",
+        ),
+        ("Remove drivetest, unless something else there uses it.", f"rm {PROGRAM}"),
+    ]
+
+
+def state_place(host: Host, region: str, zone: str, actor: AbstractBaseUser) -> bool:
+    """Keep region and zone of a host, empty where they are not stated, and tell whether that changed anything.
+
+    Runs that were handed in before keep what was stated then.
+    """
+    with transaction.atomic():
+        held = Host.objects.select_for_update().get(pk=host.pk)
+        changes = {"region": [held.region, region], "zone": [held.zone, zone]}
+        changes = {name: values for name, values in changes.items() if values[0] != values[1]}
+        if changes:
+            Host.objects.filter(pk=host.pk).update(region=region, zone=zone)
+            Event.objects.create(
+                actor_id=actor.pk,
+                kind="host-place-stated",
+                subject_type="host",
+                subject_id=host.name[:40],
+                details={"changes": changes},
+            )
+    return bool(changes)

@@ -1,23 +1,47 @@
-"""What the register itself checks before a drive is written to; the host and drivetest check again."""
+"""Plain files that serve as devices: ACT is told their size, in whole MiB."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 
 from runners.hosts.drive_keys import keys_of
 from runners.hosts.protocol import Identity, LabHost
-from runners.inventory.plain_files import MIB_BYTES, is_plain_file
-from runners.inventory.signatures import DESTROY, signature_of
 from runners.models import Device, Dispatch, Host
+from runners.models.dispatch import DESTROY
+
+MIB_BYTES = 1024 * 1024
+
+
+def is_plain_file(path: str) -> bool:
+    """Tell whether a device is a file, which ACT needs to be told the size of; nodes of devices live in /dev."""
+    return not path.startswith("/dev/")
+
+
+SIGNATURE, SIGNATURE_ERROR = "signature", "signature_error"
+# Refusals that say that somebody uses the drive, or that it cannot be opened: nothing is read from it then.
+# Source: runners/drivetest/crates/device/src/identity/mod.rs, IN_USE.
+IN_USE = frozenset({"mounted", "boot", "held", "swap", "claimed", "no-access", "open", "busy"})
+
+
+def is_told(document: Mapping[str, Any]) -> bool:
+    """Tell whether a host looked at what a drive holds, and said what it recognises, be it nothing."""
+    if SIGNATURE not in document or document[SIGNATURE] is not None:
+        return SIGNATURE in document
+    if document.get(SIGNATURE_ERROR):  # it could not be read: earlier programs tell it like an empty drive
+        return False
+    return IN_USE.isdisjoint(refusal["id"] for refusal in document.get("refusals") or ())
+
+
+def signature_of(document: Mapping[str, Any]) -> str:
+    """Return what was recognised on a drive; empty for nothing, and where the host did not tell."""
+    return document.get(SIGNATURE) or ""
+
 
 # act_storage works in large blocks of 128 KiB and needs at least one; below this many a run would only hit a cache.
 LARGE_BLOCK_BYTES = 128 * 1024
 LEAST_DEVICE_BYTES = 64 * LARGE_BLOCK_BYTES
-
-
-def may_certify(device: Device) -> bool:
-    """Tell whether runs on a device can count towards a certificate: a virtual one is no drive."""
-    return device.identity_kind != Device.IdentityKind.VIRTUAL
 
 
 def may_be_told_to_destroy(device: Device) -> bool:

@@ -1,5 +1,6 @@
 """What is out of service, as it is asked and shown: since when, and why nothing is ordered there."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
@@ -7,8 +8,10 @@ from django.db.models import Q
 
 from results.models import Event
 from runners.locks import hold_drive, hold_host
-from runners.models import Device, Host
-from runners.models.pg_text import storable
+from runners.models import UNCONFIRMED, Device, Dispatch, Host
+from runners.models.campaign import Campaign
+from runners.models.postgres import storable
+from runners.models.states import FINAL
 
 RETIRED, BACK = "retired", "back-in-service"
 SUBJECT_ID_CHARS = 40  # of results.models.Event
@@ -96,3 +99,13 @@ def _subject(subject: Host | Device) -> dict[str, str]:
 
 def _type(subject: Host | Device) -> str:
     return "host" if isinstance(subject, Host) else "device"
+
+
+def under_way(dispatches: Q, campaigns: Q) -> Iterator[str]:
+    """Yield what is live among some dispatches and campaigns and where, each with its remedy."""
+    for dispatch in Dispatch.objects.filter(dispatches).exclude(state__in=FINAL).select_related("device__host"):
+        yield f"dispatch {dispatch} on {dispatch.device} is {dispatch.state}: cancel it, or wait for its end"
+    for dispatch in Dispatch.objects.filter(dispatches).filter(UNCONFIRMED).select_related("device__host"):
+        yield f"dispatch {dispatch} on {dispatch.device} was lost and may still run: say on its page that nothing does"
+    for campaign in Campaign.objects.filter(campaigns, state__in=Campaign.OPEN_STATES).select_related("device__host"):
+        yield f"campaign {campaign} on {campaign.device} is {campaign.state}: cancel it, or wait for its end"

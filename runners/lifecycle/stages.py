@@ -1,19 +1,23 @@
 """The stages of a dispatch: which one runs, what follows it, and on which host each is."""
 
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F
+from django.utils import timezone
 
-from runners.hosts import Connect
 from runners.hosts.host_pair import TwoHosts, telemetry_run
-from runners.hosts.protocol import LabHost, ProgramStatus
+from runners.hosts.protocol import Connect, LabHost, ProgramStatus
+from runners.inventory.safety import may_be_told_to_destroy
 from runners.models import Dispatch, Host, StageEnd, exit_codes
 from runners.models.dispatch_rows import read_again
-from runners.models.pg_text import storable
+from runners.models.postgres import storable
 from runners.models.states import State
+from runners.monitoring.progress import last_words
 from runners.recipes import RECIPES, ycsb
-from runners.recipes.stage import Role, Stage, run_of
+from runners.recipes.base import Role, Stage, run_of
 
 # A lost one goes on to what cleans up, once its host speaks again.
 PASSING_ON = (State.RUNNING, State.LOST)
@@ -129,3 +133,77 @@ def begun_stages(dispatch: Dispatch) -> list[Stage]:
     """Return the stages whose turn has come: only of these anything was put on a host."""
     ended = set(dispatch.stage_ends.values_list("ordinal", flat=True))
     return [stage for ordinal, stage in enumerate(stages_of(dispatch)) if ordinal in ended | {dispatch.stage}]
+
+
+def overdue_since(dispatch: Dispatch) -> datetime | None:
+    """Return since when the program of the current stage should have ended by itself; None before that."""
+    return _over_since(dispatch, current(dispatch).limit_s)
+
+
+def _over_since(dispatch: Dispatch, limit_s: int | None) -> datetime | None:
+    begun_at = _begun_at(dispatch)
+    if begun_at is None or limit_s is None:
+        return None
+    latest = begun_at + timedelta(seconds=limit_s + settings.RUN_OVERDUE_S)
+    return latest if timezone.now() >= latest else None
+
+
+def _begun_at(dispatch: Dispatch) -> datetime | None:
+    """Return when the stage became due: it is started at once, and what keeps it from that counts too."""
+    if dispatch.stage == 0:
+        return dispatch.started_at
+    before = dispatch.stage_ends.filter(ordinal__lt=dispatch.stage).last()
+    return before.at if before else None
+
+
+def asked_to_end_since(dispatch: Dispatch) -> datetime | None:
+    """Return since when every look asks the program to end; None where it may run on. A cancel ends no clean-up."""
+    stage = current(dispatch)
+    cancelled_at = None if stage.is_cleanup else dispatch.cancel_requested_at
+    return cancelled_at or _over_since(dispatch, stage.limit_s)
+
+
+def will_not_end(dispatch: Dispatch) -> bool:
+    """Tell whether a program has been asked to end for so long that nobody can say when it will."""
+    asked = asked_to_end_since(dispatch)
+    return asked is not None and timezone.now() - asked >= timedelta(seconds=settings.HOST_SILENCE_S)
+
+
+def overdue_words(dispatch: Dispatch, exit_status: int | None) -> str:
+    """Return what to add to the reason of a program that was asked to end and did; empty where it ended by itself.
+
+    Whoever looks late must not say so of a program that ended in time while nobody looked.
+    """
+    if dispatch.end_asked_at is None or not exit_codes.was_stopped(exit_status):
+        return ""
+    limit_s = current(dispatch).limit_s
+    is_ordered = limit_s == dispatch.duration_s
+    time = f"the ordered {limit_s} s" if is_ordered else f"the {limit_s} s that it may take"
+    return f"; it was asked to end, {settings.RUN_OVERDUE_S} s after {time} were over"
+
+
+def why_it_ended(dispatch: Dispatch, host: LabHost, exit_status: int | None, told: str = "") -> str:
+    """Return the end of a program in words; of one that did not do its job, with what it said itself."""
+    if exit_status is None:
+        return _why_without_status(dispatch, host, told)
+    if exit_status not in exit_codes.DID_ITS_JOB:
+        told = last_words(host, current_run(dispatch)) or told
+    if exit_status == exit_codes.REFUSED:
+        told = exit_codes.in_words_of_lab(told, may_consent=may_be_told_to_destroy(dispatch.device))
+    return exit_codes.reason(exit_status, told)
+
+
+def _why_without_status(dispatch: Dispatch, host: LabHost, told: str) -> str:
+    """Return the end of a program that left no status: by a signal, or seen by nobody. Its last words are no cause."""
+    run = current_run(dispatch)
+    cause = _unseen_cause(set(dispatch.boot_ids), set(host.boot_ids()))
+    end = exit_codes.reason(None, told or host.status(run).reason, cause)
+    said = last_words(host, run)
+    return f"{end}; it said last: {said}" if said else end
+
+
+def _unseen_cause(known: set[str], now: set[str]) -> str:
+    """Return why nobody saw a program end, by the starts of its machines that it ran under and that are now."""
+    if not known or not now:
+        return exit_codes.UNSEEN_CAUSE
+    return "killed" if known <= now else "the host was restarted"

@@ -1,9 +1,7 @@
 """The one way a dispatch changes state: a conditional UPDATE checked against the table, with its step beside it."""
 
-from datetime import datetime, timedelta
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -11,9 +9,9 @@ from django.utils import timezone
 from runners.locks import hold_drive
 from runners.models import Dispatch, Step
 from runners.models.dispatch_rows import read_again
-from runners.models.pg_text import storable
+from runners.models.postgres import storable
 from runners.models.states import FINAL, ON_HOST, TRANSITIONS, State
-from runners.monitoring.gaps import enter_all
+from runners.monitoring.connectivity import enter_all
 
 CANCEL_ASKED = "a cancel was asked for"  # how the step of whoever asked begins; ": " and why may follow
 
@@ -60,27 +58,6 @@ def _end_gaps(dispatch: Dispatch, to_state: State) -> None:
         dispatch.silences = {}
     enter_all(dispatch)
     Dispatch.objects.filter(pk=dispatch.pk).update(silences={})
-
-
-def put_off(dispatch: Dispatch) -> None:
-    """The host gave no answer: ask it again later, the later the longer it has been silent."""
-    silent_since = dispatch.silent_since or timezone.now()
-    again = Now() + _patience(silent_since)
-    here = Dispatch.objects.filter(pk=dispatch.pk, state=dispatch.state)
-    here.update(silent_since=silent_since)
-    # Who asked for a cancel while the answer was waited for is not put off: another machine of it may answer.
-    here.filter(cancel_requested_at=dispatch.cancel_requested_at).update(next_look_at=again)
-    dispatch.silent_since = silent_since
-
-
-def _patience(silent_since: datetime) -> timedelta:
-    """Return how long a silent host is left alone: as long as it has been silent, but its end is not overslept."""
-    silent_for = timezone.now() - silent_since
-    least, most = timedelta(seconds=settings.WATCH_PERIOD_S), timedelta(seconds=settings.SILENT_PERIOD_S)
-    until_lost = timedelta(seconds=settings.HOST_SILENCE_S) - silent_for
-    if timedelta() < until_lost < most:
-        most = until_lost
-    return max(least, min(silent_for, most))
 
 
 def _wake_who_waits(drive_key: str, to_state: State) -> None:

@@ -1,10 +1,8 @@
 """The tables of the lab: hosts, devices, dispatches, campaigns, drive states."""
 
 from runners.models.campaign import Campaign, CampaignEntry
-from runners.models.device import Device
-from runners.models.dispatch import HAS_WRITTEN, UNCONFIRMED, Dispatch, StageEnd, Step
-from runners.models.drive_state import DriveState
-from runners.models.host import Host
+from runners.models.dispatch import HAS_WRITTEN, UNCONFIRMED, Dispatch, DriveState, StageEnd, Step
+from runners.models.host import Device, Host
 
 __all__ = [
     "HAS_WRITTEN",

@@ -8,9 +8,11 @@ from django.db.models.functions import Now
 from results.models import Organisation, Preparation, Submission
 from results.models.public_ids import new_public_id
 from runners.models.campaign import Campaign
-from runners.models.device import Device
-from runners.models.host import Host
+from runners.models.host import Device, Host
 from runners.models.states import FINAL, LIVE, State
+
+# The option of an order that holds the data which somebody consented to have written over, in the host's words.
+DESTROY = "i_know_this_destroys_data"
 
 # Lost, and neither its host nor a person has said yet that nothing of it runs.
 UNCONFIRMED = Q(state=State.LOST, ended_at__isnull=True)
@@ -36,7 +38,7 @@ class Dispatch(models.Model):
     `is_never_started`: the host has closed its run directory before anything was started there.
     `silent_since` is when a look failed for want of an answer; `silences` since when each machine that is silent has
     given none, by its name. `gaps_count` and `gaps_ms` are how often and for how long machines gave no answer while
-    something of the dispatch was there (runners/monitoring/gaps.py).
+    something of the dispatch was there (runners/monitoring/connectivity.py).
     `ended_at` of a lost dispatch is set once the host has said that nothing of it runs; until then the drive is not
     given to another. `load_host` is where the requests come from, None where that is the drive's own host.
     `stage` is the ordinal of the recipe's stage that runs, or ran last.
@@ -171,3 +173,41 @@ class StageEnd(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} of {self.dispatch}"
+
+
+class DriveState(models.Model):
+    """A drive as its host told it before or after a dispatch: append-only; null is what nobody tells, never 0.
+
+    `document` is the whole drivecert.identity/1; empty where the host could not tell what the path names, or named
+    another drive: `reason` says so. `discards_count` counts the trims since the host started (`boot_id`).
+    """
+
+    class Moment(models.TextChoices):
+        """When it was seen."""
+
+        BEFORE = "before"
+        AFTER = "after"
+
+    dispatch = models.ForeignKey(Dispatch, models.PROTECT, related_name="drive_states")
+    moment = models.CharField(max_length=6, choices=Moment)
+    drive_key = models.CharField(max_length=255, db_index=True)
+    at = models.DateTimeField(auto_now_add=True)
+    firmware = models.CharField(max_length=100, null=True)  # noqa: DJ001 - null is unknown
+    size_bytes = models.BigIntegerField(null=True)
+    over_provisioning_pct = models.DecimalField(max_digits=6, decimal_places=2, null=True)
+    temperature_c = models.SmallIntegerField(null=True)
+    wear_pct = models.PositiveSmallIntegerField(null=True)
+    throttled_s = models.BigIntegerField(null=True)
+    boot_id = models.CharField(max_length=40, null=True)  # noqa: DJ001
+    discards_count = models.BigIntegerField(null=True)
+    document = models.JSONField(default=dict)
+    reason = models.TextField(blank=True)
+
+    class Meta:
+        """Newest last; one for each moment of a dispatch."""
+
+        ordering = ["at", "id"]
+        constraints = [models.UniqueConstraint(fields=["dispatch", "moment"], name="drive_state_once_a_moment")]
+
+    def __str__(self) -> str:
+        return f"{self.drive_key} {self.moment} {self.dispatch}"

@@ -8,9 +8,8 @@ from results.rules.act.limits import act_share_pct
 from runners.errors import FileMissingError
 from runners.hosts.protocol import LabHost, ProgramStatus
 from runners.models import Dispatch
-from runners.models.pg_text import storable
-from runners.monitoring.records import last_record
-from runners.monitoring.telemetry import fetch_telemetry
+from runners.models.postgres import storable
+from runners.monitoring.telemetry import fetch_telemetry, last_record
 
 # More than the block of the largest configuration (128 devices); also all that one look reads of a log it fell behind.
 CHUNK_BYTES = 1024 * 1024

@@ -1,10 +1,29 @@
-"""What the live page shows of a side file: rates, lag and temperatures of its last interval (docs/formats.md)."""
+"""Records of a file of JSON lines that may have been cut anywhere."""
 
+import json
 from typing import Any
 
 from runners.hosts.protocol import LabHost
-from runners.models.pg_text import storable
-from runners.monitoring.records import last_record
+from runners.models.postgres import storable
+
+
+def last_record(chunk: bytes, kind: str) -> dict[str, Any] | None:
+    """Return the last whole record of a kind in the end of a file of JSON lines; what is no record is passed over."""
+    for line in reversed(chunk.split(b"\n")[:-1]):
+        record = parse_record(line)
+        if record and record.get("record") == kind:
+            return record
+    return None
+
+
+def parse_record(line: bytes) -> dict[str, Any] | None:
+    """Return a line as a record; None where it is none, as the first of a piece of a file mostly is."""
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) else None
+
 
 SIDE_FILE = "side.jsonl"
 # A line takes some 3 KB for one device; of a line that does not fit nothing is shown.

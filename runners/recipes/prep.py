@@ -8,13 +8,16 @@ from typing import Any
 
 from django.conf import settings
 
-from runners.evidence import preparations
-from runners.evidence.submit import LOG_FILE, SIDE_FILE
+from results.models import Evidence, Preparation
+from runners.evidence.drive_states import begun_at
+from runners.evidence.submit import LOG_FILE, SIDE_FILE, keep_record
+from runners.hosts.drive_keys import keys_of
 from runners.hosts.protocol import LabHost, ProgramStatus
-from runners.models import Dispatch
+from runners.models import Dispatch, exit_codes
+from runners.models.states import State
 from runners.monitoring.progress import prep_columns
-from runners.recipes.act_config import consent
-from runners.recipes.stage import Stage
+from runners.monitoring.telemetry import last_record, parse_record
+from runners.recipes.base import Stage, consent
 
 LABEL = "Preparation"
 STATE_FILE = "prep.state"
@@ -38,6 +41,44 @@ def progress(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus)
     return prep_columns(dispatch, host, run, status)
 
 
-def hand_in(dispatch: Dispatch, host: LabHost) -> dict[str, Any]:
+def collect(dispatch: Dispatch, host: LabHost) -> dict[str, Any]:
     """Return what it left in the register."""
-    return {"preparation": preparations.hand_in(dispatch, host)}
+    return {"preparation": store_preparation(dispatch, host)}
+
+
+HEAD_BYTES = TAIL_BYTES = 64 * 1024
+SCHEMA = "drivecert.prep/1"
+PASSES = {"zero", "salt"}
+
+
+def store_preparation(dispatch: Dispatch, host: LabHost) -> Preparation | None:
+    """Keep the record of a preparation, and return the preparation where it was a whole one, else None. Repeatable.
+
+    Its times are the register's: its clock is the one that runs are timed by, whatever the host's says.
+    """
+    evidence = keep_record(dispatch, host, SIDE_FILE, Evidence.Kind.PREP)
+    if dispatch.exit_status != exit_codes.FINISHED or not _is_whole(dispatch, host, evidence.size_bytes):
+        return None
+    ended = dispatch.steps.filter(to_state=State.COLLECTING).first()
+    times = {"started_at": begun_at(dispatch), "finished_at": ended.at if ended else None}
+    row, _ = Preparation.objects.get_or_create(drive_key=dispatch.drive_key, evidence=evidence, defaults=times)
+    return row
+
+
+def _is_whole(dispatch: Dispatch, host: LabHost, length: int) -> bool:
+    """Tell whether the record says that this very drive was zeroed and salted to its end, in one go."""
+    head = host.read(dispatch.public_id, SIDE_FILE, 0, HEAD_BYTES).split(b"\n", 1)[0]
+    tail = host.read(dispatch.public_id, SIDE_FILE, max(0, length - TAIL_BYTES), TAIL_BYTES)
+    start, end = parse_record(head) or {}, last_record(tail, "end") or {}
+    return _is_of_all(start) and _is_of(dispatch, start) and end.get("reason") == "finished"
+
+
+def _is_of_all(start: dict[str, Any]) -> bool:
+    is_whole = start.get("schema") == SCHEMA and not start.get("is_resumed")
+    return is_whole and set(start.get("passes") or ()) >= PASSES
+
+
+def _is_of(dispatch: Dispatch, start: dict[str, Any]) -> bool:
+    devices = start.get("devices") or []
+    keys = [device.get("drive_key") for device in devices if isinstance(device, dict)]
+    return len(keys) == 1 and dispatch.drive_key in keys_of(str(keys[0]))

@@ -12,14 +12,13 @@ from typing import IO, Any
 from django.conf import settings
 
 from runners.errors import FileMissingError
-from runners.evidence.submit import LOG_FILE, SIDE_FILE, command_text, fetch_if_there, hand_in_archive, member
+from runners.evidence.submit import LOG_FILE, SIDE_FILE, command_text, fetch_if_there, member, submit_archive
 from runners.hosts.host_pair import telemetry_run
 from runners.hosts.protocol import LabHost, ProgramStatus
 from runners.models import Dispatch, Host, StageEnd
 from runners.monitoring.progress import ycsb_columns
-from runners.monitoring.records import parse_record
-from runners.recipes.act_config import consent
-from runners.recipes.stage import Role, Stage, run_of
+from runners.monitoring.telemetry import parse_record
+from runners.recipes.base import Role, Stage, consent, run_of
 from runners.recipes.ycsb_presets import AEROSPIKE, BASIC, ROCKSDB, workload_text
 from runners.recipes.ycsb_setup import (
     CONFIGURATION_FILE,
@@ -149,13 +148,13 @@ def progress(dispatch: Dispatch, host: LabHost, run: str, status: ProgramStatus)
     return ycsb_columns(dispatch, host, run, status)
 
 
-def hand_in(dispatch: Dispatch, host: LabHost) -> dict[str, Any]:
+def collect(dispatch: Dispatch, host: LabHost) -> dict[str, Any]:
     """Without a single log of a client there is nothing to read: then the dispatch's own history tells all."""
     ends = {end.ordinal: end for end in dispatch.stage_ends.all()}
     ended = [(stage, ends[ordinal]) for ordinal, stage in enumerate(stages(dispatch)) if ordinal in ends]
     if not any(stage.is_measured for stage, _ in ended):
         return {}
-    return {"submission": hand_in_archive(dispatch, _members(dispatch, host, ended))}
+    return {"submission": submit_archive(dispatch, _members(dispatch, host, ended))}
 
 
 def _members(dispatch: Dispatch, host: LabHost, ended: list[tuple[Stage, StageEnd]]) -> Iterator[tuple[str, IO[bytes]]]:

@@ -13,16 +13,18 @@ from django.utils import timezone
 
 from results.evidence.store import EvidenceDamagedError, StoreError
 from runners.errors import HostError, HostSilentError
-from runners.hosts import Connect, connect, is_within_reach
+from runners.hosts import connect, is_within_reach
+from runners.hosts.protocol import Connect
 from runners.lifecycle.stages import lab_host, stages_of
 from runners.models import Dispatch, Host
 from runners.models.dispatch_rows import stepping
 from runners.models.states import FINAL, State
-from runners.recipes.stage import run_of
-from runners.retention.fetch_requests import asked_for, fetch
+from runners.recipes.base import run_of
 from runners.retention.leftover_archive import (
     IS_STORED,
     LEFT_BEHIND,
+    asked_for,
+    fetch,
     is_gone,
     is_kept,
     is_too_large,

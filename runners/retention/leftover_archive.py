@@ -1,24 +1,28 @@
 """What a dispatch left on its host that was never taken in: kept as it is, and read for no run."""
 
+import logging
 from collections.abc import Iterator
 from itertools import chain
 from typing import IO
 
 from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Now
 
 from results.evidence.store import TooLargeError
+from results.history import tell
 from results.models import Event, Evidence
 from runners.evidence.submit import LOG_FILE, SIDE_FILE, archived, fetch_if_there, keep_archive
-from runners.hosts import Connect
 from runners.hosts.host_pair import telemetry_run
-from runners.hosts.protocol import Detached, LabHost
-from runners.hosts.run_control import status_or_close
-from runners.lifecycle.stages import current_run, run_dirs_of, stages_of
+from runners.hosts.protocol import Connect, Detached, LabHost, status_or_close
+from runners.inventory.service_state import retired_words
+from runners.lifecycle.stages import current_run, lab_host, run_dirs_of, stages_of
 from runners.models import Dispatch, Host, Step
+from runners.models.dispatch_rows import stepping
 from runners.models.states import FINAL, State
 from runners.recipes import prep, ycsb
-from runners.recipes.stage import YCSB, Role, Stage, run_of
+from runners.recipes.base import YCSB, Role, Stage, run_of
 
 KEPT, TOO_LARGE = "evidence-kept", "evidence-too-large"
 OUTPUTS = (LOG_FILE, SIDE_FILE, "stdout", "stderr")
@@ -131,3 +135,80 @@ def _of_run(host: LabHost, run: str, names: tuple[str, ...]) -> Iterator[tuple[s
                 yield f"{run}/{name}", stream
         elif name == PROCESS:
             return
+
+
+log = logging.getLogger(__name__)
+
+# The hosts may hold it after all, once a disk is mounted: it may be asked for again after nothing was found.
+ASKED, FOUND_NOTHING = "fetch-asked", "fetch-found-nothing"
+
+
+class FetchRefusedError(ValueError):
+    """Nothing waits to be fetched; the text says so, and the remedy."""
+
+
+def may_be_asked(dispatch: Dispatch) -> bool:
+    """Tell whether a dispatch has ended and its hosts, all in service, may hold files that are in no other place.
+
+    Not where they were found to be too large: they are not fetched again before more may be kept.
+    """
+    is_left = unkept_anywhere().filter(~is_too_large(), ~_is_pending(), pk=dispatch.pk).exists()
+    return is_left and not any(retired_words(host) for host in _hosts(dispatch))
+
+
+def ask(dispatch: Dispatch, actor: AbstractBaseUser) -> None:
+    """Have it fetched in the next turn of its host, which begins after a check. Raises FetchRefusedError."""
+    if not may_be_asked(dispatch):
+        raise FetchRefusedError(f"nothing of {dispatch} waits on a host in service; look at its page again")
+    tell(actor, ASKED, ("dispatch", dispatch.public_id))
+    over_ssh = Host.objects.filter(pk=dispatch.device.host_id, kind=Host.Kind.SSH)
+    over_ssh.update(next_check_at=Now())
+
+
+def told_last(dispatch: Dispatch) -> Event | None:
+    """Return the later event: that somebody asked (ASKED), or that the hosts held nothing then (FOUND_NOTHING)."""
+    told = Event.objects.filter(kind__in=[ASKED, FOUND_NOTHING], subject_type="dispatch", subject_id=dispatch.public_id)
+    return told.order_by("pk").last()
+
+
+def is_pending(dispatch: Dispatch) -> bool:
+    """Tell whether it is to be fetched yet."""
+    return asked_for(dispatch.device.host).filter(pk=dispatch.pk).exists()
+
+
+def asked_for(host: Host) -> QuerySet[Dispatch]:
+    """Return the dispatches on the drives of a host of which what they left was asked for and is not fetched yet.
+
+    None of a retired host: nothing is asked of it, and a given up one never answers.
+    """
+    asked = unkept_anywhere().filter(_is_pending(), ~is_too_large(), device__host=host)
+    serving = asked.filter(Q(load_host=None) | Q(load_host__retired_at=None), device__host__retired_at=None)
+    return serving.select_related("device__host", "load_host", "organisation", "ordered_by")
+
+
+def fetch(dispatch: Dispatch, connect_host: Connect) -> None:
+    """Keep what was asked for as one archive, read for no run, unless another worker is at it or its program runs.
+
+    Raises HostError where a host gives no answer or no file, and StoreError or OSError where it cannot be kept.
+    """
+    with stepping(dispatch.pk) as held:
+        if held is None or not is_pending(held):
+            return
+        if not is_gone(held, connect_host):
+            host = lab_host(held, connect_host)
+            if not nothing_runs(held, host):
+                log.warning("%s was asked for, and its program runs on %s", held, held.device.host)
+                return
+            keep_what_is_left(held, host)
+        if what_was_kept(held) is None:
+            tell(None, FOUND_NOTHING, ("dispatch", held.public_id))
+
+
+def _is_pending() -> Exists:
+    about = Event.objects.filter(subject_type="dispatch")
+    outdone = about.filter(kind=FOUND_NOTHING, subject_id=OuterRef("subject_id"), pk__gt=OuterRef("pk"))
+    return Exists(about.filter(~Exists(outdone), kind=ASKED, subject_id=OuterRef("public_id")))
+
+
+def _hosts(dispatch: Dispatch) -> list[Host]:
+    return [host for host in (dispatch.device.host, dispatch.load_host) if host is not None]

@@ -14,11 +14,10 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from results.rules.plural import counted
-from runners.inventory.blocking_work import under_way
-from runners.inventory.service_state import BACK, RETIRED, record
+from runners.inventory.service_state import BACK, RETIRED, record, under_way
 from runners.locks import hold_drive, hold_host
 from runners.models import Device, Host
-from runners.models.pg_text import storable
+from runners.models.postgres import storable
 from runners.retention.leftover_archive import unkept
 
 

@@ -15,9 +15,10 @@ import pytest
 from django.db import connection
 
 from results.models import Organisation
-from runners.dispatch.orders import Order, bind, order
+from runners.dispatch.orders import Order, order
 from runners.errors import HostSilentError
 from runners.hosts.protocol import Identity
+from runners.inventory.devices import bind
 from runners.models import Device, Dispatch, Host
 from tests.lab_simulator.lab import PATH
 from tests.lab_simulator.server import LabClient, RemoteHost

@@ -9,9 +9,10 @@ import pytest
 from django.conf import settings as django_settings
 
 from results.models import Evidence, Reading, Run, Submission
-from runners.dispatch.orders import Order, add_local_host, bind, cancel, order
+from runners.dispatch.orders import Order, cancel, order
 from runners.hosts.local import LocalHost
 from runners.hosts.protocol import Detached
+from runners.inventory.devices import add_local_host, bind
 from runners.models import Dispatch
 from runners.models.states import FINAL, State
 from runners.tasks import advance_dispatch

@@ -6,10 +6,11 @@ from decimal import Decimal
 import pytest
 
 from results.models import Submission
-from runners.dispatch.orders import Order, bind, order
+from runners.dispatch.orders import Order, order
 from runners.hosts import connect
 from runners.hosts.protocol import Detached
 from runners.hosts.ssh import SshHost
+from runners.inventory.devices import bind
 from runners.inventory.health import check
 from runners.models.states import FINAL, State
 from tests.lab_hosts.enrolled import new_enrolled, warm_connections_closed

@@ -11,11 +11,10 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from results.models import Organisation
-from runners.dispatch.due import take_due
-from runners.dispatch.orders import Order, bind, order
-from runners.dispatch.runner import look
-from runners.dispatch.scheduler import ask
+from runners.dispatch.orders import Order, order
+from runners.dispatch.scheduler import ask, look, take_due
 from runners.hosts.machine import machine_id
+from runners.inventory.devices import bind
 from runners.models import Dispatch, Host
 from runners.models.states import State
 from tests.runners.fake_host import FakeHost

@@ -13,8 +13,9 @@ from results.ingest import queue as ingest_queue
 from results.lifecycle import visibility
 from results.lifecycle.review import create_product
 from results.models import Certificate, DriveInRun, Run
-from runners.dispatch.orders import Order, bind, order
-from runners.dispatch.runner import look
+from runners.dispatch.orders import Order, order
+from runners.dispatch.scheduler import look
+from runners.inventory.devices import bind
 from runners.models import Dispatch, DriveState, Host
 from runners.models.states import State
 from tests.results.builders import make_user

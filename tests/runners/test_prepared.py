@@ -6,10 +6,11 @@ import pytest
 
 from results.evidence.store import open_evidence
 from results.models import Event, Evidence, Reading
-from runners.dispatch.orders import Order, add_local_host, bind, order
-from runners.dispatch.runner import look
+from runners.dispatch.orders import Order, order
+from runners.dispatch.scheduler import look
 from runners.hosts import connect
 from runners.hosts.local import LocalHost
+from runners.inventory.devices import add_local_host, bind
 from runners.models.states import FINAL, State
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("drivetest")]

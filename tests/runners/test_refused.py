@@ -5,7 +5,7 @@ import pytest
 
 from results.models import Submission
 from runners.dispatch.orders import Order, order
-from runners.inventory.plain_files import MIB_BYTES
+from runners.inventory.safety import MIB_BYTES
 from runners.models import Host
 from runners.models.exit_codes import REFUSED, REMEDIES_BY_HAND, in_words_of_lab
 from runners.models.states import State

@@ -9,8 +9,9 @@ import pytest
 from django.utils import timezone
 
 from results.models import Submission
-from runners.dispatch.orders import Order, bind, cancel, order
+from runners.dispatch.orders import Order, cancel, order
 from runners.errors import HostSilentError
+from runners.inventory.devices import bind
 from runners.models import Dispatch, Host
 from runners.models.states import State
 from tests.lab_simulator.clock import StandingClock

@@ -13,10 +13,11 @@ from django.conf import settings as django_settings
 
 from results.ingest import queue as ingest_queue
 from results.models import YcsbRun
-from runners.dispatch.orders import Order, add_local_host, bind, cancel, order
-from runners.dispatch.runner import look
+from runners.dispatch.orders import Order, cancel, order
+from runners.dispatch.scheduler import look
 from runners.hosts import connect
 from runners.hosts.local import LocalHost
+from runners.inventory.devices import add_local_host, bind
 from runners.lifecycle.stages import current_run
 from runners.models import Dispatch
 from runners.models.states import FINAL, LIVE, State

@@ -12,7 +12,7 @@ from decimal import Decimal
 from results.rules.act.limits import Limit
 from runners.campaigns.ladder import Rung
 from runners.campaigns.messages import named, nx
-from runners.campaigns.outcome import LEARNT, Purpose, Result
+from runners.campaigns.terms import LEARNT, Purpose, Result
 from webapp.templatetags import units
 
 WIDTH, HEIGHT = 340, 190

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from runners.models import Dispatch, Step
 from runners.models.campaign import Campaign, CampaignEntry
-from runners.monitoring.gaps import NO_ANSWER
+from runners.monitoring.connectivity import NO_ANSWER
 from webapp.lab.campaign_forms import CampaignForm
 
 

@@ -10,20 +10,16 @@ from django.utils import timezone
 
 from results.models import Share
 from results.rules.act.limits import Limit, is_count_within, parse_limits
-from runners.campaigns.conditions import conditions_of
 from runners.campaigns.forecast import Forecast, forecast
 from runners.campaigns.ladder import Rung, rungs_of
 from runners.campaigns.messages import NAMES
-from runners.campaigns.missing import has_shortened_runs
-from runners.campaigns.outcome import Outcome, Purpose, Result
-from runners.campaigns.terms import Terms, terms_of
+from runners.campaigns.requirements import conditions_of, has_shortened_runs
+from runners.campaigns.terms import Outcome, Purpose, Result, Terms, terms_of
 from runners.campaigns.voting import is_near
-from runners.inventory.safety import may_certify
 from runners.models import Dispatch
 from runners.models.campaign import Campaign
 from runners.models.states import FINAL, ON_HOST
-from runners.monitoring.gaps import seconds_of
-from runners.monitoring.silence import silence_words, silent_for_s
+from runners.monitoring.connectivity import seconds_of, silence_words, silent_for_s
 from webapp.lab.campaign_chart import is_failed, panels_of
 from webapp.lab.campaign_history import history_of, label_of
 from webapp.lab.renewal import version_of
@@ -107,7 +103,7 @@ def describe_campaign(campaign: Campaign, rungs: list[Rung]) -> dict[str, Any]:
         "estimate": None if state in SETTLED else estimate(terms, rungs, timezone.now()),
         "history": history_of(campaign),
         "alongside": [] if state in SETTLED else others,
-        "may_certify": may_certify(campaign.device),
+        "may_certify": campaign.device.may_certify,
         "conditions": conditions_of(campaign, rungs) if state is State.FINISHED else [],
         "is_shortened": has_shortened_runs(campaign),
         "terms": term_words(terms),

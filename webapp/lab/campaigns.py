@@ -17,7 +17,6 @@ from runners.campaigns.scheduler import PREP
 from runners.campaigns.terms import terms_of
 from runners.dispatch.orders import Order
 from runners.dispatch.preflight import refusal_foreseen
-from runners.inventory.safety import may_certify
 from runners.models import Device
 from runners.models.campaign import Campaign
 from runners.recipes import RECIPES
@@ -49,7 +48,7 @@ def order_campaign(request: UserRequest, device_id: int) -> HttpResponse:
             return redirect("campaign-detail", campaign.public_id)
         except (commands.DriveTakenError, ValueError) as error:
             form.add_error(None, str(error))
-    context = {"form": form, "organisation": organisation, "may_certify": may_certify(device), "now": drive_now(device)}
+    context = {"form": form, "organisation": organisation, "may_certify": device.may_certify, "now": drive_now(device)}
     return render(request, "lab/campaign_order.html", context | asked_of(device) | {"section": "lab"})
 
 

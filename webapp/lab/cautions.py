@@ -9,15 +9,14 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from runners.campaigns.ladder import rung_of, with_what_was_read
-from runners.campaigns.outcome import Result
-from runners.campaigns.terms import Terms
+from runners.campaigns.terms import Result, Terms
 from runners.dispatch.preflight import all_last_identified, in_service_since, is_listed, last_identified
 from runners.inventory.health import told_at
+from runners.inventory.safety import SIGNATURE_ERROR, is_told, signature_of
 from runners.inventory.service_state import out_of_service
-from runners.inventory.signatures import SIGNATURE_ERROR, is_told, signature_of
 from runners.models import HAS_WRITTEN, Device, Dispatch, Host, exit_codes
 from runners.models.states import State
-from runners.recipes.stage import YCSB
+from runners.recipes.base import YCSB
 from webapp.templatetags.units import counted, duration, moment
 
 MINUTE_S = 60

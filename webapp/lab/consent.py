@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from runners.dispatch.preflight import last_identified
-from runners.inventory.safety import may_be_told_to_destroy
-from runners.inventory.signatures import DESTROY, is_told, signature_of
+from runners.inventory.safety import is_told, may_be_told_to_destroy, signature_of
 from runners.models import Device
+from runners.models.dispatch import DESTROY
 from webapp.lab.cautions import cautions_of, is_content_known
 
 LABEL_FIELD, SHOWN_FIELD, PLACE_FIELD = "typed_label", "shown_signature", "shown_place"

@@ -11,7 +11,6 @@ from runners.dispatch.orders import Order
 from runners.errors import HostError
 from runners.hosts import connect
 from runners.inventory.devices import LookAgainError, look_again
-from runners.inventory.safety import may_certify
 from runners.inventory.service_state import out_of_service, retirement_of
 from runners.inventory.ycsb_requirements import missing_programs
 from runners.models import Device, Dispatch, DriveState, Host
@@ -40,7 +39,7 @@ def detail(request: UserRequest, device_id: int) -> HttpResponse:
         "dispatches": found_by(dispatches[:LATEST_COUNT]),
         "campaigns": Campaign.objects.filter(device=device).order_by("-ordered_at", "-pk")[:LATEST_COUNT],
         "now": drive_now(device),
-        "may_certify": may_certify(device),
+        "may_certify": device.may_certify,
         "retirement": retirement_of(device),
         "out_of_service": out_of_service(device),
         "may_be_swept": device.host.kind == Host.Kind.LOCAL,

@@ -7,15 +7,13 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST
 
-from runners.dispatch.orders import DeviceInUseError, bind, objection_to_moving
 from runners.errors import HostError
 from runners.hosts import connect
 from runners.hosts.drive_keys import keys_of
 from runners.hosts.protocol import Identity
-from runners.inventory.plain_files import MIB_BYTES
-from runners.inventory.safety import objections_to_binding
+from runners.inventory.devices import DeviceInUseError, bind, objection_to_moving
+from runners.inventory.safety import MIB_BYTES, SIGNATURE, is_told, objections_to_binding
 from runners.inventory.service_state import OutOfServiceError, retired_words
-from runners.inventory.signatures import SIGNATURE, is_told
 from runners.models import Device, Host
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.cautions import cautions_at_binding

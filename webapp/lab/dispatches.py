@@ -12,10 +12,9 @@ from runners.campaigns.commands import open_on
 from runners.dispatch import orders
 from runners.dispatch.orders import Order
 from runners.dispatch.preflight import refusal_foreseen
-from runners.inventory.safety import may_certify
 from runners.inventory.service_state import out_of_service
 from runners.models import Device, Dispatch
-from runners.retention import fetch_requests
+from runners.retention import leftover_archive
 from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.lab.confirming import ask, of_cancel, of_retry
@@ -43,7 +42,7 @@ def order_run(request: UserRequest, device_id: int) -> HttpResponse:
             return redirect("dispatch-detail", dispatch.public_id)
         except ValueError as error:
             form.add_error(None, str(error))
-    context = {"form": form, "organisation": organisation, "may_certify": may_certify(device), "now": drive_now(device)}
+    context = {"form": form, "organisation": organisation, "may_certify": device.may_certify, "now": drive_now(device)}
     return render(request, "lab/order.html", context | asked_of(device) | {"section": "lab"})
 
 
@@ -135,8 +134,8 @@ def declare_ended(request: UserRequest, public_id: str) -> HttpResponse:
 def fetch_left(request: UserRequest, public_id: str) -> HttpResponse:
     """Have what an ended dispatch left on its host kept soon, which is kept before it is removed otherwise."""
     try:
-        fetch_requests.ask(_find(public_id), request.user)
-    except fetch_requests.FetchRefusedError as error:
+        leftover_archive.ask(_find(public_id), request.user)
+    except leftover_archive.FetchRefusedError as error:
         messages.error(request, f"Not fetched: {error}")
     return redirect("dispatch-detail", public_id)
 

@@ -10,8 +10,7 @@ from results.models import Category
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
 from results.reader.process import ROWS_MAX
 from runners.dispatch.orders import Order
-from runners.inventory.plain_files import MIB_BYTES
-from runners.inventory.safety import LEAST_DEVICE_BYTES
+from runners.inventory.safety import LEAST_DEVICE_BYTES, MIB_BYTES
 from runners.models import Host
 from runners.recipes import RECIPES
 

@@ -6,7 +6,7 @@ from results.models import Profile, Verdict
 from results.rules.act.limits import Limit, parse_limits
 from runners.campaigns.commands import PROFILE
 from runners.campaigns.ladder import Rung, rung_of
-from runners.campaigns.outcome import Purpose, Result
+from runners.campaigns.terms import Purpose, Result
 from runners.models import Dispatch
 
 WORDS = {Result.PASSED: "within the limits", Result.FAILED: "over a limit", Result.OVERLOADED: "cannot keep up"}

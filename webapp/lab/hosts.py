@@ -9,10 +9,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from runners.hosts.keys import fingerprint
 from runners.inventory import health
-from runners.inventory.enrolment import enrol, own_program_sha256, set_up
-from runners.inventory.host_location import state_place
+from runners.inventory.enrolment import enrol, own_program_sha256, set_up, state_place, undo
 from runners.inventory.service_state import retired_words, retirement_of
-from runners.inventory.teardown import undo
 from runners.models import Host
 from runners.retention.leftover_archive import unkept
 from webapp.accounts.requests import UserRequest, staff_only

@@ -8,22 +8,26 @@ from results.models import Profile, Run
 from results.rules.act.limits import parse_limits
 from results.rules.act.loads import READS_PER_S
 from runners.campaigns.messages import named
-from runners.campaigns.outcome import Purpose
+from runners.campaigns.terms import Purpose
 from runners.dispatch.orders import DECLARED, may_be_retried
 from runners.evidence.drive_states import begun_at
+from runners.inventory.enrolment import STATE_DIR
 from runners.inventory.health import why_no_work
-from runners.inventory.safety import may_certify
 from runners.inventory.service_state import out_of_service
-from runners.inventory.signatures import DESTROY
-from runners.inventory.teardown import STATE_DIR
 from runners.lifecycle.stages import begun_stages, run_dirs_of
 from runners.models import Dispatch, Host
+from runners.models.dispatch import DESTROY
 from runners.models.states import FINAL, State
-from runners.monitoring.gaps import seconds_of
-from runners.monitoring.silence import silence_words, silent_for_s
+from runners.monitoring.connectivity import seconds_of, silence_words, silent_for_s
 from runners.recipes import RECIPES
-from runners.retention.fetch_requests import ASKED, is_pending, may_be_asked, told_last
-from runners.retention.leftover_archive import what_was_kept, what_was_too_large
+from runners.retention.leftover_archive import (
+    ASKED,
+    is_pending,
+    may_be_asked,
+    told_last,
+    what_was_kept,
+    what_was_too_large,
+)
 from webapp.lab.forms import OrderForm
 from webapp.lab.found import found_by
 from webapp.lab.renewal import version_of
@@ -87,7 +91,7 @@ def describe(dispatch: Dispatch) -> dict[str, Any]:
         "is_freed": state is State.LOST and not is_orphaned,
         "declared_by": _declared_by(dispatch),
         "may_cancel": (state not in FINAL or is_orphaned) and dispatch.cancel_requested_at is None,
-        "may_certify": may_certify(dispatch.device),
+        "may_certify": dispatch.device.may_certify,
         "shares": _shares_with_limits(dispatch.progress.get("shares", [])),
         "options": _worded(dispatch),
         "gaps_s": seconds_of(dispatch.gaps_ms),

@@ -9,8 +9,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from runners.campaigns.ladder import with_what_was_read
-from runners.dispatch.orders import add_local_host
 from runners.errors import MachineUnknownError
+from runners.inventory.devices import add_local_host
 from runners.inventory.health import reasons_for_no_work
 from runners.models import Device, Dispatch, Host
 from runners.models.campaign import Campaign

@@ -4,7 +4,7 @@ from collections import defaultdict
 
 from runners.models import Dispatch
 from runners.models.states import ON_HOST
-from runners.monitoring.silence import silence_words
+from runners.monitoring.connectivity import silence_words
 
 Silence = tuple[Dispatch, str]
 

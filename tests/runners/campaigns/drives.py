@@ -4,9 +4,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
-from runners.campaigns.outcome import Outcome, Purpose, Result
 from runners.campaigns.planner import Pause, Run, Wait, next_step
-from runners.campaigns.terms import Terms
+from runners.campaigns.terms import Outcome, Purpose, Result, Terms
 
 SMALL = Terms(max_nx=Decimal(400), with_prep=False, confirmations_max=100)
 STEPS_MAX = 500

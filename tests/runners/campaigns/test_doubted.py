@@ -2,8 +2,8 @@
 
 import pytest
 
-from runners.campaigns.outcome import Purpose
 from runners.campaigns.planner import Run, next_step
+from runners.campaigns.terms import Purpose
 from runners.campaigns.voting import judged
 from tests.runners.campaigns.drives import SMALL, outcome
 

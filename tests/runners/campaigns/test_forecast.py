@@ -3,7 +3,7 @@ from decimal import Decimal
 import pytest
 
 from runners.campaigns.forecast import forecast
-from runners.campaigns.outcome import Purpose
+from runners.campaigns.terms import Purpose
 from tests.runners.campaigns.drives import SMALL, climb, outcome, steady
 
 

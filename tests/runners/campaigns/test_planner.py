@@ -5,9 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from runners.campaigns.outcome import Purpose, Result
 from runners.campaigns.planner import End, Finish, Pause, Run, Wait, next_step
-from runners.campaigns.terms import Terms
+from runners.campaigns.terms import Purpose, Result, Terms
 from tests.runners.campaigns.drives import SMALL, Drive, climb, near, outcome, steady
 
 LATER_S = 10**9

@@ -7,12 +7,12 @@ from django.utils import timezone
 
 from runners.campaigns import commands, scheduler
 from runners.campaigns.ladder import rungs_of
-from runners.campaigns.missing import missing_for_certificate
-from runners.dispatch.runner import look as dispatch_look
-from runners.inventory.signatures import DESTROY
+from runners.campaigns.requirements import missing_for_certificate
+from runners.dispatch.scheduler import look as dispatch_look
 from runners.locks import hold_drive
 from runners.models import Device, Dispatch, DriveState
 from runners.models.campaign import Campaign, CampaignEntry
+from runners.models.dispatch import DESTROY
 from runners.models.states import State
 from runners.recipes import RECIPES
 from tests.runners.campaigns.lab import (

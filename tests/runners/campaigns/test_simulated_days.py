@@ -15,7 +15,7 @@ from runners.campaigns.commands import Wanted, start
 from runners.campaigns.ladder import rungs_of
 from runners.campaigns.scheduler import look_at_campaigns
 from runners.campaigns.terms import Terms
-from runners.dispatch.orders import bind
+from runners.inventory.devices import bind
 from runners.models import Host
 from tests.lab_simulator.act_log import EPOCH
 from tests.lab_simulator.clock import StandingClock

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from runners.dispatch.claim import claim
 from runners.dispatch.orders import cancel, declare_ended
-from runners.dispatch.runner import look
+from runners.dispatch.scheduler import look
 from runners.dispatch.steps import advance
 from runners.locks import hold_drive
 from runners.models import Dispatch

@@ -8,7 +8,7 @@ from django.utils import timezone
 from runners.campaigns.commands import Wanted, cancel, start
 from runners.campaigns.scheduler import advance
 from runners.campaigns.terms import Terms
-from runners.dispatch.orders import DeviceInUseError, bind
+from runners.inventory.devices import DeviceInUseError, bind
 from runners.inventory.service_state import hold_in_service
 from runners.models import Device
 from runners.models.campaign import Campaign

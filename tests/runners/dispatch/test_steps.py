@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from results.models import Evidence, Reading, Submission
 from runners.dispatch.orders import Order, order
-from runners.dispatch.runner import look, look_within_reach
+from runners.dispatch.scheduler import look, look_within_reach
 from runners.dispatch.steps import advance
 from runners.errors import DeviceUnknownError, ProgramMissingError
 from runners.models import Device, Dispatch, Step

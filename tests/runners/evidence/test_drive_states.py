@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from runners.dispatch.claim import settle_lost
 from runners.dispatch.orders import Order, cancel, order
-from runners.dispatch.runner import look
+from runners.dispatch.scheduler import look
 from runners.errors import HostSilentError
 from runners.evidence.drive_states import last_preparing
 from runners.models import Dispatch

@@ -1,9 +1,9 @@
 import pytest
 
-from runners.dispatch.orders import bind
 from runners.evidence.drive_states import keep
 from runners.hosts.drive_keys import keys_of
 from runners.inventory.device_lookup import look_up
+from runners.inventory.devices import bind
 from runners.inventory.safety import objections_to_start
 from runners.models import Device, DriveState, Host
 from tests.runners.drive_key_table import rows

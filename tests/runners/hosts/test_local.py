@@ -11,8 +11,8 @@ import pytest
 from django.conf import settings as django_settings
 
 from results.models import Submission
-from runners.dispatch.orders import Order, add_local_host, bind, order
-from runners.dispatch.runner import look
+from runners.dispatch.orders import Order, order
+from runners.dispatch.scheduler import look
 from runners.errors import (
     DeviceUnknownError,
     FileExistsOnHostError,
@@ -26,9 +26,10 @@ from runners.hosts import connect
 from runners.hosts import local as local_host
 from runners.hosts.local import LocalHost, parse_drives
 from runners.hosts.protocol import Detached, FoundDrive
+from runners.inventory.devices import add_local_host, bind
 from runners.models import Dispatch, Host
 from runners.models.states import State
-from runners.recipes import act_storage
+from runners.recipes.act import STORAGE
 
 MIB = 1024 * 1024
 ARGV = ["storage", "config", "--log", "log", "--side-file", "side.jsonl"]
@@ -279,7 +280,7 @@ def test_a_loop_device_and_its_file_are_one_drive(local, drive):
 
 
 def test_the_recipe_names_the_files_that_the_host_keeps():
-    assert act_storage.argv(Dispatch(drive_key="file:1:2"))[: len(ARGV)] == ARGV
+    assert STORAGE.argv(Dispatch(drive_key="file:1:2"))[: len(ARGV)] == ARGV
 
 
 @pytest.mark.django_db

@@ -2,14 +2,12 @@ import threading
 
 import pytest
 
-from runners.dispatch.due import take_due
-from runners.dispatch.orders import add_local_host
-from runners.dispatch.runner import look
-from runners.dispatch.scheduler import look_at_due
+from runners.dispatch.scheduler import look, look_at_due, take_due
 from runners.errors import HostElsewhereError, MachineUnknownError
 from runners.hosts import connect as connect_really
 from runners.hosts import machine
 from runners.hosts.machine import machine_id
+from runners.inventory.devices import add_local_host
 from runners.inventory.health import why_no_work
 from runners.models import Host
 from runners.models.states import State

@@ -10,10 +10,11 @@ import pytest
 from django.utils import timezone
 
 from results.models import Evidence, Submission
-from runners.dispatch.orders import Order, bind, order
-from runners.dispatch.runner import look
+from runners.dispatch.orders import Order, order
+from runners.dispatch.scheduler import look
 from runners.hosts.ssh import SshHost
 from runners.inventory import health
+from runners.inventory.devices import bind
 from runners.models import Dispatch
 from runners.models.states import FINAL, State
 from runners.retention.cleanup import remove_old

@@ -6,14 +6,14 @@ from decimal import Decimal
 
 import pytest
 
-from runners.dispatch.runner import look
+from runners.dispatch.scheduler import look
 from runners.errors import DeviceUnknownError, HostError, StartRefusedError
 from runners.hosts.protocol import Identity
 from runners.inventory.device_lookup import follow, is_same_part, look_up
 from runners.inventory.safety import objections_to_start
 from runners.models import Device, Dispatch, Host
 from runners.models.states import State
-from runners.recipes import act_storage
+from runners.recipes.act import STORAGE
 
 pytestmark = pytest.mark.django_db
 GB = 10**9
@@ -79,7 +79,7 @@ def go(host, dispatch, checks):
     """Do what the register does at a start; a refusal and an unknown device start nothing."""
     try:
         if not objections_to_start(dispatch, look_up(dispatch.device, host)):
-            host.start(act_storage.config_text(dispatch), dispatch.drive_key, checks)
+            host.start(STORAGE.config_text(dispatch), dispatch.drive_key, checks)
     except HostError:
         return
 

@@ -11,9 +11,9 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from results.models import Event
-from runners.dispatch.orders import bind
 from runners.hosts.keys import fingerprint, key_path, public_key
 from runners.hosts.protocol import FoundDrive, Identity
+from runners.inventory.devices import bind
 from runners.inventory.enrolment import Pins, enrol, set_up, sshd_rule, sudo_line
 from runners.models import Device, Host
 from runners.models.states import LIVE, State

@@ -1,9 +1,9 @@
 import pytest
 
 from runners.hosts.protocol import Identity
-from runners.inventory.safety import LEAST_DEVICE_BYTES, may_certify, objections_to_device, objections_to_start
-from runners.inventory.signatures import DESTROY
+from runners.inventory.safety import LEAST_DEVICE_BYTES, objections_to_device, objections_to_start
 from runners.models import Device, Dispatch
+from runners.models.dispatch import DESTROY
 
 MIB = 1024 * 1024
 
@@ -19,7 +19,7 @@ def dispatch_for(identity, **options):
 
 @pytest.mark.parametrize(("kind", "may"), [("nvme", True), ("scsi", True), ("cloud", True), ("virtual", False)])
 def test_a_virtual_device_never_certifies(kind, may):
-    assert may_certify(Device(identity_kind=kind)) is may
+    assert Device(identity_kind=kind).may_certify is may
 
 
 def test_a_device_without_refusals_is_free():

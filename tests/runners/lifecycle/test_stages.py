@@ -6,7 +6,7 @@ from django.db import DatabaseError
 from results.evidence.store import open_evidence
 from runners.dispatch.claim import settle_lost
 from runners.dispatch.orders import Order, cancel, order
-from runners.dispatch.runner import look
+from runners.dispatch.scheduler import look
 from runners.lifecycle.transitions import move
 from runners.models import Host, StageEnd
 from runners.models.states import State

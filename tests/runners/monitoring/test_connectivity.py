@@ -14,8 +14,7 @@ from runners.lifecycle.transitions import move
 from runners.models import Dispatch, Host
 from runners.models.states import WORKER, State
 from runners.monitoring import connectivity
-from runners.monitoring.connectivity import Hearing
-from runners.monitoring.silence import silence_words, silent_for_s
+from runners.monitoring.connectivity import Hearing, silence_words, silent_for_s
 from tests.runners.fake_host import FakeHost
 from tests.runners.ssh_host import ssh_host
 

@@ -17,7 +17,7 @@ from runners.monitoring.progress import (
     tail,
     ycsb_columns,
 )
-from runners.monitoring.records import last_record
+from runners.monitoring.telemetry import last_record
 from tests.runners.fake_host import REAL_LOG, FakeHost
 
 DATA = Path(__file__).parents[2] / "data/act/6.6"

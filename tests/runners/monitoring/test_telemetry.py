@@ -2,9 +2,8 @@ import json
 
 import pytest
 
-from runners.dispatch.runner import look
-from runners.monitoring.records import last_record
-from runners.monitoring.telemetry import told_of
+from runners.dispatch.scheduler import look
+from runners.monitoring.telemetry import last_record, told_of
 
 INTERVAL = {
     "record": "interval", "label_s": 5, "achieved_reads_per_s": "199.8", "lag_max_ns": 12,

@@ -1,5 +1,6 @@
 from runners.models import Device, Dispatch
-from runners.recipes import act_index, prep
+from runners.recipes import prep
+from runners.recipes.act import INDEX
 
 
 def make(**options):
@@ -20,7 +21,7 @@ def test_recognised_data_is_written_over_only_where_somebody_said_so():
 
 
 def test_an_index_load_is_sent_in_the_keys_of_act():
-    (stage,) = act_index.stages(make(report_interval_s=5))
+    (stage,) = INDEX.stages(make(report_interval_s=5))
     assert stage.argv[:2] == ("index", "config")
     assert stage.files["config"].decode() == (
         "device-names: /dev/nvme0n1\ntest-duration-sec: 60\nreport-interval-sec: 5\nmicrosecond-histograms: yes\n"

@@ -2,7 +2,7 @@ import pytest
 
 from runners.models import Device, Dispatch, Host
 from runners.recipes import ycsb
-from runners.recipes.stage import Role
+from runners.recipes.base import Role
 
 SMALL = {"record_count": 1000, "operation_count": 2000, "threads": [4, 8]}
 

@@ -10,8 +10,9 @@ from django.utils import timezone
 from results.models import Event, Evidence, Preparation
 from runners.campaigns.commands import Wanted, start
 from runners.campaigns.terms import Terms
-from runners.dispatch.orders import Order, bind, cancel, order
+from runners.dispatch.orders import Order, cancel, order
 from runners.inventory import health
+from runners.inventory.devices import bind
 from runners.inventory.service_state import OutOfServiceError
 from runners.models import Device, Dispatch, Host
 from runners.models.campaign import Campaign

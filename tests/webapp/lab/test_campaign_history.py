@@ -6,11 +6,12 @@ import pytest
 from django.utils import timezone
 
 from runners.campaigns import commands
-from runners.dispatch.orders import Order, bind, order
+from runners.dispatch.orders import Order, order
 from runners.hosts.response_timer import Ear, Silence
+from runners.inventory.devices import bind
 from runners.models import Dispatch
 from runners.models.states import State
-from runners.monitoring.gaps import answers_again, enter_late_answer, fell_silent
+from runners.monitoring.connectivity import answers_again, enter_late_answer, fell_silent
 from tests.runners.campaigns.lab import (  # noqa: F401 - fixtures
     campaign,
     fake_prep,

@@ -5,7 +5,7 @@ import pytest
 from django.utils import timezone
 
 from results.models import Event
-from runners.dispatch.orders import bind
+from runners.inventory.devices import bind
 from runners.models import HAS_WRITTEN, Device, Dispatch, DriveState, Host
 from runners.models.states import State
 from runners.retention.retirement import retire_device, retire_host, take_device_back, take_host_back

@@ -5,9 +5,9 @@ import re
 import pytest
 from django.utils import timezone
 
-from runners.inventory.signatures import DESTROY
 from runners.models import Device, Dispatch, Host
 from runners.models.campaign import Campaign
+from runners.models.dispatch import DESTROY
 from runners.models.states import State
 from tests.runners.fake_host import DRIVE_BYTES
 from tests.runners.ssh_host import PINNED

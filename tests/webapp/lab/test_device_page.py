@@ -3,7 +3,7 @@ from django.test import Client
 
 from runners.campaigns.commands import Wanted, start
 from runners.campaigns.terms import Terms
-from runners.dispatch.runner import look
+from runners.dispatch.scheduler import look
 from runners.models import Device, Dispatch, Host
 from runners.models.states import State
 from tests.runners.prep_record import prep_record

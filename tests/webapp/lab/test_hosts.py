@@ -8,11 +8,11 @@ import pytest
 from django.utils import timezone
 
 from results.models import Event
-from runners.dispatch.orders import bind
 from runners.hosts.keys import public_key
 from runners.hosts.local import LocalHost
 from runners.hosts.protocol import FoundDrive, Identity
 from runners.inventory import ycsb_requirements
+from runners.inventory.devices import bind
 from runners.models import Host
 from tests.runners.ssh_host import HEALTH, PINNED, ssh_host
 from tests.webapp.lab.programs import allow

@@ -6,8 +6,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from results.models import Event
-from runners.dispatch.orders import bind
 from runners.hosts import machine
+from runners.inventory.devices import bind
 from runners.models import Dispatch, Host
 from tests.runners.ssh_host import ssh_host
 

@@ -3,8 +3,8 @@
 import pytest
 
 from results.models import Run
-from runners.campaigns.conditions import conditions_of
 from runners.campaigns.ladder import rungs_of
+from runners.campaigns.requirements import conditions_of
 from runners.models import Device, Dispatch
 from tests.results.rows import make_product
 from tests.runners.campaigns.lab import SHORT, answer, drive_to_end, look_at, newest, prepare, read_as

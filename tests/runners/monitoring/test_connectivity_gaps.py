@@ -8,7 +8,7 @@ from django.utils import timezone
 from runners.hosts.response_timer import Ear, Silence
 from runners.lifecycle.transitions import move
 from runners.models.states import WORKER, State
-from runners.monitoring import gaps
+from runners.monitoring import connectivity
 from tests.runners.lab import see
 
 pytestmark = pytest.mark.django_db
@@ -42,7 +42,10 @@ def test_an_answer_that_came_late_is_a_gap_though_no_look_failed(running, connec
     assert running.gaps_count == is_told
     assert len(entries(running)) == is_told
     if is_told:
-        assert f"no answer from local for {gaps.seconds_of(round(seconds * 1000))} s, since " in entries(running)[0]
+        assert (
+            f"no answer from local for {connectivity.seconds_of(round(seconds * 1000))} s, since "
+            in entries(running)[0]
+        )
 
 
 def test_looks_that_failed_and_the_late_answer_after_them_are_one_gap(running, connect, fake, waits):
@@ -61,7 +64,7 @@ def test_a_link_that_flaps_fills_no_history(running, connect, fake):
         fake.is_silent = False
         see(running, connect)
     assert running.gaps_count == 60
-    assert len(entries(running)) == gaps.ENTERED_SINGLY + 2  # the 20th and the 50th
+    assert len(entries(running)) == connectivity.ENTERED_SINGLY + 2  # the 20th and the 50th
     assert "; 50 gaps, " in entries(running)[-1]
 
 
@@ -74,4 +77,4 @@ def test_the_end_tells_all_gaps_where_the_last_one_has_no_entry(in_state, count,
 
 @pytest.mark.parametrize(("length_ms", "said"), [(1_400, "1.4"), (9_949, "9.9"), (31_400, "31"), (1_800_000, "1,800")])
 def test_a_length_is_told_in_seconds(length_ms, said):
-    assert gaps.seconds_of(length_ms) == said
+    assert connectivity.seconds_of(length_ms) == said

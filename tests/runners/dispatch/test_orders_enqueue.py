@@ -1,7 +1,6 @@
 import pytest
 
-from runners.dispatch.enqueue import enqueue_dispatch
-from runners.dispatch.orders import Order, order
+from runners.dispatch.orders import Order, enqueue_dispatch, order
 from runners.models import Dispatch
 from runners.models.states import State
 from tests.runners.lab import look_at_all

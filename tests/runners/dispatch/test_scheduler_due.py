@@ -6,9 +6,9 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from runners.dispatch.due import take_due
+from runners.dispatch.failures import put_off
 from runners.dispatch.orders import cancel
-from runners.lifecycle.transitions import put_off
+from runners.dispatch.scheduler import take_due
 from runners.models import Dispatch, Host
 from runners.models.states import FINAL, State
 from tests.runners.threads import in_threads

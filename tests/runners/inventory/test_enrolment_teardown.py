@@ -2,8 +2,7 @@ import re
 
 import pytest
 
-from runners.inventory.enrolment import PROGRAM, READ_AGAIN, set_up
-from runners.inventory.teardown import undo
+from runners.inventory.enrolment import PROGRAM, READ_AGAIN, set_up, undo
 from tests.runners.ssh_host import HEALTH, ssh_host
 
 pytestmark = pytest.mark.django_db

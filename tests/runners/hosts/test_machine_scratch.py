@@ -5,8 +5,8 @@ import json
 import pytest
 
 from results.evidence.store import TooLargeError
-from runners.evidence.submit import hand_in_archive, member
-from runners.hosts.scratch import check_size, scratch_dir
+from runners.evidence.submit import member, submit_archive
+from runners.hosts.machine import check_size, scratch_dir
 from runners.hosts.ssh import SshHost
 from tests.runners.ssh_host import ssh_host
 
@@ -42,7 +42,7 @@ def test_an_archive_is_not_filled_beyond_what_the_one_door_takes(dispatch, setti
             yield f"{number}.log", member(bytes(4000))
 
     with pytest.raises(TooLargeError):
-        hand_in_archive(dispatch, members())
+        submit_archive(dispatch, members())
     assert len(taken) == 3
 
 

@@ -11,7 +11,7 @@ from runners.models import Device, Dispatch, Host
 from runners.models.states import State
 from runners.retention import cleanup
 from runners.retention.cleanup import remove_old
-from runners.retention.fetch_requests import (
+from runners.retention.leftover_archive import (
     ASKED,
     FOUND_NOTHING,
     FetchRefusedError,
@@ -19,8 +19,8 @@ from runners.retention.fetch_requests import (
     is_pending,
     may_be_asked,
     told_last,
+    what_was_kept,
 )
-from runners.retention.leftover_archive import what_was_kept
 from tests.results.builders import other_session
 from tests.runners.fake_host import REAL_LOG
 from tests.runners.lab import see

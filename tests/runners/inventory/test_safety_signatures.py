@@ -1,7 +1,7 @@
 import re
 from pathlib import Path
 
-from runners.inventory.signatures import IN_USE, is_told
+from runners.inventory.safety import IN_USE, is_told
 
 IDENTITY = Path(__file__).parents[3] / "runners/drivetest/crates/device/src/identity/mod.rs"
 

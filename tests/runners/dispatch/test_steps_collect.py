@@ -2,7 +2,7 @@
 
 import pytest
 
-from runners.dispatch.collect import why_it_ended
+from runners.lifecycle.stages import why_it_ended
 from runners.models.states import State
 
 WARNED = b"drivetest: warning: irqbalance does not run, so interrupts may stay on one core (irqbalance)\n"
