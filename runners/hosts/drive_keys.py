@@ -1,6 +1,6 @@
-"""The keys of drives: what binds a device, and what its drive was called by earlier versions of drivetest.
+"""Drive keys: the key that binds a device, and the keys that earlier versions of drivetest gave to the same drive.
 
-The grammar is that of docs/formats.md, and crates/device/src/identity/drive.rs holds to the same (tests/data/drive_keys.tsv).
+docs/formats.md defines the grammar. crates/device/src/identity/drive.rs follows the same (tests/data/drive_keys.tsv).
 """
 
 import re
