@@ -3,7 +3,7 @@
 import re
 import urllib.parse
 
-CATEGORIES = ("nvme-flash", "nvme-3dxpoint", "sata-sas", "cloud", "networked", "historical")
+CATEGORIES = ("nvme-flash", "nvme-3dxpoint", "m2-flash", "sata-sas-flash", "cloud", "networked", "historical")
 LISTS = ("/drives/", *(f"/drives/{category}/" for category in CATEGORIES), "/ycsb/", "/ycsb/claims/", "/compare/")
 ROOTS = (
     "/", "/sitemap.xml", "/robots.txt", "/favicon.ico", "/feed.atom", "/data/", "/healthz", "/readyz",
@@ -32,17 +32,15 @@ OF_RUN = (
     "lines/1/", "lines/1-20/",
 )  # fmt: skip
 PATHS_OF_PATTERN = 1500
-PATHS_OF = {
-    "/runs/*/lines/*/": 120, "/runs/*/slices/*/": 120, "/api/v1/runs/*/intervals/": 60, "/compare/": 60,
-}  # fmt: skip
-QUERIES_OF_PATTERN = 60
-QUERIES_OF_NAMES = 4
+PATHS_OF = {"/runs/*/lines/*/": 200, "/runs/*/slices/*/": 200, "/api/v1/runs/*/intervals/": 150}
+QUERIES_OF_PATTERN = 80
+QUERIES_OF_NAMES = 6
 
 
 def pattern_of(address: str) -> str:
     """Return an address without query, with a star for each part that names one row."""
     path = address.partition("?")[0]
-    path = re.sub(r"(?<=/)[rsc]~[^/]+|(?<=/)<[^/]+>", "*", path)
+    path = re.sub(r"(?<=/)[rscp]~[^/]+|(?<=/)<[^/]+>", "*", path)
     path = re.sub(r"(?<=^/drive/)[^/]+|(?<=/products/)[^/]+|(?<=/loads/)[^/]+|(?<=/companions/)[^/]+", "*", path)
     path = re.sub(r"(?<=^/vendors/)[^/]+", "*", path)
     return re.sub(r"(?<=/)[\d-]+(?=[/.]|$)", "*", path)
@@ -64,7 +62,7 @@ class Bounds:
         if address in ROOTS:
             return True
         # Every list as a file, one for each product.
-        if not query or names == ("format",):
+        if not query or names == ("format",) or pattern in PATHS_OF:
             limits: dict[tuple[str, ...], int] = {(pattern, query): PATHS_OF.get(pattern, PATHS_OF_PATTERN)}
         else:
             limits = {(pattern,): QUERIES_OF_PATTERN, (pattern, *names): QUERIES_OF_NAMES}
@@ -76,13 +74,14 @@ class Bounds:
         return True
 
 
-def siblings(paths: list[str]) -> list[str]:
-    """Return the files of each product and run in a list of paths, and their rows of the API."""
+def siblings(paths: list[str], logged: set[str]) -> list[str]:
+    """Return the files of each product, of each run with a log, and their rows of the API."""
     found = []
     for path in paths:
         if product := re.fullmatch(r"/drive/([^/?]+)/", path):
             found += [f"{path}{name}" for name in OF_PRODUCT] + [f"/api/v1/products/{product[1]}/"]
         elif run := re.fullmatch(r"/runs/([^/?]+)/", path):
-            found += [f"{path}{name}" for name in OF_RUN] + [f"/id/{run[1]}", f"/api/v1/runs/{run[1]}/"]
-            found.append(f"/api/v1/runs/{run[1]}/intervals/?every_s=5")
+            found += [f"/id/{run[1]}", f"/api/v1/runs/{run[1]}/"]
+            if run[1] in logged:
+                found += [f"{path}{name}" for name in OF_RUN] + [f"/api/v1/runs/{run[1]}/intervals/?every_s=5"]
     return found

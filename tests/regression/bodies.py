@@ -1,6 +1,7 @@
 """Records of response bodies, by their content type: structure and values, no texts."""
 
 import csv
+import gzip
 import hashlib
 import io
 import json
@@ -14,6 +15,7 @@ from tests.regression.normalization import TEXT, Normalizer, mask_phrases, mask_
 from tests.regression.pages import NUMBER, Page, numbers_of_cell, parsed_json
 
 EVIDENCE = re.compile(r"/(log|side\.jsonl)$|/companions/")
+GZIP = b"\x1f\x8b"
 CHARTS = re.compile(r"-chart\.json$|/over-time\.json")
 
 
@@ -25,6 +27,10 @@ def record_body(path: str, content_type: str, body: bytes, normalizer: Normalize
     kind = content_type.partition(";")[0].strip()
     if EVIDENCE.search(path.partition("?")[0]) and kind != "text/html":
         return {"sha256": digest(body)}, []
+    if body.startswith(GZIP):
+        return record_packed(path, gzip.decompress(body), normalizer), []
+    if path.endswith("/SHA256SUMS"):  # of files that hold random ids
+        return {"lines_count": len(body.splitlines())}, []
     if kind.endswith("json"):
         return record_json(path, body, normalizer)
     record = next((record for ending, record in RECORDERS if kind.endswith(ending)), record_other)
@@ -64,6 +70,8 @@ def record_json(path: str, body: bytes, normalizer: Normalizer) -> Content:
     value = normalizer.value(document)
     if CHARTS.search(path.partition("?")[0]):
         value = mask_phrases(value)
+    if path.startswith("/data/"):  # size and hash of files that hold random ids
+        value = mask_fields(mask_fields(value, {"sha256"}), {"size_bytes", "bytes"})
     if "/schema/" in path:
         value = mask_fields(value, {"description", "summary", "title", "version"})
     return {"document": value}, links
@@ -72,7 +80,7 @@ def record_json(path: str, body: bytes, normalizer: Normalizer) -> Content:
 def mask_fields(value: Any, names: set[str]) -> Any:
     """Replace the texts of the given fields."""
     if isinstance(value, dict):
-        return {k: TEXT if k in names and isinstance(v, str) else mask_fields(v, names) for k, v in value.items()}
+        return {k: TEXT if k in names and not isinstance(v, dict) else mask_fields(v, names) for k, v in value.items()}
     return [mask_fields(each, names) for each in value] if isinstance(value, list) else value
 
 
@@ -109,6 +117,14 @@ def record_parquet(body: bytes, normalizer: Normalizer) -> Content:
     rows = normalizer.text(json.dumps(table.to_pylist(), default=str))
     columns = [str(each) for each in table.schema]
     return {"columns": columns, "sha256": digest(rows.encode()), "rows_count": table.num_rows}, []
+
+
+def record_packed(path: str, body: bytes, normalizer: Normalizer) -> dict[str, Any]:
+    """Return what is recorded of a compressed table: a CSV, or JSON lines."""
+    if ".csv" in path:
+        return record_csv(body, normalizer)[0]
+    lines = normalizer.text(body.decode()).splitlines()
+    return {"sha256": digest("\n".join(lines).encode()), "lines_count": len(lines)}
 
 
 def record_text(body: bytes, normalizer: Normalizer) -> Content:

@@ -2,8 +2,9 @@
 
 import argparse
 import json
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,9 @@ def main() -> None:
     parser.add_argument("before", type=Path)
     parser.add_argument("after", type=Path)
     parser.add_argument("--most", type=int, default=MOST_PRINTED, help="differences to print [default: %(default)s]")
+    parser.add_argument("--renamed", nargs="*", default=[], metavar="OLD=NEW", help="names that a change replaces")
     arguments = parser.parse_args()
-    found = list(differences(load(arguments.before), load(arguments.after)))
+    found = list(differences(load(arguments.before, arguments.renamed), load(arguments.after)))
     for line in found[: arguments.most]:
         print(line)  # noqa: T201 - the output of a command
     if len(found) > arguments.most:
@@ -33,12 +35,16 @@ def main() -> None:
     sys.exit(1 if found else 0)
 
 
-def load(path: Path) -> dict[str, Any]:
-    """Return the records of a file by their addresses, in the order of the file."""
+def load(path: Path, renamed: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the records of a file by their addresses, in the order of the file, with whole names replaced."""
+    pairs = [each.partition("=")[::2] for each in renamed]
     records: dict[str, Any] = {}
     with path.open() as lines:
         for line in lines:
-            record = json.loads(line)
+            text = line
+            for old, new in pairs:
+                text = re.sub(rf"(?<![\w-]){re.escape(old)}(?![\w-])", new, text)
+            record = json.loads(text)
             records[record["address"]] = record
     return records
 

@@ -27,11 +27,22 @@ from tests.regression.bodies import record_body  # noqa: E402
 from tests.regression.normalization import Normalizer, stable_key  # noqa: E402
 
 THREADS = 3
+PRODUCT_ID = re.compile(r"/id/(p-\w{8})\b")
 TRIES = 40
 DEPTH_MAX = 12
 # Of the clock, of caches and of sessions.
 LEFT_OUT_HEADERS = frozenset(
-    ["date", "etag", "last-modified", "content-length", "set-cookie", "retry-after", "x-drivecert-snapshot", "server"]
+    [
+        "date",
+        "etag",
+        "last-modified",
+        "content-length",
+        "set-cookie",
+        "retry-after",
+        "connection",
+        "x-drivecert-snapshot",
+        "server",
+    ]
 )
 
 
@@ -49,6 +60,7 @@ class Register:
 
     def __init__(self, url: str, token: str) -> None:
         self.url, self.token = url.rstrip("/"), token
+        self.logged: set[str] = set()  # runs that were read from a log, not taken from a published table
         self._opener = urllib.request.build_opener(NoRedirect())
 
     def get(self, path: str, *, is_sender: bool = False) -> Response:
@@ -114,8 +126,13 @@ def name_rows(register: Register, normalizer: Normalizer) -> None:
     for kind, is_sender in lists:
         for row in reversed(register.rows(f"/api/v1/{kind}/", is_sender=is_sender)):
             normalizer.name_id(row["id"], stable_key(row))
+            if row.get("tier") not in {None, "published"}:
+                register.logged.add(row["id"])
             for run in row.get("runs", []):
                 normalizer.name_id(run["id"], stable_key(run))
+    for row in register.rows("/api/v1/products/"):
+        if found := PRODUCT_ID.search(register.get(f"/drive/{row['id']}/").body.decode()):
+            normalizer.name_id(found[1], row["id"])
 
 
 def api_lists(register: Register, normalizer: Normalizer) -> dict[str, Any]:
@@ -144,7 +161,7 @@ def crawl(register: Register, normalizer: Normalizer) -> dict[str, Any]:
             found: set[str] = set()
             for name, path, response in zip(chosen, paths, pool.map(register.get, paths), strict=True):
                 records[name], links = record(response, path, normalizer)
-                found.update(links)
+                found.update([*links, *siblings(links, register.logged)])
             level = {normalizer.text(path): path for path in sorted(found)}
             if not level:
                 break
@@ -161,7 +178,7 @@ def record(response: Response, path: str, normalizer: Normalizer) -> tuple[dict[
     inner = [internal_path(link, path, normalizer.url) for link in links + found]
     paths = [each for each in inner if each]
     kept = {name: normalizer.text(value) for name, value in headers.items()}
-    return {"status": response.status, "headers": kept, **content}, paths + siblings(paths)
+    return {"status": response.status, "headers": kept, **content}, paths
 
 
 def internal_path(link: str, path: str, url: str) -> str:

@@ -151,8 +151,8 @@ def exported_tables(program: Path, folder: Path, name: str) -> dict[str, Any]:
 def attachments(log: Path) -> list[Path]:
     """Return the files that belong to a log by their names, as an archive of all of them would be read."""
     stem = log.name.rpartition(".")[0]
-    beside = [path for path in sorted(log.parent.iterdir()) if path.is_file() and path != log]
-    named = [path for path in beside if re.match(rf"{re.escape(stem)}(\.|-[A-Z][A-Z_]*-percentiles)", path.name)]
+    neighbours = [path for path in sorted(log.parent.iterdir()) if path.is_file() and path != log]
+    named = [path for path in neighbours if re.match(rf"{re.escape(stem)}(\.|-[A-Z][A-Z_]*-percentiles)", path.name)]
     kept = [path for path in named if not re.search(r"\.latency(-\w+)?\.txt$|\.log$", path.name)]
     hdr_files = sorted((log.parent / "hdrfiles").glob("*.hdr")) if "hdr" in stem and "fileoutput" in stem else []
     return kept + hdr_files

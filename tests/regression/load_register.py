@@ -50,6 +50,7 @@ def main() -> None:
     parser.add_argument("checkout", type=Path, help="with .venv and a built drivetest")
     parser.add_argument("data_dir", type=Path, help="data directory; it is kept")
     parser.add_argument("--no-load", action="store_true", help="only start what the directory holds")
+    parser.add_argument("--no-dump", action="store_true", help="with --no-load: make no new dump")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--then", nargs=argparse.REMAINDER, default=[], help="command to run before the stop")
     arguments = parser.parse_args()
@@ -58,6 +59,8 @@ def main() -> None:
         if not arguments.no_load:
             token_file.write_text(load(register))
             token_file.chmod(0o600)
+        elif not arguments.no_dump:
+            register.manage("dump")
         token = token_file.read_text() if token_file.exists() else ""
         words = [word.format(url=register.url, token=token) for word in arguments.then]
         status = subprocess.run(words, check=False).returncode if words else 0

@@ -14,7 +14,7 @@ SENTENCE_FIELDS = frozenset(
     ]
 )  # fmt: skip
 TEXT = "<text>"
-ID = re.compile(r"(?<![\w-])([rsc])-[23456789abcdefghjkmnpqrstvwxyz]{8}(?![\w-])")
+ID = re.compile(r"(?<![\w-])([rscp])-[23456789abcdefghjkmnpqrstvwxyz]{8}(?![\w-])")
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 TIME = r"(?:[T ,]+\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?)?"
 ISO_DATE = re.compile(rf"(?<!\d)(\d{{4}})-(\d\d)-(\d\d){TIME}")

@@ -44,6 +44,11 @@ def test_names_that_begin_with_an_underscore_are_not_compared():
     assert found({"_text": "old"}, {"_text": "new"}) == []
 
 
+def test_a_renamed_name_is_no_difference(tmp_path):
+    (tmp_path / "before").write_text('{"address": "/", "data": ["data-old=1", "data-older=2"]}\n')
+    assert compare.load(tmp_path / "before", ["data-old=data-new"])["/"]["data"] == ["data-new=1", "data-older=2"]
+
+
 def test_the_command_exits_with_1_if_there_is_a_difference(tmp_path):
     for name, status in (("before", 200), ("same", 200), ("after", 500)):
         (tmp_path / name).write_text(json.dumps({"address": "/", "status": status}) + "\n")

@@ -66,6 +66,7 @@ def test_questions_of_one_page_are_bounded():
     assert not bounds.admit("/api/v1/runs/?cursor=abc")
 
 
-def test_files_of_a_run_are_visited_though_no_page_links_to_them():
-    assert "/runs/r-22222222/slices.csv" in siblings(["/runs/r-22222222/"])
-    assert siblings(["/explain/"]) == []
+def test_files_of_a_run_with_a_log_are_visited_though_no_page_links_to_them():
+    assert "/runs/r-22222222/slices.csv" in siblings(["/runs/r-22222222/"], {"r-22222222"})
+    assert siblings(["/runs/r-22222222/"], set()) == ["/id/r-22222222", "/api/v1/runs/r-22222222/"]
+    assert siblings(["/explain/"], set()) == []
