@@ -15,8 +15,7 @@ from webapp.api.problems import TooLargeProblem
 from webapp.api.throttles import ReadThrottle
 from webapp.register.fleet.answers import answers, counts
 from webapp.register.fleet.drives import FleetError, read_drives
-from webapp.register.fleet.uploads import LIST_BYTES_MAX, TOO_LARGE, decoded
-from webapp.register.fleet.views import NO_STORE, SCHEMA, values_of
+from webapp.register.fleet.views import LIST_BYTES_MAX, NO_STORE, SCHEMA, TOO_LARGE, decoded, values_of
 from webapp.register.products.model_index import register_index
 
 

@@ -13,4 +13,4 @@ class RegisterConfig(AppConfig):
 
     def ready(self) -> None:
         """Have every event purge what it makes out of date."""
-        import_module("webapp.register.pagecache.events")
+        import_module("webapp.register.pagecache.updates")

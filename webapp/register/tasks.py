@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from webapp.register.dumps.writer import write_due
-from webapp.register.pagecache import keeper
+from webapp.register.pagecache import updates as keeper
 
 
 @shared_task(name="register.keep_snapshot")

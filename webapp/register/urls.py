@@ -5,17 +5,15 @@ from django.urls import URLPattern, URLResolver, include, path
 from webapp.register.compare.views import compare
 from webapp.register.drives import views as drives_views
 from webapp.register.drives.search import views as search_views
-from webapp.register.dumps import page
+from webapp.register.dumps import views as page
 from webapp.register.explain import views as explain_views
 from webapp.register.fleet import views as fleet_views
 from webapp.register.home import views as home_views
 from webapp.register.nines import views as nines_views
 from webapp.register.products import views as products_views
-from webapp.register.runs import file_views
+from webapp.register.runs import downloads
 from webapp.register.runs import views as runs_views
 from webapp.register.runs.charts import views as charts_views
-from webapp.register.runs.evidence import views as evidence_views
-from webapp.register.runs.slices import views as slices_views
 from webapp.register.sizing import views as sizing_views
 from webapp.register.ycsb import views as ycsb_views
 
@@ -32,22 +30,22 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("drive/<slug:slug>/", products_views.product, name="product"),
     path("search/", search_views.search_drives, name="search"),
     path("runs/<str:public_id>/", runs_views.detail, name="run-detail"),
-    path("runs/<str:public_id>/log", runs_views.log, name="run-log"),
-    path("runs/<str:public_id>/lines/<int:first>/", evidence_views.lines, name="run-line"),
-    path("runs/<str:public_id>/lines/<int:first>-<int:last>/", evidence_views.lines, name="run-lines"),
-    path("runs/<str:public_id>/side.jsonl", runs_views.side_file, name="run-side-file"),
-    path("runs/<str:public_id>/companions/<str:sha256>", runs_views.companion, name="run-companion"),
-    path("runs/<str:public_id>/earlier/<int:number>.json", runs_views.earlier, name="run-earlier"),
-    path("runs/<str:public_id>/slices.csv", runs_views.slices_csv, name="run-slices"),
-    path("runs/<str:public_id>/slices/<int:number>/", slices_views.slice_counts, name="run-slice"),
+    path("runs/<str:public_id>/log", downloads.log, name="run-log"),
+    path("runs/<str:public_id>/lines/<int:first>/", runs_views.lines, name="run-line"),
+    path("runs/<str:public_id>/lines/<int:first>-<int:last>/", runs_views.lines, name="run-lines"),
+    path("runs/<str:public_id>/side.jsonl", downloads.side_file, name="run-side-file"),
+    path("runs/<str:public_id>/companions/<str:sha256>", downloads.companion, name="run-companion"),
+    path("runs/<str:public_id>/earlier/<int:number>.json", downloads.earlier, name="run-earlier"),
+    path("runs/<str:public_id>/slices.csv", downloads.slices_csv, name="run-slices"),
+    path("runs/<str:public_id>/slices/<int:number>/", runs_views.slice_counts, name="run-slice"),
     path("runs/<str:public_id>/slice-chart.json", charts_views.slice_chart_json, name="run-slice-chart"),
     path("runs/<str:public_id>/over-time.json", charts_views.over_time_json, name="run-over-time"),
     path("runs/<str:public_id>/over-time.csv", charts_views.over_time_csv, name="run-over-time-csv"),
     path("runs/<str:public_id>/rates.csv", charts_views.rates_csv, name="run-rates-csv"),
     path("runs/<str:public_id>/telemetry.<str:form>", charts_views.telemetry, name="run-telemetry"),
-    path("runs/<str:public_id>/histograms.<str:form>", file_views.histograms, name="run-histograms"),
-    path("runs/<str:public_id>/again.conf", file_views.configuration, name="run-configuration"),
-    path("runs/<str:public_id>/status-lines.csv", runs_views.status_lines_csv, name="run-status-lines"),
+    path("runs/<str:public_id>/histograms.<str:form>", downloads.histograms, name="run-histograms"),
+    path("runs/<str:public_id>/again.conf", downloads.configuration, name="run-configuration"),
+    path("runs/<str:public_id>/status-lines.csv", downloads.status_lines_csv, name="run-status-lines"),
     # YCSB and the rooms beside the tables.
     path("ycsb/", ycsb_views.index, name="ycsb"),
     path("ycsb/claims/", ycsb_views.claims, name="ycsb-claims"),

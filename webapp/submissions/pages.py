@@ -13,10 +13,9 @@ from results.access.histogram_slices import histogram_slices
 from results.access.redaction import verdict_told, ycsb_told
 from results.models import Finding, Histogram, Reading, Run, Share, Slice, Statistic, Submission, Verdict
 from results.rules.act.latency_table import LatencyRow, latency_table
-from webapp.register.runs.page import SHOWN_VIOLATIONS
-from webapp.register.runs.slices.shares import FIRST_EDGES, no_slice_sentence
-from webapp.register.runs.times import judged_sentence
-from webapp.register.runs.verdict import plain_sentence
+from webapp.register.runs.histograms import judged_sentence
+from webapp.register.runs.slices import FIRST_EDGES, no_slice_sentence
+from webapp.register.runs.verdict import SHOWN_VIOLATIONS, plain_sentence
 from webapp.submissions.sweep import shared_findings
 from webapp.templatetags import units
 

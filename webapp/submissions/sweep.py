@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from results.access.redaction import findings_told
 from results.models import Finding, Run, YcsbOperation, YcsbRun
-from webapp.register.runs.findings import in_order, shared_by_all
+from webapp.register.runs.page import in_order, shared_by_all
 from webapp.register.runs.ycsb import PERCENTILES, operation_row
 from webapp.templatetags import units
 

@@ -14,8 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from results.models import Product, Run
 from webapp.register.http.access import is_public
-from webapp.register.syndication.bibtex import bibtex_entry
-from webapp.register.syndication.permanent import product_id
+from webapp.register.syndication.citations import bibtex_entry, product_id
 from webapp.register.syndication.site import plain_text, site_address
 from webapp.register.tables.sentences import product_name, run_name, speed_words
 from webapp.templatetags import units

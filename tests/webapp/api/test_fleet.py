@@ -5,7 +5,7 @@ import json
 import pytest
 
 from results.catalogue.importer import import_catalogue
-from webapp.register.fleet.uploads import LIST_BYTES_MAX
+from webapp.register.fleet.views import LIST_BYTES_MAX
 
 pytestmark = pytest.mark.django_db
 LIST = json.dumps({"Devices": [{"ModelNumber": "SanDisk DC SN861", "PhysicalSize": 6400000000000}]})

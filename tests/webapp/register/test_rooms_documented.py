@@ -6,7 +6,7 @@ import pytest
 from django.conf import settings
 
 from webapp.register.fleet import views as fleet_views
-from webapp.register.nines import page as nines_page
+from webapp.register.nines import views as nines_page
 from webapp.register.nines import views as nines_view
 from webapp.register.sizing import page as sizing_page
 from webapp.register.sizing import query as sizing_query

@@ -24,7 +24,7 @@ from results.models import (
 from tests.results.builders import make_user
 from tests.webapp.register.conftest import SLOW_DISK_FACTS, SLOW_DISK_VERDICT
 from tests.webapp.register.runs.test_side_file import TOLD
-from tests.webapp.register.test_ycsb_machine import telemetry
+from tests.webapp.register.ycsb.test_machine import telemetry
 from webapp.api.serializers import SubmissionSerializer
 from webapp.register.dumps import store as dumps_store
 from webapp.register.dumps.importer import read_rows

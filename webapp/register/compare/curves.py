@@ -13,7 +13,7 @@ from results.rules.reduction import place_of_greatest, spans
 from webapp.register.comparability.comparable import Conditioned, compare
 from webapp.register.compare.figures import share_value
 from webapp.register.compare.sweep_lines import SWEEP_TITLE, sweep_line
-from webapp.register.runs.slices.shares import ReadLimit, read_limits
+from webapp.register.runs.slices import ReadLimit, read_limits
 from webapp.templatetags import units
 
 POINTS_MAX = 144

@@ -10,9 +10,8 @@ from django.utils.text import capfirst
 
 from results.models import Certificate, Product
 from results.rules.plural import counted
-from webapp.register.fleet.drives import ListedDrive
+from webapp.register.fleet.drives import ListedDrive, named_size_gb
 from webapp.register.fleet.matching import Match, Matcher, matched_sentence, unknown_sentence
-from webapp.register.fleet.sizes import named_size_gb
 from webapp.register.limits.virtual_devices import NOT_ON_DRIVES, SAYS_NOTHING
 from webapp.register.products.model_index import Listed, RegisterIndex, publications_of
 from webapp.register.tables.sentences import product_name

@@ -11,11 +11,8 @@ from results.rules.act.limits import Limit
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
 from webapp.register.limits.reader_limits import LimitEvaluation, changes_sentence
-from webapp.register.products.capacities import capacities_of
-from webapp.register.products.certificates import attempts_of, certificates_of
-from webapp.register.products.ladder import ladders_of
-from webapp.register.products.ladder_chart import chart_of
-from webapp.register.products.life import history_of
+from webapp.register.products.ladder import chart_of, ladders_of
+from webapp.register.products.page import attempts_of, capacities_of, certificates_of, history_of
 from webapp.register.runs.ycsb import points_of
 from webapp.register.tables import categories, columns
 from webapp.register.tables.evaluation import evaluate_limits

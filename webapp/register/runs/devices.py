@@ -7,7 +7,7 @@ from typing import Any
 
 from results.models import Histogram, Run, Verdict
 from results.rules.act.limits import Limit, act_share_pct, exact_share_pct, is_count_within, over_count
-from webapp.register.runs.slices.shares import ReadLimit, read_limits
+from webapp.register.runs.slices import ReadLimit, read_limits
 from webapp.register.tables.marks import NearnessMark, nearness_mark
 from webapp.templatetags import units
 

@@ -8,8 +8,7 @@ from results.history import displaced_by, history_of
 from results.lifecycle.event_labels import words_of
 from results.models import Certificate, Event, Run, Verdict, Visibility
 from webapp.register.http.access import is_public
-from webapp.register.runs.page import OUTCOME_WORDS
-from webapp.register.runs.verdict import plain_sentence
+from webapp.register.runs.verdict import OUTCOME_WORDS, plain_sentence
 from webapp.templatetags import units
 
 SHOWN_EARLIER = 100

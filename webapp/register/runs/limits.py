@@ -11,7 +11,7 @@ from results.models import Run
 from results.rules.act.limits import Limit
 from webapp.register.http.query_params import given_of
 from webapp.register.limits.reader_limits import YourLimits, limit_names, read_limits
-from webapp.register.runs.slices.shares import SliceTable
+from webapp.register.runs.slices import SliceTable
 from webapp.register.tables.columns import share_of
 from webapp.register.tables.evaluation import is_over
 from webapp.templatetags import units

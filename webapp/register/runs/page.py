@@ -1,4 +1,4 @@
-"""What a run's page says: verdict, figures, findings, configuration, evidence."""
+"""Facts on a run page: title, set-up, product, configuration, files, minutes and the order of findings."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,27 +8,12 @@ from typing import Any
 from django.urls import reverse
 
 from results.access.intervals import is_withheld
-from results.models import Category, Event, Evidence, Run, Statistic, Tier, Verdict, Visibility
-from results.rules.act.limits import Limit
-from webapp.register.runs.verdict import Part, parts_of
-from webapp.register.tables.columns import SHARE_THRESHOLDS_US
-from webapp.register.tables.evaluation import is_over
-from webapp.register.tables.marks import NearnessMark, nearness_mark
+from results.access.mirrors import is_mirrored
+from results.ingest.act import YCSB
+from results.models import Category, Event, Evidence, Finding, Run, Tier, Visibility
 from webapp.register.tables.sentences import product_name
 from webapp.templatetags import units
 
-OUTCOME_WORDS = {
-    Verdict.Outcome.PASS: "passes",
-    Verdict.Outcome.FAIL: "fails",
-    Verdict.Outcome.UNDECIDED: "undecided",
-    Verdict.Outcome.VOID: "void",
-}
-STATISTIC_WORDS = {
-    Statistic.STEADY_AS_PUBLISHED: "steady state as published",
-    Statistic.WORST_SLICE: "worst slice",
-    Statistic.OVERALL: "whole run",
-}
-SHOWN_VIOLATIONS = 100  # the first is in the headline; a log of very many short slices can have a million
 ROLE_LABELS = {
     "stderr": "Standard error",
     "command": "Command line",
@@ -38,50 +23,6 @@ ROLE_LABELS = {
     "export": "Export",
 }
 Pair = tuple[str, str]
-
-
-@dataclass(frozen=True)
-class VerdictView:
-    """A verdict as a sentence, with everything it rests on."""
-
-    outcome: str
-    word: str
-    rest: list[Part]
-    reasons: list[str]
-    violations: list["Violation"]
-    violations_count: int
-
-    @property
-    def cut_sentence(self) -> str:
-        """What a page of very many violations leaves out."""
-        if self.violations_count <= len(self.violations):
-            return ""
-        shown, every = units.count(len(self.violations)), units.count(self.violations_count)
-        return f"The {shown} largest of {every}; the CSV of the slices has every share."
-
-
-@dataclass(frozen=True)
-class Violation:
-    """One slice over one limit."""
-
-    slice_number: int
-    threshold: str
-    share: str
-    limit: str
-    counts: str
-    excess: str
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One share of the run, beside its limit; `slice_number` is that of the slice it is of, if it is one's."""
-
-    text: str
-    threshold: str
-    statistic: str
-    limit: str
-    nearness: NearnessMark | None
-    slice_number: int | None = None
 
 
 @dataclass(frozen=True)
@@ -100,49 +41,6 @@ class Withdrawal:
 
     at: str
     reason: str
-
-
-def verdict_view(verdict: Verdict) -> VerdictView:
-    """Return the verdict's sentence, its first word apart: it is framed where it is a fail."""
-    word = OUTCOME_WORDS[Verdict.Outcome(verdict.outcome)]
-    rest = verdict.headline.removeprefix(word)
-    violations = verdict.document["violations"]
-    reasons = [reason for reason in verdict.document["reasons"] if reason not in rest]
-    shown = [_violation(each) for each in violations[:SHOWN_VIOLATIONS]]
-    parts = parts_of(rest, verdict.document)
-    return VerdictView(verdict.outcome, word.capitalize(), parts, reasons, shown, len(violations))
-
-
-def _violation(each: dict[str, Any]) -> Violation:
-    return Violation(
-        slice_number=each["slice"],
-        threshold=units.threshold(each["threshold_us"]),
-        share=units.share(each["share_pct"], each["over_count"]),
-        limit=each["limit_pct"],
-        counts=f"{units.count(each['over_count'])} of {units.count(each['ops_count'])}",
-        excess=f"{each['excess_ratio']}x" if each["excess_ratio"] else "",  # no multiple of a limit of 0
-    )
-
-
-def figures(run: Run, limits: Sequence[Limit]) -> list[Figure]:
-    """Return the run's shares, its own statistic first, each beside its limit."""
-    limit_by_threshold = {limit.threshold_us: limit for limit in limits}
-    shares = sorted(run.shares.all(), key=lambda share: (share.statistic != run.statistic, share.threshold_us))
-    return [
-        Figure(
-            text=units.share(share.printed, share.over_count),
-            threshold=units.threshold(share.threshold_us),
-            statistic=STATISTIC_WORDS[Statistic(share.statistic)],
-            limit=units.decimal(limit.limit_pct) if limit else "",
-            nearness=nearness_mark(share.share_pct, limit.limit_pct, is_over=is_over(share, limit.limit_pct))
-            if limit
-            else None,
-            slice_number=share.slice_number,
-        )
-        for share in shares
-        for limit in [limit_by_threshold.get(share.threshold_us)]
-        if share.threshold_us in SHARE_THRESHOLDS_US
-    ]
 
 
 def withdrawal_of(run: Run) -> Withdrawal | None:
@@ -309,3 +207,50 @@ def product_pairs(run: Run) -> list[Pair]:
     else:
         pairs = []
     return [pair for pair in pairs if pair[1]]
+
+
+WITHHELD = "withheld with the log, for legal reasons"
+NOT_IN_DUMPS = "not here: dumps hold none"
+NOT_STORED = "not stored: the log was read before they were kept, or holds no report"
+
+
+@dataclass(frozen=True)
+class Minutes:
+    """A sentence about a run's minutes; the address of its seconds where it is too short to have minutes."""
+
+    sentence: str
+    has_any: bool = False
+    seconds_address: str = ""
+
+
+def minutes_of(run: Run, query: str) -> Minutes:
+    """Say how a run's intervals are kept; nothing for a run of YCSB, which has status lines."""
+    if run.workload == YCSB:
+        return Minutes("")
+    if is_withheld(run):
+        return Minutes(WITHHELD)
+    if is_mirrored(run):
+        return Minutes(NOT_IN_DUMPS)
+    if not hasattr(run, "series"):
+        return Minutes(NOT_STORED)
+    series = run.series
+    if series.intervals_count:
+        counted = units.counted(series.intervals_count, "interval")
+        return Minutes(f"{counted} of {units.duration(series.interval_s)}", has_any=True)
+    seconds = reverse("api-run-intervals", args=[run.public_id]) + (f"{query}&" if query else "?") + "every_s=1"
+    held, minute = units.duration(run.duration_s), units.duration(series.interval_s)
+    return Minutes(f"none: the log holds {held}, an interval is {minute};", seconds_address=seconds)
+
+
+RANKS = {Finding.Severity.DECIDES: 0, Finding.Severity.LOOK: 1, Finding.Severity.NOTE: 2}
+
+
+def in_order(findings: Iterable[Finding]) -> list[Finding]:
+    """Return findings by how much they matter, those that matter alike in the reader's order."""
+    return sorted(findings, key=lambda finding: (RANKS[Finding.Severity(finding.severity)], finding.ordinal))
+
+
+def shared_by_all(runs: Sequence[Sequence[Finding]]) -> set[tuple[str, str]]:
+    """Return rule and sentence of the findings that each of several runs has; nothing of a single run."""
+    told = [{(finding.rule_id, finding.sentence) for finding in findings} for findings in runs]
+    return set.intersection(*told) if len(told) > 1 else set()

@@ -4,46 +4,43 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import FileResponse, Http404, HttpRequest, JsonResponse
+from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.cache import get_conditional_response
 
 from results.access.intervals import is_withheld
 from results.access.mirrors import is_mirrored, no_log_sentence, origin
 from results.access.redaction import findings_told, is_beside_withheld, verdict_told
-from results.evidence.store import open_evidence
 from results.ingest.act import YCSB
-from results.models import Companion, Evidence, Run, Verdict, Visibility
+from results.models import Run, Verdict, Visibility
 from results.rules.act.limits import parse_limits
 from webapp.register.http.access import LINK_KEY, holds_link, is_public, require_access
-from webapp.register.http.files import long_csv_response, plain
 from webapp.register.http.query_params import given_of
 from webapp.register.http.responses import mark_private, public_page
 from webapp.register.limits.profile import current_profile
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.limits.virtual_devices import NOT_ON_DRIVES, SAYS_NOTHING, told_no_drives_words
 from webapp.register.runs import page as runs_page
-from webapp.register.runs.charts.minutes import minutes_of
 from webapp.register.runs.charts.page import charts_of
 from webapp.register.runs.devices import devices_view
-from webapp.register.runs.evidence.lines import has_lines
-from webapp.register.runs.findings import in_order
+from webapp.register.runs.histograms import times_view
 from webapp.register.runs.lifecycle import life_of
 from webapp.register.runs.limits import as_limits, limits_context, own_limits, published_limits_context
+from webapp.register.runs.log_lines import has_lines, log_view
+from webapp.register.runs.page import in_order, minutes_of
 from webapp.register.runs.reproduce import reproduction_of
 from webapp.register.runs.side_file import side_file_view
-from webapp.register.runs.slices.csv_rows import slice_lines
-from webapp.register.runs.slices.shares import slice_table
-from webapp.register.runs.times import times_view
+from webapp.register.runs.slices import counts_of, slice_table
+from webapp.register.runs.verdict import figures, verdict_view
 from webapp.register.runs.ycsb import ycsb_view
 from webapp.register.tables import categories
 from webapp.register.tables.marks import run_tier_mark
 from webapp.register.tables.sentences import published_sentence
 
 UNAVAILABLE_FOR_LEGAL_REASONS = 451
-ROWS_AT_ONCE = 2_000
+LARGEST_LINE = 10**12
+LARGEST_NUMBER = 10**9  # of a slice: a column of the database holds no more
 FORMS = ("csv", "json", "parquet")  # of the histograms
 
 
@@ -147,11 +144,11 @@ def addresses(request: HttpRequest, run: Run) -> dict[str, str]:
 
 def _published_context(request: HttpRequest, run: Run) -> dict[str, Any]:
     own = own_limits(request.GET, parse_limits(current_profile().document), others=(LINK_KEY,))
-    figures = runs_page.figures(run, as_limits(own))
+    shown = figures(run, as_limits(own))
     return {
         "sentence": published_sentence(run),
-        "figures": figures,
-        "is_over": any(figure.nearness and figure.nearness.is_over for figure in figures),
+        "figures": shown,
+        "is_over": any(figure.nearness and figure.nearness.is_over for figure in shown),
     } | published_limits_context(run, own, link_query(request, run))
 
 
@@ -194,9 +191,9 @@ def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
         charts_of(run, table, query)
         | limits_context(own, table, query)
         | {
-            "verdict": runs_page.verdict_view(verdict_told(run, verdict)) if verdict else None,
+            "verdict": verdict_view(verdict_told(run, verdict)) if verdict else None,
             "profile": profile,
-            "figures": runs_page.figures(run, limits),
+            "figures": figures(run, limits),
             "slice_table": table,
             "times": times_view(run, verdict, limits),
             "side_file_told": side_file_view(run),
@@ -219,92 +216,49 @@ def _told_by_the_log(run: Run, verdict: Verdict | None, own: YourLimits) -> dict
     }
 
 
-@public_page
-def log(request: HttpRequest, public_id: str) -> HttpResponseBase:
-    """Send the log's bytes as they were received."""
-    run = find_run(request, public_id)
-    evidence = runs_page.evidence_of(run)
-    if evidence is None:
-        raise Http404(no_log_sentence(run))
-    return _as_received(request, run, evidence)
-
-
-@public_page
-def side_file(request: HttpRequest, public_id: str) -> HttpResponseBase:
-    """Send what drivetest wrote beside the log: identity, intervals, exact figures."""
-    run = find_run(request, public_id)
-    evidence = run.submission.side_file if run.submission else None
-    if evidence is None:
-        raise Http404(f"Run {public_id} has no side file: only runs dispatched by a lab have one.")
-    return _as_received(request, run, evidence)
-
-
-@public_page
-def companion(request: HttpRequest, public_id: str, sha256: str) -> HttpResponseBase:
-    """Send a file that came with the log, by its hash."""
-    run = find_run(request, public_id)
-    beside = run.submission.companions.filter(evidence__sha256=sha256) if run.submission else Companion.objects.none()
-    found = beside.select_related("evidence").first()
-    if found is None:
-        raise Http404(f"Run {public_id} has no file beside its log with the hash {sha256}.")
-    return _as_received(request, run, found.evidence)
-
-
 def withheld(request: HttpRequest, run: Run, what: str) -> HttpResponseBase:
     """Answer for what a sequestered file holds; nobody sees it through the register, whoever asks."""
     sentence = f"{what} of run {run.public_id} is withheld for legal reasons. Its bytes are kept."
     return guarded(run, render(request, "451.html", {"sentence": sentence}, status=UNAVAILABLE_FOR_LEGAL_REASONS))
 
 
-def _as_received(request: HttpRequest, run: Run, evidence: Evidence) -> HttpResponseBase:
-    if evidence.sequestered:
+@public_page
+def lines(request: HttpRequest, public_id: str, first: int, last: int | None = None) -> HttpResponseBase:
+    """Show the stored log at a line, or from one to another."""
+    run = find_run(request, public_id)
+    evidence = runs_page.evidence_of(run)
+    last = first if last is None else last
+    if evidence is None:
+        raise Http404(no_log_sentence(run))
+    if is_withheld(run):
         return withheld(request, run, evidence.filename)
-    etag = f'"{evidence.sha256}"'
-    known = get_conditional_response(request, etag=etag)
-    if known is not None:
-        return guarded(run, known)
-    response = FileResponse(
-        open_evidence(evidence),
-        as_attachment=True,
-        filename=evidence.filename,
-        content_type="application/octet-stream",
+    if not 1 <= first <= last <= LARGEST_LINE:
+        raise Http404(f"{first} to {last}: expected lines from 1 upwards, the first of them first.")
+    view = log_view(run, evidence, first, last)
+    shown = {"view": view, "first": first, "last": last, "evidence": evidence}
+    page = {"run": run, "title": runs_page.title_of(run), "is_public": is_public(run), "section": "drives"}
+    context = page | shown | {"query": link_query(request, run)}
+    return guarded(
+        run, render(request, "register/runs/log_lines.html", context, status=404 if view.is_missing else 200)
     )
-    response.headers["ETag"] = etag
-    return guarded(run, response)
 
 
 @public_page
-def earlier(request: HttpRequest, public_id: str, number: int) -> HttpResponseBase:
-    """Send what an earlier reading found of the run, with the verdict of then (docs/decisions/0005)."""
+def slice_counts(request: HttpRequest, public_id: str, number: int) -> HttpResponseBase:
+    """Show how one slice was counted."""
     run = find_run(request, public_id)
-    if is_beside_withheld(run):  # a result holds the run's minutes too, and what came from beside the log
-        return withheld(request, run, "What was read earlier out of the log")
-    kept = run.earlier_results.select_related("reading", "verdict").filter(number=number).first()
-    if kept is None:
-        raise Http404(f"Run {public_id} has no earlier result {number}.")
-    told = {"schema": "drivecert.earlier-result/1", "run": public_id, "number": number}
-    told |= {"reader_version": kept.reading.reader_version, "replaced_at": kept.told_at}
-    told |= {"verdict": kept.verdict.document if kept.verdict else None, "result": kept.document}
-    return guarded(run, JsonResponse(told))
-
-
-@public_page
-def slices_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
-    run = find_run(request, public_id)
-    lines = slice_lines(run, run.verdicts.select_related("profile").first())
-    if lines is None:
-        raise Http404(f"Run {public_id} has no slices: no histogram of its reads is known.")
-    return guarded(run, long_csv_response(f"{public_id}-slices", *lines))
-
-
-@public_page
-def status_lines_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
-    run = find_run(request, public_id)
-    if is_beside_withheld(run):
-        return withheld(request, run, "The output with its status lines")
-    if run.workload != YCSB or not run.ycsb.intervals.exists():
-        raise Http404(f"Run {public_id} has no status lines: only outputs of YCSB with -s have them.")
-    header = ["elapsed_s", "done_ops_count", "ops_per_s"]
-    intervals = run.ycsb.intervals.defer("operations").iterator(chunk_size=ROWS_AT_ONCE)
-    lines = ([each.elapsed_s, each.done_ops_count, plain(each.ops_per_s)] for each in intervals)
-    return guarded(run, long_csv_response(f"{public_id}-status-lines", header, lines))
+    if is_withheld(run):
+        return withheld(request, run, f"slice {number}")
+    counted = counts_of(run, run.verdicts.first(), number) if 1 <= number <= LARGEST_NUMBER else None
+    if counted is None:
+        raise Http404(f"Run {public_id} has no slice {number}.")
+    context = {
+        "section": "drives",
+        "run": run,
+        "title": runs_page.title_of(run),
+        "is_public": is_public(run),
+        "counted": counted,
+        "has_lines": has_lines(run),
+        "query": link_query(request, run),
+    }
+    return guarded(run, render(request, "register/runs/slice.html", context))

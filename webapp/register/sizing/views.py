@@ -13,12 +13,16 @@ from webapp.register.http.parameter_errors import ParameterError
 from webapp.register.http.query_params import form_address
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_profile
-from webapp.register.sizing.form import is_of_the_form, typed_form, without_empty_prices
 from webapp.register.sizing.offers import candidates, refuse_unknown_drives
-from webapp.register.sizing.page import FIELDS, known_by, sizing_page, sizing_values
+from webapp.register.sizing.page import FIELDS, known_by, sizing_page, sizing_values, tested_mixes
 from webapp.register.sizing.query import FIELDS as FORM_FIELDS
-from webapp.register.sizing.query import read_sizing_question, taken_for
-from webapp.register.sizing.tested_mix import tested_mixes
+from webapp.register.sizing.query import (
+    is_of_the_form,
+    read_sizing_question,
+    taken_for,
+    typed_form,
+    without_empty_prices,
+)
 
 SCHEMA = "drivecert.sizing/1"
 

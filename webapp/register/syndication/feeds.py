@@ -13,7 +13,7 @@ from results.lifecycle.event_labels import words_of
 from results.models import Category, Certificate, Event, Product, Run
 from results.models.querysets import RunQuerySet
 from webapp.register.http.responses import public_page
-from webapp.register.syndication.badge import public_product
+from webapp.register.syndication.product_status import public_product
 from webapp.register.syndication.site import plain_text, site_address
 from webapp.register.tables.sentences import product_name
 from webapp.register.tables.vendors import vendor_slug

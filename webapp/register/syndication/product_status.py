@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Case, F, OuterRef, Subquery, When
+from django.http import Http404
 
 from results.models import Certificate, Event, Product, Run, Statistic, Tier, Verdict, Visibility
 from results.models.querysets import RunQuerySet
 from webapp.register.limits.virtual_devices import NOT_ON_DRIVES
-from webapp.register.runs.page import OUTCOME_WORDS
+from webapp.register.runs.verdict import OUTCOME_WORDS
 from webapp.register.tables.marks import TIERS_RISING, run_tier_mark
 from webapp.register.tables.sentences import speed_words
 from webapp.templatetags import units
@@ -104,3 +105,11 @@ def _rule(version: int) -> str:
 
 def _day(at: datetime | None) -> str:
     return f"{at:%-d %B %Y}" if at else "date not stated"
+
+
+def public_product(slug: str) -> Product:
+    """Return the product, where everyone may see one of its runs."""
+    found = Product.objects.public().filter(slug=slug).first()
+    if found is None:
+        raise Http404(f"No drive is named {slug}.")
+    return found

@@ -2,10 +2,10 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from webapp.register.syndication import badge, feeds, icon, permanent, picture, sitemap
+from webapp.register.syndication import citations, feeds, images, sitemap
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("favicon.ico", icon.favicon, name="favicon"),
+    path("favicon.ico", images.favicon, name="favicon"),
     path("robots.txt", sitemap.robots, name="robots"),
     path("sitemap.xml", sitemap.sitemap, name="sitemap"),
     path("sitemap-<int:number>.xml", sitemap.sitemap_part, name="sitemap-part"),
@@ -13,7 +13,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("drives/<str:category>/feed.atom", feeds.category_feed, name="category-feed"),
     path("vendors/<slug:vendor>/feed.atom", feeds.vendor_feed, name="vendor-feed"),
     path("drive/<slug:slug>/feed.atom", feeds.product_feed, name="product-feed"),
-    path("drive/<slug:slug>/badge.svg", badge.badge, name="product-badge"),
-    path("drive/<slug:slug>/picture.png", picture.picture, name="product-picture"),
-    path("id/<str:public_id>", permanent.permanent_id, name="permanent-id"),
+    path("drive/<slug:slug>/badge.svg", images.badge, name="product-badge"),
+    path("drive/<slug:slug>/picture.png", images.picture, name="product-picture"),
+    path("id/<str:public_id>", citations.permanent_id, name="permanent-id"),
 ]

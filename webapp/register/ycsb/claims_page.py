@@ -8,7 +8,7 @@ from results.catalogue.claims import CheckedRow, check_published_claims, publish
 from results.rules.act.loads import printed_decimal
 from results.rules.ycsb.statements import Status
 from webapp.register.http.files import Value
-from webapp.register.ycsb.numbers import span
+from webapp.register.ycsb.gains import span
 from webapp.register.ycsb.publications import publication_of
 
 MEANINGS = {

@@ -6,9 +6,9 @@ from fractions import Fraction
 from results.rules.act.loads import printed_decimal
 from webapp.register.comparability.conditions import sweep_conditions
 from webapp.register.http.files import Value, plain
-from webapp.register.ycsb.figures import Figures
 from webapp.register.ycsb.loads import STATISTICS, Load
 from webapp.register.ycsb.machine import BY_CODE, exported
+from webapp.register.ycsb.publications import Figures
 
 FIGURE_FIELDS = (
     *("publication", "database", "vendor", "model", "capacity_gb", "workload", "threads", "at_ops_per_s", "metric"),

@@ -8,9 +8,8 @@ from itertools import groupby
 from results.rules.ycsb.chart_readings import Formula, Taken, ends_of
 from results.rules.ycsb.gains import Better, gain, increase, times_less
 from webapp.register.ycsb.curves import Curve, HeldLine, Panel
-from webapp.register.ycsb.figures import Figure, Figures
-from webapp.register.ycsb.numbers import percent, rate, span, times
-from webapp.register.ycsb.publications import metric_name
+from webapp.register.ycsb.gains import percent, rate, span, times
+from webapp.register.ycsb.publications import Figure, Figures, metric_name
 
 Pair = tuple[Figure, Figure]
 Level = Callable[[Figure], tuple[str, str, Fraction]]

@@ -1,4 +1,4 @@
-"""The register's own sweeps: drives under one load, that is runs of YCSB that differ in their threads alone."""
+"""The set-ups in which one drive met a load: what they differ in, and which of them are not held against each other."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +10,34 @@ from django.db.models import Count, Max, Min
 from results.access.redaction import is_beside_withheld, ycsb_told
 from results.models import Product, Run, YcsbOperation, YcsbRun
 from results.rules.ycsb.sweeps import Point
-from webapp.register.comparability.conditions import Setup, setup_of
+from webapp.register.comparability.comparable import NAMES, Conditioned, known_differences, value_text
+from webapp.register.comparability.conditions import BESIDE_THE_LOAD, Setup, setup_of, sweep_conditions
 from webapp.register.tables.columns import product_of
 from webapp.register.tables.sentences import product_name
 from webapp.register.ycsb.machine import of_repeats
-from webapp.register.ycsb.setups import names_of_setups
+
+PARTS = ("firmware", *BESIDE_THE_LOAD)
+LABELS = {"firmware": "firmware"} | {name: NAMES[name].lower() for name in BESIDE_THE_LOAD}
+
+
+def names_of_setups(setups: Sequence[Setup]) -> list[list[str]]:
+    """Return for each set-up the words of what it differs in from another; none where there is one alone."""
+    differing = [place for place in range(len(PARTS)) if len({setup[place] for setup in setups}) > 1]
+    return [[_words(PARTS[place], setup[place]) for place in differing] for setup in setups]
+
+
+def _words(name: str, value: object) -> str:
+    return f"{LABELS[name]} {value_text(name, value)}"
+
+
+def difference_of(first: Run, second: Run) -> str:
+    """Return in which conditions two runs are known to differ, as words with both values; "" where in none."""
+    told = known_differences(*(Conditioned(run, sweep_conditions(run)) for run in (first, second)))
+    return "; ".join(
+        f"{NAMES[each.name].lower()} {value_text(each.name, each.first)} and {value_text(each.name, each.second)}"
+        for each in told
+    )
+
 
 LOAD_KEY_DIGITS = 16  # of a sweep's key, as addresses of loads have it
 STATISTICS = {"avg": "mean_us", "p99": "p99_us", "p999": "p999_us", "p9999": "p9999_us"}

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from results.rules.ycsb.gains import Better, gain
+from webapp.register.ycsb.gains import DIRECTIONS, MetricRow, percent, rate, time_us
 from webapp.register.ycsb.loads import STATISTIC_WORDS, Load, LoadDrive, Measured
 from webapp.register.ycsb.machine import QUANTITIES, Quantity, shown, told_by
-from webapp.register.ycsb.numbers import percent, rate, time_us
-from webapp.register.ycsb.summary import DIRECTIONS, MetricRow
 
 
 @dataclass(frozen=True)

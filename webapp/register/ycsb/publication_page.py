@@ -1,4 +1,4 @@
-"""What the page of one publication shows: sweeps, improvements, summaries, fixed points, and what else it states."""
+"""Pages of the publications: sweeps, gains, metrics by workload, single figures, and the overview of all."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,12 +6,76 @@ from fractions import Fraction
 
 from results.models import PublishedClaim
 from results.rules.ycsb import sweeps
+from results.rules.ycsb.gains import better, gain
 from webapp.register.ycsb.curves import Curve, Panel
-from webapp.register.ycsb.figures import Figure, Figures
 from webapp.register.ycsb.fixed_points import FixedPoints, fixed_points
-from webapp.register.ycsb.improvement import ImprovementTable, Sides, improvement_table
-from webapp.register.ycsb.publications import Publication, metric_name, publication_of, workload_note
-from webapp.register.ycsb.summary import WorkloadSummary, summaries
+from webapp.register.ycsb.gains import DIRECTIONS, ImprovementTable, MetricRow, Sides, improvement_table, percent
+from webapp.register.ycsb.loads import LoadLine, load_lines
+from webapp.register.ycsb.publications import (
+    Figure,
+    Figures,
+    Publication,
+    by_publication,
+    metric_name,
+    publication_of,
+    workload_note,
+)
+from webapp.templatetags import units
+
+OF_MANY = 3  # from so many metrics on a workload has a summary; fewer are told among the single figures
+
+
+@dataclass(frozen=True)
+class WorkloadSummary:
+    """One workload."""
+
+    letter: str
+    note: str
+    threads: str
+    rows: Sequence[MetricRow]
+
+
+def summaries(figures: Figures) -> list[WorkloadSummary]:
+    """Return the workloads that a publication states several metrics of for both drives."""
+    found = [_summary(figures, letter) for letter in figures.workloads if letter]
+    return [each for each in found if len(each.rows) >= OF_MANY]
+
+
+def _summary(figures: Figures, letter: str) -> WorkloadSummary:
+    drives = figures.drives[:2]
+    by_drive = [_by_metric(figures.of(letter, drive)) for drive in drives]
+    both = [metric for metric in by_drive[0] if len(by_drive) > 1 and metric in by_drive[1]]
+    rows = [_metric_row(figures.publication, by_drive[0][metric], by_drive[1][metric]) for metric in both]
+    threads = next((each.row.threads_count for each in figures.of(letter) if each.row.threads_count), None)
+    return WorkloadSummary(letter, workload_note(figures.publication, letter), units.counted(threads, "thread"), rows)
+
+
+def _by_metric(figures: Sequence[Figure]) -> dict[str, Figure]:
+    """Return what is stated once and of the whole run; sweeps and fixed levels have tables of their own."""
+    single = [each for each in figures if each.row.at_ops_per_s is None]
+    metrics = [each.row.metric for each in single]
+    return {each.row.metric: each for each in single if metrics.count(each.row.metric) == 1}
+
+
+def _metric_row(publication: str, drive: Figure, base: Figure) -> MetricRow:
+    direction = better(drive.row.metric, publication)
+    by_whom = " by this publication" if direction and better(drive.row.metric) is None else ""
+    return MetricRow(
+        metric_name(drive.row.metric),
+        drive.row.unit,
+        DIRECTIONS[direction] + by_whom,
+        _number(drive.row.value),
+        _number(base.row.value),
+        percent(gain(drive.exact, base.exact, direction)),
+        drive.remark,
+    )
+
+
+def _number(printed: str) -> str:
+    """Return printed digits with thousands separated."""
+    whole, point, decimals = printed.partition(".")
+    return f"{int(whole):,d}{point}{decimals}"
+
 
 Claims = Sequence[PublishedClaim]
 
@@ -134,3 +198,26 @@ def _sentence(tables: Sequence[ImprovementTable], told: Sequence[WorkloadSummary
         exact = f"; {row.remark}" if row.remark else ""
         return f"On workload {row.workload}, at {row.held}: {row.metric.lower()} {row.comparison}{exact}."
     return ""
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Everything that /ycsb/ shows."""
+
+    publications: Sequence[PublicationPage]
+    loads: Sequence[LoadLine]
+
+    @property
+    def figures_count(self) -> int:
+        """How many published figures there are."""
+        return sum(page.figures_count for page in self.publications)
+
+
+def overview() -> Overview:
+    """Return the overview, in three queries whatever the number of figures, claims and runs."""
+    claims = list(PublishedClaim.objects.order_by("pk"))
+    pages = [
+        publication_page(figures, [claim for claim in claims if claim.publication == figures.publication])
+        for figures in by_publication()
+    ]
+    return Overview(pages, load_lines())

@@ -13,12 +13,10 @@ from webapp.register.http.responses import public_page
 from webapp.register.ycsb import claims_page as claims_of
 from webapp.register.ycsb.curves import documents
 from webapp.register.ycsb.exports import FIGURE_FIELDS, POINT_FIELDS, figure_values, point_values
-from webapp.register.ycsb.figures import by_publication, figures_of
-from webapp.register.ycsb.load_page import load_page
-from webapp.register.ycsb.load_query import read_load_question
+from webapp.register.ycsb.load_page import load_page, read_load_question
 from webapp.register.ycsb.loads import LOAD_KEY_DIGITS, STATISTIC_WORDS, load_of
-from webapp.register.ycsb.overview import overview
-from webapp.register.ycsb.publication_page import publication_page
+from webapp.register.ycsb.publication_page import overview, publication_page
+from webapp.register.ycsb.publications import by_publication, figures_of
 
 FIGURES_SCHEMA = "drivecert.ycsb-figures/1"
 POINTS_SCHEMA = "drivecert.ycsb-points/1"

@@ -4,8 +4,8 @@ import pytest
 
 from webapp.register.http import files
 from webapp.register.http.files import long_csv_response
+from webapp.register.runs import slices as csv_rows
 from webapp.register.runs.charts import telemetry
-from webapp.register.runs.slices import csv_rows
 
 pytestmark = pytest.mark.django_db
 

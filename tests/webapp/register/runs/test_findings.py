@@ -1,7 +1,7 @@
 import pytest
 
 from results.models import Finding
-from webapp.register.runs.findings import in_order, shared_by_all
+from webapp.register.runs.page import in_order, shared_by_all
 
 
 def finding(severity, ordinal=0, rule="stall", sentence="It stood still."):

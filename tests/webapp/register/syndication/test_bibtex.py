@@ -2,7 +2,7 @@
 
 import pytest
 
-from webapp.register.syndication.bibtex import bibtex_entry
+from webapp.register.syndication.citations import bibtex_entry
 
 
 def test_a_name_can_neither_end_its_field_nor_give_orders():

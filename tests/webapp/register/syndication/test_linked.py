@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from results.models import Visibility
-from webapp.register.syndication.permanent import product_id
+from webapp.register.syndication.citations import product_id
 
 pytestmark = pytest.mark.django_db
 SITE = "http://127.0.0.1:8000"

@@ -5,8 +5,8 @@ import io
 import pytest
 from PIL import Image
 
-from webapp.register.syndication import picture
-from webapp.register.syndication.picture import EDGE, HEIGHT, ROOM, WIDTH
+from webapp.register.syndication import images as picture
+from webapp.register.syndication.images import EDGE, HEIGHT, ROOM, WIDTH
 from webapp.register.syndication.product_status import Standing
 
 pytestmark = pytest.mark.django_db

@@ -1,20 +1,57 @@
-"""A run over its time, in as many columns as a chart can show: where its reads fell, and how many there were a second.
-
-A column may stand for many minutes. Each cell is then the largest share that any of them had, and the rate is told as
-its least and its greatest, so that one bad minute of a week is seen (results/rules/reduction.py).
-"""
+"""The time of a run in pieces: the minutes that are kept of it, else its slices."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from results.access.histogram_slices import histogram_slices
+from results.access.intervals import minutes_of
+from results.access.series import intervals
 from results.models import Histogram, Run
-from results.rules.act.edges import bucket_span_us
 from results.rules.reduction import place_of_greatest, place_of_least, spans
-from webapp.register.runs.charts.intervals import Counted, Pieces, pieces_of
-from webapp.register.runs.slices.shares import FIRST_EDGES, ReadLimit
+from webapp.register.runs.slices import ReadLimit, edge_text, span_of
 from webapp.templatetags import units
+
+ALWAYS_S = 10**9  # the latest second that drivetest believes
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A piece of a run's time and what one histogram counted in it, by bucket; None where that is not known."""
+
+    start_s: int
+    end_s: int
+    counts: list[int] | None
+
+    @property
+    def ops_count(self) -> int:
+        """All operations of the piece."""
+        return sum(self.counts or [])
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """All pieces of a run in order of time; `kind` is "minutes" or "slices"."""
+
+    kind: str
+    pieces: list[Counted]
+
+
+def has_minutes(run: Run) -> bool:
+    """Tell whether minutes are kept of a run that lasted one."""
+    return hasattr(run, "series") and run.series.intervals_count > 0
+
+
+def pieces_of(run: Run, histogram: Histogram) -> Pieces:
+    """Return a run's time as one of its histograms counted it. Raises WithheldError and SeriesDamagedError."""
+    if not has_minutes(run):
+        slices = histogram_slices(run.slices.of_histogram(histogram.ordinal))
+        return Pieces("slices", [Counted(each.start_s, each.end_s, list(each.counts)) for each in slices])
+    own = range(histogram.ordinal, histogram.ordinal + 1)
+    told = intervals(minutes_of(run), 0, ALWAYS_S, own)
+    return Pieces("minutes", [Counted(each.start_s, each.end_s, each.counts[0]) for each in told])
+
 
 SCHEMA = "drivecert.over-time/1"
 COLUMNS_MAX = 288  # of a day, 5 minutes each
@@ -125,20 +162,6 @@ def as_document(run: Run, histogram: Histogram, told: OverTime, limits: Sequence
 def _bucket(histogram: Histogram, bucket: int) -> dict[str, Any]:
     lower_us, upper_us = span_of(histogram, bucket)
     return {"bucket": bucket, "from": edge_text(lower_us), "to": edge_text(upper_us)}
-
-
-def span_of(histogram: Histogram, bucket: int) -> tuple[int, int]:
-    """Return from where to where a bucket of a histogram reaches, in us."""
-    return bucket_span_us(bucket, histogram.unit, is_first_version=histogram.edges == FIRST_EDGES)
-
-
-def edge_text(edge_us: int) -> str:
-    """Return an edge between buckets, in ms where it is whole ones: 512 us, 1,024 us, 8 ms.
-
-    >>> edge_text(1024).replace(units.NBSP, " "), edge_text(8000).replace(units.NBSP, " ")
-    ('1,024 us', '8 ms')
-    """
-    return units.threshold(edge_us)
 
 
 def _rounded(number: float | None, digits: int = SHARE_DIGITS) -> float | None:

@@ -12,14 +12,13 @@ from results.models import Histogram, Run
 from webapp.register.http.files import csv_response, long_csv_response
 from webapp.register.http.responses import conditional_response, public_page
 from webapp.register.limits.profile import current_profile
-from webapp.register.runs.charts.intervals import pieces_of
-from webapp.register.runs.charts.over_time import SCHEMA, as_document, csv_lines, over_time, rate_lines
-from webapp.register.runs.charts.slices import chart_of_run
+from webapp.register.runs.charts.over_time import SCHEMA, as_document, csv_lines, over_time, pieces_of, rate_lines
+from webapp.register.runs.charts.page import chart_of_run
 from webapp.register.runs.charts.telemetry import SCHEMA as TELEMETRY
 from webapp.register.runs.charts.telemetry import as_document as telemetry_document
 from webapp.register.runs.charts.telemetry import csv_lines as telemetry_lines
 from webapp.register.runs.charts.telemetry import every_line, telemetry_of
-from webapp.register.runs.slices.shares import read_limits
+from webapp.register.runs.slices import read_limits
 from webapp.register.runs.views import find_run, guarded, withheld
 
 TELEMETRY_FORMS = ("json", "csv", "every.csv")  # the last one is not reduced

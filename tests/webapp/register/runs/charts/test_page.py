@@ -9,10 +9,9 @@ from results.access.histogram_slices import HistogramSlice
 from results.models import Evidence, Histogram, Series, Slice, Visibility
 from tests.results.series_by_hand import packed
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
-from webapp.register.runs.charts.intervals import pieces_of
-from webapp.register.runs.charts.over_time import over_time
-from webapp.register.runs.charts.slices import chart_of
-from webapp.register.runs.slices.shares import read_limits, slice_table
+from webapp.register.runs.charts.over_time import over_time, pieces_of
+from webapp.register.runs.charts.page import chart_of
+from webapp.register.runs.slices import read_limits, slice_table
 
 pytestmark = pytest.mark.django_db
 
@@ -154,7 +153,7 @@ def test_the_chart_has_a_panel_for_each_limit(make_log_run):
 
 
 def test_a_page_with_more_slices_than_it_lists_asks_for_the_chart(client, make_log_run, monkeypatch):
-    monkeypatch.setattr("webapp.register.runs.slices.shares.slice_table.__kwdefaults__", {"shown": 3})
+    monkeypatch.setattr("webapp.register.runs.slices.slice_table.__kwdefaults__", {"shown": 3})
     run = make_log_run()
     text = client.get(f"/runs/{run.public_id}/").text
     assert 'id="slices-chart"' not in text

@@ -1,0 +1,91 @@
+"""What a fleet check tells of a drive that it does not recognise: the size in its name, what is near, figures of it."""
+
+import pytest
+
+from results.catalogue.figures import import_figures
+from webapp.register.fleet.drives import named_size_gb
+
+pytestmark = pytest.mark.django_db
+NB = "\N{NO-BREAK SPACE}"
+
+
+def ask(client, *lines):
+    told = client.post("/check/answer/", {"list": "\n".join(["model,capacity_gb", *lines]), "format": "json"}).json()
+    return told["rows"]
+
+
+@pytest.fixture
+def stands(make_product, make_published_run):
+    """Return a function that puts a drive with a result into the register, and gives its slug."""
+
+    def make(vendor, model, capacity_gb):
+        product = make_product(vendor=vendor, model=model, capacity_gb=capacity_gb)
+        make_published_run(product=product)
+        return product.slug
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("name", "gigabytes"),
+    [
+        ("Micron 7450 MAX 3.2TB", 3200), ("PM983 1,92 TB", 1920), ("PM983_960GB", 960), ("EX-960gb U.2", 960),
+        ("EX 32GB", 32), ("EX 31GB", None), ("EX 1,920GB", None), ("EX 12Gb SAS", None), ("EX 64GB/s", None),
+        ("SSDPF21Q800GB", None), ("EX 960GBX", None), ("EX 1.6TB or 3.2TB", None), ("EX 7450", None),
+    ],
+)  # fmt: skip
+def test_a_name_tells_a_capacity_only_as_a_word_of_its_own(name, gigabytes):
+    assert named_size_gb(name) == gigabytes
+
+
+def test_a_name_tells_the_capacity_where_the_list_has_none(client, stands):
+    small, large = stands("Exemplar", "P100", 1600), stands("Exemplar", "P100", 3200)
+    rows = ask(client, "Exemplar P100 3.2TB,", "Exemplar P100 3.2TB,1600", "Exemplar P100 6.4TB,")
+    assert [row["products"] for row in rows] == [large, small, None]
+    assert [row["capacity_gb"] for row in rows] == [3200, 1600, 6400]
+    assert rows[2]["sentence"].startswith("The register has this model with another capacity only.")
+
+
+def test_of_a_model_that_is_unknown_the_makers_drives_of_its_capacity_are_near(client, stands):
+    near = stands("Micron", "9300 Max", 3200)
+    stands("Micron", "9300 Max", 6400)
+    stands("Intel", "P4610", 3200)
+    (row,) = ask(client, "Micron 7450 MAX 3.2TB,")
+    assert (row["state"], row["nearest"]) == ("unknown", near)
+    assert row["sentence"].endswith(f"unknown to the register. Nearest: Micron 9300 Max 3.2{NB}TB.")
+
+
+@pytest.mark.parametrize(("model", "is_near"), [("WDC X1 3.2TB", True), ("Western X1 3.2TB", False)])
+def test_a_maker_is_named_by_the_whole_of_a_name(client, stands, model, is_near):
+    stands("Western Digital", "SN840", 3200)
+    assert bool(ask(client, f"{model},")[0]["nearest"]) is is_near
+
+
+def test_a_number_one_digit_off_is_near_only_beside_its_maker(client, stands):
+    csd = stands("ScaleFlux", "CSD 3000", 7680)
+    stands("Micron", "9400 Max", 12800)
+    rows = ask(client, "<script>alert(1)</script> TOASTER 9000,", "ScaleFlux 3001,")
+    assert [row["nearest"] for row in rows] == [None, csd]
+    assert rows[0]["sentence"] == "Not recognised: model or part number unknown to the register."
+
+
+def test_a_drive_that_goes_by_two_names_is_near_once(client, stands):
+    slug = stands("Exemplar", "DC SN861", 7680)
+    (row,) = ask(client, "SN86l,")
+    assert row["nearest"] == slug
+    assert row["sentence"].count("Exemplar DC SN861") == 1
+
+
+def test_a_drive_of_published_figures_of_ycsb_is_told_with_its_publication(client):
+    import_figures()
+    told = client.post("/check/answer/", {"list": "model\nMicron 7450 MAX 3.2TB\n7450 MAX\nKIOXIA FL6\n"}).text
+    assert told.count("Published figures of YCSB through a database are of Micron 7450 PRO.") == 1
+    assert told.count('href="/ycsb/micron-7450-brief/"') == 1
+    assert (
+        '<a href="/ycsb/kioxia-fl6-brief/"><bdi>KIOXIA FL6 against a TLC PCIe 4.0 drive on Aerospike</bdi></a>.' in told
+    )
+
+
+def test_a_publications_unnamed_drive_is_no_hint(client):
+    import_figures()
+    assert ask(client, "Other first-generation PCIe Gen4,")[0]["publications"] is None

@@ -1,0 +1,336 @@
+"""The fleet check: what the register says of each drive, in honest words, and that nothing of the list is kept."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+from django.conf import settings
+from django.core.cache import cache
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from results.models import Certificate, Product, Profile, Visibility, categories
+from webapp.api.throttles import ReadThrottle
+from webapp.register.fleet.views import LIST_BYTES_MAX
+from webapp.register.tables.sentences import product_name
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def certify():
+    """Return a function that gives a product a certificate."""
+
+    def make(product, firmware="F1", **fields):
+        return Certificate.objects.create(
+            **{
+                "product": product, "profile": Profile.objects.get(), "device_count": 1, "nx_load": 50,
+                "exact_nx": "50", "firmware": firmware, "ground": f"g{firmware}",
+                "document": {"present": [], "reasons": []},
+            }
+            | fields
+        )  # fmt: skip
+
+    return make
+
+
+@pytest.fixture
+def ex4(make_product):
+    return make_product(vendor="Exemplar", model="DC EX4", part_number="MZQL23T2", capacity_gb=3200)
+
+
+def ask(client, *drives, **extra):
+    """Return state and sentence for each (model, firmware, capacity)."""
+    lines = ["model,firmware,capacity_gb", *(",".join(drive) for drive in drives)]
+    told = client.post("/check/answer/", {"list": "\n".join(lines), "format": "json"} | extra).json()
+    return [(row["state"], row["sentence"]) for row in told["rows"]]
+
+
+def test_a_drive_with_the_certified_firmware_is_certified(client, ex4, make_log_run, certify):
+    make_log_run(product=ex4)
+    certificate = certify(ex4)
+    assert ask(client, ("EXEMPLAR MZQL23T2", "f1", "3201")) == [
+        ("certified", f"Certificate {certificate.public_id} at 50x, firmware F1.")
+    ]
+
+
+def test_another_firmware_is_named_with_the_certified_one(client, ex4, make_log_run, certify):
+    make_log_run(product=ex4)
+    certify(ex4)
+    assert ask(client, ("DC EX4", "F2", "3200"), ("DC EX4", "", "3200")) == [
+        ("other-firmware", "Certified with firmware F1, not F2."),
+        ("other-firmware", "Certified with firmware F1; the list does not tell this drive's."),
+    ]
+
+
+def test_a_withdrawn_certificate_is_withdrawn(client, ex4, make_log_run, certify):
+    make_log_run(product=ex4)
+    certificate = certify(ex4, state="withdrawn")
+    assert ask(client, ("DC EX4", "F1", "3200")) == [
+        ("withdrawn", f"Certificate {certificate.public_id} was withdrawn.")
+    ]
+
+
+def test_a_product_whose_runs_are_all_withdrawn_is_withdrawn(client, ex4, make_published_run):
+    make_published_run(product=ex4, visibility=Visibility.WITHDRAWN)
+    assert ask(client, ("DC EX4", "F1", "3200")) == [("withdrawn", "Its results were withdrawn.")]
+
+
+def test_published_history_is_never_called_certified(client, ex4, make_published_run):
+    make_published_run(product=ex4)
+    assert ask(client, ("DC EX4", "F1", "3200")) == [
+        ("published", "1 result as published, without a log; never certified here.")
+    ]
+
+
+def test_a_tested_drive_without_a_certificate_is_not_certified(client, ex4, make_log_run):
+    make_log_run(product=ex4)
+    assert ask(client, ("DC EX4", "F1", "3200"))[0][0] == "tested"
+
+
+def test_a_run_of_a_database_is_no_test_of_the_drive(client, ex4, make_published_run):
+    make_published_run(product=ex4)
+    make_published_run(product=ex4, workload="ycsb", tier="reviewed", statistic="overall")
+    assert ask(client, ("DC EX4", "F1", "3200"))[0][0] == "published"
+
+
+def test_an_unreviewed_run_gives_its_product_not_away(client, ex4, make_log_run):
+    make_log_run(product=ex4, visibility=Visibility.UNREVIEWED)
+    assert ask(client, ("DC EX4", "F1", "3200"))[0][0] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("model", "capacity", "state"),
+    [
+        ("DC EX4", "3200", "published"), ("EX4", "3200", "published"), ("Exemplar EX4 U.2", "3201", "published"),
+        ("EX4", "3296", "published"), ("EX4", "3297", "unknown"), ("EX4", "1600", "unknown"),
+        ("EX40", "3200", "unknown"), ("DC", "3200", "unknown"), ("EX", "3200", "unknown"),
+        ("Exemplar", "3200", "unknown"),
+    ],
+)  # fmt: skip
+def test_a_model_is_whole_words_and_the_right_size(client, ex4, make_published_run, model, capacity, state):
+    make_published_run(product=ex4)
+    assert ask(client, (model, "F1", capacity))[0][0] == state
+
+
+def test_a_list_without_capacities_claims_nothing_where_there_are_several(
+    client, ex4, make_product, make_published_run
+):
+    make_published_run(product=ex4)
+    assert ask(client, ("DC EX4", "", ""))[0][0] == "published"
+    make_published_run(product=make_product(vendor="Exemplar", model="DC EX4", capacity_gb=6400))
+    state, sentence = ask(client, ("DC EX4", "", ""))[0]
+    assert state == "unknown"
+    assert "does not tell its capacity" in sentence
+
+
+def test_a_capacity_that_is_not_told_is_said_beside_the_answer(client, ex4, make_log_run, certify):
+    make_log_run(product=ex4)
+    certificate = certify(ex4)
+    told = f"Certificate {certificate.public_id} at 50x, firmware F1."
+    untold = "Capacity not told: the only one here, 3.2\N{NO-BREAK SPACE}TB, is taken for it."
+    assert ask(client, ("DC EX4", "F1", ""), ("DC EX4", "F1", "3200")) == [
+        ("certified", f"{told} {untold}"),
+        ("certified", told),
+    ]
+    text = client.post("/check/answer/", {"list": "model\nDC EX4\n"}).text
+    assert "a capacity that is not told is taken to be the only one here" in text
+
+
+def test_a_result_that_another_one_stands_for_is_not_counted(client, ex4, make_published_run, make_log_run):
+    stands = make_published_run(product=ex4)
+    make_published_run(product=ex4, visibility=Visibility.SUPERSEDED, superseded_by=stands)
+    make_log_run(product=ex4, visibility=Visibility.SUPERSEDED, superseded_by=stands)
+    assert ask(client, ("DC EX4", "F1", "3200")) == [
+        ("published", "1 result as published, without a log; never certified here.")
+    ]
+
+
+def test_of_two_capacities_that_are_near_the_nearest_is_meant(client, make_product, make_published_run):
+    for capacity_gb in (1900, 1920):
+        make_published_run(
+            product=make_product(vendor="Exemplar", model="P100", capacity_gb=capacity_gb, slug=f"p-{capacity_gb}")
+        )
+    told = client.post("/check/answer/", {"list": "model,capacity_gb\nP100,1920\nP100,1901\n", "format": "json"}).json()
+    assert [row["products"] for row in told["rows"]] == ["p-1920", "p-1900"]
+
+
+def test_a_model_name_of_another_maker_is_not_taken(client, make_product, make_published_run):
+    for vendor in ("Exemplar", "Western Digital"):
+        make_published_run(product=make_product(vendor=vendor, model="P100", capacity_gb=960))
+    told = client.post("/check/answer/", {"list": "vendor,model,capacity_gb\n,WDC P100,960\n", "format": "json"}).json()
+    assert len(told["rows"][0]["products"].split()) == 1
+
+
+def test_the_published_drives_are_found_by_their_names(client, catalogue):
+    found = ask(client, ("SanDisk DC SN861", "", "6400"), ("INTEL P4610", "", "1600"), ("Samsung PM983", "", "1920"))
+    assert [state for state, _ in found] == ["published"] * 3
+
+
+def products_of(client, *lines):
+    told = client.post("/check/answer/", {"list": "\n".join(["vendor,model,capacity_gb", *lines]), "format": "json"})
+    return [row["products"] for row in told.json()["rows"]]
+
+
+def test_every_published_drive_is_found_by_maker_model_and_capacity(client, catalogue):
+    drives = Product.objects.public().filter(category__in=categories.OF_DRIVES, capacity_gb__isnull=False)
+    found = products_of(client, *(f"{each.vendor},{each.model},{each.capacity_gb}" for each in drives))
+    assert [each.slug for each, told in zip(drives, found, strict=True) if each.slug not in (told or "").split()] == []
+
+
+def test_a_model_without_a_digit_is_taken_only_where_its_maker_is_named(client, make_product, make_published_run):
+    make_published_run(product=make_product(vendor="Smart IOPS", model="DataEngine", capacity_gb=6400, slug="engine"))
+    lines = ["Smart IOPS,DataEngine,6400", ",SMART IOPS DataEngine,6400", "Smart IOPS,DataEngine,"]
+    assert products_of(client, *lines) == ["engine"] * 3
+    assert products_of(client, ",DataEngine,6400", "Smart,DataEngine,6400", "Smart IOPS,Engine,6400") == [None] * 3
+
+
+def test_the_page_counts_and_explains(client, ex4, make_published_run):
+    make_published_run(product=ex4)
+    text = client.post("/check/answer/", {"list": "model\nDC EX4\nnobody's drive\n"}).text
+    assert (
+        "0 certified, 0 other firmware, 0 tested without a certificate, 1 as published, 0 withdrawn, 1 unknown." in text
+    )
+    assert f'See <a href="/drive/{ex4.slug}/"><bdi>{product_name(ex4)}</bdi></a>.' in text
+    assert "without a log: no certificate" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "heads"),
+    [
+        ("model\nDC EX4\n", ["Model", "Capacity", "Register", "Why"]),
+        ("model,firmware\nDC EX4,F1\nDC EX5,\n", ["Model", "Firmware", "Capacity", "Register", "Why"]),
+        (json.dumps({"Devices": [{"ModelNumber": "EX4", "DevicePath": "/dev/nvme0n1"}]}), ["Device", "Model"]),
+    ],
+)
+def test_a_column_of_which_the_list_tells_nothing_is_left_out(client, ex4, text, heads):
+    page = client.post("/check/answer/", {"list": text}).text
+    assert re.findall(r'<th scope="col".*?>(\w+)</a></th>', page)[: len(heads)] == heads
+
+
+def test_a_file_is_read_like_what_is_pasted(client, ex4, make_published_run):
+    make_published_run(product=ex4)
+    content = json.dumps({"Devices": [{"ModelNumber": "DC EX4", "PhysicalSize": 3200631791616}]}).encode("utf-16")
+    told = client.post("/check/answer/", {"file": SimpleUploadedFile("n.json", content), "format": "json"}).json()
+    assert told["rows"][0]["state"] == "published"
+
+
+def files_below(path):
+    return {str(found) for found in Path(path).rglob("*") if found.is_file()}
+
+
+def test_nothing_of_a_list_is_stored(client, catalogue, tmp_path, settings, count_queries):
+    settings.FILE_UPLOAD_TEMP_DIR = str(tmp_path)
+    models = apps.get_models()
+    rows, files = {model: model.objects.count() for model in models}, files_below(settings.DATA_DIR)
+    upload = SimpleUploadedFile("fleet.csv", b"model\n" + b"secret drive\n" * 4_000)
+    response = client.post("/check/answer/", {"file": upload})
+    assert response.status_code == 200
+    assert response["Cache-Control"] == "no-store"
+    assert {model: model.objects.count() for model in models} == rows
+    assert files_below(settings.DATA_DIR) == files
+    assert list(tmp_path.iterdir()) == []
+    assert not response.cookies
+
+
+def test_a_check_needs_no_token_and_the_form_is_the_same_for_everyone(db):
+    strict = Client(enforce_csrf_checks=True)
+    form = strict.get("/check/")
+    assert form["Cache-Control"] == "public, max-age=60"
+    assert not form.cookies
+    assert strict.post("/check/answer/", {"list": "model\nx\n"}).status_code == 200
+
+
+@pytest.mark.parametrize("method", ["post", "put", "delete", "patch"])
+def test_the_form_is_only_read(client, method):
+    assert getattr(client, method)("/check/").status_code == 405
+
+
+def test_an_answer_without_a_question_leads_to_the_form(client):
+    response = client.get("/check/answer/")
+    assert (response.status_code, response["Location"]) == (302, "/check/")
+
+
+@pytest.mark.parametrize("text", ["", "prose without end", "[" * 100_000, '{"Devices": 5}'])
+def test_what_is_no_list_is_answered_with_a_sentence(client, text):
+    response = client.post("/check/answer/", {"list": text})
+    assert response.status_code == 400
+    assert "expected the JSON of nvme list" in response.text or "nested too deeply" in response.text
+
+
+def test_what_was_pasted_comes_back_with_what_is_wrong_beside_it(client):
+    response = client.post("/check/answer/", {"list": "<b>prose</b> without end"})
+    assert "&lt;b&gt;prose&lt;/b&gt; without end</textarea>" in response.text
+    assert 'id="list-error"' in response.text
+    assert 'aria-invalid="true"' in response.text
+    assert 'id="list-error"' not in client.get("/check/").text
+
+
+@pytest.mark.parametrize("sent", ["list", "file"])
+def test_a_list_that_is_too_large_is_refused_with_a_sentence(client, sent):
+    content = "model\n" + "x" * (LIST_BYTES_MAX + 1)
+    value = content if sent == "list" else SimpleUploadedFile("f", content.encode())
+    response = client.post("/check/answer/", {sent: value})
+    assert response.status_code == 413
+    assert "check it in parts" in response.text
+
+
+def test_a_body_that_says_it_is_huge_is_not_read(client):
+    response = client.generic("POST", "/check/answer/", b"x", "multipart/form-data; boundary=b", CONTENT_LENGTH=10**12)
+    assert response.status_code == 413
+
+
+@pytest.mark.parametrize("told", ["many", "-1", "1e3", "9" * 5_000, "\N{SUPERSCRIPT TWO}"])
+def test_a_body_whose_length_is_no_number_is_refused_with_a_sentence(client, told):
+    kind = "multipart/form-data; boundary=b"
+    response = client.generic("POST", "/check/answer/", b"x", kind, CONTENT_LENGTH=told)
+    assert response.status_code in {400, 413}
+    assert "The form did not arrive whole" in response.text or "check it in parts" in response.text
+
+
+def test_a_form_that_does_not_arrive_whole_is_answered(client):
+    response = client.generic("POST", "/check/answer/", b"--b\r\nnothing", "multipart/form-data; boundary=")
+    assert response.status_code == 400
+
+
+def test_the_form_is_throttled_together_with_the_api(client, monkeypatch):
+    monkeypatch.setattr(ReadThrottle, "rate", "2/min")
+    cache.clear()
+    assert client.post("/check/answer/", {"list": "model\nx\n"}).status_code == 200
+    assert client.generic("POST", "/api/v1/check/", "model\nx\n", "text/csv").status_code == 200
+    refused = client.post("/check/answer/", {"list": "model\nx\n"})
+    assert (refused.status_code, refused["Cache-Control"]) == (429, "no-store")
+    assert 0 < int(refused["Retry-After"]) <= 60
+    assert "Too many lists: send it again in " in refused.text
+    assert client.generic("POST", "/api/v1/check/", "model\nx\n", "text/csv").status_code == 429
+
+
+def test_names_of_a_list_are_never_markup(client):
+    text = client.post(
+        "/check/answer/", {"list": "model,device\n<script>alert(1)</script>,\u202eevil\n=cmd(),x\n"}
+    ).text
+    assert "<script>alert" not in text
+    assert "<bdi>\u202eevil</bdi>" in text
+    lines = client.post("/check/answer/", {"list": "model\n=cmd()\n", "format": "csv"}).text
+    assert "'=cmd()" in lines
+
+
+def test_the_number_of_queries_is_one_whatever_the_fleet_and_the_register(
+    client, make_product, make_published_run, django_assert_num_queries
+):
+    for _ in range(3):
+        make_published_run(product=make_product())
+    with django_assert_num_queries(5):
+        ask(client, ("EX1", "", ""))
+    for _ in range(20):
+        make_published_run(product=make_product())
+    with django_assert_num_queries(5):
+        ask(client, *[(f"EX{number}", "", "3200") for number in range(500)])
+
+
+def test_the_evidence_directory_is_not_written(client):
+    before = files_below(settings.EVIDENCE_DIR)
+    client.post("/check/answer/", {"list": "model\nx\n"})
+    assert files_below(settings.EVIDENCE_DIR) == before

@@ -1,0 +1,151 @@
+"""A number is followed to the line of the stored log that it was read from."""
+
+import io
+
+import pytest
+
+from results.evidence.store import store
+from results.models import Evidence
+from webapp.register.runs import log_lines as lines
+
+pytestmark = pytest.mark.django_db
+
+HUNDRED = b"".join(b"line %d of the log\n" % number for number in range(1, 101))
+
+
+@pytest.fixture(autouse=True)
+def _own_evidence(settings, tmp_path):
+    settings.EVIDENCE_DIR = tmp_path
+
+
+@pytest.fixture
+def keep(make_log_run):
+    """Return a function that stores a log and makes the run read from it."""
+
+    def make(content, **columns):
+        run, stored = make_log_run(**columns), store(io.BytesIO(content))
+        told = {"sha256": stored.sha256, "size_bytes": len(content), "content_size_bytes": None}
+        Evidence.objects.filter(pk=run.reading.evidence.pk).update(**told)
+        return run
+
+    return make
+
+
+def shown(client, run, place):
+    return client.get(f"/runs/{run.public_id}/lines/{place}/")
+
+
+def test_the_lines_asked_for_are_marked_among_their_neighbours(client, keep):
+    text = shown(client, keep(HUNDRED), "50-51").text
+    assert text.count('class="asked"') == 2
+    assert "line 30 of the log" in text
+    assert "line 29 of the log" not in text
+
+
+@pytest.mark.parametrize(("place", "is_there"), [("100", True), ("101", False)])
+def test_a_line_beyond_the_last_is_told(client, keep, place, is_there):
+    answer = shown(client, keep(HUNDRED), place)
+    assert (lines.NOT_HERE in answer.text) is not is_there
+    assert answer.status_code == (200 if is_there else 404)
+
+
+@pytest.mark.parametrize("place", ["0", "7-6", "1000000000001"])
+def test_what_is_no_line_has_no_page(client, keep, place):
+    assert shown(client, keep(HUNDRED), place).status_code == 404
+
+
+def test_what_is_marked_is_told_once_and_not_on_every_line(client, keep):
+    text = shown(client, keep(HUNDRED), "50-51").text
+    assert text.count("Lines 50 to 51 are marked") == 1
+    assert "asked," not in text
+
+
+def test_at_most_a_page_of_lines_is_shown_and_the_next_are_linked(client, keep, monkeypatch):
+    monkeypatch.setattr(lines, "SHOWN_LINES", 30)
+    run = keep(HUNDRED)
+    text = shown(client, run, "1").text
+    assert "line 30 of the log" in text
+    assert "line 31 of the log" not in text
+    assert f"/runs/{run.public_id}/lines/31/" in text
+
+
+@pytest.mark.parametrize(("over", "is_shown"), [(0, True), (-1, False)])
+def test_a_log_too_large_to_look_up_says_so(client, keep, monkeypatch, over, is_shown):
+    monkeypatch.setattr(lines, "LARGEST_BYTES", len(HUNDRED) + over)
+    assert (lines.TOO_LARGE in shown(client, keep(HUNDRED), "1").text) is not is_shown
+
+
+def test_marks_that_turn_or_hide_text_are_shown_as_marks(client, keep):
+    text = shown(client, keep("a\u202eb\x1b[2Jc<script>\n".encode()), "1").text
+    assert "a\ufffdb\ufffd[2Jc&lt;script&gt;" in text
+
+
+def test_lines_of_utf_16_are_read_as_text(client, keep):
+    assert "<td>second</td>" in shown(client, keep("first\nsecond\n".encode("utf-16")), "2").text
+
+
+def test_a_withheld_log_shows_no_line(client, keep):
+    run = keep(HUNDRED)
+    Evidence.objects.filter(pk=run.reading.evidence.pk).update(sequestered=True)
+    answer = shown(client, run, "1")
+    assert answer.status_code == 451
+    assert "of the log" not in answer.text
+
+
+def test_a_run_without_a_log_has_no_lines(client, make_published_run):
+    assert shown(client, make_published_run(), "1").status_code == 404
+
+
+def test_an_unreviewed_log_is_not_for_strangers(client, keep):
+    run = keep(HUNDRED, visibility="unreviewed")
+    assert shown(client, run, "1").status_code == 404
+    by_link = client.get(f"/runs/{run.public_id}/lines/1/?key={run.submission.link_key}")
+    assert by_link.headers["Cache-Control"] == "private, no-cache"
+    assert f"/runs/{run.public_id}/?key={run.submission.link_key}" in by_link.text
+
+
+def test_findings_and_slices_of_a_run_lead_to_their_lines(client, keep):
+    run = keep(HUNDRED)
+    text = client.get(f"/runs/{run.public_id}/").text
+    assert f'href="/runs/{run.public_id}/lines/434/"' in text
+    assert f'href="/runs/{run.public_id}/lines/2-618/"' in text
+
+
+def slice_lines_log():
+    reports = (b"after %d sec:\nreads (6000 total)\n (00: 0000005919)\nwrites (1 total)\n" % s for s in range(1, 201))
+    return b"".join(reports)
+
+
+def test_of_a_slice_the_counts_at_both_ends_are_marked_and_what_lies_between_is_folded(client, keep):
+    run = keep(slice_lines_log())  # reports of four lines; its second slice has the lines 200 to 299
+    text = shown(client, run, "200-299").text
+    assert text.count('class="asked"') == 6
+    assert f'<a href="/runs/{run.public_id}/lines/200/">95 lines between</a>' in text
+    assert "The counts of slice 2 are marked" in text
+    assert "and those that it began with" in text
+
+
+def test_after_a_gap_the_counts_before_the_slices_own_lines_are_marked(client, keep):
+    run = keep(slice_lines_log())
+    run.slices.filter(number=2).delete()
+    text = shown(client, run, "300-399").text
+    assert text.count('class="asked"') == 6
+    assert f'<a href="/runs/{run.public_id}/lines/300/">95 lines between</a>' in text
+
+
+def test_a_first_slice_of_one_report_is_not_said_to_begin_with_counts(client, keep):
+    run = keep(slice_lines_log())
+    run.slices.filter(number=1).update(first_line=101, last_line=104)
+    text = shown(client, run, "101-104").text
+    assert text.count('class="asked"') == 3
+    assert "at its end" in text
+    assert "and those that it began with" not in text
+
+
+def test_where_a_slices_counts_are_not_found_its_lines_are_shown(client, keep):
+    assert shown(client, keep(HUNDRED * 4), "200-299").text.count('class="asked"') == 100
+
+
+@pytest.mark.parametrize(("last", "marked"), [(200, 199), (201, 0)])
+def test_more_lines_than_a_page_shows_are_not_marked(client, keep, last, marked):
+    assert shown(client, keep(HUNDRED * 4), f"2-{last}").text.count('class="asked"') == marked

@@ -1,0 +1,115 @@
+"""Slices against ACT's own analysis of the same log."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.webapp.register.conftest import SLOW_DISK_VERDICT
+from webapp.register.runs.slices import slice_table
+
+pytestmark = pytest.mark.django_db
+
+ACT_TABLE = Path(__file__).parents[4] / "data" / "act" / "6.6" / "slow-disk-ms.latency.txt"
+
+
+def read_act_table():
+    """Return the reads' percentages over 1, 8 and 64 ms of each slice, as ACT printed them."""
+    lines = [line.split() for line in ACT_TABLE.read_text().splitlines()]
+    rows = [cells for cells in lines if len(cells) == 19 and cells[0].isdigit()]
+    return [(cells[1], cells[4], cells[7]) for cells in rows]
+
+
+def table_of(run, **options):
+    table = slice_table(run, run.verdicts.first(), **options)
+    assert table is not None
+    return table
+
+
+def test_shares_are_those_of_act(make_log_run):
+    table = table_of(make_log_run())
+    assert [tuple(share.text for share in row.shares) for row in table.rows] == read_act_table()
+
+
+def test_a_slice_fails_by_the_counts_of_any_limit(make_log_run):
+    table = table_of(make_log_run())
+    assert [row.outcome for row in table.rows] == ["passes", "fails", "fails", "fails"]
+    assert [[share.is_over for share in row.shares] for row in table.rows][3] == [True, True, False]
+    assert table.passing_sentence == "1 of 4 slices keeps within every limit."
+
+
+def test_a_share_that_prints_as_its_limit_may_be_over_it(make_log_run):
+    at, over = (100_000, [95_000, 5_000]), (100_000, [94_999, 5_001])
+    rows = table_of(make_log_run(slices=[at, over])).rows
+    assert [(row.shares[0].text, row.outcome) for row in rows] == [("5.00", "passes"), ("5.00", "fails")]
+
+
+def test_a_slice_without_operations_neither_passes_nor_fails(make_log_run):
+    (row,) = table_of(make_log_run(slices=[(0, [])])).rows
+    assert (row.outcome, row.shares[0].text, row.shares[0].nearness) == ("no operations", "", None)
+
+
+def test_a_microsecond_log_is_read_at_its_own_edges(make_log_run):
+    shares = [share | {"read_at_us": share["threshold_us"] * 1024 // 1000} for share in SLOW_DISK_VERDICT["shares"]]
+    counts = [0] * 10 + [60, 30, 10]  # bucket 10 is [512, 1024) us
+    run = make_log_run(slices=[(100, counts)], unit="us", document=SLOW_DISK_VERDICT | {"shares": shares})
+    table = table_of(run)
+    assert [limit.read_at_us for limit in table.limits] == [1024, 8192, 65536]
+    assert [share.over_count for share in table.rows[0].shares] == [40, 0, 0]
+    assert "read at 1,024, 8,192, 65,536 us, as ACT does" in table.edges_sentence
+
+
+@pytest.mark.parametrize(
+    ("unit", "edges", "read_at_us", "over"),
+    [
+        ("us", "act", [1024, 8192, 65536], [90, 60, 30]),
+        ("ms", "act", [1000, 8000, 64000], [190, 160, 130]),
+        ("ms", "act-1", [2000, 8000, 64000], [190, 170, 140]),
+    ],
+)
+def test_limits_are_read_where_the_histogram_has_its_edges(make_log_run, unit, edges, read_at_us, over):
+    counts = [10] * 20  # bucket b begins at 2^(b-1) units, in ACT 1.x at 2^b ms: what is at or over an edge is counted
+    run = make_log_run(slices=[(200, counts)], unit=unit)
+    run.histograms.update(edges=edges)
+    table = slice_table(run, run.verdicts.first())
+    assert table is not None
+    assert [limit.read_at_us for limit in table.limits] == read_at_us
+    assert [share.over_count for share in table.rows[0].shares] == over
+
+
+@pytest.mark.parametrize(
+    ("role", "name", "is_shown"), [("", "reads", True), ("reads", "READS", True), ("writes", "reads", False)]
+)
+def test_the_histogram_that_is_judged_is_told_by_its_role(make_log_run, role, name, is_shown):
+    run = make_log_run()
+    run.histograms.update(role=role, name=name)
+    assert (slice_table(run, run.verdicts.first()) is not None) is is_shown
+
+
+def test_a_run_that_is_not_judged_still_shows_its_slices(make_log_run):
+    run = make_log_run()
+    run.verdicts.all().delete()
+    assert [row.outcome for row in table_of(run).rows] == ["passes", "fails", "fails", "fails"]
+
+
+def test_a_log_without_the_histogram_has_no_table(make_log_run):
+    run = make_log_run()
+    run.histograms.all().delete()
+    assert slice_table(run, run.verdicts.first()) is None
+
+
+def test_a_page_of_very_many_slices_says_what_it_leaves_out(make_log_run):
+    table = table_of(make_log_run(), shown=3)
+    assert (len(table.rows), table.total) == (3, 4)
+    assert table.cut_sentence == "The first 3 of 4 slices; the CSV has them all."
+    assert table.passing_sentence == "Of the first 3 of 4 slices 1 keeps within every limit."
+
+
+@pytest.mark.parametrize(
+    ("slices", "said"),
+    [(1, "1 of 1 slice keeps within every limit."), (2, "2 of 2 slices keep within every limit.")],
+)
+def test_slices_are_counted_in_words_of_their_number(make_log_run, client, slices, said):
+    run = make_log_run(slices=[(100, [100])] * slices)
+    page = client.get(f"/runs/{run.public_id}/").text
+    assert said in page
+    assert ("The one slice" in page, "All 2 slices" in page) == (slices == 1, slices == 2)

@@ -1,0 +1,121 @@
+"""Runs of one product under one load in several set-ups: apart in points, medians, curves and gains."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from results.models import DriveInRun, Run
+from tests.webapp.register.pages import TableReader
+from tests.webapp.register.ycsb.test_loads import PAGE, measured
+from webapp.register.comparability.conditions import BESIDE_THE_LOAD, setup_of, sweep_conditions
+from webapp.register.compare.sweep_lines import sweep_line
+
+__all__ = ["measured"]
+pytestmark = pytest.mark.django_db
+
+
+def state(run, **columns):
+    Run.objects.filter(pk=run.pk).update(**columns)
+    run.refresh_from_db()
+    return run
+
+
+@pytest.fixture
+def ex9(make_product):
+    return make_product(model="EX9", slug="ex9", capacity_gb=400)
+
+
+def points(client):
+    """The rows of the table of points."""
+    reader = TableReader()
+    reader.feed(client.get(PAGE).text.split('id="points"')[1])
+    return reader.rows[1:]
+
+
+APART = [{"firmware": "F2"}, {"over_provisioning_pct": Decimal(28)}, {"over_provisioned_to_gb": 320}]
+
+
+@pytest.mark.parametrize("setup", APART)
+def test_runs_in_two_setups_are_no_repeats(client, ex9, measured, setup):
+    first, second = measured(ex9, 4, 100), state(measured(ex9, 4, 300), **setup)
+    rows = points(client)
+    assert [(row[2], row[-1]) for row in rows] == [("peak 100", first.public_id), ("peak 300", second.public_id)]
+    assert len({row[0] for row in rows}) == 2
+
+
+def test_runs_on_drives_in_partitions_and_whole_are_no_repeats(client, ex9, measured):
+    runs = [state(measured(ex9, 4, speed), device_count=devices) for speed, devices in ((100, 1), (300, 16))]
+    for run in runs:
+        DriveInRun.objects.create(run=run, key="nvme:EX9:S1")
+    assert [row[2] for row in points(client)] == ["peak 100", "peak 300"]
+
+
+def test_runs_in_one_setup_are_repeats(client, ex9, measured):
+    for speed in (100, 300):
+        state(measured(ex9, 4, speed), firmware="F2", over_provisioning_pct=28)
+    (row,) = points(client)
+    assert row[2] == "peak 200"
+    assert row[0] == "Exemplar EX9 400 GB"
+
+
+def test_a_drive_is_named_by_what_its_setups_differ_in_alone(client, ex9, measured):
+    state(measured(ex9, 4, 100), firmware="F1", over_provisioning_pct=7)
+    state(measured(ex9, 4, 300), firmware="F2", over_provisioning_pct=7)
+    names = [row[0] for row in points(client)]
+    assert [name.split("GB, ")[1] for name in names] == ["firmware F1", "firmware F2"]
+
+
+def test_setups_that_are_known_to_differ_are_not_held_against_each_other(client, ex9, measured):
+    state(measured(ex9, 4, 100), over_provisioning_pct=7)
+    state(measured(ex9, 4, 300), over_provisioning_pct=28)
+    text = client.get(PAGE).text
+    assert "is not held against" in text
+    assert "they differ in over-provisioned 28\N{NO-BREAK SPACE}% and 7\N{NO-BREAK SPACE}%." in text
+    assert "Gain, thread by thread" not in text
+
+
+def test_two_firmware_versions_are_held_against_each_other(client, ex9, measured):
+    state(measured(ex9, 4, 100), firmware="F1")
+    newer = state(measured(ex9, 4, 300), firmware="F2")
+    assert "<b>+200.0</b>" in client.get(PAGE).text
+    assert "<b>-66.7</b>" in client.get(f"{PAGE}?against=ex9.{newer.public_id}").text
+
+
+def test_a_link_to_a_drive_outlives_a_second_set_up_and_names_either_by_any_of_its_runs(client, ex9, measured):
+    first, again = (state(measured(ex9, 4, 100), firmware="F1") for _ in range(2))
+    assert client.get(f"{PAGE}?against=ex9").status_code == 200
+    newer = state(measured(ex9, 4, 300), firmware="F2")
+    for code, gain in (("ex9", "+200.0"), (f"ex9.{again.public_id}", "+200.0"), (f"ex9.{newer.public_id}", "-66.7")):
+        assert f"<b>{gain}</b>" in client.get(f"{PAGE}?against={code}").text, code
+    assert first.public_id in client.get(PAGE).text
+    for code in (f"ex8.{newer.public_id}", "ex9.r-nothing"):
+        assert client.get(f"{PAGE}?against={code}").status_code == 400
+
+
+def test_the_line_of_a_run_is_of_its_own_setup(ex9, measured):
+    own, other = measured(ex9, 4, 100, 10), state(measured(ex9, 8, 300, 20), firmware="F2")
+    for run in (own, other):
+        run.ycsb.operations.update(p99_us=5)
+    line = sweep_line(Run.objects.of_ycsb().get(pk=own.pk))
+    assert line["x"] == [100.0]
+
+
+def test_a_size_that_was_left_is_told_as_a_part_of_the_capacity(ex9, measured):
+    run = state(measured(ex9, 4, 100), over_provisioned_to_gb=320)
+    assert sweep_conditions(run).over_provisioned_to_pct == Fraction(80)
+    ex9.capacity_gb = None
+    ex9.save()
+    assert sweep_conditions(Run.objects.get(pk=run.pk)).over_provisioned_to_pct is None
+
+
+def test_what_no_output_of_ycsb_tells_is_unknown_and_not_equal(ex9, measured):
+    told = dict(zip(("firmware", *BESIDE_THE_LOAD), setup_of(measured(ex9, 4, 100)), strict=True))
+    assert told == dict.fromkeys(("firmware", *BESIDE_THE_LOAD))
+
+
+def test_the_csv_tells_the_setup(client, ex9, measured):
+    state(measured(ex9, 4, 100, 10), firmware="F2", over_provisioning_pct=28)
+    header, line = client.get(f"{PAGE}?format=csv").text.splitlines()
+    told = dict(zip(header.split(","), line.split(","), strict=True))
+    assert (told["firmware"], told["over_provisioning_pct"], told["devices_per_drive"]) == ("F2", "28", "")

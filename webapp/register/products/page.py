@@ -1,0 +1,167 @@
+"""Sections of a product page: capacities of the model, certificates and attempts, and the history."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Q
+
+from results.access.history import for_everyone
+from results.access.redaction import departures_told, events_told
+from results.certification.certificates import attempts
+from results.lifecycle.event_labels import words_of
+from results.models import Certificate, Event, Product, Run
+from results.rules.act.limits import Limit
+from webapp.register.runs.lifecycle import HistoryLine, told_line
+from webapp.register.tables.columns import product_of, ranked_tps
+from webapp.register.tables.sentences import HOW
+from webapp.templatetags import units
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """One capacity of a model: the fastest of its runs that keeps within the limits, and how that was taken."""
+
+    product: Product
+    is_this: bool
+    speed: str
+    how: str
+
+
+def capacities_of(product: Product, limits: Sequence[Limit], *, is_own: bool = False) -> list[Capacity]:
+    """Return the capacities of a product's model by size, its own among them; nothing where there is one alone.
+
+    `is_own`: the limits are a reader's own.
+    """
+    if product.capacity_gb is None:
+        return []
+    same = Product.objects.public().filter(category=product.category, vendor=product.vendor, model=product.model)
+    sizes = list(same.filter(capacity_gb__isnull=False).order_by("capacity_gb", "part_number"))
+    if len(sizes) < 2:
+        return []
+    runs = Run.objects.standing().rated().on_drives().filter(product__in=sizes)
+    within = runs.within(limits, is_own=is_own).select_related("product")
+    fastest = _fastest(within)
+    return [_capacity(each, fastest.get(each.pk), is_this=each.pk == product.pk) for each in sizes]
+
+
+def _fastest(runs: Iterable[Run]) -> dict[int, Run]:
+    """Return the run of each product whose single devices were fastest: four are not faster than each of them."""
+    found: dict[int, Run] = {}
+    for run in runs:
+        known = found.setdefault(product_of(run).pk, run)
+        if ranked_tps(run) > ranked_tps(known):
+            found[product_of(run).pk] = run
+    return found
+
+
+def _capacity(product: Product, fastest: Run | None, *, is_this: bool) -> Capacity:
+    speed, how = (units.decimal(fastest.tps), HOW[fastest.statistic]) if fastest else ("", "")  # type: ignore[index]
+    if fastest and (fastest.device_count or 1) > 1:
+        how += f", {fastest.device_count} devices together"
+    return Capacity(product, is_this, speed, how)
+
+
+@dataclass(frozen=True)
+class CertificateView:
+    """One certificate, standing or withdrawn, with the runs it rests on and its history."""
+
+    certificate: Certificate
+    run_ids: list[str]
+    present: list[str]
+    reasons: list[str]
+    history: list[str]
+
+
+@dataclass(frozen=True)
+class AttemptView:
+    """What the runs show for one number of devices, and what they do not."""
+
+    title: str
+    profile: str
+    present: list[str]
+    missing: list[str]
+    reasons: list[str]
+
+
+def certificates_of(product: Product) -> list[CertificateView]:
+    """Return the product's certificates, those that stand first."""
+    rows = list(product.certificates.select_related("profile").prefetch_related("runs").order_by("state", "-nx_load"))
+    ids = [certificate.public_id for certificate in rows]
+    histories: dict[str, list[Event]] = {public_id: [] for public_id in ids}
+    for event in Event.objects.filter(subject_type="certificate", subject_id__in=ids):
+        histories[event.subject_id].append(event)
+    return [_view(certificate, histories[certificate.public_id]) for certificate in rows]
+
+
+def _view(certificate: Certificate, events: list[Event]) -> CertificateView:
+    return CertificateView(
+        certificate=certificate,
+        run_ids=[run.public_id for run in certificate.runs.all()],
+        present=departures_told([requirement["sentence"] for requirement in certificate.document["present"]]),
+        reasons=departures_told(certificate.document["reasons"]),
+        history=[_line(event) for event in events],
+    )
+
+
+def _line(event: Event) -> str:
+    reason = f": {event.reason}" if event.reason else ""
+    return f"{units.moment(event.at)}: {words_of(event.kind)}{reason}"
+
+
+def attempts_of(product: Product) -> list[AttemptView]:
+    """Return how far the runs came, for each number of devices that they were made with; without runs, nothing."""
+    return [
+        AttemptView(
+            title=_title(told["device_count"], told["attempted_nx"]),
+            profile=told["profile"],
+            present=[requirement["sentence"] for requirement in told["present"]],
+            missing=list(dict.fromkeys(requirement["sentence"] for requirement in told["missing"])),
+            reasons=told["reasons"],
+        )
+        for told in departures_told(attempts(product))
+        if not told["is_certified"]
+    ]
+
+
+def _title(device_count: int, attempted_nx: str | None) -> str:
+    devices = "one device" if device_count == 1 else f"{device_count} devices"
+    at = f" at {attempted_nx}" if attempted_nx else ""
+    return f"No certificate for {devices}{at} yet"
+
+
+SHOWN_EVENTS = 50
+
+
+@dataclass(frozen=True)
+class ProductEvent:
+    """One event, and the run or certificate that it is about; both are empty where it is the product itself."""
+
+    line: HistoryLine
+    run_id: str
+    certificate_id: str
+
+
+@dataclass(frozen=True)
+class ProductHistory:
+    """The newest events of a product, and how many there are in all."""
+
+    events: list[ProductEvent]
+    total: int
+
+
+def history_of(product: Product, run_ids: Collection[str]) -> ProductHistory:
+    """Return what was done to a product and to the runs of it that everyone may see."""
+    certificates = list(product.certificates.values_list("public_id", flat=True))
+    of_product = Event.objects.filter(
+        Q(subject_type="product", subject_id=product.slug)
+        | Q(subject_type="certificate", subject_id__in=certificates)
+        | Q(subject_type="run", subject_id__in=run_ids)
+    )
+    found = for_everyone(of_product)
+    newest = list(found.order_by("-at", "-id")[:SHOWN_EVENTS])
+    return ProductHistory([_told(event) for event in events_told(newest)], found.count())
+
+
+def _told(event: Event) -> ProductEvent:
+    is_run, is_certificate = event.subject_type == "run", event.subject_type == "certificate"
+    return ProductEvent(told_line(event), event.subject_id * is_run, event.subject_id * is_certificate)

@@ -1,0 +1,146 @@
+"""Downloads of a run: stored files, slices, histograms, the configuration, status lines and earlier results."""
+
+from tempfile import SpooledTemporaryFile
+
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+from django.utils.cache import get_conditional_response
+
+from results.access.intervals import is_withheld
+from results.access.mirrors import no_log_sentence
+from results.access.redaction import is_beside_withheld
+from results.evidence.store import open_evidence
+from results.ingest.act import YCSB
+from results.models import Companion, Evidence, Run
+from webapp.register.http.files import long_csv_response, plain
+from webapp.register.http.responses import conditional_response, public_page
+from webapp.register.runs import page as runs_page
+from webapp.register.runs.histograms import CONTENT_TYPES, HISTOGRAMS_SCHEMA, WRITERS, rows_of
+from webapp.register.runs.reproduce import reproduction_of
+from webapp.register.runs.slices import slice_lines
+from webapp.register.runs.views import find_run, guarded, withheld
+
+ROWS_AT_ONCE = 2_000
+IN_MEMORY_BYTES = 8 * 1024**2
+
+
+@public_page
+def histograms(request: HttpRequest, public_id: str, form: str) -> HttpResponseBase:
+    """Send all counts that are kept of a run; `form` is csv, json or parquet."""
+    run = find_run(request, public_id)
+    if is_withheld(run):
+        return withheld(request, run, "What was counted slice by slice")
+    if form not in WRITERS or not run.histograms.exists():
+        raise Http404(
+            f"Run {public_id} has no histograms as {form}: expected a run with a log, and csv, json or parquet."
+        )
+    return guarded(run, conditional_response(request, run, (HISTOGRAMS_SCHEMA, form), lambda: _file(run, form)))
+
+
+def _file(run: Run, form: str) -> FileResponse:
+    file = SpooledTemporaryFile(IN_MEMORY_BYTES)  # noqa: SIM115 - the answer closes it
+    WRITERS[form](run, rows_of(run), file)
+    file.seek(0)
+    name = f"{run.public_id}-histograms.{form}"
+    return FileResponse(file, as_attachment=True, filename=name, content_type=CONTENT_TYPES[form])
+
+
+@public_page
+def configuration(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """Send the configuration that a run can be made again with."""
+    run = find_run(request, public_id)
+    if is_withheld(run):
+        return withheld(request, run, "The configuration that the log prints")
+    again = reproduction_of(run, runs_page.evidence_of(run))
+    if again is None:
+        raise Http404(f"Run {public_id} cannot be made again from here: no log of it prints its configuration.")
+    response = HttpResponse(again.text, content_type="text/plain; charset=utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="{again.name}"'
+    return guarded(run, response)
+
+
+@public_page
+def log(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """Send the log's bytes as they were received."""
+    run = find_run(request, public_id)
+    evidence = runs_page.evidence_of(run)
+    if evidence is None:
+        raise Http404(no_log_sentence(run))
+    return _as_received(request, run, evidence)
+
+
+@public_page
+def side_file(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """Send what drivetest wrote beside the log: identity, intervals, exact figures."""
+    run = find_run(request, public_id)
+    evidence = run.submission.side_file if run.submission else None
+    if evidence is None:
+        raise Http404(f"Run {public_id} has no side file: only runs dispatched by a lab have one.")
+    return _as_received(request, run, evidence)
+
+
+@public_page
+def companion(request: HttpRequest, public_id: str, sha256: str) -> HttpResponseBase:
+    """Send a file that came with the log, by its hash."""
+    run = find_run(request, public_id)
+    beside = run.submission.companions.filter(evidence__sha256=sha256) if run.submission else Companion.objects.none()
+    found = beside.select_related("evidence").first()
+    if found is None:
+        raise Http404(f"Run {public_id} has no file beside its log with the hash {sha256}.")
+    return _as_received(request, run, found.evidence)
+
+
+def _as_received(request: HttpRequest, run: Run, evidence: Evidence) -> HttpResponseBase:
+    if evidence.sequestered:
+        return withheld(request, run, evidence.filename)
+    etag = f'"{evidence.sha256}"'
+    known = get_conditional_response(request, etag=etag)
+    if known is not None:
+        return guarded(run, known)
+    response = FileResponse(
+        open_evidence(evidence),
+        as_attachment=True,
+        filename=evidence.filename,
+        content_type="application/octet-stream",
+    )
+    response.headers["ETag"] = etag
+    return guarded(run, response)
+
+
+@public_page
+def earlier(request: HttpRequest, public_id: str, number: int) -> HttpResponseBase:
+    """Send what an earlier reading found of the run, with the verdict of then (docs/decisions/0005)."""
+    run = find_run(request, public_id)
+    if is_beside_withheld(run):  # a result holds the run's minutes too, and what came from beside the log
+        return withheld(request, run, "What was read earlier out of the log")
+    kept = run.earlier_results.select_related("reading", "verdict").filter(number=number).first()
+    if kept is None:
+        raise Http404(f"Run {public_id} has no earlier result {number}.")
+    told = {"schema": "drivecert.earlier-result/1", "run": public_id, "number": number}
+    told |= {"reader_version": kept.reading.reader_version, "replaced_at": kept.told_at}
+    told |= {"verdict": kept.verdict.document if kept.verdict else None, "result": kept.document}
+    return guarded(run, JsonResponse(told))
+
+
+@public_page
+def slices_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """Send all slices of a run as CSV."""
+    run = find_run(request, public_id)
+    lines = slice_lines(run, run.verdicts.select_related("profile").first())
+    if lines is None:
+        raise Http404(f"Run {public_id} has no slices: no histogram of its reads is known.")
+    return guarded(run, long_csv_response(f"{public_id}-slices", *lines))
+
+
+@public_page
+def status_lines_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """Send the status lines of a YCSB output as CSV."""
+    run = find_run(request, public_id)
+    if is_beside_withheld(run):
+        return withheld(request, run, "The output with its status lines")
+    if run.workload != YCSB or not run.ycsb.intervals.exists():
+        raise Http404(f"Run {public_id} has no status lines: only outputs of YCSB with -s have them.")
+    header = ["elapsed_s", "done_ops_count", "ops_per_s"]
+    intervals = run.ycsb.intervals.defer("operations").iterator(chunk_size=ROWS_AT_ONCE)
+    lines = ([each.elapsed_s, each.done_ops_count, plain(each.ops_per_s)] for each in intervals)
+    return guarded(run, long_csv_response(f"{public_id}-status-lines", header, lines))

@@ -1,0 +1,261 @@
+"""Histograms of a run: which one was judged and compared, the table of buckets, and the rows of all counts as files."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import IO, Any
+
+from results.access.intervals import is_withheld
+from results.models import Histogram, Run, Verdict
+from results.rules.act.limits import Limit, act_share_pct, exact_share_pct, is_count_within
+from webapp.register.http.files import csv_cell
+from webapp.register.runs.slices import ReadLimit, SliceRow, edge_text, span_of
+from webapp.register.runs.verdict import STATISTIC_WORDS, Figure
+from webapp.register.tables.marks import nearness_mark
+from webapp.templatetags import units
+
+SHOWN_HISTOGRAMS = 200  # a log of 128 devices has some 260
+QUEUE = "queue-and-service"
+TIME_WORDS = {QUEUE: "time in queue and service", "service": "service time", "": "not known"}
+ROLE_WORDS = {
+    "reads": "reads, as the program counts them",
+    "writes": "writes, as the program counts them",
+    "device-reads": "reads at the devices",
+    "device-writes": "writes at the devices",
+    "reads-of-device": "reads of one device",
+    "writes-of-device": "writes of one device",
+    "large-block-reads": "large-block reads",
+    "large-block-writes": "large-block writes",
+}
+QUEUED = "They count from when a request was due, time in the program's queue included, as ACT up to 5.3 judged."
+NOT_COMPARED = "None of its histograms compares with other versions."
+WITHHELD = "Those of single devices are withheld with the log."
+
+
+@dataclass(frozen=True)
+class HistogramRow:
+    """One histogram of the log: what it counts, which time it holds, and what is done with it."""
+
+    name: str
+    counts: str
+    time: str
+    ops: str
+    use: str
+
+
+@dataclass(frozen=True)
+class TimesView:
+    """What is said of the times in a log; `compared` are the shares of the histogram that comparisons take."""
+
+    judged_sentence: str
+    compared_name: str
+    compared: list[Figure]
+    rows: list[HistogramRow]
+    total: int
+    withheld_sentence: str
+
+    @property
+    def cut_sentence(self) -> str:
+        """What the page of a log with very many histograms leaves out."""
+        if self.total <= len(self.rows):
+            return ""
+        return f"The first {units.count(len(self.rows))} of {units.count(self.total)}."
+
+
+def times_view(run: Run, verdict: Verdict | None, limits: Sequence[Limit]) -> TimesView:
+    """Return which histogram of a run was judged, which one compares with other versions, and what each holds.
+
+    Those of single devices bear the names of these, which are withheld with the log.
+    """
+    every = run.histograms.defer("counts")
+    # Early readings told no device of a histogram: its name begins with the device's path.
+    histograms = every.filter(device="").exclude(name__contains="/") if is_withheld(run) else every
+    document: Mapping[str, Any] = verdict.document if verdict else {}
+    compared = document.get("compared")
+    return TimesView(
+        judged_sentence=judged_sentence(document),
+        compared_name=compared["histogram"] if compared else "",
+        compared=_figures(compared["shares"], limits) if compared else [],
+        rows=[_row(each, run) for each in histograms[:SHOWN_HISTOGRAMS]],
+        total=histograms.count(),
+        withheld_sentence=WITHHELD if is_withheld(run) and histograms.count() < every.count() else "",
+    )
+
+
+def judged_sentence(document: Mapping[str, Any]) -> str:
+    """Say which histogram a verdict is about and which time it holds; nothing of readings that did not tell it."""
+    if not document.get("time"):
+        return ""
+    judged = f"Judged: {document['histogram']}, {TIME_WORDS.get(document['time'], document['time'])}."
+    if document["time"] != QUEUE:
+        return judged
+    compared = document.get("compared")
+    then = f"Comparisons with 6.x take {compared['histogram']}, service time." if compared else NOT_COMPARED
+    return f"{judged} {QUEUED} {then}"
+
+
+def _figures(shares: Sequence[Mapping[str, Any]], limits: Sequence[Limit]) -> list[Figure]:
+    limit_by_threshold = {limit.threshold_us: limit for limit in limits}
+    return [_figure(share, limit_by_threshold.get(share["threshold_us"])) for share in shares]
+
+
+def _figure(share: Mapping[str, Any], limit: Limit | None) -> Figure:
+    statistic, threshold = STATISTIC_WORDS[share["statistic"]], units.threshold(share["threshold_us"])
+    printed = units.share(share["share_pct"], share["over_count"])
+    if limit is None:
+        return Figure(printed, threshold, statistic, "", None)
+    is_over = not is_count_within(share["over_count"], share["ops_count"], limit.limit_pct)
+    exact = exact_share_pct(share["over_count"], share["ops_count"])
+    mark = nearness_mark(exact, limit.limit_pct, is_over=is_over)
+    return Figure(printed, threshold, statistic, units.decimal(limit.limit_pct), mark)
+
+
+def _row(histogram: Histogram, run: Run) -> HistogramRow:
+    return HistogramRow(
+        name=histogram.name,
+        counts=ROLE_WORDS.get(histogram.role, "not known"),
+        time=TIME_WORDS.get(histogram.time, histogram.time),
+        ops=units.count(histogram.ops_count),
+        use=_use(histogram, run),
+    )
+
+
+def _use(histogram: Histogram, run: Run) -> str:
+    uses = {"judged": run.facts.get("judged_ordinal"), "compared": run.facts.get("compared_ordinal")}
+    said = [word for word, ordinal in uses.items() if ordinal == histogram.ordinal]
+    if histogram.is_meaningless:
+        said.append("worthless: every write went to one place")
+    return ", ".join(said)
+
+
+@dataclass(frozen=True)
+class BucketRow:
+    """One bucket: what came to it in the whole run, and its largest share in a slice; "" is what is not known."""
+
+    span: str
+    ops_count: int
+    share: str
+    largest: str
+    slice_number: int | None
+    limit: str
+
+
+def bucket_rows(histogram: Histogram, rows: Sequence[SliceRow], limits: Sequence[ReadLimit]) -> list[BucketRow]:
+    """Return the buckets from the first to the last that anything came to; nothing of a run without operations."""
+    used = [bucket for bucket, count in enumerate(histogram.counts) if count]
+    if not used:
+        return []
+    begins = {limit.first_bucket: edge_text(limit.limit.threshold_us) for limit in limits}
+    return [_bucket_row(histogram, rows, bucket, begins.get(bucket, "")) for bucket in range(used[0], used[-1] + 1)]
+
+
+def _bucket_row(histogram: Histogram, rows: Sequence[SliceRow], bucket: int, limit: str) -> BucketRow:
+    lower_us, upper_us = span_of(histogram, bucket)
+    count = histogram.counts[bucket]
+    largest = max((_bucket_share(row, bucket) for row in rows if row.slice.ops_count), default=None)
+    return BucketRow(
+        span=f"{edge_text(lower_us)} to {edge_text(upper_us)}" if lower_us else f"below {edge_text(upper_us)}",
+        ops_count=count,
+        share=units.share(str(act_share_pct(count, histogram.ops_count)), count),
+        largest="" if largest is None else units.share(f"{largest[0]:.2f}", int(largest[0] > 0)),
+        slice_number=None if largest is None or not largest[0] else -largest[1],
+        limit=limit,
+    )
+
+
+def _bucket_share(row: SliceRow, bucket: int) -> tuple[float, int]:
+    """Return the share of a bucket in a slice, then the slice so that of equal shares the first counts."""
+    counts = row.slice.counts
+    count = counts[bucket] if bucket < len(counts) else 0
+    return count * 100 / row.slice.ops_count, -row.slice.number
+
+
+HISTOGRAMS_SCHEMA = "drivecert.histograms/1"
+COLUMNS = (
+    *("part", "slice", "start_s", "end_s", "histogram", "name", "role", "device"),
+    *("bucket", "lower_us", "upper_us", "count"),
+)
+LARGEST_US = 2**63 - 1  # of the numbers that all three forms hold
+ROWS_AT_ONCE = 10_000
+
+Row = tuple[str | int | None, ...]
+
+
+def rows_of(run: Run) -> Iterator[Row]:
+    """Yield the rows of a run, in the order of COLUMNS."""
+    histograms = {histogram.ordinal: histogram for histogram in run.histograms.all()}
+    for histogram in histograms.values():
+        yield from _buckets(("run", None, 0, run.duration_s), histogram, histogram.counts)
+    for number, start_s, end_s, counts in _slices(run):
+        for ordinal, own in enumerate(counts):
+            if own and own[0] is not None and ordinal in histograms:
+                yield from _buckets(("slice", number, start_s, end_s), histograms[ordinal], own)
+
+
+def _slices(run: Run) -> Iterator[tuple[int, int, int, list[Any]]]:
+    return run.slices.values_list("number", "start_s", "end_s", "counts").iterator(chunk_size=500)
+
+
+def _buckets(place: Row, histogram: Histogram, counts: Iterable[int]) -> Iterator[Row]:
+    named = (histogram.ordinal, histogram.name, histogram.role, histogram.device)
+    for bucket, count in enumerate(counts):
+        if count:
+            edges = (edge if edge <= LARGEST_US else None for edge in span_of(histogram, bucket))
+            yield (*place, *named, bucket, *edges, count)
+
+
+def write_csv(rows: Iterable[Row], file: IO[bytes]) -> None:
+    """Write rows as CSV."""
+    text = io.TextIOWrapper(file, "utf-8", newline="")
+    writer = csv.writer(text)
+    writer.writerow(COLUMNS)
+    writer.writerows([csv_cell(value) for value in row] for row in rows)
+    text.detach()
+
+
+def write_json(run: Run, rows: Iterable[Row], file: IO[bytes]) -> None:
+    """Write rows as one JSON document, an object a row."""
+    head = json.dumps({"schema": HISTOGRAMS_SCHEMA, "run": run.public_id}).removesuffix("}")
+    file.write(head.encode() + b', "rows": [')
+    parting = b"\n"
+    for row in rows:
+        file.write(parting + json.dumps(dict(zip(COLUMNS, row, strict=True))).encode())
+        parting = b",\n"
+    file.write(b"\n]}\n")
+
+
+def write_parquet(rows: Iterable[Row], file: IO[bytes]) -> None:
+    """Write rows as Parquet, compressed with zstd."""
+    import pyarrow as pa  # noqa: PLC0415 - half a second and 50 MB that only these files are worth
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    texts = {"part", "name", "role", "device"}
+    schema = pa.schema([(name, pa.string() if name in texts else pa.int64()) for name in COLUMNS])
+    schema = schema.with_metadata({"schema": HISTOGRAMS_SCHEMA})
+    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        for batch in _batches(rows):
+            columns = [
+                pa.array(column, field.type) for column, field in zip(zip(*batch, strict=True), schema, strict=True)
+            ]
+            writer.write_batch(pa.record_batch(columns, schema=schema))
+
+
+def _batches(rows: Iterable[Row]) -> Iterator[tuple[Row, ...]]:
+    left = iter(rows)
+    while batch := tuple(islice(left, ROWS_AT_ONCE)):
+        yield batch
+
+
+WRITERS: dict[str, Callable[[Run, Iterable[Row], IO[bytes]], None]] = {
+    "csv": lambda _, rows, file: write_csv(rows, file),
+    "json": write_json,
+    "parquet": lambda _, rows, file: write_parquet(rows, file),
+}
+CONTENT_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+    "parquet": "application/vnd.apache.parquet",
+}

@@ -1,0 +1,84 @@
+"""A citation as BibTeX, whatever letters a maker puts into a name."""
+
+import hashlib
+from collections.abc import Mapping
+from functools import lru_cache
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect
+from django.urls import reverse
+
+from results.models import Certificate, Product, Run
+from results.models.public_ids import ALPHABET
+from webapp.register.http.responses import public_page
+
+# What TeX takes for orders of its own. A brace or a backslash of a name would end the entry or begin a command.
+ESCAPES = str.maketrans({
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "%": r"\%", "&": r"\&", "$": r"\$", "#": r"\#", "_": r"\_",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\N{NO-BREAK SPACE}": " ",
+})  # fmt: skip
+KEPT_AS_IS = frozenset({"url"})
+
+
+def bibtex_entry(key: str, fields: Mapping[str, str]) -> str:
+    r"""Return an entry of kind misc.
+
+    >>> print(bibtex_entry("r-1", {"title": "A_B {50 %}", "url": "https://x/a_b"}))
+    @misc{drivecert-r-1,
+      title = {{A\_B \{50 \%\}}},
+      url = {https://x/a_b}
+    }
+    """
+    lines = [f"  {name} = {{{_text(name, text)}}}" for name, text in fields.items()]
+    return f"@misc{{drivecert-{key},\n" + ",\n".join(lines) + "\n}"
+
+
+def _text(name: str, text: str) -> str:
+    if name in KEPT_AS_IS:
+        return text
+    escaped = text.translate(ESCAPES)
+    return f"{{{escaped}}}" if name == "title" else escaped  # in braces of its own a title keeps its capitals
+
+
+ID_CHARS = 8
+
+
+@lru_cache(maxsize=65_536)
+def product_id(slug: str) -> str:
+    """Return the short id of a product: as long as that of a run, made of its slug, which never changes.
+
+    >>> product_id("sandisk-dc-sn861-6400gb") == product_id("sandisk-dc-sn861-6400gb")
+    True
+    """
+    number = int.from_bytes(hashlib.sha256(slug.encode()).digest(), "big")
+    letters = []
+    for _ in range(ID_CHARS):
+        number, place = divmod(number, len(ALPHABET))
+        letters.append(ALPHABET[place])
+    return "p-" + "".join(letters)
+
+
+@public_page
+def permanent_id(_request: HttpRequest, public_id: str) -> HttpResponse:
+    """Lead to the page of what the id names."""
+    find = {"r-": _run_page, "c-": _certificate_page, "p-": _product_page}.get(public_id[:2])
+    address = find(public_id) if find else None
+    if address is None:
+        raise Http404(f"Nothing public has the id {public_id}.")
+    return HttpResponsePermanentRedirect(address)
+
+
+def _run_page(public_id: str) -> str | None:
+    is_there = Run.objects.public().filter(public_id=public_id).exists()
+    return reverse("run-detail", args=[public_id]) if is_there else None
+
+
+def _certificate_page(public_id: str) -> str | None:
+    products = Product.objects.public()
+    found = Certificate.objects.filter(public_id=public_id, product__in=products).select_related("product").first()
+    return f"{reverse('product', args=[found.product.slug])}#{public_id}" if found else None
+
+
+def _product_page(public_id: str) -> str | None:
+    slugs = Product.objects.public().values_list("slug", flat=True).order_by("pk")
+    found = next((slug for slug in slugs if product_id(slug) == public_id), None)
+    return reverse("product", args=[found]) if found else None

@@ -1,0 +1,144 @@
+"""Gains of one drive over another: numbers as text, and tables by thread count and by metric."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from results.rules.act.loads import printed_decimal
+from results.rules.ycsb import sweeps
+from results.rules.ycsb.gains import Better
+from results.rules.ycsb.statements import printed
+from results.rules.ycsb.sweeps import Point
+
+SIGNIFICANT_FROM = 1000  # a time of 1,000 us or more needs no decimals
+
+
+def percent(ratio: Fraction | None) -> str:
+    """Return a gain in percent with its sign and one decimal: +43.9, -0.4, 0.0."""
+    if ratio is None:
+        return ""
+    text = printed(ratio * 100, 1)
+    text = "0.0" if text in {"0", "-0.0"} else text
+    return f"+{text}" if ratio > 0 and text != "0.0" else text
+
+
+def rate(ops_per_s: Fraction | None) -> str:
+    """Return operations a second as a whole number with thousands separated."""
+    return "" if ops_per_s is None else f"{round(ops_per_s):,d}"
+
+
+def time_us(value: Fraction | None) -> str:
+    """Return a time in us: one decimal below 1,000 us, none above."""
+    if value is None:
+        return ""
+    return f"{round(value):,d}" if value >= SIGNIFICANT_FROM else printed_decimal(value, 1)
+
+
+def span(ends: Iterable[Fraction], unit: str) -> str:
+    """Return between what a value lies whose figures were read off: good to 1 digit: 10.3 to 18.8 x."""
+    found = list(ends)
+    low, high = printed_decimal(min(found), 1), printed_decimal(max(found), 1)
+    return f"good to 1 digit: {low} to {high} {unit}".rstrip()
+
+
+def times(ratio: Fraction | None) -> str:
+    """Return how many times with one decimal: 13.8x."""
+    return "" if ratio is None else f"{printed_decimal(ratio, 1)}x"
+
+
+DIRECTIONS = {Better.HIGHER: "higher is better", Better.LOWER: "lower is better", None: "better neither high nor low"}
+Sweep = Mapping[int, Fraction]
+
+
+@dataclass(frozen=True)
+class MetricRow:
+    """One metric of two drives as printed, and the gain."""
+
+    metric: str
+    unit: str
+    direction: str
+    drive: str
+    base: str
+    gain: str
+    remark: str
+
+
+@dataclass(frozen=True)
+class ImprovementRow:
+    """One thread count: throughput of both drives and the gain, as text; "" is not measured."""
+
+    threads: str
+    base: str
+    value: str
+    gain: str
+    is_base_peak: bool
+    is_peak: bool
+
+
+@dataclass(frozen=True)
+class ImprovementTable:
+    """One workload of two drives."""
+
+    title: str
+    note: str
+    drive: str
+    base: str
+    rows: Sequence[ImprovementRow]
+    base_peak: str
+    peak: str
+    peak_gain: str
+    mean_gain: str
+    remarks: Sequence[str] = ()
+
+    @property
+    def sentence(self) -> str:
+        """Say the gain at the peaks; nothing where there is none to tell."""
+        if not self.peak_gain:
+            return ""
+        return f"On workload {self.title} the {self.drive} peaks {self.peak_gain.lstrip('+-')} % {self.peak_direction}"
+
+    @property
+    def peak_direction(self) -> str:
+        """Higher or lower."""
+        return "lower" if self.peak_gain.startswith("-") else "higher"
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The two drives that a table compares."""
+
+    drive: str
+    base: str
+
+
+def improvement_table(
+    titles: tuple[str, str], sides: Sides, sweep: Sweep, base: Sweep, remarks: Sequence[str] = ()
+) -> ImprovementTable:
+    """Return the table of one workload; `titles` are its letter and what it is made of."""
+    peak, base_peak = sweeps.peak(_points(sweep)), sweeps.peak(_points(base))
+    gains = {each.threads: each.gain for each in sweeps.improvements(sweep, base)}
+    return ImprovementTable(
+        *titles,
+        sides.drive,
+        sides.base,
+        rows=[
+            ImprovementRow(
+                f"{threads:,d}",
+                rate(base.get(threads)),
+                rate(sweep.get(threads)),
+                percent(gains.get(threads)),
+                is_base_peak=base_peak is not None and threads == base_peak.threads,
+                is_peak=peak is not None and threads == peak.threads,
+            )
+            for threads in sorted(sweep.keys() | base.keys())
+        ],
+        base_peak=rate(base_peak.ops_per_s if base_peak else None),
+        peak=rate(peak.ops_per_s if peak else None),
+        peak_gain=percent(sweeps.peak_improvement(_points(sweep), _points(base))),
+        mean_gain=percent(sweeps.mean_improvement(sweep, base)),
+        remarks=remarks,
+    )
+
+
+def _points(sweep: Sweep) -> list[Point]:
+    return [Point(threads, ops_per_s) for threads, ops_per_s in sweep.items()]
