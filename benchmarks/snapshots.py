@@ -29,7 +29,7 @@ from simulated_register import simulated_register
 
 from results.catalogue.importer import import_catalogue
 from tests.register import ROOT, free_port, wait_for
-from webapp.register.pagecache import keeper, store
+from webapp.register.pagecache import store, updates
 from webapp.supervisor.programs import MOST_WEB_PROCESSES, WEB_THREADS
 
 PAGES = ("/drives/nvme-flash/", "/drive/sandisk-dc-sn861-6400gb/", "/drive/sandisk-dc-sn861-6400gb/badge.svg")
@@ -157,7 +157,7 @@ def looked_at(root: Path) -> Iterator[None]:
 
     def keep() -> None:
         while not ended.wait(10):
-            store.note_look(root)
+            store.record_comparison(root)
 
     thread = threading.Thread(target=keep)
     thread.start()
@@ -219,7 +219,7 @@ def main() -> None:
         settings.DATA_DIR = Path(name)
         settings.SNAPSHOT_DIR = Path(name) / "snapshots"
         import_catalogue()
-        began, made = time.process_time(), keeper.look()
+        began, made = time.process_time(), updates.update_snapshot()
         if made is None:
             raise SystemExit("somebody else writes a snapshot")
         print(f"Snapshot of {made.rendered} pages and files: {time.process_time() - began:.1f} s of CPU\n", flush=True)

@@ -5,7 +5,7 @@ import os
 from django.core.wsgi import get_wsgi_application
 
 from webapp.database.base import ANSWER_MOST_S, BoundedConnection
-from webapp.register.pagecache.serving import snapshots_first
+from webapp.register.pagecache.serving import serve_snapshots_first
 from webapp.supervisor.launch import end_with_main_program
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
@@ -16,4 +16,4 @@ end_with_main_program()
 # Its threads are few: a database that takes queries and stands still must not hold them all.
 BoundedConnection.answer_most_s = ANSWER_MOST_S
 
-application = snapshots_first(get_wsgi_application())
+application = serve_snapshots_first(get_wsgi_application())

@@ -12,5 +12,5 @@ class RegisterConfig(AppConfig):
     label = "register"
 
     def ready(self) -> None:
-        """Have every event purge what it makes out of date."""
+        """Connect the signal that purges outdated pages after an event."""
         import_module("webapp.register.pagecache.updates")

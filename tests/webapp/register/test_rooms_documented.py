@@ -11,14 +11,14 @@ from webapp.register.nines import views as nines_view
 from webapp.register.sizing import page as sizing_page
 from webapp.register.sizing import query as sizing_query
 from webapp.register.sizing import views as sizing_views
-from webapp.register.ycsb import claims_page, load_query
+from webapp.register.ycsb import claims_page, load_page
 from webapp.register.ycsb import views as ycsb_views
 from webapp.register.ycsb.exports import FIGURE_FIELDS, POINT_FIELDS
 
 ROOMS = (settings.BASE_DIR / "docs/exports.md").read_text().split("## The other rooms")[1]
 EXPORTED = {
     ycsb_views.FIGURES_SCHEMA: FIGURE_FIELDS,
-    ycsb_views.POINTS_SCHEMA: (*POINT_FIELDS, *load_query.NAMES),
+    ycsb_views.POINTS_SCHEMA: (*POINT_FIELDS, *load_page.NAMES),
     ycsb_views.CLAIMS_SCHEMA: claims_page.FIELDS,
     nines_view.SCHEMA: (*nines_page.FIELDS, *nines_page.NAMES),
     sizing_views.SCHEMA: (*sizing_page.FIELDS, *sizing_query.NAMES),

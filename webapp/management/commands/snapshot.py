@@ -4,16 +4,16 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from webapp.register.pagecache import updates as keeper
+from webapp.register.pagecache import updates
 
 
 class Command(BaseCommand):
-    help = "Write a snapshot of every public page and file where the one that stands is out of date."
+    help = "Write a snapshot of every public page and file if the current one is out of date."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        made = keeper.look()
-        if made is None:
+        result = updates.update_snapshot()
+        if result is None:
             raise CommandError("another process is writing a snapshot; try again when it is done")
-        word = "written" if made.is_new else "up to date"
-        told = f"snapshot {word}: {made.rendered} pages made, {made.kept} kept, {made.left_out} left out"
-        self.stdout.write(told)
+        state = "written" if result.is_new else "up to date"
+        pages = f"{result.rendered} pages rendered, {result.reused} reused, {result.left_out} left out"
+        self.stdout.write(f"snapshot {state}: {pages}")

@@ -1,4 +1,5 @@
-"""Copies of every public page and file, answered before Django is asked, and when the database is away.
+"""Copies of every public page and file. They are served before Django runs, and while the database is down.
 
-`keeper` has them made by `rendering` and kept in a `store`; `serving` answers from it; `away` says what it cannot.
+`updates` renders the pages with `rendering` and writes them to a `store`. `serving` sends them. `database_down` answers
+requests that no copy covers.
 """

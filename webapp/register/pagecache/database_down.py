@@ -1,4 +1,4 @@
-"""The answer of pages that need the database while it is away: 503, with the date of what can be read meanwhile."""
+"""Status 503 for pages that need the database while it is down, with the date of the snapshot that stays readable."""
 
 from collections.abc import Callable
 
@@ -13,13 +13,13 @@ from webapp.health import OK, ask_database
 from webapp.register.pagecache import store
 from webapp.templatetags import units
 
-AWAY_HEADER = "X-Drivecert-Database"  # the part before Django answers from the snapshot instead where it can
+DATABASE_DOWN_HEADER = "X-Drivecert-Database"  # seeing it, `serving` sends the page of the snapshot instead
 RETRY_AFTER_S = 30
 API = "/api/"
 
 
 class DatabaseAwayMiddleware:
-    """Turn the failure of a query into a page that says so, where the database really does not answer."""
+    """Turns the failure of a query into a 503 page if the database really does not answer."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -28,26 +28,26 @@ class DatabaseAwayMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """Answer for a database that is away, or took too long; a deadlock, say, is another matter."""
+        """Return the 503 page if the database is down or took too long; a deadlock, for example, stays an error."""
         if not isinstance(exception, OperationalError | InterfaceError):
             return None
-        # Asked once: a server that starts answers a moment later, and a frozen one takes the whole time limit again.
+        # One check only: a starting server answers a moment later, and a frozen one takes the whole time limit again.
         is_late = isinstance(exception.__cause__, QueryCanceled)  # webapp/database: a statement has a limit
-        if not is_late and not is_lost(connection) and ask_database() == OK:
+        if not is_late and not is_disconnected(connection) and ask_database() == OK:
             return None
-        return tell_away(request)
+        return unavailable_response(request)
 
 
-def is_lost(asked: BaseDatabaseWrapper) -> bool:
-    """Tell whether a connection could not be made, or is broken."""
-    return asked.connection is None or bool(asked.connection.closed)
+def is_disconnected(database: BaseDatabaseWrapper) -> bool:
+    """Return whether the connection could not be made, or is broken."""
+    return database.connection is None or bool(database.connection.closed)
 
 
-def tell_away(request: HttpRequest) -> HttpResponse:
-    """Say that the database is away, and of when the snapshot is."""
+def unavailable_response(request: HttpRequest) -> HttpResponse:
+    """Return status 503 with the date of the snapshot."""
     snapshot = store.current(settings.SNAPSHOT_DIR)
     date = units.moment(snapshot.moment) if snapshot else ""
-    headers = {"Retry-After": str(RETRY_AFTER_S), "Cache-Control": "no-store", AWAY_HEADER: "away"}
+    headers = {"Retry-After": str(RETRY_AFTER_S), "Cache-Control": "no-store", DATABASE_DOWN_HEADER: "away"}
     if request.path.startswith(API):
         return _problem(date, headers)
     response = render(request, "503.html", {"date": date, "path": request.path}, status=503)
@@ -57,9 +57,9 @@ def tell_away(request: HttpRequest) -> HttpResponse:
 
 
 def _problem(date: str, headers: dict[str, str]) -> HttpResponse:
-    """Say it in the shape of the API's errors (RFC 9457)."""
+    """Return the error as problem details of the API (RFC 9457)."""
     detail = "The register's database does not answer."
     if date:
         detail += f" Public pages and files without parameters are served from the snapshot of {date}."
-    told = {"type": "about:blank", "title": "Service Unavailable", "status": 503, "detail": detail}
-    return JsonResponse(told, status=503, content_type="application/problem+json", headers=headers)
+    problem = {"type": "about:blank", "title": "Service Unavailable", "status": 503, "detail": detail}
+    return JsonResponse(problem, status=503, content_type="application/problem+json", headers=headers)

@@ -1,7 +1,8 @@
-"""Answers from the snapshot before Django is asked: a look-up, and the bytes of one file, kept once they were read.
+"""Responses from the snapshot, sent before Django runs: one look-up, and the bytes of one file, cached in memory.
 
-A page of the snapshot is taken for the register's word only while somebody compares the two (TRUSTED_S) and its group
-is not purged. Otherwise Django answers; where its database is away, the snapshot does after all, unless it is purged.
+A page of the snapshot is sent first only while the snapshot is compared with the register regularly (TRUSTED_S), and
+only if its group is not purged. Otherwise Django responds. If Django has no database, the page of the snapshot is sent
+after all, unless it is purged.
 """
 
 import os
@@ -16,13 +17,13 @@ from django.conf import settings
 from django.http.request import validate_host
 
 from webapp.register.pagecache import store
-from webapp.register.pagecache.database_down import AWAY_HEADER
+from webapp.register.pagecache.database_down import DATABASE_DOWN_HEADER
 from webapp.register.pagecache.store import Entry, Form, Snapshot
 from webapp.tracking import without_marks
 
-TRUSTED_S = 60  # a withdrawal shows within a minute, whatever stands still
+TRUSTED_S = 60  # a withdrawal shows within a minute, even if the worker is down
 POLL_S = 0.5
-AWAY_S = 5  # after an answer without the database, Django is not asked again for pages that the snapshot has
+DATABASE_DOWN_S = 5  # for so long after a failed attempt, pages of the snapshot are sent without trying Django first
 ACCEPTED_MAX = 256  # different Accept-Encoding headers and host names that are remembered
 DATE_HEADER = "X-Drivecert-Snapshot"
 CODINGS = (("zstd", 2), ("gzip", 1))  # in the order of preference, with their place in a page's file
@@ -34,14 +35,14 @@ StartResponse = Callable[..., Any]
 Application = Callable[[Environ, StartResponse], Iterable[bytes]]
 
 
-def snapshots_first(application: Application) -> Application:
-    """Return the application with the snapshot of the data directory before it."""
-    return SnapshotsFirst(application, settings.SNAPSHOT_DIR)
+def serve_snapshots_first(application: Application) -> Application:
+    """Return the application wrapped so that the snapshot of the data directory is served first."""
+    return SnapshotMiddleware(application, settings.SNAPSHOT_DIR)
 
 
 @dataclass(frozen=True)
 class View:
-    """What is known of the snapshot at one moment, told at once: threads must not mix two versions."""
+    """State of the snapshot at one moment. It is replaced as a whole, so that threads never mix two versions."""
 
     snapshot: Snapshot | None = None
     purged: frozenset[str] = frozenset()
@@ -49,24 +50,24 @@ class View:
     is_trusted: bool = False
 
 
-class Standing:
-    """The snapshot that stands, looked for anew every POLL_S: its link, its marker of purged groups, the last look."""
+class CurrentSnapshot:
+    """The current snapshot, polled every POLL_S: its link, its purged groups, and the time of the last comparison."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self._polled_at = time.monotonic()
-        self.view = self._look(View())  # before the first request: others must not find nothing while one looks
+        self.view = self._refresh(View())  # before the first request, so that no thread finds it empty
 
     def poll(self) -> View:
-        """Return what is known, at most POLL_S old."""
+        """Return the state, at most POLL_S old."""
         now = time.monotonic()
         if now - self._polled_at >= POLL_S:
             self._polled_at = now
-            self.view = self._look(self.view)
+            self.view = self._refresh(self.view)
         return self.view
 
-    def _look(self, before: View) -> View:
-        directory = store.standing_directory(self.root)
+    def _refresh(self, before: View) -> View:
+        directory = store.current_directory(self.root)
         is_trusted = self._age_s() <= TRUSTED_S
         if before.snapshot is None or directory != before.snapshot.directory:
             before = View(store.read(directory))
@@ -78,7 +79,7 @@ class Standing:
 
     def _age_s(self) -> float:
         try:
-            return time.time() - (self.root / store.LOOKED_AT).stat().st_mtime
+            return time.time() - (self.root / store.COMPARED_AT).stat().st_mtime
         except FileNotFoundError:
             return float("inf")
 
@@ -91,28 +92,28 @@ def _marker(directory: Path) -> tuple[int, int] | None:
     return found.st_mtime_ns, found.st_size
 
 
-class SnapshotsFirst:
-    """A WSGI application before another one."""
+class SnapshotMiddleware:
+    """WSGI middleware that sends pages of the snapshot."""
 
     def __init__(self, application: Application, root: Path) -> None:
         self.application = application
-        self.standing = Standing(root)
-        self._away_until = float("-inf")
+        self.current = CurrentSnapshot(root)
+        self._down_until = float("-inf")
         self._codings: dict[str, tuple[tuple[str, int], ...]] = {}
         self._hosts: set[str] = set()
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        view = self.standing.poll()
+        view = self.current.poll()
         snapshot, entry = view.snapshot, self._find(view, environ)
         if snapshot is None or entry is None:
             return self.application(environ, start_response)
-        if view.is_trusted or time.monotonic() < self._away_until:
+        if view.is_trusted or time.monotonic() < self._down_until:
             answer = self._answer(snapshot, entry, environ, start_response)
             return self.application(environ, start_response) if answer is None else answer
-        return self._ask_django_first(snapshot, entry, environ, start_response)
+        return self._try_django_first(snapshot, entry, environ, start_response)
 
     def _find(self, view: View, environ: Environ) -> Entry | None:
-        """Return the page asked for, if the snapshot may answer; a path is looked up, and is never a path of a file."""
+        """Return the requested page if the snapshot may be used. A path is looked up, never used as a file path."""
         if view.snapshot is None or environ["REQUEST_METHOD"] not in {"GET", "HEAD"}:
             return None
         path, query = environ.get("PATH_INFO", ""), environ.get("QUERY_STRING", "")
@@ -124,7 +125,7 @@ class SnapshotsFirst:
         return entry
 
     def _is_our_host(self, environ: Environ) -> bool:
-        """What Django refuses or sends to https is left to Django."""
+        """Return whether the host is allowed; Django handles other hosts and redirects to https."""
         if settings.SECURE_SSL_REDIRECT and not _is_secure(environ):
             return False
         host = environ.get("HTTP_HOST", "")
@@ -136,18 +137,18 @@ class SnapshotsFirst:
             self._hosts.add(host)
         return is_ours
 
-    def _ask_django_first(
+    def _try_django_first(
         self, snapshot: Snapshot, entry: Entry, environ: Environ, start_response: StartResponse
     ) -> Iterable[bytes]:
-        """Return Django's answer, or the snapshot's where Django has no database."""
-        held = _Held(start_response)
-        answer = self.application(environ, held)
-        if not held.is_away:
+        """Return Django's response, or the page of the snapshot if Django has no database."""
+        deferred = _DeferredStart(start_response)
+        answer = self.application(environ, deferred)
+        if not deferred.is_database_down:
             return answer
-        self._away_until = time.monotonic() + AWAY_S
+        self._down_until = time.monotonic() + DATABASE_DOWN_S
         instead = self._answer(snapshot, entry, environ, start_response)
         if instead is None:
-            held.release()
+            deferred.release()
             return answer
         close = getattr(answer, "close", None)
         if close:
@@ -157,7 +158,7 @@ class SnapshotsFirst:
     def _answer(
         self, snapshot: Snapshot, entry: Entry, environ: Environ, start_response: StartResponse
     ) -> list[bytes] | None:
-        """Answer with the page in the form asked for; None where its file is gone with an old version."""
+        """Send the page in the requested coding; None if its file was removed with an old version."""
         coding, place = self._choose(environ.get("HTTP_ACCEPT_ENCODING", ""), entry)
         form = snapshot.forms.by_page.get((entry.file, coding))
         if form is None:
@@ -174,7 +175,7 @@ class SnapshotsFirst:
             content = _read(snapshot.directory / entry.file, entry.sizes, place)
             if content is None:
                 return None
-            snapshot.forms.keep(form, content)
+            snapshot.forms.store(form, content)
         start_response("200 OK", headers)
         return [content]
 
@@ -187,26 +188,26 @@ class SnapshotsFirst:
         return next(((name, place) for name, place in codings if entry.sizes[place]), ("", 0))
 
 
-class _Held:
-    """A start_response that waits where Django says that its database is away."""
+class _DeferredStart:
+    """A start_response that is deferred if Django reports that its database is down."""
 
     def __init__(self, start_response: StartResponse) -> None:
         self.start_response = start_response
-        self.is_away = False
-        self._told: tuple[Any, ...] = ()
+        self.is_database_down = False
+        self._arguments: tuple[Any, ...] = ()
 
     def __call__(self, status: str, headers: Headers, *rest: Any) -> Any:
-        self.is_away = any(name == AWAY_HEADER for name, _ in headers)
-        self._told = (status, headers, *rest)
-        return None if self.is_away else self.start_response(*self._told)
+        self.is_database_down = any(name == DATABASE_DOWN_HEADER for name, _ in headers)
+        self._arguments = (status, headers, *rest)
+        return None if self.is_database_down else self.start_response(*self._arguments)
 
     def release(self) -> None:
-        """Let what was said through."""
-        self.start_response(*self._told)
+        """Send the deferred status and headers."""
+        self.start_response(*self._arguments)
 
 
 def _form(snapshot: Snapshot, entry: Entry, coding: str) -> Form:
-    """Return the headers of a form, and its ETag: two forms of a page have two, as two sequences of bytes must."""
+    """Return the headers of a form and its ETag. Each content coding needs an ETag of its own (RFC 9110)."""
     etag, headers = "", []
     for name, value in entry.headers:
         lower = name.lower()
@@ -214,10 +215,10 @@ def _form(snapshot: Snapshot, entry: Entry, coding: str) -> Form:
             etag = f'{value[:-1]}-{coding}"' if coding else value
         elif lower != "vary":
             headers.append((name, value))
-    told = [("Vary", "Accept-Encoding")] if any(entry.sizes[1:]) else []
-    told += [("Content-Encoding", coding)] if coding else []
-    told += [("ETag", etag)] if etag else []
-    return Form([*headers, *told, (DATE_HEADER, format_datetime(snapshot.moment, usegmt=True))], etag)
+    added = [("Vary", "Accept-Encoding")] if any(entry.sizes[1:]) else []
+    added += [("Content-Encoding", coding)] if coding else []
+    added += [("ETag", etag)] if etag else []
+    return Form([*headers, *added, (DATE_HEADER, format_datetime(snapshot.moment, usegmt=True))], etag)
 
 
 def _read(path: Path, sizes: tuple[int, int, int], place: int) -> bytes | None:
@@ -233,7 +234,7 @@ def _read(path: Path, sizes: tuple[int, int, int], place: int) -> bytes | None:
 
 
 def _accepts(accepted: str, coding: str) -> bool:
-    """Tell whether a header names a coding, and not with a weight of 0 (RFC 9110, 12.5.3)."""
+    """Return whether a header accepts a coding, that is, not with a weight of 0 (RFC 9110, 12.5.3)."""
     for part in accepted.lower().split(","):
         name, _, weight = part.partition(";")
         if name.strip() == coding:
@@ -242,7 +243,7 @@ def _accepts(accepted: str, coding: str) -> bool:
 
 
 def _is_known(header: str, etag: str) -> bool:
-    """Tell whether If-None-Match names the bytes (RFC 9110, 13.1.2: compared weakly)."""
+    """Return whether If-None-Match has the ETag (RFC 9110, 13.1.2: compared weakly)."""
     return bool(header) and (
         header == etag or any(each.strip().removeprefix("W/") in {etag, "*"} for each in header.split(","))
     )

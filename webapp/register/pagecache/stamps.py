@@ -1,7 +1,7 @@
-"""What the pages of a product depend on, as a short text that changes when one of them may.
+"""Stamps of products: short texts that change whenever a page of the product may change.
 
-Compared with what a snapshot was made of, they tell which of its pages are out of date, whatever changed them: a move
-with its event, a bulk import without signals, or a minute that passed.
+A page of the snapshot is out of date if its stamp differs from the current one. This holds for any cause: a transition
+with its event, a bulk import without signals, or the passing of time.
 """
 
 import hashlib
@@ -21,23 +21,24 @@ from webapp.register.dumps.store import newest_day
 from webapp.register.syndication.public_addresses import EVERYTHING
 
 SOURCES = ("webapp", "results", "static")
-Model = tuple[
-    str, ...
-]  # category, vendor and model: products of one are its capacities, and their pages name each other
+# Category, vendor and model. The products of one model are its capacities, and their pages link to each other.
+Model = tuple[str, ...]
 OF_A_PRODUCT = ("product__slug", "product__category", "product__vendor", "product__model")
 OF_A_RUN = (
     "public_id", "submission", "visibility", "superseded_by", "written_by", "product_written_by",
     "reading__evidence__sequestered", "submission__log__sequestered", "submission__side_file__sequestered",
 )  # fmt: skip
-# By what is in the rows: each start of the register writes them again, mostly as they were.
-ROWS_STATE = "count(*) || ' ' || bit_xor(hashtextextended(told::text, 0))"
+# A hash of the contents: each start of the register writes these rows again, mostly unchanged.
+ROWS_STATE = "count(*) || ' ' || bit_xor(hashtextextended(stored::text, 0))"
 STATE_OF_PUBLISHED = f"""
-SELECT (SELECT {ROWS_STATE} FROM results_publishedfigure told), (SELECT {ROWS_STATE} FROM results_publishedclaim told)
+SELECT
+    (SELECT {ROWS_STATE} FROM results_publishedfigure stored),
+    (SELECT {ROWS_STATE} FROM results_publishedclaim stored)
 """  # noqa: S608 - of constants
 
 
 def current_stamps() -> dict[str, str]:
-    """Return the stamp of every public product by its slug, and of all together; a fixed number of queries."""
+    """Return the stamp of every public product by slug, and one for all of them, in a fixed number of queries."""
     parts: dict[Model, list[object]] = defaultdict(list)
     model_of: dict[str, Model] = {}
     events, companions = _written_events(), _submissions_with_withheld_companions()
@@ -56,14 +57,14 @@ def current_stamps() -> dict[str, str]:
 
 
 def slugs_of_model(slugs: Iterable[str]) -> set[str]:
-    """Return these products and the other capacities of their models: the page of each tells of all."""
+    """Return these products and the other capacities of their models, because each page lists all of them."""
     models = Product.objects.filter(slug__in=list(slugs)).values_list("category", "vendor", "model").distinct()
     same = [Q(category=category, vendor=vendor, model=model) for category, vendor, model in models]
     return set(Product.objects.filter(reduce(or_, same)).values_list("slug", flat=True)) if same else set()
 
 
 def _written_by(name: str) -> RawSQL:
-    """Return the transaction that wrote a row, and its place: they change with any column, whoever changes it."""
+    """Return the transaction that wrote a row, and the row's position: both change when any column changes."""
     return RawSQL(f"results_{name}.xmin::text || ' ' || results_{name}.ctid::text", [])  # noqa: S611 - of constants
 
 
@@ -72,19 +73,19 @@ def _submissions_with_withheld_companions() -> set[int]:
 
 
 def _written_events() -> dict[tuple[str, str], int]:
-    """Return how many events a subject has: none is ever removed, and of two the later may have the lower key."""
+    """Return the number of events of each subject. Events are never deleted, and a later one may have a lower key."""
     kinds = Event.objects.filter(subject_type__in=("run", "certificate")).order_by()
     rows = kinds.values_list("subject_type", "subject_id").annotate(written=Count("pk"))
     return {(kind, public_id): written for kind, public_id, written in rows}
 
 
 def _shared() -> list[object]:
-    """What every page depends on: the rules, and the register's own release."""
+    """Return what every page depends on: the rules, the public address, and the register's own release."""
     return [Profile.objects.aggregate(newest=Max("pk"))["newest"], settings.PUBLIC_URL, release()]
 
 
 def _published() -> list[object]:
-    """What has no run: figures and claims, which an import changes in their places; the dump."""
+    """Return the state of data without runs: published figures and claims, and the newest dump."""
     with connection.cursor() as cursor:
         cursor.execute(STATE_OF_PUBLISHED)
         return [*cursor.fetchone(), newest_day()]
@@ -92,15 +93,15 @@ def _published() -> list[object]:
 
 @cache
 def release() -> str:
-    """Return a text that another release of the register does not have: of its files' names, sizes and times."""
+    """Return a text that identifies the release: a hash of the names, sizes and times of its files."""
     files = (path for name in SOURCES for path in sorted(Path(settings.BASE_DIR / name).rglob("*")) if path.is_file())
-    told = [
+    entries = [
         (str(path.relative_to(settings.BASE_DIR)), path.stat().st_size, path.stat().st_mtime_ns)
         for path in files
         if path.suffix != ".pyc"
     ]
-    return _short(list(told))
+    return _short(list(entries))
 
 
-def _short(told: list[object]) -> str:
-    return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
+def _short(parts: list[object]) -> str:
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]

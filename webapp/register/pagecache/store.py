@@ -1,10 +1,10 @@
-"""Snapshots on disk: a directory for each version, and a link to the one that stands.
+"""Snapshots on disk: a directory for each version, and a link to the current one.
 
 snapshots/current -> 20261121T214000-3f9a2c/    switched by renaming a new link over the old one
-snapshots/looked-at                             its time is when the register was last compared with the snapshot
-snapshots/20261121T214000-3f9a2c/index.json     what is where; no path of a page is ever a path of a file
-snapshots/20261121T214000-3f9a2c/000017         a page: its bytes as they are, then by gzip, then by zstd
-snapshots/20261121T214000-3f9a2c/purged         groups of pages that are out of date, a line each
+snapshots/looked-at                             its time is that of the last comparison with the register
+snapshots/20261121T214000-3f9a2c/index.json     page path -> file; a page path is never used as a file path
+snapshots/20261121T214000-3f9a2c/000017         a page: its bytes plain, then with gzip, then with zstd
+snapshots/20261121T214000-3f9a2c/purged         groups of pages that are out of date, one a line
 """
 
 import json
@@ -21,12 +21,12 @@ from typing import Any
 FORMAT = 1
 INDEX, PURGED, CURRENT, LOOKED_AT, LOCK = "index.json", "purged", "current", "looked-at", "lock"
 MEMORY_MAX_BYTES = 32 * 2**20  # in each process that serves: pages of some 5,000 products, packed
-KEPT_BEFORE = 1  # a process that has not noticed the newest one yet reads the one before
+EARLIER_VERSIONS = 1  # a process that has not noticed the newest version yet reads the one before it
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A page of a snapshot: its file, the bytes of each form in it (0 where there is none), headers, and its stamp."""
+    """A page of a snapshot: its file, the sizes of its forms in bytes (0 if there is none), headers, and its stamp."""
 
     file: str
     group: str
@@ -38,7 +38,7 @@ class Entry:
 
 @dataclass
 class Form:
-    """A page in one coding as it is sent: headers, ETag, and the bytes once they were read while there was room."""
+    """A page in one content coding: headers, ETag, and the bytes if they are in memory."""
 
     headers: list[tuple[str, str]]
     etag: str
@@ -47,13 +47,13 @@ class Form:
 
 @dataclass
 class Forms:
-    """What a process that serves a version has of it in memory: a version never changes, so nothing gets old."""
+    """Pages of a version in the memory of a serving process. A version never changes, so no entry expires."""
 
     by_page: dict[tuple[str, str], Form] = field(default_factory=dict)  # by file and coding
     room_bytes: int = MEMORY_MAX_BYTES
 
-    def keep(self, form: Form, content: bytes) -> None:
-        """Keep the bytes of a form while there is room; two threads at once may take a little more."""
+    def store(self, form: Form, content: bytes) -> None:
+        """Store the bytes of a form in memory while there is room; two threads may exceed it slightly."""
         if form.content is None and len(content) <= self.room_bytes:
             self.room_bytes -= len(content)
             form.content = content
@@ -61,7 +61,7 @@ class Forms:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """One version, as its index tells it; entries by path, with the query where there is one."""
+    """One version as listed in its index; entries by path, including the query if there is one."""
 
     directory: Path
     written_at: str
@@ -70,12 +70,12 @@ class Snapshot:
 
     @property
     def moment(self) -> datetime:
-        """When it was written."""
+        """The time at which it was written."""
         return datetime.fromisoformat(self.written_at)
 
 
 def standing_directory(root: Path) -> Path | None:
-    """Return the directory of the version that stands; None where there is none."""
+    """Return the directory of the current version; None if there is none."""
     try:
         return (root / CURRENT).resolve(strict=True)
     except FileNotFoundError:
@@ -83,18 +83,18 @@ def standing_directory(root: Path) -> Path | None:
 
 
 def read(directory: Path | None) -> Snapshot | None:
-    """Return a version as its index tells it; None where there is none that this release of the register reads."""
+    """Return a version from its index; None if there is none that this release of the register reads."""
     if directory is None:
         return None
     try:
-        told = json.loads((directory / INDEX).read_bytes())
+        index = json.loads((directory / INDEX).read_bytes())
     except (FileNotFoundError, json.JSONDecodeError):
         return None
-    if told.get("format") != FORMAT:
+    if index.get("format") != FORMAT:
         return None
-    headers = [tuple((name, value) for name, value in each) for each in told["headers"]]
-    entries = {path: _entry(fields, headers) for path, fields in told["entries"].items()}
-    return Snapshot(directory, told["written_at"], entries)
+    headers = [tuple((name, value) for name, value in each) for each in index["headers"]]
+    entries = {path: _entry(fields, headers) for path, fields in index["entries"].items()}
+    return Snapshot(directory, index["written_at"], entries)
 
 
 def _entry(fields: dict[str, Any], headers: list[tuple[tuple[str, str], ...]]) -> Entry:
@@ -102,7 +102,7 @@ def _entry(fields: dict[str, Any], headers: list[tuple[tuple[str, str], ...]]) -
 
 
 def current(root: Path) -> Snapshot | None:
-    """Return the snapshot that stands."""
+    """Return the current snapshot."""
     return read(standing_directory(root))
 
 
@@ -115,23 +115,23 @@ def purged_of(directory: Path) -> frozenset[str]:
 
 
 def purge(directory: Path, groups: Iterable[str]) -> None:
-    """Mark groups of pages of a version as out of date; whoever serves them sees it by the marker's time."""
+    """Mark groups of pages of a version as out of date; serving processes notice the time of the marker."""
     new = set(groups) - purged_of(directory)
     if not new or not directory.is_dir():
         return
     with (directory / PURGED).open("a") as marker:
-        marker.write("".join(f"{group}\n" for group in sorted(new)))  # one write: two who append do not mix lines
+        marker.write("".join(f"{group}\n" for group in sorted(new)))  # one write: no mixed lines
         marker.flush()
         os.fsync(marker.fileno())
 
 
 def note_look(root: Path) -> None:
-    """Note that the register was just compared with the snapshot."""
+    """Record that the register was just compared with the snapshot."""
     (root / LOOKED_AT).touch()
 
 
 class Writer:
-    """A version in the making; nothing sees it before `stand`."""
+    """A version that is being written. It is invisible until `publish`."""
 
     def __init__(self, root: Path) -> None:
         root.mkdir(mode=0o750, parents=True, exist_ok=True)
@@ -142,7 +142,7 @@ class Writer:
         self.entries: dict[str, Entry] = {}
 
     def add(self, path: str, entry: Entry, forms: Iterable[bytes]) -> None:
-        """Write a page; the entry's file is given here."""
+        """Write a page, and give its entry the name of the file."""
         name = f"{len(self.entries):06d}"
         with (self.directory / name).open("wb") as file:
             for form in forms:
@@ -151,8 +151,8 @@ class Writer:
             os.fsync(file.fileno())
         self.entries[path] = Entry(**vars(entry) | {"file": name})
 
-    def keep(self, path: str, entry: Entry, before: Snapshot) -> bool:
-        """Take a page over as it stands in the version before; False where its file is gone or cut."""
+    def reuse(self, path: str, entry: Entry, before: Snapshot) -> bool:
+        """Link a page of the version before; False if its file is gone or truncated."""
         name = f"{len(self.entries):06d}"
         try:
             os.link(before.directory / entry.file, self.directory / name)
@@ -164,8 +164,8 @@ class Writer:
         self.entries[path] = Entry(**vars(entry) | {"file": name})
         return True
 
-    def stand(self) -> Snapshot:
-        """Write the index and put this version in the place of the one before; then remove older ones."""
+    def publish(self) -> Snapshot:
+        """Write the index, make this version the current one, then remove older versions."""
         self._write_index()
         _sync(self.directory)
         link = self.root / f"{CURRENT}.{secrets.token_hex(3)}"
@@ -175,8 +175,8 @@ class Writer:
         remove_old(self.root)
         return Snapshot(self.directory, self.written_at, self.entries)
 
-    def give_up(self) -> None:
-        """Leave nothing of it."""
+    def discard(self) -> None:
+        """Remove the directory of this version."""
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def _write_index(self) -> None:
@@ -185,30 +185,30 @@ class Writer:
             path: asdict(entry) | {"headers": numbers.setdefault(entry.headers, len(numbers))}
             for path, entry in self.entries.items()
         }
-        told = {"format": FORMAT, "written_at": self.written_at, "headers": list(numbers), "entries": entries}
+        index = {"format": FORMAT, "written_at": self.written_at, "headers": list(numbers), "entries": entries}
         with (self.directory / INDEX).open("w") as file:
-            json.dump(told, file)
+            json.dump(index, file)
             file.flush()
             os.fsync(file.fileno())
 
 
 def remove_old(root: Path) -> None:
-    """Remove every version but the one that stands and those kept beside it; what is newer is being made."""
-    standing = (root / CURRENT).resolve().name
+    """Remove versions older than the current one, but for the last EARLIER_VERSIONS. Newer ones are unfinished."""
+    current_name = (root / CURRENT).resolve().name
     versions = sorted(path.name for path in root.iterdir() if path.is_dir() and not path.is_symlink())
-    before = [name for name in versions if name < standing]
-    for name in before[: len(before) - KEPT_BEFORE]:
-        shutil.rmtree(root / name, ignore_errors=True)  # another process may be removing it, too
+    before = [name for name in versions if name < current_name]
+    for name in before[: len(before) - EARLIER_VERSIONS]:
+        shutil.rmtree(root / name, ignore_errors=True)  # another process may be removing it as well
 
 
 def remove_unfinished(root: Path) -> None:
-    """Remove what somebody began and never finished; only for who holds the lock."""
+    """Remove versions that were never finished. Only for the process with the lock."""
     with suppress(FileNotFoundError):
-        standing = (root / CURRENT).resolve().name
+        current_name = (root / CURRENT).resolve().name
         for path in root.iterdir():
             if path.name.startswith(f"{CURRENT}."):
                 path.unlink()
-            elif path.is_dir() and not path.is_symlink() and path.name > standing != CURRENT:
+            elif path.is_dir() and not path.is_symlink() and path.name > current_name != CURRENT:
                 shutil.rmtree(path, ignore_errors=True)
 
 

@@ -8,8 +8,8 @@ import pytest
 from django.db import OperationalError
 from django.test.client import Client
 
-from webapp.register.pagecache import database_down, keeper, rendering, serving, store
-from webapp.register.pagecache.serving import SnapshotsFirst
+from webapp.register.pagecache import database_down, rendering, serving, store, updates
+from webapp.register.pagecache.serving import SnapshotMiddleware
 from webapp.register.syndication.public_addresses import EVERYTHING, public_addresses
 
 
@@ -27,7 +27,7 @@ def make_old(root):
 
     def make():
         past = time.time() - serving.TRUSTED_S - 5
-        os.utime(root / store.LOOKED_AT, (past, past))
+        os.utime(root / store.COMPARED_AT, (past, past))
 
     return make
 
@@ -53,7 +53,7 @@ class Site:
     """The web server's application, asked as a browser asks it."""
 
     def __init__(self, root):
-        self.application = SnapshotsFirst(django_application, root)
+        self.application = SnapshotMiddleware(django_application, root)
 
     def get(self, path, method="GET", **headers):
         told = []
@@ -75,7 +75,7 @@ def site(root):
 def snapshot_of(make_published_run, root):
     """A run in a register with a snapshot."""
     run = make_published_run()
-    keeper.look()
+    updates.update_snapshot()
     return run
 
 
@@ -95,7 +95,7 @@ def few_addresses(monkeypatch):
     def of_products_and_few(subjects):
         return (each for each in public_addresses(subjects) if each.group != EVERYTHING or each.path in FEW)
 
-    monkeypatch.setattr(keeper, "public_addresses", of_products_and_few)
+    monkeypatch.setattr(updates, "public_addresses", of_products_and_few)
 
 
 @pytest.fixture

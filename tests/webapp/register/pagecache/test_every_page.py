@@ -4,7 +4,7 @@ import pytest
 
 from results.models import Product, Visibility
 from tests.webapp.register.pagecache.conftest import entry_bytes
-from webapp.register.pagecache import keeper, store
+from webapp.register.pagecache import store, updates
 from webapp.register.syndication.public_addresses import public_addresses, read_subjects
 
 pytestmark = pytest.mark.django_db
@@ -17,7 +17,7 @@ def content_of(answer):
 def test_every_public_address_is_in_it_with_the_bytes_of_the_live_page(root, live, make_log_run, make_published_run):
     make_published_run()
     make_log_run()
-    made = keeper.look()
+    made = updates.update_snapshot()
     paths = {address.path for address in public_addresses(read_subjects())}
     assert set(store.current(root).entries) == paths
     assert (made.rendered, made.left_out) == (len(paths), 0)
@@ -27,7 +27,7 @@ def test_every_public_address_is_in_it_with_the_bytes_of_the_live_page(root, liv
 
 def test_who_is_signed_in_gets_the_same_page(root, staff_client, make_log_run):
     make_log_run()
-    keeper.look()
+    updates.update_snapshot()
     for path in store.current(root).entries:
         assert entry_bytes(root, path) == content_of(staff_client.get(path)), path
 
@@ -36,7 +36,7 @@ def test_what_is_not_public_is_nowhere_in_it(root, make_published_run, make_log_
     hidden, virtual = make_log_run(visibility=Visibility.UNREVIEWED), make_log_run(is_virtual=True)
     embargoed = make_embargoed_run()
     make_published_run()
-    keeper.look()
+    updates.update_snapshot()
     directory = store.current(root).directory
     written = b"".join(path.read_bytes() for path in directory.iterdir())
     for run in (hidden, virtual, embargoed):
@@ -46,7 +46,7 @@ def test_what_is_not_public_is_nowhere_in_it(root, make_published_run, make_log_
 
 def test_an_empty_register_has_a_snapshot_too(root, db):
     assert not Product.objects.exists()
-    keeper.look()
+    updates.update_snapshot()
     assert "/sitemap.xml" in store.current(root).entries
 
 

@@ -8,7 +8,7 @@ from django.db import connections
 
 from results.lifecycle import visibility
 from webapp.health import OK
-from webapp.register.pagecache import database_down, keeper, rendering, serving, store
+from webapp.register.pagecache import database_down, rendering, serving, store, updates
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("few_addresses")]
 SECURITY = ("content-security-policy", "x-content-type-options", "referrer-policy", "x-frame-options")
@@ -102,11 +102,11 @@ def test_a_purged_page_is_answered_live_from_the_next_request_on(site, root, sna
     path = f"/runs/{snapshot_of.public_id}/"
     assert site.get(path).is_from_snapshot
     visibility.withdraw(snapshot_of, staff, "A mistake in the set-up.")
-    keeper.glance(root)
+    updates.purge_outdated(root)
     answer = site.get(path)
     assert not answer.is_from_snapshot
     assert b"A mistake in the set-up." in answer.content
-    keeper.look()
+    updates.update_snapshot()
     answer = site.get(path)
     assert answer.is_from_snapshot
     assert b"A mistake in the set-up." in answer.content
@@ -114,7 +114,7 @@ def test_a_purged_page_is_answered_live_from_the_next_request_on(site, root, sna
 
 def test_the_snapshot_is_there_from_the_first_request_on(root, snapshot_of, monkeypatch):
     monkeypatch.setattr(serving, "POLL_S", 3600)
-    assert serving.Standing(root).poll().snapshot == store.current(root)
+    assert serving.CurrentSnapshot(root).poll().snapshot == store.current(root)
 
 
 def test_a_snapshot_that_nobody_compares_any_more_is_not_believed(site, snapshot_of, make_old, staff):
@@ -127,7 +127,7 @@ def test_a_snapshot_that_nobody_compares_any_more_is_not_believed(site, snapshot
 
 def test_without_a_database_pages_with_parameters_name_the_snapshot(site, snapshot_of, make_old, database_away):
     make_old()
-    date = store.current(site.application.standing.root).moment
+    date = store.current(site.application.current.root).moment
     answer = site.get("/drives/nvme-flash/?sort=tps")
     assert (answer.status, answer.headers["retry-after"]) == (503, "30")
     assert f"{date:%-d %B %Y, %H:%M} UTC" in answer.content.decode()
@@ -135,7 +135,7 @@ def test_without_a_database_pages_with_parameters_name_the_snapshot(site, snapsh
 
 
 def test_without_a_database_a_purged_page_is_not_shown_as_it_was(site, root, snapshot_of, make_old, database_away):
-    store.purge(store.standing_directory(root), [snapshot_of.product.slug])
+    store.purge(store.current_directory(root), [snapshot_of.product.slug])
     make_old()
     assert site.get(f"/runs/{snapshot_of.public_id}/").status == 503
     assert site.get("/").status == 200
@@ -161,22 +161,22 @@ def test_a_connection_that_was_lost_tells_of_it_though_the_database_answers_agai
     site, snapshot_of, database_away, monkeypatch
 ):
     monkeypatch.setattr(database_down, "ask_database", lambda: OK)
-    monkeypatch.setattr(database_down, "is_lost", lambda _: True)
+    monkeypatch.setattr(database_down, "is_disconnected", lambda _: True)
     assert site.get("/drives/nvme-flash/?sort=tps").status == 503
 
 
 def test_a_connection_is_lost_before_it_is_made_and_once_it_is_broken(db):
     own = connections.create_connection("default")
-    assert database_down.is_lost(own)
+    assert database_down.is_disconnected(own)
     own.ensure_connection()
-    assert not database_down.is_lost(own)
+    assert not database_down.is_disconnected(own)
     own.connection.close()
-    assert database_down.is_lost(own)
+    assert database_down.is_disconnected(own)
 
 
 @pytest.mark.parametrize("short_by", [0, 1])
 def test_bytes_that_were_read_once_stay_in_memory_while_there_is_room(site, root, snapshot_of, short_by):
-    snapshot = site.application.standing.poll().snapshot
+    snapshot = site.application.current.poll().snapshot
     entry = snapshot.entries["/"]
     snapshot.forms.room_bytes = entry.sizes[0] - short_by
     first = site.get("/")

@@ -27,7 +27,7 @@ def versions(root):
 
 @pytest.fixture
 def standing(tmp_path):
-    return write(tmp_path, {"/": b"home", "/a/": b"page"}).stand()
+    return write(tmp_path, {"/": b"home", "/a/": b"page"}).publish()
 
 
 def test_what_was_written_is_read(tmp_path, standing):
@@ -42,8 +42,8 @@ def test_a_version_in_the_making_is_seen_by_nobody(tmp_path, standing):
 
 
 def test_the_one_before_stays_for_who_reads_it_and_older_ones_go(tmp_path, standing):
-    second = write(tmp_path, {"/": b"2"}).stand()
-    third = write(tmp_path, {"/": b"3"}).stand()
+    second = write(tmp_path, {"/": b"2"}).publish()
+    third = write(tmp_path, {"/": b"3"}).publish()
     expected = sorted([standing.directory.name, second.directory.name, third.directory.name])
     assert store.current(tmp_path) == third
     assert len(versions(tmp_path)) <= 2 or versions(tmp_path) == expected  # of one second, names are in no order
@@ -68,7 +68,7 @@ def test_removing_the_unfinished_where_nothing_stands_removes_all(tmp_path):
 def test_a_page_is_taken_over_without_its_bytes_being_copied(tmp_path, standing):
     writer = Writer(tmp_path)
     assert writer.keep("/", standing.entries["/"], standing)
-    new = writer.stand()
+    new = writer.publish()
     old_file, new_file = (each.directory / each.entries["/"].file for each in (standing, new))
     assert old_file.stat().st_ino == new_file.stat().st_ino
 
@@ -89,7 +89,7 @@ def test_groups_are_purged_once_and_stay_so(tmp_path, standing):
     store.purge(standing.directory, ["a", "b"])
     assert (standing.directory / store.PURGED).read_text().splitlines() == ["*", "a", "b"]
     assert store.purged_of(standing.directory) == {"*", "a", "b"}
-    assert store.purged_of(write(tmp_path, {"/": b"1"}).stand().directory) == frozenset()
+    assert store.purged_of(write(tmp_path, {"/": b"1"}).publish().directory) == frozenset()
 
 
 def test_without_a_snapshot_there_is_nothing_to_purge_or_read(tmp_path):

@@ -11,7 +11,7 @@ from results.lifecycle import visibility
 from results.lifecycle.embargo import disclose_due
 from results.models import Companion, Evidence, Product, PublishedFigure, Run, Submission, Visibility
 from tests.webapp.register.pagecache.conftest import entry_bytes
-from webapp.register.pagecache import keeper, rendering, stamps, store
+from webapp.register.pagecache import rendering, stamps, store, updates
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("few_addresses")]
 
@@ -24,26 +24,26 @@ def test_compressed_forms_are_the_same_page(root, snapshot_of):
 
 def test_a_look_at_a_register_that_has_not_changed_writes_nothing(root, snapshot_of):
     before = (root / store.CURRENT).resolve()
-    made = keeper.look()
+    made = updates.update_snapshot()
     assert (made.rendered, made.is_new) == (0, False)
     assert (root / store.CURRENT).resolve() == before
 
 
 def test_a_change_makes_only_the_pages_anew_that_it_concerns(root, make_published_run, staff):
     gone, other = make_published_run(), make_published_run()
-    keeper.look()
+    updates.update_snapshot()
     visibility.withdraw(gone, staff, "A mistake in the set-up.")
-    made = keeper.look()
+    made = updates.update_snapshot()
     assert b"A mistake in the set-up." in entry_bytes(root, f"/runs/{gone.public_id}/")
-    assert made.kept >= 5  # the pages of the other product
+    assert made.reused >= 5  # the pages of the other product
     before = store.current(root).entries[f"/runs/{other.public_id}/"].rendered_at
     assert before < store.current(root).entries[f"/runs/{gone.public_id}/"].rendered_at
 
 
 def test_a_withdrawal_is_purged_before_anything_is_made_anew(root, snapshot_of, staff):
     visibility.withdraw(snapshot_of, staff, "A mistake.")
-    keeper.glance(root)
-    assert store.purged_of(store.standing_directory(root)) == {"*", snapshot_of.product.slug}
+    updates.purge_outdated(root)
+    assert store.purged_of(store.current_directory(root)) == {"*", snapshot_of.product.slug}
 
 
 @pytest.fixture
@@ -54,17 +54,17 @@ def two_capacities(make_product, make_published_run):
 
 
 def test_a_withdrawal_is_purged_from_the_pages_of_the_model_s_other_capacities(root, two_capacities, staff):
-    keeper.look()
+    updates.update_snapshot()
     visibility.withdraw(two_capacities[0], staff, "A mistake.")
-    keeper.glance(root)
-    assert store.purged_of(store.standing_directory(root)) == {"*", "ex77-3200", "ex77-6400"}
+    updates.purge_outdated(root)
+    assert store.purged_of(store.current_directory(root)) == {"*", "ex77-3200", "ex77-6400"}
 
 
 @pytest.mark.django_db(transaction=True)
 def test_the_event_itself_purges_the_other_capacities_too(root, two_capacities, staff):
-    keeper.look()
+    updates.update_snapshot()
     visibility.withdraw(two_capacities[0], staff, "A mistake.")
-    assert store.purged_of(store.standing_directory(root)) == {"*", "ex77-3200", "ex77-6400"}
+    assert store.purged_of(store.current_directory(root)) == {"*", "ex77-3200", "ex77-6400"}
 
 
 def make_evidence(run):
@@ -120,23 +120,23 @@ def test_a_figure_that_changes_in_its_place_changes_the_stamp_of_all(db):
 
 def test_the_minute_at_which_something_becomes_public_needs_no_event(root, make_published_run):
     run = make_published_run(visibility=Visibility.UNREVIEWED)
-    keeper.look()
+    updates.update_snapshot()
     Run.objects.filter(pk=run.pk).update(visibility=Visibility.PUBLIC)
-    keeper.look()
+    updates.update_snapshot()
     assert f"/runs/{run.public_id}/" in store.current(root).entries
 
 
 def test_a_look_before_the_minute_of_an_embargo_changes_nothing(root, make_published_run, make_embargoed_run):
     make_embargoed_run(product=make_published_run().product)
-    keeper.look()
-    assert not keeper.look().is_new
-    assert store.purged_of(store.standing_directory(root)) == set()
+    updates.update_snapshot()
+    assert not updates.update_snapshot().is_new
+    assert store.purged_of(store.current_directory(root)) == set()
 
 
 def test_the_minute_of_an_embargo_purges_at_the_next_glance_and_the_run_appears(root, ended_embargo):
-    keeper.glance(root)
-    assert {"*", ended_embargo.product.slug} <= store.purged_of(store.standing_directory(root))
-    keeper.look()
+    updates.purge_outdated(root)
+    assert {"*", ended_embargo.product.slug} <= store.purged_of(store.current_directory(root))
+    updates.update_snapshot()
     assert ended_embargo.public_id.encode() in entry_bytes(root, f"/drive/{ended_embargo.product.slug}/")
     assert f"/runs/{ended_embargo.public_id}/" in store.current(root).entries
 
@@ -144,35 +144,35 @@ def test_the_minute_of_an_embargo_purges_at_the_next_glance_and_the_run_appears(
 @pytest.mark.django_db(transaction=True)
 def test_the_disclosure_itself_purges(root, ended_embargo):
     assert disclose_due() == 1
-    assert store.purged_of(store.standing_directory(root)) == {"*", ended_embargo.product.slug}
+    assert store.purged_of(store.current_directory(root)) == {"*", ended_embargo.product.slug}
 
 
 @pytest.fixture
 def ended_embargo(make_published_run, make_embargoed_run):
     """A run of a public product, in whose snapshot it is not, and whose minute has come since."""
     run = make_embargoed_run(product=make_published_run().product)
-    keeper.look()
+    updates.update_snapshot()
     Submission.objects.update(embargo_until=timezone.now())
     return run
 
 
 def test_what_is_public_no_longer_leaves_the_snapshot(root, snapshot_of):
     Run.objects.filter(pk=snapshot_of.pk).update(visibility=Visibility.UNREVIEWED)
-    keeper.glance(root)
-    assert snapshot_of.product.slug in store.purged_of(store.standing_directory(root))
-    keeper.look()
+    updates.purge_outdated(root)
+    assert snapshot_of.product.slug in store.purged_of(store.current_directory(root))
+    updates.update_snapshot()
     assert snapshot_of.public_id not in str(list(store.current(root).entries))
 
 
 @pytest.mark.django_db(transaction=True)
 def test_the_event_itself_purges_when_no_worker_runs(root, snapshot_of, staff):
     visibility.withdraw(snapshot_of, staff, "A mistake.")
-    assert store.purged_of(store.standing_directory(root)) == {"*", snapshot_of.product.slug}
+    assert store.purged_of(store.current_directory(root)) == {"*", snapshot_of.product.slug}
 
 
 def test_what_changes_while_a_version_is_made_is_purged_in_it(root, make_published_run, staff, monkeypatch):
     run = make_published_run()
-    render = keeper.render
+    render = updates.render
 
     def withdraw_then_render(path):
         rendered = render(path)
@@ -180,39 +180,39 @@ def test_what_changes_while_a_version_is_made_is_purged_in_it(root, make_publish
             visibility.withdraw(run, staff, "A mistake.")
         return rendered
 
-    monkeypatch.setattr(keeper, "render", withdraw_then_render)
-    keeper.look()
-    assert {"*", run.product.slug} <= store.purged_of(store.standing_directory(root))
+    monkeypatch.setattr(updates, "render", withdraw_then_render)
+    updates.update_snapshot()
+    assert {"*", run.product.slug} <= store.purged_of(store.current_directory(root))
 
 
 def test_a_page_is_made_anew_when_it_is_old(root, snapshot_of, settings):
     settings.SNAPSHOT_AGE_MAX_S = -1
-    made = keeper.look()
-    assert (made.kept, made.is_new) == (0, True)
+    made = updates.update_snapshot()
+    assert (made.reused, made.is_new) == (0, True)
 
 
 def test_another_release_makes_every_page_anew(root, snapshot_of, monkeypatch):
     monkeypatch.setattr(stamps, "release", lambda: "another")
-    assert keeper.look().kept == 0
+    assert updates.update_snapshot().kept == 0
 
 
 def test_only_one_process_writes_at_a_time(root, snapshot_of):
-    with keeper._only_one(root) as is_ours:
+    with updates._only_one(root) as is_ours:
         assert is_ours
-        assert keeper.look() is None
+        assert updates.update_snapshot() is None
 
 
 def test_a_page_that_fails_is_left_out_and_the_others_are_written(root, make_published_run, monkeypatch):
     run = make_published_run()
-    render = keeper.render
+    render = updates.render
 
     def refuse(path):
         if path == f"/runs/{run.public_id}/":
             raise rendering.NotPublicError("answered 500")
         return render(path)
 
-    monkeypatch.setattr(keeper, "render", refuse)
-    assert keeper.look().left_out == 1
+    monkeypatch.setattr(updates, "render", refuse)
+    assert updates.update_snapshot().left_out == 1
     assert "/" in store.current(root).entries
 
 
