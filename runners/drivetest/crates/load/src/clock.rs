@@ -1,4 +1,4 @@
-//! The monotonic clock, sleeping until a point on it, and wall-clock time as text.
+//! Clocks: monotonic time, sleeping until a time, and wall-clock time as text.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -7,56 +7,56 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 
 const NANOS_PER_S: u64 = 1_000_000_000;
 
-/// A length of time in nanoseconds; 584 years fit.
+/// A duration in nanoseconds, up to 584 years.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Nanos(pub u64);
 
 impl Nanos {
-    /// That many whole seconds.
+    /// Returns that many seconds.
     pub const fn from_s(seconds: u64) -> Self {
         Self(seconds * NANOS_PER_S)
     }
 
-    /// That many milliseconds.
+    /// Returns that many milliseconds.
     pub const fn from_ms(milliseconds: u64) -> Self {
         Self(milliseconds * 1_000_000)
     }
 }
 
-/// A point on CLOCK_MONOTONIC.
+/// A time on CLOCK_MONOTONIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Instant(u64);
 
 impl Instant {
-    /// Now.
+    /// Returns the current time.
     pub fn now() -> Self {
         let time = clock_gettime(ClockId::Monotonic);
-        // Both parts are never negative on this clock.
+        // Neither part is ever negative on this clock.
         Self(time.tv_sec as u64 * NANOS_PER_S + time.tv_nsec as u64)
     }
 
-    /// The point that lies `length` later.
+    /// Returns the time `length` later.
     pub fn after(self, length: Nanos) -> Self {
         Self(self.0.saturating_add(length.0))
     }
 
-    /// How long ago `earlier` was; 0 when it is still to come.
+    /// Returns the time since `earlier`, or 0 if that is in the future.
     pub fn since(self, earlier: Self) -> Nanos {
         Nanos(self.0.saturating_sub(earlier.0))
     }
 
-    /// Sleeps until this point, or returns earlier when a signal comes.
+    /// Sleeps until this time. Returns early if a signal arrives.
     pub fn sleep_until(self) {
         let at = Timespec {
             tv_sec: (self.0 / NANOS_PER_S) as i64,
             tv_nsec: (self.0 % NANOS_PER_S) as _,
         };
-        // Interrupted or not, the caller looks at the clock again.
+        // The caller checks the clock again, interrupted or not.
         let _ = clock_nanosleep_absolute(SleepClock::Monotonic, &at);
     }
 }
 
-/// Returns a time as RFC 3339 in UTC with milliseconds; times before 1970 read as 1970.
+/// Returns a time as RFC 3339 in UTC with milliseconds. Times before 1970 become 1970.
 pub fn rfc3339(at: SystemTime) -> String {
     let since = at.duration_since(UNIX_EPOCH).unwrap_or_default();
     let (days, second) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
@@ -69,7 +69,7 @@ pub fn rfc3339(at: SystemTime) -> String {
     )
 }
 
-/// Year, month and day of a day counted from 1970-01-01.
+/// Returns year, month and day of a day counted from 1970-01-01.
 /// Source: Howard Hinnant, "chrono-compatible low-level date algorithms", civil_from_days.
 fn civil(days: u64) -> (u64, u64, u64) {
     let shifted = days + 719_468; // from 0000-03-01, so that leap days end a year

@@ -1,40 +1,40 @@
-//! The machine that a run takes place on.
+//! The host of a run.
 
 use serde::Serialize;
 
 use crate::telemetry::Root;
 
-/// What the side file says of the host.
+/// The host in the side file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Host {
-    /// Its name.
+    /// Host name.
     pub hostname: String,
-    /// The kernel's release.
+    /// Kernel release.
     pub kernel: String,
-    /// As the first processor calls itself; empty where it does not.
+    /// Model of the first processor; empty if not reported.
     pub cpu_model: String,
-    /// Processors that are online.
+    /// Number of online processors.
     pub cpus_count: u32,
-    /// Null where the kernel counts none.
+    /// Null if the kernel has no NUMA support.
     pub numa_nodes_count: Option<usize>,
-    /// The different governors of its processors; null where the kernel scales no frequency.
+    /// The distinct governors of the processors; null if the kernel does not scale frequencies.
     pub governors: Option<Vec<String>>,
-    /// Null where other users' processes are hidden.
+    /// Null if other users' processes are hidden.
     pub is_irqbalance_running: Option<bool>,
     /// Memory that the kernel manages.
     pub memory_bytes: Option<u64>,
-    /// What kind of virtual machine it is, as the machine names itself; null where nothing tells that it is one.
+    /// Vendor and product of a virtual machine; null if there is no sign of one.
     pub virtual_machine: Option<String>,
 }
 
 impl Host {
-    /// This machine.
+    /// Reads the description of this host.
     pub fn here() -> Self {
         let names = rustix::system::uname();
         let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-        // What the kernel does not tell of itself is no reason not to load a drive.
-        let told = drivetest_device::Host::here().ok();
+        // A load also runs if the kernel does not describe the host.
+        let described = drivetest_device::Host::here().ok();
         let root = Root::host();
         let allowed = || std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
         Self {
@@ -42,9 +42,9 @@ impl Host {
             kernel: names.release().to_string_lossy().into_owned(),
             cpu_model: cpu_model(&cpuinfo),
             cpus_count: cpus_in(&online).unwrap_or_else(allowed),
-            numa_nodes_count: told.as_ref().and_then(|told| told.numa_nodes_count),
-            is_irqbalance_running: told.as_ref().and_then(|told| told.is_irqbalance_running),
-            governors: told.and_then(|told| told.governors),
+            numa_nodes_count: described.as_ref().and_then(|host| host.numa_nodes_count),
+            is_irqbalance_running: described.as_ref().and_then(|host| host.is_irqbalance_running),
+            governors: described.and_then(|host| host.governors),
             memory_bytes: memory_bytes(&root),
             virtual_machine: virtual_machine(&root),
         }
@@ -58,7 +58,8 @@ fn memory_bytes(root: &Root) -> Option<u64> {
     Some(kib * 1_024)
 }
 
-/// x86 processors tell a hypervisor by a flag; its name stands where Xen or the firmware tells it.
+/// Returns the name of the virtual machine. x86 processors have a flag under a hypervisor; Xen or the firmware has
+/// the name.
 fn virtual_machine(root: &Root) -> Option<String> {
     let cpuinfo = root.text("proc/cpuinfo").unwrap_or_default();
     let flags = cpuinfo.lines().find(|line| line.starts_with("flags"));
@@ -66,12 +67,12 @@ fn virtual_machine(root: &Root) -> Option<String> {
     let xen = root.text("sys/hypervisor/type");
     let product = || {
         let parts = ["sys_vendor", "product_name"].map(|part| root.text(&format!("sys/class/dmi/id/{part}")));
-        let told: Vec<_> = parts
+        let reported: Vec<_> = parts
             .into_iter()
             .flatten()
             .filter(|part| !part.is_empty())
             .collect();
-        told.join(" ")
+        reported.join(" ")
     };
     let unnamed = |name: String| {
         if name.is_empty() {
@@ -90,8 +91,8 @@ fn cpu_model(cpuinfo: &str) -> String {
         .unwrap_or_default()
 }
 
-/// How many processors a list of the kernel's holds, such as `0-3,8`; None when it is no such list.
-/// Upstream counts the same ones, and takes five service threads for each.
+/// Returns the number of processors in a list of the kernel such as `0-3,8`, or None if it is no such list. Upstream
+/// counts the same ones and starts five service threads for each.
 fn cpus_in(list: &str) -> Option<u32> {
     let ranges = list.trim().split(',').map(|range| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
@@ -116,8 +117,8 @@ mod tests {
     }
 
     #[test]
-    fn a_virtual_machine_is_told_by_its_processors_flag_and_named_by_its_firmware() {
-        let told = |files: &[(&str, &str)]| {
+    fn a_virtual_machine_is_detected_by_a_processor_flag_and_named_by_its_firmware() {
+        let detected = |files: &[(&str, &str)]| {
             let folder = tempfile::tempdir().unwrap();
             for (path, text) in files {
                 let path = folder.path().join(path);
@@ -131,17 +132,20 @@ mod tests {
             ("sys/class/dmi/id/sys_vendor", "QEMU\n"),
             ("sys/class/dmi/id/product_name", "Standard PC\n"),
         ];
-        assert_eq!(told(&[("proc/cpuinfo", "flags : fpu\n"), firmware[0]]), None);
-        assert_eq!(told(&[virtual_cpu]).as_deref(), Some("unnamed"));
+        assert_eq!(detected(&[("proc/cpuinfo", "flags : fpu\n"), firmware[0]]), None);
+        assert_eq!(detected(&[virtual_cpu]).as_deref(), Some("unnamed"));
         assert_eq!(
-            told(&[virtual_cpu, firmware[0], firmware[1]]).as_deref(),
+            detected(&[virtual_cpu, firmware[0], firmware[1]]).as_deref(),
             Some("QEMU Standard PC")
         );
-        assert_eq!(told(&[("sys/hypervisor/type", "xen\n")]).as_deref(), Some("xen"));
+        assert_eq!(
+            detected(&[("sys/hypervisor/type", "xen\n")]).as_deref(),
+            Some("xen")
+        );
     }
 
     #[test]
-    fn the_model_is_the_first_processors() {
+    fn the_model_is_that_of_the_first_processor() {
         assert_eq!(
             cpu_model("processor\t: 0\nmodel name\t: AMD EPYC 9R14\nmodel name\t: other\n"),
             "AMD EPYC 9R14"

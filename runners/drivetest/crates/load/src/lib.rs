@@ -1,7 +1,7 @@
-//! Loads devices as ACT does, at due times that no thread count changes, and writes the log.
+//! The load generator: runs ACT workloads on devices at exact due times, prepares drives, and writes the log.
 //!
-//! [`LoadRun::execute`] is the whole: header, devices, threads, blocks, ending. Requests come in [`stream`]s, each with a
-//! [`schedule`]; every thread counts in its own [`recorder`], and the [`collector`] adds them up for the [`report`].
+//! [`LoadRun::execute`] is a whole run: header, devices, threads, blocks, end. Requests come in streams, each with a
+//! [`schedule`]. Every thread has a recorder in [`stats`]; the collector adds them up for the [`report`].
 
 pub mod clock;
 pub mod config;

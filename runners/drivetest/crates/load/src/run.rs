@@ -1,4 +1,4 @@
-//! One load from beginning to end.
+//! A load run from start to end.
 
 use std::io;
 use std::sync::Arc;
@@ -22,37 +22,37 @@ use crate::stop::{StopReason, StopSignal};
 use crate::telemetry::{Root, Telemetry};
 use crate::tomb_raider::TombRaiders;
 
-/// What is to be run, and what it may do.
+/// A load run and its permissions.
 pub struct LoadRun<'a> {
-    /// Checked and supported.
+    /// A checked configuration.
     pub config: Config,
     /// The configuration file, byte for byte.
     pub config_file: &'a [u8],
-    /// All random choices follow from it.
+    /// Seed of all random choices.
     pub seed: u64,
     /// Whether recognised data on the devices may be overwritten.
     pub may_destroy: bool,
-    /// Knows what the devices are.
+    /// Identifies and checks the devices.
     pub guard: &'a dyn Guard,
 }
 
-/// How a run ended, with the sentence that tells it.
+/// How a run ended. The text explains it.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// RunTotals its whole time.
+    /// The run took its full duration.
     Finished,
-    /// A device was refused, or the host cannot run it; nothing was loaded.
+    /// A device was refused, or the host cannot run the load. No request was sent.
     Refused(String),
-    /// A request failed.
+    /// Too many requests failed.
     DeviceError(String),
-    /// The drive, or the host, cannot keep up with the load.
+    /// The drive or the host cannot keep up with the load.
     CannotKeepUp(String),
-    /// A signal came, or the log could not be written.
+    /// A signal arrived, or the log cannot be written.
     Interrupted(String),
 }
 
 impl LoadRun<'_> {
-    /// Runs the load.
+    /// Executes the run and writes its log and side file.
     pub fn execute(self, host: &Host, signals: &Signals, outputs: &mut Outputs) -> Outcome {
         match self.run(host, signals, outputs) {
             Ok(outcome) => outcome,
@@ -89,18 +89,18 @@ impl LoadRun<'_> {
             &self.identities(&context.devices),
             &warnings,
         ))?;
-        outputs.print_status(&warned(&warnings));
+        outputs.print_status(&warning_lines(&warnings));
         let telemetry = Telemetry::of(&Root::host(), &loaded_devices(&context.devices));
-        let begun = TombRaiders::prepare(&context)
+        let started = TombRaiders::prepare(&context)
             .and_then(|tomb_raiders| Ok((engine::start(&context, &streams, choice.engine)?, tomb_raiders)));
-        let (start, tomb_raiders) = match begun {
-            Ok(begun) => begun,
+        let (start, tomb_raiders) = match started {
+            Ok(started) => started,
             Err(error) => return self.cannot_start(choice.engine, &error, outputs),
         };
         tomb_raiders.begin(start);
-        let mut ending = Collector::new(&context, &streams, signals, start, names, telemetry).run(outputs);
-        ending.run_totals.tomb_raider_reads_count = tomb_raiders.reads_count();
-        finish(&ending, &context, outputs)
+        let mut end = Collector::new(&context, &streams, signals, start, names, telemetry).run(outputs);
+        end.totals.tomb_raider_reads_count = tomb_raiders.reads_count();
+        finish(&end, &context, outputs)
     }
 
     fn open_devices(&self, signals: &Signals) -> Result<Vec<Device>, Refusal> {
@@ -110,7 +110,7 @@ impl LoadRun<'_> {
             guard: self.guard,
             signal: &|| signals.first(),
         };
-        // All of them before any: files are filled as they are opened.
+        // Check all devices before opening any, because plain files are filled when they are opened.
         let mut refusals =
             (0..self.config.device_names.len()).filter_map(|ordinal| self.guard.refusal(ordinal));
         if let Some(sentence) = refusals.next() {
@@ -118,7 +118,7 @@ impl LoadRun<'_> {
         }
         let mut devices: Vec<Device> = Vec::new();
         for (ordinal, name) in self.config.device_names.iter().enumerate() {
-            // Upstream lets a name stand twice; a second open of its own would find the device held by the first.
+            // Like upstream, accept a name twice. A second exclusive open of the same device would fail.
             let same = devices.iter().find(|device| device.name == *name);
             devices.push(match same {
                 Some(device) => device.again()?,
@@ -136,7 +136,7 @@ impl LoadRun<'_> {
         }
     }
 
-    /// The engine that suits the devices at the rate of all streams together.
+    /// Selects the engine that suits the devices at the total rate of all streams.
     fn choose(&self, devices: &[Device], host: &Host) -> EngineSelection {
         let per_s = self.config.rates().iter().map(|(_, rate)| rate.per_s()).sum();
         engine::choose(&self.config, devices, per_s, host.cpus_count as usize)
@@ -165,15 +165,15 @@ impl LoadRun<'_> {
             &loaded_devices,
             &[],
         ))?;
-        let (words, outcome) = match refusal {
+        let (log_lines, outcome) = match refusal {
             Refusal::Interrupted(signal) => (
                 header::stopped(StopReason::Signal(signal)),
                 Outcome::Interrupted(refusal.to_string()),
             ),
             _ => (header::refused(refusal), Outcome::Refused(refusal.to_string())),
         };
-        outputs.log(&words)?;
-        outputs.side(&never_started(&outcome))?;
+        outputs.log(&log_lines)?;
+        outputs.side(&not_started(&outcome))?;
         Ok(outcome)
     }
 
@@ -182,26 +182,24 @@ impl LoadRun<'_> {
         let text = match engine {
             Engine::Threads => {
                 format!(
-                    "this host cannot start {threads} service threads and those for large blocks: {error}; give fewer service-threads"
+                    "this host cannot start {threads} service threads and the threads for large blocks: {error}; reduce service-threads"
                 )
             }
             Engine::IoUring { workers } => {
-                format!(
-                    "this host gives no io_uring for each of {workers} workers: {error}; try engine: threads"
-                )
+                format!("this host provides no io_uring for {workers} workers: {error}; try engine: threads")
             }
         };
         outputs.log(&format!(
             "ERROR: create service thread\ndrivetest: refused: {text}\n"
         ))?;
         let outcome = Outcome::Refused(text);
-        outputs.side(&never_started(&outcome))?;
+        outputs.side(&not_started(&outcome))?;
         Ok(outcome)
     }
 }
 
 impl Outcome {
-    /// The side file's word for it, and the sentence.
+    /// Returns the side file's reason and the text.
     fn reason(&self) -> (&'static str, &str) {
         match self {
             Self::Finished => ("finished", ""),
@@ -213,54 +211,54 @@ impl Outcome {
     }
 }
 
-fn never_started(outcome: &Outcome) -> End {
+fn not_started(outcome: &Outcome) -> End {
     let (reason, text) = outcome.reason();
     End::new(reason, text, &RunTotals::default())
 }
 
-fn warned(warnings: &[HostWarning]) -> String {
+fn warning_lines(warnings: &[HostWarning]) -> String {
     let line = |warning: &HostWarning| format!("drivetest: warning: {} ({})\n", warning.sentence, warning.id);
     warnings.iter().map(line).collect()
 }
 
-/// None leaves the drives' own limits.
+/// Returns the configured temperature limit. None means the limits of the drives.
 fn limit_celsius(config: &Config) -> Option<u32> {
     Some(config.temperature_limit_c).filter(|limit| *limit > 0)
 }
 
-fn summary(reason: &str, text: &str, ending: &RunEnd, config: &Config) -> String {
+fn summary(reason: &str, text: &str, end: &RunEnd, config: &Config) -> String {
     let limit = limit_celsius(config).map(f64::from);
-    Summary::of(reason, text, ending).with_limit(limit).to_string()
+    Summary::of(reason, text, end).with_limit(limit).to_string()
 }
 
-/// The log's lines in one, without the mark that each of ours bears there: whoever tells them puts a mark of its own first.
-fn sentences(lines: &str) -> String {
+/// Joins the log's lines into one line, without the `drivetest: ` prefix. The caller adds a prefix of its own.
+fn joined_lines(lines: &str) -> String {
     let sentence = |line: &'_ str| line.strip_prefix("drivetest: ").unwrap_or(line).to_owned();
     lines.lines().map(sentence).collect::<Vec<_>>().join("; ")
 }
 
-fn finish(ending: &RunEnd, context: &RunContext, outputs: &mut Outputs) -> io::Result<Outcome> {
-    let stopped = ending.stop_reason.map(header::stopped).unwrap_or_default();
-    let words = header::failures(&context.io_errors, &context.devices) + &stopped;
-    let text = match ending.stop_reason {
+fn finish(end: &RunEnd, context: &RunContext, outputs: &mut Outputs) -> io::Result<Outcome> {
+    let stopped = end.stop_reason.map(header::stopped).unwrap_or_default();
+    let log_lines = header::failures(&context.io_errors, &context.devices) + &stopped;
+    let text = match end.stop_reason {
         Some(StopReason::Device(failed_request)) => {
             let ordinal = context.io_errors.total() as usize;
             header::failed(ordinal, failed_request, &context.devices) + &stopped
         }
         _ => stopped,
     };
-    let text = sentences(&text);
-    let outcome = match ending.stop_reason {
+    let text = joined_lines(&text);
+    let outcome = match end.stop_reason {
         None => Outcome::Finished,
         Some(StopReason::Lag(_) | StopReason::Silence) => Outcome::CannotKeepUp(text),
         Some(StopReason::Device(_)) => Outcome::DeviceError(text),
         Some(StopReason::Signal(_) | StopReason::Output | StopReason::Ring(_)) => Outcome::Interrupted(text),
     };
     let (reason, text) = outcome.reason();
-    let logged = outputs.log(&(words + &header::not_held(ending.run_totals.held.as_ref())));
-    // The side file may lie on another disk than the log: it is told even when the log is full.
-    let told = outputs.side(&End::new(reason, text, &ending.run_totals));
-    outputs.print_status(&summary(reason, text, ending, &context.config));
-    told.and(logged)?;
+    let logged = outputs.log(&(log_lines + &header::rate_not_sustained(end.totals.rate_check.as_ref())));
+    // The side file may be on another disk than the log, so it is written even if the log is full.
+    let recorded = outputs.side(&End::new(reason, text, &end.totals));
+    outputs.print_status(&summary(reason, text, end, &context.config));
+    recorded.and(logged)?;
     Ok(outcome)
 }

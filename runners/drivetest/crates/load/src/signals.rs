@@ -1,4 +1,4 @@
-//! TERM, INT and HUP as something to look at, not something that strikes.
+//! TERM, INT and HUP as a pollable descriptor.
 
 use std::cell::Cell;
 use std::io;
@@ -13,7 +13,7 @@ const WATCHED: [(Signal, &str); 3] = [
     (Signal::SIGHUP, "HUP"),
 ];
 
-/// The signals that ask for an end.
+/// The signals that request an end.
 #[derive(Debug)]
 pub struct Signals {
     descriptor: SignalFd,
@@ -21,15 +21,16 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Holds the signals back from this thread and every thread started afterwards: call it before any is.
+    /// Blocks the signals in this thread and in all threads that are started later. Call it before starting any.
     ///
     /// # Errors
-    /// When the system gives no signal descriptor.
+    /// If the system provides no signal descriptor.
     pub fn watch() -> io::Result<Self> {
         let mut set = SigSet::empty();
         let ignored = ignored_mask(&std::fs::read_to_string("/proc/self/status")?);
         for (signal, _) in WATCHED {
-            // A blocked signal is delivered here even when it is ignored, as HUP is under nohup: leave those out.
+            // A blocked signal is delivered here even if it is ignored, as HUP is under nohup. So leave ignored
+            // signals out.
             if ignored >> (signal as u32 - 1) & 1 == 0 {
                 set.add(signal);
             }
@@ -42,7 +43,7 @@ impl Signals {
         })
     }
 
-    /// The first signal that came, without waiting; None while none did.
+    /// Returns the first signal that arrived, without waiting.
     pub fn first(&self) -> Option<&'static str> {
         if self.first.get().is_none() {
             let read = self.descriptor.read_signal().ok().flatten();
@@ -56,13 +57,13 @@ impl Signals {
         self.first.get()
     }
 
-    /// Readable when a signal came.
+    /// Returns a descriptor that is readable after a signal.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()
     }
 }
 
-/// The ignored signals of a process. Source: proc_pid_status(5), SigIgn: bit n-1 is signal n.
+/// Returns the ignored signals of a process. Source: proc_pid_status(5), SigIgn: bit n-1 is signal n.
 fn ignored_mask(status: &str) -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())

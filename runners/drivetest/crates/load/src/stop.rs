@@ -1,4 +1,4 @@
-//! The end of a run before its time: the first stop_reason is kept, everybody sees the flag, the collector wakes.
+//! The stop signal of a run: the first reason wins, all threads see the flag, and the collector wakes up.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -10,24 +10,24 @@ use rustix::event::{EventfdFlags, eventfd};
 use crate::schedule::stream::Operation;
 use crate::stats::io_errors::FailedRequest;
 
-/// Why a run ends before its time.
+/// The reason for an early end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {
     /// A request was later than max-lag-sec.
     Lag(Operation),
-    /// Requests were still out when the time to wait for them was over.
+    /// Requests were still outstanding after the time limit at the end.
     Silence,
-    /// So many requests failed that the last one ends the run.
+    /// `max-errors` requests have failed; this is the last of them.
     Device(FailedRequest),
-    /// The system takes no more requests from io_uring, with this error number.
+    /// io_uring accepts no more requests and returns this error number.
     Ring(i32),
-    /// Asked to, by this signal.
+    /// This signal arrived.
     Signal(&'static str),
-    /// The log or the side file took no more.
+    /// The log or the side file cannot be written.
     Output,
 }
 
-/// The flag and the first stop_reason.
+/// The stop flag and the first reason.
 #[derive(Debug)]
 pub struct StopSignal {
     is_raised: AtomicBool,
@@ -36,10 +36,10 @@ pub struct StopSignal {
 }
 
 impl StopSignal {
-    /// Nothing stops yet.
+    /// Creates a signal that is not raised.
     ///
     /// # Errors
-    /// When the system gives no event descriptor.
+    /// If the system provides no event descriptor.
     pub fn new() -> io::Result<Self> {
         let wakeup = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         Ok(Self {
@@ -49,37 +49,37 @@ impl StopSignal {
         })
     }
 
-    /// Stops the run; a stop_reason that comes later than another is dropped.
+    /// Stops the run. Later reasons are ignored.
     pub fn raise(&self, stop_reason: StopReason) {
-        // A second stop_reason changes nothing.
+        // A second reason changes nothing.
         let _ = self.stop_reason.set(stop_reason);
         self.is_raised.store(true, Relaxed);
-        self.ring();
+        self.wake();
     }
 
     /// Wakes the collector.
-    pub fn ring(&self) {
-        // A full counter has woken it already.
+    pub fn wake(&self) {
+        // If the counter is full, the collector is awake already.
         let _ = rustix::io::write(&self.wakeup, &1_u64.to_ne_bytes());
     }
 
-    /// Takes the wakings so far, so that the next wait waits.
+    /// Consumes the pending wakeups, so that the next wait blocks.
     pub fn clear_wakeups(&self) {
-        // Nothing rung yet is as good.
+        // No pending wakeup is fine as well.
         let _ = rustix::io::read(&self.wakeup, &mut [0_u8; 8]);
     }
 
-    /// Whether workers shall end.
+    /// Returns whether workers must end.
     pub fn is_raised(&self) -> bool {
         self.is_raised.load(Relaxed)
     }
 
-    /// The first stop_reason; None while nothing stops.
+    /// Returns the first reason, or None if the run is not stopped.
     pub fn stop_reason(&self) -> Option<StopReason> {
         self.stop_reason.get().copied()
     }
 
-    /// Readable after a ring.
+    /// Returns a descriptor that is readable after a wakeup.
     pub fn wakeup(&self) -> BorrowedFd<'_> {
         self.wakeup.as_fd()
     }
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_cause_is_kept() {
+    fn the_first_reason_wins() {
         let stop = StopSignal::new().unwrap();
         assert_eq!((stop.is_raised(), stop.stop_reason()), (false, None));
         stop.raise(StopReason::Signal("TERM"));

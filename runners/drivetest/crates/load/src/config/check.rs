@@ -1,28 +1,28 @@
-//! The range of every key, and what keys mean together.
+//! Ranges of the keys, and checks of keys that depend on each other.
 
 use super::error::{range, within};
 use super::{Config, ConfigError, ConfigWarning, EngineChoice, Model};
 use crate::schedule::stream::ActHistogram;
 
-/// ACT's largest record and largest block: the server's write block. Source: src/storage/cfg_storage.c, `WBLOCK_SIZE`.
+/// ACT's largest record and block: the write block of the server. Source: src/storage/cfg_storage.c, `WBLOCK_SIZE`.
 const LARGEST_BYTES: u32 = 8 * 1024 * 1024;
 
-/// ACT's limit since 5.2 for storage loads; its index loads stop at 16, ours do not.
+/// ACT's limit for storage loads since 5.2. Its index loads accept only 16 devices; ours accept the same number.
 const MOST_DEVICES: usize = 128;
 
-/// ACT's limit since 6.0: the name and its end in 128 bytes.
+/// ACT's limit since 6.0: 128 bytes with the terminating zero.
 const LONGEST_NAME_BYTES: usize = 127;
 
-/// More threads than this is a slip of the pen; 5 for each CPU is the default.
+/// A larger number of threads is a typing error; the default is 5 for each CPU.
 const MOST_THREADS: u32 = 16_384;
 
-/// Above this a replication factor is a slip of the pen; rates stay exact in 128 bits below it.
+/// A larger replication factor is a typing error. Below it, rates are exact in 128 bits.
 const LARGEST_REPLICATION_FACTOR: u32 = 256;
 
-/// One ring on each of 64 CPUs drives more devices than a host has.
+/// One ring on each of 64 CPUs serves more devices than a host has.
 const MOST_WORKERS: u32 = 64;
 
-/// Hotter than any drive's own limit, degrees Celsius.
+/// Above the limit of any drive, degrees Celsius.
 const HIGHEST_TEMPERATURE_C: u32 = 150;
 
 pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
@@ -101,9 +101,9 @@ fn names(config: &Config) -> Result<(), ConfigError> {
     for name in &config.device_names {
         let length = "device-names (bytes in a name)";
         within(length, name.len(), 1..=LONGEST_NAME_BYTES)?;
-        // act_latency.py looks for histograms by the beginning of a line: reads.img would pass for "reads".
+        // act_latency.py finds histograms by the start of a line, so it would take reads.img for "reads".
         if is_like_a_histogram(name) {
-            let expected = "names that do not begin like a histogram's";
+            let expected = "names that do not begin like the name of a histogram";
             return Err(range("device-names", expected, name));
         }
     }
@@ -117,31 +117,31 @@ fn is_like_a_histogram(name: &str) -> bool {
         .any(|word| name.starts_with(word))
 }
 
-/// What is run otherwise than it may seem.
-pub(super) fn doubts(config: &Config) -> Vec<ConfigWarning> {
-    let mut doubts = Vec::new();
+/// Returns warnings about keys that have an unexpected effect.
+pub(super) fn warnings(config: &Config) -> Vec<ConfigWarning> {
+    let mut warnings = Vec::new();
     if has_a_name_twice(&config.device_names) {
-        let told = "a device stands in it twice: it takes two shares of the requests, and its histograms have one name";
-        doubts.push(doubt("device-names", told));
+        let message = "a device is listed twice: it gets two shares of the requests, and its histograms have the same name";
+        warnings.push(warning("device-names", message));
     }
     if config.commit_min_bytes != 0 {
-        doubts.push(doubt(
+        warnings.push(warning(
             "commit-min-bytes",
-            "ACT 6.4 dropped it; held to here, as in ACT 6.0 to 6.3",
+            "ACT 6.4 removed this key; it has the effect of ACT 6.0 to 6.3 here",
         ));
     }
     if config.workers != 0 && config.engine == EngineChoice::Threads {
-        doubts.push(doubt(
+        warnings.push(warning(
             "workers",
-            "only the io_uring engine has workers; service-threads sets the threads",
+            "has no effect with engine: threads; set service-threads instead",
         ));
     }
     if config.model == Model::Index && config.has_writes() && config.device_names.len() > 1 {
-        let told = "act_index divides the rate of its cache reads and writes by the number of devices, against its header; \
-                    here they come at that rate";
-        doubts.push(doubt("device-names", told));
+        let message = "act_index divides the rate of cache reads and writes by the number of devices, contrary to its log header; \
+                       this program uses the undivided rate";
+        warnings.push(warning("device-names", message));
     }
-    doubts
+    warnings
 }
 
 fn has_a_name_twice(names: &[String]) -> bool {
@@ -151,10 +151,10 @@ fn has_a_name_twice(names: &[String]) -> bool {
         .any(|(index, name)| names[..index].contains(name))
 }
 
-fn doubt(key: &'static str, told: &str) -> ConfigWarning {
+fn warning(key: &'static str, message: &str) -> ConfigWarning {
     ConfigWarning {
         line: None,
         key,
-        told: told.to_owned(),
+        message: message.to_owned(),
     }
 }

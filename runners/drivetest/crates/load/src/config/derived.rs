@@ -1,4 +1,4 @@
-//! What follows from a configuration: internal rates, stored sizes, rates of large blocks.
+//! Values derived from a configuration: internal rates, stored sizes, rates of large blocks.
 
 use super::error::{range, within};
 use super::{Config, ConfigError, Model};
@@ -12,26 +12,26 @@ const RECORD_ROUNDING_BYTES: u32 = 16;
 pub struct Derived {
     /// Smallest and largest stored record.
     pub record_stored_bytes: (u32, u32),
-    /// Reads of clients and of updates.
+    /// Reads for clients and updates.
     pub internal_reads_per_s: u32,
     /// Single-record writes; 0 without commit-to-device.
     pub internal_writes_per_s: u32,
-    /// None when there are none.
+    /// None if there are no such reads.
     pub large_block_reads: Option<Rate>,
-    /// None when there are none.
+    /// None if there are no such writes.
     pub large_block_writes: Option<Rate>,
-    /// Pages that an index load reads for requests of clients and replicas; 0 in a storage load.
+    /// Page reads of an index load for clients and replicas; 0 in a storage load.
     pub service_reads_per_s: u64,
-    /// Pages that an index load reads for defragmentation, and as many that it writes; 0 in a storage load.
+    /// Page reads of an index load for defragmentation, which are as many as its page writes; 0 in a storage load.
     pub cache_per_s: u64,
-    /// Records written in a second, replicas included.
+    /// Record writes per second, including replicas.
     replica_writes_per_s: u64,
     records_per_block: u32,
 }
 
 impl Derived {
-    /// Source: src/storage/cfg_storage.c, `derive_configuration()`. Rates stay fractions here, so that no request
-    /// is lost to rounding.
+    /// Derives the values. Rates stay fractions, so that no request is lost to rounding. Source:
+    /// src/storage/cfg_storage.c, `derive_configuration()`.
     pub(super) fn of(config: &Config) -> Result<Self, ConfigError> {
         match config.model {
             Model::Storage => Self::of_storage(config),
@@ -39,13 +39,14 @@ impl Derived {
         }
     }
 
-    /// Source: src/index/cfg_index.c, `derive_configuration()`: its own steps, so that its header's whole numbers come out.
+    /// Derives the values of an index load in ACT's own steps, so that the whole numbers of its header result.
+    /// Source: src/index/cfg_index.c, `derive_configuration()`.
     fn of_index(config: &Config) -> Result<Self, ConfigError> {
         let writes = u64::from(config.replication_factor) * u64::from(config.writes_per_s);
         let service_reads_per_s = u64::from(config.reads_per_s) + writes;
         let most = u64::from(u32::MAX);
         within(
-            "read-reqs-per-sec with the reads of writes",
+            "read-reqs-per-sec including the reads of writes",
             service_reads_per_s,
             0..=most,
         )?;
@@ -82,7 +83,7 @@ impl Derived {
 
     fn add_large_blocks(&mut self, config: &Config, average: u32) -> Result<(), ConfigError> {
         if self.records_per_block == 0 {
-            let expected = format!("blocks that hold a record of {average} bytes");
+            let expected = format!("blocks with space for a record of {average} bytes");
             return Err(range("large-block-op-kbytes", expected, config.large_block_kib));
         }
         let seconds = u64::from(self.records_per_block) * u64::from(100 - config.defrag_lwm_pct);
@@ -99,7 +100,8 @@ impl Derived {
         Ok(())
     }
 
-    /// Large-block reads and writes in a second as ACT prints them: its own order of floating-point steps.
+    /// Returns large-block reads and writes per second as ACT prints them, with its order of floating-point
+    /// operations.
     pub(super) fn large_blocks_as_printed(&self, config: &Config) -> (f64, f64) {
         if self.replica_writes_per_s == 0 {
             return (0.0, 0.0);
@@ -129,7 +131,7 @@ fn internal_reads(config: &Config) -> Result<u32, ConfigError> {
     let updates = u64::from(config.writes_per_s) * u64::from(config.update_pct) / 100;
     let reads = u64::from(config.reads_per_s) + updates;
     within(
-        "read-reqs-per-sec with the reads of updates",
+        "read-reqs-per-sec including the reads of updates",
         reads,
         0..=u64::from(u32::MAX),
     )?;
@@ -138,7 +140,7 @@ fn internal_reads(config: &Config) -> Result<u32, ConfigError> {
 
 fn internal_writes(writes_per_s: u64) -> Result<u32, ConfigError> {
     within(
-        "write-reqs-per-sec with its replicas",
+        "write-reqs-per-sec including replicas",
         writes_per_s,
         0..=u64::from(u32::MAX),
     )?;

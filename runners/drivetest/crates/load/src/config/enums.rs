@@ -1,16 +1,16 @@
-//! Keys whose value is one word of a few, and the two models of load.
+//! Keys with a fixed set of values, and the two models of load.
 
-/// Which of ACT's two programs is meant.
+/// The ACT program that is reproduced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Model {
     /// act_storage: records and large blocks.
     Storage,
-    /// act_index: pages of 4096 bytes.
+    /// act_index: index pages of 4096 bytes.
     Index,
 }
 
 impl Model {
-    /// As in the name of ACT's program and of our command.
+    /// Returns the name in ACT's program and in our command.
     pub fn name(self) -> &'static str {
         match self {
             Self::Storage => "storage",
@@ -19,21 +19,21 @@ impl Model {
     }
 }
 
-/// When requests are due within their rate.
+/// The distribution of requests over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrivals {
     /// Evenly spaced.
     Even,
-    /// At random, as from many clients that know nothing of each other.
+    /// At random, as from many independent clients.
     Poisson,
-    /// In bursts, as upstream's threads make them that all start together.
+    /// In bursts, like upstream's threads, which all start together.
     Lockstep,
 }
 
-/// What carries the requests out.
+/// The engine that sends the requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EngineChoice {
-    /// Whichever suits the devices.
+    /// Selects the engine that suits the devices.
     Auto,
     /// io_uring.
     IoUring,
@@ -41,14 +41,14 @@ pub enum EngineChoice {
     Threads,
 }
 
-/// A value that is told by a word.
+/// A value with a fixed set of names.
 pub(crate) trait KeywordEnum: Copy + 'static {
-    /// Every word with its value; the first is the default.
+    /// All names with their values. The first is the default.
     const ALL: &'static [(&'static str, Self)];
 
-    /// The value of a word; the default where there is none.
-    fn of(word: Option<&str>) -> Self {
-        let found = Self::ALL.iter().find(|(name, _)| Some(*name) == word);
+    /// Returns the value of a name, or the default without one.
+    fn of(name: Option<&str>) -> Self {
+        let found = Self::ALL.iter().find(|(known, _)| Some(*known) == name);
         found.unwrap_or(&Self::ALL[0]).1
     }
 }
@@ -69,21 +69,21 @@ impl KeywordEnum for EngineChoice {
     ];
 }
 
-fn word_of<T: KeywordEnum + PartialEq>(value: T) -> &'static str {
+fn name_of<T: KeywordEnum + PartialEq>(value: T) -> &'static str {
     let found = T::ALL.iter().find(|(_, known)| *known == value);
     found.map_or("", |(name, _)| name)
 }
 
 impl Arrivals {
-    /// As in a configuration.
+    /// Returns the name in a configuration.
     pub fn name(self) -> &'static str {
-        word_of(self)
+        name_of(self)
     }
 }
 
 impl EngineChoice {
-    /// As in a configuration.
+    /// Returns the name in a configuration.
     pub fn name(self) -> &'static str {
-        word_of(self)
+        name_of(self)
     }
 }

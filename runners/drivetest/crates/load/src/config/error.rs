@@ -1,87 +1,87 @@
-//! What is wrong with a configuration, in sentences that name line or key, what was expected, and what was got.
+//! Errors and warnings of a configuration. They name the line or key, what was expected, and what was found.
 
 /// A configuration that cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// A key that neither ACT 6.x nor this program has.
-    #[error("line {line}: {} is no known key{}", clipped(.key), hint(.nearest))]
+    /// A key that is neither one of ACT 6.x nor one of this program.
+    #[error("line {line}: unknown key '{}'{}", clipped(.key), hint(.nearest))]
     Unknown {
         /// 1-based.
         line: usize,
-        /// As parsed.
+        /// As typed.
         key: String,
-        /// The known key that it most likely means.
+        /// The most similar known key.
         nearest: Option<&'static str>,
     },
     /// A key of the other model.
-    #[error("line {line}: {key} is a key of {other} loads and means nothing to {model} loads; leave it out")]
+    #[error("line {line}: {key} is a key of {other} loads and has no meaning in {model} loads; remove it")]
     OtherModel {
         /// 1-based.
         line: usize,
         /// The key.
         key: &'static str,
-        /// The model that is asked for.
+        /// The model of the load.
         model: &'static str,
-        /// The model that has the key.
+        /// The model of the key.
         other: &'static str,
     },
-    /// A line that no configuration has.
+    /// A line that is too long for a configuration.
     #[error("line {line}: expected at most {most_bytes} bytes, got {found_bytes}; is this a configuration?")]
     LongLine {
         /// 1-based.
         line: usize,
         /// Its length.
         found_bytes: usize,
-        /// The longest that is read.
+        /// The maximum length.
         most_bytes: usize,
     },
-    /// Bytes that no text has outside of comments.
+    /// Bytes outside comments that are not text.
     #[error("line {line}: expected text in UTF-8, got other bytes; is this a configuration?")]
     NotText {
         /// 1-based.
         line: usize,
     },
-    /// More than any configuration holds.
+    /// A file that is too long for a configuration.
     #[error("expected at most {most_bytes} bytes, got more; is this a configuration?")]
     TooLong {
-        /// The most that is read.
+        /// The maximum length.
         most_bytes: usize,
     },
-    /// The value is not of the key's kind.
+    /// A value that has the wrong type.
     #[error("line {line}: {key}: expected {expected}, got '{}'", clipped(.got))]
     Value {
         /// 1-based.
         line: usize,
         /// The key.
         key: &'static str,
-        /// What would be read.
+        /// The accepted values.
         expected: String,
-        /// As parsed.
+        /// As typed.
         got: String,
     },
-    /// The value is outside of its range, or a key that must be given is missing.
+    /// A value outside its range, or a missing mandatory key.
     #[error("{key}: expected {expected}, got {got}")]
     Range {
         /// The key.
         key: &'static str,
-        /// What would be accepted.
+        /// The accepted values.
         expected: String,
-        /// What was given or stood in.
+        /// The given or default value.
         got: String,
     },
 }
 
 fn hint(nearest: &Option<&'static str>) -> String {
     nearest.map_or_else(
-        || "; drivetest keys tells them".to_owned(),
-        |key| format!("; did you mean {key}?"),
+        || "; `drivetest keys` lists all keys".to_owned(),
+        |key| format!("; did you mean '{key}'?"),
     )
 }
 
-/// The most of what was parsed that a sentence repeats, characters.
-const MOST_REPEATED: usize = 60;
+/// Maximum number of typed characters that a message repeats.
+const MAX_QUOTED_CHARS: usize = 60;
 
-/// What was parsed, fit for a sentence: its beginning, and no character that a terminal would obey.
+/// Returns the beginning of the typed text without control characters, which a terminal would execute.
 fn clipped(parsed: &str) -> String {
     let shown = |c: char| {
         if c.is_control() {
@@ -90,28 +90,28 @@ fn clipped(parsed: &str) -> String {
             c
         }
     };
-    let mut text: String = parsed.chars().take(MOST_REPEATED).map(shown).collect();
-    if parsed.chars().nth(MOST_REPEATED).is_some() {
+    let mut text: String = parsed.chars().take(MAX_QUOTED_CHARS).map(shown).collect();
+    if parsed.chars().nth(MAX_QUOTED_CHARS).is_some() {
         text.push_str("...");
     }
     text
 }
 
-/// A line that means something else than it may seem to.
+/// A line that may not have the effect that its author expects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigWarning {
-    /// 1-based; None where it is not one line's.
+    /// 1-based; None if the warning is about several lines.
     pub line: Option<usize>,
     /// The key.
     pub key: &'static str,
-    /// What became of the key, or how the line was read.
-    pub told: String,
+    /// What happened to the key, or how the line was interpreted.
+    pub message: String,
 }
 
 impl std::fmt::Display for ConfigWarning {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let line = self.line.map(|line| format!("line {line}: ")).unwrap_or_default();
-        write!(out, "{line}{}: {}", self.key, self.told)
+        write!(out, "{line}{}: {}", self.key, self.message)
     }
 }
 

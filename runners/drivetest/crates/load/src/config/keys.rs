@@ -1,26 +1,26 @@
-//! The registry of keys: what kind of value each has, and in which model it means something.
+//! All keys, with the type of their value and their model.
 
 use super::enums::{Arrivals, EngineChoice, KeywordEnum, Model};
 
-/// What a key's value is.
+/// The type of a value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
-    /// Names, which add up over several lines.
+    /// Names. Several lines add up.
     Names,
     /// A whole number.
     Number,
-    /// yes or no.
+    /// `yes` or `no`.
     Switch,
-    /// One word of these.
+    /// One of these names.
     Keyword(fn() -> Vec<&'static str>),
 }
 
-/// A key that means something.
+/// A key.
 #[derive(Debug)]
 pub(crate) struct Key {
     pub name: &'static str,
     pub kind: Kind,
-    /// None for both.
+    /// None if both models use it.
     pub model: Option<Model>,
 }
 
@@ -42,7 +42,7 @@ const fn of(model: Model, name: &'static str, kind: Kind) -> Key {
 
 pub(crate) const DEVICE_NAMES: &str = "device-names";
 
-/// Every key; ACT's in the order of its header, then ours.
+/// All keys: ACT's in the order of its header, then ours.
 /// Source: src/storage/cfg_storage.c and src/index/cfg_index.c, the tags.
 pub(crate) const KEYS: &[Key] = &[
     both(DEVICE_NAMES, Kind::Names),
@@ -68,18 +68,18 @@ pub(crate) const KEYS: &[Key] = &[
     of(Model::Storage, "tomb-raider", Kind::Switch),
     of(Model::Storage, "tomb-raider-sleep-usec", Kind::Number),
     both("max-lag-sec", Kind::Number),
-    both("arrivals", Kind::Keyword(words::<Arrivals>)),
-    both("engine", Kind::Keyword(words::<EngineChoice>)),
+    both("arrivals", Kind::Keyword(names::<Arrivals>)),
+    both("engine", Kind::Keyword(names::<EngineChoice>)),
     both("workers", Kind::Number),
     both("max-errors", Kind::Number),
     both("temperature-limit-c", Kind::Number),
 ];
 
-fn words<T: KeywordEnum>() -> Vec<&'static str> {
-    T::ALL.iter().map(|(word, _)| *word).collect()
+fn names<T: KeywordEnum>() -> Vec<&'static str> {
+    T::ALL.iter().map(|(name, _)| *name).collect()
 }
 
-/// Keys of older versions that a load can do without, and what became of each.
+/// Keys of older ACT versions that are ignored, with the reason.
 pub(crate) const RETIRED: &[(&str, &str)] = &[
     (
         "queue-per-device",
@@ -103,7 +103,7 @@ pub(crate) const RETIRED: &[(&str, &str)] = &[
     ),
     (
         "scheduler-mode",
-        "no I/O scheduler is set, as in ACT since 6.5; set it on the host, identify tells which is in use",
+        "no I/O scheduler is set, as in ACT since 6.5; set it on the host; identify shows which one is in use",
     ),
     (
         "large-block-ops-per-sec",

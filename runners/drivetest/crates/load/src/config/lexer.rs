@@ -1,22 +1,22 @@
-//! What was parsed, line by line: keys and values as text, comments and separators taken away.
+//! The lines of a configuration: text, comments, keys and values.
 
 use super::ConfigError;
 
-/// One line of a configuration that says something.
+/// A line with a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line<'a> {
-    /// 1-based line in the file.
+    /// Line number, from 1.
     pub number: usize,
-    /// The key as parsed.
+    /// The key as typed.
     pub key: &'a str,
-    /// The rest of the line, without blanks at its ends; empty when nothing was given.
+    /// The rest of the line, trimmed; empty if there is no value.
     pub value: &'a str,
 }
 
-/// Upstream reads 4095 bytes of a line and takes the rest for the next; 128 device names of 127 bytes fit in here.
+/// Long enough for 128 device names of 127 bytes. Upstream reads 4095 bytes and takes the rest for the next line.
 const LONGEST_LINE_BYTES: usize = 65_536;
 
-/// Returns the lines that hold a key. `#` starts a comment anywhere; `:` or blanks separate key and value.
+/// Returns the lines with a key. `#` starts a comment anywhere; `:` or blanks separate key and value.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = Result<Line<'_>, ConfigError>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     text.split('\n')
@@ -42,30 +42,30 @@ fn check(number: usize, line: &str) -> Result<(), ConfigError> {
 }
 
 fn split(number: usize, line: &str) -> Option<Line<'_>> {
-    let said = line.split('#').next().unwrap_or_default();
-    let said = said
+    let content = line.split('#').next().unwrap_or_default();
+    let content = content
         .trim_start_matches(|c: char| c == ':' || c.is_whitespace())
         .trim_end();
-    if said.is_empty() {
+    if content.is_empty() {
         return None;
     }
-    let end = said
+    let end = content
         .find(|c: char| c == ':' || c.is_whitespace())
-        .unwrap_or(said.len());
-    let (key, rest) = said.split_at(end);
-    // Only one colon belongs to the separator: /dev/disk/by-path names hold colons of their own.
+        .unwrap_or(content.len());
+    let (key, rest) = content.split_at(end);
+    // Only one colon is a separator: /dev/disk/by-path names contain colons.
     let rest = rest.trim_start();
     let value = rest.strip_prefix(':').unwrap_or(rest).trim_start();
     Some(Line { number, key, value })
 }
 
-/// The longest configuration, bytes; one with 128 devices needs some tens of thousands.
+/// Maximum length of a configuration, bytes. One with 128 devices needs some tens of thousands.
 pub const MOST_BYTES: usize = 1 << 20;
 
-/// Returns the bytes as text; comments may be in another encoding than UTF-8, as upstream does not look at them.
+/// Returns the bytes as text. Comments may have another encoding than UTF-8, because upstream ignores them.
 ///
 /// # Errors
-/// [`ConfigError`] names the first line that is not text, or the length.
+/// [`ConfigError`] with the first line that is not text, or with the length.
 pub fn text(bytes: &[u8]) -> Result<String, ConfigError> {
     if bytes.len() > MOST_BYTES {
         return Err(ConfigError::TooLong {
@@ -73,8 +73,8 @@ pub fn text(bytes: &[u8]) -> Result<String, ConfigError> {
         });
     }
     let is_text = |line: &[u8]| {
-        let said = line.split(|byte| *byte == b'#').next().unwrap_or_default();
-        std::str::from_utf8(said).is_ok() && !line.contains(&0)
+        let content = line.split(|byte| *byte == b'#').next().unwrap_or_default();
+        std::str::from_utf8(content).is_ok() && !line.contains(&0)
     };
     match bytes.split(|byte| *byte == b'\n').position(|line| !is_text(line)) {
         Some(index) => Err(ConfigError::NotText { line: index + 1 }),
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_text_is_refused_with_its_line() {
+    fn bytes_that_are_not_text_are_refused_with_their_line() {
         assert!(sentence(b"a: 1\n\xff\xfea\0").starts_with("line 2: expected text in UTF-8"));
         assert!(sentence(b"a: \0").starts_with("line 1: expected text"));
     }
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_configuration_has_its_length() {
+    fn a_configuration_has_a_maximum_length() {
         assert_eq!(sentence(&vec![b'\n'; MOST_BYTES]), "");
         assert!(sentence(&vec![b'\n'; MOST_BYTES + 1]).starts_with("expected at most 1048576 bytes"));
     }
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn colon_blanks_and_both_separate() {
+    fn a_colon_or_blanks_or_both_separate_key_and_value() {
         for text in [
             "a: 1",
             "a 1",
@@ -136,12 +136,12 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_empty_lines_say_nothing() {
+    fn comments_and_empty_lines_are_ignored() {
         assert_eq!(lines("# a: 1\n\n   \n:\n#").count(), 0);
     }
 
     #[test]
-    fn a_value_keeps_its_colons() {
+    fn a_value_may_contain_colons() {
         assert_eq!(
             only("device-names: /dev/disk/by-path/pci-0:1").1,
             "/dev/disk/by-path/pci-0:1"
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_its_length() {
+    fn a_line_has_a_maximum_length() {
         let of = |bytes: usize| {
             lines(&format!("a: {}", "1".repeat(bytes - 3)))
                 .next()

@@ -52,7 +52,7 @@ fn write_modes(out: &mut String, config: &Config) -> std::fmt::Result {
     writeln!(out, "disable-odsync: {}", yes_no(config.is_odsync_disabled))?;
     writeln!(out, "commit-to-device: {}", yes_no(config.is_commit_to_device))?;
     if config.commit_min_bytes != 0 {
-        // Where ACT 6.0 to 6.3 print it; 6.6 has no such key.
+        // ACT 6.0 to 6.3 print it here; 6.6 has no such key.
         writeln!(out, "commit-min-bytes: {}", config.commit_min_bytes)?;
     }
     writeln!(out, "tomb-raider: {}", yes_no(config.has_tomb_raider))?;

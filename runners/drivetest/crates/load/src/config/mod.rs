@@ -1,6 +1,7 @@
-//! The configuration of a load: the keys of ACT 6.6's two programs with their defaults and ranges, and keys of our own.
+//! The configuration of a load: the keys of ACT 6.6's two programs with their defaults and ranges, and additional
+//! keys.
 //!
-//! Two stages: `parsed` holds what was parsed, [`Config`] what the program needs.
+//! `parse` returns the keys of a file. [`Config`] has every value that the program needs.
 
 mod check;
 mod derived;
@@ -25,30 +26,30 @@ use parse::ParsedKeys;
 use crate::schedule::Rate;
 use crate::schedule::stream::Operation;
 
-/// A checked configuration, everything filled in. Rates are for all devices together.
+/// A checked configuration with all defaults. Rates are for all devices together.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Which of ACT's two programs is meant; the keys of the other one have their defaults.
+    /// The ACT program that is reproduced. Keys of the other program have their defaults.
     pub model: Model,
-    /// As named; at least one.
+    /// As typed; at least one.
     pub device_names: Vec<String>,
-    /// 0 for devices; otherwise the size of the plain files that stand for them.
+    /// 0 for devices, otherwise the size of the plain files that are used as devices.
     pub file_size_mib: u32,
-    /// Threads that carry out the reads; 1 to 16384, where 0 was read as the default.
+    /// Threads for reads, 1 to 16384.
     pub service_threads: u32,
-    /// Threads of an index load that write pages and read those that defragmentation needs; 1 to 16384.
+    /// Threads of an index load that write pages and read pages for defragmentation, 1 to 16384.
     pub cache_threads: u32,
-    /// Whether `service_threads` comes from the number of CPUs.
+    /// Whether `service_threads` is derived from the number of CPUs.
     pub is_service_threads_default: bool,
     /// At least 1.
     pub duration_s: u32,
     /// At least 1.
     pub report_interval_s: u32,
-    /// Buckets in microseconds; otherwise milliseconds.
+    /// Whether buckets are in microseconds instead of milliseconds.
     pub is_microseconds: bool,
-    /// Reads that clients ask for.
+    /// Client reads per second.
     pub reads_per_s: u32,
-    /// Writes that clients ask for; carried out as large blocks.
+    /// Client writes per second. They reach the devices in large blocks.
     pub writes_per_s: u32,
     /// 1 to 8 MiB.
     pub record_bytes: u32,
@@ -62,49 +63,49 @@ pub struct Config {
     pub update_pct: u32,
     /// 0 to 99.
     pub defrag_lwm_pct: u32,
-    /// Defragmentation reads from memory.
+    /// Whether defragmentation reads from memory.
     pub has_no_defrag_reads: bool,
-    /// 0 to 100: how much of what is written is random.
+    /// 0 to 100: percentage of the written data that is random.
     pub compress_pct: u32,
-    /// Writes without O_DSYNC.
+    /// Whether writes have no O_DSYNC.
     pub is_odsync_disabled: bool,
-    /// Records are written one by one.
+    /// Whether records are written individually.
     pub is_commit_to_device: bool,
-    /// Records are written in multiples of this; 0, or a power of two up to a large block. A key of ACT 6.0 to 6.3.
+    /// Unit of record writes: 0, or a power of two up to a large block. A key of ACT 6.0 to 6.3.
     pub commit_min_bytes: u32,
-    /// A thread for each device reads it from end to end.
+    /// Whether a thread for each device reads it repeatedly from start to end.
     pub has_tomb_raider: bool,
     /// Pause of the tomb raider.
     pub tomb_raider_sleep_us: u32,
-    /// A request later than this stops the run; 0 never does.
+    /// The run stops if a request is later than this; 0 for no limit.
     pub max_lag_s: u32,
-    /// What follows from the above.
+    /// Values derived from the above.
     pub derived: Derived,
-    /// How requests are spread over time.
+    /// Distribution of requests over time.
     pub arrivals: Arrivals,
-    /// What carries the requests out.
+    /// The requested engine.
     pub engine: EngineChoice,
-    /// Workers of the io_uring engine; 0 leaves their number to the program, at most 64.
+    /// Rings of the io_uring engine, at most 64; 0 for an automatic number.
     pub workers: u32,
-    /// Failed requests that end the run; 0 never does.
+    /// The run ends after this many failed requests; 0 for no limit.
     pub max_errors: u32,
-    /// Temperature that is told as too hot, degrees Celsius; 0 for the drive's own limit.
+    /// Temperature limit for warnings, degrees Celsius; 0 for the drive's own limit.
     pub temperature_limit_c: u32,
 }
 
 impl Config {
-    /// Reads the text of a storage load's configuration file for a host with that many CPUs.
+    /// Parses the configuration of a storage load for a host with `cpus_count` CPUs.
     ///
     /// # Errors
-    /// [`ConfigError`] names the line or the key, what was expected, and what was got.
+    /// [`ConfigError`] with the line or key, the expected and the given value.
     pub fn read(text: &str, cpus_count: u32) -> Result<(Self, Vec<ConfigWarning>), ConfigError> {
         Self::read_of(Model::Storage, text, cpus_count)
     }
 
-    /// Reads the text of a configuration file of either model.
+    /// Parses the configuration of either model.
     ///
     /// # Errors
-    /// As [`Config::read`].
+    /// Like [`Config::read`].
     pub fn read_of(
         model: Model,
         text: &str,
@@ -112,14 +113,14 @@ impl Config {
     ) -> Result<(Self, Vec<ConfigWarning>), ConfigError> {
         let mut parsed = ParsedKeys::read(model, text)?;
         let mut warnings = std::mem::take(&mut parsed.warnings);
-        let mut config = Self::filled_in(model, parsed, cpus_count);
+        let mut config = Self::with_defaults(model, parsed, cpus_count);
         check::check(&config)?;
         config.derived = Derived::of(&config)?;
-        warnings.extend(check::doubts(&config));
+        warnings.extend(check::warnings(&config));
         Ok((config, warnings))
     }
 
-    fn filled_in(model: Model, parsed: ParsedKeys, cpus_count: u32) -> Self {
+    fn with_defaults(model: Model, parsed: ParsedKeys, cpus_count: u32) -> Self {
         let service_threads = parsed.number("service-threads", 0);
         Self {
             model,
@@ -161,12 +162,12 @@ impl Config {
         }
     }
 
-    /// Whether anything is written to the devices.
+    /// Returns whether the load writes to the devices.
     pub fn has_writes(&self) -> bool {
         self.writes_per_s > 0
     }
 
-    /// What is asked of all devices together, in the order of the streams. The tomb raider has no rate.
+    /// Returns the rates of all devices together, in the order of the streams. The tomb raider has no rate.
     pub fn rates(&self) -> Vec<(Operation, Rate)> {
         let derived = &self.derived;
         let per_s = |count| Rate::new(count, 1);
@@ -189,8 +190,8 @@ impl Config {
                 (Operation::WriteCache, per_s(derived.cache_per_s)),
             ],
         };
-        let asked = |(operation, rate): (Operation, Option<Rate>)| Some((operation, rate?));
-        rates.into_iter().filter_map(asked).collect()
+        let existing = |(operation, rate): (Operation, Option<Rate>)| Some((operation, rate?));
+        rates.into_iter().filter_map(existing).collect()
     }
 }
 

@@ -1,4 +1,4 @@
-//! The first stage: every key that was given, as a number, a switch or names; nothing filled in yet.
+//! The first stage: all given keys as numbers, switches or names, without defaults.
 
 use std::collections::HashMap;
 
@@ -7,98 +7,100 @@ use super::keys::{KEYS, Key, Kind, RETIRED};
 use super::lexer::{Line, lines};
 use super::{ConfigError, ConfigWarning};
 
-/// A further key within this many edits of a known one is taken for a slip of the pen.
+/// An unknown key within this edit distance of a known one is a typing error.
 const NEAR_EDITS: usize = 4;
 
-/// What was parsed. A key that was not given is absent.
+/// The given keys.
 #[derive(Debug, Default)]
 pub(crate) struct ParsedKeys {
     pub device_names: Vec<String>,
     pub warnings: Vec<ConfigWarning>,
     numbers: HashMap<&'static str, u32>,
     switches: HashMap<&'static str, bool>,
-    words: HashMap<&'static str, &'static str>,
+    keywords: HashMap<&'static str, &'static str>,
     last_lines: HashMap<&'static str, usize>,
 }
 
 impl ParsedKeys {
-    /// Reads a configuration file's text.
+    /// Parses the text of a configuration file.
     pub(crate) fn read(model: Model, text: &str) -> Result<Self, ConfigError> {
         let mut parsed = Self::default();
         for line in lines(text) {
             let line = line?;
             match find(model, &line)? {
-                Found::Key(key) => parsed.take(key, &line)?,
-                Found::Retired(key, became) => parsed.warn(&line, key, became.to_owned()),
+                KeyMatch::Key(key) => parsed.take(key, &line)?,
+                KeyMatch::Retired(key, reason) => parsed.warn(&line, key, reason.to_owned()),
             }
         }
         Ok(parsed)
     }
 
-    /// The number given for a key, or what stands in for it.
+    /// Returns the number of a key, or `default`.
     pub(crate) fn number(&self, key: &str, default: u32) -> u32 {
         self.numbers.get(key).copied().unwrap_or(default)
     }
 
-    /// The switch given for a key; off when it was not given.
+    /// Returns the switch of a key; off if the key is absent.
     pub(crate) fn switch(&self, key: &str) -> bool {
         self.switches.get(key).copied().unwrap_or(false)
     }
 
-    /// The word given for a key.
+    /// Returns the value of a key with a fixed set of names.
     pub(crate) fn keyword(&self, key: &str) -> Option<&'static str> {
-        self.words.get(key).copied()
+        self.keywords.get(key).copied()
     }
 
     fn take(&mut self, key: &'static Key, line: &Line<'_>) -> Result<(), ConfigError> {
         match key.kind {
             Kind::Names => self.device_names.extend(names(line.value)),
             Kind::Number => {
-                self.note(key.name, line);
+                self.warn_about(key.name, line);
                 self.numbers.insert(key.name, number(key.name, line)?);
             }
             Kind::Switch => {
-                self.note(key.name, line);
+                self.warn_about(key.name, line);
                 self.switches.insert(key.name, switch(key.name, line)?);
             }
-            Kind::Keyword(words) => {
-                self.note(key.name, line);
-                self.words.insert(key.name, keyword(key.name, line, &words())?);
+            Kind::Keyword(keywords) => {
+                self.warn_about(key.name, line);
+                self.keywords
+                    .insert(key.name, keyword(key.name, line, &keywords())?);
             }
         }
         Ok(())
     }
 
-    /// As upstream, the last of several lines counts and what follows a value's first word does not; here it is told.
-    fn note(&mut self, key: &'static str, line: &Line<'_>) {
+    /// Warns if a key is repeated or followed by further text. As in upstream, the last line and the first token
+    /// apply.
+    fn warn_about(&mut self, key: &'static str, line: &Line<'_>) {
         if let Some(earlier) = self.last_lines.insert(key, line.number) {
-            let told = format!("was given in line {earlier} already; this line counts, as in act_storage");
-            self.warn(line, key, told);
+            let message = format!("is also in line {earlier}; this line applies, as in act_storage");
+            self.warn(line, key, message);
         }
-        let mut words = line.value.split_whitespace();
-        if let (Some(first), Some(_)) = (words.next(), words.next()) {
-            let told = format!("is read as {first}; what follows means nothing, put # before it");
-            self.warn(line, key, told);
+        let mut tokens = line.value.split_whitespace();
+        if let (Some(first), Some(_)) = (tokens.next(), tokens.next()) {
+            let message = format!("is read as {first}; the rest of the line is ignored, start it with #");
+            self.warn(line, key, message);
         }
     }
 
-    fn warn(&mut self, line: &Line<'_>, key: &'static str, told: String) {
+    fn warn(&mut self, line: &Line<'_>, key: &'static str, message: String) {
         self.warnings.push(ConfigWarning {
             line: Some(line.number),
             key,
-            told,
+            message,
         });
     }
 }
 
-enum Found {
+enum KeyMatch {
     Key(&'static Key),
     Retired(&'static str, &'static str),
 }
 
-fn find(model: Model, line: &Line<'_>) -> Result<Found, ConfigError> {
-    if let Some((key, became)) = RETIRED.iter().find(|(name, _)| *name == line.key) {
-        return Ok(Found::Retired(key, became));
+fn find(model: Model, line: &Line<'_>) -> Result<KeyMatch, ConfigError> {
+    if let Some((key, reason)) = RETIRED.iter().find(|(name, _)| *name == line.key) {
+        return Ok(KeyMatch::Retired(key, reason));
     }
     let key = KEYS.iter().find(|key| key.name == line.key);
     let key = key.ok_or_else(|| unknown(model, line))?;
@@ -109,7 +111,7 @@ fn find(model: Model, line: &Line<'_>) -> Result<Found, ConfigError> {
             model: model.name(),
             other: other.name(),
         }),
-        _ => Ok(Found::Key(key)),
+        _ => Ok(KeyMatch::Key(key)),
     }
 }
 
@@ -121,33 +123,38 @@ fn names(value: &str) -> impl Iterator<Item = String> {
         .map(str::to_owned)
 }
 
-fn first_word<'a>(line: &Line<'a>) -> &'a str {
+fn first_token<'a>(line: &Line<'a>) -> &'a str {
     line.value.split_whitespace().next().unwrap_or_default()
 }
 
-/// What upstream reads as something else than it says, such as 2k, 0x10 or -1, is refused.
+/// Parses a number. Forms that upstream misreads, such as 2k, 0x10 or -1, are errors.
 fn number(key: &'static str, line: &Line<'_>) -> Result<u32, ConfigError> {
-    let word = first_word(line);
-    let digits = word.strip_prefix('+').unwrap_or(word);
+    let token = first_token(line);
+    let digits = token.strip_prefix('+').unwrap_or(token);
     let is_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     let parsed = if is_digits { digits.parse().ok() } else { None };
     parsed.ok_or_else(|| value_error(key, line, "a whole number from 0 to 4294967295".to_owned()))
 }
 
-/// Upstream takes what begins with y for yes and everything else for no; what means yes and is not read so is refused.
+/// Parses a switch. Upstream takes every value with a leading y for yes and all others for no; other forms of yes are
+/// errors.
 fn switch(key: &'static str, line: &Line<'_>) -> Result<bool, ConfigError> {
-    match first_word(line) {
-        word if word.starts_with('y') => Ok(true),
-        word if word.starts_with(['n', 'N']) || ["", "0", "false", "off"].contains(&word) => Ok(false),
+    match first_token(line) {
+        token if token.starts_with('y') => Ok(true),
+        token if token.starts_with(['n', 'N']) || ["", "0", "false", "off"].contains(&token) => Ok(false),
         _ => Err(value_error(key, line, "yes or no".to_owned())),
     }
 }
 
-fn keyword(key: &'static str, line: &Line<'_>, words: &[&'static str]) -> Result<&'static str, ConfigError> {
-    let found = words.iter().find(|word| **word == first_word(line));
+fn keyword(
+    key: &'static str,
+    line: &Line<'_>,
+    keywords: &[&'static str],
+) -> Result<&'static str, ConfigError> {
+    let found = keywords.iter().find(|known| **known == first_token(line));
     found
         .copied()
-        .ok_or_else(|| value_error(key, line, words.join(", ")))
+        .ok_or_else(|| value_error(key, line, keywords.join(", ")))
 }
 
 fn value_error(key: &'static str, line: &Line<'_>, expected: String) -> ConfigError {

@@ -1,4 +1,4 @@
-//! Forms of keys and values, beside what act_storage 6.6 makes of each (src/common/cfg.c).
+//! Forms of keys and values, compared with act_storage 6.6 (src/common/cfg.c).
 
 use super::*;
 
@@ -21,33 +21,33 @@ fn device_names_are_split_on_commas_semicolons_and_blanks() {
 }
 
 #[test]
-fn an_unknown_key_names_the_nearest_one() {
-    let expected = "line 2: read-req-per-sec is no known key; did you mean read-reqs-per-sec?";
+fn the_error_for_an_unknown_key_has_the_most_similar_one() {
+    let expected = "line 2: unknown key 'read-req-per-sec'; did you mean 'read-reqs-per-sec'?";
     assert_eq!(sentence("\nread-req-per-sec: 5"), expected);
     assert_eq!(
         sentence("colour: blue"),
-        "line 1: colour is no known key; drivetest keys tells them"
+        "line 1: unknown key 'colour'; `drivetest keys` lists all keys"
     );
-    assert!(sentence("engin: auto").contains("did you mean engine?"));
+    assert!(sentence("engin: auto").contains("did you mean 'engine'?"));
 }
 
 #[test]
 fn keys_have_the_case_of_upstream() {
-    assert!(sentence("Record-Bytes: 1").contains("did you mean record-bytes?"));
+    assert!(sentence("Record-Bytes: 1").contains("did you mean 'record-bytes'?"));
 }
 
 #[test]
-fn a_key_of_the_other_model_is_told_as_such() {
-    let told = |model, text| ParsedKeys::read(model, text).unwrap_err().to_string();
+fn a_key_of_the_other_model_is_an_error_of_its_own() {
+    let error = |model, text| ParsedKeys::read(model, text).unwrap_err().to_string();
     assert_eq!(
-        told(Model::Index, "record-bytes: 1536"),
-        "line 1: record-bytes is a key of storage loads and means nothing to index loads; leave it out"
+        error(Model::Index, "record-bytes: 1536"),
+        "line 1: record-bytes is a key of storage loads and has no meaning in index loads; remove it"
     );
-    assert!(told(Model::Storage, "cache-threads: 8").contains("a key of index loads"));
-    assert!(!told(Model::Index, "recordbytes: 8").contains("record-bytes"));
+    assert!(error(Model::Storage, "cache-threads: 8").contains("a key of index loads"));
+    assert!(!error(Model::Index, "recordbytes: 8").contains("record-bytes"));
 }
 
-/// A value, and the number that upstream and we read: it is the same.
+/// A value, and the number that both upstream and we read.
 const NUMBERS: &[(&str, u32)] = &[
     ("0", 0),
     ("007", 7),
@@ -67,7 +67,7 @@ fn numbers_are_read_as_upstream_reads_them() {
     }
 }
 
-/// A value that upstream reads as another number than it says (in comments), or tells an error and goes on with 0.
+/// A value that upstream reads as another number (in comments), or for which it prints an error and continues with 0.
 const NO_NUMBERS: &[&str] = &[
     "",
     "-1",
@@ -84,7 +84,7 @@ const NO_NUMBERS: &[&str] = &[
 ];
 
 #[test]
-fn what_upstream_would_read_as_another_number_is_refused() {
+fn values_that_upstream_misreads_are_refused() {
     for value in NO_NUMBERS {
         assert!(
             sentence(&format!("record-bytes: {value}")).contains("expected a whole number"),
@@ -93,7 +93,7 @@ fn what_upstream_would_read_as_another_number_is_refused() {
     }
 }
 
-/// A value, and the switch that upstream and we read: it is the same.
+/// A value, and the switch that both upstream and we read.
 const SWITCHES: &[(&str, bool)] = &[
     ("yes", true),
     ("y", true),
@@ -118,7 +118,7 @@ fn switches_are_read_as_upstream_reads_them() {
 }
 
 #[test]
-fn what_means_yes_and_upstream_reads_as_no_is_refused() {
+fn forms_of_yes_that_upstream_reads_as_no_are_refused() {
     for value in ["Yes", "YES", "true", "on", "1"] {
         assert!(
             sentence(&format!("tomb-raider: {value}"))
@@ -128,7 +128,7 @@ fn what_means_yes_and_upstream_reads_as_no_is_refused() {
 }
 
 #[test]
-fn words_are_one_of_those_known() {
+fn keywords_are_one_of_the_known_ones() {
     assert_eq!(read("arrivals: poisson").keyword("arrivals"), Some("poisson"));
     assert_eq!(
         sentence("arrivals: random"),
@@ -137,7 +137,7 @@ fn words_are_one_of_those_known() {
     assert_eq!(read("").keyword("arrivals"), None);
 }
 
-/// Lines whose key and value upstream and we read alike; then those where upstream loses the value.
+/// Lines that upstream and we read in the same way; then those where upstream loses the value.
 const SEPARATED: &[&str] = &[
     "record-bytes: 9",
     "record-bytes:9",
@@ -145,7 +145,7 @@ const SEPARATED: &[&str] = &[
     "record-bytes\t9",
     "record-bytes:\t  9 \r",
     " : record-bytes: 9",
-    // Upstream reads 0 here: its number is then ":".
+    // Upstream reads 0 here, because it takes ":" for the number.
     "record-bytes : 9",
 ];
 
@@ -157,29 +157,29 @@ fn keys_and_values_are_separated_by_a_colon_or_blanks() {
 }
 
 #[test]
-fn the_last_of_two_lines_counts_and_is_told() {
+fn the_last_of_two_lines_applies_with_a_warning() {
     let parsed = read("update-pct: 1\nupdate-pct: 2");
     assert_eq!(parsed.number("update-pct", 0), 2);
-    let told = parsed.warnings[0].to_string();
+    let message = parsed.warnings[0].to_string();
     assert!(
-        told.starts_with("line 2: update-pct: was given in line 1 already"),
-        "{told}"
+        message.starts_with("line 2: update-pct: is also in line 1"),
+        "{message}"
     );
 }
 
 #[test]
-fn words_after_a_value_are_told() {
+fn text_after_a_value_is_a_warning() {
     let parsed = read("service-threads: 10 per node");
     assert!(parsed.warnings[0].to_string().contains("is read as 10;"));
     assert!(read("service-threads: 10 # per node").warnings.is_empty());
 }
 
 #[test]
-fn every_retired_key_says_what_became_of_it() {
+fn every_retired_key_has_a_reason() {
     for model in [Model::Storage, Model::Index] {
-        for (key, became) in RETIRED {
+        for (key, reason) in RETIRED {
             let parsed = ParsedKeys::read(model, &format!("{key}: noop")).unwrap();
-            assert_eq!(parsed.warnings[0].to_string(), format!("line 1: {key}: {became}"));
+            assert_eq!(parsed.warnings[0].to_string(), format!("line 1: {key}: {reason}"));
         }
     }
 }
@@ -192,16 +192,16 @@ fn retired_keys_are_not_known_keys() {
 }
 
 #[test]
-fn a_key_not_given_takes_its_stand_in() {
+fn an_absent_key_has_its_default() {
     let parsed = read("");
     assert_eq!(parsed.number("record-bytes", 1536), 1536);
     assert!(!parsed.switch("tomb-raider"));
 }
 
 #[test]
-fn a_sentence_repeats_only_the_beginning_of_what_was_typed() {
-    let told = sentence(&format!("{}: 1", "x".repeat(60_000)));
-    assert!(told.len() < 200, "{told}");
+fn a_message_repeats_only_the_beginning_of_the_typed_text() {
+    let message = sentence(&format!("{}: 1", "x".repeat(60_000)));
+    assert!(message.len() < 200, "{message}");
     assert!(!sentence("a\u{1b}[31m: 1").contains('\u{1b}'));
 }
 

@@ -1,4 +1,4 @@
-//! The configuration against its ranges, and its echo against the headers of ACT's own logs.
+//! The ranges of the configuration, and its echo compared with the headers of ACT's own logs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ fn defaults_are_those_of_act_6_6() {
 }
 
 #[test]
-fn what_must_be_given_is_asked_for() {
+fn mandatory_keys_are_required() {
     let missing = |text: &str| Config::read(text, 2).unwrap_err().to_string();
     assert_eq!(
         missing("test-duration-sec: 1"),
@@ -82,7 +82,7 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
 ];
 
 #[test]
-fn every_number_is_held_to_its_range_on_both_sides() {
+fn every_number_is_checked_at_both_ends_of_its_range() {
     for (key, inside, outside) in EDGES {
         for value in *inside {
             assert_eq!(sentence(&format!("{key}: {value}")), "", "{key}: {value}");
@@ -97,7 +97,7 @@ fn every_number_is_held_to_its_range_on_both_sides() {
 }
 
 #[test]
-fn a_block_must_hold_a_record_once_there_are_writes() {
+fn a_block_must_have_space_for_a_record_if_there_are_writes() {
     let small = "record-bytes: 2048\nlarge-block-op-kbytes: 1\n";
     assert_eq!(sentence(small), "");
     assert!(
@@ -130,7 +130,7 @@ fn large_blocks_carry_replicas_and_what_defragmentation_moves() {
 }
 
 #[test]
-fn our_keys_have_their_defaults_and_words() {
+fn additional_keys_have_their_defaults_and_names() {
     let config = read("").unwrap();
     assert_eq!(
         (config.arrivals, config.engine),
@@ -140,41 +140,44 @@ fn our_keys_have_their_defaults_and_words() {
         (config.workers, config.max_errors, config.temperature_limit_c),
         (0, 1, 0)
     );
-    for (word, arrivals) in [("poisson", Arrivals::Poisson), ("lockstep", Arrivals::Lockstep)] {
-        let config = read(&format!("arrivals: {word}")).unwrap();
-        assert_eq!((config.arrivals, config.arrivals.name()), (arrivals, word));
+    for (name, arrivals) in [("poisson", Arrivals::Poisson), ("lockstep", Arrivals::Lockstep)] {
+        let config = read(&format!("arrivals: {name}")).unwrap();
+        assert_eq!((config.arrivals, config.arrivals.name()), (arrivals, name));
     }
-    for (word, engine) in [
+    for (name, engine) in [
         ("io_uring", EngineChoice::IoUring),
         ("threads", EngineChoice::Threads),
     ] {
-        let config = read(&format!("engine: {word}")).unwrap();
-        assert_eq!((config.engine, config.engine.name()), (engine, word));
+        let config = read(&format!("engine: {name}")).unwrap();
+        assert_eq!((config.engine, config.engine.name()), (engine, name));
     }
 }
 
 #[test]
 fn names_that_would_confuse_the_log_are_refused() {
-    let told = |more: &str| sentence(&format!("device-names: {more}"));
-    assert_eq!(told("/dev/b /srv/reads.img"), "");
+    let error = |more: &str| sentence(&format!("device-names: {more}"));
+    assert_eq!(error("/dev/b /srv/reads.img"), "");
     for name in ["reads.img", "writes", "large-block-reads", "device-1"] {
-        assert!(told(name).contains("do not begin like a histogram's"), "{name}");
+        assert!(
+            error(name).contains("do not begin like the name of a histogram"),
+            "{name}"
+        );
     }
 }
 
 #[test]
-fn a_device_may_stand_twice_as_in_upstream_and_it_is_told() {
+fn a_device_may_be_listed_twice_with_a_warning() {
     let (config, warnings) = Config::read(&format!("{LEAST}device-names: /dev/a"), 1).unwrap();
     assert_eq!(config.device_names, ["/dev/a", "/dev/a"]);
     assert!(
         warnings[0]
             .to_string()
-            .starts_with("device-names: a device stands in it twice")
+            .starts_with("device-names: a device is listed twice")
     );
 }
 
 #[test]
-fn as_many_devices_and_letters_as_upstream_takes() {
+fn names_have_the_limits_of_upstream() {
     let names = |count: usize, length: usize| {
         let all: Vec<String> = (0..count).map(|n| format!("{n:0>length$}")).collect();
         let text = format!(
@@ -187,7 +190,7 @@ fn as_many_devices_and_letters_as_upstream_takes() {
 }
 
 #[test]
-fn a_minimum_commit_size_is_a_power_of_two_up_to_a_block_and_told() {
+fn a_minimum_commit_size_is_a_power_of_two_up_to_a_block_with_a_warning() {
     let with = |bytes: u32| format!("commit-to-device: yes\ncommit-min-bytes: {bytes}");
     for bytes in [0, 1, 512, 131_072] {
         assert_eq!(sentence(&with(bytes)), "", "{bytes}");
@@ -202,7 +205,7 @@ fn a_minimum_commit_size_is_a_power_of_two_up_to_a_block_and_told() {
     assert!(
         warnings[0]
             .to_string()
-            .starts_with("commit-min-bytes: ACT 6.4 dropped it; held to")
+            .starts_with("commit-min-bytes: ACT 6.4 removed this key")
     );
 }
 
@@ -226,7 +229,7 @@ fn an_index_load_reads_for_every_request_and_writes_what_defragmentation_moves()
 }
 
 #[test]
-fn cache_reads_of_several_devices_are_told_to_differ_from_upstream() {
+fn cache_reads_of_several_devices_are_a_warning() {
     let warnings = |more: &str| {
         let text = format!("{LEAST}write-reqs-per-sec: 1\n{more}");
         Config::read_of(Model::Index, &text, 2).unwrap().1.len()
@@ -239,7 +242,7 @@ fn page() -> String {
     fs::read_to_string(path).unwrap()
 }
 
-/// The cells of a table's row that begins with a key.
+/// Returns the cells of the table row that starts with a key.
 fn row(page: &str, key: &str) -> Vec<String> {
     let begin = format!("| `{key}` |");
     let row = page.lines().find(|line| line.starts_with(&begin));
@@ -251,7 +254,7 @@ fn row(page: &str, key: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_page_tells_every_key_with_its_load_and_default() {
+fn the_page_has_every_key_with_its_load_and_default() {
     let page = page();
     let storage = echo(&read("service-threads: 1").unwrap()) + &echo(&read_index("service-threads: 1"));
     for key in keys::KEYS {
@@ -274,23 +277,23 @@ fn the_page_tells_every_key_with_its_load_and_default() {
 }
 
 #[test]
-fn the_page_tells_what_became_of_every_retired_key() {
-    for (key, became) in keys::RETIRED {
-        assert_eq!(row(&page(), key)[1], *became, "{key}");
+fn the_page_has_the_reason_of_every_retired_key() {
+    for (key, reason) in keys::RETIRED {
+        assert_eq!(row(&page(), key)[1], *reason, "{key}");
     }
 }
 
 #[test]
-fn the_page_tells_no_key_that_is_none() {
+fn the_page_has_no_unknown_key() {
     let rows = page();
-    let told = rows
+    let documented = rows
         .lines()
         .filter_map(|line| line.strip_prefix("| `")?.split('`').next());
     let is_known = |key: &&str| {
         keys::KEYS.iter().any(|known| known.name == *key)
             || keys::RETIRED.iter().any(|(known, _)| known == key)
     };
-    let unknown: Vec<&str> = told.filter(|key| !is_known(key)).collect();
+    let unknown: Vec<&str> = documented.filter(|key| !is_known(key)).collect();
     assert!(unknown.is_empty(), "{unknown:?}");
 }
 
@@ -298,7 +301,7 @@ fn act_logs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../tests/data/act")
 }
 
-/// Configurations of either program in the collection, with the header that it printed on two CPUs.
+/// Returns configurations of a program in the collection, with the header that it printed on two CPUs.
 fn cases(model: Model) -> Vec<(String, String, Vec<String>)> {
     let mut cases = Vec::new();
     for version in ["6.0", "6.2", "6.4", "6.5", "6.6"] {
@@ -317,7 +320,7 @@ fn cases(model: Model) -> Vec<(String, String, Vec<String>)> {
     cases
 }
 
-/// The lines of both configuration sections; empty when the log holds no whole ones.
+/// Returns the lines of both configuration sections, or nothing if they are not complete.
 fn header(model: Model, log: &str) -> Vec<String> {
     let (title, last) = match model {
         Model::Storage => ("ACT-STORAGE CONFIGURATION", "large-block-writes-per-sec"),
@@ -337,7 +340,7 @@ fn header(model: Model, log: &str) -> Vec<String> {
     if is_whole { found } else { Vec::new() }
 }
 
-/// Keys that came or went between 6.0 and 6.6; everything else must be equal in every version.
+/// Returns whether a key exists in all versions 6.0 to 6.6. Such lines must be equal in every version.
 fn is_in_every_6_x(line: &str) -> bool {
     !["commit-min-bytes", "scheduler-mode", "no-defrag-reads"]
         .iter()
@@ -371,7 +374,7 @@ fn the_echo_equals_the_header_of_every_act_index_6_log() {
     assert_echoes(Model::Index, 12);
 }
 
-/// What a log's header tells of a configuration, as a configuration: without what only follows from it.
+/// Returns the configuration section of a log's header as a configuration, without derived values.
 fn echoed(config: &Config) -> String {
     let text = echo(config);
     let (configuration, _) = text.split_once("\n\n").unwrap();

@@ -123,7 +123,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// The words that act_storage has for this, if any.
-    pub fn upstream_words(&self) -> Option<String> {
+    pub fn upstream_line(&self) -> Option<String> {
         match self {
             Self::Open { name, source } => Some(open_error(name, source)),
             Self::Missing { name } => Some(open_error(name, &errno(rustix::io::Errno::NOENT))),
@@ -171,7 +171,7 @@ mod tests {
         let words = Refusal::Missing {
             name: "/dev/zram77".to_owned(),
         }
-        .upstream_words();
+        .upstream_line();
         assert_eq!(
             words.as_deref(),
             Some("ERROR: open device /dev/zram77 errno 2 'No such file or directory'")

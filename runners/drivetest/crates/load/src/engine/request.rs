@@ -26,10 +26,10 @@ pub(crate) fn draw(context: &RunContext, stream: &Stream, k: u64, due: Instant) 
 
 /// Counts a request that failed; the one that is too many stops the run.
 pub(crate) fn fail(context: &RunContext, failed_request: FailedRequest) {
-    match context.io_errors.note(failed_request) {
+    match context.io_errors.record(failed_request) {
         true => context.stop.raise(StopReason::Device(failed_request)),
         // The collector tells the first ones while the run goes on.
-        false => context.stop.ring(),
+        false => context.stop.wake(),
     }
 }
 

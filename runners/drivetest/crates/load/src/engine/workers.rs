@@ -133,7 +133,7 @@ struct Presence(Arc<RunContext>);
 impl Drop for Presence {
     fn drop(&mut self) {
         if self.0.alive_count.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.0.stop.ring();
+            self.0.stop.wake();
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One block of the log: the histograms of all streams since the start of the run.
-//! Source: main() of src/storage/act_storage.c and src/index/act_index.c, src/common/histogram.c histogram_dump() (which
-//! fixes the format).
+//!
+//! Source: main() of src/storage/act_storage.c and src/index/act_index.c; the format is that of
+//! src/common/histogram.c histogram_dump().
 
 use std::fmt::Write;
 
@@ -9,10 +10,10 @@ use crate::schedule::stream::{ActHistogram, Operation};
 use crate::stats::act_buckets::{BUCKETS_COUNT, Counts};
 use crate::stats::recorder::Tally;
 
-/// Columns in a line.
+/// Columns per line.
 const COLUMNS: usize = 4;
 
-/// Which histograms a load has. Large-block reads are told even where there are none, as upstream does.
+/// Iterates over the histograms of a load. Like upstream, include large-block reads even if there are none.
 fn shown(config: &Config) -> impl Iterator<Item = ActHistogram> {
     let operations: Vec<Operation> = config
         .rates()
@@ -29,7 +30,7 @@ fn shown(config: &Config) -> impl Iterator<Item = ActHistogram> {
     ActHistogram::ALL.into_iter().filter(is_shown)
 }
 
-/// The names of a log's histograms, in their order.
+/// Returns the names of the log's histograms in order.
 pub fn names(config: &Config) -> Vec<String> {
     let mut names = Vec::new();
     for histogram in shown(config) {
@@ -42,7 +43,7 @@ pub fn names(config: &Config) -> Vec<String> {
     names
 }
 
-/// The histograms' counts in the order of [`names`].
+/// Returns the counts of the histograms, in the order of [`names`].
 pub fn histograms(config: &Config, tallies: &[(Operation, Tally)]) -> Vec<Counts> {
     let mut all = Vec::new();
     for histogram in shown(config) {
@@ -55,7 +56,7 @@ pub fn histograms(config: &Config, tallies: &[(Operation, Tally)]) -> Vec<Counts
     all
 }
 
-/// For each device, what all operations together counted in a histogram.
+/// Sums the counts of all operations of a histogram, by device.
 fn counted(devices_count: usize, histogram: ActHistogram, tallies: &[(Operation, Tally)]) -> Vec<Counts> {
     let mut by_device = vec![[0; BUCKETS_COUNT]; devices_count];
     let counting = tallies
@@ -81,7 +82,7 @@ fn add(total: &mut Counts, counts: &Counts) {
     }
 }
 
-/// Returns the whole block, with the empty line at its end.
+/// Returns the whole block with its final empty line.
 pub fn block(label_s: u64, names: &[String], histograms: &[Counts]) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn four_columns_fill_a_line_and_no_more() {
+    fn a_line_has_at_most_four_columns() {
         let mut counts = [0; BUCKETS_COUNT];
         counts[..4].fill(1);
         assert_eq!(block(1, &["reads".to_owned()], &[counts]).lines().count(), 4);
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_names_what_its_blocks_hold() {
+    fn the_header_names_the_histograms_of_the_blocks() {
         let modes = ["read-reqs-per-sec: 1", "write-reqs-per-sec: 1"];
         for (model, more) in [Model::Storage, Model::Index]
             .into_iter()

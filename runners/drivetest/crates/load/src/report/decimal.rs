@@ -1,10 +1,10 @@
-//! Decimals as strings: no digit is lost on the way, and none is shown that is not known.
+//! Decimal numbers as strings, so that digits are neither lost nor invented.
 
 use serde::{Serialize, Serializer};
 
 use crate::clock::Nanos;
 
-/// A number with so many places after the point.
+/// A number with a fixed number of decimal places.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Decimal {
     value: f64,
@@ -12,12 +12,12 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// None where it is no number: nothing was divided by nothing.
+    /// Creates a decimal, or None if the value is not finite, such as 0/0.
     pub fn new(value: f64, places: usize) -> Option<Self> {
         value.is_finite().then_some(Self { value, places })
     }
 
-    /// The number.
+    /// Returns the number.
     pub fn value(self) -> f64 {
         self.value
     }
@@ -35,7 +35,7 @@ impl Serialize for Decimal {
     }
 }
 
-/// Requests in a second as a decimal with three places, rounded down; "0.000" for no time.
+/// Returns requests per second with three decimal places, rounded down; "0.000" for no time.
 pub fn rate(count: u64, length: Nanos) -> String {
     let thousandths = (u128::from(count) * 1_000 * 1_000_000_000)
         .checked_div(u128::from(length.0))
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_not_shown() {
+    fn a_value_that_is_not_finite_is_not_shown() {
         assert_eq!(Decimal::new(f64::NAN, 1), None);
         assert_eq!(Decimal::new(f64::INFINITY, 1), None);
         let shown = serde_json::to_string(&Decimal::new(2.0 / 3.0, 2)).unwrap();

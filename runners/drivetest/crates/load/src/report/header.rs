@@ -1,4 +1,4 @@
-//! The log's lines before the first block, and those that tell why a run ended early.
+//! The log's lines before the first block, and those about errors and early ends.
 
 use crate::config::{Config, Model, echo};
 use crate::device::{Device, Refusal, errno_name, strerror};
@@ -8,10 +8,10 @@ use crate::stats::io_errors::{ErrorKindCount, FailedRequest, Failure, IoErrors};
 use crate::stats::rate_check::RateCheck;
 use crate::stop::StopReason;
 
-/// The version of ACT whose grammar is written.
+/// The ACT version whose log grammar is written.
 const GRAMMAR: &str = "6.6";
 
-/// Version, our mark, and both configuration sections.
+/// Returns version, program line and both configuration sections.
 pub fn opening(config: &Config, cpus_count: u32) -> String {
     let detected = match config.is_service_threads_default {
         true => format!("detected {cpus_count} CPUs\n\n"),
@@ -31,7 +31,7 @@ pub fn opening(config: &Config, cpus_count: u32) -> String {
     )
 }
 
-/// One line for each device and one for the engine, then the names of the histograms.
+/// Returns a line for each device, a line for the engine, and the names of the histograms.
 pub fn measured(
     model: Model,
     devices: &[Device],
@@ -63,16 +63,16 @@ pub fn measured(
     text + "\nHISTOGRAM NAMES\n" + &histogram_names.join("\n") + "\n\n"
 }
 
-/// A refused device, in ACT's words where it has them, and in ours.
+/// Returns the lines for a refused device: ACT's line if it has one, then ours.
 pub fn refused(refusal: &Refusal) -> String {
     let upstream = refusal
-        .upstream_words()
-        .map(|words| words + "\n")
+        .upstream_line()
+        .map(|line| line + "\n")
         .unwrap_or_default();
     format!("{upstream}drivetest: refused: {refusal}\n")
 }
 
-/// Why a run ended before its time, in ACT's words where it has them.
+/// Returns the lines for an early end: ACT's lines if it has any, otherwise ours.
 pub fn stopped(stop_reason: StopReason) -> String {
     match stop_reason {
         StopReason::Lag(operation) => lagged(operation),
@@ -91,7 +91,7 @@ pub fn stopped(stop_reason: StopReason) -> String {
 
 /// Source: src/storage/act_storage.c and src/index/act_index.c, the threads' "run" functions.
 fn lagged(operation: Operation) -> String {
-    let (told, what_stopped) = match operation {
+    let (component, what_stopped) = match operation {
         Operation::ReadRecord | Operation::WriteRecord => ("service thread", Stopped::Service),
         Operation::ReadIndex => ("read request generator", Stopped::Service),
         Operation::ReadBlock | Operation::TombRaider => ("large block reads", Stopped::Drives),
@@ -104,7 +104,7 @@ fn lagged(operation: Operation) -> String {
         }
         Stopped::Drives => "drive(s) can't keep up - test stopped\n",
     };
-    format!("ERROR: {told} can't keep up\n{more}")
+    format!("ERROR: {component} can't keep up\n{more}")
 }
 
 enum Stopped {
@@ -112,15 +112,15 @@ enum Stopped {
     Drives,
 }
 
-/// A line that ACT's own analysis passes over: the rates were not those that were asked. Nothing where they were.
-pub fn not_held(held: Option<&RateCheck>) -> String {
-    let held = held.filter(|held| !held.is_held);
-    held.map_or_else(String::new, |held| {
-        format!("drivetest: rate not held: {}\n", held.sentence)
+/// Returns a line, which ACT's own analysis ignores, if the rates were not sustained; otherwise an empty string.
+pub fn rate_not_sustained(check: Option<&RateCheck>) -> String {
+    let check = check.filter(|check| !check.is_sustained);
+    check.map_or_else(String::new, |check| {
+        format!("drivetest: rate not held: {}\n", check.sentence)
     })
 }
 
-/// A request that failed: in ACT's words, and with its place in ours. `ordinal` counts from 1.
+/// Returns the lines for a failed request: ACT's line, then ours with the offset. `ordinal` counts from 1.
 pub fn failed(ordinal: usize, failed_request: FailedRequest, devices: &[Device]) -> String {
     let name = device_name(devices, failed_request.device);
     let number = failed_request.failure.number();
@@ -138,7 +138,7 @@ pub fn failed(ordinal: usize, failed_request: FailedRequest, devices: &[Device])
     )
 }
 
-/// How often requests failed, a line for each device, operation and error; nothing where none did.
+/// Returns the number of failed requests, one line for each device, operation and error.
 pub fn failures(io_errors: &IoErrors, devices: &[Device]) -> String {
     let line = |found: ErrorKindCount| {
         let ErrorKindCount { kind, count } = found;
@@ -173,7 +173,7 @@ mod tests {
     use crate::device::Extent;
 
     #[test]
-    fn our_mark_is_line_four() {
+    fn the_program_line_is_line_four() {
         let text = "device-names: a\ntest-duration-sec: 1\nread-reqs-per-sec: 1";
         let opening = opening(&Config::read(text, 2).unwrap().0, 2);
         let lines: Vec<&str> = opening.lines().collect();
@@ -193,13 +193,13 @@ mod tests {
     }
 
     #[test]
-    fn cpus_are_told_only_when_threads_follow_from_them() {
+    fn the_cpu_count_is_shown_only_if_the_threads_depend_on_it() {
         let text = "device-names: a\ntest-duration-sec: 1\nread-reqs-per-sec: 1\nservice-threads: 3";
         assert!(!opening(&Config::read(text, 2).unwrap().0, 2).contains("detected"));
     }
 
     #[test]
-    fn stops_are_told_in_acts_words() {
+    fn an_early_end_has_the_lines_of_act() {
         // As in tests/data/act/6.6/lag-service.log and lag-large-writes.log.
         assert!(
             stopped(StopReason::Lag(Operation::ReadRecord))
@@ -217,24 +217,24 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_was_held_is_no_word_in_the_log() {
-        let held = |is_held| RateCheck {
-            is_held,
-            word: "held",
-            sentence: "reads: 1.000 a second, 2.000 were asked".to_owned(),
+    fn a_sustained_rate_is_not_in_the_log() {
+        let check = |is_sustained| RateCheck {
+            is_sustained,
+            verdict: "held",
+            sentence: "reads: 1.000 per second, 2.000 requested".to_owned(),
         };
         assert_eq!(
-            (not_held(None), not_held(Some(&held(true)))),
+            (rate_not_sustained(None), rate_not_sustained(Some(&check(true)))),
             (String::new(), String::new())
         );
         assert_eq!(
-            not_held(Some(&held(false))),
-            "drivetest: rate not held: reads: 1.000 a second, 2.000 were asked\n"
+            rate_not_sustained(Some(&check(false))),
+            "drivetest: rate not held: reads: 1.000 per second, 2.000 requested\n"
         );
     }
 
     #[test]
-    fn an_error_is_told_with_its_place() {
+    fn an_error_has_its_offset() {
         let extent = Extent {
             offset: 4_096,
             length: 1_536,
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_summed_by_kind() {
+    fn failures_are_counted_by_kind() {
         let io_errors = IoErrors::new(0);
         let extent = Extent {
             offset: 0,
@@ -264,17 +264,17 @@ mod tests {
         };
         for errno in [5, 28, 5] {
             let (operation, failure) = (Operation::WriteBlock, Failure::Errno(errno));
-            io_errors.note(FailedRequest {
+            io_errors.record(FailedRequest {
                 device: 0,
                 operation,
                 extent,
                 failure,
             });
         }
-        let told = "drivetest: 2 errors writing : EIO\ndrivetest: 1 errors writing : ENOSPC\n";
+        let expected = "drivetest: 2 errors writing : EIO\ndrivetest: 1 errors writing : ENOSPC\n";
         assert_eq!(
             (failures(&io_errors, &[]), failures(&IoErrors::new(1), &[])),
-            (told.to_owned(), String::new())
+            (expected.to_owned(), String::new())
         );
     }
 }

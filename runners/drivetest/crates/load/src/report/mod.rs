@@ -1,4 +1,4 @@
-//! What a run tells: the log in ACT's grammar, the side file for machines, and a summary for people.
+//! Output of a run: the log in ACT's grammar, the side file for programs, and a summary for people.
 
 pub mod block;
 pub mod decimal;

@@ -1,4 +1,4 @@
-//! The files of a run. Each piece goes out in one write: who follows a log never reads half a block.
+//! The output files of a run. Each block is one write, so that a reader never sees half of it.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-/// A refusal is shorter: a header of 128 devices, or their names in a record.
+/// A refusal is shorter than this: a header for 128 devices, or a record with their names.
 const REFUSAL_BYTES_MAX: u64 = 256 * 1024;
 
-/// A file that cannot take a run.
+/// An output file that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
     /// Opening failed.
@@ -18,15 +18,17 @@ pub enum OutputError {
     Open {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// Somebody's run is in it.
-    #[error("{path}: holds {found_bytes} bytes already; name another file, a run is never overwritten")]
+    /// The file contains a run.
+    #[error(
+        "{path}: contains {found_bytes} bytes; choose another file, because existing runs are never overwritten"
+    )]
     Taken {
         /// The file.
         path: PathBuf,
-        /// How much it holds.
+        /// Its size.
         found_bytes: u64,
     },
     /// Standard output cannot be used.
@@ -42,7 +44,7 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// Opens both; the log is standard output when it has no path, and there may be no side file.
+    /// Opens both files. Without a path, the log is standard output and there is no side file.
     ///
     /// # Errors
     /// [`OutputError`] names the file.
@@ -55,7 +57,7 @@ impl Outputs {
     /// Appends to the log.
     ///
     /// # Errors
-    /// The system's; what was written of `text` is then unknown.
+    /// The system's error; then it is unknown how much of `text` was written.
     pub fn log(&mut self, text: &str) -> io::Result<()> {
         self.log.write_all(text.as_bytes())
     }
@@ -63,7 +65,7 @@ impl Outputs {
     /// Appends a record to the side file, if there is one.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub fn side(&mut self, record: &impl Serialize) -> io::Result<()> {
         let Some(side) = &mut self.side else { return Ok(()) };
         let mut line = serde_json::to_vec(record)?;
@@ -71,9 +73,9 @@ impl Outputs {
         side.write_all(&line)
     }
 
-    /// Says something to whoever watches: on standard error, which may be closed.
+    /// Prints to standard error, which may be closed.
     pub fn print_status(&self, text: &str) {
-        // The log and the side file hold all of it; a terminal that has gone is no reason to end a run.
+        // The text is also in the log and the side file, so a closed terminal does not end the run.
         let _ = io::stderr().write_all(text.as_bytes());
     }
 }
@@ -107,7 +109,8 @@ fn create(path: &Path) -> Result<File, OutputError> {
     Ok(file)
 }
 
-/// Whether a file holds nothing but the refusal of an earlier try: no measurement is lost with it.
+/// Returns whether a file contains only the refusal of an earlier attempt, so that overwriting it loses no
+/// measurement.
 fn is_refusal(path: &Path, found_bytes: u64) -> bool {
     if found_bytes > REFUSAL_BYTES_MAX {
         return false;
@@ -129,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_holds_a_run_is_left_alone() {
+    fn a_file_with_a_run_is_not_overwritten() {
         let directory = tempfile::tempdir().unwrap();
         let (full, empty) = (directory.path().join("full"), directory.path().join("empty"));
         std::fs::write(&full, "x").unwrap();
@@ -138,7 +141,7 @@ mod tests {
             Outputs::open(Some(&full), None)
                 .unwrap_err()
                 .to_string()
-                .contains("holds 1 bytes already")
+                .contains("contains 1 bytes")
         );
         assert!(Outputs::open(Some(&empty), Some(&full)).is_err());
         assert!(Outputs::open(Some(&empty), Some(&directory.path().join("new"))).is_ok());
@@ -146,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_refusal_of_an_earlier_try_makes_room_and_a_run_does_not() {
+    fn a_refusal_is_overwritten_and_a_run_is_not() {
         let directory = tempfile::tempdir().unwrap();
         let (log, side) = (directory.path().join("log"), directory.path().join("side"));
         let opened = |log_text: &str, side_text: &str| {

@@ -1,4 +1,4 @@
-//! A run on one screen, for the person who waits for it: also of one that ended early.
+//! The summary of a run for people, also of a run that ended early.
 
 use std::fmt::{Display, Formatter, Result};
 
@@ -11,13 +11,13 @@ use crate::stats::collector::RunEnd;
 use crate::stats::histogram::Histogram;
 use crate::stats::operation_stats::OperationStats;
 
-/// Reads that need so much longer from when they were due than from when they were submitted waited for something.
+/// Requests waited in a queue if their response time exceeds the service time by this factor.
 const QUEUE_RATIO: u64 = 2;
 
-/// Below this a longer response is the host's wake-ups.
+/// Shorter response times are wake-up delays of the host.
 const QUEUE_LEAST: Nanos = Nanos::from_ms(1);
 
-/// All that a summary tells.
+/// The content of a summary.
 pub struct Summary<'a> {
     reason: &'a str,
     text: &'a str,
@@ -27,18 +27,18 @@ pub struct Summary<'a> {
 }
 
 impl<'a> Summary<'a> {
-    /// Of a run that ended for that reason, with the words for it.
-    pub fn of(reason: &'a str, text: &'a str, ending: &'a RunEnd) -> Self {
+    /// Creates the summary of a run that ended for `reason`.
+    pub fn of(reason: &'a str, text: &'a str, end: &'a RunEnd) -> Self {
         Self {
             reason,
             text,
-            run_totals: &ending.run_totals,
-            worst: &ending.worst,
+            run_totals: &end.totals,
+            worst: &end.worst,
             limit_celsius: None,
         }
     }
 
-    /// With a limit of temperature that stands in for the drives' own.
+    /// Sets a temperature limit that replaces the limits of the drives.
     #[must_use]
     pub fn with_limit(self, limit_celsius: Option<f64>) -> Self {
         Self {
@@ -51,17 +51,19 @@ impl<'a> Summary<'a> {
         writeln!(
             out,
             "\n{:<20}{:>16}{:>16}{:>16}",
-            "a second", "asked", "achieved", "completed"
+            "per second", "requested", "achieved", "completed"
         )?;
         for stats in &self.run_totals.operation_stats {
             let achieved = rate(stats.done_count, self.run_totals.elapsed);
-            let (word, asked, count) = (stats.operation.name(), stats.asked_per_s, stats.done_count);
-            writeln!(out, "{word:<20}{asked:>16.3}{achieved:>16}{count:>16}")?;
+            let (name, requested, count) = (stats.operation.name(), stats.requested_per_s, stats.done_count);
+            writeln!(out, "{name:<20}{requested:>16.3}{achieved:>16}{count:>16}")?;
         }
-        match &self.run_totals.held {
-            Some(held) if held.sentence.is_empty() => writeln!(out, "the rates were held"),
-            Some(held) if held.is_held => writeln!(out, "the rates were held in the end: {}", held.sentence),
-            Some(held) => writeln!(out, "THE RATES WERE NOT HELD: {}", held.sentence),
+        match &self.run_totals.rate_check {
+            Some(check) if check.sentence.is_empty() => writeln!(out, "the rates were sustained"),
+            Some(check) if check.is_sustained => {
+                writeln!(out, "the rates were sustained after a pause: {}", check.sentence)
+            }
+            Some(check) => writeln!(out, "THE RATES WERE NOT SUSTAINED: {}", check.sentence),
             None => Ok(()),
         }
     }
@@ -73,20 +75,20 @@ impl<'a> Summary<'a> {
         }
         writeln!(out)?;
         for stats in &self.run_totals.operation_stats {
-            let (word, total) = (stats.operation.name(), &stats.total);
+            let (operation, total) = (stats.operation.name(), &stats.total);
             let rows = [
                 ("service", &total.service),
                 ("response", &total.response),
                 ("lateness", &total.lateness),
             ];
             rows.iter()
-                .try_for_each(|(name, times)| time_row(out, word, name, times))?;
+                .try_for_each(|(name, times)| time_row(out, operation, name, times))?;
         }
         Ok(())
     }
 
-    /// What a reader should not overlook.
-    fn doubts(&self) -> Vec<String> {
+    /// Returns the warnings about errors, queues, heat and the host.
+    fn warnings(&self) -> Vec<String> {
         let mut found: Vec<_> = self.run_totals.errors.iter().map(error).collect();
         found.extend(self.worst.slowest.map(slowest));
         found.extend(self.run_totals.operation_stats.iter().filter_map(queue));
@@ -104,7 +106,7 @@ impl<'a> Summary<'a> {
         found.extend(intervals(
             worst.stolen_count,
             worst,
-            "the hypervisor gave more than 1 % of the processors to others",
+            "the hypervisor took more than 1 % of the processor time for other machines",
         ));
         found
     }
@@ -124,15 +126,15 @@ impl Display for Summary<'_> {
         }
         self.rates(out)?;
         self.times(out)?;
-        self.doubts()
+        self.warnings()
             .iter()
-            .try_for_each(|doubt| writeln!(out, "{doubt}"))
+            .try_for_each(|warning| writeln!(out, "{warning}"))
     }
 }
 
-fn time_row(out: &mut Formatter<'_>, word: &str, name: &str, times: &Histogram) -> Result {
+fn time_row(out: &mut Formatter<'_>, operation: &str, name: &str, times: &Histogram) -> Result {
     let found = Percentiles::of(times);
-    write!(out, "{:<30}", format!("{word} {name}"))?;
+    write!(out, "{:<30}", format!("{operation} {name}"))?;
     let all = [
         found.p50_ns,
         found.p90_ns,
@@ -172,12 +174,12 @@ fn slowest(slowest: Slowest) -> String {
         count,
     } = slowest;
     format!(
-        "worst interval: that to {label_s} s, its latest read was answered {:.3} ms after it was due; {late_count} of {count} after 64 ms or more",
+        "worst interval: the one to {label_s} s; its slowest read completed {:.3} ms after it was due, {late_count} of {count} after 64 ms or more",
         response.0 as f64 / 1e6
     )
 }
 
-/// Requests that waited before they were submitted: for the drive, behind others, or for the host.
+/// Describes requests that waited before submission: for the drive, behind others, or for the host.
 fn queue(stats: &OperationStats) -> Option<String> {
     let p999 = |times: &Histogram| times.percentile(99_900);
     let (service, response) = (p999(&stats.total.service)?, p999(&stats.total.response)?);
@@ -185,8 +187,8 @@ fn queue(stats: &OperationStats) -> Option<String> {
     let late = |times: &Histogram| over(times).get(&64_000).copied().unwrap_or(0);
     is_queue.then(|| {
         format!(
-            "QUEUE: {}: from when they were due, p99.9 is {:.3} ms; from when they were submitted, {:.3} ms; {} were \
-             answered 64 ms or more after they were due, {} needed as long once submitted",
+            "QUEUE: {}: the p99.9 of the response time is {:.3} ms, that of the service time {:.3} ms; {} requests \
+             had a response time of 64 ms or more, {} a service time of 64 ms or more",
             stats.operation.name(),
             response.0 as f64 / 1e6,
             service.0 as f64 / 1e6,
@@ -201,7 +203,7 @@ fn hot(hottest: &Hottest, limit_celsius: Option<f64>) -> String {
     let limit = limit_celsius.or(own).unwrap_or_default();
     let Hottest { disk, celsius, .. } = hottest;
     format!(
-        "HOT: {disk} reached {celsius} C; its limit is {limit:.1} C, and a drive over it slows itself down"
+        "HOT: {disk} reached {celsius} C; its limit is {limit:.1} C, and drives above their limit throttle themselves"
     )
 }
 
@@ -233,35 +235,35 @@ mod tests {
         stats
     }
 
-    fn ending(stats: OperationStats, is_held: bool) -> RunEnd {
-        let held = RateCheck {
-            is_held,
-            word: "below-asked",
-            sentence: if is_held { "" } else { "reads: too few" }.to_owned(),
+    fn run_end(stats: OperationStats, is_sustained: bool) -> RunEnd {
+        let check = RateCheck {
+            is_sustained,
+            verdict: "below-asked",
+            sentence: if is_sustained { "" } else { "reads: too few" }.to_owned(),
         };
         RunEnd {
             stop_reason: None,
-            run_totals: RunTotals {
+            totals: RunTotals {
                 elapsed: Nanos::from_s(1),
                 operation_stats: vec![stats],
-                held: Some(held),
+                rate_check: Some(check),
                 ..RunTotals::default()
             },
             worst: Worst::default(),
         }
     }
 
-    fn told(ending: &RunEnd) -> String {
-        Summary::of("finished", "", ending).to_string()
+    fn summary(end: &RunEnd) -> String {
+        Summary::of("finished", "", end).to_string()
     }
 
     #[test]
-    fn a_sound_run_tells_rates_and_times_and_no_doubt() {
-        let text = told(&ending(reads(80, 90), true));
+    fn a_good_run_has_rates_and_times_and_no_warning() {
+        let text = summary(&run_end(reads(80, 90), true));
         let expected = "drivetest: finished after 1.000 s\n\n\
-            a second                       asked        achieved       completed\n\
+            per second                 requested        achieved       completed\n\
             reads                       1000.000        1000.000            1000\n\
-            the rates were held\n\n";
+            the rates were sustained\n\n";
         assert!(text.starts_with(expected), "{text}");
         let response = "reads response                       90.0       90.0       90.0       90.0          -          -       90.0       90.0\n";
         assert!(text.contains(response), "{text}");
@@ -269,18 +271,18 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_was_not_held_is_shouted() {
-        let text = told(&ending(reads(80, 90), false));
+    fn a_rate_that_was_not_sustained_is_in_capitals() {
+        let text = summary(&run_end(reads(80, 90), false));
         assert!(
-            text.contains("THE RATES WERE NOT HELD: reads: too few\n"),
+            text.contains("THE RATES WERE NOT SUSTAINED: reads: too few\n"),
             "{text}"
         );
     }
 
     #[test]
-    fn a_queue_is_a_response_of_twice_the_service_time_and_a_millisecond() {
+    fn a_queue_is_a_response_time_of_twice_the_service_time_and_a_millisecond() {
         let has_queue =
-            |service, response| told(&ending(reads(service, response), true)).contains("QUEUE: reads");
+            |service, response| summary(&run_end(reads(service, response), true)).contains("QUEUE: reads");
         assert_eq!(
             [has_queue(600, 1_100), has_queue(100, 900), has_queue(500, 1_010)],
             [false, false, true]
@@ -288,27 +290,27 @@ mod tests {
     }
 
     #[test]
-    fn errors_and_heat_are_told_by_device() {
-        let mut ending = ending(reads(80, 90), true);
-        ending.run_totals.errors.push(ErrorCount {
+    fn errors_and_heat_are_listed_by_device() {
+        let mut end = run_end(reads(80, 90), true);
+        end.totals.errors.push(ErrorCount {
             device: "/dev/a".to_owned(),
             operation: "reads",
             errno: 5,
             is_early_end: false,
             count: 3,
         });
-        ending.worst.hottest = Some(Hottest {
+        end.worst.hottest = Some(Hottest {
             disk: "nvme0n1".to_owned(),
             celsius: Decimal::new(70.0, 1).unwrap(),
             limit_celsius: Decimal::new(82.0, 1),
         });
-        let text = told(&ending);
+        let text = summary(&end);
         assert!(
             text.contains("ERRORS: /dev/a: 3 reads failed with errno 5\n"),
             "{text}"
         );
         assert!(!text.contains("HOT"), "{text}");
-        let limited = Summary::of("finished", "", &ending)
+        let limited = Summary::of("finished", "", &end)
             .with_limit(Some(70.0))
             .to_string();
         assert!(

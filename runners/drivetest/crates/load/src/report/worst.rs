@@ -1,4 +1,4 @@
-//! The extremes of a run's intervals: what a mean over hours hides.
+//! The extremes of a run's intervals, which averages over hours hide.
 
 use super::decimal::Decimal;
 use super::side::times::over;
@@ -7,61 +7,61 @@ use crate::schedule::stream::ActHistogram;
 use crate::stats::operation_stats::{OperationStats, times_of};
 use crate::telemetry::Record;
 
-/// Processors that are busier than this leave too little to wake up in time.
+/// Above this, too little processor time is left for threads to wake up on time.
 const BUSY_PCT: f64 = 90.0;
 
-/// Processor time that another machine had.
+/// Processor time that the hypervisor gave to other machines.
 const STOLEN_PCT: f64 = 1.0;
 
-/// An interval by its worst figure.
+/// The interval with the slowest read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slowest {
     /// Label of the interval.
     pub label_s: u64,
-    /// The latest answer of a read in it, from when it was due.
+    /// Longest response time of a read.
     pub response: Nanos,
-    /// Reads that were answered 64 ms or more after they were due.
+    /// Reads with a response time of 64 ms or more.
     pub late_count: u64,
-    /// Reads in it.
+    /// Reads in the interval.
     pub count: u64,
 }
 
-/// A drive at its hottest.
+/// The highest temperature of a drive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hottest {
-    /// The kernel's name for it.
+    /// The kernel's name of the drive.
     pub disk: String,
     /// Degrees Celsius.
     pub celsius: Decimal,
-    /// Where it warns.
+    /// The drive's own warning limit.
     pub limit_celsius: Option<Decimal>,
 }
 
-/// What was worst in a run.
+/// The worst values of a run.
 #[derive(Debug, Default)]
 pub struct Worst {
-    /// The interval with the latest read.
+    /// The interval with the slowest read.
     pub slowest: Option<Slowest>,
-    /// The drive nearest to its limit, or the hottest where none tells one.
+    /// The drive closest to its limit; without limits, the hottest drive.
     pub hottest: Option<Hottest>,
     /// Intervals in which the processors were too busy.
     pub busy_count: u64,
-    /// Intervals in which the hypervisor gave processors to others.
+    /// Intervals in which the hypervisor took processor time.
     pub stolen_count: u64,
     /// All intervals.
     pub intervals_count: u64,
 }
 
 impl Worst {
-    /// Takes the next interval.
-    pub fn take(&mut self, label_s: u64, operation_stats: &[OperationStats], telemetry: &Record) {
+    /// Adds an interval.
+    pub fn add(&mut self, label_s: u64, operation_stats: &[OperationStats], telemetry: &Record) {
         self.intervals_count += 1;
-        self.take_reads(label_s, operation_stats);
-        self.take_cpu(telemetry);
-        self.take_temperatures(telemetry);
+        self.add_reads(label_s, operation_stats);
+        self.add_cpu(telemetry);
+        self.add_temperatures(telemetry);
     }
 
-    fn take_reads(&mut self, label_s: u64, operation_stats: &[OperationStats]) {
+    fn add_reads(&mut self, label_s: u64, operation_stats: &[OperationStats]) {
         let response = times_of(operation_stats, ActHistogram::Reads, |stats| {
             &stats.interval.response
         });
@@ -81,14 +81,14 @@ impl Worst {
         }
     }
 
-    fn take_cpu(&mut self, telemetry: &Record) {
+    fn add_cpu(&mut self, telemetry: &Record) {
         let Some(cpu) = &telemetry.cpu else { return };
         let is_over = |pct: Option<Decimal>, most: f64| pct.is_some_and(|pct| pct.value() > most);
         self.busy_count += u64::from(is_over(cpu.busy_pct, BUSY_PCT));
         self.stolen_count += u64::from(is_over(cpu.steal_pct, STOLEN_PCT));
     }
 
-    fn take_temperatures(&mut self, telemetry: &Record) {
+    fn add_temperatures(&mut self, telemetry: &Record) {
         for disk in &telemetry.disks {
             let Some(temperature) = &disk.temperature else {
                 continue;
@@ -104,7 +104,7 @@ impl Worst {
             if self
                 .hottest
                 .as_ref()
-                .is_none_or(|hottest| found.room() < hottest.room())
+                .is_none_or(|hottest| found.margin() < hottest.margin())
             {
                 self.hottest = Some(found);
             }
@@ -113,12 +113,12 @@ impl Worst {
 }
 
 impl Hottest {
-    /// Degrees below the limit; of drives without one, those below an arbitrary high one.
-    fn room(&self) -> f64 {
+    /// Returns the degrees below the limit. Drives without a limit count from an arbitrary high one.
+    fn margin(&self) -> f64 {
         self.limit_celsius.map_or(1_000.0, Decimal::value) - self.celsius.value()
     }
 
-    /// Whether it is at or over a limit, else over the one that it tells.
+    /// Returns whether the drive reached `limit_celsius` or, without one, its own limit.
     pub fn is_over(&self, limit_celsius: Option<f64>) -> bool {
         let limit = limit_celsius.or(self.limit_celsius.map(Decimal::value));
         limit.is_some_and(|limit| self.celsius.value() >= limit)

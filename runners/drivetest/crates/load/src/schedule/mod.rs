@@ -1,8 +1,8 @@
-//! When requests are due, in exact arithmetic: evenly spaced over the whole process, at random, or in bursts.
+//! Due times of requests in exact arithmetic: evenly spaced, random, or in bursts.
 //!
-//! Request k of a stream is due where k / rate says, never at the previous one plus a period: nothing adds up, so a
-//! day's last request is due where it belongs, and 2009 a second are 2009 a second whatever the number of threads.
-//! All three kinds of arrivals make the same number of requests in a run.
+//! Request k of a stream is due at k / rate, not at the previous due time plus a period. So no error accumulates, and
+//! the rate does not depend on the number of threads. All three kinds of arrivals make the same number of requests in
+//! a run.
 
 pub mod operation;
 mod poisson;
@@ -13,7 +13,7 @@ use crate::clock::Nanos;
 
 const NANOS_PER_S: u128 = 1_000_000_000;
 
-/// How often: a fraction of requests and seconds, both at least 1, lowest terms.
+/// A rate as a fraction in lowest terms. Both parts are at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     count: u64,
@@ -21,7 +21,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// `count` requests in `seconds` seconds; None when there are none.
+    /// Creates the rate of `count` requests in `seconds` seconds, or None if one of them is 0.
     pub fn new(count: u64, seconds: u64) -> Option<Self> {
         if count == 0 || seconds == 0 {
             return None;
@@ -33,15 +33,15 @@ impl Rate {
         })
     }
 
-    /// Requests in a second, as near as a float comes.
+    /// Returns the requests per second as a float.
     pub fn per_s(self) -> f64 {
         self.count as f64 / self.seconds as f64
     }
 
-    /// One of so many equal parts.
+    /// Returns one of `parts` equal parts.
     ///
     /// # Panics
-    /// When `parts` is 0: our own mistake.
+    /// If `parts` is 0, which is a bug.
     pub fn divided(self, parts: u64) -> Self {
         assert!(parts > 0, "a rate has at least one part");
         let common = greatest_common_divisor(self.count, parts);
@@ -51,9 +51,10 @@ impl Rate {
         }
     }
 
-    /// How many whole periods of this rate `count` periods of `other` take.
+    /// Returns how many whole periods of this rate fit into `count` periods of `other`.
     fn periods_in(self, count: u64, other: Self) -> u128 {
-        // count * (other.seconds / other.count) * (self.count / self.seconds); fractions of lowest terms stay in range.
+        // count * (other.seconds / other.count) * (self.count / self.seconds). Fractions in lowest terms stay in
+        // range.
         let (up, down) = reduced(self.count, other.count);
         let (seconds_up, seconds_down) = reduced(other.seconds, self.seconds);
         let periods = u128::from(count) * u128::from(up);
@@ -64,7 +65,7 @@ impl Rate {
         }
     }
 
-    /// When the period with this number begins; rounded down to a nanosecond.
+    /// Returns the start of the period with this number, rounded down to a nanosecond.
     fn begin(self, period: u128) -> Nanos {
         let due = period * u128::from(self.seconds) * NANOS_PER_S / u128::from(self.count);
         Nanos(u64::try_from(due).unwrap_or(u64::MAX))
@@ -84,29 +85,29 @@ fn greatest_common_divisor(a: u64, b: u64) -> u64 {
     }
 }
 
-/// Where in its first period a stream begins, in sixths: streams that share a period then never fire together.
+/// The start of a stream within its first period, in sixths. Streams with a common period then never send together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// At once.
+    /// At 0.
     Start = 0,
-    /// After a third of a period.
+    /// After a third of the period.
     Third = 2,
-    /// After half a period.
+    /// After half the period.
     Half = 3,
-    /// After two thirds of a period.
+    /// After two thirds of the period.
     TwoThirds = 4,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Pattern {
     Even(Phase),
-    /// The seed of its offsets.
+    /// Seed of the random positions.
     Poisson(u64),
-    /// Bursts in a second.
+    /// Bursts per second.
     Lockstep(Rate),
 }
 
-/// The due times of one stream of requests, from the start of the run.
+/// The due times of a stream, from the start of the run.
 #[derive(Debug, Clone, Copy)]
 pub struct Schedule {
     rate: Rate,
@@ -116,7 +117,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// All requests that are due before `length`, evenly spaced.
+    /// Creates evenly spaced requests that are due before `length`.
     pub fn even(rate: Rate, phase: Phase, length: Nanos) -> Self {
         // Due times in sixths of a period: (6k + phase) * seconds / (6 * count).
         let sixths = (u128::from(length.0) * 6 * u128::from(rate.count))
@@ -130,7 +131,7 @@ impl Schedule {
         }
     }
 
-    /// As many requests at random, which follow from the seed.
+    /// Creates the same number of requests at random times that depend on the seed.
     pub fn poisson(rate: Rate, seed: u64, length: Nanos) -> Self {
         Self {
             pattern: Pattern::Poisson(seed),
@@ -138,10 +139,11 @@ impl Schedule {
         }
     }
 
-    /// As many requests, each due at the last of the bursts that is not after its even due time.
+    /// Creates the same number of requests in bursts. Each is due at the last burst that is not after its even due
+    /// time.
     ///
-    /// Source: src/storage/act_storage.c, `run_service()`: every thread computes its due times from the same start with
-    /// the same period, so that N threads make N requests together, and then all wait.
+    /// Source: src/storage/act_storage.c, `run_service()`: all threads compute their due times from the same start
+    /// with the same period, so that N threads send N requests together and then all wait.
     pub fn lockstep(rate: Rate, bursts: Rate, length: Nanos) -> Self {
         Self {
             pattern: Pattern::Lockstep(bursts),
@@ -149,7 +151,7 @@ impl Schedule {
         }
     }
 
-    /// When request `k` is due, from the start; rounded down to a nanosecond. Never before request `k - 1`.
+    /// Returns when request `k` is due, from the start, rounded down to a nanosecond. Never before request `k - 1`.
     pub fn due(&self, k: u64) -> Nanos {
         match self.pattern {
             Pattern::Even(phase) => self.even_due(k, phase),
@@ -175,7 +177,7 @@ impl Schedule {
                 self.rate.begin(u128::from(first) + u128::from(poisson::BLOCK)),
             )
         } else {
-            // The run's last block ends where the run ends.
+            // The last block ends at the end of the run.
             (left, self.length)
         };
         let position = poisson::position(seed, block, rank, count);
@@ -183,12 +185,12 @@ impl Schedule {
         Nanos(begin.0 + after as u64)
     }
 
-    /// How many requests there are.
+    /// Returns the number of requests.
     pub fn requests_count(&self) -> u64 {
         self.requests_count
     }
 
-    /// How often they come.
+    /// Returns the rate.
     pub fn rate(&self) -> Rate {
         self.rate
     }

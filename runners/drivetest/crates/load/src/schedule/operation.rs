@@ -1,6 +1,6 @@
-//! What requests do, and in which histogram of ACT they count.
+//! The operations of a load, and the ACT histograms that count them.
 
-/// What a stream's requests do. The order is part of a seed's meaning.
+/// The operation of a stream. The order of the variants is part of what a seed determines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// Reads a record.
@@ -11,31 +11,31 @@ pub enum Operation {
     WriteBlock,
     /// Writes a record by itself: commit-to-device.
     WriteRecord,
-    /// Reads the device's large blocks one after the other, for as long as the run lasts; not told in the log.
+    /// Reads all large blocks of the device in sequence for the whole run. Not in the log.
     TombRaider,
-    /// Reads a page of the index for a request of a client or a replica.
+    /// Reads an index page for a request of a client or a replica.
     ReadIndex,
-    /// Reads a page of the index for defragmentation.
+    /// Reads an index page for defragmentation.
     ReadCache,
-    /// Writes a page of the index.
+    /// Writes an index page.
     WriteCache,
 }
 
 /// A histogram of ACT's log that counts all devices together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ActHistogram {
-    /// Records, or pages of the index.
+    /// Reads of records or index pages.
     Reads,
-    /// Large blocks.
+    /// Reads of large blocks.
     LargeBlockReads,
-    /// Large blocks.
+    /// Writes of large blocks.
     LargeBlockWrites,
-    /// Records written by themselves, or pages of the index.
+    /// Writes of single records or index pages.
     Writes,
 }
 
 impl Operation {
-    /// The word, in the plural.
+    /// Returns the name in the side file and the summary, in the plural.
     pub fn name(self) -> &'static str {
         match self {
             Self::ReadRecord => "reads",
@@ -49,17 +49,17 @@ impl Operation {
         }
     }
 
-    /// Whether data goes to the device.
+    /// Returns whether it writes to the device.
     pub fn is_write(self) -> bool {
         matches!(self, Self::WriteBlock | Self::WriteRecord | Self::WriteCache)
     }
 
-    /// Whether a whole large block is read or written.
+    /// Returns whether it transfers a whole large block.
     pub fn is_block(self) -> bool {
         matches!(self, Self::ReadBlock | Self::WriteBlock | Self::TombRaider)
     }
 
-    /// Where it counts; None for what upstream does not measure.
+    /// Returns the histogram that counts it; None if upstream does not measure it.
     pub fn histogram(self) -> Option<ActHistogram> {
         match self {
             Self::ReadRecord | Self::ReadIndex | Self::ReadCache => Some(ActHistogram::Reads),
@@ -72,7 +72,7 @@ impl Operation {
 }
 
 impl ActHistogram {
-    /// In the order of ACT's blocks.
+    /// All histograms, in the order of ACT's blocks.
     pub const ALL: [Self; 4] = [
         Self::Reads,
         Self::LargeBlockReads,
@@ -80,7 +80,7 @@ impl ActHistogram {
         Self::Writes,
     ];
 
-    /// As in the log.
+    /// Returns the name in the log.
     pub fn name(self) -> &'static str {
         match self {
             Self::Reads => "reads",
@@ -90,7 +90,7 @@ impl ActHistogram {
         }
     }
 
-    /// Whether a histogram for each device follows it.
+    /// Returns whether a histogram for each device follows.
     pub fn has_devices(self) -> bool {
         matches!(self, Self::Reads | Self::Writes)
     }

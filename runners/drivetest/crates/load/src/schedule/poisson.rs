@@ -1,56 +1,56 @@
-//! Arrivals at random, with a rate that is exact over every block of requests.
+//! Random arrivals with a rate that is exact over every block of requests.
 //!
-//! A block of [`BLOCK`] requests takes exactly the time that it takes with even arrivals; within it the requests fall
-//! independently and uniformly, which is what a Poisson process does when it is known how many fall into the block.
-//! So the gaps are those of a Poisson process (on times well below a block's), and nothing drifts.
+//! A block of [`BLOCK`] requests takes exactly as long as with even arrivals. Within it, requests are independent and
+//! uniformly distributed, which is a Poisson process with a known number of events. So the gaps are those of a
+//! Poisson process (on times well below that of a block), and there is no drift.
 //!
-//! No state is kept: a request's position is found from its number by halving the block. Of n requests that fall into a
-//! stretch of time, those in its first half are as many as n coins show heads: the ones among n random bits. A few
-//! halvings lead to a stretch with a few requests, and those are drawn and sorted.
+//! There is no state. The position of a request is computed from its number by halving the block. Of n requests in a
+//! span, the number in its first half is binomial: the ones among n random bits. After a few halvings, a few requests
+//! remain; their positions are drawn and sorted.
 
 use crate::schedule::rng::RequestRng;
 
-/// Requests in a block. At 2,000 a second a block is a second, at 400,000 five milliseconds; finding a position takes a quarter
-/// of a microsecond, and twice that with blocks of twice as many.
+/// Requests in a block: a second at 2,000 requests per second, five milliseconds at 400,000. Computing a position
+/// takes a quarter of a microsecond, and twice that with blocks of double size.
 pub(super) const BLOCK: u64 = 2_048;
 
-/// A stretch with no more requests than this is not halved again.
+/// A span with at most this many requests is not halved again.
 const FEW: usize = 16;
 
-/// After so many halvings a stretch is shorter than the arithmetic can tell: 2^-40 of a block.
+/// After this many halvings a span is shorter than the arithmetic can resolve: 2^-40 of a block.
 const MOST_HALVINGS: u32 = 40;
 
-/// The position of the request with this `rank` among the `count` of a block, in 2^-64 of the block.
+/// Returns the position of the request with this `rank` among the `count` of a block, in 2^-64 of the block.
 ///
 /// # Panics
-/// When `rank` is not below `count`, or `count` is above [`BLOCK`]: our own mistake.
+/// If `rank` is not below `count`, or `count` is above [`BLOCK`]: both are bugs.
 pub(super) fn position(seed: u64, block: u64, rank: u64, count: u64) -> u64 {
     assert!(
         rank < count && count <= BLOCK,
         "request {rank} of {count} in a block"
     );
-    let mut stretch = Stretch {
+    let mut span = Span {
         begin: 0,
         halvings: 0,
         rank: rank as usize,
         count: count as usize,
     };
-    while stretch.count > FEW && stretch.halvings < MOST_HALVINGS {
-        stretch.halve(RequestRng::new(seed, block, stretch.node()));
+    while span.count > FEW && span.halvings < MOST_HALVINGS {
+        span.halve(RequestRng::new(seed, block, span.node()));
     }
-    stretch.draw(RequestRng::new(seed, block, stretch.node()))
+    span.draw(RequestRng::new(seed, block, span.node()))
 }
 
-/// Part of a block, and the requests in it.
-struct Stretch {
+/// Part of a block, and its requests.
+struct Span {
     begin: u64,
     halvings: u32,
     rank: usize,
     count: usize,
 }
 
-impl Stretch {
-    /// Different for every stretch of a block: the heap order of halvings.
+impl Span {
+    /// Returns a number that is unique in the block: the heap order of the halvings.
     fn node(&self) -> u64 {
         match self.halvings {
             0 => 1,
@@ -58,9 +58,9 @@ impl Stretch {
         }
     }
 
-    /// Goes to the half in which the request falls.
+    /// Moves to the half that contains the request.
     fn halve(&mut self, mut rng: RequestRng) {
-        let first = heads(&mut rng, self.count);
+        let first = binomial(&mut rng, self.count);
         self.halvings += 1;
         if self.rank < first {
             self.count = first;
@@ -71,7 +71,7 @@ impl Stretch {
         }
     }
 
-    /// The request's position among those few that are left.
+    /// Returns the request's position among the remaining ones.
     fn draw(&self, mut rng: RequestRng) -> u64 {
         let mut positions = [u64::MAX; FEW];
         let few = &mut positions[..self.count.min(FEW)];
@@ -82,8 +82,8 @@ impl Stretch {
     }
 }
 
-/// How many of `count` coins show heads.
-fn heads(rng: &mut RequestRng, count: usize) -> usize {
+/// Returns how many of `count` random bits are 1.
+fn binomial(rng: &mut RequestRng, count: usize) -> usize {
     let words = count / 64;
     let whole: u32 = (0..words).map(|_| rng.next_bits().count_ones()).sum();
     let rest = rng.next_bits() & ((1 << (count % 64)) - 1);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn places_come_in_order_whatever_the_count() {
+    fn positions_are_sorted_for_every_count() {
         for count in [1, 2, 15, 16, 17, 63, 64, 65, 1_000, BLOCK] {
             let all = positions(7, 3, count);
             assert!(
@@ -112,13 +112,13 @@ mod tests {
     }
 
     #[test]
-    fn a_place_follows_from_seed_block_and_rank() {
+    fn a_position_depends_on_seed_block_and_rank() {
         assert_eq!(positions(1, 0, 100), positions(1, 0, 100));
         assert_ne!(positions(1, 0, 100), positions(2, 0, 100));
         assert_ne!(positions(1, 0, 100), positions(1, 1, 100));
     }
 
-    /// Kolmogorov's statistic times the root of the count; above 1.95 once in a thousand.
+    /// Returns Kolmogorov's statistic times the root of the count. It exceeds 1.95 once in a thousand.
     fn distance(sorted: &[f64], expected: impl Fn(f64) -> f64) -> f64 {
         let count = sorted.len() as f64;
         let gap = |(index, value): (usize, &f64)| {
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_fall_uniformly_into_a_block() {
+    fn positions_are_uniform_in_a_block() {
         for block in 0..20 {
             let found = distance(&positions(5, block, BLOCK), |value| value);
             assert!(found < 1.95, "block {block}: {found}");
@@ -151,8 +151,8 @@ mod tests {
     }
 
     #[test]
-    fn counts_in_short_times_scatter_as_a_poisson_process_does() {
-        // 64 stretches of 32 requests each: mean 32, and variance 32 * (1 - 1/64).
+    fn counts_in_short_times_have_the_variance_of_a_poisson_process() {
+        // 64 spans of 32 requests each: mean 32, and variance 32 * (1 - 1/64).
         let mut counts = Vec::new();
         for block in 0..100 {
             let mut in_stretch = [0_u32; 64];
@@ -162,7 +162,7 @@ mod tests {
             counts.extend(in_stretch.map(f64::from));
         }
         let variance = counts.iter().map(|count| (count - 32.0).powi(2)).sum::<f64>() / counts.len() as f64;
-        // 6,400 stretches: three standard deviations of the variance 31.5 are 31.5 * 3 * sqrt(2/6400) = 1.7.
+        // 6,400 spans: three standard deviations of the variance 31.5 are 31.5 * 3 * sqrt(2/6400) = 1.7.
         assert!((29.8..33.2).contains(&variance), "{variance}");
     }
 }

@@ -1,25 +1,25 @@
-//! Random choices that follow from the seed, the stream and the request's number alone.
+//! Random numbers that depend only on the seed, the stream and the number of the request.
 //!
-//! A request asks for the same place whichever thread carries it out, so a run can be repeated.
+//! The offset of a request does not depend on the thread that sends it, so a run can be repeated.
 
-/// The choices of one request.
+/// The random generator of one request.
 #[derive(Debug, Clone)]
 pub struct RequestRng(u64);
 
 impl RequestRng {
-    /// The choices of request `k` of a stream.
+    /// Creates the generator of request `k` of a stream.
     pub fn new(seed: u64, stream: u64, k: u64) -> Self {
         Self(mix(mix(seed ^ mix(stream)).wrapping_add(k)))
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     /// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (SplitMix64).
     pub fn next_bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.0)
     }
 
-    /// A number below `limit`, all equally likely; 0 when `limit` is 0.
+    /// Returns a uniformly distributed number below `limit`, or 0 if `limit` is 0.
     /// Source: Lemire, "Fast random integer generation in an interval" (bias below 2^-30 for any device).
     pub fn below(&mut self, limit: u64) -> u64 {
         ((u128::from(self.next_bits()) * u128::from(limit)) >> 64) as u64
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_always_draws_the_same() {
+    fn a_request_always_has_the_same_numbers() {
         let draw = |seed, stream, k| RequestRng::new(seed, stream, k).next_bits();
         assert_eq!(draw(1, 0, 7), draw(1, 0, 7));
         assert!(
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn every_place_is_equally_likely() {
+    fn every_number_is_equally_likely() {
         let mut hits = [0_u32; 16];
         for k in 0..160_000 {
             hits[RequestRng::new(42, 0, k).below(16) as usize] += 1;

@@ -1,4 +1,4 @@
-//! The streams of requests that make up a load, each with the times at which its requests are due.
+//! The streams of requests that make up a load, with the due times of their requests.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,30 +13,31 @@ use crate::stats::recorder::{Recorder, Tally};
 
 pub use crate::schedule::operation::{ActHistogram, Operation};
 
-/// Time that a large-block operation may take before the threads for them run out, and the fewest and most threads.
-/// A drive that needs longer at its asked rate falls behind in upstream with one thread much sooner.
+/// Time budget of a large-block operation, and limits of the number of threads_count for them. A drive that needs longer
+/// falls behind much earlier with upstream's single thread.
 const BLOCK_BUDGET_S: f64 = 0.05;
 const LEAST_BLOCK_THREADS: usize = 4;
 const MOST_BLOCK_THREADS: usize = 256;
 
-/// Reads and writes that a cache thread of upstream makes before it sleeps. Source: src/index/act_index.c, `BUNDLE_SIZE`.
+/// Reads and writes that a cache thread of upstream makes before it sleeps. Source: src/index/act_index.c,
+/// `BUNDLE_SIZE`.
 const BUNDLE: u64 = 100;
 
-/// Requests of one kind: when they are due, which is next, who carries them out.
+/// Requests of one operation, with their schedule and the number of the next one.
 #[derive(Debug)]
 pub struct Stream {
-    /// What they do.
+    /// The operation.
     pub operation: Operation,
-    /// When they are due.
+    /// The due times.
     pub schedule: Schedule,
-    /// One for each thread.
+    /// One recorder for each thread.
     pub recorders: Vec<Arc<Recorder>>,
-    takes_turns: bool,
+    alternates_devices: bool,
     next: AtomicU64,
 }
 
 impl Stream {
-    fn new(operation: Operation, schedule: Schedule, threads: usize, config: &Config) -> Self {
+    fn new(operation: Operation, schedule: Schedule, threads_count: usize, config: &Config) -> Self {
         let unit = if config.is_microseconds {
             Unit::Microsecond
         } else {
@@ -45,48 +46,49 @@ impl Stream {
         Self {
             operation,
             schedule,
-            recorders: Recorder::of_threads(unit, config.device_names.len(), threads),
-            takes_turns: operation.is_block() && config.arrivals != Arrivals::Poisson,
+            recorders: Recorder::of_threads(unit, config.device_names.len(), threads_count),
+            alternates_devices: operation.is_block() && config.arrivals != Arrivals::Poisson,
             next: AtomicU64::new(0),
         }
     }
 
-    /// The device of request `k`, by its place in the configuration: drawn for records and pages. Large blocks take
-    /// turns, as every device has the same share of them in upstream; at random arrivals they are drawn as well.
+    /// Returns the device of request `k`, as index in the configuration. Devices of records and pages are random.
+    /// Large blocks alternate between the devices, because upstream gives every device the same share; with random
+    /// arrivals they are random as well.
     pub fn device(&self, k: u64, devices_count: usize, rng: &mut RequestRng) -> usize {
-        match self.takes_turns {
+        match self.alternates_devices {
             true => (k % devices_count as u64) as usize,
             false => rng.below(devices_count as u64) as usize,
         }
     }
 
-    /// The number of the next request; None when all have been taken.
+    /// Takes the number of the next request, or None if all are taken.
     ///
-    /// One counter for all threads, so that a request waits for any free thread and not for a certain one that
-    /// may be held up by a slow request.
+    /// All threads_count share one counter. So a request waits for any free thread, not for a thread that a slow request
+    /// may block.
     pub fn take(&self) -> Option<u64> {
         self.take_several(1).map(|taken| taken.start)
     }
 
-    /// The numbers of the next requests, up to `count` of them; None when all have been taken.
+    /// Takes the numbers of up to `count` next requests, or None if all are taken.
     pub fn take_several(&self, count: u64) -> Option<Range<u64>> {
         let all = self.schedule.requests_count();
         let first = self.next.fetch_add(count, Relaxed);
         (first < all).then(|| first..all.min(first + count))
     }
 
-    /// When request `k` is due, from the start of the run.
+    /// Returns when request `k` is due, from the start of the run.
     pub fn due(&self, k: u64) -> Nanos {
         self.schedule.due(k)
     }
 
-    /// How late the next request is that nobody has taken; None when none is left.
+    /// Returns how late the next untaken request is, or None if all are taken.
     pub fn lag(&self, start: Instant, now: Instant) -> Option<Nanos> {
         let k = self.next.load(Relaxed);
         (k < self.schedule.requests_count()).then(|| now.since(start.after(self.schedule.due(k))))
     }
 
-    /// Adds up what the threads have counted so far.
+    /// Adds up the counts of all threads_count.
     pub fn drain_into(&self, tally: &mut Tally) {
         for recorder in &self.recorders {
             recorder.drain_into(tally);
@@ -94,33 +96,33 @@ impl Stream {
     }
 }
 
-/// Threads of the threads engine.
-fn threads(operation: Operation, rate: Rate, config: &Config) -> usize {
+/// Returns the number of threads_count in the `threads_count` engine.
+fn threads_count(operation: Operation, rate: Rate, config: &Config) -> usize {
     match operation {
         Operation::ReadRecord | Operation::WriteRecord | Operation::ReadIndex => {
             config.service_threads as usize
         }
         Operation::ReadCache | Operation::WriteCache => config.cache_threads as usize,
         Operation::ReadBlock | Operation::WriteBlock | Operation::TombRaider => {
-            block_threads(rate).max(lockstep_devices(config))
+            block_threads_count(rate).max(lockstep_threads_count(config))
         }
     }
 }
 
-/// Upstream has a thread of either kind for each device, and they start together.
-fn lockstep_devices(config: &Config) -> usize {
+/// Returns how many threads_count upstream has for large blocks: one of each kind for each device, which start together.
+fn lockstep_threads_count(config: &Config) -> usize {
     match config.arrivals {
         Arrivals::Lockstep => config.device_names.len(),
         _ => 0,
     }
 }
 
-fn block_threads(rate: Rate) -> usize {
+fn block_threads_count(rate: Rate) -> usize {
     let wanted = (rate.per_s() * BLOCK_BUDGET_S).ceil() as usize;
     wanted.clamp(LEAST_BLOCK_THREADS, MOST_BLOCK_THREADS)
 }
 
-/// Streams of one load that may share a period begin in different parts of it.
+/// Returns the phase of an operation. Streams with a common period start in different parts of it.
 fn phase(operation: Operation) -> Phase {
     match operation {
         Operation::ReadRecord | Operation::ReadIndex | Operation::TombRaider => Phase::Start,
@@ -130,9 +132,9 @@ fn phase(operation: Operation) -> Phase {
     }
 }
 
-/// Upstream's bursts: all threads that carry the operation out make a request at the same time.
+/// Returns the rate of upstream's bursts: all threads_count of an operation send a request at the same time.
 /// Source: src/storage/act_storage.c, `run_service()`, `run_large_block_reads()`; src/index/act_index.c,
-/// `run_cache_simulation()`, whose threads make a bundle each.
+/// `run_cache_simulation()`, whose threads_count send a bundle each.
 fn bursts(operation: Operation, rate: Rate, config: &Config) -> Rate {
     let derived = &config.derived;
     match operation {
@@ -155,7 +157,7 @@ fn schedule(operation: Operation, rate: Rate, config: &Config, length: Nanos, se
     match config.arrivals {
         Arrivals::Even => Schedule::even(rate, phase(operation), length),
         Arrivals::Poisson => {
-            // Histogram of their own for each stream, and none that the offsets on the device follow from as well.
+            // Each stream has random times of its own, independent of the offsets on the device.
             let mut rng = RequestRng::new(seed, u64::MAX - operation as u64, 0);
             Schedule::poisson(rate, rng.next_bits(), length)
         }
@@ -163,15 +165,15 @@ fn schedule(operation: Operation, rate: Rate, config: &Config, length: Nanos, se
     }
 }
 
-/// The streams that a configuration asks for, apart from the tomb raiders', each for that many ring workers, or for
-/// threads enough.
+/// Creates the streams of a configuration except the tomb raiders, for `workers` rings or for as many threads_count as
+/// needed.
 pub fn streams(config: &Config, length: Nanos, seed: u64, workers: Option<usize>) -> Vec<Arc<Stream>> {
     let stream = |(operation, rate): (Operation, Rate)| {
         let schedule = schedule(operation, rate, config, length, seed);
         Arc::new(Stream::new(
             operation,
             schedule,
-            workers.unwrap_or_else(|| threads(operation, rate, config)),
+            workers.unwrap_or_else(|| threads_count(operation, rate, config)),
             config,
         ))
     };

@@ -1,4 +1,4 @@
-//! The streams of both models in all arrivals, over seconds and over a day.
+//! The streams of both models with all arrivals, over seconds and over a day.
 
 use super::*;
 use crate::config::Model;
@@ -9,7 +9,7 @@ fn of(more: &str) -> Vec<Arc<Stream>> {
 }
 
 #[test]
-fn only_what_is_asked_for_has_a_stream() {
+fn only_configured_operations_have_a_stream() {
     let operations = |more| of(more).iter().map(|stream| stream.operation).collect::<Vec<_>>();
     assert_eq!(operations("read-reqs-per-sec: 1"), [Operation::ReadRecord]);
     assert_eq!(
@@ -36,7 +36,7 @@ fn single_writes_and_index_pages_have_streams_of_their_own() {
             .map(|stream| (stream.operation, stream.schedule.requests_count()))
             .collect::<Vec<_>>()
     };
-    // 85 records to a block: 8.5 a second are 0.1 blocks, of which defragmentation moves as much again at 50 %.
+    // 85 records in a block: 8.5 a second are 0.1 blocks, and at 50 % defragmentation moves the same amount again.
     let commits = "write-reqs-per-sec: 850\ncommit-to-device: yes\nno-defrag-reads: yes";
     assert_eq!(
         operations(Model::Storage, commits),
@@ -59,7 +59,7 @@ fn devices_of(more: &str, stream: usize, count: usize) -> Vec<usize> {
 }
 
 #[test]
-fn large_blocks_take_turns_at_the_devices_and_records_are_drawn() {
+fn large_blocks_alternate_between_devices_and_records_are_random() {
     let writes = "write-reqs-per-sec: 850\nread-reqs-per-sec: 100\n";
     for arrivals in ["even", "lockstep"] {
         let more = format!("{writes}arrivals: {arrivals}");
@@ -73,7 +73,7 @@ fn large_blocks_take_turns_at_the_devices_and_records_are_drawn() {
 }
 
 #[test]
-fn all_arrivals_ask_for_the_same_numbers_and_the_same_places() {
+fn all_arrivals_have_the_same_requests_and_offsets() {
     let all = |arrivals| {
         of(&format!(
             "read-reqs-per-sec: 2009\nwrite-reqs-per-sec: 1000\narrivals: {arrivals}"
@@ -135,11 +135,17 @@ fn cache_threads_burst_in_bundles_of_a_hundred() {
 }
 
 #[test]
-fn large_blocks_have_threads_enough_for_their_rate() {
-    assert_eq!(block_threads(Rate::new(2353, 100).unwrap()), LEAST_BLOCK_THREADS);
-    assert_eq!(block_threads(Rate::new(81, 1).unwrap()), 5);
-    assert_eq!(block_threads(Rate::new(5_120, 1).unwrap()), 256);
-    assert_eq!(block_threads(Rate::new(11_765, 1).unwrap()), MOST_BLOCK_THREADS);
+fn large_blocks_have_enough_threads_for_their_rate() {
+    assert_eq!(
+        block_threads_count(Rate::new(2353, 100).unwrap()),
+        LEAST_BLOCK_THREADS
+    );
+    assert_eq!(block_threads_count(Rate::new(81, 1).unwrap()), 5);
+    assert_eq!(block_threads_count(Rate::new(5_120, 1).unwrap()), 256);
+    assert_eq!(
+        block_threads_count(Rate::new(11_765, 1).unwrap()),
+        MOST_BLOCK_THREADS
+    );
 }
 
 #[test]
@@ -150,7 +156,7 @@ fn every_request_is_taken_once() {
 }
 
 #[test]
-fn several_are_taken_up_to_the_last() {
+fn several_requests_are_taken_up_to_the_last() {
     let stream = &of("read-reqs-per-sec: 1")[0];
     let taken: Vec<_> = std::iter::from_fn(|| stream.take_several(4)).collect();
     assert_eq!(taken, [0..4, 4..8, 8..10]);
@@ -188,7 +194,7 @@ fn day(model: Model, arrivals: &str) -> Vec<Arc<Stream>> {
     streams(&Config::read_of(model, &text, 1).unwrap().0, DAY, 7, None)
 }
 
-/// How many requests are due before `at`: due times never go back.
+/// Returns how many requests are due before `at`. Due times never decrease.
 fn due_before(stream: &Stream, at: Nanos) -> u64 {
     let (mut least, mut most) = (0, stream.schedule.requests_count());
     while least < most {
@@ -205,7 +211,7 @@ fn due_before(stream: &Stream, at: Nanos) -> u64 {
 #[test]
 fn a_day_on_128_devices_loses_no_request_and_does_not_drift() {
     for model in [Model::Storage, Model::Index] {
-        // How many requests of a stream may fall on either side of a moment, because they come together.
+        // How many requests of a stream may be on either side of a point in time, because they are due together.
         for (arrivals, together) in [("even", 1.0), ("poisson", 2_048.0), ("lockstep", 800.0)] {
             for stream in day(model, arrivals) {
                 let per_s = stream.schedule.rate().per_s();
@@ -216,11 +222,11 @@ fn a_day_on_128_devices_loses_no_request_and_does_not_drift() {
                     "{arrivals} {day}"
                 );
                 for minute in (1_u32..1_440).step_by(7).chain([1_439]) {
-                    let asked = per_s * f64::from(minute * 60);
+                    let requested = per_s * f64::from(minute * 60);
                     let found = due_before(&stream, Nanos::from_s(u64::from(minute) * 60)) as f64;
                     assert!(
-                        (found - asked).abs() <= together + 1.0,
-                        "{arrivals} {found} of {asked}"
+                        (found - requested).abs() <= together + 1.0,
+                        "{arrivals} {found} of {requested}"
                     );
                 }
             }
@@ -246,7 +252,7 @@ fn the_last_request_of_a_day_is_due_in_the_day() {
 }
 
 #[test]
-fn every_request_of_some_seconds_is_taken_once_in_order_by_several_threads() {
+fn several_threads_take_every_request_once_and_in_order() {
     let stream = &day(Model::Storage, "poisson")[1];
     let taken: Vec<Vec<u64>> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..4)

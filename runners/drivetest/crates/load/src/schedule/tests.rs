@@ -1,4 +1,4 @@
-//! Due times of every kind of arrivals: no request lost, none out of order, no drift in a day.
+//! Due times of all kinds of arrivals: no request lost, none out of order, no drift in a day.
 
 use super::*;
 
@@ -31,7 +31,7 @@ fn gaps_differ_by_a_nanosecond_at_most() {
 }
 
 #[test]
-fn a_fractional_rate_keeps_its_fraction() {
+fn a_fractional_rate_is_exact() {
     // 1x: 1000 writes of 85 to a block, doubled by defragmentation: 100000 / (85 * 50) a second.
     let blocks = schedule(100_000, 85 * 50, Phase::Start, DAY);
     assert_eq!(blocks.requests_count(), 2_032_942); // ceil(86400 * 100000 / 4250) = ceil(2032941.17...)
@@ -48,7 +48,7 @@ fn phases_are_parts_of_a_period() {
 }
 
 #[test]
-fn the_end_itself_is_not_part_of_the_run() {
+fn the_end_is_not_part_of_the_run() {
     let count = |seconds, phase, length| schedule(1, seconds, phase, Nanos(length)).requests_count();
     assert_eq!(count(1, Phase::Start, SECOND.0), 1);
     assert_eq!(count(1, Phase::Start, SECOND.0 + 1), 2);
@@ -90,7 +90,7 @@ fn all_arrivals_make_the_same_number_of_requests() {
 }
 
 #[test]
-fn a_poisson_day_is_whole_after_every_block_and_ends_in_time() {
+fn a_poisson_day_is_exact_after_every_block_and_ends_in_time() {
     let day = Schedule::poisson(rate(60_013, 1), 17, DAY);
     let even = Schedule::even(rate(60_013, 1), Phase::Start, DAY);
     let last = day.requests_count() - 1;

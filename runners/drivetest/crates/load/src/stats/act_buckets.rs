@@ -1,26 +1,26 @@
-//! ACT's histogram: bucket 0 is below 1 unit, bucket b is [2^(b-1), 2^b) units.
+//! ACT's histogram: bucket 0 is below 1 unit; bucket b is [2^(b-1), 2^b) units.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::clock::Nanos;
 
-/// Bucket 0 and one for each bit of a 64-bit count of units.
+/// Bucket 0, and one bucket for each bit of a 64-bit number of units.
 pub const BUCKETS_COUNT: usize = 65;
 
-/// Counts of a histogram, frozen.
+/// A snapshot of the counts.
 pub type Counts = [u64; BUCKETS_COUNT];
 
-/// What a bucket counts in.
+/// The unit of the buckets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// microsecond-histograms: yes
+    /// For `microsecond-histograms: yes`.
     Microsecond,
-    /// microsecond-histograms: no
+    /// For `microsecond-histograms: no`.
     Millisecond,
 }
 
 impl Unit {
-    /// The bucket of a time.
+    /// Returns the bucket of a time.
     pub fn bucket(self, time: Nanos) -> usize {
         let units = match self {
             Self::Microsecond => time.0 / 1_000,
@@ -30,7 +30,8 @@ impl Unit {
     }
 }
 
-/// Buckets that one thread adds to and another reads. On cache lines of its own: no thread slows another.
+/// Buckets with one writing thread and one reading thread. They have cache lines of their own, so that threads do not
+/// slow each other down.
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct Buckets([AtomicU64; BUCKETS_COUNT]);
@@ -42,12 +43,12 @@ impl Default for Buckets {
 }
 
 impl Buckets {
-    /// Counts one; only ever called by the thread that owns the buckets.
+    /// Counts one time. Only the thread that owns the buckets may call this.
     pub fn add(&self, bucket: usize) {
         add_one(&self.0[bucket]);
     }
 
-    /// Adds what is counted so far to `counts`.
+    /// Adds the current counts to `counts`.
     pub fn add_to(&self, counts: &mut Counts) {
         for (count, bucket) in counts.iter_mut().zip(&self.0) {
             *count += bucket.load(Relaxed);
@@ -55,7 +56,7 @@ impl Buckets {
     }
 }
 
-/// Adds 1 where one thread alone writes: a load and a store, without the bus lock of fetch_add.
+/// Adds 1 to a counter with a single writer. A load and a store avoid the bus lock of fetch_add.
 pub(crate) fn add_one(count: &AtomicU64) {
     count.store(count.load(Relaxed) + 1, Relaxed);
 }
@@ -100,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_time_has_a_bucket() {
+    fn the_longest_possible_time_has_a_bucket() {
         assert!(Unit::Microsecond.bucket(Nanos(u64::MAX)) < BUCKETS_COUNT);
     }
 

@@ -1,4 +1,4 @@
-//! Watches a run: reports each interval at its time, and sees to it that the run ends.
+//! The monitoring thread of a run: reports each interval on time and ends the run.
 
 use std::fs::Metadata;
 use std::io;
@@ -25,22 +25,23 @@ use crate::stats::recorder::Tally;
 use crate::stop::StopReason;
 use crate::telemetry::{LoadedDevice, Telemetry};
 
-/// How often the collector looks for streams that stand still.
+/// Period of the checks for stalled streams and signals.
 const CHECK_PERIOD: Nanos = Nanos::from_ms(100);
 
-/// How long requests may stay out after the run's end where max-lag-sec is 0.
+/// Time limit for outstanding requests at the end of the run if max-lag-sec is 0.
 const DRAIN_LIMIT: Nanos = Nanos::from_s(60);
 
-/// How long threads may take to end once the run is stopped.
+/// Time limit for the threads to exit after the run has stopped.
 const EXIT_LIMIT: Nanos = Nanos::from_s(5);
 
-/// The cells are emptied at least this often, before 32 bits can be full.
+/// The histograms are drained at least this often, before their 32-bit counters can overflow.
 const DRAIN_PERIOD: Nanos = Nanos::from_s(60);
 
-/// How often it then looks whether they have: the wakeup and a signal's descriptor may be readable already.
+/// Period of the check whether all threads have exited. Polling the descriptors is no use here: they may be readable
+/// already.
 const EXIT_CHECK_PERIOD: Nanos = Nanos::from_ms(5);
 
-/// A run that is under way, seen from the thread that reports it.
+/// A running load, as the reporting thread sees it.
 pub struct Collector<'a> {
     context: &'a RunContext,
     streams: &'a [Arc<Stream>],
@@ -56,19 +57,19 @@ pub struct Collector<'a> {
     reported_errors_count: usize,
 }
 
-/// How a run went.
+/// The end of a run.
 #[derive(Debug)]
 pub struct RunEnd {
-    /// None when it run_totals its whole time.
+    /// None if the run took its full duration.
     pub stop_reason: Option<StopReason>,
-    /// What came of it, as the side file tells it.
-    pub run_totals: RunTotals,
-    /// The extremes of its intervals.
+    /// Totals for the side file.
+    pub totals: RunTotals,
+    /// The extremes of the intervals.
     pub worst: Worst,
 }
 
 impl<'a> Collector<'a> {
-    /// For a run that starts at `start` and reports the histograms of these names.
+    /// Creates the collector of a run that starts at `start` and reports the histograms `names`.
     pub fn new(
         context: &'a RunContext,
         streams: &'a [Arc<Stream>],
@@ -117,7 +118,7 @@ impl<'a> Collector<'a> {
         self.context.stop.is_raised()
     }
 
-    /// Waits for a point in time or for the stop of the run.
+    /// Waits until a time, or until the run stops.
     fn wait_until(&mut self, until: Instant, outputs: &mut Outputs) {
         while !self.is_stopped() {
             let now = Instant::now();
@@ -135,7 +136,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Tells the first requests that failed, as they come.
+    /// Logs the first failed requests as they occur.
     fn report_errors(&mut self, outputs: &mut Outputs) -> io::Result<()> {
         for failed_request in self.context.io_errors.first().skip(self.reported_errors_count) {
             self.reported_errors_count += 1;
@@ -145,7 +146,7 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// Waits until every request has come back, after the time for requests is over; returns how long the run was.
+    /// Waits for the outstanding requests after the last one is due. Returns the length of the run.
     fn wait_for_completions(&self) -> Nanos {
         if self.context.alive_count() == 0 {
             return self.context.length;
@@ -165,7 +166,7 @@ impl<'a> Collector<'a> {
         Instant::now().since(self.start)
     }
 
-    /// Sleeps, but wakes for a signal and for the workers' wakeup.
+    /// Sleeps, but wakes up for a signal or a worker's notification.
     fn sleep(&self, length: Nanos) {
         let timeout = Timespec {
             tv_sec: (length.0 / 1_000_000_000) as i64,
@@ -177,12 +178,12 @@ impl<'a> Collector<'a> {
             PollFd::new(&wakeup, PollFlags::IN),
             PollFd::new(&signals, PollFlags::IN),
         ];
-        // Whatever it returns, the caller looks at everything again.
+        // The caller checks everything again, whatever the result.
         let _ = poll(&mut watched, Some(&timeout));
         self.context.stop.clear_wakeups();
     }
 
-    /// Stops the run for a signal, and for a stream whose next request nobody takes.
+    /// Stops the run after a signal, or if a stream's next request is too late.
     fn check_run(&self) {
         if let Some(signal) = self.signals.first() {
             self.context.stop.raise(StopReason::Signal(signal));
@@ -206,11 +207,11 @@ impl<'a> Collector<'a> {
         self.drained = Instant::now();
     }
 
-    /// Makes the interval of every stats what came since the last one.
+    /// Closes the current interval of every operation.
     fn close_interval(&mut self) {
         self.drain_recorders();
         for (stats, (_, tally)) in self.operation_stats.iter_mut().zip(&mut self.tallies) {
-            stats.turn(tally);
+            stats.close_interval(tally);
         }
     }
 
@@ -220,7 +221,7 @@ impl<'a> Collector<'a> {
         outputs.log(&block(label_s, &self.names, &counts))?;
         let length = Nanos(elapsed.0 - self.interval_start.0);
         let telemetry = self.telemetry.sample(length);
-        self.worst.take(label_s, &self.operation_stats, &telemetry);
+        self.worst.add(label_s, &self.operation_stats, &telemetry);
         outputs.side(&Interval::new(
             label_s,
             elapsed,
@@ -232,7 +233,7 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// Waits for the threads, but not for ever: a drive that does not answer holds them in the kernel.
+    /// Waits for the threads with a limit, because a drive that does not answer blocks them in the kernel.
     fn wait_for_threads(&self) {
         let until = Instant::now().after(EXIT_LIMIT);
         while self.context.alive_count() > 0 && Instant::now() < until {
@@ -242,10 +243,10 @@ impl<'a> Collector<'a> {
 
     fn finish(mut self, outputs: &mut Outputs) -> RunEnd {
         let stop_reason = self.context.stop.stop_reason();
-        // A whole run ended when its last report was taken; writing that report is no part of it.
+        // A complete run ends with its last report. Writing that report does not count.
         let elapsed = stop_reason.map_or(self.interval_start, |_| Instant::now().since(self.start));
         self.wait_for_threads();
-        // Where the log takes no more, the words about the end fail as well, and that is told.
+        // If the log cannot be written, the final lines fail as well; the caller reports that.
         let _ = self.report_errors(outputs);
         if stop_reason.is_some() {
             self.close_interval();
@@ -254,9 +255,9 @@ impl<'a> Collector<'a> {
             elapsed,
             is_whole: stop_reason.is_none(),
         };
-        let run_totals = RunTotals {
+        let totals = RunTotals {
             elapsed,
-            held: RateCheck::of(&self.operation_stats, extent),
+            rate_check: RateCheck::of(&self.operation_stats, extent),
             operation_stats: self.operation_stats,
             tomb_raider_reads_count: None,
             errors: errors(self.context),
@@ -267,7 +268,7 @@ impl<'a> Collector<'a> {
         };
         RunEnd {
             stop_reason,
-            run_totals,
+            totals,
             worst: self.worst,
         }
     }
@@ -289,7 +290,8 @@ fn errors(context: &RunContext) -> Vec<ErrorCount> {
         .collect()
 }
 
-/// Where the kernel tells of what lies block_device_number a device: its own number, or that of the one its file system is on.
+/// Returns the number of the block device: that of the device itself, or that of the device below a file's file
+/// system.
 pub fn loaded_devices(devices: &[Device]) -> Vec<LoadedDevice> {
     devices
         .iter()

@@ -1,25 +1,25 @@
-//! A histogram of high resolution, three digits: every octave in 1,024 cells, within 0.1 % of any time from 16 us on and
-//! within 8 ns of any shorter one.
+//! A latency histogram with a resolution of three digits.
 //!
-//! AtomicHistogram count in units of 125/16 ns, 128 of them in a microsecond. So every power of two of a microsecond is a cell's
-//! edge, and so are 1, 8 and 64 ms (1000/512 = 2000/1024): counts at or over these are exact, not interpolated.
+//! Each octave has 1,024 cells. A cell is within 0.1 % of any time from 16 us, and within 8 ns of any shorter time.
+//! The unit is 125/16 ns, that is 1/128 us. So every power of two of a microsecond is a cell edge, and so are 1, 8
+//! and 64 ms (1000/512 = 2000/1024): counts at or over these thresholds are exact.
 //!
-//! Whoever reports takes the counts away: 32 bits last for 70 million times a second and cell if that is done once a
-//! minute, and an interval is what was found in the cells, not a difference of two copies.
+//! The reader drains the counts. With one drain a minute, 32 bits suffice for 70 million events a second and cell. An
+//! interval is what one drain returned, not the difference of two snapshots.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::clock::Nanos;
 
-/// AtomicHistogram in an octave.
+/// Cells in an octave.
 const OCTAVE: usize = 1_024;
 
-/// Octaves above the first 1,024 units, which are 8 us: up to 2^37 us, 38 hours; longer times count in the last cell.
+/// Octaves above the first 1,024 units (8 us), up to 2^37 us or 38 hours. Longer times count in the last cell.
 const OCTAVES_COUNT: usize = 34;
 
 const CELLS_COUNT: usize = (OCTAVES_COUNT + 1) * OCTAVE;
 
-/// The first length that no octave holds any more.
+/// The shortest time beyond the last octave.
 const TOO_LONG: u64 = 8_000 << OCTAVES_COUNT;
 
 fn cell_of(time: Nanos) -> usize {
@@ -28,18 +28,18 @@ fn cell_of(time: Nanos) -> usize {
     octave as usize * OCTAVE + (units >> octave) as usize
 }
 
-/// The shortest time that a cell counts.
+/// Returns the shortest time of a cell.
 fn lower_edge(cell: usize) -> Nanos {
     let octave = (cell / OCTAVE).saturating_sub(1);
     let units = ((cell - octave * OCTAVE) as u64) << octave;
     Nanos((units * 125).div_ceil(16))
 }
 
-/// AtomicHistogram that threads add to and the collector empties. Nothing locks: whoever adds never waits for whoever empties.
+/// Cells that threads add to and the collector drains. No thread ever waits for another.
 #[derive(Debug)]
 pub struct AtomicHistogram {
     counts: Box<[AtomicU32]>,
-    /// A bit for each octave that was ever counted in: the others need no look.
+    /// One bit for each octave with counts, so that a drain skips the others.
     octaves: AtomicU64,
     shortest_ns: AtomicU64,
     longest_ns: AtomicU64,
@@ -62,7 +62,7 @@ impl AtomicHistogram {
         let cell = cell_of(time);
         self.counts[cell].fetch_add(1, Relaxed);
         let octave = 1 << (cell / OCTAVE);
-        // Looked at first: what a thread only reads, no other thread has to give back.
+        // A read first keeps the cache line shared between the threads.
         if self.octaves.load(Relaxed) & octave == 0 {
             self.octaves.fetch_or(octave, Relaxed);
         }
@@ -74,7 +74,7 @@ impl AtomicHistogram {
         }
     }
 
-    /// Moves what was counted since the last call to `times`.
+    /// Moves the counts since the last call to `times`.
     pub fn drain_into(&self, times: &mut Histogram) {
         times.shortest = times
             .shortest
@@ -86,17 +86,17 @@ impl AtomicHistogram {
                 times.add(cell, u64::from(self.counts[cell].swap(0, Relaxed)));
             }
         }
-        times.reach_all_cells();
+        times.widen_to_counted_cells();
     }
 }
 
-/// The cells of the octaves whose bit is set, in their order.
+/// Iterates over the cells of the octaves whose bit is set, in ascending order.
 fn cells_of(octaves: u64) -> impl DoubleEndedIterator<Item = usize> {
     let set = (0..=OCTAVES_COUNT).filter(move |octave| octaves >> octave & 1 == 1);
     set.flat_map(|octave| octave * OCTAVE..(octave + 1) * OCTAVE)
 }
 
-/// Histogram of a run or of an interval.
+/// The times of a run or an interval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Histogram {
     counts: Vec<u64>,
@@ -130,9 +130,9 @@ impl Histogram {
         counted.filter(|(_, count)| *count > 0)
     }
 
-    /// A time that came during the emptying may be counted in this interval, and its length in the next: then the
-    /// shortest and the longest are as near as the cells tell.
-    fn reach_all_cells(&mut self) {
+    /// Widens the extremes to the counted cells. A time that is recorded during a drain may be counted in this
+    /// interval while its extreme value arrives in the next one.
+    fn widen_to_counted_cells(&mut self) {
         let ends = |cells: &mut dyn DoubleEndedIterator<Item = (usize, u64)>| {
             let (first, _) = cells.next()?;
             Some((first, cells.next_back().map_or(first, |(last, _)| last)))
@@ -155,7 +155,7 @@ impl Histogram {
         self.longest = self.longest.max(time);
     }
 
-    /// Puts every count back to none, and keeps the room.
+    /// Sets all counts to 0 and retains the memory.
     pub fn clear(&mut self) {
         for cell in cells_of(self.octaves) {
             self.counts[cell] = 0;
@@ -166,7 +166,7 @@ impl Histogram {
         self.longest = Nanos(0);
     }
 
-    /// Adds those of an interval to these of the run.
+    /// Adds the times of an interval.
     pub fn merge(&mut self, interval: &Self) {
         for (cell, count) in interval.cells() {
             self.add(cell, count);
@@ -175,22 +175,22 @@ impl Histogram {
         self.longest = self.longest.max(interval.longest);
     }
 
-    /// How many times are counted.
+    /// Returns the number of times.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The shortest time, exact; None when nothing is counted.
+    /// Returns the exact shortest time, or None if nothing is counted.
     pub fn shortest(&self) -> Option<Nanos> {
         (self.count > 0).then_some(self.shortest)
     }
 
-    /// The longest time, exact; 0 when nothing is counted.
+    /// Returns the exact longest time, or 0 if nothing is counted.
     pub fn longest(&self) -> Nanos {
         self.longest
     }
 
-    /// The mean, each time taken for its cell's middle; None when nothing is counted.
+    /// Returns the mean of the cells' middles, or None if nothing is counted.
     /// Source: HdrHistogram, getMean().
     pub fn mean(&self) -> Option<Nanos> {
         let middle = |cell| u128::from(lower_edge(cell).0 + lower_edge(cell + 1).0 - 1) / 2;
@@ -201,15 +201,16 @@ impl Histogram {
         Some(Nanos(mean as u64).clamp(self.shortest.min(self.longest), self.longest))
     }
 
-    /// How many times are at or over `threshold`; exact where the threshold is an edge, as 1, 8 and 64 ms are.
+    /// Returns how many times are at or over `threshold`. This is exact if the threshold is an edge, as 1, 8 and 64
+    /// ms are.
     pub fn at_or_over(&self, threshold: Nanos) -> u64 {
         let least = cell_of(threshold);
         let over = self.cells().rev().take_while(|(cell, _)| *cell >= least);
         over.map(|(_, count)| count).sum()
     }
 
-    /// The time that so many of 100,000 do not exceed, rounded up to its cell's end and never above the longest. None
-    /// with fewer times than let one lie beyond it: p99.99 needs 10,000 of them.
+    /// Returns the time that `per_100_000` of 100,000 times do not exceed, rounded up to the end of its cell but at
+    /// most the longest time. None if there are too few times for one to be beyond it: p99.99 needs 10,000.
     pub fn percentile(&self, per_100_000: u64) -> Option<Nanos> {
         let beyond = 100_000 - per_100_000.min(99_999);
         if u128::from(self.count) * u128::from(beyond) < 100_000 {
@@ -254,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_is_a_thousandth_of_its_time_wide_or_8_ns() {
+    fn a_cell_is_at_most_a_thousandth_of_its_time_or_8_ns_wide() {
         for cell in 0..CELLS_COUNT {
             let (lower, upper) = (lower_edge(cell).0, lower_edge(cell + 1).0);
             assert!(
@@ -307,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_percentile_needs_so_many_times_that_one_may_lie_beyond_it() {
+    fn a_percentile_needs_enough_times_for_one_to_be_beyond_it() {
         let of = |count: usize| times(&vec![5_000; count]);
         for (per_100_000, least) in [(50_000, 2), (99_000, 100), (99_900, 1_000), (99_990, 10_000)] {
             assert_eq!(of(least - 1).percentile(per_100_000), None, "{per_100_000}");
@@ -333,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_is_what_came_since_and_the_run_is_all_intervals() {
+    fn an_interval_has_the_times_since_the_last_drain_and_the_run_has_all() {
         let cells = AtomicHistogram::default();
         let (mut first, mut second) = (Histogram::default(), Histogram::default());
         cells.record(Nanos(5_000_000));
@@ -348,16 +349,16 @@ mod tests {
     }
 
     #[test]
-    fn a_time_whose_length_comes_an_interval_late_still_lies_between_the_ends() {
+    fn a_time_whose_extreme_arrives_late_is_still_between_the_extremes() {
         let mut found = Histogram::default();
         found.add(cell_of(Nanos(5_000_000)), 1);
-        found.reach_all_cells();
+        found.widen_to_counted_cells();
         let edge = lower_edge(cell_of(Nanos(5_000_000)));
         assert_eq!((found.shortest(), found.longest()), (Some(edge), edge));
     }
 
     #[test]
-    fn nothing_is_lost_while_threads_count_and_the_collector_empties() {
+    fn no_count_is_lost_while_threads_record_and_the_collector_drains() {
         let cells = AtomicHistogram::default();
         let mut found = Histogram::default();
         std::thread::scope(|scope| {

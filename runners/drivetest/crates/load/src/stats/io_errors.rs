@@ -1,5 +1,5 @@
-//! Requests that failed: counted by device, operation and kind, the first ones first whole. Nothing locks: a drive that
-//! fails every request must not slow the others down.
+//! Failed requests: counted by device, operation and error; the first ones are recorded in full. There is no lock, so
+//! that a drive that fails every request does not slow down the others.
 
 use std::io;
 use std::sync::OnceLock;
@@ -10,36 +10,36 @@ use rustix::io::Errno;
 use crate::device::Extent;
 use crate::schedule::stream::Operation;
 
-/// Failures that are first with their slot.
+/// Number of failed requests that are recorded in full.
 pub const FIRST_ERRORS_COUNT: usize = 10;
 
-/// Kinds that are told apart: a drive fails in a handful of ways, 128 of them still have eight each.
+/// Maximum number of distinct kinds. A drive fails in a few ways; 128 drives have eight kinds each.
 const ERROR_KINDS_COUNT: usize = 1_024;
 
-/// A request that failed.
+/// A failed request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FailedRequest {
-    /// Position in the configuration's list of devices.
+    /// Index in the configuration's list of devices.
     pub device: usize,
-    /// What was asked.
+    /// The operation.
     pub operation: Operation,
-    /// Where.
+    /// Offset and length.
     pub extent: Extent,
-    /// What the device did instead.
+    /// The error.
     pub failure: Failure,
 }
 
 /// How a request failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
-    /// With this error number.
+    /// With an error number.
     Errno(i32),
-    /// Without one, after so many bytes.
+    /// Without an error, after this number of bytes.
     EndedEarly(usize),
 }
 
 impl Failure {
-    /// The system's error number; EIO where a device ends before its size.
+    /// Returns the error number; EIO if the device ended before its stated size.
     pub fn number(self) -> i32 {
         match self {
             Self::Errno(number) => number,
@@ -47,10 +47,10 @@ impl Failure {
         }
     }
 
-    /// What came of a transfer of `asked` bytes; None when it is whole.
-    pub fn of(moved: Result<usize, Errno>, asked: usize) -> Option<Self> {
+    /// Returns the failure of a transfer of `expected` bytes, or None if it is complete.
+    pub fn of(moved: Result<usize, Errno>, expected: usize) -> Option<Self> {
         match moved {
-            Ok(bytes) if bytes == asked => None,
+            Ok(bytes) if bytes == expected => None,
             Ok(bytes) => Some(Self::EndedEarly(bytes)),
             Err(errno) => Some(Self::Errno(errno.raw_os_error())),
         }
@@ -63,25 +63,25 @@ impl From<Failure> for io::Error {
     }
 }
 
-/// How often one kind of failure came.
+/// The count of one kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErrorKindCount {
-    /// Which.
+    /// The kind.
     pub kind: ErrorKind,
-    /// How often.
+    /// Its count.
     pub count: u64,
 }
 
-/// What failures have in common that are counted together.
+/// What failures that are counted together have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErrorKind {
-    /// Position in the configuration's list of devices.
+    /// Index in the configuration's list of devices.
     pub device: usize,
-    /// What was asked.
+    /// The operation.
     pub operation: Operation,
-    /// The system's error number; EIO where the device ended early.
+    /// The error number; EIO if the device ended early.
     pub errno: i32,
-    /// Whether the device ended early, without an error.
+    /// Whether the device ended early without an error.
     pub is_early_end: bool,
 }
 
@@ -113,7 +113,7 @@ pub struct IoErrors {
 }
 
 impl IoErrors {
-    /// None yet; the run ends with the `limit`th, never when that is 0.
+    /// Creates empty counters. The run ends with the `limit`-th failure, or never if `limit` is 0.
     pub fn new(limit: u32) -> Self {
         Self {
             limit: u64::from(limit),
@@ -124,22 +124,22 @@ impl IoErrors {
         }
     }
 
-    /// Counts one; true when it is the one that ends the run.
-    pub fn note(&self, failed_request: FailedRequest) -> bool {
+    /// Counts a failure and returns whether it ends the run.
+    pub fn record(&self, failed_request: FailedRequest) -> bool {
         self.count(failed_request.into());
         let slot = self.first_count.fetch_add(1, Relaxed);
         if let Some(first) = self.first.get(slot) {
-            // Each slot is taken once.
+            // Each slot is used once.
             let _ = first.set(failed_request);
         }
         let total = self.total.fetch_add(1, Relaxed) + 1;
         self.limit != 0 && total == self.limit
     }
 
-    /// Where every slot is taken by other kinds, it counts in the total alone.
+    /// If all slots are used by other kinds, the failure counts only in the total.
     fn count(&self, kind: ErrorKind) {
         let slot = self.slots.iter().find(|slot| {
-            // Only the first failure of a kind takes a slot; all others find it taken.
+            // The first failure of a kind takes a slot; later ones find it.
             slot.kind
                 .get()
                 .or_else(|| slot.kind.set(kind).ok().and(slot.kind.get()))
@@ -151,19 +151,19 @@ impl IoErrors {
         }
     }
 
-    /// How many came.
+    /// Returns the number of failures.
     pub fn total(&self) -> u64 {
         self.total.load(Relaxed)
     }
 
-    /// The first ones in the order they came, up to ten.
+    /// Returns up to ten first failures, in the order of occurrence.
     pub fn first(&self) -> impl Iterator<Item = FailedRequest> + '_ {
         self.first
             .iter()
             .map_while(|failed_request| failed_request.get().copied())
     }
 
-    /// How often each kind came, in the order they came first.
+    /// Returns the count of each kind, in the order of first occurrence.
     pub fn counts(&self) -> Vec<ErrorKindCount> {
         let taken = self.slots.iter().map_while(|slot| {
             slot.kind.get().map(|kind| ErrorKindCount {
@@ -195,19 +195,19 @@ mod tests {
     fn the_limit_ends_the_run_once() {
         let io_errors = IoErrors::new(3);
         let ends: Vec<bool> = (0..5)
-            .map(|_| io_errors.note(failed_request(0, Failure::Errno(5))))
+            .map(|_| io_errors.record(failed_request(0, Failure::Errno(5))))
             .collect();
         assert_eq!(ends, [false, false, true, false, false]);
         let without = IoErrors::new(0);
-        assert!((0..100).all(|_| !without.note(failed_request(0, Failure::Errno(5)))));
+        assert!((0..100).all(|_| !without.record(failed_request(0, Failure::Errno(5)))));
         assert_eq!(without.total(), 100);
     }
 
     #[test]
-    fn the_first_ten_are_kept_whole() {
+    fn the_first_ten_failures_are_recorded_in_full() {
         let io_errors = IoErrors::new(0);
         for device in 0..12 {
-            io_errors.note(failed_request(device, Failure::Errno(28)));
+            io_errors.record(failed_request(device, Failure::Errno(28)));
         }
         let first: Vec<usize> = io_errors
             .first()
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_counted_apart() {
+    fn kinds_are_counted_separately() {
         let io_errors = IoErrors::new(0);
         for failure in [
             Failure::Errno(5),
@@ -225,21 +225,21 @@ mod tests {
             Failure::Errno(5),
             Failure::EndedEarly(0),
         ] {
-            io_errors.note(failed_request(127, failure));
+            io_errors.record(failed_request(127, failure));
         }
-        let told: Vec<_> = io_errors
+        let counts: Vec<_> = io_errors
             .counts()
             .iter()
             .map(|ErrorKindCount { kind, count }| (kind.errno, kind.is_early_end, *count))
             .collect();
-        assert_eq!(told, [(5, false, 2), (28, false, 1), (5, true, 1)]);
+        assert_eq!(counts, [(5, false, 2), (28, false, 1), (5, true, 1)]);
     }
 
     #[test]
-    fn more_kinds_than_places_are_still_counted_in_all() {
+    fn kinds_without_a_slot_still_count_in_the_total() {
         let io_errors = IoErrors::new(0);
         for errno in 1..=1_100 {
-            io_errors.note(failed_request(0, Failure::Errno(errno)));
+            io_errors.record(failed_request(0, Failure::Errno(errno)));
         }
         assert_eq!(
             (io_errors.total(), io_errors.counts().len()),
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transfer_is_whole_or_failed() {
+    fn a_transfer_is_complete_or_failed() {
         assert_eq!(Failure::of(Ok(512), 512), None);
         assert_eq!(Failure::of(Ok(511), 512), Some(Failure::EndedEarly(511)));
         assert_eq!(Failure::of(Err(Errno::NOSPC), 512), Some(Failure::Errno(28)));

@@ -1,4 +1,4 @@
-//! One operation's stats: what was asked of it, what came, and how long that took.
+//! Statistics of one operation: requested rate, counts and times.
 
 use crate::clock::Nanos;
 use crate::schedule::Schedule;
@@ -6,14 +6,14 @@ use crate::schedule::stream::{ActHistogram, Operation, Stream};
 use crate::stats::histogram::Histogram;
 use crate::stats::recorder::{RequestTimes, Tally};
 
-/// The stats of one stream of requests, at a report and at the end of the run.
+/// Statistics of one stream, at a report and at the end of the run.
 #[derive(Debug)]
 pub struct OperationStats {
-    /// What the requests do.
+    /// The operation.
     pub operation: Operation,
-    /// Asked, requests a second.
-    pub asked_per_s: f64,
-    /// Due in the whole run.
+    /// Requested rate, requests per second.
+    pub requested_per_s: f64,
+    /// Requests that are due in the whole run.
     pub requests_count: u64,
     schedule: Schedule,
     /// Completed since the start.
@@ -22,18 +22,18 @@ pub struct OperationStats {
     pub failed_count: u64,
     /// Completed in this interval.
     pub interval_count: u64,
-    /// Histogram of this interval.
+    /// Times of this interval.
     pub interval: RequestTimes,
-    /// Histogram of the run, up to the end of the interval.
+    /// Times of the run, up to the end of the interval.
     pub total: RequestTimes,
 }
 
 impl OperationStats {
-    /// Nothing has come yet.
+    /// Creates empty statistics of a stream.
     pub fn of(stream: &Stream) -> Self {
         Self {
             operation: stream.operation,
-            asked_per_s: stream.schedule.rate().per_s(),
+            requested_per_s: stream.schedule.rate().per_s(),
             requests_count: stream.schedule.requests_count(),
             schedule: stream.schedule,
             done_count: 0,
@@ -44,8 +44,8 @@ impl OperationStats {
         }
     }
 
-    /// Takes the times of an interval out of a tally, and its count since the start.
-    pub fn turn(&mut self, tally: &mut Tally) {
+    /// Moves the times of an interval out of a tally, and updates the counts.
+    pub fn close_interval(&mut self, tally: &mut Tally) {
         std::mem::swap(&mut self.interval, &mut tally.times);
         tally.times.clear();
         self.total.merge(&self.interval);
@@ -55,7 +55,7 @@ impl OperationStats {
         self.failed_count = tally.failed_by_device.iter().sum();
     }
 
-    /// How many requests became due in the first `elapsed` of the run.
+    /// Returns how many requests are due in the first `elapsed` of the run.
     pub fn due_count(&self, elapsed: Nanos) -> u64 {
         let (mut due, mut rest) = (0, self.requests_count);
         while due < rest {
@@ -69,7 +69,7 @@ impl OperationStats {
     }
 }
 
-/// One kind of times of all operations that a histogram of ACT's counts.
+/// Merges one kind of times of all operations that an ACT histogram counts.
 pub fn times_of(
     operation_stats: &[OperationStats],
     histogram: ActHistogram,
@@ -82,7 +82,7 @@ pub fn times_of(
     all
 }
 
-/// The operation_stats of the operations that a histogram of ACT's counts.
+/// Returns the statistics of the operations that an ACT histogram counts.
 pub fn of(
     operation_stats: &[OperationStats],
     histogram: ActHistogram,
@@ -103,12 +103,12 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_is_what_came_since_the_last() {
+    fn an_interval_has_the_requests_since_the_last_one() {
         let (mut stats, mut tally) = (stats(), Tally::new(1));
         for (bucket, count) in [(3, 5), (4, 2)] {
             tally.by_device[0][bucket] = count;
             tally.times.service.record(Nanos(count * 1_000));
-            stats.turn(&mut tally);
+            stats.close_interval(&mut tally);
         }
         assert_eq!((stats.done_count, stats.interval_count), (7, 2));
         assert_eq!(
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_due_than_the_whole_run_has() {
+    fn due_requests_never_exceed_those_of_the_run() {
         let stats = stats();
         let due = |ms| stats.due_count(Nanos::from_ms(ms));
         assert_eq!(

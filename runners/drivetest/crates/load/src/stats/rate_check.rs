@@ -1,4 +1,5 @@
-//! Whether a load was what it was asked to be: a drive that is slower than asked must not look fast for being asked less.
+//! Rate check: whether the load reached its requested rates. A slow drive must not look fast because it got fewer
+//! requests.
 
 use serde::Serialize;
 
@@ -6,41 +7,43 @@ use crate::clock::Nanos;
 use crate::report::decimal::rate;
 use crate::stats::operation_stats::OperationStats;
 
-/// The least share of the requests that may be missing: 0.1 %.
+/// Missing requests up to this share are tolerated: 0.1 %.
 const MISSING_SHARE: f64 = 0.001;
 
-/// Requests of so long may still be out, or not yet taken, when a run is stopped before its time.
+/// When a run is stopped early, requests of this time may still be outstanding.
 const STOPPED_SLACK_S: f64 = 0.05;
 
-/// However short a run was, requests that are late by less do not show that the load fell behind.
+/// Lateness below this never counts as falling behind, even in a short run.
 const LEAST_BEHIND: Nanos = Nanos::from_ms(10);
 
-/// A request that was submitted so late waited for a pause: the run as a whole may have made up for it.
+/// A request that was submitted this late waited for a pause. The run may have caught up afterwards.
 const PAUSE: Nanos = Nanos::from_s(1);
 
-/// The verdict on a run's rates.
+/// The result of the check. Its JSON is `rate` in the side file, where the names of the fields are fixed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RateCheck {
-    /// Whether every operation came as often as asked.
-    pub is_held: bool,
+    /// Whether every operation reached its requested rate.
+    #[serde(rename = "is_held")]
+    pub is_sustained: bool,
     /// `held`, `held-after-pause`, `below-asked` or `behind`.
-    pub word: &'static str,
-    /// What fell short or was late, by how much; empty where nothing was.
+    #[serde(rename = "word")]
+    pub verdict: &'static str,
+    /// What was missing or late, and by how much. Empty if nothing was.
     pub sentence: String,
 }
 
-/// When and how a run ended.
+/// Length and completeness of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Extent {
-    /// How long it run_totals.
+    /// How long it ran.
     pub elapsed: Nanos,
-    /// Whether it run_totals its whole time.
+    /// Whether it took its full duration.
     pub is_whole: bool,
 }
 
 impl RateCheck {
-    /// Judges all operations of a run; the last interval of each stats is the run's last. None of a run that ended before
-    /// anything was due.
+    /// Checks all operations of a run. The last interval of the statistics must be the run's last. None if the run
+    /// ended before any request was due.
     pub fn of(operation_stats: &[OperationStats], extent: Extent) -> Option<Self> {
         if extent.elapsed == Nanos(0) {
             return None;
@@ -50,12 +53,12 @@ impl RateCheck {
             .filter_map(|stats| Shortfall::of(stats, extent))
             .collect();
         Some(match shortfalls.is_empty() {
-            true => Self::in_full(operation_stats),
-            false => Self::not_held(&shortfalls),
+            true => Self::sustained(operation_stats),
+            false => Self::not_sustained(&shortfalls),
         })
     }
 
-    fn in_full(operation_stats: &[OperationStats]) -> Self {
+    fn sustained(operation_stats: &[OperationStats]) -> Self {
         let lateness = |stats: &OperationStats| stats.total.lateness.longest();
         let late = operation_stats.iter().filter(|stats| lateness(stats) >= PAUSE);
         let late = late.max_by_key(|stats| lateness(stats));
@@ -67,8 +70,8 @@ impl RateCheck {
             )
         });
         Self {
-            is_held: true,
-            word: if sentence.is_some() {
+            is_sustained: true,
+            verdict: if sentence.is_some() {
                 "held-after-pause"
             } else {
                 "held"
@@ -77,16 +80,16 @@ impl RateCheck {
         }
     }
 
-    fn not_held(shortfalls: &[Shortfall]) -> Self {
+    fn not_sustained(shortfalls: &[Shortfall]) -> Self {
         let is_missing = shortfalls.iter().any(|shortfall| shortfall.is_missing);
-        let told: Vec<_> = shortfalls
+        let sentences: Vec<_> = shortfalls
             .iter()
             .map(|shortfall| shortfall.sentence.as_str())
             .collect();
         Self {
-            is_held: false,
-            word: if is_missing { "below-asked" } else { "behind" },
-            sentence: told.join("; "),
+            is_sustained: false,
+            verdict: if is_missing { "below-asked" } else { "behind" },
+            sentence: sentences.join("; "),
         }
     }
 }
@@ -104,7 +107,7 @@ impl Shortfall {
         };
         let slack = match extent.is_whole {
             true => 0.0,
-            false => stats.asked_per_s * STOPPED_SLACK_S + 1.0,
+            false => stats.requested_per_s * STOPPED_SLACK_S + 1.0,
         };
         let missing = due_count.saturating_sub(stats.done_count + stats.failed_count) as f64;
         let is_missing = missing > due_count as f64 * MISSING_SHARE + slack;
@@ -116,8 +119,8 @@ impl Shortfall {
     }
 }
 
-/// How late requests were at the end, where that is more than the share of the run that may be missing: a load that
-/// falls behind by a thousandth is late by a thousandth of its time.
+/// Returns the median lateness at the end if it exceeds the tolerated share of the run's length. A load that falls
+/// behind by 0.1 % is late by 0.1 % of its time.
 fn behind(stats: &OperationStats, elapsed: Nanos) -> Option<Nanos> {
     let median = stats.interval.lateness.percentile(50_000)?;
     let most = Nanos((elapsed.0 as f64 * MISSING_SHARE) as u64).max(LEAST_BEHIND);
@@ -126,13 +129,16 @@ fn behind(stats: &OperationStats, elapsed: Nanos) -> Option<Nanos> {
 
 fn sentence(stats: &OperationStats, elapsed: Nanos, behind: Option<Nanos>) -> String {
     let late = behind.map_or_else(String::new, |behind| {
-        format!(", half of them {:.3} s late at the end", behind.0 as f64 / 1e9)
+        format!(
+            "; half of them were {:.3} s late at the end",
+            behind.0 as f64 / 1e9
+        )
     });
     format!(
-        "{}: {} a second, {:.3} were asked{late}",
+        "{}: {} per second, {:.3} requested{late}",
         stats.operation.name(),
         rate(stats.done_count, elapsed),
-        stats.asked_per_s
+        stats.requested_per_s
     )
 }
 
@@ -147,7 +153,7 @@ mod tests {
         is_whole: true,
     };
 
-    /// 1,000 reads a second for 10 s.
+    /// Statistics of 1,000 reads per second for 10 s.
     fn stats(done_count: u64, late_ms: u64) -> OperationStats {
         let text = "device-names: a\ntest-duration-sec: 10\nread-reqs-per-sec: 1000";
         let mut stats =
@@ -158,7 +164,9 @@ mod tests {
     }
 
     fn verdict(done_count: u64, late_ms: u64, extent: Extent) -> &'static str {
-        RateCheck::of(&[stats(done_count, late_ms)], extent).unwrap().word
+        RateCheck::of(&[stats(done_count, late_ms)], extent)
+            .unwrap()
+            .verdict
     }
 
     #[test]
@@ -170,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_ended_before_it_began_held_nothing() {
+    fn a_run_without_due_requests_has_no_result() {
         let stopped = |elapsed| Extent {
             elapsed,
             is_whole: false,
@@ -180,14 +188,14 @@ mod tests {
     }
 
     #[test]
-    fn requests_that_failed_were_made() {
+    fn failed_requests_count_as_made() {
         let mut stats = stats(9_000, 0);
         stats.failed_count = 1_000;
-        assert!(RateCheck::of(&[stats], WHOLE).unwrap().is_held);
+        assert!(RateCheck::of(&[stats], WHOLE).unwrap().is_sustained);
     }
 
     #[test]
-    fn a_run_that_ended_late_did_not_hold_its_rate() {
+    fn a_run_that_ended_late_did_not_sustain_its_rate() {
         assert_eq!(
             (verdict(10_000, 10, WHOLE), verdict(10_000, 11, WHOLE)),
             ("held", "behind")
@@ -203,12 +211,12 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_was_stopped_is_judged_by_what_was_due_till_then() {
+    fn a_stopped_run_is_compared_with_the_requests_due_until_then() {
         let stopped = Extent {
             elapsed: Nanos::from_s(5),
             is_whole: false,
         };
-        // 5,000 were due; 5 may be missing, and the 51 that may still have been out.
+        // 5,000 were due. 5 may be missing, and 51 may still have been outstanding.
         assert_eq!(
             (verdict(4_944, 0, stopped), verdict(4_943, 0, stopped)),
             ("held", "below-asked")
@@ -216,27 +224,27 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_that_was_made_up_for_is_told() {
+    fn a_pause_with_recovery_is_reported() {
         let paused = |late_ms| {
             let mut stats = stats(10_000, 0);
             stats.total.lateness.record(Nanos::from_ms(late_ms));
             RateCheck::of(&[stats], WHOLE).unwrap()
         };
         assert_eq!(
-            (paused(999).word, paused(1_000).word),
+            (paused(999).verdict, paused(1_000).verdict),
             ("held", "held-after-pause")
         );
-        assert!(paused(6_000).is_held);
+        assert!(paused(6_000).is_sustained);
         assert_eq!(paused(6_000).sentence, "reads were submitted up to 6.000 s late");
     }
 
     #[test]
-    fn the_sentence_names_what_came_and_what_was_asked() {
-        let held = RateCheck::of(&[stats(8_748, 1_250)], WHOLE).unwrap();
+    fn the_sentence_has_the_achieved_and_the_requested_rate() {
+        let check = RateCheck::of(&[stats(8_748, 1_250)], WHOLE).unwrap();
         assert_eq!(
-            held.sentence,
-            "reads: 874.800 a second, 1000.000 were asked, half of them 1.250 s late at the end"
+            check.sentence,
+            "reads: 874.800 per second, 1000.000 requested; half of them were 1.250 s late at the end"
         );
-        assert!(!held.is_held);
+        assert!(!check.is_sustained);
     }
 }

@@ -1,4 +1,4 @@
-//! What one thread counts. The collector reads it: nothing locks, nothing waits.
+//! Recorders: the counters of one thread. The collector reads them without locks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -7,30 +7,29 @@ use crate::clock::Instant;
 use crate::stats::act_buckets::{BUCKETS_COUNT, Buckets, Counts, Unit, add_one};
 use crate::stats::histogram::{AtomicHistogram, Histogram};
 
-/// The three stamps of a request.
+/// The three timestamps of a request.
 #[derive(Debug, Clone, Copy)]
 pub struct Stamps {
-    /// When it was due.
+    /// Due time.
     pub due: Instant,
-    /// When it was submitted.
+    /// Submission.
     pub submitted: Instant,
-    /// When it was completed.
+    /// Completion.
     pub completed: Instant,
 }
 
-/// Sets of high resolution that the threads of a stream share: so memory does not grow with their number, and few
-/// enough threads count in one set to seldom meet.
+/// Histograms that the threads of a stream share. Sharing limits the memory, and so few threads per set rarely meet.
 const SHARED_COUNT: usize = 8;
 
-/// The counts of one thread.
+/// The counters of one thread.
 #[derive(Debug)]
 pub struct Recorder {
     unit: Unit,
     by_device: Box<[Buckets]>,
     failed: Box<[AtomicU64]>,
     precise: Arc<Precise>,
-    /// One of those who share the set hands it over to the collector.
-    hands_over: bool,
+    /// Whether this recorder drains the shared histograms: one per set does.
+    drains_histograms: bool,
 }
 
 #[derive(Debug, Default)]
@@ -41,7 +40,7 @@ struct Precise {
 }
 
 impl Recorder {
-    /// The counts of a stream's threads, for that many devices.
+    /// Creates the recorders of a stream's threads.
     pub fn of_threads(unit: Unit, devices_count: usize, threads_count: usize) -> Vec<Arc<Self>> {
         let context: Vec<_> = (0..threads_count.min(SHARED_COUNT))
             .map(|_| Arc::new(Precise::default()))
@@ -51,12 +50,12 @@ impl Recorder {
             by_device: (0..devices_count).map(|_| Buckets::default()).collect(),
             failed: (0..devices_count).map(|_| AtomicU64::new(0)).collect(),
             precise: Arc::clone(&context[number % SHARED_COUNT]),
-            hands_over: number < SHARED_COUNT,
+            drains_histograms: number < SHARED_COUNT,
         };
         (0..threads_count).map(|number| Arc::new(one(number))).collect()
     }
 
-    /// Counts one request; only ever called by the thread that owns the recorder.
+    /// Counts a completed request. Only the thread that owns the recorder may call this.
     pub fn record(&self, device: usize, stamps: Stamps) {
         let service = stamps.completed.since(stamps.submitted);
         self.by_device[device].add(self.unit.bucket(service));
@@ -65,12 +64,12 @@ impl Recorder {
         self.precise.lateness.record(stamps.submitted.since(stamps.due));
     }
 
-    /// Counts one request that failed, which no histogram holds; only ever called by the thread that owns the recorder.
+    /// Counts a failed request, which is in no histogram. Only the thread that owns the recorder may call this.
     pub fn fail(&self, device: usize) {
         add_one(&self.failed[device]);
     }
 
-    /// Adds all that is counted so far to the buckets of `tally`, and moves the times since the last call to its times.
+    /// Adds the counts to the buckets of `tally`, and moves the times since the last call to its histograms.
     pub fn drain_into(&self, tally: &mut Tally) {
         for (counts, buckets) in tally.by_device.iter_mut().zip(&self.by_device) {
             buckets.add_to(counts);
@@ -78,7 +77,7 @@ impl Recorder {
         for (count, failed) in tally.failed_by_device.iter_mut().zip(&self.failed) {
             *count += failed.load(Relaxed);
         }
-        if self.hands_over {
+        if self.drains_histograms {
             self.precise.service.drain_into(&mut tally.times.service);
             self.precise.response.drain_into(&mut tally.times.response);
             self.precise.lateness.drain_into(&mut tally.times.lateness);
@@ -89,23 +88,23 @@ impl Recorder {
 /// The three times of requests, in high resolution.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RequestTimes {
-    /// Submitted to completed.
+    /// Submission to completion.
     pub service: Histogram,
-    /// Due to completed.
+    /// Due time to completion.
     pub response: Histogram,
-    /// Due to submitted.
+    /// Due time to submission.
     pub lateness: Histogram,
 }
 
 impl RequestTimes {
-    /// Puts everything back to none, and keeps the room.
+    /// Sets all counts to 0 and retains the memory.
     pub fn clear(&mut self) {
         self.service.clear();
         self.response.clear();
         self.lateness.clear();
     }
 
-    /// Adds those of an interval to these of the run.
+    /// Adds the times of an interval.
     pub fn merge(&mut self, interval: &Self) {
         self.service.merge(&interval.service);
         self.response.merge(&interval.response);
@@ -116,16 +115,16 @@ impl RequestTimes {
 /// The sum over the threads of a stream.
 #[derive(Debug, Clone, Default)]
 pub struct Tally {
-    /// Service times in ACT's buckets since the start of the run, for each device.
+    /// Service times in ACT's buckets since the start of the run, by device.
     pub by_device: Vec<Counts>,
-    /// Requests that failed since the start of the run, for each device; they are in no histogram.
+    /// Failed requests since the start of the run, by device. They are in no histogram.
     pub failed_by_device: Vec<u64>,
-    /// Histogram since they were last put back to none.
+    /// Times since the last reset.
     pub times: RequestTimes,
 }
 
 impl Tally {
-    /// Nothing counted, for that many devices.
+    /// Creates an empty tally.
     pub fn new(devices_count: usize) -> Self {
         Self {
             by_device: vec![[0; BUCKETS_COUNT]; devices_count],
@@ -134,13 +133,13 @@ impl Tally {
         }
     }
 
-    /// Puts the buckets back to none, to be counted up again; the times are left.
+    /// Sets the buckets to 0 before they are added up again. The times remain.
     pub fn clear_buckets(&mut self) {
         self.by_device.fill([0; BUCKETS_COUNT]);
         self.failed_by_device.fill(0);
     }
 
-    /// All devices together: the sum, so that a block's parts always add up to its whole.
+    /// Returns the sum over all devices, so that the parts of a block always add up to its total.
     pub fn all_devices(&self) -> Counts {
         let mut sum = [0; BUCKETS_COUNT];
         for counts in &self.by_device {
@@ -151,7 +150,7 @@ impl Tally {
         sum
     }
 
-    /// Requests completed.
+    /// Returns the number of completed requests.
     pub fn count(&self) -> u64 {
         self.by_device.iter().flatten().sum()
     }
@@ -173,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn service_starts_at_submission_and_response_at_the_due_time() {
+    fn service_time_starts_at_submission_and_response_time_at_the_due_time() {
         let recorders = Recorder::of_threads(Unit::Microsecond, 2, 1);
         recorders[0].record(1, stamps(0, 3_000, 5_000));
         let mut tally = Tally::new(2);
@@ -191,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_add_up_to_the_whole() {
+    fn device_counts_add_up_to_the_total() {
         let recorders = Recorder::of_threads(Unit::Millisecond, 3, 1);
         for device in [0, 1, 2, 2] {
             recorders[0].record(device, stamps(0, 0, 1_500));
@@ -202,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_are_since_the_start_and_times_since_the_last_look() {
+    fn buckets_count_from_the_start_and_times_from_the_last_drain() {
         let recorders = Recorder::of_threads(Unit::Microsecond, 1, 1);
         let mut tally = Tally::new(1);
         for submitted in [9, 4] {

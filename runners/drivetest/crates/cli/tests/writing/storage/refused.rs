@@ -256,7 +256,7 @@ fn a_configuration_that_cannot_be_read_is_a_matter_of_usage() {
     assert_eq!(output.status.code(), Some(64));
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        said.contains("config: line 3: read-req-per-sec is no known key; did you mean read-reqs-per-sec?"),
+        said.contains("config: line 3: unknown key 'read-req-per-sec'; did you mean 'read-reqs-per-sec'?"),
         "{said}"
     );
     assert!(!bench.path("log").exists(), "nothing was run, so there is no log");
@@ -280,7 +280,7 @@ fn a_log_that_holds_a_run_is_not_written_over() {
     fs::write(bench.path("log"), "after 1 sec:\n").unwrap();
     let output = bench.run(READS);
     assert_eq!(output.status.code(), Some(64));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("holds 13 bytes already; name another file"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("contains 13 bytes; choose another file"));
     assert_eq!(bench.log(), "after 1 sec:\n");
 }
 

@@ -90,9 +90,9 @@ fn a_summary_for_people_ends_a_run() {
     // A disk that others write to as well may stand still for most of a run; then it says so here, too.
     let is_held = bench.end()["rate"]["is_held"].as_bool().unwrap();
     let rates = if is_held {
-        "the rates were held"
+        "the rates were sustained"
     } else {
-        "THE RATES WERE NOT HELD: reads"
+        "THE RATES WERE NOT SUSTAINED: reads"
     };
     for begin in [
         "drivetest: finished after 2.",
@@ -119,7 +119,7 @@ fn a_rate_that_was_not_held_is_told_everywhere() {
     );
     let sentence = end["rate"]["sentence"].as_str().unwrap();
     assert!(
-        sentence.starts_with("reads: ") && sentence.contains("5000000.000 were asked"),
+        sentence.starts_with("reads: ") && sentence.contains("5000000.000 requested"),
         "{sentence}"
     );
     assert!(
@@ -130,7 +130,7 @@ fn a_rate_that_was_not_held_is_told_everywhere() {
     assert!(
         String::from_utf8(output.stderr)
             .unwrap()
-            .contains("THE RATES WERE NOT HELD: reads: ")
+            .contains("THE RATES WERE NOT SUSTAINED: reads: ")
     );
     assert_eq!(count_of(&ids(&bench, &[]), "rate-below-asked"), 1);
 }

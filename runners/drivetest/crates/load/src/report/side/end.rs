@@ -1,4 +1,4 @@
-//! The last record: how a run ended, and all of it together.
+//! The end record: how a run ended, with its totals.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -15,29 +15,31 @@ use crate::stats::operation_stats::{OperationStats, times_of};
 use crate::stats::rate_check::RateCheck;
 use crate::telemetry::DiskRecord;
 
-/// Requests of one kind that failed in one way on one device.
+/// Requests of one operation that failed in the same way on one device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ErrorCount {
-    /// As in the configuration.
+    /// Name in the configuration.
     pub device: String,
-    /// What was asked.
+    /// The operation.
     pub operation: &'static str,
-    /// The system's error number; EIO where the device ended early.
+    /// The error number; EIO if the device ended early.
     pub errno: i32,
-    /// Whether the device ended early, without an error.
+    /// Whether the device ended early without an error.
     pub is_early_end: bool,
-    /// How many.
+    /// Number of requests.
     pub count: u64,
 }
 
 /// One operation over the whole run.
 #[derive(Debug, Serialize)]
 struct OperationEnd {
-    /// Due until the end of the run, at the rate that was asked.
-    asked_count: u64,
+    /// Due until the end of the run, at the requested rate.
+    #[serde(rename = "asked_count")]
+    due_count: u64,
     count: u64,
     failed_count: u64,
-    asked_per_s: Option<Decimal>,
+    #[serde(rename = "asked_per_s")]
+    requested_per_s: Option<Decimal>,
     achieved_per_s: String,
     service_over: Over,
     response_over: Over,
@@ -50,10 +52,10 @@ impl OperationEnd {
     fn of(stats: &OperationStats, elapsed: Nanos) -> Self {
         let total = &stats.total;
         Self {
-            asked_count: stats.due_count(elapsed),
+            due_count: stats.due_count(elapsed),
             count: stats.done_count,
             failed_count: stats.failed_count,
-            asked_per_s: Decimal::new(stats.asked_per_s, 6),
+            requested_per_s: Decimal::new(stats.requested_per_s, 6),
             achieved_per_s: rate(stats.done_count, elapsed),
             service_over: over(&total.service),
             response_over: over(&total.response),
@@ -64,20 +66,20 @@ impl OperationEnd {
     }
 }
 
-/// What of a run there is to tell; the default is that of one that never began.
+/// The totals of a run. The default is that of a run that did not start.
 #[derive(Debug, Default)]
 pub struct RunTotals {
-    /// How long.
+    /// Length of the run.
     pub elapsed: Nanos,
-    /// Every operation.
+    /// Statistics of every operation.
     pub operation_stats: Vec<OperationStats>,
-    /// None of a run that never began.
-    pub held: Option<RateCheck>,
-    /// Large blocks that tomb raiders read; None where none was asked for.
+    /// None if the run did not start.
+    pub rate_check: Option<RateCheck>,
+    /// Large blocks that the tomb raiders read; None without tomb raiders.
     pub tomb_raider_reads_count: Option<u64>,
-    /// What failed.
+    /// Failed requests.
     pub errors: Vec<ErrorCount>,
-    /// The disks as they were last seen.
+    /// The disks at the end.
     pub disks: Vec<DiskRecord>,
 }
 
@@ -89,7 +91,7 @@ pub struct DeviceEnd {
     temperature: Option<crate::telemetry::Temperature>,
 }
 
-/// The last record.
+/// The end record.
 #[derive(Debug, Serialize)]
 pub struct End {
     record: &'static str,
@@ -111,7 +113,7 @@ pub struct End {
 }
 
 impl End {
-    /// A run that ended for that reason.
+    /// Creates the record of a run that ended for `reason`.
     pub fn new(reason: &'static str, text: &str, run_totals: &RunTotals) -> Self {
         let reads = |pick| times_of(&run_totals.operation_stats, ActHistogram::Reads, pick);
         let service = reads(|stats| &stats.total.service);
@@ -136,7 +138,7 @@ impl End {
             response: Percentiles::of(&response),
             operations: run_totals.operation_stats.iter().map(operation).collect(),
             tomb_raider_reads_count: run_totals.tomb_raider_reads_count,
-            rate: run_totals.held.clone(),
+            rate: run_totals.rate_check.clone(),
             errors: run_totals.errors.clone(),
             disks: run_totals.disks.iter().map(device_end).collect(),
         }
@@ -156,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_that_never_began_has_nothing_to_tell_and_no_zeros_for_it() {
+    fn a_run_that_did_not_start_has_nulls_and_not_zeros() {
         let value = serde_json::to_value(End::new("refused", "why", &RunTotals::default())).unwrap();
         assert_eq!(
             value["over"],

@@ -1,4 +1,4 @@
-//! One report interval: what came of what was asked, how long it took, and what the host and the drives tell of it.
+//! The interval record: counts, times and telemetry of a report interval.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -17,15 +17,16 @@ use crate::telemetry;
 /// One operation in an interval.
 #[derive(Debug, Serialize)]
 pub struct OperationInterval {
-    /// Completed in it.
+    /// Completed in the interval.
     count: u64,
-    asked_per_s: Option<Decimal>,
+    #[serde(rename = "asked_per_s")]
+    requested_per_s: Option<Decimal>,
     achieved_per_s: String,
-    /// Due to submitted.
+    /// Due time to submission.
     lateness: Percentiles,
-    /// Submitted to completed.
+    /// Submission to completion.
     service: Percentiles,
-    /// Due to completed.
+    /// Due time to completion.
     response: Percentiles,
 }
 
@@ -33,7 +34,7 @@ impl OperationInterval {
     fn of(stats: &OperationStats, length: Nanos) -> Self {
         Self {
             count: stats.interval_count,
-            asked_per_s: Decimal::new(stats.asked_per_s, 6),
+            requested_per_s: Decimal::new(stats.requested_per_s, 6),
             achieved_per_s: rate(stats.interval_count, length),
             lateness: Percentiles::of(&stats.interval.lateness),
             service: Percentiles::of(&stats.interval.service),
@@ -42,7 +43,7 @@ impl OperationInterval {
     }
 }
 
-/// One report interval.
+/// The record.
 #[derive(Debug, Serialize)]
 pub struct Interval {
     record: &'static str,
@@ -61,7 +62,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// An interval that ended `elapsed` after the start and was `length` long.
+    /// Creates the record of an interval that ended `elapsed` after the start and was `length` long.
     pub fn new(
         label_s: u64,
         elapsed: Nanos,

@@ -17,16 +17,16 @@ use crate::stats::operation_stats::{OperationStats, of};
 /// Requests completed since the start of the run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Totals {
-    /// Of records, or of pages of the index.
+    /// Of records or index pages.
     pub reads_count: u64,
-    /// Of large blocks.
+    /// Large-block reads.
     pub large_block_reads_count: u64,
-    /// Of large blocks.
+    /// Large-block writes.
     pub large_block_writes_count: u64,
 }
 
 impl Totals {
-    /// Of all streams.
+    /// Sums up all streams.
     pub fn of(operation_stats: &[OperationStats]) -> Self {
         let count = |histogram| of(operation_stats, histogram).map(|stats| stats.done_count).sum();
         Self {

@@ -1,4 +1,4 @@
-//! The first record: what was asked, by which program, on which host, of which devices.
+//! The start record: request, program, host and devices.
 
 use std::borrow::Cow;
 use std::time::SystemTime;
@@ -13,33 +13,33 @@ use crate::engine::EngineSelection;
 use crate::host::Host;
 use crate::schedule::stream::ActHistogram;
 
-/// The commit that this program was built from; None where its builder did not say.
+/// The commit that this program was built from; None if the builder did not set it.
 const REVISION: Option<&str> = option_env!("DRIVETEST_REVISION");
 
-/// Something about host or device that may cost the measurement its meaning, told before the first request.
+/// A problem of host or device that can distort the measurement, reported before the first request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HostWarning {
-    /// Stable.
+    /// Stable identifier.
     pub id: String,
-    /// What was found, and what to do.
+    /// Finding and remedy.
     pub sentence: String,
 }
 
 /// How the load is generated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// `even`, ...
+    /// For example `even`.
     pub arrivals: String,
-    /// `threads`, ...
+    /// For example `threads`.
     pub engine: String,
-    /// Why that engine; empty of a run that never began.
+    /// Reason for the engine; empty if the run did not start.
     pub engine_reason: String,
-    /// Rings that carry out requests; None for threads.
+    /// Number of rings; None for threads.
     pub workers: Option<usize>,
 }
 
 impl Plan {
-    /// Of a run that never began no engine was chosen: its own is the one that was asked for.
+    /// Describes a run. If it did not start, the engine is the configured one.
     pub fn of(config: &Config, choice: Option<&EngineSelection>) -> Self {
         Self {
             arrivals: config.arrivals.name().to_owned(),
@@ -52,7 +52,7 @@ impl Plan {
     }
 }
 
-/// The first record.
+/// The start record.
 #[derive(Debug, Serialize)]
 pub struct Start<'a> {
     record: &'static str,
@@ -71,29 +71,30 @@ pub struct Start<'a> {
     host: &'a Host,
     devices: &'a [Value],
     warnings: &'a [HostWarning],
-    asked: Asked,
+    #[serde(rename = "asked")]
+    requested: RequestedRates,
 }
 
 #[derive(Debug, Serialize)]
-struct Asked {
+struct RequestedRates {
     reads_per_s: String,
     large_block_reads_per_s: String,
     large_block_writes_per_s: String,
 }
 
-/// What a run is asked to be, as typed and as read.
+/// The configuration and seed of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
-    /// As read.
+    /// As parsed.
     pub config: &'a Config,
-    /// The file, byte for byte; its comments may be in another encoding than UTF-8.
+    /// The file, byte for byte. Its comments may have another encoding than UTF-8.
     pub config_file: &'a [u8],
-    /// All random choices follow from it.
+    /// Seed of all random choices.
     pub seed: u64,
 }
 
 impl<'a> Start<'a> {
-    /// What is known before the first request.
+    /// Creates the record before the first request.
     pub fn new(
         request: Request<'a>,
         plan: &'a Plan,
@@ -106,7 +107,7 @@ impl<'a> Start<'a> {
             config_file,
             seed,
         } = request;
-        let asked = |histogram: ActHistogram| {
+        let requested = |histogram: ActHistogram| {
             let rates = config.rates().into_iter();
             let of = rates.filter(|(operation, _)| operation.histogram() == Some(histogram));
             of.map(|(_, rate)| rate.per_s()).sum::<f64>()
@@ -128,10 +129,10 @@ impl<'a> Start<'a> {
             host,
             devices,
             warnings,
-            asked: Asked {
-                reads_per_s: asked(ActHistogram::Reads).to_string(),
-                large_block_reads_per_s: format!("{:.6}", asked(ActHistogram::LargeBlockReads)),
-                large_block_writes_per_s: format!("{:.6}", asked(ActHistogram::LargeBlockWrites)),
+            requested: RequestedRates {
+                reads_per_s: requested(ActHistogram::Reads).to_string(),
+                large_block_reads_per_s: format!("{:.6}", requested(ActHistogram::LargeBlockReads)),
+                large_block_writes_per_s: format!("{:.6}", requested(ActHistogram::LargeBlockWrites)),
             },
         }
     }

@@ -1,4 +1,4 @@
-//! Histogram as the side file tells them: percentiles, ends, mean, and exact counts over the thresholds of the rules.
+//! Times in the side file: percentiles, extremes, mean, and exact counts over the thresholds of the rules.
 
 use std::collections::BTreeMap;
 
@@ -7,34 +7,34 @@ use serde::Serialize;
 use crate::clock::Nanos;
 use crate::stats::histogram::Histogram;
 
-/// The thresholds of the operational-database profile, ms.
+/// Thresholds of the operational-database profile, ms.
 const THRESHOLDS_MS: [u64; 3] = [1, 8, 64];
 
-/// Percentiles of a set of times; null where there are too few of them to know.
+/// Percentiles of a histogram; null if there are too few times.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Percentiles {
     /// Exact.
     pub min_ns: Option<u64>,
-    /// Within 0.1 %, as the percentiles.
+    /// Within 0.1 %, like the percentiles.
     pub mean_ns: Option<u64>,
-    /// From 2 times on.
+    /// From 2 times.
     pub p50_ns: Option<u64>,
-    /// From 10 on.
+    /// From 10 times.
     pub p90_ns: Option<u64>,
-    /// From 100 on.
+    /// From 100 times.
     pub p99_ns: Option<u64>,
-    /// From 1,000 on: 99.9 %.
+    /// 99.9 %, from 1,000 times.
     pub p999_ns: Option<u64>,
-    /// From 10,000 on: 99.99 %.
+    /// 99.99 %, from 10,000 times.
     pub p9999_ns: Option<u64>,
-    /// From 100,000 on: 99.999 %.
+    /// 99.999 %, from 100,000 times.
     pub p99999_ns: Option<u64>,
     /// Exact.
     pub max_ns: Option<u64>,
 }
 
 impl Percentiles {
-    /// All null when nothing is counted.
+    /// Computes the percentiles. All are null if nothing is counted.
     pub fn of(times: &Histogram) -> Self {
         let at = |per_100_000| times.percentile(per_100_000).map(|time| time.0);
         Self {
@@ -51,10 +51,10 @@ impl Percentiles {
     }
 }
 
-/// How many times are at or over each threshold (us), exact to the nanosecond.
+/// Threshold (us) and number of times at or over it, exact to the nanosecond.
 pub type Over = BTreeMap<u64, u64>;
 
-/// Counts over the thresholds of the rules.
+/// Returns the counts over the thresholds of the rules.
 pub fn over(times: &Histogram) -> Over {
     THRESHOLDS_MS
         .iter()
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_percentile_that_a_hundred_times_cannot_tell_is_null() {
+    fn a_percentile_with_too_few_times_is_null() {
         let mut times = Histogram::default();
         (1..=100).for_each(|us| times.record(Nanos(us * 1_000)));
         let found = Percentiles::of(&times);
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_over_a_threshold_take_the_threshold_in() {
+    fn counts_over_a_threshold_include_the_threshold() {
         let mut times = Histogram::default();
         for ns in [999_999, 1_000_000, 8_000_000, 64_000_000] {
             times.record(Nanos(ns));
