@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 FORMAT = 1
-INDEX, PURGED, CURRENT, LOOKED_AT, LOCK = "index.json", "purged", "current", "looked-at", "lock"
+INDEX, PURGED, CURRENT, COMPARED_AT, LOCK = "index.json", "purged", "current", "looked-at", "lock"
 MEMORY_MAX_BYTES = 32 * 2**20  # in each process that serves: pages of some 5,000 products, packed
 EARLIER_VERSIONS = 1  # a process that has not noticed the newest version yet reads the one before it
 
@@ -74,7 +74,7 @@ class Snapshot:
         return datetime.fromisoformat(self.written_at)
 
 
-def standing_directory(root: Path) -> Path | None:
+def current_directory(root: Path) -> Path | None:
     """Return the directory of the current version; None if there is none."""
     try:
         return (root / CURRENT).resolve(strict=True)
@@ -103,7 +103,7 @@ def _entry(fields: dict[str, Any], headers: list[tuple[tuple[str, str], ...]]) -
 
 def current(root: Path) -> Snapshot | None:
     """Return the current snapshot."""
-    return read(standing_directory(root))
+    return read(current_directory(root))
 
 
 def purged_of(directory: Path) -> frozenset[str]:
@@ -125,9 +125,9 @@ def purge(directory: Path, groups: Iterable[str]) -> None:
         os.fsync(marker.fileno())
 
 
-def note_look(root: Path) -> None:
+def record_comparison(root: Path) -> None:
     """Record that the register was just compared with the snapshot."""
-    (root / LOOKED_AT).touch()
+    (root / COMPARED_AT).touch()
 
 
 class Writer:
