@@ -8,13 +8,13 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 from django.db.utils import OperationalError
 
-from webapp.supervisor.running import take_addresses
+from webapp.supervisor.addresses import missing_addresses
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
     if sys.argv[1:2] != ["up"]:
         # Beside a running register a command works on that register; nothing is started for it.
-        os.environ.update(take_addresses(dict(os.environ)))
+        os.environ.update(missing_addresses(dict(os.environ)))
     try:
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:

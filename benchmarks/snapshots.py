@@ -30,7 +30,7 @@ from simulated_register import simulated_register
 from results.catalogue.importer import import_catalogue
 from tests.register import ROOT, free_port, wait_for
 from webapp.register.pagecache import store, updates
-from webapp.supervisor.programs import MOST_WEB_PROCESSES, WEB_THREADS
+from webapp.supervisor.programs import MAX_WEB_PROCESSES, WEB_THREADS
 
 PAGES = ("/drives/nvme-flash/", "/drive/sandisk-dc-sn861-6400gb/", "/drive/sandisk-dc-sn861-6400gb/badge.svg")
 NOWHERE = "postgresql:///drivecert?host=/nowhere"
@@ -53,7 +53,7 @@ class Closed:
 def server(application: str, environment: dict[str, str]) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
     """Serve an application as the register's own supervisor does; yield port and main process."""
     port: int = free_port()
-    processes = min(len(os.sched_getaffinity(0)), MOST_WEB_PROCESSES)
+    processes = min(len(os.sched_getaffinity(0)), MAX_WEB_PROCESSES)
     options = ["--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port), "--workers", str(processes)]
     options += ["--blocking-threads", str(WEB_THREADS), application]
     process = subprocess.Popen(

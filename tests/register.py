@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from webapp.supervisor.processes import target_of
+from webapp.supervisor.processes import link_target
 from webapp.supervisor.sockets import remove_socket_dir
 
 ROOT = Path(__file__).parent.parent
@@ -122,7 +122,7 @@ def belongs_to(process, directory):
         environment = (process / "environ").read_bytes().split(b"\0")
     except (PermissionError, FileNotFoundError, ProcessLookupError):
         return False
-    places = {target_of(process / "cwd"), *opened_by(process)}
+    places = {link_target(process / "cwd"), *opened_by(process)}
     return f"DRIVECERT_DATA={directory}".encode() in environment or any(
         place is not None and directory in place.parents for place in places
     )
@@ -147,7 +147,7 @@ def parent_of(process):
 def opened_by(process):
     """The files that a process of /proc has open; none where it has ended."""
     try:
-        return [target_of(link) for link in list((process / "fd").iterdir())]
+        return [link_target(link) for link in list((process / "fd").iterdir())]
     except (PermissionError, FileNotFoundError, ProcessLookupError):
         return []
 

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.register import GIVEN_BY_THE_SESSION, PATIENCE_S, ROOT, free_port, wait_for
-from webapp.embedded import Embedded, Postgres, Redis
+from webapp.embedded import DataDirectory, Postgres, Redis
 
 pytestmark = pytest.mark.faults
 LOC = "{http://www.sitemaps.org/schemas/sitemap/0.9}loc"
@@ -34,9 +34,9 @@ class Site:
 
     def __init__(self, directory):
         self.data_dir, self.port = directory / "var", free_port()
-        self.embedded = Embedded(self.data_dir, durable=False)
-        self.embedded.make_places()
-        self.postgres, self.redis = Postgres(self.embedded), Redis(self.embedded)
+        self.directory = DataDirectory(self.data_dir, durable=False)
+        self.directory.create()
+        self.postgres, self.redis = Postgres(self.directory), Redis(self.directory)
         self.web = self.worker = None
 
     def start(self):
@@ -109,7 +109,7 @@ class Site:
                 end(process)
         self.redis.child.stop()
         self.postgres.child.stop()
-        self.embedded.remove_sockets()
+        self.directory.remove_sockets()
 
 
 def end(process):

@@ -11,7 +11,7 @@ from kombu import Connection
 
 from tests.register import PATIENCE_S, WITHOUT_SNAPSHOTS, Register, wait_for
 from webapp.celery import redis_of
-from webapp.supervisor.processes import target_of
+from webapp.supervisor.processes import link_target
 
 pytestmark = pytest.mark.faults
 RUN_S = 1800  # longer than the test: it is cancelled at the end
@@ -68,7 +68,7 @@ def register(tmp_path_factory):
 def run_processes(register):
     """The detached program and who waits for it: they work in the run's own directory."""
     lab = register.data_dir / "lab"
-    return [pid for pid in register.processes() if lab in (target_of(Path(f"/proc/{pid}/cwd")) or Path()).parents]
+    return [pid for pid in register.processes() if lab in (link_target(Path(f"/proc/{pid}/cwd")) or Path()).parents]
 
 
 def run_script(register, script):
@@ -99,8 +99,8 @@ def test_a_run_goes_on_while_the_register_is_away_and_is_taken_up_again(register
     getattr(register, goes)()
     wait_for(lambda: register.processes() == run_processes(register), lambda: str(register.processes()))
     assert before["pid"] in run_processes(register)
-    told = f"these lab runs go on, and are picked up at the next start: {before['public_id']}"
-    assert (told in register.tell_output()) == (goes == "stop")
+    message = f"these lab runs continue, and the next start watches them again: {before['public_id']}"
+    assert (message in register.tell_output()) == (goes == "stop")
     register.start_and_wait()
     wait_for_more_of(register, before)
     check_it_can_be_cancelled(register, before)
@@ -117,7 +117,7 @@ def kill_all(register, *names):
     for pid in [register.pid_of(name) for name in names]:
         os.kill(pid, signal.SIGKILL)
     for name in names:
-        wait_for(lambda: f"{name} started again" in register.tell_output(), register.tell_output)  # noqa: B023 - at once
+        wait_for(lambda: f"{name} restarted" in register.tell_output(), register.tell_output)  # noqa: B023 - at once
     wait_for(lambda: register.ready()[0] == 200, lambda: str(register.ready()))
 
 

@@ -125,7 +125,7 @@ def test_a_server_that_is_not_ours_in_the_cluster_stops_a_start(stopped):
     try:
         done = stopped.run_command("up")
         assert done.returncode == 1
-        assert f"already served by process {foreign.pid}, not ours" in done.stderr
+        assert f"process {foreign.pid} already serves this cluster" in done.stderr
     finally:
         foreign.kill()
         foreign.wait()
@@ -158,10 +158,10 @@ def test_a_second_supervisor_says_so_and_leaves_the_first_alone(running):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_child_that_was_killed_is_started_again(running, name):
-    first, told = running.pid_of(name), f"{name} started again"
-    told_before = running.tell_output().count(told)
+    first, message = running.pid_of(name), f"{name} restarted"
+    count_before = running.tell_output().count(message)
     os.kill(first, signal.SIGKILL)
-    wait_for(lambda: running.tell_output().count(told) > told_before, running.tell_output)
+    wait_for(lambda: running.tell_output().count(message) > count_before, running.tell_output)
     wait_for(lambda: running.ready()[0] == 200, lambda: str(running.ready()))
     assert running.pid_of(name) != first
 

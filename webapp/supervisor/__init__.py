@@ -1,1 +1,1 @@
-"""What starts, watches and stops the processes of one machine: `manage.py up`, and the servers of a test session."""
+"""Start, supervision and stop of the processes of one machine: `manage.py up`, and the servers of a test session."""

@@ -1,4 +1,4 @@
-"""Where the web server listens, and whether somebody else already does."""
+"""The address of the web server, and the check that the address is free."""
 
 import socket
 import urllib.error
@@ -9,13 +9,13 @@ from typing import NamedTuple
 from webapp import env
 from webapp.supervisor.errors import CannotStartError
 
-ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - names them, binds nothing
+ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compares the names, binds nothing
 
 LAST_PORT = 65_535
 
 
-class Answer(NamedTuple):
-    """Status and text of an answer."""
+class Response(NamedTuple):
+    """Status and text of a response."""
 
     status: int
     text: str
@@ -23,7 +23,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Address:
-    """A host and a port; 127.0.0.1 unless HOST is set, so that nobody is on the network by accident."""
+    """A host and a port. The default host is 127.0.0.1, so that only an explicit HOST opens the network."""
 
     host: str
     port: int
@@ -37,36 +37,36 @@ class Address:
 
     @property
     def url(self) -> str:
-        """Return the address as a browser on this machine takes it."""
+        """Return the address for a browser on this machine."""
         host = ANY_ADDRESS.get(self.host, self.host)
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
-    def ask(self, path: str) -> "Answer":
-        """Return what the web server says at a path; status 0 while nobody answers."""
+    def get(self, path: str) -> "Response":
+        """Return the web server's response for a path. Status 0 means that no server responds."""
         try:
-            with urllib.request.urlopen(f"{self.url}{path}", timeout=5) as answer:  # noqa: S310 - our own http address
-                return Answer(answer.status, answer.read().decode())
+            with urllib.request.urlopen(f"{self.url}{path}", timeout=5) as response:  # noqa: S310 - http address of this register
+                return Response(response.status, response.read().decode())
         except urllib.error.HTTPError as error:
-            return Answer(error.code, error.read().decode())
+            return Response(error.code, error.read().decode())
         except OSError as error:
-            return Answer(0, str(error))
+            return Response(0, str(error))
 
-    def refuse_if_taken(self) -> None:
-        """Raise CannotStartError where the web server could not listen there."""
+    def check_free(self) -> None:
+        """Raise CannotStartError if the web server cannot listen at this address."""
         try:
-            family, kind, protocol, _, place = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)[0]
+            family, kind, protocol, _, address = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)[0]
         except socket.gaierror as error:
             raise CannotStartError(
                 f"HOST={self.host}: {error.strerror}. Set HOST to an address of this machine"
             ) from error
-        with socket.socket(family, kind, protocol) as trial:
-            # A port whose connections are only fading (TIME_WAIT) is free; one that somebody listens on is not.
-            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with socket.socket(family, kind, protocol) as probe:
+            # A port with only closing connections (TIME_WAIT) is free; a port with a listener is not.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                trial.bind(place)
-                trial.listen()
+                probe.bind(address)
+                probe.listen()
             except OSError as error:
                 raise CannotStartError(
-                    f"port {self.port} on {self.host} cannot be used: {error.strerror}. Stop what listens there, or "
-                    f"choose another: PORT={self.port + 1} make run"
+                    f"port {self.port} on {self.host} cannot be used: {error.strerror}. Stop the program that "
+                    f"listens there, or choose another port: PORT={self.port + 1} make run"
                 ) from error

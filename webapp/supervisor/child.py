@@ -1,4 +1,4 @@
-"""One program under the supervisor: started, watched, started again, stopped."""
+"""One program under the supervisor: start, supervision, restart, stop."""
 
 import os
 import signal
@@ -9,20 +9,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from webapp.supervisor.errors import CannotStartError
-from webapp.supervisor.held import hold_when_free
 from webapp.supervisor.identity import launch_command
+from webapp.supervisor.lock_files import acquire_when_free
 
-LEFTOVER_PATIENCE_S = 10
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 30.0
-STEADY_AFTER_S = 60  # a child that lived this long begins again with the shortest pause
+LEFTOVER_TIMEOUT_S = 10
+MIN_RESTART_DELAY_S, MAX_RESTART_DELAY_S = 0.5, 30.0
+STABLE_AFTER_S = 60  # a child that ran this long restarts with the shortest delay
 LOG_TAIL_LINES = 15
 
 
 @dataclass(frozen=True)
 class Program:
-    """What to run and how it ends. `death_signal` is what the kernel sends it when the supervisor dies.
+    """A command and the way it is stopped. The kernel sends `death_signal` to it when the supervisor dies.
 
-    `is_leaving` tells that it was told to end by somebody else and waits for whoever still uses it.
+    `is_shutting_down` returns whether another process told the program to stop and it waits for its clients.
     """
 
     name: str
@@ -33,69 +33,69 @@ class Program:
     environment: dict[str, str] = field(default_factory=dict)
     identity: str = "same"
     before_start: Callable[[], None] = lambda: None
-    is_leaving: Callable[[], bool] = lambda: False
+    is_shutting_down: Callable[[], bool] = lambda: False
 
 
 @dataclass(frozen=True)
-class Places:
-    """Where the children of one supervisor keep what they need besides their own data."""
+class RuntimeDirectories:
+    """The directories of the lock files and logs of one supervisor's children."""
 
     run_dir: Path
     log_dir: Path
 
-    def make(self) -> None:
-        """Create both, closed to other users."""
+    def create(self) -> None:
+        """Create both directories, closed to other users."""
         for directory in (self.run_dir, self.log_dir):
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 class Child:
-    """A program and its process, if it has one now."""
+    """A program and its current process, if any."""
 
-    def __init__(self, program: Program, places: Places) -> None:
+    def __init__(self, program: Program, directories: RuntimeDirectories) -> None:
         self.program = program
-        self.log = places.log_dir / f"{program.name}.log"
-        self.held = places.run_dir / f"{program.name}.held"
+        self.log = directories.log_dir / f"{program.name}.log"
+        self.lock_file = directories.run_dir / f"{program.name}.held"
         self.process: subprocess.Popen[bytes] | None = None
-        self.pause_s = FIRST_PAUSE_S
-        self.started_at = self.start_again_at = 0.0
-        self.is_hurried = False
+        self.restart_delay_s = MIN_RESTART_DELAY_S
+        self.started_at = self.restart_at = 0.0
+        self.is_stop_forced = False
 
     def start(self) -> None:
-        """Start the process once every process of an earlier one has ended.
+        """Start the process when every process of an earlier start has ended.
 
-        Only from the main thread: the kernel's death signal follows the thread that started the process.
+        Call this only from the main thread: the kernel's death signal depends on the thread that started the process.
         """
-        fd = hold_when_free(self.held, LEFTOVER_PATIENCE_S)
+        fd = acquire_when_free(self.lock_file, LEFTOVER_TIMEOUT_S)
         try:
             self.program.before_start()
             self.process = self._spawn(fd)
         finally:
-            os.close(fd)  # from here on the child alone holds it
-        self.started_at, self.is_hurried = time.monotonic(), False
+            os.close(fd)  # from here on only the child holds the lock
+        self.started_at, self.is_stop_forced = time.monotonic(), False
 
     def has_ended(self) -> bool:
-        """Tell whether the process is gone; what it left in its session is then ended too."""
+        """Return whether the process has ended. If so, kill the processes that it left in its session."""
         if self.process is None or self.process.returncode is not None:
             return True
-        # WNOWAIT: while it is not reaped, nobody else can be given its number, so the group is surely ours.
+        # WNOWAIT: until it is reaped, the kernel gives its pid to no other process, so the group is still this child's.
         options = os.WEXITED | os.WNOHANG | os.WNOWAIT
         if os.waitid(os.P_PID, self.process.pid, options) is None:
             return False
         self._end_group(self.process)
         return True
 
-    def tend(self) -> str:
-        """Start the process again where it died, after a growing pause; return what happened, or nothing."""
+    def restart_if_ended(self) -> str:
+        """Restart the process after a growing delay if it ended. Return a message about the change, if any."""
         now = time.monotonic()
         if self.process is None:
-            return self._start_again() if now >= self.start_again_at else ""
+            return self._restart() if now >= self.restart_at else ""
         if not self.has_ended():
-            return self._hurry()
-        return self._plan_start(now)
+            return self._force_stop()
+        return self._schedule_restart(now)
 
     def stop(self) -> None:
-        """End the process and everything in its session: politely, then by force."""
+        """Stop the process and its session: first with its stop signal, then with SIGKILL."""
         if self.process is None:
             return
         if not self.has_ended():
@@ -104,22 +104,24 @@ class Child:
             self._end_group(self.process)
         self.process = None
 
-    def wait_until(self, is_ready: Callable[[], bool], patience_s: float) -> None:
-        """Return once it answers; raise CannotStartError with the end of its log where it died or stays silent."""
-        deadline = time.monotonic() + patience_s
+    def wait_until(self, is_ready: Callable[[], bool], timeout_s: float) -> None:
+        """Return when the process is ready. Raise CannotStartError with the end of its log if it ends or is late."""
+        deadline = time.monotonic() + timeout_s
         while not is_ready():
             if self.has_ended():
-                raise CannotStartError(f"{self.program.name} ended while it started. {self.tell_log()}")
+                raise CannotStartError(f"{self.program.name} ended during its start. {self.log_excerpt()}")
             if time.monotonic() > deadline:
-                raise CannotStartError(f"{self.program.name} did not answer in {patience_s:g} s. {self.tell_log()}")
+                raise CannotStartError(
+                    f"{self.program.name} did not respond within {timeout_s:g} s. {self.log_excerpt()}"
+                )
             time.sleep(0.05)
 
-    def tell_log(self) -> str:
-        """Return the last lines of the log and where the rest is."""
+    def log_excerpt(self) -> str:
+        """Return the last lines of the log and the path of the log."""
         lines = self.log.read_text(errors="replace").splitlines()[-LOG_TAIL_LINES:]
         return "\n".join([f"The end of {self.log}:", *(f"    {line}" for line in lines)])
 
-    def _spawn(self, held_fd: int) -> subprocess.Popen[bytes]:
+    def _spawn(self, lock_fd: int) -> subprocess.Popen[bytes]:
         with self.log.open("ab") as log:
             return subprocess.Popen(
                 launch_command(self.program.command, self.program.death_signal, self.program.identity),
@@ -127,33 +129,33 @@ class Child:
                 stdout=log,
                 stderr=log,
                 env=os.environ | self.program.environment,
-                start_new_session=True,  # Ctrl-C reaches the supervisor alone, which then stops all in order
-                pass_fds=[held_fd],
+                start_new_session=True,  # Ctrl-C reaches only the supervisor, which then stops all children in order
+                pass_fds=[lock_fd],
             )
 
-    def _hurry(self) -> str:
-        """End a process that is about to leave and takes nobody new meanwhile, so that it is started again."""
-        if self.is_hurried or self.process is None or not self.program.is_leaving():
+    def _force_stop(self) -> str:
+        """Stop a process that is shutting down and accepts no new clients, so that it is restarted."""
+        if self.is_stop_forced or self.process is None or not self.program.is_shutting_down():
             return ""
-        self.is_hurried = True
+        self.is_stop_forced = True
         self.process.send_signal(self.program.stop_signal)
-        return f"{self.program.name} was told to end by somebody else: its clients are not waited for"
+        return f"{self.program.name} was stopped by another process: it is restarted without waiting for its clients"
 
-    def _plan_start(self, now: float) -> str:
-        if now - self.started_at > STEADY_AFTER_S:
-            self.pause_s = FIRST_PAUSE_S
+    def _schedule_restart(self, now: float) -> str:
+        if now - self.started_at > STABLE_AFTER_S:
+            self.restart_delay_s = MIN_RESTART_DELAY_S
         status = self.process.returncode if self.process else None
-        self.process, self.start_again_at = None, now + self.pause_s
-        text = f"{self.program.name} ended ({tell_status(status)}); starting it again in {self.pause_s:g} s"
-        self.pause_s = min(self.pause_s * 2, LONGEST_PAUSE_S)
+        self.process, self.restart_at = None, now + self.restart_delay_s
+        text = f"{self.program.name} ended ({describe_exit_status(status)}); restarting in {self.restart_delay_s:g} s"
+        self.restart_delay_s = min(self.restart_delay_s * 2, MAX_RESTART_DELAY_S)
         return text
 
-    def _start_again(self) -> str:
+    def _restart(self) -> str:
         self.start()
-        return f"{self.program.name} started again"
+        return f"{self.program.name} restarted"
 
-    def _wait_for_end(self, patience_s: float) -> None:
-        deadline = time.monotonic() + patience_s
+    def _wait_for_end(self, timeout_s: float) -> None:
+        deadline = time.monotonic() + timeout_s
         while not self.has_ended() and time.monotonic() < deadline:
             time.sleep(0.05)
 
@@ -163,8 +165,8 @@ class Child:
             process.wait()
 
 
-def tell_status(status: int | None) -> str:
-    """Return an exit status in words."""
+def describe_exit_status(status: int | None) -> str:
+    """Return a description of an exit status."""
     if status is None or status >= 0:
         return f"exit status {status}"
     return f"killed by {signal.Signals(-status).name}"

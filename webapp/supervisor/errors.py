@@ -1,9 +1,9 @@
-"""What stops the register from starting; the text is for the operator and names the remedy."""
+"""Errors that end a start or a run of the supervisor. Each message is for the operator and names the remedy."""
 
 
 class CannotStartError(Exception):
-    """Something on this machine has to be put right first."""
+    """The register cannot start until the operator fixes the problem on this machine."""
 
 
 class StopRequestedError(Exception):
-    """TERM, Ctrl-C or a closed terminal: raised in the main thread wherever it stands."""
+    """TERM, Ctrl-C or a closed terminal: raised in the main thread, at any instruction."""

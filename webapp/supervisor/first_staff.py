@@ -1,4 +1,4 @@
-"""The first person who can sign in on this machine."""
+"""The first staff user of a register on one machine."""
 
 import os
 import secrets
@@ -14,15 +14,15 @@ LOGIN = "admin"
 LAB_SLUG, LAB_NAME = "this-lab", "This lab"
 
 
-def ensure_first_staff(note: Path) -> None:
-    """Create a staff user with a random password, written to `note`, where nobody could sign in as staff yet."""
+def ensure_first_staff(login_file: Path) -> None:
+    """Create a staff user, and write its random password to `login_file`, unless a staff user exists."""
     users = get_user_model().objects
     if users.filter(is_staff=True).exists():
         return
     password = secrets.token_urlsafe(12)
     with transaction.atomic():
-        # Written before the commit: a user whose password nobody knows would be worse than a note without its user.
-        write_note(note, LOGIN, password)
+        # Written before the commit: a user with an unknown password would be worse than a file without its user.
+        write_login(login_file, LOGIN, password)
         user = users.create_superuser(username=LOGIN, password=password)
         lab, _ = Organisation.objects.get_or_create(
             slug=LAB_SLUG, defaults={"name": LAB_NAME, "kind": Organisation.Kind.LAB}
@@ -30,9 +30,9 @@ def ensure_first_staff(note: Path) -> None:
         Membership.objects.create(user=user, organisation=lab)
 
 
-def write_note(note: Path, login: str, password: str) -> None:
-    """Write login and password to a file that only we can read."""
-    note.unlink(missing_ok=True)
-    descriptor = os.open(note, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+def write_login(login_file: Path, login: str, password: str) -> None:
+    """Write login and password to a file that only this user can read."""
+    login_file.unlink(missing_ok=True)
+    descriptor = os.open(login_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(f"login: {login}\npassword: {password}\n")

@@ -1,4 +1,4 @@
-"""As whom PostgreSQL and Redis run: as ourselves, or without root's powers where we are root."""
+"""The identity under which PostgreSQL and Redis run: this user, or for root an identity without root's rights."""
 
 import functools
 import os
@@ -15,16 +15,16 @@ OVERFLOW_IDS = (Path("/proc/sys/kernel/overflowuid"), Path("/proc/sys/kernel/ove
 
 
 def launch_command(command: list[str], death_signal: signal.Signals, identity: str) -> list[str]:
-    """Return the command that becomes `command` and ends when the calling process does."""
+    """Return a command that runs `command` under the identity and ends it when the calling process ends."""
     return [sys.executable, "-I", "-S", str(LAUNCH), str(os.getpid()), str(int(death_signal)), identity, *command]
 
 
 @functools.cache
 def server_identity() -> str:
-    """Return the identity under which a server may run: PostgreSQL refuses root and a user without a name.
+    """Return the identity under which a server may run: PostgreSQL refuses root and users without a name.
 
-    A user namespace comes first: it works in a directory of mode 0700, because files still open as those of the user
-    who started us. Where the kernel refuses namespaces, an unprivileged account is taken.
+    Prefer a user namespace: it works in a directory of mode 0700, because the server opens files as the user who
+    started the register. If the kernel refuses namespaces, use an unprivileged account.
     """
     if os.geteuid() != 0 and _has_name(os.geteuid()):
         return "same"
@@ -35,13 +35,13 @@ def server_identity() -> str:
     if os.geteuid() == 0:
         return f"account:{ids}"
     raise CannotStartError(
-        f"user {os.geteuid()} has no entry in /etc/passwd and may not make a user namespace: PostgreSQL refuses to "
-        "run. Start as a named user, or set DATABASE_URL and REDIS_URL"
+        f"user {os.geteuid()} has no entry in /etc/passwd and may not create a user namespace, so PostgreSQL refuses "
+        "to run. Start as a named user, or set DATABASE_URL and REDIS_URL"
     )
 
 
 def account_ids(identity: str) -> tuple[int, int] | None:
-    """Return uid and gid that must own the files of a server, None where the files stay ours."""
+    """Return the uid and gid that must own the files of a server, or None if this user keeps them."""
     kind, _, ids = identity.partition(":")
     if kind != "account":
         return None
@@ -56,16 +56,16 @@ def _has_name(uid: int) -> bool:
 def _ordinary_account() -> pwd.struct_passwd:
     """Return an account that is neither root nor the overflow user.
 
-    All users outside a namespace look like the overflow user from inside: were the server that user, they would all
-    look like itself.
+    Inside a namespace, every user outside it appears as the overflow user. A server that ran as the overflow user
+    would take all of them for itself.
     """
-    unfit = {0, *(int(path.read_text()) for path in OVERFLOW_IDS)}
+    excluded = {0, *(int(path.read_text()) for path in OVERFLOW_IDS)}
     for entry in sorted(pwd.getpwall(), key=lambda entry: entry.pw_uid):
-        if entry.pw_uid not in unfit and entry.pw_gid not in unfit:
+        if entry.pw_uid not in excluded and entry.pw_gid not in excluded:
             return entry
-    raise CannotStartError("/etc/passwd: no ordinary account to run PostgreSQL as. Set DATABASE_URL and REDIS_URL")
+    raise CannotStartError("/etc/passwd: no ordinary account can run PostgreSQL. Set DATABASE_URL and REDIS_URL")
 
 
 def _is_allowed(identity: str) -> bool:
-    trial = launch_command(["true"], signal.SIGKILL, identity)
-    return subprocess.run(trial, stderr=subprocess.DEVNULL, check=False).returncode == 0
+    command = launch_command(["true"], signal.SIGKILL, identity)
+    return subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode == 0

@@ -1,4 +1,4 @@
-"""The runs on lab hosts, which belong to their hosts and go on while the register is away."""
+"""Runs on lab hosts. They belong to their hosts and continue while the register is stopped."""
 
 from django.db import Error, connections
 
@@ -7,16 +7,16 @@ from runners.models.states import State
 from webapp import env
 
 
-def tell_running(database_url: str) -> str:
-    """Return a sentence on the runs that will outlive this stop, empty where there are none."""
-    # The supervisor's own settings were read before there was a server to name in them.
+def running_message(database_url: str) -> str:
+    """Return a message that names the runs that continue after this stop, or an empty string if there are none."""
+    # The supervisor read its own settings before it had started a server.
     connections.settings["default"].update(env.parse_database_url(database_url))
     try:
         running = list(Dispatch.objects.filter(state=State.RUNNING).values_list("public_id", flat=True))
     except Error as error:
-        return f"could not ask which lab runs go on: {error}"
+        return f"the lab runs that continue could not be listed: {error}"
     finally:
         connections["default"].close()
     if not running:
         return ""
-    return f"these lab runs go on, and are picked up at the next start: {', '.join(running)}"
+    return f"these lab runs continue, and the next start watches them again: {', '.join(running)}"

@@ -1,10 +1,10 @@
-"""Become a program that ends with its parent. Standard library only: it runs before anything is set up.
+"""Launcher of a program that ends with its parent. It uses only the standard library: it runs before any setup.
 
     python -I -S launch.py PARENT_PID DEATH_SIGNAL IDENTITY COMMAND...
 
-The command finds its own number in DRIVECERT_MAIN_PID, so that processes that it starts can tie their lives to it.
-IDENTITY is `same`, `namespace:UID:GID` (in a user namespace we are UID, without capabilities) or `account:UID:GID`.
-A file of its own and not a `preexec_fn`: Python code between fork and exec may deadlock in a process with threads.
+The command finds its own pid in DRIVECERT_MAIN_PID, so that the processes that it starts can end with it.
+IDENTITY is `same`, `namespace:UID:GID` (UID in a user namespace, without capabilities) or `account:UID:GID`.
+This is a separate file and no `preexec_fn`: Python code between fork and exec may deadlock in a process with threads.
 """
 
 import ctypes
@@ -23,14 +23,14 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def call(name: str, *arguments: int) -> None:
-    """Call a function of libc; raise OSError with its name where it refuses."""
+    """Call a function of libc. Raise OSError with its name if it fails."""
     if getattr(libc, name)(*map(ctypes.c_ulong, arguments)) != 0:
         code = ctypes.get_errno()
         raise OSError(code, f"{name}: {os.strerror(code)}")
 
 
 def enter_namespace(uid: int, gid: int) -> None:
-    """Map our own user to `uid` in a new user namespace; the capabilities of it end with exec, since `uid` is not 0."""
+    """Map this user to `uid` in a new user namespace. Its capabilities end with exec, because `uid` is not 0."""
     outside_uid, outside_gid = os.geteuid(), os.getegid()
     call("unshare", CLONE_NEWUSER)
     Path("/proc/self/setgroups").write_text("deny")
@@ -39,14 +39,14 @@ def enter_namespace(uid: int, gid: int) -> None:
 
 
 def become_account(uid: int, gid: int) -> None:
-    """Take an unprivileged account for good."""
+    """Switch to an unprivileged account permanently."""
     os.setgroups([])
     os.setresgid(gid, gid, gid)
     os.setresuid(uid, uid, uid)
 
 
 def take_identity(identity: str) -> None:
-    """Drop what the program shall not have; `same` keeps everything (the lab needs its devices)."""
+    """Drop the rights that the program must not have. `same` keeps all rights, because the lab needs its devices."""
     kind, _, ids = identity.partition(":")
     if kind == "same":
         return
@@ -56,9 +56,9 @@ def take_identity(identity: str) -> None:
 
 
 def end_with_parent(death_signal: int, parent_pid: int) -> None:
-    """Have the kernel send us the signal when the process (strictly: the thread) that started us is gone.
+    """Have the kernel send this process the signal when the thread that started it ends.
 
-    Looked at again afterwards: where it was gone before we asked, nothing would ever end us.
+    Check the parent again afterwards: if it ended before the request, the kernel sends no signal.
     """
     call("prctl", PR_SET_PDEATHSIG, death_signal, 0, 0, 0)
     if os.getppid() != parent_pid:
@@ -66,19 +66,19 @@ def end_with_parent(death_signal: int, parent_pid: int) -> None:
 
 
 def end_with_main_program() -> None:
-    """Tie a process that a supervised program started to that program; without a supervisor nothing is tied."""
+    """End this process with the supervised program that started it. Do nothing without a supervisor."""
     main_pid = int(os.environ.get(MAIN_PID, "0"))
     if main_pid not in (0, os.getpid()):
         end_with_parent(signal.SIGKILL, main_pid)
 
 
 def main(parent_pid: int, death_signal: int, identity: str, command: list[str]) -> None:
-    """Take the identity, tie our life to the parent's, and become the command."""
+    """Take the identity, arrange to end with the parent, and replace this process by the command."""
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     take_identity(identity)
     end_with_parent(death_signal, parent_pid)  # after the change of credentials, which clears it
     os.environ[MAIN_PID] = str(os.getpid())
-    os.execvp(command[0], command)  # noqa: S606 - becoming another program is what this file is for
+    os.execvp(command[0], command)  # noqa: S606 - replacing the process is the purpose of this file
 
 
 if __name__ == "__main__":

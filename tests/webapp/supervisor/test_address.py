@@ -15,25 +15,25 @@ def listener():
         yield server
 
 
-def test_a_port_that_somebody_listens_on_is_refused(listener):
+def test_a_port_with_a_listener_is_rejected(listener):
     port = listener.getsockname()[1]
     with pytest.raises(CannotStartError, match=rf"port {port} on 127\.0\.0\.1 cannot be used.*PORT={port + 1}"):
-        Address("127.0.0.1", port).refuse_if_taken()
+        Address("127.0.0.1", port).check_free()
 
 
-def test_a_port_is_free_again_while_its_connections_fade(listener):
+def test_a_port_with_only_closing_connections_is_free(listener):
     port = listener.getsockname()[1]
     with socket.create_connection(("127.0.0.1", port)) as client:
         accepted, _ = listener.accept()
         accepted.close()  # the server closes first: its side stays in TIME_WAIT
         client.recv(1)
     listener.close()
-    Address("127.0.0.1", port).refuse_if_taken()
+    Address("127.0.0.1", port).check_free()
 
 
-def test_a_host_that_is_not_ours_is_refused():
+def test_a_host_that_is_no_address_of_this_machine_is_rejected():
     with pytest.raises(CannotStartError, match="cannot be used"):
-        Address("192.0.2.1", 8000).refuse_if_taken()
+        Address("192.0.2.1", 8000).check_free()
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_without_variables_only_this_machine_is_served(monkeypatch):
     assert Address.from_environment() == Address("127.0.0.1", 8000)
 
 
-def test_nobody_there_is_status_0(listener):
+def test_an_address_without_a_server_gives_status_0(listener):
     port = listener.getsockname()[1]
     listener.close()
-    assert Address("127.0.0.1", port).ask("/readyz").status == 0
+    assert Address("127.0.0.1", port).get("/readyz").status == 0

@@ -4,24 +4,24 @@ import time
 
 import pytest
 
-from webapp.supervisor.child import LONGEST_PAUSE_S, Child, Places, Program, tell_status
+from webapp.supervisor.child import MAX_RESTART_DELAY_S, Child, Program, RuntimeDirectories, describe_exit_status
 from webapp.supervisor.errors import CannotStartError
 
 
 @pytest.fixture
-def places(tmp_path):
-    places = Places(tmp_path / "run", tmp_path / "log")
-    places.make()
-    return places
+def directories(tmp_path):
+    directories = RuntimeDirectories(tmp_path / "run", tmp_path / "log")
+    directories.create()
+    return directories
 
 
 @pytest.fixture
-def start(places):
+def start(directories):
     started = []
 
     def start_child(script):
         program = Program("trial", ["sh", "-c", script], signal.SIGTERM, signal.SIGKILL, 1)
-        child = Child(program, places)
+        child = Child(program, directories)
         started.append(child)
         child.start()
         return child
@@ -67,52 +67,54 @@ def test_a_child_that_ignores_the_signal_is_killed(start):
     assert not lives(pid)
 
 
-def test_what_a_dead_child_left_in_its_group_is_ended(start, tmp_path):
+def test_processes_that_a_dead_child_left_in_its_group_are_killed(start, tmp_path):
     child = start(f"sleep 60 & echo $! > {tmp_path}/pid")
     wait_for(child.has_ended)
     left = int((tmp_path / "pid").read_text())
     wait_for(lambda: not lives(left))
 
 
-def test_a_dead_child_is_started_again_after_a_pause(start):
+def test_a_dead_child_is_restarted_after_a_delay(start):
     child = start("true")
     wait_for(child.has_ended)
-    assert child.tend() == "trial ended (exit status 0); starting it again in 0.5 s"
-    child.start_again_at += 60  # on a busy machine half a second may pass between two lines
-    assert child.tend() == ""
-    child.start_again_at = time.monotonic()
-    assert child.tend() == "trial started again"
+    assert child.restart_if_ended() == "trial ended (exit status 0); restarting in 0.5 s"
+    child.restart_at += 60  # on a busy machine half a second may pass between two lines
+    assert child.restart_if_ended() == ""
+    child.restart_at = time.monotonic()
+    assert child.restart_if_ended() == "trial restarted"
 
 
-def test_pauses_grow_to_a_longest_one(start):
+def test_restart_delays_grow_to_a_maximum(start):
     child = start("true")
     for _ in range(10):
         wait_for(child.has_ended)
-        child.tend()
-        child.start_again_at = 0
-        child.tend()
-    assert child.pause_s == LONGEST_PAUSE_S
+        child.restart_if_ended()
+        child.restart_at = 0
+        child.restart_if_ended()
+    assert child.restart_delay_s == MAX_RESTART_DELAY_S
 
 
-def test_a_child_that_lived_long_begins_again_with_the_shortest_pause(start):
+def test_a_child_that_ran_long_restarts_with_the_shortest_delay(start):
     child = start("true")
-    child.pause_s, child.started_at = 16, time.monotonic() - 61
+    child.restart_delay_s, child.started_at = 16, time.monotonic() - 61
     wait_for(child.has_ended)
-    assert child.tend().endswith("in 0.5 s")
+    assert child.restart_if_ended().endswith("in 0.5 s")
 
 
-def test_a_child_that_dies_while_it_starts_shows_its_log(start):
+def test_a_child_that_dies_during_its_start_shows_its_log(start):
     child = start("echo no space left; exit 3")
-    with pytest.raises(CannotStartError, match=r"(?s)trial ended while it started.*no space left"):
-        child.wait_until(lambda: False, patience_s=90)
+    with pytest.raises(CannotStartError, match=r"(?s)trial ended during its start.*no space left"):
+        child.wait_until(lambda: False, timeout_s=90)
 
 
-def test_a_silent_child_is_reported(start):
+def test_a_child_that_does_not_respond_is_reported(start):
     child = start("exec sleep 60")
-    with pytest.raises(CannotStartError, match=r"trial did not answer in 0\.2 s"):
-        child.wait_until(lambda: False, patience_s=0.2)
+    with pytest.raises(CannotStartError, match=r"trial did not respond within 0\.2 s"):
+        child.wait_until(lambda: False, timeout_s=0.2)
 
 
-@pytest.mark.parametrize(("status", "words"), [(0, "exit status 0"), (3, "exit status 3"), (-9, "killed by SIGKILL")])
-def test_an_exit_status_is_told_in_words(status, words):
-    assert tell_status(status) == words
+@pytest.mark.parametrize(
+    ("status", "description"), [(0, "exit status 0"), (3, "exit status 3"), (-9, "killed by SIGKILL")]
+)
+def test_an_exit_status_is_described(status, description):
+    assert describe_exit_status(status) == description

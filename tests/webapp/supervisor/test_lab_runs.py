@@ -4,7 +4,7 @@ from django.db import connection
 from results.models import Organisation
 from runners.models import Device, Dispatch, Host
 from runners.models.states import State
-from webapp.supervisor.lab_runs import tell_running
+from webapp.supervisor.lab_runs import running_message
 
 
 @pytest.fixture
@@ -24,11 +24,11 @@ def url():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_running_dispatch_is_told(dispatch, url):
+def test_a_running_dispatch_is_named(dispatch, url):
     Dispatch.objects.update(state=State.RUNNING)
-    assert dispatch.public_id in tell_running(url)
+    assert dispatch.public_id in running_message(url)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_dispatch_that_does_not_run_is_not_told(dispatch, url):
-    assert tell_running(url) == ""
+def test_a_dispatch_that_does_not_run_is_not_named(dispatch, url):
+    assert running_message(url) == ""

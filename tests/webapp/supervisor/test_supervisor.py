@@ -1,4 +1,4 @@
-"""What the supervisor does when its terminal is gone; whole registers are killed in tests/faults."""
+"""The supervisor after its terminal has closed. Tests in tests/faults kill whole registers."""
 
 import signal
 
@@ -10,7 +10,7 @@ from webapp.supervisor.supervisor import STOP_SIGNALS, Supervisor
 
 
 class StoppableChild:
-    """Remembers that it was asked to stop."""
+    """A child that records its stop."""
 
     is_stopped = False
 
@@ -19,22 +19,22 @@ class StoppableChild:
 
 
 @pytest.fixture
-def _signals_as_before():
+def _restored_signals():
     before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
 
 
-@pytest.mark.usefixtures("_signals_as_before")
-def test_a_closed_terminal_does_not_keep_children_from_being_stopped(tmp_path, monkeypatch):
-    def say_into_nothing(*_):
+@pytest.mark.usefixtures("_restored_signals")
+def test_children_are_stopped_after_the_terminal_closed(tmp_path, monkeypatch):
+    def write_to_closed_terminal(*_):
         raise BrokenPipeError
 
-    monkeypatch.setattr(module, "tell_running", say_into_nothing)
+    monkeypatch.setattr(module, "running_message", write_to_closed_terminal)
     supervisor = Supervisor(tmp_path, Address("127.0.0.1", 8000), print)
     supervisor.database_url = "postgresql:///register"
-    supervisor.embedded.make_places()
+    supervisor.directory.create()
     child = StoppableChild()
     supervisor.children = [child]
     supervisor._stop()

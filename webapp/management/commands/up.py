@@ -16,12 +16,12 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []  # they run in the processes below, once there is a database
 
     def handle(self, *args: Any, **options: Any) -> None:
-        supervisor = Supervisor(settings.DATA_DIR, Address.from_environment(), self.say)
+        supervisor = Supervisor(settings.DATA_DIR, Address.from_environment(), self.report)
         try:
             supervisor.run()
         except CannotStartError as error:
             raise CommandError(str(error)) from error
 
-    def say(self, text: str) -> None:
+    def report(self, text: str) -> None:
         self.stdout.write(text)
         sys.stdout.flush()
