@@ -72,7 +72,7 @@ impl LoadRun<'_> {
             self.seed,
             StopSignal::new()?,
         ));
-        let choice = self.choose(&context.devices, host);
+        let choice = self.select_engine(&context.devices, host);
         let streams = streams(&self.config, context.length, self.seed, choice.engine.workers());
         let names = names(&self.config);
         outputs.log(&header::measured(
@@ -121,7 +121,7 @@ impl LoadRun<'_> {
             // Like upstream, accept a name twice. A second exclusive open of the same device would fail.
             let same = devices.iter().find(|device| device.name == *name);
             devices.push(match same {
-                Some(device) => device.again()?,
+                Some(device) => device.duplicate()?,
                 None => device::open(&request, ordinal, name)?,
             });
         }
@@ -137,9 +137,9 @@ impl LoadRun<'_> {
     }
 
     /// Selects the engine that suits the devices at the total rate of all streams.
-    fn choose(&self, devices: &[Device], host: &Host) -> EngineSelection {
+    fn select_engine(&self, devices: &[Device], host: &Host) -> EngineSelection {
         let per_s = self.config.rates().iter().map(|(_, rate)| rate.per_s()).sum();
-        engine::choose(&self.config, devices, per_s, host.cpus_count as usize)
+        engine::select(&self.config, devices, per_s, host.cpus_count as usize)
     }
 
     fn identities(&self, devices: &[Device]) -> Vec<Value> {

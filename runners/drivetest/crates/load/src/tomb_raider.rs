@@ -1,9 +1,9 @@
-//! The tomb raiders: one thread for each device reads its large blocks from end to end, round and round, with a pause
-//! before each.
+//! The tomb raiders: one thread for each device reads its large blocks in sequence, repeatedly, with a pause before
+//! each.
 //!
-//! They have no rate and no due times. Upstream's raider reads as fast as a device answers one request at a time; a
-//! rate made up for it would load a slow drive with what upstream never asks of it. So they are threads of their own
-//! beside whichever engine carries out the rest, and what they read is counted and not timed.
+//! They have no rate and no due times. Upstream's tomb tomb_raider reads one block at a time as fast as the device allows;
+//! an invented rate would put a load on a slow drive that upstream does not. So they are separate threads next to
+//! either engine. Their reads are counted, but not timed.
 //! Source: src/storage/act_storage.c, `run_tomb_raider()`.
 
 use std::io;
@@ -19,13 +19,13 @@ use crate::engine::workers::RunContext;
 use crate::schedule::operation::Operation;
 use crate::stats::io_errors::{FailedRequest, Failure};
 
-/// The longest sleep at a stretch, so that a stop is seen soon.
+/// Maximum length of one sleep, so that a stop takes effect soon.
 const LONGEST_SLEEP: Nanos = Nanos::from_ms(50);
 
-/// The buffer is allocated apart.
+/// The buffer is allocated separately.
 const STACK_BYTES: usize = 128 * 1024;
 
-/// The raiders of a run, waiting for its start; dropped before that, they go home.
+/// The tomb raiders of a run. They end if this is dropped before the start.
 #[derive(Debug)]
 pub struct TombRaiders {
     starts: Vec<Sender<Instant>>,
@@ -33,10 +33,10 @@ pub struct TombRaiders {
 }
 
 impl TombRaiders {
-    /// Makes a thread for each device, if the configuration asks for raiders.
+    /// Creates a thread for each device if the configuration has tomb raiders.
     ///
     /// # Errors
-    /// When the system gives fewer threads.
+    /// If the system provides too few threads.
     pub fn prepare(context: &Arc<RunContext>) -> io::Result<Self> {
         let mut tomb_raiders = Self {
             starts: Vec::new(),
@@ -52,7 +52,7 @@ impl TombRaiders {
 
     fn add(&mut self, context: &Arc<RunContext>, device: usize) -> io::Result<()> {
         let (sender, start) = channel();
-        let raider = TombRaider {
+        let tomb_raider = TombRaider {
             context: Arc::clone(context),
             device,
             buffer: Buffer::new(
@@ -63,21 +63,21 @@ impl TombRaiders {
             reads_count: Arc::clone(&self.reads_count),
         };
         let builder = Builder::new().stack_size(STACK_BYTES);
-        // Not joined: a drive that never answers may hold it in the kernel.
-        builder.spawn(move || raider.work(&start))?;
+        // Not joined, because a drive that never answers may block the thread in the kernel.
+        builder.spawn(move || tomb_raider.work(&start))?;
         self.starts.push(sender);
         Ok(())
     }
 
-    /// Lets the raiders begin at the start of the run.
+    /// Starts the tomb raiders at the start of the run.
     pub fn begin(&self, start: Instant) {
-        for raider in &self.starts {
-            // It has not ended: it waits for just this.
-            let _ = raider.send(start);
+        for tomb_raider in &self.starts {
+            // The thread is alive, because it waits for this message.
+            let _ = tomb_raider.send(start);
         }
     }
 
-    /// Large blocks that were read so far; None where no raider was asked for.
+    /// Returns the number of large blocks read so far; None without tomb raiders.
     pub fn reads_count(&self) -> Option<u64> {
         (!self.starts.is_empty()).then(|| self.reads_count.load(Relaxed))
     }
@@ -107,7 +107,7 @@ impl TombRaider {
         Nanos(u64::from(self.context.config.tomb_raider_sleep_us) * 1_000)
     }
 
-    /// False when the run ends before.
+    /// Waits until a time. Returns false if the run ends before.
     fn wait_until(&self, until: Instant, end: Instant) -> bool {
         loop {
             let now = Instant::now();
@@ -121,7 +121,7 @@ impl TombRaider {
         }
     }
 
-    /// Reads the large block with this number; false when that ends the run.
+    /// Reads a large block by its number. Returns false if that ends the run.
     fn read(&mut self, number: u64) -> bool {
         let device = &self.context.devices[self.device];
         let extent = device.offsets.block(number);
@@ -150,8 +150,8 @@ mod tests {
 
     const BLOCK_BYTES: u64 = 131_072;
 
-    /// A plain file of three large blocks, that tells it holds `told` of them.
-    fn context(told: u64, more: &str) -> Arc<RunContext> {
+    /// Creates the context of a plain file of three large blocks with a stated size of `stated_blocks` blocks.
+    fn context(stated_blocks: u64, more: &str) -> Arc<RunContext> {
         let text = format!("device-names: a\ntest-duration-sec: 60\nread-reqs-per-sec: 1\n{more}");
         let config = Config::read(&text, 1).unwrap().0;
         let file = tempfile::tempfile().unwrap();
@@ -159,9 +159,9 @@ mod tests {
         let device = Device {
             name: "a".to_owned(),
             file,
-            size_bytes: told * BLOCK_BYTES,
+            size_bytes: stated_blocks * BLOCK_BYTES,
             minimum_io_bytes: 512,
-            offsets: Offsets::new(&config, told * BLOCK_BYTES, 512).unwrap(),
+            offsets: Offsets::new(&config, stated_blocks * BLOCK_BYTES, 512).unwrap(),
         };
         Arc::new(RunContext::new(
             config,
@@ -172,28 +172,28 @@ mod tests {
     }
 
     fn wait_for(done: impl Fn() -> bool) {
-        // Half as long as the run: what only its end brings about is too late.
+        // Half as long as the run, so that an effect of the run's end is too late.
         let patience = Instant::now().after(Nanos::from_s(30));
         while !done() {
-            assert!(Instant::now() < patience, "nothing came of it in 30 s");
+            assert!(Instant::now() < patience, "not done within 30 s");
             Instant::now().after(Nanos::from_ms(1)).sleep_until();
         }
     }
 
     #[test]
-    fn a_raider_goes_round_and_round_until_the_run_stops() {
+    fn a_tomb_raider_repeats_until_the_run_stops() {
         let context = context(3, "tomb-raider: yes");
         let tomb_raiders = TombRaiders::prepare(&context).unwrap();
         tomb_raiders.begin(Instant::now());
         wait_for(|| tomb_raiders.reads_count() > Some(10));
         context.stop.raise(StopReason::Signal("TERM"));
-        // The raider's share of it is the last but ours.
+        // The thread's reference is the last one besides ours.
         wait_for(|| Arc::strong_count(&context) == 1);
     }
 
     #[test]
-    fn a_raider_comes_to_the_end_of_its_device() {
-        // The fourth block is not there: its failure ends the run.
+    fn a_tomb_raider_reaches_the_end_of_its_device() {
+        // The fourth block does not exist; its failure ends the run.
         let context = context(4, "tomb-raider: yes\ntomb-raider-sleep-usec: 1");
         let tomb_raiders = TombRaiders::prepare(&context).unwrap();
         tomb_raiders.begin(Instant::now());
@@ -208,12 +208,12 @@ mod tests {
     }
 
     #[test]
-    fn no_raider_comes_unasked() {
+    fn there_is_no_tomb_raider_by_default() {
         assert_eq!(TombRaiders::prepare(&context(3, "")).unwrap().reads_count(), None);
     }
 
     #[test]
-    fn raiders_go_home_where_the_run_does_not_begin() {
+    fn tomb_raiders_end_if_the_run_does_not_start() {
         let context = context(3, "tomb-raider: yes");
         drop(TombRaiders::prepare(&context).unwrap());
         wait_for(|| Arc::strong_count(&context) == 1);

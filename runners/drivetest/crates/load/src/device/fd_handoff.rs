@@ -1,4 +1,5 @@
-//! A device that a program of somebody else's is to write over: refused as for a load of our own, then given by descriptor.
+//! Handoff of a device to a foreign program that overwrites it: checked like a device of a load, then passed by
+//! descriptor.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek};
@@ -11,23 +12,23 @@ use rustix::io::FdFlags;
 use super::open::{block_device_refusal, claim, kind, refuse_data};
 use super::{Guard, Refusal};
 
-/// A device that nothing speaks against. Its path may lead elsewhere at any time; what is open here cannot.
+/// An open device that passed all checks. Its path may change at any time; the open descriptor cannot.
 #[derive(Debug)]
 pub struct HandedOffDevice(File);
 
 impl HandedOffDevice {
-    /// A path for a program that inherits our descriptors: it leads to what was asked about, whatever the name means by now.
+    /// Returns a path for a child process that inherits the descriptor. It always names the checked device.
     pub fn path(&self) -> String {
         descriptor(&self.0)
     }
 }
 
-/// Asks everything that may refuse the guard's first device, alone and before anything is run; nothing is written.
+/// Checks the guard's first device, opens it and writes nothing.
 ///
-/// It is not kept alone: programs that write over a whole device ask the kernel for that themselves.
+/// The device is not opened exclusively, because programs that overwrite a whole device request that themselves.
 ///
 /// # Errors
-/// [`Refusal`], among them what is recognised on it unless it `may_destroy` that.
+/// [`Refusal`], also for recognised data unless `may_destroy` is set.
 pub fn open_for_handoff(
     guard: &dyn Guard,
     name: &str,
@@ -64,7 +65,7 @@ fn open_alone(name: &str) -> Result<File, Refusal> {
     }
 }
 
-/// For reading only: what we keep open is a handle, and closing one for writing makes udev look at the drive again.
+/// Opens for reading only. Closing a descriptor for writing would make udev probe the drive again.
 fn open(name: &str, more: OFlags) -> io::Result<File> {
     let flags = more | OFlags::NONBLOCK;
     OpenOptions::new()
@@ -73,7 +74,7 @@ fn open(name: &str, more: OFlags) -> io::Result<File> {
         .open(name)
 }
 
-/// Opens the same device once more: as long as that is open, the kernel gives its number to no other device.
+/// Opens the same device again. While it is open, the kernel assigns its number to no other device.
 fn inheritable(file: &File) -> io::Result<File> {
     let context = open(&descriptor(file), OFlags::empty())?;
     rustix::io::fcntl_setfd(&context, FdFlags::empty())?;

@@ -1,4 +1,4 @@
-//! The devices under load: opened for direct I/O, or refused with a reason.
+//! The devices of a load: opening for direct I/O, offsets of requests, and refusals.
 
 mod fd_handoff;
 mod offsets;
@@ -17,35 +17,35 @@ pub(crate) use open::{found_data, kind, lock_file, minimum_io};
 pub use refusal::Refusal;
 pub(crate) use refusal::{errno_name, strerror};
 
-/// A device or plain file, open and measured.
+/// An open device or plain file.
 #[derive(Debug)]
 pub struct Device {
-    /// As named in the configuration.
+    /// As in the configuration.
     pub name: String,
     pub(crate) file: File,
     /// Size, bytes.
     pub size_bytes: u64,
-    /// The least that can be read directly: 512 to 4096.
+    /// Smallest direct read: 512 to 4096 bytes.
     pub minimum_io_bytes: u32,
-    /// Where requests go.
+    /// Offsets of requests.
     pub offsets: Offsets,
 }
 
-/// A piece of a device.
+/// A range of bytes of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
-    /// From the device's beginning.
+    /// Start on the device.
     pub offset: u64,
-    /// How long, bytes.
+    /// Length, bytes.
     pub length: usize,
 }
 
 impl Device {
-    /// The same device once more, for a name that stands twice in the configuration.
+    /// Returns a second handle of the device, for a name that is listed twice in the configuration.
     ///
     /// # Errors
-    /// [`Refusal::Open`] where the process may have no further descriptor.
-    pub fn again(&self) -> Result<Self, Refusal> {
+    /// [`Refusal::Open`] if the process has no further descriptor.
+    pub fn duplicate(&self) -> Result<Self, Refusal> {
         let file = self.file.try_clone().map_err(|source| Refusal::Open {
             name: self.name.clone(),
             source,
@@ -57,7 +57,7 @@ impl Device {
         })
     }
 
-    /// Reads an extent into the beginning of `buffer`; returns how many bytes came.
+    /// Reads an extent into the start of `buffer` and returns the number of bytes.
     ///
     /// # Errors
     /// The device's error.
@@ -65,7 +65,7 @@ impl Device {
         rustix::io::pread(&self.file, &mut buffer[..extent.length], extent.offset)
     }
 
-    /// Writes the beginning of `buffer` to an extent; returns how many bytes went.
+    /// Writes the start of `buffer` to an extent and returns the number of bytes.
     ///
     /// # Errors
     /// The device's error.

@@ -1,14 +1,14 @@
-//! Where on a device requests go: the sites that records, large blocks and pages are read from and written to.
+//! Offsets of records, large blocks and pages on a device.
 
 use super::Extent;
 use crate::config::{Config, Model};
 use crate::schedule::rng::RequestRng;
 use crate::schedule::stream::Operation;
 
-/// What an index load reads and writes. Source: src/index/act_index.c, `IO_SIZE`.
+/// Length of the reads and writes of an index load. Source: src/index/act_index.c, `IO_SIZE`.
 const PAGE_BYTES: u32 = 4_096;
 
-/// Offsets all over the device that are equally likely, for extents of a few lengths that are equally likely too.
+/// Uniformly distributed offsets over the device, with uniformly distributed lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct OffsetRange {
     count: u64,
@@ -18,10 +18,10 @@ struct OffsetRange {
 }
 
 impl OffsetRange {
-    /// Extents of `least` to `most` bytes, rounded up to units; None where the longest does not fit.
+    /// Creates offsets for lengths of `least` to `most` bytes, rounded up to units; None if the longest does not fit.
     fn new(bytes: u64, unit_bytes: u32, (least, most): (u32, u32)) -> Option<Self> {
         let (least, most) = (least.div_ceil(unit_bytes), most.div_ceil(unit_bytes));
-        // The last site has room for the longest.
+        // At the last offset there is space for the longest length.
         let count = (bytes / u64::from(unit_bytes) + 1)
             .checked_sub(u64::from(most))
             .filter(|count| *count > 0)?;
@@ -33,7 +33,7 @@ impl OffsetRange {
         })
     }
 
-    fn draw(&self, rng: &mut RequestRng) -> Extent {
+    fn random_extent(&self, rng: &mut RequestRng) -> Extent {
         let unit_bytes = u64::from(self.unit_bytes);
         let offset = rng.below(self.count) * unit_bytes;
         let units = u64::from(self.least_units) + rng.below(self.sizes_count);
@@ -51,7 +51,7 @@ impl OffsetRange {
 /// The offsets of one device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offsets {
-    /// Whole large blocks.
+    /// Number of complete large blocks.
     pub large_blocks_count: u64,
     large_block_bytes: u32,
     reads: OffsetRange,
@@ -59,16 +59,17 @@ pub struct Offsets {
 }
 
 impl Offsets {
-    /// None when the device is too small for one large block and one record, or for one page of an index.
+    /// Creates the offsets. None if the device is too small for one large block and one record, or for one index
+    /// page.
     /// Source: src/storage/act_storage.c and src/index/act_index.c, `discover_device()`.
     pub fn new(config: &Config, size_bytes: u64, minimum_io_bytes: u32) -> Option<Self> {
         let large_block_bytes = config.large_block_kib * 1024;
         let large_blocks_count = size_bytes / u64::from(large_block_bytes);
         let (reads, writes) = match config.model {
             Model::Storage => {
-                // A fraction of a large block at the end is not used.
+                // An incomplete large block at the end is not used.
                 let used_bytes = large_blocks_count * u64::from(large_block_bytes);
-                record_sites(config, used_bytes, minimum_io_bytes)?
+                record_offsets(config, used_bytes, minimum_io_bytes)?
             }
             Model::Index => {
                 let pages = OffsetRange::new(size_bytes, PAGE_BYTES, (PAGE_BYTES, PAGE_BYTES))?;
@@ -83,18 +84,20 @@ impl Offsets {
         })
     }
 
-    /// A request's place, all equally likely.
+    /// Returns a random extent for an operation.
     pub fn extent(&self, operation: Operation, rng: &mut RequestRng) -> Extent {
         match operation {
-            Operation::ReadRecord | Operation::ReadIndex | Operation::ReadCache => self.reads.draw(rng),
-            Operation::WriteRecord | Operation::WriteCache => self.writes.draw(rng),
+            Operation::ReadRecord | Operation::ReadIndex | Operation::ReadCache => {
+                self.reads.random_extent(rng)
+            }
+            Operation::WriteRecord | Operation::WriteCache => self.writes.random_extent(rng),
             Operation::ReadBlock | Operation::WriteBlock | Operation::TombRaider => {
                 self.block(rng.below(self.large_blocks_count))
             }
         }
     }
 
-    /// The large block with this number; they are counted round and round.
+    /// Returns the large block with this number; numbers wrap around.
     pub fn block(&self, number: u64) -> Extent {
         Extent {
             offset: number % self.large_blocks_count.max(1) * u64::from(self.large_block_bytes),
@@ -102,7 +105,7 @@ impl Offsets {
         }
     }
 
-    /// The longest extent of an operation, bytes.
+    /// Returns the longest extent of an operation, bytes.
     pub fn longest_bytes(&self, operation: Operation) -> usize {
         match operation {
             Operation::ReadRecord | Operation::ReadIndex | Operation::ReadCache => self.reads.longest_bytes(),
@@ -114,10 +117,11 @@ impl Offsets {
     }
 }
 
-/// Records are read in units of what the device reads at least, and written so too, or in units of commit-min-bytes.
-/// Source: ACT 6.3, src/storage/act_storage.c, `discover_read_pattern()` and `discover_write_pattern()`; since 6.4
-/// the latter leaves its unit unset, and every write goes to the device's beginning.
-fn record_sites(
+/// Returns offsets for record reads and writes. Reads are in units of the device; writes are in the same units or in
+/// units of commit-min-bytes.
+/// Source: ACT 6.3, src/storage/act_storage.c, `discover_read_pattern()` and `discover_write_pattern()`. Since 6.4
+/// the latter does not set its unit, so that every write goes to the start of the device.
+fn record_offsets(
     config: &Config,
     used_bytes: u64,
     minimum_io_bytes: u32,
@@ -146,13 +150,13 @@ mod tests {
     }
 
     #[test]
-    fn records_are_rounded_up_to_what_the_device_reads() {
+    fn records_are_rounded_up_to_the_units_of_the_device() {
         let sizes = |minimum| extents(&offsets("", 1 << 20, minimum).unwrap())[0].length;
         assert_eq!([sizes(512), sizes(1_024), sizes(4_096)], [1_536, 2_048, 4_096]);
     }
 
     #[test]
-    fn records_stay_inside_and_reach_both_ends() {
+    fn records_are_inside_the_device_and_reach_both_ends() {
         let all = extents(&offsets("", 131_072 + 1_000, 512).unwrap());
         assert!(all.iter().all(|extent| extent.offset % 512 == 0));
         assert_eq!(all.iter().map(|extent| extent.offset).min(), Some(0));
@@ -165,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_of_sizes_has_both_its_ends() {
+    fn a_range_of_sizes_includes_both_ends() {
         let ranged = offsets("record-bytes-range-max: 4096", 1 << 20, 512).unwrap();
         let lengths: BTreeSet<_> = extents(&ranged).iter().map(|extent| extent.length).collect();
         assert_eq!(
@@ -176,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_must_hold_a_large_block_and_a_record() {
+    fn a_device_must_have_space_for_a_large_block_and_a_record() {
         assert!(offsets("", 131_072, 512).is_some());
         assert!(offsets("", 131_071, 512).is_none());
         assert!(offsets("record-bytes: 131072", 131_072, 512).is_some());
@@ -184,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn large_blocks_lie_side_by_side() {
+    fn large_blocks_are_contiguous() {
         let two = offsets("", 300_000, 512).unwrap();
         let offsets: BTreeSet<_> = (0..100)
             .map(|k| {
@@ -202,8 +206,8 @@ mod tests {
             minimum_io_bytes,
         )
         .unwrap();
-        let draw = |k| offsets.extent(Operation::WriteRecord, &mut RequestRng::new(3, 3, k));
-        (0..8_000).map(draw).collect()
+        let random_extent = |k| offsets.extent(Operation::WriteRecord, &mut RequestRng::new(3, 3, k));
+        (0..8_000).map(random_extent).collect()
     }
 
     #[test]
@@ -220,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_written_in_units_of_the_device_or_of_the_least_commit() {
+    fn records_are_written_in_units_of_the_device_or_of_commit_min_bytes() {
         let of = |more, minimum| {
             let all = commits(more, 1 << 20, minimum);
             let common = all.iter().fold(0, |common, extent| gcd(common, extent.offset));
@@ -238,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn written_records_have_the_sizes_of_their_range_and_stay_inside() {
+    fn written_records_have_the_sizes_of_their_range_and_are_inside() {
         let all = commits("record-bytes-range-max: 4096", 1 << 20, 512);
         let lengths: BTreeSet<_> = all.iter().map(|extent| extent.length).collect();
         assert_eq!(
@@ -261,12 +265,12 @@ mod tests {
     }
 
     #[test]
-    fn an_index_is_pages_side_by_side_up_to_the_end() {
+    fn index_pages_are_contiguous_up_to_the_end() {
         for operation in [Operation::ReadIndex, Operation::ReadCache, Operation::WriteCache] {
             let three = pages(3 * 4_096 + 4_095).unwrap();
-            let draw = |k| three.extent(operation, &mut RequestRng::new(1, 1, k));
+            let random_extent = |k| three.extent(operation, &mut RequestRng::new(1, 1, k));
             let all: BTreeSet<_> = (0..100)
-                .map(draw)
+                .map(random_extent)
                 .map(|extent| (extent.offset, extent.length))
                 .collect();
             assert_eq!(
@@ -282,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_counted_round_and_round() {
+    fn block_numbers_wrap_around() {
         let two = offsets("", 300_000, 512).unwrap();
         let offsets = [0, 1, 2, 3].map(|number| two.block(number).offset);
         assert_eq!(offsets, [0, 131_072, 0, 131_072]);

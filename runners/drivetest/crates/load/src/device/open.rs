@@ -1,4 +1,4 @@
-//! Opens what is to be put under load. Everything that may refuse a device is asked here, before any write.
+//! Opening a device of a load. All checks are before the first write.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Seek};
@@ -15,37 +15,37 @@ use crate::config::{Config, Model};
 use crate::engine::buffer::Buffer;
 use crate::report::side::HostWarning;
 
-/// Who knows what the devices are, by their place in the configuration.
+/// Identifies and checks devices by their index in the configuration.
 pub trait Guard {
-    /// Asked before any device is opened; a sentence refuses it.
+    /// Returns why a device must not be opened, or None.
     fn refusal(&self, ordinal: usize) -> Option<String>;
-    /// Asked of what was opened, before any write; a sentence refuses it.
+    /// Returns why the opened file is not the expected device, or None. Called before any write.
     fn mismatch(&self, ordinal: usize, file: &File) -> Option<String>;
-    /// What a device is, for the side file; None leaves its path and sizes.
+    /// Returns the identity for the side file. None leaves path and sizes.
     fn identity(&self, ordinal: usize, file: &File) -> Option<Value>;
-    /// What of the devices and the host may cost the measurement its meaning, but does not forbid it.
-    /// A limit of temperature stands in for those that the drives tell of themselves.
+    /// Returns problems of devices and host that may distort the measurement but do not forbid it.
+    /// `temperature_limit_c` replaces the drives' own limits.
     fn warnings(&self, _temperature_limit_c: Option<u32>) -> Vec<HostWarning> {
         Vec::new()
     }
 }
 
-/// What the load wants of its devices, and may do to them.
+/// A device to open, with the permissions of the load.
 pub struct OpenRequest<'a> {
     /// The configuration.
     pub config: &'a Config,
     /// Whether recognised data may be overwritten.
     pub may_destroy: bool,
-    /// Asked of what was opened.
+    /// Checks the opened file.
     pub guard: &'a dyn Guard,
-    /// The signal that came while files were being filled.
+    /// Returns a signal that arrived while a file was being filled.
     pub signal: &'a dyn Fn() -> Option<&'static str>,
 }
 
-/// Opens and measures one device, which the guard does not refuse.
+/// Opens and measures a device that the guard accepts.
 ///
 /// # Errors
-/// [`Refusal`], with nothing written to the device.
+/// [`Refusal`]; then nothing was written to the device.
 pub fn open(request: &OpenRequest<'_>, ordinal: usize, name: &str) -> Result<Device, Refusal> {
     let file = match std::fs::metadata(name) {
         Ok(found) if found.file_type().is_block_device() => {
@@ -69,7 +69,7 @@ pub fn open(request: &OpenRequest<'_>, ordinal: usize, name: &str) -> Result<Dev
     measure(request, name, file)
 }
 
-/// The name may have come to mean another device since it was looked at: what counts is what was opened.
+/// Checks what was opened, because the path may name another device by now.
 fn check(request: &OpenRequest<'_>, ordinal: usize, file: File) -> Result<File, Refusal> {
     match request.guard.mismatch(ordinal, &file) {
         Some(sentence) => Err(Refusal::Unsafe(sentence)),
@@ -77,7 +77,7 @@ fn check(request: &OpenRequest<'_>, ordinal: usize, file: File) -> Result<File, 
     }
 }
 
-/// Says what it is that holds no data of its own.
+/// Describes a file that is neither a block device nor a plain file.
 pub(crate) fn kind(found: &Metadata) -> &'static str {
     let of = found.file_type();
     match () {
@@ -89,7 +89,7 @@ pub(crate) fn kind(found: &Metadata) -> &'static str {
     }
 }
 
-/// Read-only loads open read-only: what cannot write cannot destroy.
+/// Returns whether the load writes. Read-only loads open read-only, so that they cannot destroy data.
 fn writes(config: &Config) -> bool {
     config.has_writes()
 }
@@ -112,14 +112,14 @@ fn try_open(config: &Config, name: &str, more: OFlags) -> io::Result<File> {
         .open(name)
 }
 
-/// O_EXCL on a block device fails where anything in the kernel holds it: mounted, swap, RAID, another test.
+/// Opens a device exclusively. This fails if the kernel uses it: mounted, swap, RAID, or another test.
 fn open_block_device(request: &OpenRequest<'_>, name: &str, found: &Metadata) -> Result<File, Refusal> {
     if request.config.file_size_mib != 0 {
         return Err(Refusal::DeviceWithFileSize {
             name: name.to_owned(),
         });
     }
-    // The kernel lets a read-only device be opened for writing and fails each write (seen on 6.18).
+    // The kernel opens a read-only device for writing and then fails each write (seen on 6.18).
     if writes(request.config) && is_read_only(found) {
         return Err(Refusal::ReadOnly {
             name: name.to_owned(),
@@ -167,28 +167,28 @@ fn open_file(request: &OpenRequest<'_>, ordinal: usize, name: &str, is_there: bo
         refuse_foreign_file(name, &file, found_bytes, wanted_bytes)?;
     }
     fill(request, name, &file, wanted_bytes)?;
-    // By descriptor, not by name: the file that was checked is the file that is loaded.
+    // By descriptor and not by name, so that the checked file is the file that is loaded.
     let same = format!("/proc/self/fd/{}", file.as_raw_fd());
     let direct = try_open(request.config, &same, OFlags::empty()).map_err(open_error)?;
     drop(file);
     claim(name, direct)
 }
 
-/// What a file has of its file system already; 0 of one that is not there.
+/// Returns the space that a file occupies; 0 if it does not exist.
 fn allocated_bytes(name: &str) -> u64 {
     std::fs::metadata(name).map_or(0, |found| found.blocks() * 512)
 }
 
-/// Filling a file system to its brim takes long and stops whoever else writes there; on one of memory it takes that.
+/// Refuses a file that would fill its file system, which takes long and stops other programs that write there.
 fn refuse_without_room(name: &str, missing_bytes: u64) -> Result<(), Refusal> {
     let folder = Path::new(name)
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
-    // A folder that does not tell is left to the open that follows.
-    let Ok(told) = rustix::fs::statvfs(folder.unwrap_or(Path::new("."))) else {
+    // If the file system cannot be queried, the following open reports the problem.
+    let Ok(stat) = rustix::fs::statvfs(folder.unwrap_or(Path::new("."))) else {
         return Ok(());
     };
-    let free_bytes = told.f_bavail.saturating_mul(told.f_frsize);
+    let free_bytes = stat.f_bavail.saturating_mul(stat.f_frsize);
     match missing_bytes <= free_bytes {
         true => Ok(()),
         false => Err(Refusal::NoRoom {
@@ -199,7 +199,7 @@ fn refuse_without_room(name: &str, missing_bytes: u64) -> Result<(), Refusal> {
     }
 }
 
-/// Opens a plain file, or makes it, without changing what is in it.
+/// Opens or creates a plain file without changing its content.
 fn open_to_fill(name: &str, is_there: bool) -> io::Result<File> {
     OpenOptions::new()
         .read(true)
@@ -210,7 +210,7 @@ fn open_to_fill(name: &str, is_there: bool) -> io::Result<File> {
         .open(name)
 }
 
-/// A file that was there before is touched only when it is empty, or of the size asked for and nothing known.
+/// Refuses an existing file unless it is empty, or has the configured size and no recognised data.
 fn refuse_foreign_file(name: &str, file: &File, found_bytes: u64, wanted_bytes: u64) -> Result<(), Refusal> {
     if found_bytes != wanted_bytes && found_bytes != 0 {
         return Err(Refusal::OtherSize {
@@ -222,7 +222,7 @@ fn refuse_foreign_file(name: &str, file: &File, found_bytes: u64, wanted_bytes: 
     refuse_data(name, file, found_bytes)
 }
 
-/// Brings a plain file to its size, every block with data: a hole would be read without reaching the disk.
+/// Extends a plain file to its size and allocates every block, because reads of a hole do not reach the disk.
 fn fill(request: &OpenRequest<'_>, name: &str, file: &File, wanted_bytes: u64) -> Result<(), Refusal> {
     let fill_error = |source| match (request.signal)() {
         Some(signal) => Refusal::Interrupted(signal),
@@ -238,7 +238,7 @@ fn fill(request: &OpenRequest<'_>, name: &str, file: &File, wanted_bytes: u64) -
     preallocate::fill(file, wanted_bytes, || (request.signal)().is_some()).map_err(fill_error)
 }
 
-/// Locks a plain file, which O_EXCL does not: two loads on one file would measure each other.
+/// Locks a plain file, which O_EXCL does not, so that two loads cannot use it.
 pub(crate) fn lock_file(file: &File) -> Result<(), Errno> {
     rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive)
 }
@@ -289,7 +289,7 @@ fn measure(request: &OpenRequest<'_>, name: &str, mut file: File) -> Result<Devi
     })
 }
 
-/// The least that can be read directly. Source: src/storage/act_storage.c, discover_min_op_bytes().
+/// Returns the smallest direct read, bytes. Source: src/storage/act_storage.c, discover_min_op_bytes().
 pub(crate) fn minimum_io(file: &File) -> io::Result<u32> {
     let mut buffer = Buffer::new(4_096);
     let mut failed = Ok(());
@@ -316,7 +316,7 @@ pub(super) fn refuse_data(name: &str, file: &File, size_bytes: u64) -> Result<()
     }
 }
 
-/// Tells what is recognised on a device or file that was opened for direct I/O.
+/// Returns the data that is recognised on a device or file that was opened for direct I/O.
 pub(crate) fn found_data(file: &File, size_bytes: u64) -> io::Result<Option<&'static str>> {
     drivetest_device::signature::found(size_bytes, |length, offset| {
         let mut buffer = Buffer::new(length);

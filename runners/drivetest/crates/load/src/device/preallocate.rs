@@ -1,4 +1,4 @@
-//! Fills the holes of a plain file, so that its reads reach the disk below.
+//! Preallocation of plain files, so that their reads reach the disk.
 
 use std::fs::File;
 use std::io;
@@ -10,10 +10,10 @@ use rustix::io::Errno;
 use crate::engine::buffer::Payload;
 use crate::schedule::rng::RequestRng;
 
-/// Written at once.
+/// Bytes per write.
 const PIECE_BYTES: u64 = 1024 * 1024;
 
-/// Writes random data into every part of the first `size_bytes` that holds none yet; `stop` is asked between pieces.
+/// Writes random data into every hole in the first `size_bytes`. Checks `stop` between the writes.
 pub(super) fn fill(file: &File, size_bytes: u64, mut stop: impl FnMut() -> bool) -> io::Result<()> {
     let mut payload = Payload::new(PIECE_BYTES as usize, 100, RequestRng::new(0, u64::MAX, 0));
     let mut at = 0;
@@ -32,7 +32,7 @@ pub(super) fn fill(file: &File, size_bytes: u64, mut stop: impl FnMut() -> bool)
     file.sync_all()
 }
 
-/// The next part without data at or after `at`; None when there is none.
+/// Returns the next hole at or after `at`, or None.
 fn next_hole(file: &File, at: u64, size_bytes: u64) -> io::Result<Option<(u64, u64)>> {
     if at >= size_bytes {
         return Ok(None);
@@ -73,22 +73,22 @@ mod tests {
     }
 
     #[test]
-    fn data_that_is_there_stays() {
+    fn existing_data_is_not_changed() {
         let file = sparse();
         file.write_all_at(&[7; 4_096], PIECE_BYTES).unwrap();
         fill(&file, SIZE, || false).unwrap();
-        let mut kept = [0; 4_096];
-        file.read_exact_at(&mut kept, PIECE_BYTES).unwrap();
-        assert_eq!(kept, [7; 4_096]);
+        let mut content = [0; 4_096];
+        file.read_exact_at(&mut content, PIECE_BYTES).unwrap();
+        assert_eq!(content, [7; 4_096]);
     }
 
     #[test]
-    fn filling_stops_when_asked() {
+    fn filling_stops_on_request() {
         let file = sparse();
-        let mut asked = 0;
+        let mut calls = 0;
         let stopped = fill(&file, SIZE, || {
-            asked += 1;
-            asked > 1
+            calls += 1;
+            calls > 1
         });
         assert_eq!(
             stopped.unwrap_err().raw_os_error(),

@@ -1,14 +1,14 @@
-//! Memory that direct I/O accepts, and what is written from it.
+//! Aligned memory for direct I/O, and the data to write.
 
 use crate::schedule::rng::RequestRng;
 
-/// Direct I/O wants memory on the device's block boundary; ACT's largest is 4096.
+/// Direct I/O requires memory that is aligned to the device's block size; ACT's largest is 4096.
 const ALIGNMENT_BYTES: usize = 4096;
 
-/// ACT makes data compressible in pieces of this size: zeros first, then random. Source: src/common/random.c.
+/// ACT makes data compressible in pieces of this size: first zeros, then random data. Source: src/common/random.c.
 const PIECE_BYTES: usize = 512;
 
-/// A buffer whose memory begins on a 4096-byte boundary.
+/// A buffer that is aligned to 4096 bytes.
 #[derive(Debug)]
 pub struct Buffer {
     memory: Vec<u8>,
@@ -17,27 +17,27 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Zeros of that size.
+    /// Creates a buffer of zeros.
     pub fn new(size: usize) -> Self {
         let memory = vec![0; size + ALIGNMENT_BYTES];
         let offset = memory.as_ptr().align_offset(ALIGNMENT_BYTES);
         Self { memory, offset, size }
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn bytes(&mut self) -> &mut [u8] {
         &mut self.memory[self.offset..self.offset + self.size]
     }
 }
 
-/// What is written: of every 512 bytes the first are zeros, the rest random, as ACT lays compressible data out.
+/// The layout of written data: each piece of 512 bytes has zeros first and random data after them, as in ACT.
 #[derive(Debug, Clone, Copy)]
 pub struct Pattern {
     zeros_bytes: usize,
 }
 
 impl Pattern {
-    /// Data of which `compress_pct` per cent are random.
+    /// Creates a layout with `compress_pct` per cent of random data.
     pub fn new(compress_pct: u32) -> Self {
         let words = PIECE_BYTES / 8;
         Self {
@@ -45,7 +45,7 @@ impl Pattern {
         }
     }
 
-    /// Fills memory that holds zeros.
+    /// Fills memory that contains zeros.
     pub fn fill(self, bytes: &mut [u8], rng: &mut RequestRng) {
         for piece in bytes.chunks_mut(PIECE_BYTES) {
             let random = piece.get_mut(self.zeros_bytes..).unwrap_or_default();
@@ -55,8 +55,8 @@ impl Pattern {
         }
     }
 
-    /// Puts new random bits into the first random place of every 512 bytes, so that no two blocks are alike.
-    /// One store for each of them, where upstream fills the whole block anew.
+    /// Puts new random bits at the start of each random part, so that no two blocks are equal. This is one store per
+    /// piece; upstream fills the whole block again.
     pub fn stamp(self, bytes: &mut [u8], rng: &mut RequestRng) {
         if self.zeros_bytes < PIECE_BYTES {
             for piece in bytes.chunks_exact_mut(PIECE_BYTES) {
@@ -66,7 +66,7 @@ impl Pattern {
     }
 }
 
-/// Data to write: filled once, and stamped before each write.
+/// Data to write: filled once, and changed before each write.
 #[derive(Debug)]
 pub struct Payload {
     buffer: Buffer,
@@ -74,7 +74,7 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// Data of that size and pattern.
+    /// Creates data of that size and layout.
     pub fn new(size: usize, compress_pct: u32, mut rng: RequestRng) -> Self {
         let pattern = Pattern::new(compress_pct);
         let mut buffer = Buffer::new(size);
@@ -82,12 +82,12 @@ impl Payload {
         Self { buffer, pattern }
     }
 
-    /// Makes the data unlike any written before.
+    /// Makes the data different from all earlier writes.
     pub fn stamp(&mut self, mut rng: RequestRng) {
         self.pattern.stamp(self.buffer.bytes(), &mut rng);
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn bytes(&mut self) -> &mut [u8] {
         self.buffer.bytes()
     }
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_begins_where_direct_io_wants_it() {
+    fn memory_is_aligned_for_direct_io() {
         for size in [512, 1_536, 131_072] {
             let mut buffer = Buffer::new(size);
             assert_eq!(buffer.bytes().as_ptr() as usize % ALIGNMENT_BYTES, 0);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_of_a_compressible_piece_is_zeros_in_front() {
+    fn a_compressible_piece_starts_with_zeros() {
         // 64 words: 30 % random leaves 64 * 70 / 100 = 44 zero words, 352 bytes.
         let mut data = payload(30);
         for piece in stamped(&mut data, 6).chunks(512) {
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_random_is_all_zeros() {
+    fn data_without_random_bits_is_zeros() {
         assert!(stamped(&mut payload(0), 7).iter().all(|byte| *byte == 0));
     }
 }

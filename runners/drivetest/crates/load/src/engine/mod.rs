@@ -1,4 +1,4 @@
-//! What carries the requests out: rings or threads, whichever suits the devices.
+//! The engines that send the requests: io_uring rings or threads, depending on the devices.
 
 pub mod buffer;
 mod probe;
@@ -11,48 +11,48 @@ pub mod workers;
 use std::io;
 use std::sync::Arc;
 
-pub use probe::choose;
+pub use probe::select;
 
 use crate::clock::{Instant, Nanos};
 use workers::{RunContext, Task};
 
 use crate::schedule::stream::Stream;
 
-/// The longest sleep at a stretch, so that a stop is seen soon however seldom requests are due.
+/// Maximum length of one sleep, so that a stop takes effect soon even at low rates.
 const LONGEST_SLEEP: Nanos = Nanos::from_ms(50);
 
-/// Requests late by more than this are left out once the run's time is over.
+/// After the end of the run, requests that are later than this are left out.
 const GRACE: Nanos = Nanos::from_s(1);
 
-/// Workers that a ring each may be asked for.
+/// Maximum number of rings.
 pub const MOST_WORKERS: usize = 64;
 
-/// Requests in a second that one ring is given before another is made; one carries several times as many.
+/// Rate per ring above which another ring is added. A ring can carry several times as much.
 const REQUESTS_PER_WORKER: f64 = 100_000.0;
 
-/// What was chosen, and why.
+/// The selected engine and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EngineSelection {
-    /// Which.
+    /// The engine.
     pub engine: Engine,
-    /// A sentence without an end mark.
+    /// A sentence without a full stop.
     pub reason: String,
 }
 
-/// What carries the requests out.
+/// An engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
-    /// So many rings.
+    /// One or more rings.
     IoUring {
         /// 1 to 64.
         workers: usize,
     },
-    /// A thread for each request that is out.
+    /// One thread for each outstanding request.
     Threads,
 }
 
 impl Engine {
-    /// As in a configuration.
+    /// Returns the name in a configuration.
     pub fn name(self) -> &'static str {
         match self {
             Self::IoUring { .. } => "io_uring",
@@ -60,7 +60,7 @@ impl Engine {
         }
     }
 
-    /// How many ring workers; None for threads.
+    /// Returns the number of rings; None for threads.
     pub fn workers(self) -> Option<usize> {
         match self {
             Self::IoUring { workers } => Some(workers),
@@ -69,20 +69,20 @@ impl Engine {
     }
 }
 
-/// How many rings carry so many requests a second on a host with that many processors: never more than half of these,
-/// so that what is measured finds a processor free.
-pub fn workers(asked: usize, per_s: f64, cpus_count: usize) -> usize {
-    if asked > 0 {
-        return asked.min(MOST_WORKERS);
+/// Returns the number of rings for a rate. It is at most half the number of processors, so that completions find a
+/// free processor.
+pub fn workers(requested: usize, per_s: f64, cpus_count: usize) -> usize {
+    if requested > 0 {
+        return requested.min(MOST_WORKERS);
     }
     let wanted = (per_s / REQUESTS_PER_WORKER).ceil() as usize;
     wanted.clamp(1, (cpus_count / 2).clamp(1, MOST_WORKERS))
 }
 
-/// Starts the workers of every stream, and returns when the first requests become due.
+/// Starts the workers of all streams and returns when the first requests are due.
 ///
 /// # Errors
-/// When the system gives fewer threads or rings than asked for; nothing was asked of any device.
+/// If the system provides too few threads or rings. No request was sent then.
 pub fn start(context: &Arc<RunContext>, streams: &[Arc<Stream>], engine: Engine) -> io::Result<Instant> {
     let tasks = match engine {
         Engine::IoUring { workers } => ring_tasks(context, streams, workers)?,
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_ring_is_enough_until_the_rate_asks_for_more() {
+    fn one_ring_is_enough_up_to_its_rate() {
         assert_eq!(
             [
                 workers(0, 20_000.0, 2),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn rings_leave_half_of_the_processors_alone() {
+    fn rings_use_at_most_half_of_the_processors() {
         assert_eq!(
             [
                 workers(0, 800_000.0, 1),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_given_is_taken() {
+    fn a_configured_number_is_used() {
         assert_eq!([workers(3, 1.0, 1), workers(65, 1.0, 1)], [3, 64]);
     }
 }

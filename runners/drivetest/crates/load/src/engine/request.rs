@@ -1,4 +1,4 @@
-//! A request with its place drawn.
+//! A request with its device and offset.
 
 use crate::clock::Instant;
 use crate::device::Extent;
@@ -8,7 +8,7 @@ use crate::schedule::stream::Stream;
 use crate::stats::io_errors::{FailedRequest, Failure};
 use crate::stop::StopReason;
 
-/// What is asked, of whom, and when.
+/// Device, extent and due time of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Request {
     pub(crate) device: usize,
@@ -16,7 +16,7 @@ pub(crate) struct Request {
     pub(crate) due: Instant,
 }
 
-/// The place of request `k`, and the choices that are left for its data.
+/// Returns request `k`, and the random generator for its data.
 pub(crate) fn draw(context: &RunContext, stream: &Stream, k: u64, due: Instant) -> (Request, RequestRng) {
     let mut rng = RequestRng::new(context.seed, stream.operation as u64, k);
     let device = stream.device(k, context.devices.len(), &mut rng);
@@ -24,17 +24,17 @@ pub(crate) fn draw(context: &RunContext, stream: &Stream, k: u64, due: Instant) 
     (Request { device, extent, due }, rng)
 }
 
-/// Counts a request that failed; the one that is too many stops the run.
+/// Counts a failed request. If it is one too many, the run stops.
 pub(crate) fn fail(context: &RunContext, failed_request: FailedRequest) {
     match context.io_errors.record(failed_request) {
         true => context.stop.raise(StopReason::Device(failed_request)),
-        // The collector tells the first ones while the run goes on.
+        // The collector logs the first ones during the run.
         false => context.stop.wake(),
     }
 }
 
 impl Request {
-    /// This request, failed.
+    /// Returns the failure of this request.
     pub(crate) fn failed_request(self, stream: &Stream, failure: Failure) -> FailedRequest {
         FailedRequest {
             device: self.device,

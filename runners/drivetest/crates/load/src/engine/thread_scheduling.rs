@@ -1,21 +1,20 @@
-//! Threads that wake when they want to, and run once they are awake.
+//! Scheduling of worker threads: exact timers and priority.
 
 use std::num::NonZeroU64;
 
 use crate::clock::Nanos;
 
-/// The most urgent of ordinary threads.
+/// The highest priority of ordinary threads.
 const NICE: i32 = -20;
 
-/// A thread that runs for so little at a time is let in before one that may run for 3 ms. Since Linux 6.12; before, the
-/// kernel takes no notice. Source: sched_setattr(2), kernel/sched/syscalls.c, `__setparam_fair()`, which takes 0.1 ms at
-/// least.
+/// Time slice. A thread with a short slice is preferred to one with the default of 3 ms, from Linux 6.12; earlier
+/// kernels ignore it. The minimum is 0.1 ms. Source: sched_setattr(2), kernel/sched/syscalls.c, `__setparam_fair()`.
 const SLICE: Nanos = Nanos(100_000);
 
-/// SCHED_FLAG_KEEP_POLICY: who was started as real-time or batch stays so. Source: include/uapi/linux/sched.h.
+/// SCHED_FLAG_KEEP_POLICY: real-time and batch threads retain their policy. Source: include/uapi/linux/sched.h.
 const KEEP_POLICY: u64 = 0x08;
 
-/// Struct sched_attr as of its first version. Source: include/uapi/linux/sched/types.h.
+/// Struct sched_attr in its first version. Source: include/uapi/linux/sched/types.h.
 #[repr(C)]
 struct Attributes {
     size: u32,
@@ -28,18 +27,18 @@ struct Attributes {
     period: u64,
 }
 
-/// Without this the kernel wakes the calling thread up to 50 us late, on purpose; where it is not allowed it is merely
-/// later.
+/// Sets the timer slack of the calling thread to the minimum. By default the kernel wakes it up to 50 us late to save
+/// power.
 pub(super) fn minimize_timer_slack() {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
-/// Lets the calling thread in before others that want its processor: one thread alone carries all requests of a ring,
-/// and what it waits for a processor would be told as time of the drive. No real-time priority: what the kernel does for
-/// the drive in threads of its own would come to a halt behind it. Where it is not allowed things stay as they are.
+/// Gives the calling thread a higher priority than other ordinary threads. One thread sends all requests of a ring,
+/// and its waiting time would count as time of the drive. It gets no real-time priority, which would starve the
+/// kernel's own threads for the drive. Without permission nothing changes.
 pub(super) fn raise_priority() {
     if !set(NICE) {
-        // The slice alone is everybody's to choose.
+        // Without privileges only the slice can be changed.
         // SAFETY: reads no memory; 0 is the calling thread.
         set(unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) });
     }
@@ -64,14 +63,14 @@ fn set(nice: i32) -> bool {
 mod tests {
     use super::*;
 
-    /// Field 19 of a thread's stat, 17th after the name in brackets. Source: proc_pid_stat(5).
+    /// Returns field 19 of a thread's stat, the 17th after the name in parentheses. Source: proc_pid_stat(5).
     fn nice() -> String {
         let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
         let (_, after) = stat.rsplit_once(") ").unwrap();
         after.split(' ').nth(16).unwrap().to_owned()
     }
 
-    /// Whether this test may do by another call what is tested.
+    /// Returns whether this process may raise its priority.
     fn may_be_urgent() -> bool {
         // SAFETY: sets the niceness of the calling thread, which is 0 for the kernel, and reads no memory.
         let set = || unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) == 0 };
@@ -79,21 +78,21 @@ mod tests {
     }
 
     #[test]
-    fn only_the_thread_that_asks_goes_first() {
+    fn only_the_calling_thread_gets_priority() {
         let before = nice();
-        let asked = std::thread::spawn(|| {
+        let changed = std::thread::spawn(|| {
             raise_priority();
             nice()
         });
         let expected = if may_be_urgent() { "-20" } else { before.as_str() };
         assert_eq!(
-            (asked.join().unwrap().as_str(), nice().as_str()),
+            (changed.join().unwrap().as_str(), nice().as_str()),
             (expected, before.as_str())
         );
     }
 
     #[test]
-    fn a_thread_wakes_within_a_nanosecond_by_its_own_wish() {
+    fn the_timer_slack_becomes_one_nanosecond() {
         let slack = std::thread::spawn(|| {
             minimize_timer_slack();
             rustix::thread::current_timer_slack().unwrap()

@@ -1,4 +1,4 @@
-//! One thread of the `threads` engine: takes the next request, waits until it is due, carries it out, counts it.
+//! A thread of the `threads` engine: takes the next request, waits until it is due, sends it and counts it.
 
 use std::sync::Arc;
 
@@ -16,70 +16,69 @@ use crate::stats::io_errors::Failure;
 use crate::stats::recorder::{Recorder, Stamps};
 use crate::stop::StopReason;
 
-/// Requests of a device of memory that become due within this of each other are served at one waking, when the last of
-/// them is due: one waking for three requests costs a third of three. A request is never early, and late by this at most.
-const WINDOW: Nanos = Nanos(40_000);
+/// Requests of a device in memory that are due within this time are sent after one wake-up, when the last of them is
+/// due. One wake-up for three requests costs a third of three. No request is early, and this is the maximum delay.
+const COALESCE_WINDOW: Nanos = Nanos(40_000);
 
-/// A device that answers faster than this is as well asked by one thread several times as by several threads that wake
-/// up for it: memory. A read of a drive takes longer.
-const QUICK: Nanos = Nanos(10_000);
+/// A device that is faster than this is in memory. One thread serves several requests as well as several threads do.
+const FAST_DEVICE: Nanos = Nanos(10_000);
 
-/// Where the load is more than the device carries, a thread takes no more than this at a time.
-const MOST_AT_ONCE: u64 = 16;
+/// Maximum number of requests per wake-up if the load exceeds the device's capacity.
+const MAX_BATCH_SIZE: u64 = 16;
 
-/// What a thread needs; everything it will touch is allocated here.
+/// A worker. All its memory is allocated here.
 pub(crate) struct Worker {
     context: Arc<RunContext>,
     stream: Arc<Stream>,
     recorder: Arc<Recorder>,
     memory: Memory,
-    /// Requests that one waking may serve: those due within the window.
-    most_at_once: u64,
-    is_quick: bool,
+    /// Maximum number of requests per wake-up: those due within the window.
+    max_batch_size: u64,
+    is_fast: bool,
 }
 
-/// What becomes of a request whose time has come.
-enum Turn {
+/// The state of a request after waiting.
+enum Readiness {
     Due,
-    /// The run's time is over, and the request is late by more than the grace; those behind it may be less late.
+    /// The run has ended, and the request is later than the grace time. Requests behind it may be less late.
     LeftOut,
     Stopped,
 }
 
 enum Memory {
-    In(Buffer),
-    Out(Payload),
+    Read(Buffer),
+    Write(Payload),
 }
 
 impl Worker {
     pub(crate) fn new(context: &Arc<RunContext>, stream: &Arc<Stream>, number: usize) -> Self {
-        let in_window = stream.schedule.rate().per_s() * WINDOW.0 as f64 / 1e9;
+        let in_window = stream.schedule.rate().per_s() * COALESCE_WINDOW.0 as f64 / 1e9;
         Self {
             memory: memory(context, stream.operation, number),
-            most_at_once: (1 + in_window as u64).min(MOST_AT_ONCE),
-            is_quick: false,
+            max_batch_size: (1 + in_window as u64).min(MAX_BATCH_SIZE),
+            is_fast: false,
             context: Arc::clone(context),
             stream: Arc::clone(stream),
             recorder: Arc::clone(&stream.recorders[number]),
         }
     }
 
-    /// Works until the requests are used up or the run stops.
+    /// Works until all requests are sent or the run stops.
     pub(crate) fn work(mut self) {
         thread_scheduling::minimize_timer_slack();
-        let Some(start) = self.context.start_barrier.pass() else {
+        let Some(start) = self.context.start_barrier.wait() else {
             return;
         };
-        while let Some(taken) = self.stream.take_several(self.at_once()) {
-            // Quick only if all of them are: the next thread waits for the slowest.
-            self.is_quick = true;
+        while let Some(taken) = self.stream.take_several(self.batch_size()) {
+            // Fast only if all of them are, because the next thread waits for the slowest.
+            self.is_fast = true;
             let last_due = start.after(self.stream.due(taken.end - 1));
             for k in taken {
                 let request = self.prepare(k, start.after(self.stream.due(k)));
                 let goes_on = match self.wait(last_due) {
-                    Turn::Due => self.serve(request),
-                    Turn::LeftOut => true,
-                    Turn::Stopped => false,
+                    Readiness::Due => self.serve(request),
+                    Readiness::LeftOut => true,
+                    Readiness::Stopped => false,
                 };
                 if !goes_on {
                     return;
@@ -88,39 +87,43 @@ impl Worker {
         }
     }
 
-    /// How many requests to take: one, but of a device of memory all that one waking can serve.
-    fn at_once(&self) -> u64 {
-        match (&self.memory, self.is_quick) {
-            (Memory::In(_), true) => self.most_at_once,
+    /// Returns how many requests to take: one, or a full window for a device in memory.
+    fn batch_size(&self) -> u64 {
+        match (&self.memory, self.is_fast) {
+            (Memory::Read(_), true) => self.max_batch_size,
             _ => 1,
         }
     }
 
-    /// RequestRng the place and the data, before the request is due.
+    /// Determines offset and data before the request is due.
     fn prepare(&mut self, k: u64, due: Instant) -> Request {
         let (request, rng) = request::draw(&self.context, &self.stream, k, due);
-        if let Memory::Out(payload) = &mut self.memory {
+        if let Memory::Write(payload) = &mut self.memory {
             payload.stamp(rng);
         }
         request
     }
 
-    /// Waits until a request is due, or the run stops.
-    fn wait(&self, due: Instant) -> Turn {
+    /// Waits until a request is due or the run stops.
+    fn wait(&self, due: Instant) -> Readiness {
         loop {
             if self.context.stop.is_raised() {
-                return Turn::Stopped;
+                return Readiness::Stopped;
             }
             let now = Instant::now();
             if now >= due {
                 let is_left_out = now > self.context.start_barrier.end() && now.since(due) > GRACE;
-                return if is_left_out { Turn::LeftOut } else { Turn::Due };
+                return if is_left_out {
+                    Readiness::LeftOut
+                } else {
+                    Readiness::Due
+                };
             }
             due.min(now.after(LONGEST_SLEEP)).sleep_until();
         }
     }
 
-    /// Carries out a request and counts it; false when that ends the run.
+    /// Sends a request and counts it. Returns false if that ends the run.
     fn serve(&mut self, request: Request) -> bool {
         let submitted = Instant::now();
         if self.context.is_too_late(submitted.since(request.due)) {
@@ -137,7 +140,7 @@ impl Worker {
                     completed,
                 };
                 self.recorder.record(request.device, stamps);
-                self.is_quick &= completed.since(submitted) < QUICK;
+                self.is_fast &= completed.since(submitted) < FAST_DEVICE;
             }
             Some(failure) => {
                 self.recorder.fail(request.device);
@@ -147,13 +150,13 @@ impl Worker {
         true
     }
 
-    /// One call for the whole extent, as often as a signal cuts it short.
+    /// Transfers the extent in one call, again if a signal interrupts it.
     fn transfer(&mut self, request: Request) -> Result<usize, Errno> {
         let device = &self.context.devices[request.device];
         loop {
             let moved = match &mut self.memory {
-                Memory::In(buffer) => device.read(request.extent, buffer.bytes()),
-                Memory::Out(payload) => device.write(request.extent, payload.bytes()),
+                Memory::Read(buffer) => device.read(request.extent, buffer.bytes()),
+                Memory::Write(payload) => device.write(request.extent, payload.bytes()),
             };
             if moved != Err(Errno::INTR) {
                 return moved;
@@ -166,10 +169,10 @@ fn memory(context: &RunContext, operation: Operation, number: usize) -> Memory {
     let longest = |device: &Device| device.offsets.longest_bytes(operation);
     let size = context.devices.iter().map(longest).max().unwrap_or_default();
     match operation.is_write() {
-        false => Memory::In(Buffer::new(size)),
+        false => Memory::Read(Buffer::new(size)),
         true => {
             let rng = RequestRng::new(context.seed ^ number as u64, u64::MAX, 0);
-            Memory::Out(Payload::new(size, context.config.compress_pct, rng))
+            Memory::Write(Payload::new(size, context.config.compress_pct, rng))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The threads of a run, what they share, and the start_barrier that lets all of them start at once.
+//! The threads of a run, their shared context, and the barrier that starts them together.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,35 +11,35 @@ use crate::device::Device;
 use crate::stats::io_errors::IoErrors;
 use crate::stop::StopSignal;
 
-/// Between the last thread's readiness and the first request.
-const LEAD: Nanos = Nanos::from_ms(20);
+/// Time between the readiness of the last thread and the first request.
+const START_LEAD: Nanos = Nanos::from_ms(20);
 
-/// Buffers are allocated apart; what remains on a stack is small.
+/// Buffers are allocated separately, so a small stack suffices.
 const STACK_BYTES: usize = 128 * 1024;
 
-/// What every thread of a run sees.
+/// The context that all threads of a run share.
 #[derive(Debug)]
 pub struct RunContext {
-    /// What is asked.
+    /// The configuration.
     pub config: Config,
-    /// Under load.
+    /// The devices under load.
     pub devices: Vec<Device>,
-    /// All random choices follow from it.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// How long requests become due.
+    /// Time in which requests are due.
     pub length: Nanos,
-    /// Ends the run before its time.
+    /// Ends the run early.
     pub stop: StopSignal,
-    /// What failed.
+    /// Failed requests.
     pub io_errors: IoErrors,
     pub(crate) start_barrier: StartBarrier,
     alive_count: AtomicUsize,
 }
 
 impl RunContext {
-    /// A run that has not begun.
+    /// Creates the context of a run that has not started.
     pub fn new(config: Config, devices: Vec<Device>, seed: u64, stop: StopSignal) -> Self {
-        // As upstream: a duration that is no multiple of the interval is run to the interval's end.
+        // Like upstream, extend a duration to a multiple of the interval.
         let interval_s = u64::from(config.report_interval_s);
         let length = Nanos::from_s(u64::from(config.duration_s).next_multiple_of(interval_s));
         let start_barrier = StartBarrier::new(length);
@@ -56,18 +56,18 @@ impl RunContext {
         }
     }
 
-    /// Whether a request that much behind its due time stops the run.
+    /// Returns whether a request with this lag stops the run.
     pub fn is_too_late(&self, lag: Nanos) -> bool {
         self.config.max_lag_s != 0 && lag > Nanos::from_s(u64::from(self.config.max_lag_s))
     }
 
-    /// Threads that have not ended.
+    /// Returns the number of threads that have not ended.
     pub fn alive_count(&self) -> usize {
         self.alive_count.load(Ordering::Acquire)
     }
 }
 
-/// Lets every thread wait until all are there, and tells them when the run starts.
+/// Blocks the threads until all are ready, and gives them the start time.
 #[derive(Debug)]
 pub(crate) struct StartBarrier {
     length: Nanos,
@@ -86,8 +86,8 @@ impl StartBarrier {
         }
     }
 
-    /// Waits for the start; None when the run does not take place.
-    pub(crate) fn pass(&self) -> Option<Instant> {
+    /// Waits for the start. Returns None if the run is cancelled.
+    pub(crate) fn wait(&self) -> Option<Instant> {
         let mut waiting = self.waiting_count.lock().unwrap_or_else(PoisonError::into_inner);
         *waiting += 1;
         self.changed.notify_all();
@@ -99,35 +99,35 @@ impl StartBarrier {
         }
     }
 
-    /// When requests cease to become due.
+    /// Returns when the last requests are due.
     pub(crate) fn end(&self) -> Instant {
         let start = self.start.get().copied().flatten();
         start.map_or_else(Instant::now, |start| start.after(self.length))
     }
 
-    /// Waits until that many threads stand at the start_barrier, and starts the run.
-    fn open(&self, threads_count: usize) -> Instant {
+    /// Waits until `threads_count` threads are ready, and starts the run.
+    fn release(&self, threads_count: usize) -> Instant {
         let mut waiting = self.waiting_count.lock().unwrap_or_else(PoisonError::into_inner);
         while *waiting < threads_count {
             waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
         }
-        let start = Instant::now().after(LEAD);
+        let start = Instant::now().after(START_LEAD);
         let start = self.start.get_or_init(|| Some(start)).unwrap_or(start);
         self.changed.notify_all();
         start
     }
 
-    /// Sends the threads home.
+    /// Releases the waiting threads without a run.
     fn cancel(&self) {
         let waiting = self.waiting_count.lock().unwrap_or_else(PoisonError::into_inner);
-        // A start_barrier that was opened stays open.
+        // A barrier that was released stays released.
         let _ = self.start.set(None);
         self.changed.notify_all();
         drop(waiting);
     }
 }
 
-/// Counts a thread as ended however it ends, and wakes the collector after the last one.
+/// Counts a thread as ended, even after a panic, and wakes the collector after the last one.
 struct Presence(Arc<RunContext>);
 
 impl Drop for Presence {
@@ -138,13 +138,13 @@ impl Drop for Presence {
     }
 }
 
-/// A thread of a run: what it does, and what it is called.
+/// Name and work of a thread.
 pub(crate) type Task = (String, Box<dyn FnOnce() + Send>);
 
-/// Starts every thread, and returns when the first requests become due.
+/// Starts all threads and returns when the first requests are due.
 ///
 /// # Errors
-/// When the system gives fewer threads than asked for; those that were started have been sent home.
+/// If the system provides too few threads. The started ones have been released.
 pub(crate) fn start(context: &Arc<RunContext>, tasks: Vec<Task>) -> io::Result<Instant> {
     let threads_count = tasks.len();
     for task in tasks {
@@ -153,13 +153,13 @@ pub(crate) fn start(context: &Arc<RunContext>, tasks: Vec<Task>) -> io::Result<I
             return Err(error);
         }
     }
-    Ok(context.start_barrier.open(threads_count))
+    Ok(context.start_barrier.release(threads_count))
 }
 
 fn start_one(context: &Arc<RunContext>, (name, work): Task) -> io::Result<()> {
     context.alive_count.fetch_add(1, Ordering::AcqRel);
     let presence = Presence(Arc::clone(context));
-    // Not joined: a thread may be held in the kernel by a drive that never answers.
+    // Not joined, because a drive that never answers may block a thread in the kernel.
     let started = Builder::new().name(name).stack_size(STACK_BYTES).spawn(move || {
         let _presence = presence;
         work();

@@ -1,4 +1,4 @@
-//! A device that is to be prepared: opened for writing, or refused before anything is written.
+//! A device to prepare: opened for writing, or refused before the first write.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Seek};
@@ -11,32 +11,32 @@ use serde_json::Value;
 use super::state::DriveIdentity;
 use crate::device::{Guard, found_data, kind, lock_file, minimum_io};
 
-/// A plain file is prepared in whole units of this size, which direct I/O takes everywhere.
+/// Unit of plain files, which every file system accepts for direct I/O.
 const FILE_UNIT_BYTES: u64 = 4_096;
 
-/// Why a device is not prepared.
+/// A device that cannot be prepared.
 #[derive(Debug, thiserror::Error)]
 pub enum PrepRefusal {
-    /// Found unsafe, or unlike what was expected, by who looked.
+    /// The check before opening refused the device, or it is not the expected drive.
     #[error("{0}")]
     Unsafe(String),
-    /// Not something that holds data of its own.
-    #[error("{name}: is {kind}; name a block device, or a plain file that has its size already")]
+    /// Not a block device or plain file.
+    #[error("{name}: is {kind}; name a block device, or a plain file that already has its size")]
     WrongKind {
         /// The device.
         name: String,
-        /// What it is.
+        /// The type of the file.
         kind: &'static str,
     },
-    /// Nothing there.
-    #[error("{name}: does not exist; check the name, a file must be there with its size")]
+    /// The path does not exist.
+    #[error("{name}: does not exist; check the name (plain files must already have their size)")]
     Missing {
         /// The device.
         name: String,
     },
-    /// A file without data, or that direct I/O could not fill to its end.
+    /// A file whose size is 0 or not a multiple of the unit.
     #[error(
-        "{name}: is a file of {size_bytes} bytes, a multiple of 4096 is needed; give it its size first (truncate --size)"
+        "{name}: is a file of {size_bytes} bytes, but needs a multiple of 4096; set its size first (truncate --size)"
     )]
     FileSize {
         /// The file.
@@ -44,67 +44,71 @@ pub enum PrepRefusal {
         /// Its size.
         size_bytes: u64,
     },
-    /// Somebody else holds it.
+    /// Another user has exclusive access.
     #[error(
-        "{name}: held by another user (a file system, swap, RAID, LVM, or another test); free it or choose another device"
+        "{name}: in use (by a file system, swap, RAID, LVM, or another test); release it or choose another device"
     )]
     InUse {
         /// The device.
         name: String,
     },
-    /// Opening or sample failed.
+    /// Opening or reading failed.
     #[error("{name}: cannot be opened for direct I/O: {source}")]
     Open {
         /// The device.
         name: String,
-        /// What the kernel says.
+        /// The system's error.
         source: io::Error,
     },
-    /// Somebody's data is on it.
-    #[error("{name}: holds {what}, which would be overwritten; wipe it, or give --i-know-this-destroys-data")]
+    /// The device contains data.
+    #[error(
+        "{name}: contains {what}, which would be overwritten; wipe it, or give --i-know-this-destroys-data"
+    )]
     HoldsData {
         /// The device.
         name: String,
-        /// What was recognised.
+        /// The recognised data.
         what: &'static str,
     },
-    /// SteadyStateOptions state was asked for in smaller blocks than the device takes.
-    #[error("{name}: takes requests of {least_bytes} bytes and more, got --steady-block-bytes {asked_bytes}")]
+    /// The blocks of the steady-state test are smaller than the device's units.
+    #[error(
+        "{name}: requires requests of at least {least_bytes} bytes, got --steady-block-bytes {block_bytes}"
+    )]
     SmallBlocks {
         /// The device.
         name: String,
-        /// The least it takes.
+        /// The device's minimum.
         least_bytes: u32,
-        /// What was asked.
-        asked_bytes: usize,
+        /// The requested block size.
+        block_bytes: usize,
     },
-    /// SteadyStateOptions state was asked for in blocks of which the device holds none.
+    /// The blocks of the steady-state test are larger than the device.
     #[error(
-        "{name}: holds {size_bytes} bytes, less than one block of --steady-block-bytes {asked_bytes}; ask for smaller blocks"
+        "{name}: has {size_bytes} bytes, less than one block of --steady-block-bytes {block_bytes}; use smaller blocks"
     )]
     LargeBlocks {
         /// The device.
         name: String,
         /// Its size.
         size_bytes: u64,
-        /// What was asked.
-        asked_bytes: usize,
+        /// The requested block size.
+        block_bytes: usize,
     },
 }
 
-/// A device open for writing.
+/// A device that is open for writing.
 #[derive(Debug)]
 pub(super) struct PrepDevice {
     pub name: String,
     pub file: File,
     pub size_bytes: u64,
-    /// What the state file knows it by.
+    /// Its identity in the state file.
     pub place: DriveIdentity,
     /// Its `drivecert.identity/1`.
     pub identity: Value,
 }
 
-/// Asks everything that may refuse a device; nothing is written.
+/// Checks and opens a device. Nothing is written.
 pub(super) fn open(
     guard: &dyn Guard,
     ordinal: usize,
@@ -126,7 +130,7 @@ pub(super) fn open(
             });
         }
     };
-    // The name may lead elsewhere by now: what counts is what was opened.
+    // Check what was opened, because the path may name another device by now.
     if let Some(sentence) = guard.mismatch(ordinal, &file) {
         return Err(PrepRefusal::Unsafe(sentence));
     }
@@ -189,12 +193,12 @@ fn check_content(
     if let Some(steady) = &options.steady {
         check_blocks(name, steady.block_bytes, size_bytes, least_bytes)?;
     }
-    let held = if options.may_destroy {
+    let data = if options.may_destroy {
         None
     } else {
         found_data(file, size_bytes).map_err(failed)?
     };
-    held.map_or(Ok(()), |what| {
+    data.map_or(Ok(()), |what| {
         Err(PrepRefusal::HoldsData {
             name: name.to_owned(),
             what,
@@ -202,30 +206,31 @@ fn check_content(
     })
 }
 
-/// A plain file would grow under a block that it does not hold.
+/// Checks the block size of the steady-state test. A write beyond the end of a plain file would extend it.
 fn check_blocks(
     name: &str,
-    asked_bytes: usize,
+    block_bytes: usize,
     size_bytes: u64,
     least_bytes: u32,
 ) -> Result<(), PrepRefusal> {
     let name = name.to_owned();
     match () {
-        () if !asked_bytes.is_multiple_of(least_bytes as usize) => Err(PrepRefusal::SmallBlocks {
+        () if !block_bytes.is_multiple_of(least_bytes as usize) => Err(PrepRefusal::SmallBlocks {
             name,
             least_bytes,
-            asked_bytes,
+            block_bytes,
         }),
-        () if asked_bytes as u64 > size_bytes => Err(PrepRefusal::LargeBlocks {
+        () if block_bytes as u64 > size_bytes => Err(PrepRefusal::LargeBlocks {
             name,
             size_bytes,
-            asked_bytes,
+            block_bytes,
         }),
         () => Ok(()),
     }
 }
 
-/// Partitions share their drive's key, and namespaces too: those have a world-wide name of their own.
+/// Returns the identity of a device. Partitions and namespaces share their drive's key; namespaces have a world-wide
+/// name of their own.
 fn place(identity: &Value, size_bytes: u64, found: &Metadata) -> DriveIdentity {
     let text = |field: &str| identity[field].as_str().map(str::to_owned);
     let number = format!("{}:{}", major(found.rdev()), minor(found.rdev()));

@@ -1,9 +1,9 @@
-//! Preparing drives for a load: zeros everywhere, then random data everywhere, then overwriting until the rate is steady.
+//! Preparation of drives for a load: zeros everywhere, then random data everywhere, then overwriting until the rate
+//! is steady.
 //!
-//! A new drive answers reads of offsets never written without touching its cells, and writes to clean cells faster than it
-//! ever will again. Zeros first, then random data, is what act_prep does (there in 8 threads without an end to errors).
-//! Each pass writes the pieces of a device in their order, several at a time, so that what is done is a prefix and one
-//! number per device is enough to go on from.
+//! A new drive answers reads of unwritten ranges without accessing its cells, and writes to clean cells faster than
+//! later. act_prep also writes zeros and then random data, but with 8 threads and without handling errors. Each pass
+//! writes the pieces of a device in order, several at a time. So one number per device is enough to resume it.
 
 mod device;
 mod progress;
@@ -22,22 +22,22 @@ pub use run::Prep;
 pub use state::{State, StateError};
 pub use steady_state::Window;
 
-/// What is to be done.
+/// Options of a preparation.
 #[derive(Debug, Clone)]
 pub struct PrepOptions {
-    /// In this order.
+    /// The passes, in order.
     pub passes: Vec<PassKind>,
-    /// 0 to 100: how much of the salt is random.
+    /// 0 to 100: percentage of the salt that is random.
     pub compress_pct: u32,
-    /// Requests out at a time, per device.
+    /// Number of outstanding requests per device.
     pub streams: usize,
-    /// A multiple of 4096.
+    /// Length of a request; a multiple of 4096.
     pub request_bytes: usize,
-    /// What is written follows from it.
+    /// Seed of the written data.
     pub seed: u64,
-    /// Whether data that is recognised may be overwritten.
+    /// Whether recognised data may be overwritten.
     pub may_destroy: bool,
-    /// Where progress is kept.
+    /// The state file.
     pub state: Option<PathBuf>,
     /// Overwriting after the passes.
     pub steady: Option<SteadyStateOptions>,
@@ -48,28 +48,28 @@ pub struct PrepOptions {
 pub struct SteadyStateOptions {
     /// A multiple of 512.
     pub block_bytes: usize,
-    /// Requests out at a time, per device.
+    /// Number of outstanding requests per device.
     pub depth: usize,
     /// Length of a round, seconds.
     pub round_s: u64,
-    /// Then it is given up.
+    /// Maximum number of rounds.
     pub rounds_max: usize,
-    /// Where the report goes, as JSON.
+    /// The report file, JSON.
     pub report: Option<PathBuf>,
 }
 
-/// One way over the whole device.
+/// A pass over the whole device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PassKind {
-    /// Zeros.
+    /// Writes zeros.
     Zero,
-    /// Random data.
+    /// Writes random data.
     Salt,
 }
 
 impl PassKind {
-    /// The word of records and of the progress bar.
+    /// Returns the name in records and in the progress bar.
     pub fn name(self) -> &'static str {
         match self {
             Self::Zero => "zero",
@@ -77,8 +77,8 @@ impl PassKind {
         }
     }
 
-    /// The word of act_prep's log.
-    fn doing(self) -> &'static str {
+    /// Returns the verb in act_prep's log.
+    fn verb(self) -> &'static str {
         match self {
             Self::Zero => "cleaning",
             Self::Salt => "salting",
@@ -86,23 +86,23 @@ impl PassKind {
     }
 }
 
-/// How it ended, with the sentence that tells it.
+/// How a preparation ended. The text explains it.
 #[derive(Debug, PartialEq, Eq)]
 pub enum PrepOutcome {
-    /// Everything was done.
+    /// All passes are complete.
     Finished,
-    /// Everything was written, and the rate did not become steady.
+    /// All passes are complete, but the rate did not become steady.
     NotSteady(String),
-    /// A device was refused; nothing was written.
+    /// A device was refused. Nothing was written.
     Refused(String),
     /// A write failed.
     DeviceError(String),
-    /// A signal came, or the log or the state could not be written.
+    /// A signal arrived, or the log or the state file cannot be written.
     Interrupted(String),
 }
 
 impl PrepOutcome {
-    /// The word of the end record, and the sentence.
+    /// Returns the reason in the end record, and the text.
     pub fn reason(&self) -> (&'static str, &str) {
         match self {
             Self::Finished => ("finished", ""),

@@ -1,4 +1,4 @@
-//! What is told while it goes on: the log, the records, and a bar where a person looks on.
+//! Progress of a preparation: log, records, and a progress bar on a terminal.
 
 use std::io::{self, Write};
 use std::time::SystemTime;
@@ -10,12 +10,12 @@ use crate::report::output::Outputs;
 
 const BAR_WIDTH: u64 = 30;
 
-/// What goes to standard error meanwhile.
+/// Output on standard error during the preparation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LiveOutput {
-    /// A bar, on a terminal.
+    /// A progress bar, on a terminal.
     Bar,
-    /// The records, where it is no terminal and they have no file.
+    /// The records, if standard error is no terminal and there is no side file.
     Records,
     /// Nothing.
     Nothing,
@@ -37,22 +37,22 @@ impl<'a> ProgressReporter<'a> {
         self.outputs.log(&format!("{line}\n"))
     }
 
-    /// Tells a record, with the time.
+    /// Writes a record with the current time.
     pub fn record(&mut self, kind: &str, fields: Value) -> io::Result<()> {
         let mut record = json!({"record": kind, "at": rfc3339(SystemTime::now())});
         if let (Value::Object(record), Value::Object(fields)) = (&mut record, fields) {
             record.extend(fields);
         }
         if self.live == LiveOutput::Records {
-            say(&format!("{record}\n"));
+            print(&format!("{record}\n"));
         }
         self.outputs.side(&record)
     }
 
-    /// Tells how far it is.
+    /// Reports the progress.
     pub fn progress(&mut self, phase: &str, sample: MeterSample) -> io::Result<()> {
         if self.live == LiveOutput::Bar {
-            say(&format!("\r{}\x1b[K", bar(phase, sample)));
+            print(&format!("\r{}\x1b[K", bar(phase, sample)));
         }
         let MeterSample {
             done_bytes,
@@ -65,16 +65,16 @@ impl<'a> ProgressReporter<'a> {
         self.record("progress", fields)
     }
 
-    /// Ends the line of the bar.
+    /// Clears the line of the progress bar.
     pub fn clear_bar(&self) {
         if self.live == LiveOutput::Bar {
-            say("\r\x1b[K");
+            print("\r\x1b[K");
         }
     }
 }
 
-/// With standard error gone nobody looks on; the log and the exit status still tell the end.
-fn say(text: &str) {
+/// Prints to standard error. If that is closed, the log and the exit status still report the end.
+fn print(text: &str) {
     let mut stderr = io::stderr().lock();
     let _unseen = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
 }
@@ -103,7 +103,7 @@ fn clock(seconds: u64) -> String {
 
 const NANOS_PER_S: u128 = 1_000_000_000;
 
-/// Bytes per second; 0 over no time.
+/// Returns bytes per second, or 0 without elapsed time.
 pub(super) fn bytes_per_s(bytes: u64, elapsed: Nanos) -> u64 {
     let rate = u128::from(bytes) * NANOS_PER_S / u128::from(elapsed.0.max(1));
     if elapsed.0 == 0 {
@@ -113,34 +113,34 @@ pub(super) fn bytes_per_s(bytes: u64, elapsed: Nanos) -> u64 {
     }
 }
 
-/// One way over all devices.
+/// Measures the rate of a pass over all devices.
 #[derive(Debug)]
 pub(super) struct Meter {
     total_bytes: u64,
-    begun_bytes: u64,
-    begun: Instant,
+    start_bytes: u64,
+    start: Instant,
     last: (Instant, u64),
 }
 
-/// What can be told at one moment.
+/// Progress at one point in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MeterSample {
     pub done_bytes: u64,
-    /// None where the end is not known beforehand.
+    /// None if the total is unknown.
     pub total_bytes: Option<u64>,
     /// Since the last sample.
     pub bytes_per_s: u64,
-    /// At the average rate since the beginning; None while nothing was done.
+    /// At the average rate since the start; None if nothing was written yet.
     pub remaining_s: Option<u64>,
 }
 
 impl Meter {
-    /// Begins with what earlier runs did.
+    /// Starts with the bytes of earlier runs.
     pub fn new(now: Instant, done_bytes: u64, total_bytes: u64) -> Self {
         Self {
             total_bytes,
-            begun_bytes: done_bytes,
-            begun: now,
+            start_bytes: done_bytes,
+            start: now,
             last: (now, done_bytes),
         }
     }
@@ -148,7 +148,7 @@ impl Meter {
     /// Takes a sample.
     pub fn read(&mut self, now: Instant, done_bytes: u64) -> MeterSample {
         let (before, before_bytes) = std::mem::replace(&mut self.last, (now, done_bytes));
-        let average = bytes_per_s(done_bytes.saturating_sub(self.begun_bytes), now.since(self.begun));
+        let average = bytes_per_s(done_bytes.saturating_sub(self.start_bytes), now.since(self.start));
         let remaining_bytes = self.total_bytes.saturating_sub(done_bytes);
         MeterSample {
             done_bytes,
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_tells_part_rate_and_what_is_left() {
+    fn a_bar_shows_percentage_rate_and_remaining_time() {
         assert_eq!(
             bar("zero", sample(1_000_000, Some(3_725))),
             "zero   [##########                    ]  33.3 %    1234.6 MB/s  1:02:05 left"
@@ -183,19 +183,19 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_is_of_the_last_second_and_the_rest_of_the_average() {
+    fn the_rate_is_that_of_the_last_second_and_the_remaining_time_uses_the_average() {
         let start = Instant::now();
         let mut meter = Meter::new(start, 1_000, 10_000);
         let at = |seconds| start.after(Nanos::from_s(seconds));
         assert_eq!(meter.read(at(1), 2_000).bytes_per_s, 1_000);
         let second = meter.read(at(2), 5_000);
         assert_eq!(second.bytes_per_s, 3_000);
-        // 4000 in 2 s are 2000/s; 5000 are left.
+        // 4000 in 2 s are 2000/s; 5000 remain.
         assert_eq!(second.remaining_s, Some(3));
     }
 
     #[test]
-    fn before_anything_is_done_nothing_is_foretold() {
+    fn there_is_no_remaining_time_before_the_first_write() {
         let start = Instant::now();
         let sample = Meter::new(start, 500, 1_000).read(start.after(Nanos::from_s(1)), 500);
         assert_eq!((sample.bytes_per_s, sample.remaining_s), (0, None));

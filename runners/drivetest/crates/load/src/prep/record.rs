@@ -1,4 +1,4 @@
-//! The records and lines at the beginning and end; schema `drivecert.prep/1`.
+//! Start and end records and log lines of a preparation; schema `drivecert.prep/1`.
 
 use std::io;
 
@@ -16,7 +16,7 @@ use crate::clock::Nanos;
 /// Upstream counts devices in blocks of this size. Source: src/prep/act_prep.c.
 const LARGE_BLOCK_BYTES: u64 = 128 * 1024;
 
-/// Tells what will be done to which devices.
+/// Writes the start record and lines.
 pub(super) fn start(
     reporter: &mut ProgressReporter<'_>,
     options: &PrepOptions,
@@ -39,10 +39,10 @@ pub(super) fn start(
         ))?;
     }
     let devices = devices.iter().map(|device| device.identity.clone()).collect();
-    reporter.record("start", started(options, resumed.is_some(), devices))
+    reporter.record("start", start_fields(options, resumed.is_some(), devices))
 }
 
-/// Tells what was asked where nothing can be done.
+/// Writes the start record if no device can be prepared.
 pub(super) fn start_refused(
     reporter: &mut ProgressReporter<'_>,
     options: &PrepOptions,
@@ -50,7 +50,7 @@ pub(super) fn start_refused(
 ) -> io::Result<()> {
     head(reporter, options)?;
     let devices = names.iter().map(|name| json!({"path": name})).collect();
-    reporter.record("start", started(options, false, devices))
+    reporter.record("start", start_fields(options, false, devices))
 }
 
 fn head(reporter: &mut ProgressReporter<'_>, options: &PrepOptions) -> io::Result<()> {
@@ -60,7 +60,7 @@ fn head(reporter: &mut ProgressReporter<'_>, options: &PrepOptions) -> io::Resul
     ))
 }
 
-fn started(options: &PrepOptions, is_resumed: bool, devices: Vec<Value>) -> Value {
+fn start_fields(options: &PrepOptions, is_resumed: bool, devices: Vec<Value>) -> Value {
     let steady = options.steady.as_ref().map(|steady| {
         json!({"block_bytes": steady.block_bytes, "depth": steady.depth, "round_s": steady.round_s,
                "rounds_max": steady.rounds_max})
@@ -72,7 +72,7 @@ fn started(options: &PrepOptions, is_resumed: bool, devices: Vec<Value>) -> Valu
     })
 }
 
-/// Tells the round that ended, device by device.
+/// Writes a record for each device at the end of a round.
 pub(super) fn rounds(reporter: &mut ProgressReporter<'_>, device_rounds: &[DeviceRounds]) -> io::Result<()> {
     for rounds_of_device in device_rounds {
         let fields = json!({"path": rounds_of_device.path, "ordinal": rounds_of_device.rounds.len(), "round": rounds_of_device.rounds.last(),
@@ -82,13 +82,13 @@ pub(super) fn rounds(reporter: &mut ProgressReporter<'_>, device_rounds: &[Devic
     Ok(())
 }
 
-/// Bytes, seconds and rate, for people.
+/// Returns bytes, seconds and rate for people.
 pub(super) fn rate(bytes: u64, elapsed: Nanos) -> String {
     let (seconds, megabytes) = (elapsed.0 as f64 / 1e9, bytes_per_s(bytes, elapsed) as f64 / 1e6);
     format!("{bytes} bytes in {seconds:.1} s, {megabytes:.1} MB/s")
 }
 
-/// Tells how it ended, and what was written until then.
+/// Writes the end record and lines.
 pub(super) fn end(
     reporter: &mut ProgressReporter<'_>,
     ended: &PrepOutcome,
@@ -97,13 +97,13 @@ pub(super) fn end(
     let (reason, text) = ended.reason();
     let elapsed = written.elapsed();
     let line = match text {
-        // Nothing was begun: there is nothing to count.
+        // Nothing was start_fields, so there are no totals.
         _ if matches!(ended, PrepOutcome::Refused(_)) => format!("drivetest: {reason}: {text}"),
         "" => format!("{reason}: {}", rate(written.bytes, elapsed)),
         _ => format!("drivetest: {reason}: {text}\n{}", rate(written.bytes, elapsed)),
     };
     let logged = reporter.log(&line);
-    // The records may lie on another disk than the log: they are told even when that is full.
+    // The side file may be on another disk than the log, so it is written even if the log is full.
     let fields = json!({"reason": reason, "text": text, "written_bytes": written.bytes, "elapsed_ns": elapsed.0,
                         "bytes_per_s": bytes_per_s(written.bytes, elapsed)});
     reporter.record("end", fields).and(logged)

@@ -1,4 +1,4 @@
-//! A preparation from beginning to end.
+//! A preparation from start to end.
 
 use std::io;
 use std::path::Path;
@@ -20,18 +20,18 @@ use crate::report::output::Outputs;
 use crate::signals::Signals;
 
 const PROGRESS: Nanos = Nanos::from_s(1);
-/// Each time the devices are told to keep what they took, so that the state is never ahead of them.
+/// Period of flushing the devices and saving the state. The state is never ahead of the devices.
 const SAVE: Nanos = Nanos::from_s(5);
 
-/// What is to be prepared, and how.
+/// A preparation.
 pub struct Prep<'a> {
-    /// What to do.
+    /// The options.
     pub options: PrepOptions,
     /// The devices.
     pub names: &'a [String],
-    /// What an earlier run of the same options did; its settings have been compared.
+    /// The state of an earlier run with the same options.
     pub resumed: Option<State>,
-    /// Knows what the devices are.
+    /// Identifies and checks the devices.
     pub guard: &'a dyn Guard,
 }
 
@@ -51,7 +51,7 @@ impl From<StateError> for PrepOutcome {
 }
 
 impl Prep<'_> {
-    /// Does it; nothing is written to any device before all of them were found fit.
+    /// Executes the preparation. Nothing is written before all devices are accepted.
     pub fn execute(self, signals: &Signals, outputs: &mut Outputs, live: LiveOutput) -> PrepOutcome {
         let mut reporter = ProgressReporter::new(outputs, live);
         let mut written = Written::new();
@@ -93,7 +93,7 @@ impl Prep<'_> {
             Some(steady) => job.steady(steady)?,
             None => PrepOutcome::Finished,
         };
-        job.forget()?;
+        job.remove_state()?;
         Ok(ended)
     }
 
@@ -126,28 +126,28 @@ impl Prep<'_> {
     }
 }
 
-/// What this run wrote, and since when.
+/// The bytes written by this run, and its start.
 #[derive(Debug)]
 pub(super) struct Written {
     pub bytes: u64,
-    begun: Instant,
+    start: Instant,
 }
 
 impl Written {
     fn new() -> Self {
         Self {
             bytes: 0,
-            begun: Instant::now(),
+            start: Instant::now(),
         }
     }
 
-    /// Since the beginning.
+    /// Returns the time since the start.
     pub fn elapsed(&self) -> Nanos {
-        Instant::now().since(self.begun)
+        Instant::now().since(self.start)
     }
 }
 
-/// A preparation under way.
+/// A running preparation.
 struct Job<'a, 'v> {
     options: &'a PrepOptions,
     devices: &'a [PrepDevice],
@@ -161,22 +161,22 @@ impl Job<'_, '_> {
     fn pass(&mut self, kind: PassKind) -> Result<(), PrepOutcome> {
         for device in self.devices {
             self.reporter
-                .log(&format!("{} device {}", kind.doing(), device.name))?;
+                .log(&format!("{} device {}", kind.verb(), device.name))?;
         }
         let done = self.state.devices.iter().map(|device| device.done_bytes);
         let sized = self.devices.iter().zip(done);
         let fills: Vec<_> = sized
             .map(|(device, done)| DeviceFill::new(device.size_bytes, done, self.options))
             .collect();
-        let begun = Instant::now();
+        let start = Instant::now();
         let worked = self.write_pass(kind, &fills);
         let bytes: u64 = fills.iter().map(DeviceFill::written_bytes).sum();
         self.written.bytes += bytes;
-        // What was done is kept, however it ended.
-        let kept = self.keep(&fills);
-        worked.and(kept)?;
-        let sentence = record::rate(bytes, Instant::now().since(begun));
-        self.reporter.log(&format!("{} done: {sentence}", kind.doing()))?;
+        // The state is saved however the pass ended.
+        let saved = self.flush_and_save(&fills);
+        worked.and(saved)?;
+        let sentence = record::rate(bytes, Instant::now().since(start));
+        self.reporter.log(&format!("{} done: {sentence}", kind.verb()))?;
         Ok(())
     }
 
@@ -192,37 +192,39 @@ impl Job<'_, '_> {
         let total_bytes = devices.iter().map(|device| device.size_bytes).sum();
         let done_bytes = |fills: &[DeviceFill]| fills.iter().map(DeviceFill::done_bytes).sum();
         let mut meter = Meter::new(Instant::now(), done_bytes(fills), total_bytes);
-        let (mut told, mut saved) = (Instant::now(), Instant::now());
+        let (mut reported, mut saved) = (Instant::now(), Instant::now());
         workers::work(workers.collect(), &stop, || {
-            self.heed_signals()?;
+            self.check_signals()?;
             let now = Instant::now();
-            if now.since(told) >= PROGRESS {
-                told = now;
+            if now.since(reported) >= PROGRESS {
+                reported = now;
                 self.reporter
                     .progress(kind.name(), meter.read(now, done_bytes(fills)))?;
             }
             if now.since(saved) >= SAVE {
                 saved = now;
-                self.keep(fills)?;
+                self.flush_and_save(fills)?;
             }
             Ok::<_, PrepOutcome>(())
         })?;
-        self.failed(&stop)?;
+        self.check_write_error(&stop)?;
         Ok(self
             .reporter
             .progress(kind.name(), meter.read(Instant::now(), done_bytes(fills)))?)
     }
 
-    fn heed_signals(&self) -> Result<(), PrepOutcome> {
+    fn check_signals(&self) -> Result<(), PrepOutcome> {
         let signal = self.signals.first();
         signal.map_or(Ok(()), |name| {
             Err(PrepOutcome::Interrupted(format!("stopped by signal {name}")))
         })
     }
 
-    fn failed(&mut self, stop: &StopFlag) -> Result<(), PrepOutcome> {
-        let Some(fault) = stop.fault() else { return Ok(()) };
-        let [upstream, ours] = fault.lines();
+    fn check_write_error(&mut self, stop: &StopFlag) -> Result<(), PrepOutcome> {
+        let Some(write_error) = stop.write_error() else {
+            return Ok(());
+        };
+        let [upstream, ours] = write_error.lines();
         self.reporter.log(&upstream)?;
         Err(PrepOutcome::DeviceError(format!(
             "{}; {}",
@@ -231,13 +233,13 @@ impl Job<'_, '_> {
         )))
     }
 
-    /// Has the devices keep what they took, then says so in the state.
-    fn keep(&mut self, fills: &[DeviceFill]) -> Result<(), PrepOutcome> {
+    /// Flushes the devices, then saves the state.
+    fn flush_and_save(&mut self, fills: &[DeviceFill]) -> Result<(), PrepOutcome> {
         let done: Vec<_> = fills.iter().map(DeviceFill::done_bytes).collect();
         for device in self.devices {
             let flushed = device.file.sync_data();
             flushed.map_err(|error| {
-                PrepOutcome::DeviceError(format!("{}: cannot keep what it took: {error}", device.name))
+                PrepOutcome::DeviceError(format!("{}: cannot flush written data: {error}", device.name))
             })?;
         }
         for (device, done_bytes) in self.state.devices.iter_mut().zip(done) {
@@ -259,8 +261,8 @@ impl Job<'_, '_> {
         Ok(path.map_or(Ok(()), |path| self.state.save(path))?)
     }
 
-    /// A state is of what is not finished.
-    fn forget(&self) -> Result<(), PrepOutcome> {
+    /// Removes the state file, because the preparation is complete.
+    fn remove_state(&self) -> Result<(), PrepOutcome> {
         let removed = self.options.state.as_deref().map_or(Ok(()), std::fs::remove_file);
         removed
             .map_err(|error| PrepOutcome::Interrupted(format!("the state file cannot be removed: {error}")))
@@ -290,7 +292,7 @@ impl Job<'_, '_> {
         Ok(match unsteady.is_empty() {
             true => PrepOutcome::Finished,
             false => PrepOutcome::NotSteady(format!(
-                "{}: not steady after {} rounds; ask for more rounds, or longer ones",
+                "{}: not steady after {} rounds; use more or longer rounds",
                 unsteady.join(", "),
                 steady.rounds_max
             )),
@@ -313,9 +315,9 @@ impl Job<'_, '_> {
         });
         let mut clock = RoundClock::new(steady, written);
         workers::work(workers.collect(), &stop, || {
-            self.heed_signals()?;
+            self.check_signals()?;
             let now = Instant::now();
-            if clock.ends_round(now, device_rounds) {
+            if clock.end_round(now, device_rounds) {
                 record::rounds(self.reporter, device_rounds)?;
                 let rounds_count = device_rounds
                     .first()
@@ -329,34 +331,34 @@ impl Job<'_, '_> {
             }
             Ok::<_, PrepOutcome>(())
         })?;
-        self.failed(&stop)
+        self.check_write_error(&stop)
     }
 }
 
-/// Cuts the counters into rounds.
+/// Divides the counters into rounds.
 struct RoundClock<'a> {
     steady: &'a SteadyStateOptions,
     written: &'a [AtomicU64],
-    begun: Instant,
+    start: Instant,
     before: Vec<u64>,
-    told: (Instant, u64),
+    last_sample: (Instant, u64),
 }
 
 impl<'a> RoundClock<'a> {
     fn new(steady: &'a SteadyStateOptions, written: &'a [AtomicU64]) -> Self {
-        let begun = Instant::now();
+        let start = Instant::now();
         Self {
             steady,
             written,
-            begun,
+            start,
             before: vec![0; written.len()],
-            told: (begun, 0),
+            last_sample: (start, 0),
         }
     }
 
-    /// Ends the round when its time is over; its real length counts.
-    fn ends_round(&mut self, now: Instant, device_rounds: &mut [DeviceRounds]) -> bool {
-        let elapsed = now.since(self.begun);
+    /// Ends the round when its time is over. Its actual length counts.
+    fn end_round(&mut self, now: Instant, device_rounds: &mut [DeviceRounds]) -> bool {
+        let elapsed = now.since(self.start);
         if elapsed < Nanos::from_s(self.steady.round_s) {
             return false;
         }
@@ -367,18 +369,18 @@ impl<'a> RoundClock<'a> {
             rounds_of_device.add(all - *before, elapsed, self.steady.block_bytes);
             *before = all;
         }
-        self.begun = now;
+        self.start = now;
         true
     }
 
-    /// Once a second; how much is to be written is not known beforehand.
+    /// Returns a sample once a second. The total is unknown.
     fn sample(&mut self, now: Instant) -> Option<MeterSample> {
-        let (before, bytes) = self.told;
+        let (before, bytes) = self.last_sample;
         if now.since(before) < PROGRESS {
             return None;
         }
         let all: u64 = self.written.iter().map(|written| written.load(SeqCst)).sum();
-        self.told = (now, all);
+        self.last_sample = (now, all);
         Some(MeterSample {
             done_bytes: all,
             total_bytes: None,
@@ -405,11 +407,11 @@ fn write_report(
         "is_steady": device_rounds.iter().all(DeviceRounds::is_steady),
         "devices": device_rounds,
     });
-    let failed = |error| {
+    let check_write_error = |error| {
         PrepOutcome::Interrupted(format!(
             "{}: the report cannot be written: {error}",
             path.display()
         ))
     };
-    std::fs::write(path, format!("{report:#}\n")).map_err(failed)
+    std::fs::write(path, format!("{report:#}\n")).map_err(check_write_error)
 }

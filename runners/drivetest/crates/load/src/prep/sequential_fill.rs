@@ -1,4 +1,4 @@
-//! One way over the devices, from beginning to end, several requests at a time.
+//! A pass over the devices from start to end, with several requests at a time.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
@@ -8,23 +8,23 @@ use super::{PassKind, PrepOptions};
 use crate::engine::buffer::{Buffer, Payload};
 use crate::schedule::rng::RequestRng;
 
-/// Streams of random choices from here on belong to salting, one for each device.
+/// Random streams from this number on belong to salting, one for each device.
 const SALT_STREAM: u64 = 1 << 40;
 
-/// Where the streams of one device are. Pieces are taken in their order, so all before the least one that is still out
-/// are done.
+/// Progress of the streams on one device. Pieces are taken in order, so all pieces before the first outstanding one
+/// are written.
 #[derive(Debug)]
 pub(super) struct DeviceFill {
     size_bytes: u64,
     piece_bytes: u64,
     next: AtomicU64,
-    /// For each stream the first piece that it may still have to write.
-    firsts_out: Vec<AtomicU64>,
+    /// For each stream, the first piece that it may still have to write.
+    first_outstanding: Vec<AtomicU64>,
     written_bytes: AtomicU64,
 }
 
 impl DeviceFill {
-    /// Goes on after what is done; a piece of which a part is done is written again.
+    /// Continues after the completed bytes. A partly written piece is written again.
     pub fn new(size_bytes: u64, done_bytes: u64, options: &PrepOptions) -> Self {
         let piece_bytes = options.request_bytes as u64;
         let first = if done_bytes >= size_bytes {
@@ -36,39 +36,39 @@ impl DeviceFill {
             size_bytes,
             piece_bytes,
             next: AtomicU64::new(first),
-            firsts_out: (0..options.streams).map(|_| AtomicU64::new(first)).collect(),
+            first_outstanding: (0..options.streams).map(|_| AtomicU64::new(first)).collect(),
             written_bytes: AtomicU64::new(0),
         }
     }
 
-    /// The next piece for a stream, as its number, offset and length; None when all are taken.
+    /// Takes the next piece for a stream: number, offset and length. None if all are taken.
     fn take(&self, stream: usize) -> Option<(u64, u64, usize)> {
         let piece = self.next.fetch_add(1, SeqCst);
         let offset = piece.saturating_mul(self.piece_bytes);
         if offset >= self.size_bytes {
-            self.mark(stream, u64::MAX);
+            self.set_first_outstanding(stream, u64::MAX);
             return None;
         }
-        self.mark(stream, piece);
+        self.set_first_outstanding(stream, piece);
         let length = self.piece_bytes.min(self.size_bytes - offset);
         Some((piece, offset, length as usize))
     }
 
     fn done(&self, stream: usize, piece: u64, length: usize) {
         self.written_bytes.fetch_add(length as u64, SeqCst);
-        self.mark(stream, piece + 1);
+        self.set_first_outstanding(stream, piece + 1);
     }
 
-    fn mark(&self, stream: usize, first_out: u64) {
-        if let Some(mark) = self.firsts_out.get(stream) {
-            mark.store(first_out, SeqCst);
+    fn set_first_outstanding(&self, stream: usize, first_out: u64) {
+        if let Some(set_first_outstanding) = self.first_outstanding.get(stream) {
+            set_first_outstanding.store(first_out, SeqCst);
         }
     }
 
-    /// Everything before this is done.
+    /// Returns how many bytes from the start are written.
     pub fn done_bytes(&self) -> u64 {
         let least = self
-            .firsts_out
+            .first_outstanding
             .iter()
             .map(|first| first.load(SeqCst))
             .min()
@@ -76,13 +76,13 @@ impl DeviceFill {
         least.saturating_mul(self.piece_bytes).min(self.size_bytes)
     }
 
-    /// Written since this fill began.
+    /// Returns the bytes written by this run.
     pub fn written_bytes(&self) -> u64 {
         self.written_bytes.load(SeqCst)
     }
 }
 
-/// What one stream of one device does until its fill, or all work, is at its end.
+/// Writes the pieces of one stream until the device is filled or all work stops.
 pub(super) fn write(
     kind: PassKind,
     options: &PrepOptions,
@@ -103,7 +103,7 @@ pub(super) fn write(
     }
 }
 
-/// What is written to a piece: it follows from the seed, the device and the piece, whichever stream writes it.
+/// Content of the pieces. It depends on the seed, the device and the piece, but not on the stream.
 enum Content {
     Zeros(Buffer),
     Salt {
@@ -173,11 +173,11 @@ mod tests {
             numbers(&fill, 0),
             [(0, 0, 8_192), (1, 8_192, 8_192), (2, 16_384, 4_096)]
         );
-        assert_eq!(fill.done_bytes(), 20_480, "nothing is left to take");
+        assert_eq!(fill.done_bytes(), 20_480, "no piece is left");
     }
 
     #[test]
-    fn a_piece_that_was_begun_is_written_again() {
+    fn a_partly_written_piece_is_written_again() {
         let first = |done_bytes| {
             DeviceFill::new(20_480, done_bytes, &options(1))
                 .take(0)
@@ -191,21 +191,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_ends_at_the_first_piece_that_is_out() {
+    fn written_bytes_end_at_the_first_outstanding_piece() {
         let fill = DeviceFill::new(81_920, 0, &options(2));
         let (slow, quick) = (fill.take(0).unwrap(), fill.take(1).unwrap());
         fill.done(1, quick.0, quick.2);
         assert_eq!((fill.done_bytes(), fill.written_bytes()), (0, 8_192));
         fill.take(1).unwrap();
         fill.done(0, slow.0, slow.2);
-        // The slow one is at piece 1, which the quick one has done, so it will take 3 next; piece 2 is out.
+        // The slow stream is at piece 1, which the quick one has written, so it takes 3 next; piece 2 is outstanding.
         assert_eq!(fill.done_bytes(), 8_192);
         fill.take(0).unwrap();
         assert_eq!(fill.done_bytes(), 16_384);
     }
 
     #[test]
-    fn salt_depends_on_seed_device_and_piece_alone() {
+    fn salt_depends_only_on_seed_device_and_piece() {
         let bytes = |seed, ordinal, pieces: &[u64]| {
             let mut content = Content::new(PassKind::Salt, &PrepOptions { seed, ..options(1) }, ordinal);
             pieces
@@ -221,9 +221,9 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Whatever the order in which streams take and finish: no byte before what counts as done is unwritten.
+        /// In any order of taking and finishing: all bytes that count as written are written.
         #[test]
-        fn what_counts_as_done_is_written(steps in proptest::collection::vec(0_usize..6, 0..60)) {
+        fn bytes_that_count_as_written_are_written(steps in proptest::collection::vec(0_usize..6, 0..60)) {
             let fill = DeviceFill::new(30 * 8_192 + 512, 0, &options(3));
             let mut out = [None; 3];
             let mut written = std::collections::BTreeSet::new();

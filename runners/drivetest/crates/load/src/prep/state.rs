@@ -1,4 +1,4 @@
-//! The state file: how far each device is, so that what a signal or a crash ended can be gone on with.
+//! The state file: the progress of each device, from which an interrupted preparation resumes.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,96 +10,98 @@ use super::{PassKind, PrepOptions};
 
 const SCHEMA: &str = "drivecert.prep-state/1";
 
-/// What a device is known again by.
+/// The identity of a device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DriveIdentity {
-    /// Of the physical drive.
+    /// Key of the physical drive.
     pub drive_key: String,
-    /// Tells namespaces of a drive apart.
+    /// Distinguishes the namespaces of a drive.
     pub wwn: Option<String>,
-    /// Tells partitions apart.
+    /// Distinguishes partitions.
     pub partition: Option<u32>,
-    /// Of the device named.
+    /// Size of the named device.
     pub size_bytes: u64,
 }
 
 /// One device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Device {
-    /// As it was named; tells people, decides nothing.
+    /// As named by the user; for information only.
     pub path: String,
-    /// What decides.
+    /// What identifies it.
     #[serde(flatten)]
     pub place: DriveIdentity,
-    /// From the beginning of the device, in the pass that is under way.
+    /// Bytes from the start of the device, in the current pass.
     pub done_bytes: u64,
 }
 
-/// The content of the file; `drivecert.prep-state/1`.
+/// Content of the file; `drivecert.prep-state/1`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
     schema: String,
-    /// What is written follows from it.
+    /// Seed of the written data.
     pub seed: u64,
-    /// As asked.
+    /// As in the options.
     pub compress_pct: u32,
-    /// As asked.
+    /// As in the options.
     pub request_bytes: usize,
-    /// All of them, in their order.
+    /// All passes, in order.
     pub passes: Vec<PassKind>,
-    /// How many of the passes are done.
+    /// Number of completed passes.
     pub passes_done: usize,
     /// In the order of the command line.
     pub devices: Vec<Device>,
 }
 
-/// A state that cannot be gone on with.
+/// A state from which a preparation cannot resume.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
-    /// MeterSample or writing failed.
-    #[error("{path}: the state cannot be read or written: {source}")]
+    /// Reading or writing failed.
+    #[error("{path}: the state file cannot be read or written: {source}")]
     File {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// Something else is in it.
-    #[error("{path}: expected a {SCHEMA}, got something else ({why}); name another file")]
+    /// The file is no valid state.
+    #[error("{path}: expected {SCHEMA}, got something else ({why}); choose another file")]
     Form {
         /// The file.
         path: PathBuf,
-        /// What ails it.
+        /// What is wrong.
         why: String,
     },
-    /// Of a preparation that was asked for differently.
-    #[error("{path}: was begun with {what}, got another; ask for the same, or remove the file to begin anew")]
+    /// The options differ.
+    #[error(
+        "{path}: was started with {what}, got another value; use the same options, or remove the file to start again"
+    )]
     Settings {
         /// The file.
         path: PathBuf,
-        /// What differs.
+        /// The different option.
         what: String,
     },
-    /// Of other drives.
+    /// The drives differ.
     #[error(
-        "{path}: was begun on {expected}, got {got}; nothing was written; name the same drives in their order, or remove \
-         the file to begin anew"
+        "{path}: was started on {expected}, got {got}; nothing was written; name the same drives in the same order, or remove \
+         the file to start again"
     )]
     Drive {
         /// The file.
         path: PathBuf,
-        /// What was begun.
+        /// The drives in the file.
         expected: String,
-        /// What is there.
+        /// The named drives.
         got: String,
     },
 }
 
 impl State {
-    /// Reads the file; None when there is none, or nothing in it.
+    /// Reads the file. None if it does not exist or is empty.
     ///
     /// # Errors
-    /// When it cannot be read or is no state.
+    /// If the file cannot be read or is no state.
     pub fn read(path: &Path) -> Result<Option<Self>, StateError> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
@@ -117,11 +119,14 @@ impl State {
         if state.schema != SCHEMA {
             return Err(form(format!("its schema is {}", state.schema)));
         }
-        state.impossible().map_or(Ok(Some(state)), |why| Err(form(why)))
+        state
+            .impossible_progress()
+            .map_or(Ok(Some(state)), |why| Err(form(why)))
     }
 
-    /// What no preparation can have done: who believed it would call a drive finished that was never written.
-    fn impossible(&self) -> Option<String> {
+    /// Returns what is impossible_progress in the state, if anything. An invalid state could mark a drive as finished that was
+    /// never written.
+    fn impossible_progress(&self) -> Option<String> {
         let (done, all) = (self.passes_done, self.passes.len());
         if done > all {
             return Some(format!("{done} of {all} passes are done"));
@@ -133,7 +138,7 @@ impl State {
         })
     }
 
-    /// The state before anything is done.
+    /// Creates the state before the first write.
     pub(super) fn new(options: &PrepOptions, devices: Vec<Device>) -> Self {
         Self {
             schema: SCHEMA.to_owned(),
@@ -146,12 +151,12 @@ impl State {
         }
     }
 
-    /// Refuses a state that was begun otherwise: what lies on the drives would follow from two request.
+    /// Refuses a state with other options, which would mix two different contents on the drives.
     ///
     /// # Errors
-    /// [`StateError::Settings`] names the first thing that differs.
+    /// [`StateError::Settings`] with the first difference.
     pub fn check_settings(&self, path: &Path, options: &PrepOptions) -> Result<(), StateError> {
-        let words = |passes: &[PassKind]| {
+        let names = |passes: &[PassKind]| {
             passes
                 .iter()
                 .map(|pass| pass.name())
@@ -170,7 +175,7 @@ impl State {
             ),
             (
                 self.passes != options.passes,
-                format!("passes {}", words(&self.passes)),
+                format!("passes {}", names(&self.passes)),
             ),
         ];
         differing
@@ -192,26 +197,26 @@ impl State {
                 .map(|device| device.place.clone())
                 .collect::<Vec<_>>()
         };
-        let told = |devices: &[Device]| devices.iter().map(told).collect::<Vec<_>>().join(", ");
+        let described = |devices: &[Device]| devices.iter().map(describe).collect::<Vec<_>>().join(", ");
         if offsets(&self.devices) == offsets(there) {
             return Ok(());
         }
         Err(StateError::Drive {
             path: path.to_path_buf(),
-            expected: told(&self.devices),
-            got: told(there),
+            expected: described(&self.devices),
+            got: described(there),
         })
     }
 
-    /// Writes the file anew beside the old one and renames it, so that a crash leaves one of the two.
+    /// Writes a new file and renames it, so that a crash leaves either the old or the new one.
     pub(super) fn save(&self, path: &Path) -> Result<(), StateError> {
-        let beside = PathBuf::from(format!("{}.new", path.display()));
+        let new_path = PathBuf::from(format!("{}.new", path.display()));
         let write = || -> io::Result<()> {
-            let mut file = File::create(&beside)?;
+            let mut file = File::create(&new_path)?;
             serde_json::to_writer(&file, self)?;
             file.write_all(b"\n")?;
             file.sync_all()?;
-            std::fs::rename(&beside, path)?;
+            std::fs::rename(&new_path, path)?;
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
             File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
         };
@@ -219,7 +224,7 @@ impl State {
     }
 }
 
-fn told(device: &Device) -> String {
+fn describe(device: &Device) -> String {
     let place = &device.place;
     let partition = place
         .partition

@@ -1,4 +1,8 @@
-//! Random overwriting in rounds of equal length, until the rate of the last five is steady on every device at once.
+//! Random overwriting in rounds of equal length, until the rate of the last five is steady on all devices.
+//!
+//! Source: SNIA, Solid State Storage Performance Test Specification, definition of "steady state": within a
+//! measurement window of five rounds, the range of the values is at most 20 % of their average, and the best linear
+//! fit over the window rises or falls by at most 10 % of that average.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
@@ -11,12 +15,12 @@ use crate::clock::Nanos;
 use crate::engine::buffer::Payload;
 use crate::schedule::rng::RequestRng;
 
-/// Streams of random choices from here on belong to overwriting, two for each worker: offsets and content.
+/// Random streams from this number on belong to overwriting, two for each worker: offsets and content.
 const ROUND_STREAM: u64 = 1 << 41;
-/// Workers of one device; more are refused on the command line.
+/// Maximum number of workers per device, which the command line enforces.
 pub(super) const DEPTH_MAX: usize = 4_096;
 
-/// What one worker of one device does until all work is at its end; `written` counts bytes.
+/// Overwrites random blocks with one worker of a device until all work stops; `written` counts bytes.
 pub(super) fn overwrite(
     options: &PrepOptions,
     steady: &SteadyStateOptions,
@@ -46,7 +50,7 @@ pub(super) fn overwrite(
     }
 }
 
-/// One round of one device.
+/// A round of a device.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(super) struct Round {
     pub written_bytes: u64,
@@ -55,12 +59,12 @@ pub(super) struct Round {
     pub writes_per_s: f64,
 }
 
-/// The rounds of one device so far.
+/// The rounds of a device.
 #[derive(Debug, Serialize)]
 pub(super) struct DeviceRounds {
     pub path: String,
     pub rounds: Vec<Round>,
-    /// Of the last five rounds; None before there are five.
+    /// The last five rounds; None if there are fewer.
     pub window: Option<Window>,
 }
 
@@ -87,12 +91,12 @@ impl DeviceRounds {
         self.window = Window::of(&rates);
     }
 
-    /// Whether the last five rounds are steady.
+    /// Returns whether the last five rounds are steady.
     pub fn is_steady(&self) -> bool {
         self.window.is_some_and(|window| window.is_steady)
     }
 
-    /// A table for people.
+    /// Returns a table for people.
     pub fn table(&self) -> String {
         let mut table = format!("{}\n round      MB/s   writes/s\n", self.path);
         for (ordinal, round) in self.rounds.iter().enumerate() {
@@ -121,21 +125,21 @@ pub const WINDOW_ROUNDS: usize = 5;
 const RANGE_MAX_PCT: f64 = 20.0;
 const SLOPE_MAX_PCT: f64 = 10.0;
 
-/// What the last five rounds say.
+/// Statistics of the last five rounds.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Window {
     /// Bytes per second.
     pub average_bytes_per_s: f64,
-    /// Largest less smallest rate, of the average.
+    /// Difference of the largest and smallest rate, percent of the average.
     pub range_pct: f64,
-    /// How far the best linear fit rises (or falls, below 0) over the window, of the average.
+    /// Rise (or fall, below 0) of the best linear fit over the window, percent of the average.
     pub slope_pct: f64,
     /// Whether both are within their limits.
     pub is_steady: bool,
 }
 
 impl Window {
-    /// Looks at the last rounds; None before there are five, or when nothing was written in them.
+    /// Evaluates the last rounds. None if there are fewer than five, or nothing was written in them.
     pub fn of(bytes_per_s: &[f64]) -> Option<Self> {
         let window = bytes_per_s.last_chunk::<WINDOW_ROUNDS>()?;
         let average = window.iter().sum::<f64>() / WINDOW_ROUNDS as f64;
@@ -155,7 +159,7 @@ impl Window {
     }
 }
 
-/// Of the least squares line, per round.
+/// Returns the slope of the least-squares line, per round.
 fn slope(window: &[f64; WINDOW_ROUNDS]) -> f64 {
     let middle = (WINDOW_ROUNDS - 1) as f64 / 2.0;
     let distances = (0..WINDOW_ROUNDS).map(|round| round as f64 - middle);
@@ -176,13 +180,13 @@ mod tests {
     }
 
     #[test]
-    fn four_rounds_say_nothing() {
+    fn four_rounds_are_too_few() {
         assert_eq!(Window::of(&[100.0; 4]), None);
         assert!(window(&[100.0; 5]).is_steady);
         assert_eq!(
             Window::of(&[0.0; 5]),
             None,
-            "a drive that takes nothing is not steady"
+            "a drive that accepts no writes is not steady"
         );
     }
 
@@ -193,8 +197,8 @@ mod tests {
     }
 
     #[test]
-    fn a_range_at_its_limit_is_steady_and_above_it_is_not() {
-        // The ends level each other out, so that the slope is 0.
+    fn a_range_is_steady_up_to_its_limit() {
+        // The ends compensate for each other, so that the slope is 0.
         let at = window(&[110.0, 95.0, 90.0, 95.0, 110.0]);
         assert_eq!(
             (at.average_bytes_per_s, at.range_pct, at.slope_pct),
@@ -205,8 +209,8 @@ mod tests {
     }
 
     #[test]
-    fn a_slope_at_its_limit_is_steady_and_above_it_is_not() {
-        // By hand: 2.5 a round over 4 steps are 10 of 100.
+    fn a_slope_is_steady_up_to_its_limit() {
+        // By hand: 2.5 per round over 4 steps are 10 of 100.
         let at = window(&[95.0, 97.5, 100.0, 102.5, 105.0]);
         assert_eq!((at.slope_pct, at.range_pct, at.is_steady), (10.0, 10.0, true));
         let falling = window(&[105.2, 102.6, 100.0, 97.4, 94.8]);
@@ -217,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fit_is_that_of_least_squares() {
+    fn the_slope_is_that_of_least_squares() {
         // numpy.polyfit([0, 1, 2, 3, 4], [3, 1, 4, 1, 5], 1)[0] is 0.4.
         assert!((slope(&[3.0, 1.0, 4.0, 1.0, 5.0]) - 0.4).abs() < 1e-12);
     }

@@ -1,4 +1,4 @@
-//! Workers that write, and the one that watches them.
+//! Threads that write, and the loop that supervises them.
 
 use std::fs::File;
 use std::io;
@@ -13,8 +13,8 @@ use rustix::io::Errno;
 
 use crate::device::strerror;
 
-/// How often the watcher looks: soon enough for a signal, seldom enough to cost nothing.
-const LOOK: Duration = Duration::from_millis(50);
+/// Period of the supervision: short enough for signals, long enough to cost nothing.
+const CHECK_PERIOD: Duration = Duration::from_millis(50);
 
 /// A write that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,12 +22,12 @@ pub(super) struct WriteError {
     pub name: String,
     pub offset: u64,
     pub length: usize,
-    /// The system's error number; EIO where a device ends before its size.
+    /// The error number; EIO if the device ended before its stated size.
     pub errno: i32,
 }
 
 impl WriteError {
-    /// Upstream's words for it, and ours.
+    /// Returns upstream's log line, and ours.
     pub fn lines(&self) -> [String; 2] {
         let Self {
             name,
@@ -42,36 +42,36 @@ impl WriteError {
     }
 }
 
-/// Says when to end, and keeps the first fault.
+/// The stop flag of all workers, with the first write error.
 #[derive(Debug, Default)]
 pub(super) struct StopFlag {
     is_raised: AtomicBool,
-    fault: OnceLock<WriteError>,
+    write_error: OnceLock<WriteError>,
 }
 
 impl StopFlag {
-    /// Whether workers shall end.
+    /// Returns whether workers must end.
     pub fn is_raised(&self) -> bool {
         self.is_raised.load(SeqCst)
     }
 
-    /// Ends all work.
+    /// Stops all workers.
     pub fn raise(&self) {
         self.is_raised.store(true, SeqCst);
     }
 
-    /// The first fault.
-    pub fn fault(&self) -> Option<&WriteError> {
-        self.fault.get()
+    /// Returns the first write error.
+    pub fn write_error(&self) -> Option<&WriteError> {
+        self.write_error.get()
     }
 
-    /// Writes all of the bytes; after a failure all work ends, and false is returned.
+    /// Writes all bytes. A failure stops all workers and returns false.
     pub fn write(&self, name: &str, file: &File, bytes: &[u8], offset: u64) -> bool {
         let Err(error) = file.write_all_at(bytes, offset) else {
             return true;
         };
-        // A second fault changes nothing.
-        let _ = self.fault.set(WriteError {
+        // A second error changes nothing.
+        let _ = self.write_error.set(WriteError {
             name: name.to_owned(),
             offset,
             length: bytes.len(),
@@ -82,14 +82,14 @@ impl StopFlag {
     }
 }
 
-/// Runs each worker on a thread of its own until all have ended, and `look` meanwhile.
+/// Runs each worker on a thread of its own and calls `check` until all have ended.
 ///
 /// # Errors
-/// When the system gives no thread, or `look` fails; the workers have ended then as well.
+/// If the system provides no thread, or `check` fails. All workers have ended then.
 pub(super) fn work<E: From<io::Error>>(
     workers: Vec<impl FnOnce() + Send>,
     stop: &StopFlag,
-    mut look: impl FnMut() -> Result<(), E>,
+    mut check: impl FnMut() -> Result<(), E>,
 ) -> Result<(), E> {
     let (ended, all_ended) = channel::<()>();
     thread::scope(|scope| {
@@ -105,8 +105,8 @@ pub(super) fn work<E: From<io::Error>>(
             }
         }
         drop(ended);
-        while all_ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-            if let Err(error) = look() {
+        while all_ended.recv_timeout(CHECK_PERIOD) == Err(RecvTimeoutError::Timeout) {
+            if let Err(error) = check() {
                 stop.raise();
                 return Err(error);
             }

@@ -1,22 +1,22 @@
-//! How busy the processors were: all of them together, whatever they did.
+//! Utilisation of all processors together.
 
 use serde::Serialize;
 
 use super::Root;
 use crate::report::decimal::Decimal;
 
-/// Shares of an interval over all processors, percent.
+/// Percentages of an interval over all processors.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Cpu {
-    /// Neither idle nor waiting.
+    /// Neither idle nor waiting for I/O.
     pub busy_pct: Option<Decimal>,
-    /// Idle while I/O was out.
+    /// Idle with outstanding I/O.
     pub iowait_pct: Option<Decimal>,
-    /// Taken by the hypervisor for other machines: in none of the two.
+    /// Used by the hypervisor for other machines; part of neither of the above.
     pub steal_pct: Option<Decimal>,
 }
 
-/// Clock ticks since the machine began. Source: proc_stat(5), line `cpu`.
+/// Clock ticks since the boot. Source: proc_stat(5), line `cpu`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ticks {
     all: u64,
@@ -34,7 +34,7 @@ impl Ticks {
         let line = text.lines().next()?.strip_prefix("cpu ")?;
         let numbers = line.split_whitespace().map(|number| number.parse().ok());
         let ticks: Vec<u64> = numbers.collect::<Option<_>>()?;
-        // user nice system idle iowait irq softirq steal; what follows, guests, is counted in user and nice.
+        // user nice system idle iowait irq softirq steal. Guest times follow; they are part of user and nice.
         let [_, _, _, idle, iowait, _, _, steal, ..] = ticks[..] else {
             return None;
         };
@@ -50,7 +50,7 @@ impl Ticks {
 impl Cpu {
     pub(super) fn between(earlier: Option<&Ticks>, later: Option<&Ticks>) -> Option<Self> {
         let (earlier, later) = (earlier?, later?);
-        // The kernel's iowait may go back a tick.
+        // The kernel's iowait may decrease by a tick.
         let all = later.all.saturating_sub(earlier.all) as f64;
         let pct = |part: fn(&Ticks) -> u64| {
             let ticks = part(later).saturating_sub(part(earlier)) as f64;
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_of_the_interval_and_guests_are_not_counted_twice() {
+    fn percentages_are_of_the_interval_and_guests_are_not_counted_twice() {
         let earlier = ticks("cpu  100 0 100 800 0 0 0 0 50 0");
         let later = ticks("cpu  120 5 110 840 10 2 3 10 70 0");
         let cpu = Cpu::between(earlier.as_ref(), later.as_ref()).unwrap();
@@ -84,13 +84,13 @@ mod tests {
     }
 
     #[test]
-    fn no_time_has_no_share() {
+    fn an_empty_interval_has_no_percentage() {
         let same = ticks("cpu  1 1 1 1 1 1 1 1 0 0");
         assert_eq!(Cpu::between(same.as_ref(), same.as_ref()).unwrap().busy_pct, None);
     }
 
     #[test]
-    fn what_is_no_such_line_is_not_guessed_at() {
+    fn a_line_of_another_form_is_ignored() {
         for line in ["", "cpu 1 2 3", "cpu  1 2 3 4 5 6 7 x", "intr 1 2 3 4 5 6 7 8"] {
             assert_eq!(ticks(line), None, "{line}");
         }

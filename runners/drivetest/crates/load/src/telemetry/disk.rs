@@ -1,4 +1,4 @@
-//! The disks under the devices, as the kernel counts their I/O.
+//! I/O of the disks under the devices, from the kernel's counters.
 
 use std::path::{Path, PathBuf};
 
@@ -11,48 +11,48 @@ use crate::report::decimal::Decimal;
 
 const SECTOR_BYTES: f64 = 512.0;
 
-/// A device of the load, by its name and the number of the block device that it is or lies on.
+/// A device of the load, with the number of its block device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadedDevice {
     /// As in the configuration.
     pub name: String,
-    /// Major and minor number; None where no block device is behind it.
+    /// Major and minor number; None if there is no block device.
     pub number: Option<(u32, u32)>,
 }
 
-/// The I/O of one disk in an interval, of whoever asked for it.
+/// The I/O of one disk in an interval, including that of other programs.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct DiskRecord {
-    /// The kernel's name for it.
+    /// The kernel's name of the disk.
     pub disk: String,
-    /// The devices of the load that lie on it.
+    /// The devices of the load on this disk.
     pub devices: Vec<String>,
-    /// Null where the kernel counts nothing.
+    /// Null if the kernel has no counters.
     pub io: Option<Io>,
-    /// Read at most 10 s ago; null where the drive or the kernel does not tell.
+    /// At most 10 s old; null if not reported.
     pub temperature: Option<Temperature>,
 }
 
-/// Rates and times of an interval, as iostat computes them.
+/// Rates and times of an interval, computed like those of iostat.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Io {
     reads_per_s: Option<Decimal>,
     writes_per_s: Option<Decimal>,
     read_bytes_per_s: Option<Decimal>,
     write_bytes_per_s: Option<Decimal>,
-    /// Mean time from queueing to completion; null where nothing was read.
+    /// Mean time from queueing to completion; null without reads.
     read_await_us: Option<Decimal>,
     write_await_us: Option<Decimal>,
-    /// Mean size; null where nothing was read.
+    /// Mean size; null without reads.
     read_request_bytes: Option<Decimal>,
     write_request_bytes: Option<Decimal>,
-    /// Mean number of requests that were out.
+    /// Mean number of outstanding requests.
     queue_depth: Option<Decimal>,
-    /// Share of the time in which any was.
+    /// Percentage of the time with outstanding requests.
     busy_pct: Option<Decimal>,
 }
 
-/// Source: Documentation/block/stat.rst of the kernel.
+/// The kernel's counters. Source: Documentation/block/stat.rst.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Counters {
     reads: u64,
@@ -131,7 +131,7 @@ struct Disk {
     counters: Option<Counters>,
 }
 
-/// Each disk once, with what it counted last.
+/// All disks, with the last counters.
 #[derive(Debug)]
 pub(super) struct Disks(Vec<Disk>);
 
@@ -139,7 +139,7 @@ impl Disks {
     pub fn under(root: &Root, devices: &[LoadedDevice]) -> Self {
         let mut disks: Vec<Disk> = Vec::new();
         for device in devices {
-            let Some(directory) = device.number.and_then(|number| whole(root, number)) else {
+            let Some(directory) = device.number.and_then(|number| disk_directory(root, number)) else {
                 continue;
             };
             match disks.iter_mut().find(|disk| disk.directory == directory) {
@@ -179,8 +179,8 @@ impl Disks {
     }
 }
 
-/// The directory of the whole disk with that number, or with the partition of that number.
-fn whole(root: &Root, (major, minor): (u32, u32)) -> Option<PathBuf> {
+/// Returns the directory of the disk_directory disk of a block device or partition.
+fn disk_directory(root: &Root, (major, minor): (u32, u32)) -> Option<PathBuf> {
     let directory = root
         .path(&format!("sys/dev/block/{major}:{minor}"))
         .canonicalize()
@@ -217,12 +217,12 @@ mod tests {
     }
 
     #[test]
-    fn rates_and_times_are_those_that_iostat_shows() {
+    fn rates_and_times_equal_those_of_iostat() {
         let host = FakeHost::new();
         host.nvme();
         host.nvme_stat("1000 0 8000 500 10 0 100 40 0 300 540 0 0 0 0 0 0");
         let mut disks = Disks::under(&host.root(), &[named("a", 0)]);
-        // 4,000 reads of 1,536 bytes in 2 s, 600 ms of them together; no writes.
+        // 4,000 reads of 1,536 bytes in 2 s with a total of 600 ms; no writes.
         host.nvme_stat("5000 0 20000 1100 10 0 100 40 3 1300 1140 0 0 0 0 0 0");
         let records = disks.sample(Nanos::from_s(2), |_| None);
         let io = serde_json::to_value(&records[0].io).unwrap();

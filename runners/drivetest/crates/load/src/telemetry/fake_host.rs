@@ -1,4 +1,4 @@
-//! Hosts that tests invent: a tree like sysfs and procfs in a temporary directory.
+//! A fake host for tests: a tree like sysfs and procfs in a temporary directory.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -16,14 +16,14 @@ impl FakeHost {
         Root::at(self.0.path())
     }
 
-    /// A file of the kernel's.
+    /// Writes a file of sysfs or procfs.
     pub fn write(&self, path: &str, text: &str) {
         let path = self.0.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, format!("{text}\n")).unwrap();
     }
 
-    /// An NVMe drive with one partition: 259:0 and 259:1.
+    /// Adds an NVMe drive with one partition: 259:0 and 259:1.
     pub fn nvme(&self) {
         let disk = "sys/devices/pci/nvme/nvme0/nvme0n1";
         self.write(&format!("{disk}/nvme0n1p1/partition"), "1");
@@ -39,12 +39,12 @@ impl FakeHost {
         .unwrap();
     }
 
-    /// The drive's counters.
+    /// Sets the drive's I/O counters.
     pub fn nvme_stat(&self, counters: &str) {
         self.write("sys/devices/pci/nvme/nvme0/nvme0n1/stat", counters);
     }
 
-    /// A reading of the drive's sensors.
+    /// Sets an attribute of the drive's sensors.
     pub fn nvme_sensor(&self, attribute: &str, text: &str) {
         self.write(&format!("sys/devices/pci/nvme/nvme0/hwmon3/{attribute}"), text);
     }

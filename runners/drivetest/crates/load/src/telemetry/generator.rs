@@ -1,4 +1,4 @@
-//! This process itself: a load generator that is at its own end measures itself.
+//! Resource use of this process. A load generator at its limit measures itself.
 
 use serde::Serialize;
 
@@ -6,19 +6,19 @@ use super::Root;
 use crate::clock::Nanos;
 use crate::report::decimal::Decimal;
 
-/// Clock ticks in a second, as procfs tells times on every architecture that Linux runs on today.
+/// Clock ticks per second in procfs, which is the same on every current architecture.
 const TICKS_PER_S: f64 = 100.0;
 
-/// The load generator in an interval.
+/// Resource use in an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Generator {
     /// Processor time, percent of one processor.
     pub cpu_pct: Option<Decimal>,
-    /// Memory that is there.
+    /// Resident memory.
     pub resident_bytes: Option<u64>,
 }
 
-/// What was told last.
+/// The previous sample.
 #[derive(Debug)]
 pub(super) struct PreviousSample {
     ticks: Option<u64>,
@@ -44,7 +44,8 @@ impl PreviousSample {
     }
 }
 
-/// Source: proc_pid_stat(5), utime and stime: fields 14 and 15. The name, field 2, may hold anything but ends in `)`.
+/// Returns the processor time. Source: proc_pid_stat(5), utime and stime: fields 14 and 15. The name, field 2, may
+/// contain any character but ends in `)`.
 fn ticks(root: &Root) -> Option<u64> {
     let text = root.text("proc/self/stat")?;
     let mut fields = text.rsplit_once(')')?.1.split_whitespace().skip(11);

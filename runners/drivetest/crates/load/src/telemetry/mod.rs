@@ -1,4 +1,4 @@
-//! What the host and the drives under a load tell of themselves, at each report.
+//! Telemetry of the host and the drives under a load, sampled at each report.
 
 mod cpu;
 mod disk;
@@ -24,17 +24,17 @@ use disk::Disks;
 use power::Energies;
 use sensors::Sensors;
 
-/// Where the kernel tells things: `/`, or a tree that a test invented.
+/// The root directory: `/`, or a tree of a test.
 #[derive(Debug, Clone)]
 pub struct Root(PathBuf);
 
 impl Root {
-    /// This host.
+    /// Returns the root of this host.
     pub fn host() -> Self {
         Self(PathBuf::from("/"))
     }
 
-    /// The host that a tree describes.
+    /// Returns the root of a tree.
     pub fn at(path: &Path) -> Self {
         Self(path.to_owned())
     }
@@ -43,7 +43,7 @@ impl Root {
         self.0.join(relative)
     }
 
-    /// The text of a file of the kernel's without its line end; None where it is not told.
+    /// Returns the text of a file without its line end, or None if it cannot be read.
     pub fn text(&self, relative: &str) -> Option<String> {
         text(&self.path(relative))
     }
@@ -57,7 +57,7 @@ fn number(path: &Path) -> Option<i64> {
     text(path)?.parse().ok()
 }
 
-/// The directories within one, by name; none where it is not there.
+/// Returns the subdirectories by name, or none if the directory does not exist.
 fn directories(path: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(path).into_iter().flatten();
     let mut found: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
@@ -72,20 +72,20 @@ fn name(path: &Path) -> String {
         .into_owned()
 }
 
-/// One interval as the host and the drives tell it.
+/// One interval of host and drives.
 #[derive(Debug, Serialize)]
 pub struct Record {
-    /// All processors together; null where the kernel does not tell.
+    /// All processors together; null if not reported.
     pub cpu: Option<Cpu>,
     /// This process.
     pub generator: Generator,
     /// The disks under the devices, each once.
     pub disks: Vec<DiskRecord>,
-    /// What the machine measures of its power, each with what it measures.
+    /// Power sensors.
     pub power: Vec<PowerRecord>,
 }
 
-/// The sources, and what they told last.
+/// The sources with their previous samples.
 #[derive(Debug)]
 pub struct Telemetry {
     root: Root,
@@ -97,7 +97,7 @@ pub struct Telemetry {
 }
 
 impl Telemetry {
-    /// Finds the sources for these devices, and begins to look at them.
+    /// Finds the sources for these devices and takes the first samples.
     pub fn of(root: &Root, devices: &[LoadedDevice]) -> Self {
         let disks = Disks::under(root, devices);
         let sensors = Sensors::watch(root, disks.directories());
@@ -111,7 +111,7 @@ impl Telemetry {
         }
     }
 
-    /// What happened since the last look, `length` ago.
+    /// Samples all sources; the previous sample was `length` ago.
     pub fn sample(&mut self, length: Nanos) -> Record {
         let ticks = Ticks::read(&self.root);
         let cpu = Cpu::between(self.ticks.as_ref(), ticks.as_ref());
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_that_tells_nothing_has_nulls_and_no_zeros() {
+    fn a_host_without_sources_has_nulls_and_not_zeros() {
         let host = FakeHost::new();
         let devices = [LoadedDevice {
             name: "/dev/nvme0n1".to_owned(),
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn this_host_tells_of_this_process() {
+    fn this_host_reports_this_process() {
         let mut telemetry = Telemetry::of(&Root::host(), &[]);
         let value = serde_json::to_value(telemetry.sample(Nanos::from_s(1))).unwrap();
         assert!(

@@ -1,4 +1,4 @@
-//! Power of the processors, from the energy that they count: RAPL, in the kernel's powercap class.
+//! Power of the processors, from the energy counters (RAPL) of the kernel's powercap class.
 
 use std::path::PathBuf;
 
@@ -8,14 +8,15 @@ use super::{Root, directories, name, number, text};
 use crate::clock::Nanos;
 use crate::report::decimal::Decimal;
 
-/// What a sensor measured, and of what.
+/// A power sensor and its value.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct PowerRecord {
-    /// The kernel's name for it.
+    /// The kernel's name of the sensor.
     pub sensor: String,
-    /// What is within: `package` (a processor, never a drive), `memory`, `platform`, `drive`, or a chip by its name.
+    /// The measured part: `package` (a processor, never a drive), `memory`, `platform`, `drive`, or the name of a
+    /// chip.
     pub boundary: String,
-    /// Mean of the interval, or the sensor's own reading of at most 10 s ago.
+    /// Mean of the interval, or a value of the sensor that is at most 10 s old.
     pub watts: Option<Decimal>,
 }
 
@@ -23,12 +24,12 @@ pub struct PowerRecord {
 struct Zone {
     directory: PathBuf,
     boundary: &'static str,
-    /// The counter begins again at 0 beyond this.
+    /// The counter wraps around at this value.
     most_uj: Option<i64>,
     last_uj: Option<i64>,
 }
 
-/// The zones that do not lie in one another, but for memory, which some processors count in their package.
+/// The zones. They do not overlap, except that some processors include memory in their package.
 #[derive(Debug)]
 pub(super) struct Energies(Vec<Zone>);
 
@@ -43,7 +44,8 @@ impl Energies {
     }
 }
 
-/// Names by Documentation/power/powercap/powercap.rst; `core` and `uncore` are parts of their package.
+/// Creates a zone. Names are those of Documentation/power/powercap/powercap.rst; `core` and `uncore` are parts of
+/// their package.
 fn zone(directory: PathBuf) -> Option<Zone> {
     let boundary = match text(&directory.join("name"))?.as_str() {
         package if package.starts_with("package") => "package",
@@ -114,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn power_is_energy_over_time_and_names_its_boundary() {
+    fn power_is_energy_over_time_with_its_boundary() {
         let host = host("1000000");
         let mut energies = Energies::find(&host.root());
         assert_eq!(watts(&host, &mut energies, "71000000").as_deref(), Some("35.00"));
@@ -131,15 +133,15 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_begins_again_is_carried_on() {
+    fn a_counter_may_wrap_around() {
         let host = host("262143000000");
         let mut energies = Energies::find(&host.root());
-        // 328,850 uJ to the end and 1,671,150 from the beginning: 2 J in 2 s.
+        // 328,850 uJ to the end and 1,671,150 from the start: 2 J in 2 s.
         assert_eq!(watts(&host, &mut energies, "1671150").as_deref(), Some("1.00"));
     }
 
     #[test]
-    fn a_counter_that_may_not_be_read_is_not_there() {
+    fn a_counter_without_permission_is_left_out() {
         let host = host("no number");
         assert!(Energies::find(&host.root()).sample(Nanos::from_s(1)).is_empty());
     }

@@ -1,7 +1,7 @@
 //! Temperatures and powers of the kernel's hwmon class.
 //!
-//! To read a drive's temperature is a command to the drive: it is done seldom, and in a thread of its own, so that a drive
-//! that does not answer holds up neither the reports nor the end of a run.
+//! Reading a drive's temperature is a command to the drive. So it happens rarely and in a thread of its own. A drive
+//! that does not answer then delays neither the reports nor the end of a run.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,28 +16,28 @@ use super::power::PowerRecord;
 use super::{Root, directories, name, number, text};
 use crate::report::decimal::Decimal;
 
-/// The drive answers its own question out of its own memory, but answers it between reads.
+/// Period of the readings. A drive answers between its reads.
 const PERIOD: Duration = Duration::from_secs(10);
 
-/// How long the first readings may keep the run from its start.
+/// Maximum delay of the run's start for the first readings.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 const UNKNOWN: i64 = i64::MIN;
 
-/// A drive's own reading of itself.
+/// A drive's temperature.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Temperature {
-    /// Which sensor.
+    /// Name of the sensor.
     pub sensor: String,
     /// Degrees Celsius.
     pub celsius: Option<Decimal>,
-    /// Where the drive warns; null where it does not tell.
+    /// The drive's warning limit; null if not reported.
     pub limit_celsius: Option<Decimal>,
 }
 
 #[derive(Debug)]
 enum Kind {
-    /// Of a disk; the limit in thousandths of a degree.
+    /// Temperature of a disk; the limit is in thousandths of a degree.
     Temperature {
         disk: PathBuf,
         limit: Option<i64>,
@@ -47,7 +47,7 @@ enum Kind {
     },
 }
 
-/// One input of a chip.
+/// An input of a chip.
 #[derive(Debug)]
 struct Sensor {
     input: PathBuf,
@@ -67,11 +67,11 @@ impl Sensor {
     }
 }
 
-/// The sensors, and the thread that reads them.
+/// The sensors and their reading thread.
 #[derive(Debug)]
 pub(super) struct Sensors {
     sensors: Arc<Vec<Sensor>>,
-    /// Dropped at the end: that ends the thread.
+    /// Dropping this ends the thread.
     _life: Option<Sender<()>>,
 }
 
@@ -101,16 +101,16 @@ impl Sensors {
             return Self { sensors, _life: None };
         }
         let (life, ended) = mpsc::channel::<()>();
-        let (told, first) = mpsc::channel();
+        let (first_done, first) = mpsc::channel();
         let read = Arc::clone(&sensors);
-        let mut told = Some(told);
-        // Not joined: a drive may never answer. Where the system gives no thread there are no readings.
+        let mut first_done = Some(first_done);
+        // Not joined, because a drive may never answer. If the system provides no thread, there are no readings.
         let started = Builder::new().name("sensors".to_owned()).spawn(move || {
             loop {
                 read.iter().for_each(Sensor::read);
-                if let Some(told) = told.take() {
-                    // Nobody waits for them any longer where they took too long.
-                    let _ = told.send(());
+                if let Some(first_done) = first_done.take() {
+                    // The receiver is gone if the first readings took too long.
+                    let _ = first_done.send(());
                 }
                 if ended.recv_timeout(PERIOD) != Err(RecvTimeoutError::Timeout) {
                     return;
@@ -118,7 +118,7 @@ impl Sensors {
             }
         });
         if started.is_ok() {
-            // Late readings are shown when they are there.
+            // Later readings are shown once they exist.
             let _ = first.recv_timeout(PATIENCE);
         }
         Self {
@@ -127,7 +127,7 @@ impl Sensors {
         }
     }
 
-    /// The drive's main sensor: an NVMe drive's composite temperature, the only one of others.
+    /// Returns the drive's main sensor: the composite temperature of an NVMe drive, or the only sensor of others.
     pub fn temperatures(&self, of: &Path) -> Option<Temperature> {
         self.sensors.iter().find_map(|sensor| match &sensor.kind {
             Kind::Temperature { disk, limit } if disk == of => Some(Temperature {
@@ -152,8 +152,8 @@ impl Sensors {
     }
 }
 
-/// NVMe's stand in the controller's directory, those of SATA (module drivetemp) in one of their own; the head of several
-/// paths has its controllers beside it.
+/// Returns the sensor chips of a disk. Those of NVMe are in the controller's directory, those of SATA (module
+/// drivetemp) in a directory of their own. A multipath head has its controllers in its device directory.
 fn chips_of(disk: &Path) -> Vec<PathBuf> {
     let device = disk.join("device");
     let mut candidates = vec![device.clone(), device.join("hwmon")];
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drive_tells_its_temperature_and_where_it_warns() {
+    fn a_drive_reports_its_temperature_and_limit() {
         let host = FakeHost::new();
         host.nvme();
         host.nvme_sensor("temp1_input", "38850");
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn powers_are_named_by_what_they_measure() {
+    fn power_sensors_are_named_by_their_boundary() {
         let host = FakeHost::new();
         host.write("sys/class/hwmon/hwmon0/name", "ina3221");
         host.write("sys/class/hwmon/hwmon0/power1_input", "12500000");

@@ -56,7 +56,7 @@ fn a_program_that_writes_over_the_drive_needs_consent_for_data_that_is_recognise
     if !drive.set_up(&["mkfs.ext4", "-q", &device, "8M"]) {
         return;
     }
-    let what = "holds an ext2, ext3 or ext4 file system";
+    let what = "contains an ext2, ext3 or ext4 file system";
     refused_by(&drivetest(&watched(&drive, &device, &[])), what);
     assert!(drive.is_untouched(), "the program was run");
     let output = drivetest(&watched(&drive, &device, &[FLAG]));

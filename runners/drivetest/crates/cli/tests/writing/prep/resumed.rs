@@ -102,7 +102,11 @@ fn killed_at_once_it_goes_on_from_what_was_kept() {
     let kept = state(&bench)["devices"][0]["done_bytes"].as_u64().unwrap();
     let state = bench.path("state");
     let output = bench.run(&[&SLOWLY[..], &["--zero-only", "--state", &state]].concat());
-    ended(&output, 64, "was begun with passes zero and salt, got another");
+    ended(
+        &output,
+        64,
+        "was started with passes zero and salt, got another value",
+    );
     let output = bench.run(
         &[
             &SLOWLY[..],
@@ -125,7 +129,7 @@ fn another_drive_is_not_gone_on_with() {
     assert_eq!(stopped(&bench, Signal::INT, "first"), Some(5));
     let before = fs::read(bench.path("state")).unwrap();
     let output = other.run(&[&SLOWLY[..], &["--state", &bench.path("state")]].concat());
-    ended(&output, 2, "was begun on");
+    ended(&output, 2, "was started on");
     ended(&output, 2, "nothing was written");
     assert!(other.content().iter().all(|byte| *byte == 0), "written to");
     assert_eq!(fs::read(bench.path("state")).unwrap(), before);
@@ -158,8 +162,8 @@ fn other_settings_and_other_files_are_a_matter_of_usage() {
     assert_eq!(stopped(&bench, Signal::TERM, "first"), Some(5));
     let state = bench.path("state");
     for (more, sentence) in [
-        (["--seed", "6"], "was begun with seed 5"),
-        (["--compress-pct", "50"], "was begun with --compress-pct 100"),
+        (["--seed", "6"], "was started with seed 5"),
+        (["--compress-pct", "50"], "was started with --compress-pct 100"),
         (["--streams", "2"], "requests of 4096 bytes"),
     ] {
         ended(
@@ -172,7 +176,7 @@ fn other_settings_and_other_files_are_a_matter_of_usage() {
     ended(
         &bench.run(&["--state", &state]),
         64,
-        "expected a drivecert.prep-state/1, got something else",
+        "expected drivecert.prep-state/1, got something else",
     );
 }
 

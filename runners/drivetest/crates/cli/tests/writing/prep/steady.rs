@@ -101,7 +101,7 @@ fn blocks_smaller_than_the_drive_takes_are_refused() {
     ended(
         &output,
         2,
-        "takes requests of 4096 bytes and more, got --steady-block-bytes 512",
+        "requires requests of at least 4096 bytes, got --steady-block-bytes 512",
     );
     assert!(drive.is_untouched());
 }
@@ -115,7 +115,7 @@ fn blocks_larger_than_the_drive_are_refused_and_a_file_keeps_its_size() {
     ended(
         &of("1048576"),
         2,
-        "holds 524288 bytes, less than one block of --steady-block-bytes 1048576; ask for smaller blocks",
+        "has 524288 bytes, less than one block of --steady-block-bytes 1048576; use smaller blocks",
     );
     assert!(of("524288").status.code().is_some_and(|code| code < 2));
     assert_eq!(bench.content().len(), 512 << 10);

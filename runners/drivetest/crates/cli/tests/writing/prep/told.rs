@@ -128,7 +128,7 @@ fn a_file_system_is_overwritten_only_when_told() {
     ended(
         &bench.run(&["--log", &log]),
         2,
-        "holds an XFS file system, which would be overwritten",
+        "contains an XFS file system, which would be overwritten",
     );
     assert!(bench.content() == image, "the image was changed");
     assert!(fs::read_to_string(log).unwrap().contains("drivetest: refused: "));
@@ -155,7 +155,7 @@ fn a_drive_named_twice_is_refused() {
     ended(
         &bench.run(&[bench.drive().to_str().unwrap()]),
         2,
-        "held by another user",
+        "in use (by a file system",
     );
 }
 

@@ -190,7 +190,7 @@ fn a_file_system_is_overwritten_only_when_told() {
     let output = bench.run(LOAD);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        String::from_utf8_lossy(&output.stderr).contains("holds an ext2, ext3 or ext4 file system"),
+        String::from_utf8_lossy(&output.stderr).contains("contains an ext2, ext3 or ext4 file system"),
         "{output:?}"
     );
 }
@@ -224,7 +224,7 @@ fn a_device_has_its_own_size() {
     };
     let output = bench.run(&format!("{LOAD}file-size-mbytes: 4\n"));
     assert_eq!(output.status.code(), Some(2));
-    let sentence = format!("{}: is a block device; leave file-size-mbytes out", device.path);
+    let sentence = format!("{}: is a block device; remove file-size-mbytes", device.path);
     assert!(
         String::from_utf8_lossy(&output.stderr).contains(&sentence),
         "{output:?}"

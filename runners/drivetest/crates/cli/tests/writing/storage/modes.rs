@@ -169,7 +169,7 @@ fn a_device_named_twice_runs_as_in_upstream_and_is_told() {
     let text = format!("{SHORT}device-names: {}\nread-reqs-per-sec: 200\n", bench.device);
     let output = bench.run_kept_up("storage", &text);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("a device stands in it twice"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("a device is listed twice"));
     let both = totals(&bench.log(), &format!("{}-reads", bench.device));
     assert_eq!((both.len(), both[2] + both[3]), (4, 400));
 }

@@ -128,14 +128,18 @@ fn a_plain_file_needs_its_size() {
     assert_refused(
         &bench,
         &output,
-        "is a plain file; give its size as file-size-mbytes",
+        "is a plain file; set its size with file-size-mbytes",
     );
 }
 
 #[test]
 fn a_file_of_another_size_is_left_as_it_is() {
     let (bench, output) = on("HERE/config", WRITES);
-    assert_refused(&bench, &output, "file-size-mbytes says 1048576; name a new file");
+    assert_refused(
+        &bench,
+        &output,
+        "file-size-mbytes requires 1048576; choose a new file",
+    );
     assert!(
         fs::read_to_string(bench.path("config"))
             .unwrap()
@@ -153,7 +157,7 @@ fn a_file_too_small_for_a_block_is_refused() {
     assert_refused(
         &bench,
         &output,
-        "holds 1048576 bytes, less than one large block and one record need",
+        "has 1048576 bytes, less than one large block and one record need",
     );
 }
 
@@ -208,7 +212,7 @@ fn a_file_system_image_is_overwritten_only_when_told() {
     assert_refused(
         &bench,
         &bench.run(WRITES),
-        "holds an XFS file system, which the load would overwrite",
+        "contains an XFS file system, which the load would overwrite",
     );
     assert!(fs::read(&bench.device).unwrap() == image, "the image was changed");
     fs::remove_file(bench.path("log")).unwrap();
@@ -233,7 +237,7 @@ fn what_lies_at_the_end_of_an_image_is_seen_too() {
     let mut image = vec![0; 1 << 20];
     image[(1 << 20) - 65_536..][..12].copy_from_slice(b"\xfc\x4e\x2b\xa9\0\0\0\0\x5a\0\0\0");
     fs::write(&bench.device, &image).unwrap();
-    assert_refused(&bench, &bench.run(WRITES), "holds a member of a RAID");
+    assert_refused(&bench, &bench.run(WRITES), "contains a member of a RAID");
     assert!(fs::read(&bench.device).unwrap() == image, "the image was changed");
 }
 

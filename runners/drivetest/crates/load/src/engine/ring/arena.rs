@@ -1,23 +1,23 @@
-//! The memory of one ring: one piece, so that the kernel is told of it once and pins it once.
+//! The memory of a ring, in one piece that is registered and pinned once.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
-/// Direct I/O wants memory on the device's block boundary; ACT's largest is 4096.
+/// Direct I/O requires memory that is aligned to the device's block size; ACT's largest is 4096.
 pub(super) const ALIGNMENT_BYTES: usize = 4_096;
 
-/// Memory that both this process and the kernel write to: no reference to it outlives a call.
+/// Memory that this process and the kernel write to. No reference to it outlives a call.
 #[derive(Debug)]
 pub(super) struct Arena {
     start: NonNull<u8>,
     layout: Layout,
 }
 
-// SAFETY: the memory belongs to the arena alone, wherever that is moved to.
+// SAFETY: the arena owns its memory, wherever the arena is moved.
 unsafe impl Send for Arena {}
 
 impl Arena {
-    /// Zeros; `size` is more than 0 and, rounded up to 4096, at most isize::MAX.
+    /// Allocates zeros. `size` is more than 0 and, rounded up to 4096, at most isize::MAX.
     pub(super) fn new(size: usize) -> Option<Self> {
         let layout = Layout::from_size_align(size.max(1), ALIGNMENT_BYTES).ok()?;
         // SAFETY: the layout has at least one byte.
@@ -32,28 +32,28 @@ impl Arena {
         self.layout.size()
     }
 
-    /// For the kernel; must lie inside.
+    /// Returns an address for the kernel. The offset must be inside.
     pub(super) fn address(&self, offset: usize) -> *mut u8 {
         assert!(offset <= self.size(), "outside of the arena");
         // SAFETY: within the allocation, or just past its end, by the line above.
         unsafe { self.start.as_ptr().add(offset) }
     }
 
-    /// The bytes from `offset` on.
+    /// Returns the bytes from `offset` on.
     ///
     /// # Safety
-    /// No request that the kernel still works on may use these bytes.
+    /// No outstanding request may use these bytes.
     pub(super) unsafe fn bytes(&mut self, offset: usize, size: usize) -> &mut [u8] {
         assert!(offset + size <= self.size(), "outside of the arena");
         // SAFETY: inside the allocation by the line above, initialised by alloc_zeroed, borrowed from `self` alone;
-        // that the kernel does not write to it is the caller's word.
+        // the caller ensures that the kernel does not write to it.
         unsafe { std::slice::from_raw_parts_mut(self.address(offset), size) }
     }
 }
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        // SAFETY: allocated in `new` with this layout; the worker drops no arena while requests are out.
+        // SAFETY: allocated in `new` with this layout; the worker drops no arena with outstanding requests.
         unsafe { dealloc(self.start.as_ptr(), self.layout) }
     }
 }
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_begins_where_direct_io_wants_it() {
+    fn memory_is_aligned_for_direct_io() {
         let mut arena = Arena::new(8_192).unwrap();
         assert_eq!(
             (arena.address(0) as usize % ALIGNMENT_BYTES, arena.size()),
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "outside of the arena")]
-    fn nothing_outside_is_given_away() {
+    fn an_offset_outside_the_arena_is_refused() {
         Arena::new(512).unwrap().address(513);
     }
 }

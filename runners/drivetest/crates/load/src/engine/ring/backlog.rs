@@ -1,9 +1,9 @@
-//! Requests that are due while their device has as many out as it may have: one queue for each device, in one backlog.
+//! The backlog: due requests that wait for a free slot of their device, in one FIFO queue for each device.
 
-/// No node.
+/// Index of no node.
 const NONE: u32 = u32::MAX;
 
-/// First in, first out; empty at first.
+/// A FIFO queue within the backlog, initially empty.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BacklogQueue {
     first: u32,
@@ -25,10 +25,10 @@ impl BacklogQueue {
     }
 }
 
-/// The nodes of all queues of a worker, as many as there will ever be.
+/// The nodes of all queues of a worker, with a fixed capacity.
 #[derive(Debug)]
 pub(super) struct Backlog {
-    /// The request's number and the node behind it.
+    /// Request number and index of the next node.
     nodes: Vec<(u64, u32)>,
     free: u32,
     capacity: usize,
@@ -36,7 +36,7 @@ pub(super) struct Backlog {
 }
 
 impl Backlog {
-    /// Room for that many requests. The room is reserved, not touched: memory is taken when requests first wait.
+    /// Reserves the capacity without touching the memory, so that memory is used only when requests wait.
     pub(super) fn new(capacity: usize) -> Self {
         Self {
             nodes: Vec::with_capacity(capacity),
@@ -46,7 +46,7 @@ impl Backlog {
         }
     }
 
-    /// How many wait.
+    /// Returns the number of waiting requests.
     pub(super) fn count(&self) -> usize {
         self.count
     }
@@ -55,7 +55,7 @@ impl Backlog {
         self.count == self.capacity
     }
 
-    /// Puts a request at the end of a queue; the backlog must not be full.
+    /// Appends a request to a queue. The backlog must not be full.
     pub(super) fn push(&mut self, queue: &mut BacklogQueue, k: u64) {
         let node = self.take_node(k);
         match queue.last {
@@ -68,7 +68,7 @@ impl Backlog {
 
     fn take_node(&mut self, k: u64) -> u32 {
         if self.free == NONE {
-            assert!(self.nodes.len() < self.capacity, "a full backlog takes no more");
+            assert!(self.nodes.len() < self.capacity, "the backlog is full");
             self.nodes.push((k, NONE));
             return self.nodes.len() as u32 - 1;
         }
@@ -78,12 +78,12 @@ impl Backlog {
         node
     }
 
-    /// The number of the first request; None when none waits.
+    /// Returns the number of the first request, or None if the queue is empty.
     pub(super) fn first(&self, queue: BacklogQueue) -> Option<u64> {
         self.nodes.get(queue.first as usize).map(|(k, _)| *k)
     }
 
-    /// Takes the first request of a queue.
+    /// Removes the first request of a queue.
     pub(super) fn pop(&mut self, queue: &mut BacklogQueue) -> Option<u64> {
         let node = queue.first;
         let (k, next) = *self.nodes.get(node as usize)?;
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_queue_keeps_its_order() {
+    fn each_queue_is_in_order() {
         let mut backlog = Backlog::new(6);
         let mut queues = [BacklogQueue::default(); 2];
         for k in 0..6 {
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_are_used_again_without_new_memory() {
+    fn nodes_are_reused_without_new_memory() {
         let mut backlog = Backlog::new(3);
         let mut queue = BacklogQueue::default();
         for k in 0..1_000 {

@@ -1,8 +1,7 @@
-//! The `io_uring` engine: one ring for each worker, as many requests out as the load needs.
+//! The `io_uring` engine: one ring for each worker, with as many outstanding requests as the load needs.
 //!
-//! A worker takes a request's number, sleeps until it is due, hands it over and goes on; what has come back is stamped
-//! before anything else is done. Nothing is handed over before it is due. A device that has as many requests out as it
-//! may have makes its own requests wait, never those of another.
+//! A worker takes a request's number, sleeps until it is due, submits it and continues. It timestamps completions
+//! before anything else. No request is submitted early. If a device has no free slot, only its own requests wait.
 
 mod arena;
 mod backlog;

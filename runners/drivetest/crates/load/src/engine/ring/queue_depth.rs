@@ -1,7 +1,7 @@
-//! How many requests a device takes at a time before the kernel would have to wait for it.
+//! The number of requests that a device accepts before the kernel would have to wait for it.
 //!
-//! A request beyond that is given to a thread of the kernel, which waits in our place: hundreds of them, at twice the
-//! cost of the request itself (measured on a loop device with 128 slots). It had better wait here, and be told as lag.
+//! The kernel passes further requests to threads of its own, which wait there: hundreds of them, at twice the cost of
+//! the request itself (measured on a loop device with 128 slots). So they wait here and count as lag.
 
 use std::fs::File;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -9,23 +9,23 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{major, minor};
 
-/// Requests that may be out at a device at a time, over all workers; a drive that takes 10 ms for each still does
-/// 100,000 a second.
+/// Maximum number of outstanding requests per device, over all workers. A drive that needs 10 ms for each still
+/// reaches 100,000 per second.
 pub(super) const MAX_IN_FLIGHT: usize = 1_024;
 
-/// Where the kernel does not tell: as many as its own threads for them.
-const UNKNOWN_OUT: usize = 256;
+/// Used if the kernel reports nothing: the number of its own threads.
+const DEFAULT_IN_FLIGHT: usize = 256;
 
-/// Requests that each of `workers` may have out at what is open as `file`; at least one.
+/// Returns how many requests each of `workers` may have outstanding at `file`; at least one.
 pub(super) fn max_in_flight(file: &File, workers: usize) -> usize {
-    let slots = queue_of(file).and_then(|queue| slots(&queue, workers));
-    // An eighth is left for what the kernel splits and for what others ask.
-    let most = slots.map_or(UNKNOWN_OUT, |slots| slots - slots / 8);
+    let slots = device_directory(file).and_then(|queue| slots(&queue, workers));
+    // An eighth remains for requests that the kernel splits and for other users.
+    let most = slots.map_or(DEFAULT_IN_FLIGHT, |slots| slots - slots / 8);
     (most.min(MAX_IN_FLIGHT) / workers).max(1)
 }
 
-/// The folder of the block device, or of the one beneath a file.
-fn queue_of(file: &File) -> Option<PathBuf> {
+/// Returns the directory of the block device, or of the one below a file.
+fn device_directory(file: &File) -> Option<PathBuf> {
     let found = file.metadata().ok()?;
     let number = match found.file_type().is_block_device() {
         true => found.rdev(),
@@ -33,7 +33,7 @@ fn queue_of(file: &File) -> Option<PathBuf> {
     };
     let folder = Path::new("/sys/dev/block").join(format!("{}:{}", major(number), minor(number)));
     let folder = folder.canonicalize().ok()?;
-    // A partition has no queue of its own, its drive has.
+    // A partition has no queue of its own; its drive has.
     let drive = || {
         folder
             .parent()
@@ -47,11 +47,12 @@ fn queue_of(file: &File) -> Option<PathBuf> {
     }
 }
 
-/// The slots of the hardware queues that so many workers use: each runs on one processor and so fills one of them.
+/// Returns the slots of the hardware queues that the workers use. Each worker runs on one processor and so fills one
+/// queue.
 fn slots(drive: &Path, workers: usize) -> Option<usize> {
     let text = std::fs::read_to_string(drive.join("queue/nr_requests")).ok()?;
     let each: usize = text.trim().parse().ok()?;
-    // Devices without hardware queues have no such folder, and no slots to run out of.
+    // Devices without hardware queues have no such directory and no limited slots.
     let queues = std::fs::read_dir(drive.join("mq")).ok()?.count().max(1);
     Some(each * queues.min(workers))
 }
@@ -71,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn workers_share_the_places_of_the_queues_they_use() {
+    fn workers_share_the_slots_of_the_queues_they_use() {
         assert_eq!(slots(drive(1).path(), 4), Some(128));
         assert_eq!(slots(drive(8).path(), 1), Some(128));
         assert_eq!(slots(drive(8).path(), 4), Some(512));
@@ -79,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_is_told_there_is_still_room() {
+    fn a_device_without_a_reported_depth_has_a_default() {
         let file = tempfile::tempfile().unwrap();
         assert!((1..=MAX_IN_FLIGHT).contains(&max_in_flight(&file, 1)));
         assert_eq!(max_in_flight(&file, 10_000), 1);

@@ -1,4 +1,4 @@
-//! One stream as one ring carries it: its next request, the offsets for requests that are out, and who waits.
+//! The state of a stream on a ring: the next request, the slots of outstanding requests, and the waiting requests.
 
 use std::sync::Arc;
 
@@ -10,33 +10,34 @@ use crate::engine::workers::RunContext;
 use crate::schedule::stream::Stream;
 use crate::stats::recorder::Recorder;
 
-/// Memory for reads whose bytes nobody looks at, for each device: beyond it, requests share.
+/// Read memory for each device. Reads share it, because their content is not used.
 const READ_BYTES: usize = 1 << 20;
 
-/// Memory for writes that are out, for each device, where their rate asks for no more.
+/// Memory for outstanding writes for each device, unless the rate needs more.
 const WRITE_BYTES: usize = 2 << 20;
 
-/// Memory for the writes of a stream, over all devices and workers; 4 MB for each of 128 devices are half as much again.
+/// Memory limit for the writes of a stream, over all devices and workers: 4 MB for each of 128 devices, and less than
+/// half as much again.
 const MOST_WRITE_BYTES: usize = 320 << 20;
 
-/// Time that a write may take before those of its rate run out of offsets.
+/// Time budget of a write, which determines the number of its slots.
 const WRITE_BUDGET_S: f64 = 0.05;
 
-/// How many requests and how much memory a stream has on one worker.
+/// Slots and memory of a stream on one worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Size {
-    /// Requests that may be out at one device.
+    /// Maximum number of outstanding requests per device.
     pub(super) quota: usize,
-    /// Requests that may be out at all.
+    /// Maximum number of outstanding requests in total.
     pub(super) slots_count: usize,
     /// Memory of one request, bytes; a multiple of 4096.
     pub(super) stride_bytes: usize,
-    /// Pieces of memory; as many as slots for writes.
+    /// Number of memory pieces. Writes have one for each slot.
     pub(super) memory_count: usize,
 }
 
 impl Size {
-    /// For requests of `longest_bytes` that come `per_s` times a second, over that many devices and workers.
+    /// Computes the size for requests of `longest_bytes` at `per_s` per second, over that many devices and workers.
     pub(super) fn of(
         is_write: bool,
         longest_bytes: usize,
@@ -72,46 +73,46 @@ impl Size {
         }
     }
 
-    /// All its memory.
+    /// Returns its total memory.
     pub(super) fn bytes(self) -> usize {
         self.stride_bytes * self.memory_count
     }
 }
 
-/// A request that is not due yet, or has no place yet.
+/// A request that is not due, or has no slot.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NextRequest {
     pub(super) k: u64,
     pub(super) due: Instant,
 }
 
-/// What one device has of a stream.
+/// The state of one device in a stream.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct DeviceState {
-    /// Requests that are out.
+    /// Number of outstanding requests.
     pub(super) in_flight_count: usize,
-    /// Requests that wait.
+    /// Waiting requests.
     pub(super) queue: BacklogQueue,
-    /// When it last came to something: a completion, or a request after none were out.
-    pub(super) moved: Option<Instant>,
+    /// Time of the last progress: a completion, or a submission while none was outstanding.
+    pub(super) last_progress: Option<Instant>,
 }
 
-/// A stream on a worker.
+/// The state of a stream on a worker.
 pub(super) struct StreamState {
     pub(super) stream: Arc<Stream>,
     pub(super) recorder: Arc<Recorder>,
     pub(super) size: Size,
-    /// The first of its slots among all of the worker.
+    /// Its first slot among all slots of the worker.
     pub(super) first_slot: usize,
-    /// Where its memory begins.
+    /// Start of its memory.
     pub(super) memory_offset: usize,
     pub(super) next: Option<NextRequest>,
     pub(super) devices: Box<[DeviceState]>,
-    /// Slots that are not out; those of writes have data that was never written.
+    /// Free slots. Those of writes contain data that was never written.
     pub(super) free: Vec<u32>,
-    /// Slots whose data was written and must be made new.
+    /// Free slots with data that was written and must be renewed.
     pub(super) stale: Vec<u32>,
-    /// Between two requests of this worker, on average.
+    /// Average time between two requests on this worker.
     pub(super) period: Nanos,
 }
 
@@ -155,13 +156,13 @@ impl StreamState {
         self.stream.operation.is_write()
     }
 
-    /// Where the memory of a slot begins.
+    /// Returns the start of a slot's memory.
     pub(super) fn memory_of(&self, slot: u32) -> usize {
         let ordinal = (slot as usize - self.first_slot) % self.size.memory_count;
         self.memory_offset + ordinal * self.size.stride_bytes
     }
 
-    /// Takes the next request, whatever becomes of the one before.
+    /// Takes the next request.
     pub(super) fn advance(&mut self, start: Instant) {
         self.next = self.stream.take().map(|k| NextRequest {
             k,
@@ -169,13 +170,13 @@ impl StreamState {
         });
     }
 
-    /// Whether a request to that device can go out at once.
-    pub(super) fn has_place(&self, device: usize) -> bool {
+    /// Returns whether a request to that device can be submitted immediately.
+    pub(super) fn has_free_slot(&self, device: usize) -> bool {
         self.devices[device].in_flight_count < self.size.quota
             && !(self.free.is_empty() && self.stale.is_empty())
     }
 
-    /// The last time up to `limit` that a request of this state is due, as far as its rate tells; None when none is.
+    /// Returns the last time up to `limit` at which a request is due according to the rate, or None.
     pub(super) fn last_due(&self, limit: Instant) -> Option<Instant> {
         let due = self.next?.due;
         if due > limit {
@@ -191,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn writes_have_memory_of_their_own() {
+    fn each_write_has_memory_of_its_own() {
         // 10,000 writes a second of 1536 bytes: 118 blocks for writing and as many for defragmentation.
         let size = Size::of(true, 131_072, 235.3, 1, 1);
         assert_eq!((size.quota, size.slots_count, size.memory_count), (16, 16, 16));
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_share_memory_but_not_places() {
+    fn reads_share_memory_but_not_slots() {
         let size = Size::of(false, 1_536, 20_000.0, 1, 1);
         assert_eq!(
             (size.quota, size.slots_count, size.memory_count),
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn every_worker_has_a_place_for_every_device() {
+    fn every_worker_has_a_slot_for_every_device() {
         let size = Size::of(true, 131_072, 100.0, 4, 64);
         assert_eq!((size.quota, size.slots_count), (1, 4));
     }

@@ -1,4 +1,4 @@
-//! One io_uring: set up as well as the kernel can, filled, entered, emptied.
+//! One io_uring: set-up with the newest flags of the kernel, submission and completion.
 
 use std::fs::File;
 use std::io;
@@ -11,20 +11,20 @@ use super::arena::Arena;
 use crate::clock::Nanos;
 use crate::device::Extent;
 
-/// Requests in line that the kernel has not taken, at most.
+/// Size of the submission queue.
 pub(super) const ENTRIES: u32 = 64;
 
-/// The kernel's largest completion ring; beyond it completions wait in the kernel and none is lost.
+/// The kernel's largest completion queue. Further completions wait in the kernel; none is lost.
 const MOST_COMPLETIONS: usize = 65_536;
 
-/// Of requests that the kernel cannot start without waiting, it starts so many in threads of its own; left to itself
-/// it would take four for each processor, and the rest would wait in a queue that no drive has.
+/// Maximum number of kernel threads for requests that cannot start without waiting. The default is four for each
+/// processor; then the rest would wait in a queue that no drive has.
 const KERNEL_THREADS: u32 = 256;
 
 /// IORING_ENTER_GETEVENTS. Source: include/uapi/linux/io_uring.h.
 const GET_EVENTS: u32 = 1;
 
-/// What one request does, where, and with which memory.
+/// Direction, target and memory of a request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Transfer {
     pub(super) is_write: bool,
@@ -33,17 +33,17 @@ pub(super) struct Transfer {
     pub(super) memory_offset: usize,
 }
 
-/// The ring, and what it was told in advance.
+/// The ring, and whether its memory is registered.
 pub(super) struct Ring {
     uring: IoUring,
     has_fixed_memory: bool,
 }
 
 impl Ring {
-    /// A ring for that many requests at a time; it accepts none before [`enable`](Self::enable).
+    /// Creates a ring for `requests_count` outstanding requests. It accepts none before [`enable`](Self::enable).
     ///
     /// # Errors
-    /// When the kernel has no io_uring, or none that can wait until a time (before 5.11), or refuses it.
+    /// If the kernel has no io_uring, cannot wait with a timeout (before 5.11), or refuses the set-up.
     pub(super) fn new(requests_count: usize, arena: &Arena, files: &[&File]) -> io::Result<Self> {
         let completions = (2 * requests_count).clamp(2 * ENTRIES as usize, MOST_COMPLETIONS) as u32;
         let uring = build(completions.next_power_of_two())?;
@@ -56,10 +56,11 @@ impl Ring {
             iov_len: arena.size(),
         };
         let submitter = uring.submitter();
-        // SAFETY: the arena outlives the ring: the worker that owns both frees it last, and not while requests are out.
+        // SAFETY: the arena outlives the ring: the worker that owns both frees it last, and only without outstanding
+        // requests.
         let has_fixed_memory = unsafe { submitter.register_buffers(&[whole]) }.is_ok();
         submitter.register_files(&descriptors)?;
-        // Kernels before 5.15 cannot be told; they do as they do.
+        // Kernels before 5.15 do not support this limit and use their default.
         let _ = submitter.register_iowq_max_workers(&mut [KERNEL_THREADS, 0]);
         Ok(Self {
             uring,
@@ -67,31 +68,31 @@ impl Ring {
         })
     }
 
-    /// Makes the calling thread the one that may submit.
+    /// Makes the calling thread the only submitter.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub(super) fn enable(&self) -> io::Result<()> {
         self.uring.submitter().register_enable_rings()
     }
 
-    /// How many more can be pushed before the next [`enter`](Self::enter).
+    /// Returns how many requests can be pushed before the next [`wait`](Self::wait).
     pub(super) fn room(&mut self) -> usize {
         let queue = self.uring.submission();
         queue.capacity() - queue.len()
     }
 
-    /// Puts a request in line; there must be room.
+    /// Queues a request. There must be room.
     ///
     /// # Safety
-    /// The transfer's memory lies inside the arena that the ring was made with, and nobody else uses it until the
-    /// request has come back (of reads whose bytes nobody looks at, several may share it).
+    /// The transfer's memory is inside the arena of this ring. Nobody else uses it until the request has completed;
+    /// only reads whose content is not used may share it.
     pub(super) unsafe fn push(&mut self, arena: &Arena, number: u32, transfer: Transfer) {
         let address = arena.address(transfer.memory_offset);
         let entry = self.entry(address, transfer).user_data(u64::from(number));
-        // SAFETY: the files stay open as long as the run; the memory is the caller's word.
+        // SAFETY: the files stay open for the whole run; the caller is responsible for the memory.
         let pushed = unsafe { self.uring.submission().push(&entry) };
-        assert!(pushed.is_ok(), "pushed without asking for room");
+        assert!(pushed.is_ok(), "the submission queue is full");
     }
 
     fn entry(&self, address: *mut u8, transfer: Transfer) -> squeue::Entry {
@@ -109,23 +110,23 @@ impl Ring {
         }
     }
 
-    /// Hands over what was pushed, and looks at nothing that came back; what the kernel does not take now goes with the
-    /// next [`enter`](Self::enter), which tells why.
+    /// Submits the queued requests without processing completions. The next [`wait`](Self::wait) submits what the
+    /// kernel does not accept now, and returns the error.
     pub(super) fn submit(&mut self) {
         let pushed = self.uring.submission().len() as u32;
-        // SAFETY: every entry in line was pushed under the terms of `push`; no argument goes with the call.
+        // SAFETY: every queued entry was pushed under the terms of `push`; the call has no argument.
         let _ = unsafe { self.uring.submitter().enter::<()>(pushed, 0, 0, None) };
     }
 
-    /// Hands over what was pushed, and waits for a completion or until the time is over; does not wait at all for None.
+    /// Submits the queued requests and waits for a completion or the timeout. With None it does not wait.
     ///
     /// # Errors
-    /// When the kernel takes no more requests from this ring at all.
-    pub(super) fn enter(&mut self, wait: Option<Nanos>) -> io::Result<()> {
+    /// If the kernel accepts no more requests from this ring.
+    pub(super) fn wait(&mut self, timeout: Option<Nanos>) -> io::Result<()> {
         let pushed = self.uring.submission().len() as u32;
         let submitter = self.uring.submitter();
-        let entered = match wait {
-            // SAFETY: every entry in line was pushed under the terms of `push`; no argument goes with the call.
+        let entered = match timeout {
+            // SAFETY: every queued entry was pushed under the terms of `push`; the call has no argument.
             None => unsafe { submitter.enter::<()>(pushed, 0, GET_EVENTS, None) },
             Some(length) => {
                 let time = types::Timespec::new()
@@ -135,17 +136,17 @@ impl Ring {
             }
         };
         match entered {
-            Err(error) if !is_passing(&error) => Err(error),
+            Err(error) if !is_temporary(&error) => Err(error),
             _ => Ok(()),
         }
     }
 
-    /// Whether something came back, also where the kernel puts it into the ring only when it is entered.
-    pub(super) fn has_news(&mut self) -> bool {
+    /// Returns whether there are completions, including those that the kernel publishes only in a system call.
+    pub(super) fn has_completions(&mut self) -> bool {
         self.uring.submission().taskrun() || !self.uring.completion().is_empty()
     }
 
-    /// What came back since the last look: number and result.
+    /// Iterates over the new completions: slot number and result.
     pub(super) fn completions(&mut self) -> impl Iterator<Item = (u32, Result<usize, Errno>)> + '_ {
         self.uring.completion().map(|entry: cqueue::Entry| {
             let result = match entry.result() {
@@ -159,23 +160,23 @@ impl Ring {
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        // The kernel takes a ring apart some time after it was closed; without this the devices would stay held so long,
-        // and the next run on them be refused. Where requests are out the kernel keeps them anyway.
+        // The kernel destroys a ring some time after it is closed. Until then the devices would remain open, and the
+        // next run on them would be refused.
         let _ = self.uring.submitter().unregister_files();
     }
 }
 
-/// Whether trying again is all that is called for: time over, a signal, memory short, too much not yet reaped.
-fn is_passing(error: &io::Error) -> bool {
-    let passing = [Errno::TIME, Errno::INTR, Errno::AGAIN, Errno::BUSY, Errno::NOMEM];
+/// Returns whether an error is temporary: timeout, signal, lack of memory, or too many pending completions.
+fn is_temporary(error: &io::Error) -> bool {
+    let temporary = [Errno::TIME, Errno::INTR, Errno::AGAIN, Errno::BUSY, Errno::NOMEM];
     let number = error.raw_os_error().unwrap_or_default();
-    passing.iter().any(|errno| errno.raw_os_error() == number)
+    temporary.iter().any(|errno| errno.raw_os_error() == number)
 }
 
-/// From the newest way to the oldest: since 6.1 completions run when this thread asks and wake nobody for nothing,
-/// since 5.19 they do not interrupt it.
+/// Sets up a ring, with the newest method first. Since 6.1 completions run when this thread requests them, without
+/// needless wake-ups. Since 5.19 they do not interrupt it.
 fn build(completions: u32) -> io::Result<IoUring> {
-    let plain = |builder: &mut Builder| {
+    let basic = |builder: &mut Builder| {
         builder.setup_r_disabled().setup_clamp().setup_cqsize(completions);
     };
     let newest = |builder: &mut Builder| {
@@ -191,12 +192,12 @@ fn build(completions: u32) -> io::Result<IoUring> {
             .setup_taskrun_flag()
             .setup_submit_all();
     };
-    let ways: [&dyn Fn(&mut Builder); 3] = [&newest, &cooperating, &|_| {}];
+    let methods: [&dyn Fn(&mut Builder); 3] = [&newest, &cooperating, &|_| {}];
     let mut failed = io::ErrorKind::Unsupported.into();
-    for way in ways {
+    for method in methods {
         let mut builder = IoUring::builder();
-        plain(&mut builder);
-        way(&mut builder);
+        basic(&mut builder);
+        method(&mut builder);
         match builder.build(ENTRIES) {
             Ok(uring) => return Ok(uring),
             Err(error) => failed = error,

@@ -1,4 +1,4 @@
-//! The loop of one ring: stamp what came back, hand over what is due, sleep until either happens.
+//! The loop of a ring: timestamp completions, submit due requests, wait for either.
 
 use std::fs::File;
 use std::io;
@@ -23,28 +23,29 @@ use crate::stats::io_errors::Failure;
 use crate::stats::recorder::Stamps;
 use crate::stop::StopReason;
 
-/// Requests that are handed over between two looks at what came back.
+/// Maximum number of submissions between two checks for completions.
 const BATCH: usize = 16;
 
-/// Requests that become due within this of each other are handed over together, when the last of them is due: two at
-/// 20,000 a second. Each waking, of this thread and of whoever serves the device, then serves all of them: 12 us of CPU a
-/// request instead of 19 (loop device, 2 virtual processors). A request is never early, and late by this at most.
-const WINDOW: Nanos = Nanos(50_000);
+/// Requests that are due within this time are submitted together, when the last of them is due: two at 20,000 per
+/// second. Then one wake-up of this thread, and of the device's, serves all of them: 12 us of CPU per request instead
+/// of 19 (loop device, 2 virtual processors). No request is early, and this is the maximum delay.
+const COALESCE_WINDOW: Nanos = Nanos(50_000);
 
-/// The alarm is set so much before a request is due, about what a virtual processor needs to wake; who wakes sooner than
-/// that watches the clock for the rest.
-const LEAD: Nanos = Nanos(15_000);
+/// The timer is set this much before a request is due, which is about the wake-up time of a virtual processor. The
+/// remaining time is spent spinning.
+const WAKE_LEAD: Nanos = Nanos(15_000);
 
-/// Data for the next write is made where nothing is due for at least this long; 128 KiB take 5 us.
-const SPARE: Nanos = Nanos(15_000);
+/// Minimum idle time for renewing the data of a write; 128 KiB take 5 us.
+const RENEW_TIME: Nanos = Nanos(15_000);
 
-/// How often it is asked whether a device stands still.
-const GLANCE: Nanos = Nanos::from_ms(50);
+/// Period of the check for stalled devices.
+const STALL_CHECK_PERIOD: Nanos = Nanos::from_ms(50);
 
-/// Requests that may wait, all devices together: ten seconds of 100,000 a second. Memory is taken as they come.
-const MOST_WAITING: usize = 1 << 20;
+/// Maximum number of waiting requests, over all devices: ten seconds at 100,000 per second. Memory is used only as
+/// they arrive.
+const MAX_WAITING: usize = 1 << 20;
 
-/// A request that is out.
+/// An outstanding request.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     request: Request,
@@ -52,23 +53,23 @@ struct Slot {
     state: usize,
 }
 
-/// What one ring needs; everything it will touch is allocated here.
+/// A worker with one ring. All its memory is allocated here.
 pub(crate) struct Worker {
     context: Arc<RunContext>,
     ring: Ring,
-    /// Freed last, and only when no request is out.
+    /// Freed last, and only without outstanding requests.
     arena: ManuallyDrop<Arena>,
     states: Vec<StreamState>,
     slots: Vec<Option<Slot>>,
     waiting: Backlog,
-    /// To be handed over once more: the kernel had no room.
-    again: Vec<u32>,
+    /// Slots to submit rejected, because the kernel was out of resources.
+    rejected: Vec<u32>,
     in_flight_count: usize,
-    /// Of each device: requests that are out, and how many may be.
+    /// For each device: outstanding requests and their maximum.
     in_flight_by_device: Box<[(usize, usize)]>,
-    /// More could go out at once.
+    /// Whether more requests can be submitted immediately.
     has_more: bool,
-    /// Something went out since the last sleep.
+    /// Whether a request was submitted since the last sleep.
     has_sent: bool,
     pattern: Pattern,
     rng: RequestRng,
@@ -78,10 +79,10 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// The worker of that number, one of `workers`.
+    /// Creates worker `number` of `workers`.
     ///
     /// # Errors
-    /// When the kernel gives no ring.
+    /// If the kernel provides no ring.
     pub(crate) fn new(
         context: &Arc<RunContext>,
         streams: &[Arc<Stream>],
@@ -110,8 +111,8 @@ impl Worker {
             arena: ManuallyDrop::new(arena),
             states,
             slots: vec![None; slots_count],
-            waiting: Backlog::new(MOST_WAITING),
-            again: Vec::with_capacity(slots_count),
+            waiting: Backlog::new(MAX_WAITING),
+            rejected: Vec::with_capacity(slots_count),
             in_flight_count: 0,
             in_flight_by_device: files
                 .iter()
@@ -127,12 +128,12 @@ impl Worker {
         })
     }
 
-    /// Works until the requests are used up or the run stops.
+    /// Works until all requests are sent or the run stops.
     pub(crate) fn work(mut self) {
         thread_scheduling::minimize_timer_slack();
         thread_scheduling::raise_priority();
         let enabled = self.ring.enable();
-        let Some(start) = self.context.start_barrier.pass() else {
+        let Some(start) = self.context.start_barrier.wait() else {
             return;
         };
         if let Err(error) = enabled {
@@ -142,17 +143,17 @@ impl Worker {
         for state in &mut self.states {
             state.advance(start);
         }
-        self.turn();
+        self.run_loop();
         self.drain();
     }
 
-    fn turn(&mut self) {
+    fn run_loop(&mut self) {
         while !self.context.stop.is_raised() {
             let now = Instant::now();
             self.reap(now);
             self.check_stall(now);
             self.submit_due(now);
-            if self.is_done() || !self.enter() {
+            if self.is_done() || !self.wait() {
                 return;
             }
         }
@@ -164,14 +165,14 @@ impl Worker {
             && self.states.iter().all(|state| state.next.is_none())
     }
 
-    /// Stamps and counts what came back.
+    /// Timestamps and counts completions.
     fn reap(&mut self, now: Instant) {
         for (number, result) in self.ring.completions() {
             let Some(slot) = self.slots.get(number as usize).copied().flatten() else {
                 continue;
             };
             if matches!(result, Err(Errno::AGAIN | Errno::INTR)) {
-                self.again.push(number);
+                self.rejected.push(number);
                 continue;
             }
             let state = &mut self.states[slot.state];
@@ -195,7 +196,7 @@ impl Worker {
             self.in_flight_by_device[device].0 -= 1;
             let device_state = &mut state.devices[device];
             device_state.in_flight_count -= 1;
-            device_state.moved = Some(now);
+            device_state.last_progress = Some(now);
             match state.is_write() {
                 true => state.stale.push(number),
                 false => state.free.push(number),
@@ -203,16 +204,16 @@ impl Worker {
         }
     }
 
-    /// Stops the run where a device stands still: nothing came back for longer than a request may be late.
+    /// Stops the run if a device has completed nothing for longer than the maximum lag.
     fn check_stall(&mut self, now: Instant) {
         if now < self.next_stall_check {
             return;
         }
-        self.next_stall_check = now.after(GLANCE);
+        self.next_stall_check = now.after(STALL_CHECK_PERIOD);
         for state in &self.states {
-            let stands_still = |moved| self.context.is_too_late(now.since(moved));
+            let stands_still = |last_progress| self.context.is_too_late(now.since(last_progress));
             let is_stuck = |device_state: &super::stream_state::DeviceState| {
-                device_state.in_flight_count > 0 && device_state.moved.is_some_and(stands_still)
+                device_state.in_flight_count > 0 && device_state.last_progress.is_some_and(stands_still)
             };
             if state.devices.iter().any(is_stuck) {
                 self.context.stop.raise(StopReason::Lag(state.stream.operation));
@@ -220,11 +221,11 @@ impl Worker {
         }
     }
 
-    /// Hands over what the kernel gave back, what waits, and what is due, in this order, as far as there is room.
+    /// Submits rejected, waiting and due requests, in this order, as long as there is room.
     fn submit_due(&mut self, now: Instant) {
         let mut room = self.ring.room().min(BATCH);
         while room > 0
-            && let Some(number) = self.again.pop()
+            && let Some(number) = self.rejected.pop()
         {
             self.push(number);
             room -= 1;
@@ -235,14 +236,14 @@ impl Worker {
         while room > 0
             && let Some(index) = self.earliest(now)
             && let Some(next_request) = self.states[index].next
-            && self.admit(index, next_request, now, &mut room)
+            && self.submit_or_queue(index, next_request, now, &mut room)
         {
             self.states[index].advance(self.start);
         }
         self.has_more = room == 0;
     }
 
-    /// The state whose next request has been due the longest.
+    /// Returns the stream whose next request has been due for the longest time.
     fn earliest(&self, now: Instant) -> Option<usize> {
         let due = |index: &usize| self.states[*index].next.map(|next_request| next_request.due);
         let index = (0..self.states.len())
@@ -251,9 +252,15 @@ impl Worker {
         due(&index).filter(|due| *due <= now).map(|_| index)
     }
 
-    /// Lets a due request go out, or wait for its device; false when neither is possible now.
-    fn admit(&mut self, index: usize, next_request: NextRequest, now: Instant, room: &mut usize) -> bool {
-        if self.is_left_out(index, next_request.due, now) {
+    /// Submits a due request, or puts it into the backlog. Returns false if neither is possible now.
+    fn submit_or_queue(
+        &mut self,
+        index: usize,
+        next_request: NextRequest,
+        now: Instant,
+        room: &mut usize,
+    ) -> bool {
+        if self.is_too_late(index, next_request.due, now) {
             return !self.context.stop.is_raised();
         }
         let (request, _) = request::draw(
@@ -263,8 +270,8 @@ impl Worker {
             next_request.due,
         );
         let state = &self.states[index];
-        if state.devices[request.device].queue.is_empty() && self.has_place(index, request.device) {
-            self.send(index, request, now);
+        if state.devices[request.device].queue.is_empty() && self.has_free_slot(index, request.device) {
+            self.submit(index, request, now);
             *room -= 1;
             return true;
         }
@@ -276,14 +283,14 @@ impl Worker {
         true
     }
 
-    /// Whether one more request can go out to a device at once.
-    fn has_place(&self, index: usize, device: usize) -> bool {
+    /// Returns whether another request can be submitted to a device immediately.
+    fn has_free_slot(&self, index: usize, device: usize) -> bool {
         let (in_flight_count, most) = self.in_flight_by_device[device];
-        in_flight_count < most && self.states[index].has_place(device)
+        in_flight_count < most && self.states[index].has_free_slot(device)
     }
 
-    /// Whether a request comes too late to be carried out: its lateness stops the run, or the run's time is over.
-    fn is_left_out(&self, index: usize, due: Instant, now: Instant) -> bool {
+    /// Returns whether a request is too late to be sent: its lag stops the run, or the run has ended.
+    fn is_too_late(&self, index: usize, due: Instant, now: Instant) -> bool {
         let lag = now.since(due);
         if self.context.is_too_late(lag) {
             self.context
@@ -294,11 +301,11 @@ impl Worker {
         now > self.end && lag > GRACE
     }
 
-    /// Lets waiting requests go whose device has room again; returns how much room is left.
+    /// Submits waiting requests whose device has a free slot. Returns the remaining room.
     fn submit_backlog(&mut self, now: Instant, mut room: usize) -> usize {
         for device in 0..self.context.devices.len() {
             while room > 0
-                && let Some((due, index)) = self.first_waiting(device, now)
+                && let Some((due, index)) = self.oldest_waiting(device, now)
             {
                 room -= usize::from(self.submit_first_waiting(index, device, due, now));
             }
@@ -306,36 +313,36 @@ impl Worker {
         room
     }
 
-    /// Of the requests that wait for a device and need not wait on, the one that has been due the longest.
-    fn first_waiting(&self, device: usize, now: Instant) -> Option<(Instant, usize)> {
+    /// Returns the waiting request of a device that may be submitted and has been due for the longest time.
+    fn oldest_waiting(&self, device: usize, now: Instant) -> Option<(Instant, usize)> {
         let first = |index: usize| {
             let state = &self.states[index];
             let k = self.waiting.first(state.devices[device].queue)?;
             let due = self.start.after(state.stream.due(k));
-            let may_go = self.is_left_out(index, due, now) || self.has_place(index, device);
+            let may_go = self.is_too_late(index, due, now) || self.has_free_slot(index, device);
             may_go.then_some((due, index))
         };
         (0..self.states.len()).filter_map(first).min()
     }
 
-    /// Sends the first request that waits, or leaves it out; whether it was sent.
+    /// Submits the first waiting request, or leaves it out. Returns whether it was submitted.
     fn submit_first_waiting(&mut self, index: usize, device: usize, due: Instant, now: Instant) -> bool {
         let Some(k) = self.waiting.pop(&mut self.states[index].devices[device].queue) else {
             return false;
         };
-        if self.is_left_out(index, due, now) {
+        if self.is_too_late(index, due, now) {
             return false;
         }
         let request = request::draw(&self.context, &self.states[index].stream, k, due).0;
-        self.send(index, request, now);
+        self.submit(index, request, now);
         true
     }
 
-    /// Gives a request a slot, stamps it and hands it over; its device must have a place.
+    /// Assigns a slot to a request, timestamps and submits it. The device must have a free slot.
     ///
-    /// In a call of its own: of several in one call all but the first would be told slower than the device is, by what
-    /// the kernel needs for those before them, the waking of whoever serves the device included.
-    fn send(&mut self, index: usize, request: Request, now: Instant) {
+    /// Each request has a system call of its own. With several in one call, all but the first would appear slower
+    /// than the device is, by the time that the kernel needs for the earlier ones.
+    fn submit(&mut self, index: usize, request: Request, now: Instant) {
         let state = &mut self.states[index];
         let free = state.free.pop();
         let Some(number) = free.or_else(|| state.stale.pop()) else {
@@ -343,7 +350,7 @@ impl Worker {
         };
         let device_state = &mut state.devices[request.device];
         if device_state.in_flight_count == 0 {
-            device_state.moved = Some(now);
+            device_state.last_progress = Some(now);
         }
         device_state.in_flight_count += 1;
         if free.is_none() {
@@ -372,21 +379,21 @@ impl Worker {
             extent: slot.request.extent,
             memory_offset: state.memory_of(number),
         };
-        // SAFETY: the state's memory lies in this arena; a write's belongs to its slot, which stays taken until it
-        // comes back, and nobody looks at what is read.
+        // SAFETY: the stream's memory is in this arena; that of a write belongs to its slot, which is used until
+        // completion; the content of reads is not used.
         unsafe { self.ring.push(&self.arena, number, transfer) };
     }
 
-    /// Makes the data of a slot that is not out unlike any written before.
+    /// Makes the data of a free slot different from all earlier writes.
     fn renew(&mut self, index: usize, number: u32) {
         let state = &self.states[index];
         let (offset, size) = (state.memory_of(number), state.size.stride_bytes);
-        // SAFETY: the slot is not out, and the memory of a write belongs to its slot alone.
+        // SAFETY: the slot has no outstanding request, and the memory of a write belongs to its slot alone.
         self.pattern
             .stamp(unsafe { self.arena.bytes(offset, size) }, &mut self.rng);
     }
 
-    /// Makes the data of one write new while nothing is due.
+    /// Renews the data of one write while nothing is due.
     fn renew_one(&mut self) {
         for index in 0..self.states.len() {
             if let Some(number) = self.states[index].stale.pop() {
@@ -397,18 +404,18 @@ impl Worker {
         }
     }
 
-    /// Sleeps until something comes back or is due; false when the ring is of no use.
-    fn enter(&mut self) -> bool {
+    /// Waits for a completion or a due request. Returns false if the ring is broken.
+    fn wait(&mut self) -> bool {
         let now = Instant::now();
         let is_idle = !std::mem::take(&mut self.has_sent);
-        let wait = self.wait(now);
-        if is_idle && wait.is_some_and(|wait| wait >= SPARE) {
+        let idle_time = self.time_until_due(now);
+        if is_idle && idle_time.is_some_and(|time| time >= RENEW_TIME) {
             self.renew_one();
         }
-        let entered = match wait {
-            Some(wait) if wait <= LEAD && self.again.is_empty() => self.spin_until(now.after(wait)),
-            Some(wait) => self.ring.enter(Some(Nanos(wait.0.saturating_sub(LEAD.0)))),
-            None => self.ring.enter(None),
+        let entered = match idle_time {
+            Some(time) if time <= WAKE_LEAD && self.rejected.is_empty() => self.spin_until(now.after(time)),
+            Some(time) => self.ring.wait(Some(Nanos(time.0.saturating_sub(WAKE_LEAD.0)))),
+            None => self.ring.wait(None),
         };
         match entered {
             Ok(()) => true,
@@ -419,21 +426,21 @@ impl Worker {
         }
     }
 
-    /// Watches the clock until then; what comes back meanwhile ends the spin_until.
+    /// Spins until a time, or until there is a completion.
     fn spin_until(&mut self, until: Instant) -> io::Result<()> {
         while Instant::now() < until {
-            if self.ring.has_news() {
-                return self.ring.enter(None);
+            if self.ring.has_completions() {
+                return self.ring.wait(None);
             }
             std::hint::spin_loop();
         }
         Ok(())
     }
 
-    /// How long nothing is due; None when something is already.
-    fn wait(&self, now: Instant) -> Option<Nanos> {
+    /// Returns the time until the next request is due, or None if there is one to submit now.
+    fn time_until_due(&self, now: Instant) -> Option<Nanos> {
         let longest = now.after(LONGEST_SLEEP);
-        if self.has_more || !self.again.is_empty() {
+        if self.has_more || !self.rejected.is_empty() {
             return None;
         }
         let dues = self
@@ -444,28 +451,28 @@ impl Worker {
             return Some(LONGEST_SLEEP);
         };
         if first <= now {
-            // A full backlog takes no more until something comes back.
+            // With a full backlog, nothing can be submitted before a completion.
             return self.waiting.is_full().then_some(LONGEST_SLEEP);
         }
-        let limit = first.after(WINDOW);
+        let limit = first.after(COALESCE_WINDOW);
         let wake = self.states.iter().filter_map(|state| state.last_due(limit)).max();
         Some(wake.unwrap_or(first).min(longest).since(now))
     }
 
-    /// Waits for everything that is out: until then its memory belongs to the kernel.
+    /// Waits for all outstanding requests; until then their memory belongs to the kernel.
     fn drain(&mut self) {
         while self.in_flight_count > 0 {
-            if self.ring.enter(Some(LONGEST_SLEEP)).is_err() {
+            if self.ring.wait(Some(LONGEST_SLEEP)).is_err() {
                 return;
             }
             self.reap(Instant::now());
-            self.forget_again();
+            self.discard_rejected();
         }
     }
 
-    /// What the kernel gave back after the end is not handed over any more.
-    fn forget_again(&mut self) {
-        for number in self.again.drain(..) {
+    /// Discards rejected requests after the end.
+    fn discard_rejected(&mut self) {
+        for number in self.rejected.drain(..) {
             self.slots[number as usize] = None;
             self.in_flight_count -= 1;
         }
@@ -475,8 +482,8 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         if self.in_flight_count == 0 {
-            // SAFETY: dropped once, here; no request is out that the kernel could still write to it. Where one is, the
-            // memory is left to the kernel until the process ends.
+            // SAFETY: dropped once, here; there is no outstanding request that the kernel could still write to. With
+            // outstanding requests, the memory remains allocated until the process ends.
             unsafe { ManuallyDrop::drop(&mut self.arena) }
         }
     }
