@@ -6,7 +6,7 @@ PROGRAM_FAILED = 1
 # What is kept of a stage whose program nobody saw end: no program ends with it.
 UNSEEN = -1
 # How a host begins what it says of a program without a status, where its monitor saw a signal end it, and where nobody
-# saw anything. Source: runners/drivetest/crates/detached/src/status.rs, ended, UNSEEN.
+# saw anything. Source: runners/drivetest/crates/detached/src/status.rs, ended, UNOBSERVED_END.
 BY_SIGNAL, BY_NOBODY = "ended by signal ", "nobody was left to see the end: "
 UNSEEN_CAUSE = "killed, or the host was restarted"
 

@@ -24,7 +24,7 @@ from runners.models.states import ON_HOST, WORKER, State
 # wait for the link as long as its time-outs let them, and a short cut makes no look fail.
 LATE_ANSWER_S = 1
 # Of a host whose program does not tell how long it worked itself: `status` waits for 10 s at most while a run is
-# between two states (crates/detached/src/status.rs, SETTLING).
+# between two states (crates/detached/src/status.rs, TRANSITION_TIMEOUT).
 LATE_UNTOLD_S = 11
 ENTERED_SINGLY = 10
 DECIMALS_BELOW_S = 10

@@ -25,7 +25,7 @@ def test_a_detached_record_of_an_earlier_drivetest_tells_no_start_of_its_host():
 
 def test_a_removal_is_read_as_docs_formats_gives_it():
     record = json.loads(_example("drivecert.removal/1"))
-    assert parse_removal(record).endswith("its program or its monitor still runs")
+    assert parse_removal(record).endswith("its program or its monitor is still running")
     assert not parse_removal(record | {"removed": True})
     with pytest.raises(HostSilentError):
         parse_removal({})

@@ -43,7 +43,7 @@ fn is_observed_node(observed: Option<Node>, opened: Option<Node>) -> bool {
 }
 
 /// A device as its path led to it before anything was opened. Later, this process itself would hold the device open, and
-/// the check could not tell that from a use by another process.
+/// the check could not distinguish that from a use by another process.
 struct ObservedDevice {
     path: PathBuf,
     node: Option<Node>,

@@ -1,4 +1,4 @@
-//! The lock of a drive: one holder at a time, and never an older generation after a newer one.
+//! The lock of a drive: one run at a time, and never an older generation after a newer one.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -11,125 +11,128 @@ use crate::error::DetachError;
 use crate::lock;
 use crate::records::{self, DriveRecord};
 
-/// Another launcher holds the lock for some milliseconds while it makes up its mind; a load holds it far longer.
-const PATIENCE: Duration = Duration::from_secs(1);
-const PAUSE: Duration = Duration::from_millis(10);
-/// A record is one line: a path of at most 4096 bytes, escaped, and a number.
-const LONGEST_RECORD_BYTES: usize = 16 * 1024;
+/// How long to wait for the lock. Another launcher holds it for milliseconds while it checks the record; a load holds it
+/// much longer.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
+const RETRY_INTERVAL: Duration = Duration::from_millis(10);
+/// Maximum size of a record: one line with an escaped path of at most 4096 bytes and a number.
+const RECORD_BYTES_MAX: usize = 16 * 1024;
 
-/// Why a drive is not given to this start.
+/// Why a start does not get the drive.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
-    /// A program of another run has the drive.
-    #[error("{lock}: the drive is busy: {holder}; wait until that run has ended")]
+pub enum Refusal {
+    /// Another run uses the drive.
+    #[error("{lock}: the drive is busy: {owner}; wait until that run has ended")]
     Busy {
         /// The lock file of the drive.
         lock: PathBuf,
-        /// Who has it, as far as the file tells.
-        holder: String,
+        /// The run that uses it, according to the file.
+        owner: String,
     },
-    /// A later start was let in before this one came.
-    #[error(
-        "{lock}: generation {asked} is older than {newest}, which was given to {owner}; order the run anew"
-    )]
-    Older {
+    /// A newer start got the drive before this one.
+    #[error("{lock}: generation {generation} is older than {newest}, which {owner} has; order the run again")]
+    OlderGeneration {
         /// The lock file of the drive.
         lock: PathBuf,
         /// The generation of this start.
-        asked: u64,
-        /// The newest that was let in.
+        generation: u64,
+        /// The newest generation that got the drive.
         newest: u64,
-        /// The run directory that has it.
+        /// The run directory that has that generation.
         owner: PathBuf,
     },
-    /// Two starts came with one generation: one of them was not counted.
-    #[error("{lock}: generation {asked} was already given to {owner}; order the run anew")]
-    Taken {
+    /// Another run has the same generation.
+    #[error("{lock}: {owner} already has generation {generation}; order the run again")]
+    GenerationTaken {
         /// The lock file of the drive.
         lock: PathBuf,
-        /// The generation of both.
-        asked: u64,
-        /// The run directory that has it.
+        /// The generation of both runs.
+        generation: u64,
+        /// The run directory that has that generation.
         owner: PathBuf,
     },
 }
 
-/// What a lock file says about a start.
-pub(crate) enum Admission {
-    /// The drive is ours as long as the file, or a copy of its descriptor, is open.
+/// The result of taking the lock.
+pub(crate) enum LockOutcome {
+    /// The lock is taken while the file, or a copy of its descriptor, is open.
     Granted(File),
-    /// The drive is not for this start.
-    Refused(Refused),
+    /// The start does not get the drive.
+    Refused(Refusal),
 }
 
-/// Takes the drive's lock for a generation and records it, or tells why not.
-pub(crate) fn take(path: &Path, wish: &DriveRecord) -> Result<Admission, DetachError> {
+/// Takes the lock of a drive for a run and records its generation, or returns why not.
+pub(crate) fn take(path: &Path, run: &DriveRecord) -> Result<LockOutcome, DetachError> {
     let file = open(path)?;
-    if !take_patiently(path, &file)? {
-        let holder = holder(path, &file);
-        return Ok(Admission::Refused(Refused::Busy {
+    if !take_with_timeout(path, &file)? {
+        let owner = describe_owner(path, &file);
+        return Ok(LockOutcome::Refused(Refusal::Busy {
             lock: path.to_path_buf(),
-            holder,
+            owner,
         }));
     }
     let recorded = recorded(path, &file)?;
     if let Some(refused) = recorded
         .as_ref()
-        .and_then(|recorded| objection(path, recorded, wish))
+        .and_then(|recorded| refusal(path, recorded, run))
     {
-        return Ok(Admission::Refused(refused));
+        return Ok(LockOutcome::Refused(refused));
     }
-    if recorded.as_ref() != Some(wish) {
-        record(path, &file, wish)?;
+    if recorded.as_ref() != Some(run) {
+        record(path, &file, run)?;
     }
-    Ok(Admission::Granted(file))
+    Ok(LockOutcome::Granted(file))
 }
 
-/// Returns the newest generation that was let in on a drive; None when none ever was. Takes nothing.
-pub(crate) fn newest(path: &Path) -> Result<Option<u64>, DetachError> {
+/// Returns the newest generation that got a drive, or None if there was none. Does not take the lock.
+pub(crate) fn newest_generation(path: &Path) -> Result<Option<u64>, DetachError> {
     match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(DetachError::file(path, "open as the drive's lock", source)),
+        Err(source) => Err(DetachError::file(path, "open the drive lock", source)),
         Ok(file) => Ok(recorded(path, &file)?.map(|record| record.generation)),
     }
 }
 
-/// A record that stands in a drive's lock and may not be on the disk yet. Nobody waits for that: the lock is free.
-pub(crate) struct Retired {
+/// A record in the lock file of a drive that may not be on disk yet. The lock is free again.
+pub(crate) struct UnsyncedRetirement {
     path: PathBuf,
     file: File,
 }
 
-impl Retired {
-    /// Waits until the disk has the record; a disk that stalls takes seconds.
-    pub fn keep(self) -> Result<(), DetachError> {
+impl UnsyncedRetirement {
+    /// Waits until the record is on disk. A stalled disk takes seconds.
+    pub fn sync(self) -> Result<(), DetachError> {
         sync(&self.path, &self.file)
     }
 }
 
-/// Lets nobody in any more with this generation, or an older one: it is given to `retired`, a name that no run directory has.
-/// None where somebody holds the drive; a later generation that was let in says as much already, and its record stays.
+/// Retires a generation: no start with it, or with an older one, gets the drive any more. `retired` becomes its owner, a
+/// name that no run directory has. A newer generation in the record has the same effect and stays.
 ///
-/// A start beside this must not be refused because a removal waits for its disk: the lock is held while the record is
-/// written, and let go before it is kept. Nothing may be removed before that.
-pub(crate) fn retire(path: &Path, generation: u64, retired: &Path) -> Result<Option<Retired>, DetachError> {
+/// Returns None if a run uses the drive. The lock is released before the record is synced, because a concurrent start
+/// must not be refused while a removal waits for its disk. The caller must sync before it removes anything.
+pub(crate) fn retire(
+    path: &Path,
+    generation: u64,
+    retired: &Path,
+) -> Result<Option<UnsyncedRetirement>, DetachError> {
     let file = open(path)?;
-    // Opened before anything is written, so that it is told of a failure to write; the lock ends with the other one.
-    let kept = open(path)?;
-    if !take_patiently(path, &file)? {
+    // Opened before the write, so that its sync reports a failed write. Closing `file` releases the lock.
+    let sync_file = open(path)?;
+    if !take_with_timeout(path, &file)? {
         return Ok(None);
     }
     if recorded(path, &file)?.is_none_or(|newest| newest.generation <= generation) {
-        let wish = DriveRecord {
+        let retirement = DriveRecord {
             generation,
             run_dir: retired.to_path_buf(),
         };
-        write(path, &file, &wish)?;
+        write(path, &file, &retirement)?;
     }
     drop(file);
-    Ok(Some(Retired {
+    Ok(Some(UnsyncedRetirement {
         path: path.to_path_buf(),
-        file: kept,
+        file: sync_file,
     }))
 }
 
@@ -140,48 +143,52 @@ fn open(path: &Path) -> Result<File, DetachError> {
         .create(true)
         .truncate(false)
         .open(path);
-    open.map_err(|source| DetachError::file(path, "open as the drive's lock", source))
+    open.map_err(|source| DetachError::file(path, "open the drive lock", source))
 }
 
-fn take_patiently(path: &Path, file: &File) -> Result<bool, DetachError> {
-    let deadline = Instant::now() + PATIENCE;
+fn take_with_timeout(path: &Path, file: &File) -> Result<bool, DetachError> {
+    let deadline = Instant::now() + LOCK_TIMEOUT;
     loop {
         let taken = lock::try_take(file).map_err(|source| DetachError::file(path, "lock", source))?;
         if taken || Instant::now() >= deadline {
             return Ok(taken);
         }
-        thread::sleep(PAUSE);
+        thread::sleep(RETRY_INTERVAL);
     }
 }
 
-/// Names who has the drive. The record may just be changing hands, so an unreadable one is no error here.
-fn holder(path: &Path, file: &File) -> String {
+/// Describes the run that uses the drive. An unreadable record is no error here: it may be changing at this moment.
+fn describe_owner(path: &Path, file: &File) -> String {
     match recorded(path, file) {
         Ok(Some(owner)) => format!(
             "{} runs as generation {}",
             owner.run_dir.display(),
             owner.generation
         ),
-        Ok(None) | Err(_) => "its holder has not said who it is".to_owned(),
+        Ok(None) | Err(_) => "an unknown run uses it".to_owned(),
     }
 }
 
-fn objection(path: &Path, recorded: &DriveRecord, wish: &DriveRecord) -> Option<Refused> {
-    let (lock, asked, owner) = (path.to_path_buf(), wish.generation, recorded.run_dir.clone());
-    if asked < recorded.generation {
-        return Some(Refused::Older {
+fn refusal(path: &Path, recorded: &DriveRecord, run: &DriveRecord) -> Option<Refusal> {
+    let (lock, generation, owner) = (path.to_path_buf(), run.generation, recorded.run_dir.clone());
+    if generation < recorded.generation {
+        return Some(Refusal::OlderGeneration {
             lock,
-            asked,
+            generation,
             newest: recorded.generation,
             owner,
         });
     }
-    (asked == recorded.generation && wish.run_dir != owner).then_some(Refused::Taken { lock, asked, owner })
+    (generation == recorded.generation && run.run_dir != owner).then_some(Refusal::GenerationTaken {
+        lock,
+        generation,
+        owner,
+    })
 }
 
-/// Reads the first line; what follows it is the rest of a longer record before it. None when nothing was ever recorded.
+/// Reads the record in the first line, or None if there is none. The rest of the file is left of a longer, older record.
 fn recorded(path: &Path, file: &File) -> Result<Option<DriveRecord>, DetachError> {
-    let mut bytes = vec![0; LONGEST_RECORD_BYTES];
+    let mut bytes = vec![0; RECORD_BYTES_MAX];
     let read = file
         .read_at(&mut bytes, 0)
         .map_err(|source| DetachError::file(path, "read", source))?;
@@ -189,27 +196,27 @@ fn recorded(path: &Path, file: &File) -> Result<Option<DriveRecord>, DetachError
         .split(|&byte| byte == b'\n')
         .next()
         .unwrap_or_default();
-    // A power cut between the growth of the file and its first data leaves zero bytes: nothing was let in yet.
+    // After a power cut before the first data reached the disk, the file contains zero bytes: no start got the drive yet.
     if line.iter().all(|&byte| byte == 0) {
         return Ok(None);
     }
     records::parse(path, line).map(Some)
 }
 
-/// Writes the record in place and waits until the disk has it.
-fn record(path: &Path, file: &File, wish: &DriveRecord) -> Result<(), DetachError> {
-    write(path, file, wish)?;
+/// Writes the record in place and waits until it is on disk.
+fn record(path: &Path, file: &File, run: &DriveRecord) -> Result<(), DetachError> {
+    write(path, file, run)?;
     sync(path, file)
 }
 
-/// Writes the record in place, by one call: a new file under the old name would be a second lock.
-fn write(path: &Path, file: &File, wish: &DriveRecord) -> Result<(), DetachError> {
+/// Writes the record in place, with one call: a new file under the same name would be a second lock.
+fn write(path: &Path, file: &File, run: &DriveRecord) -> Result<(), DetachError> {
     let write = || -> io::Result<()> {
-        let mut line = serde_json::to_vec(wish)?;
+        let mut line = serde_json::to_vec(run)?;
         line.push(b'\n');
         file.write_all_at(&line, 0)
     };
-    write().map_err(|source| unrecorded(path, source))
+    write().map_err(|source| record_error(path, source))
 }
 
 fn sync(path: &Path, file: &File) -> Result<(), DetachError> {
@@ -217,10 +224,10 @@ fn sync(path: &Path, file: &File) -> Result<(), DetachError> {
     let synced = file
         .sync_all()
         .and_then(|()| File::open(parent.unwrap_or(Path::new(".")))?.sync_all());
-    synced.map_err(|source| unrecorded(path, source))
+    synced.map_err(|source| record_error(path, source))
 }
 
-fn unrecorded(path: &Path, source: io::Error) -> DetachError {
+fn record_error(path: &Path, source: io::Error) -> DetachError {
     DetachError::file(path, "record the generation in", source)
 }
 
@@ -228,17 +235,17 @@ fn unrecorded(path: &Path, source: io::Error) -> DetachError {
 mod tests {
     use super::*;
 
-    fn wish(generation: u64, run_dir: &str) -> DriveRecord {
+    fn run(generation: u64, run_dir: &str) -> DriveRecord {
         DriveRecord {
             generation,
             run_dir: run_dir.into(),
         }
     }
 
-    fn asked(path: &Path, generation: u64, run_dir: &str) -> Result<File, Refused> {
-        match take(path, &wish(generation, run_dir)).unwrap() {
-            Admission::Granted(file) => Ok(file),
-            Admission::Refused(refused) => Err(refused),
+    fn start(path: &Path, generation: u64, run_dir: &str) -> Result<File, Refusal> {
+        match take(path, &run(generation, run_dir)).unwrap() {
+            LockOutcome::Granted(file) => Ok(file),
+            LockOutcome::Refused(refused) => Err(refused),
         }
     }
 
@@ -248,92 +255,101 @@ mod tests {
         (folder, path)
     }
 
-    /// Retires a generation as a removal does, to its end; tells whether the drive was free for that.
+    /// Retires a generation and syncs, as a removal does. Returns whether the drive was free.
     fn is_retired(path: &Path, generation: u64) -> bool {
         let retired = retire(path, generation, Path::new("/runs/.removed-a")).unwrap();
-        retired.map(|retired| retired.keep().unwrap()).is_some()
+        retired.map(|retired| retired.sync().unwrap()).is_some()
     }
 
     #[test]
     fn a_newer_generation_follows_an_older() {
         let (_folder, path) = lock_file();
-        drop(asked(&path, 3, "/runs/a").unwrap());
-        assert!(asked(&path, 4, "/runs/b").is_ok());
+        drop(start(&path, 3, "/runs/a").unwrap());
+        assert!(start(&path, 4, "/runs/b").is_ok());
     }
 
     #[test]
     fn an_older_generation_is_refused_and_the_record_stays() {
         let (_folder, path) = lock_file();
-        drop(asked(&path, 4, "/runs/b").unwrap());
+        drop(start(&path, 4, "/runs/b").unwrap());
         assert!(matches!(
-            asked(&path, 3, "/runs/a"),
-            Err(Refused::Older {
-                asked: 3,
+            start(&path, 3, "/runs/a"),
+            Err(Refusal::OlderGeneration {
+                generation: 3,
                 newest: 4,
                 ..
             })
         ));
-        assert!(asked(&path, 4, "/runs/b").is_ok());
+        assert!(start(&path, 4, "/runs/b").is_ok());
     }
 
     #[test]
     fn an_equal_generation_is_for_the_same_directory_only() {
         let (_folder, path) = lock_file();
-        drop(asked(&path, 4, "/runs/b").unwrap());
+        drop(start(&path, 4, "/runs/b").unwrap());
         assert!(matches!(
-            asked(&path, 4, "/runs/a"),
-            Err(Refused::Taken { asked: 4, .. })
+            start(&path, 4, "/runs/a"),
+            Err(Refusal::GenerationTaken { generation: 4, .. })
         ));
-        assert!(asked(&path, 4, "/runs/b").is_ok());
+        assert!(start(&path, 4, "/runs/b").is_ok());
     }
 
     #[test]
-    fn a_retired_generation_is_let_in_nowhere_and_the_next_one_is() {
+    fn a_retired_generation_is_refused_and_the_next_one_starts() {
         let (_folder, path) = lock_file();
-        drop(asked(&path, 4, "/runs/a").unwrap());
+        drop(start(&path, 4, "/runs/a").unwrap());
         assert!(is_retired(&path, 4));
-        assert!(matches!(asked(&path, 4, "/runs/a"), Err(Refused::Taken { .. })));
-        assert!(matches!(asked(&path, 3, "/runs/a"), Err(Refused::Older { .. })));
-        assert!(asked(&path, 5, "/runs/b").is_ok());
+        assert!(matches!(
+            start(&path, 4, "/runs/a"),
+            Err(Refusal::GenerationTaken { .. })
+        ));
+        assert!(matches!(
+            start(&path, 3, "/runs/a"),
+            Err(Refusal::OlderGeneration { .. })
+        ));
+        assert!(start(&path, 5, "/runs/b").is_ok());
     }
 
     #[test]
-    fn a_start_is_let_in_while_a_removal_still_waits_for_its_disk() {
+    fn a_start_gets_the_drive_while_a_removal_waits_for_its_disk() {
         let (_folder, path) = lock_file();
-        drop(asked(&path, 4, "/runs/a").unwrap());
+        drop(start(&path, 4, "/runs/a").unwrap());
         let waiting = retire(&path, 4, Path::new("/runs/.removed-a")).unwrap().unwrap();
-        assert!(matches!(asked(&path, 4, "/runs/a"), Err(Refused::Taken { .. })));
-        let started = asked(&path, 5, "/runs/b").unwrap();
-        waiting.keep().unwrap();
+        assert!(matches!(
+            start(&path, 4, "/runs/a"),
+            Err(Refusal::GenerationTaken { .. })
+        ));
+        let started = start(&path, 5, "/runs/b").unwrap();
+        waiting.sync().unwrap();
         drop(started);
         assert!(matches!(
-            asked(&path, 4, "/runs/a"),
-            Err(Refused::Older { newest: 5, .. })
+            start(&path, 4, "/runs/a"),
+            Err(Refusal::OlderGeneration { newest: 5, .. })
         ));
     }
 
     #[test]
-    fn a_drive_that_is_held_retires_nothing() {
+    fn a_drive_in_use_retires_nothing() {
         let (_folder, path) = lock_file();
-        let held = asked(&path, 4, "/runs/a").unwrap();
+        let running = start(&path, 4, "/runs/a").unwrap();
         assert!(!is_retired(&path, 4));
-        drop(held);
-        assert!(asked(&path, 4, "/runs/a").is_ok());
+        drop(running);
+        assert!(start(&path, 4, "/runs/a").is_ok());
     }
 
     #[test]
-    fn a_later_generation_stays_recorded_where_an_older_one_is_retired() {
+    fn a_newer_generation_stays_recorded_when_an_older_one_is_retired() {
         let (_folder, path) = lock_file();
-        drop(asked(&path, 5, "/runs/b").unwrap());
+        drop(start(&path, 5, "/runs/b").unwrap());
         assert!(is_retired(&path, 4));
-        assert!(asked(&path, 5, "/runs/b").is_ok());
+        assert!(start(&path, 5, "/runs/b").is_ok());
     }
 
     #[test]
-    fn a_held_drive_is_refused_and_names_its_holder() {
+    fn a_busy_drive_is_refused_and_the_message_names_its_run() {
         let (_folder, path) = lock_file();
-        let _held = asked(&path, 4, "/runs/b").unwrap();
-        let refused = asked(&path, 5, "/runs/c").unwrap_err();
+        let _running = start(&path, 4, "/runs/b").unwrap();
+        let refused = start(&path, 5, "/runs/c").unwrap_err();
         assert!(
             refused.to_string().contains("/runs/b runs as generation 4"),
             "{refused}"
@@ -341,25 +357,25 @@ mod tests {
     }
 
     #[test]
-    fn a_launcher_that_makes_up_its_mind_is_waited_for() {
+    fn a_start_waits_for_another_launcher_that_checks_the_record() {
         let (_folder, path) = lock_file();
-        let undecided = asked(&path, 4, "/runs/b").unwrap();
+        let checking = start(&path, 4, "/runs/b").unwrap();
         thread::scope(|scope| {
-            let waiting = scope.spawn(|| asked(&path, 5, "/runs/c").is_ok());
-            thread::sleep(5 * PAUSE);
-            drop(undecided);
+            let waiting = scope.spawn(|| start(&path, 5, "/runs/c").is_ok());
+            thread::sleep(5 * RETRY_INTERVAL);
+            drop(checking);
             assert!(waiting.join().unwrap());
         });
     }
 
     #[test]
-    fn a_shorter_record_hides_the_rest_of_a_longer_one() {
+    fn the_rest_of_a_longer_record_is_ignored() {
         let (_folder, path) = lock_file();
-        drop(asked(&path, 1, "/runs/with-a-long-name").unwrap());
-        drop(asked(&path, 2, "/r").unwrap());
+        drop(start(&path, 1, "/runs/with-a-long-name").unwrap());
+        drop(start(&path, 2, "/r").unwrap());
         assert!(matches!(
-            asked(&path, 1, "/r"),
-            Err(Refused::Older { newest: 2, .. })
+            start(&path, 1, "/r"),
+            Err(Refusal::OlderGeneration { newest: 2, .. })
         ));
     }
 
@@ -367,15 +383,15 @@ mod tests {
     fn zero_bytes_after_a_power_cut_count_as_nothing_recorded() {
         let (_folder, path) = lock_file();
         std::fs::write(&path, [0; 64]).unwrap();
-        assert!(asked(&path, 1, "/runs/a").is_ok());
+        assert!(start(&path, 1, "/runs/a").is_ok());
     }
 
     #[test]
     fn foreign_content_is_an_error_that_names_the_file() {
         let (_folder, path) = lock_file();
         std::fs::write(&path, "not ours\n").unwrap();
-        let Err(error) = take(&path, &wish(1, "/runs/a")) else {
-            panic!("taken")
+        let Err(error) = take(&path, &run(1, "/runs/a")) else {
+            panic!("the lock was taken")
         };
         assert!(
             error.to_string().contains("not ours") && error.to_string().contains("drive"),

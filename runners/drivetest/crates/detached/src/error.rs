@@ -1,55 +1,57 @@
-//! What can keep a run from being started, asked after or stopped.
+//! Errors of starting, querying, stopping and removing a background run.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why no answer can be given; none of these says anything about a load that may be running.
+/// Why a command on a run failed. The load may be running all the same.
 #[derive(Debug, thiserror::Error)]
 pub enum DetachError {
-    /// A file or directory of the run, or of the host, could not be used.
+    /// A file or directory failed.
     #[error("{path}: cannot {action}: {source}")]
     File {
-        /// Which one.
+        /// The file or directory.
         path: PathBuf,
-        /// What was tried, as a verb.
+        /// The failed action, as a verb.
         action: &'static str,
-        /// The system's answer.
+        /// The error of the system.
         source: io::Error,
     },
-    /// A record holds something that this program never writes.
-    #[error("{path}: expected a JSON record, got {got:?}; move the file away once you know what wrote it")]
+    /// A record has content that this program never writes.
+    #[error(
+        "{path}: expected a JSON record, got {got:?}; find out which program wrote the file, then move it away"
+    )]
     Record {
         /// The file.
         path: PathBuf,
         /// Its first characters.
         got: String,
     },
-    /// Somebody holds the lock of the directory without getting on.
-    #[error("{run_dir}: its lock has been held for {waited_s} s by a start or an end under way; ask again")]
+    /// Another start or stop holds the lock of the directory.
+    #[error("{run_dir}: locked for {waited_s} s by another start or stop in progress; retry")]
     Unsettled {
         /// The run directory.
         run_dir: PathBuf,
-        /// How long it was watched.
+        /// The waiting time in seconds.
         waited_s: u64,
     },
-    /// The program did not come to life.
+    /// The program could not be started.
     #[error("{program}: cannot {stage}: {source}")]
     Program {
-        /// What was to run.
+        /// The program.
         program: PathBuf,
-        /// The step that failed, as a verb.
+        /// The failed step, as a verb.
         stage: &'static str,
-        /// The system's answer.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The new process was killed before it became the program.
-    #[error("{run_dir}: the new process ended before the program began; start again")]
-    Stillborn {
+    /// The new process was killed before it executed the program.
+    #[error("{run_dir}: the new process ended before it executed the program; start again")]
+    EndedBeforeExec {
         /// The run directory.
         run_dir: PathBuf,
     },
-    /// The command line of the program cannot be handed on.
-    #[error("{argument:?}: an argument cannot hold a zero byte")]
+    /// An argument of the program is invalid.
+    #[error("{argument:?}: an argument cannot contain a zero byte")]
     Argument {
         /// The argument.
         argument: String,
@@ -57,7 +59,7 @@ pub enum DetachError {
 }
 
 impl DetachError {
-    /// Wraps a system's answer with the path and the action it answers.
+    /// Wraps a system error with the path and the failed action.
     pub(crate) fn file(path: &Path, action: &'static str, source: impl Into<io::Error>) -> Self {
         Self::File {
             path: path.to_path_buf(),

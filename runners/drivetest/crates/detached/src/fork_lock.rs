@@ -1,18 +1,18 @@
-//! Keeps tests that fork apart from tests that let go of a lock.
+//! Separates tests that fork from tests that release a lock.
 //!
-//! A child has a copy of every descriptor of this process until it becomes its program, also of those that another test has
-//! at that moment: a lock that the test lets go of is still held then, for milliseconds on a busy machine.
+//! Until a child executes its program, it has a copy of every descriptor of this process, also of other tests. A lock that
+//! another test releases in that time stays taken, for milliseconds on a busy machine.
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 static FORKS: RwLock<()> = RwLock::new(());
 
-/// No test forks while this lives.
-pub(crate) fn none() -> RwLockReadGuard<'static, ()> {
+/// Blocks forks of other tests while the guard lives.
+pub(crate) fn hold_forks() -> RwLockReadGuard<'static, ()> {
     FORKS.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// For a fork, until the child has become its program: no test lets go of a lock meanwhile.
-pub(crate) fn one() -> RwLockWriteGuard<'static, ()> {
+/// Blocks releases of locks in other tests while the guard lives. Hold it until the child has executed its program.
+pub(crate) fn begin_fork() -> RwLockWriteGuard<'static, ()> {
     FORKS.write().unwrap_or_else(PoisonError::into_inner)
 }

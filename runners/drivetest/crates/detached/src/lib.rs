@@ -1,15 +1,15 @@
-//! Starts a load that outlives whoever started it: once and never twice, and tells how it stands.
+//! Background runs: starts a load exactly once, and reports its status after the launcher has exited.
 //!
-//! A run directory stands for one run. Three processes meet there:
+//! Each run has a directory. Three processes use it:
 //!
-//! * the **launcher** (`drivetest start`) takes the lock of the directory and the lock of the drive, forks, and leaves;
-//! * the **monitor**, its child in a session of its own, waits for the program and writes `exit`;
-//! * the **program**, the monitor's child, writes `pid` about itself and only then becomes the load.
+//! * the **launcher** (`drivetest start`) takes the lock of the directory and the lock of the drive, forks, and exits;
+//! * the **monitor**, its child in its own session, waits for the program and writes `exit`;
+//! * the **program**, the child of the monitor, writes its process id to `pid` and then executes the load.
 //!
-//! Monitor and program inherit both locks, so the directory's is free only when nothing of the run lives any more,
-//! whoever was killed, and the drive's only when the program has ended. `pid` is written once, before the load begins,
-//! under the lock: where it exists, the directory has had its start. These two facts decide every question here; a bare
-//! process number decides none.
+//! Monitor and program inherit both locks. Therefore the directory's lock is free only if no process of the run lives
+//! any more, and the drive's lock only if the program has ended. The program writes `pid` once, under the
+//! lock, before the load begins: if the file exists, the run was started. Every decision here uses these two facts, and
+//! none uses a process id alone.
 
 mod drive_lock;
 mod error;
@@ -27,9 +27,9 @@ mod start;
 mod status;
 mod stop;
 
-pub use drive_lock::Refused;
+pub use drive_lock::Refusal;
 pub use error::DetachError;
 pub use remove::{Removal, remove};
-pub use start::{Answer, Order, start};
+pub use start::{StartOutcome, StartRequest, start};
 pub use status::{State, Status, status};
 pub use stop::stop;

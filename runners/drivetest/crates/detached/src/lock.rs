@@ -1,36 +1,36 @@
-//! Locks of open file descriptions: inherited over fork and exec, gone with the last holder, and askable without being taken.
+//! Locks of open file descriptions (F_OFD_SETLK). Fork and exec pass them on, and they end with the last descriptor.
 //!
-//! `flock` could be inherited as well, but asking it means taking it for a moment, which can make a start beside it fail.
+//! `flock` has the same properties, but testing it means taking it, which can make a concurrent start fail.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// Takes the whole file for this open file description and everything that inherits it; false when another has it.
+/// Locks the whole file for this open file description and every process that inherits it. Returns false if it is taken.
 pub(crate) fn try_take(file: &File) -> io::Result<bool> {
-    match ask(file, libc::F_OFD_SETLK) {
+    match fcntl_lock(file, libc::F_OFD_SETLK) {
         Ok(_) => Ok(true),
         Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EACCES)) => Ok(false),
         Err(error) => Err(error),
     }
 }
 
-/// Tells whether another open file description has the file; takes nothing.
+/// Returns whether another open file description has the lock. Does not take it.
 pub(crate) fn is_taken(file: &File) -> io::Result<bool> {
-    Ok(ask(file, libc::F_OFD_GETLK)?.l_type != libc::F_UNLCK as libc::c_short)
+    Ok(fcntl_lock(file, libc::F_OFD_GETLK)?.l_type != libc::F_UNLCK as libc::c_short)
 }
 
-fn ask(file: &File, command: libc::c_int) -> io::Result<libc::flock> {
+fn fcntl_lock(file: &File, command: libc::c_int) -> io::Result<libc::flock> {
     let mut range = libc::flock {
         l_type: libc::F_WRLCK as libc::c_short,
         l_whence: libc::SEEK_SET as libc::c_short,
         l_start: 0,
         l_len: 0,
-        // The kernel demands 0 here for locks of open file descriptions.
+        // The kernel requires 0 for locks of open file descriptions.
         l_pid: 0,
     };
-    // SAFETY: the descriptor is open as long as `file` is borrowed, and the kernel writes only into `range`, which
-    // is ours and of the type that both commands ask for.
+    // SAFETY: the descriptor is open while `file` is borrowed. The kernel writes only into `range`, a local variable of the
+    // type that both commands expect.
     match unsafe { libc::fcntl(file.as_raw_fd(), command, &raw mut range) } {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(range),
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_description_cannot_take_what_the_first_has() {
+    fn a_second_description_cannot_take_the_lock() {
         let (first, second) = two_descriptions();
         assert!(try_take(&first).unwrap());
         assert!(!try_take(&second).unwrap());
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn a_lock_ends_with_its_description() {
-        let _alone = fork_lock::none();
+        let _no_forks = fork_lock::hold_forks();
         let (first, second) = two_descriptions();
         try_take(&first).unwrap();
         drop(first);
@@ -65,8 +65,8 @@ mod tests {
     }
 
     #[test]
-    fn a_duplicate_keeps_the_lock_alive() {
-        let _alone = fork_lock::none();
+    fn a_duplicate_descriptor_preserves_the_lock() {
+        let _no_forks = fork_lock::hold_forks();
         let (first, second) = two_descriptions();
         try_take(&first).unwrap();
         let duplicate = first.try_clone().unwrap();
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn asking_takes_nothing() {
+    fn testing_the_lock_does_not_take_it() {
         let (first, second) = two_descriptions();
         assert!(!is_taken(&first).unwrap());
         assert!(try_take(&second).unwrap());

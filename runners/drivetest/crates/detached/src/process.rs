@@ -1,4 +1,4 @@
-//! Who a process is: its number, the moment it began and the boot it belongs to.
+//! Identity of a process: its id, its start time and its boot.
 
 use std::fs;
 use std::path::Path;
@@ -10,67 +10,68 @@ use crate::records::PidRecord;
 
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
-/// What `/proc/PID/stat` tells of a process.
+/// The fields of `/proc/PID/stat` that identify a process.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Stat {
-    /// The state letter; Z and X are of processes that have ended.
+    /// The state letter. Z and X mean that the process has ended.
     pub state: u8,
-    /// Clock ticks from boot to the start of the process; kept over exec.
+    /// Clock ticks from boot to the start of the process. exec does not change them.
     pub start_ticks: u64,
 }
 
-/// Reads the text of a stat file; None when it is not one.
+/// Parses a stat file. Returns None if the text is invalid.
 ///
-/// The name of the program stands second, in parentheses, and may hold blanks and parentheses itself: so everything is
-/// counted from the last one. Allocates nothing, for it is used between fork and exec. Source: proc_pid_stat(5).
+/// The second field is the name of the program in parentheses. The name can contain blanks and parentheses, so the other
+/// fields are counted from the last parenthesis. Allocates no memory, because it runs between fork and exec.
+/// Source: proc_pid_stat(5).
 pub(crate) fn parse_stat(text: &[u8]) -> Option<Stat> {
     let after_name = text.iter().rposition(|&byte| byte == b')')? + 1;
     let mut fields = std::str::from_utf8(text.get(after_name..)?)
         .ok()?
         .split_ascii_whitespace();
     let state = *fields.next()?.as_bytes().first()?;
-    // The state is field 3 and the start is field 22: 18 lie between.
+    // The state is field 3 and the start time is field 22, with 18 fields between them.
     let start_ticks = fields.nth(18)?.parse().ok()?;
     Some(Stat { state, start_ticks })
 }
 
-/// Returns the id of this boot, without which a number and a start could be those of an earlier one.
+/// Returns the id of this boot. A process id and a start time can repeat in another boot.
 pub(crate) fn boot_id() -> Result<String, DetachError> {
     let path = Path::new(BOOT_ID);
     let text = fs::read_to_string(path).map_err(|source| DetachError::file(path, "read", source))?;
     Ok(text.trim().to_owned())
 }
 
-/// Tells whether the recorded process itself still lives; a zombie does not.
+/// Returns whether the recorded process is alive. A zombie is not.
 pub(crate) fn is_alive(record: &PidRecord) -> Result<bool, DetachError> {
     if record.boot_id != boot_id()? {
         return Ok(false);
     }
-    // No such file is how the kernel says that nobody has the number now.
+    // The file is missing if no process has this id.
     let stat = fs::read(format!("/proc/{}/stat", record.pid))
         .ok()
         .and_then(|text| parse_stat(&text));
     Ok(stat.is_some_and(|stat| stat.start_ticks == record.start_ticks && !matches!(stat.state, b'Z' | b'X')))
 }
 
-/// Sends TERM to the recorded process and to no other; false when it has ended.
+/// Sends SIGTERM to the recorded process and to no other. Returns false if it has ended.
 ///
-/// The process is held by a descriptor before its identity is checked, so its number cannot change hands in between.
+/// A descriptor is opened before the identity is checked, so that another process cannot get the id in between.
 pub(crate) fn terminate(record: &PidRecord) -> Result<bool, DetachError> {
     let Some(pid) = Pid::from_raw(record.pid) else {
         return Ok(false);
     };
     let path = format!("/proc/{}", record.pid);
-    let held = match pidfd_open(pid, PidfdFlags::empty()) {
+    let pidfd = match pidfd_open(pid, PidfdFlags::empty()) {
         Err(rustix::io::Errno::SRCH) => return Ok(false),
-        answer => answer.map_err(|source| DetachError::file(path.as_ref(), "open", source))?,
+        result => result.map_err(|source| DetachError::file(path.as_ref(), "open", source))?,
     };
     if !is_alive(record)? {
         return Ok(false);
     }
-    match pidfd_send_signal(&held, Signal::TERM) {
+    match pidfd_send_signal(&pidfd, Signal::TERM) {
         Err(rustix::io::Errno::SRCH) => Ok(false),
-        answer => answer
+        result => result
             .map(|()| true)
             .map_err(|source| DetachError::file(path.as_ref(), "signal", source)),
     }
@@ -99,7 +100,7 @@ mod tests {
     }
 
     fn sleeping() -> Child {
-        let _fork = fork_lock::one();
+        let _fork = fork_lock::begin_fork();
         Command::new("sleep").arg("60").spawn().unwrap()
     }
 
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_with_parentheses_and_blanks_is_stepped_over() {
+    fn a_name_with_parentheses_and_blanks_is_skipped() {
         let text = b"7 (a) R 1 (b) S 1 7 7 0 -1 4194304 1 0 0 0 5 6 0 0 20 0 1 0 4711 1000 10";
         assert_eq!(
             parse_stat(text),
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_stat_is_none() {
+    fn a_truncated_stat_is_none() {
         assert_eq!(parse_stat(b"7 (sleep) S 1 7 7 0 -1"), None);
         assert_eq!(parse_stat(b""), None);
     }
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_in_other_hands_is_not_alive() {
+    fn a_reused_process_id_is_not_alive() {
         let mut reused = own_record();
         reused.start_ticks += 1;
         assert!(!is_alive(&reused).unwrap());
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stranger_under_the_same_number_is_not_terminated() {
+    fn another_process_with_the_same_id_is_not_terminated() {
         let mut child = sleeping();
         let mut record = record_of(child.id());
         record.start_ticks -= 1;

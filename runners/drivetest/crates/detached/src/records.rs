@@ -1,4 +1,4 @@
-//! The small records that launcher, monitor, program and lock file leave for whoever asks later.
+//! Records in the files `pid` and `exit` and in the lock file of a drive.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -9,40 +9,40 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::DetachError;
 
-/// `pid`: which process became the program. Written once, by that process, before the load begins.
+/// `pid`: the process that executes the program. It writes the file once, before the load begins.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct PidRecord {
-    /// The process number.
+    /// The process id.
     pub pid: i32,
     /// Clock ticks from boot to its start.
     pub start_ticks: u64,
-    /// Which start for the drive it was.
+    /// The generation of the start on its drive.
     pub generation: u64,
-    /// The boot it belongs to.
+    /// The boot of the host.
     pub boot_id: String,
 }
 
-/// `exit`: how the program ended, as the monitor saw it, or that it was stopped before its start.
+/// `exit`: how the program ended, written by the monitor, or that the run was stopped before its start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ExitRecord {
-    /// The exit status, when the program exited.
+    /// The exit status, if the program exited.
     pub exit_status: Option<i32>,
-    /// The signal, when one ended it.
+    /// The signal, if one ended the program.
     pub signal: Option<i32>,
-    /// A sentence; empty when there is nothing to add.
+    /// An explanation, or empty.
     pub reason: String,
 }
 
 /// The content of a drive's lock file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DriveRecord {
-    /// The newest generation that was let in.
+    /// The newest generation that got the drive.
     pub generation: u64,
-    /// The run directory it was given to.
+    /// The run directory of that generation.
     pub run_dir: PathBuf,
 }
 
-/// Reads a record; None when the file does not exist.
+/// Reads a record. Returns None if the file does not exist.
 pub(crate) fn read<Record: DeserializeOwned>(path: &Path) -> Result<Option<Record>, DetachError> {
     match fs::read(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

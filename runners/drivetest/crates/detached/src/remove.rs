@@ -1,4 +1,4 @@
-//! Removing the directory of a run whose evidence is kept elsewhere: never under a program, and never too early.
+//! `drivetest remove`: deletes the directory of a run, but not while a process of the run lives or can still start.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -12,53 +12,56 @@ use crate::drive_lock;
 use crate::error::DetachError;
 use crate::run_dir::RunDir;
 
-/// What became of a run directory that was to be removed; its JSON is `drivecert.removal/1`.
+/// The result of a removal. Its JSON is `drivecert.removal/1`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Removal {
     /// Name and version of this record.
     pub schema: &'static str,
-    /// Whether nothing of the directory is left, now or before.
+    /// Whether the directory is gone, removed now or before.
     pub removed: bool,
-    /// Why it was left as it is; empty where it was not.
+    /// Why it was not removed, or empty.
     pub reason: String,
 }
 
 impl Removal {
-    /// The answer where nothing of a directory is left, now or before.
+    /// Returns the result for a directory that is gone.
     pub const fn nothing_left() -> Self {
-        told(true, String::new())
+        removal(true, String::new())
     }
 }
 
-/// Removes the directory of a run, or tells why it stays; asked again, it ends what a crash left half done.
+/// Removes the directory of a run, or returns why not. Repeating it completes a removal that a crash interrupted.
 ///
-/// It stays while anything of the run lives, and while a file system is mounted in it. A start of this very run that is
-/// still on its way would begin anew in an empty directory: before anything is removed, the lock of the drive has let in a
-/// later generation than `generation`, or is made to refuse this one for good.
+/// The directory is not removed while a process of the run lives, or while a file system is mounted in it. A delayed start
+/// of the same run would start again in an empty directory. Therefore the lock of the drive must have a newer generation
+/// than `generation`; otherwise `generation` is retired first.
 ///
 /// # Errors
-/// When the directory or the lock of the drive cannot be read, or something in it cannot be removed: ask again.
+/// If the directory or the lock of the drive cannot be read, or a file cannot be removed. Retry.
 pub fn remove(run_dir: &Path, drive_lock: &Path, generation: u64) -> Result<Removal, DetachError> {
-    let doomed = doomed(run_dir)?;
-    if !is_over(drive_lock, generation, &doomed)? {
-        return Ok(kept(run_dir, "its drive is held by a program of this generation"));
+    let trash = trash_path(run_dir)?;
+    if !can_no_longer_start(drive_lock, generation, &trash)? {
+        return Ok(not_removed(
+            run_dir,
+            "a program of this generation uses its drive",
+        ));
     }
     match fs::symlink_metadata(run_dir) {
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(source) => return Err(DetachError::file(run_dir, "find", source)),
-        Ok(found) if !found.is_dir() => return Ok(kept(run_dir, "is no directory")),
+        Ok(found) if !found.is_dir() => return Ok(not_removed(run_dir, "not a directory")),
         Ok(_) => {
-            if let Some(removal) = put_aside(run_dir, &doomed)? {
+            if let Some(removal) = move_to_trash(run_dir, &trash)? {
                 return Ok(removal);
             }
         }
     }
-    clear(&doomed)?;
+    empty_trash(&trash)?;
     Ok(Removal::nothing_left())
 }
 
-/// Returns the name under which a directory is cleared: no run has one with a leading dot.
-fn doomed(run_dir: &Path) -> Result<PathBuf, DetachError> {
+/// Returns the path to which a directory is moved before its deletion. No run has a name with a leading dot.
+fn trash_path(run_dir: &Path) -> Result<PathBuf, DetachError> {
     let name = run_dir
         .file_name()
         .ok_or_else(|| DetachError::file(run_dir, "name", ErrorKind::InvalidInput))?;
@@ -67,37 +70,39 @@ fn doomed(run_dir: &Path) -> Result<PathBuf, DetachError> {
     Ok(run_dir.with_file_name(hidden))
 }
 
-/// Tells whether no start of a generation can come any more; false while its drive is held.
-fn is_over(drive_lock: &Path, generation: u64, retired: &Path) -> Result<bool, DetachError> {
-    if drive_lock::newest(drive_lock)?.is_some_and(|newest| newest > generation) {
+/// Returns whether every later start of a generation is refused. Retires the generation if needed. False while a run uses
+/// the drive.
+fn can_no_longer_start(drive_lock: &Path, generation: u64, retired: &Path) -> Result<bool, DetachError> {
+    if drive_lock::newest_generation(drive_lock)?.is_some_and(|newest| newest > generation) {
         return Ok(true);
     }
     match drive_lock::retire(drive_lock, generation, retired)? {
-        Some(retired) => retired.keep().map(|()| true),
+        Some(retirement) => retirement.sync().map(|()| true),
         None => Ok(false),
     }
 }
 
-/// Takes the directory out of the way in one step, so that no half of it is ever asked for; None when it is.
-fn put_aside(run_dir: &Path, doomed: &Path) -> Result<Option<Removal>, DetachError> {
+/// Renames the directory in one step, so that no command sees a partly deleted one. Returns None if it is gone.
+fn move_to_trash(run_dir: &Path, trash: &Path) -> Result<Option<Removal>, DetachError> {
     let Some(found) = RunDir::find(run_dir)? else {
         return Ok(None);
     };
     let Some(_lock) = found.try_lock()? else {
-        return Ok(Some(kept(run_dir, "its program or its monitor still runs")));
+        return Ok(Some(not_removed(
+            run_dir,
+            "its program or its monitor is still running",
+        )));
     };
-    if let Some(place) =
-        mounted_in(run_dir).map_err(|source| DetachError::file(run_dir, "look through", source))?
-    {
+    if let Some(place) = mounted_in(run_dir).map_err(|source| DetachError::file(run_dir, "search", source))? {
         let reason = format!("another file system is mounted at {}", place.display());
-        return Ok(Some(kept(run_dir, &reason)));
+        return Ok(Some(not_removed(run_dir, &reason)));
     }
-    clear(doomed)?;
-    fs::rename(run_dir, doomed).map_err(|source| DetachError::file(run_dir, "put aside", source))?;
+    empty_trash(trash)?;
+    fs::rename(run_dir, trash).map_err(|source| DetachError::file(run_dir, "rename", source))?;
     Ok(None)
 }
 
-/// Finds a directory below that lies on another file system: what it holds is no part of the run.
+/// Finds a subdirectory on another file system. Its files are not part of the run.
 fn mounted_in(directory: &Path) -> io::Result<Option<PathBuf>> {
     let own = fs::symlink_metadata(directory)?.dev();
     for entry in fs::read_dir(directory)? {
@@ -116,29 +121,29 @@ fn mounted_in(directory: &Path) -> io::Result<Option<PathBuf>> {
     Ok(None)
 }
 
-/// Removes a directory that was put aside, where there is one. Links are removed, never followed.
-fn clear(doomed: &Path) -> Result<(), DetachError> {
-    match fs::remove_dir_all(doomed) {
+/// Deletes the renamed directory, if it exists. Links are deleted, not followed.
+fn empty_trash(trash: &Path) -> Result<(), DetachError> {
+    match fs::remove_dir_all(trash) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Err(source) => Err(DetachError::file(doomed, "remove", source)),
-        Ok(()) => sync(doomed),
+        Err(source) => Err(DetachError::file(trash, "remove", source)),
+        Ok(()) => sync(trash),
     }
 }
 
-fn sync(doomed: &Path) -> Result<(), DetachError> {
-    let parent = doomed
+fn sync(trash: &Path) -> Result<(), DetachError> {
+    let parent = trash
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
     let synced = File::open(parent).and_then(|folder| folder.sync_all());
-    synced.map_err(|source| DetachError::file(parent, "write down what was removed from", source))
+    synced.map_err(|source| DetachError::file(parent, "sync", source))
 }
 
-fn kept(run_dir: &Path, reason: &str) -> Removal {
-    told(false, format!("{}: {reason}", run_dir.display()))
+fn not_removed(run_dir: &Path, reason: &str) -> Removal {
+    removal(false, format!("{}: {reason}", run_dir.display()))
 }
 
-const fn told(removed: bool, reason: String) -> Removal {
+const fn removal(removed: bool, reason: String) -> Removal {
     Removal {
         schema: "drivecert.removal/1",
         removed,
@@ -149,11 +154,11 @@ const fn told(removed: bool, reason: String) -> Removal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::drive_lock::Admission;
+    use crate::drive_lock::LockOutcome;
     use crate::fork_lock;
     use crate::records::DriveRecord;
 
-    /// A state directory with the run `d-a` and the lock of a drive that has let in a generation.
+    /// A state directory with the run `d-a` and the lock of a drive with a newest generation.
     struct State {
         folder: tempfile::TempDir,
     }
@@ -187,73 +192,73 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_removed_once_a_later_one_was_let_in_and_a_second_time_is_no_error() {
+    fn a_run_is_removed_after_a_newer_one_and_removing_it_twice_is_no_error() {
         let state = State::new(8);
         for _ in 0..2 {
-            assert_eq!(state.remove(7), told(true, String::new()));
+            assert_eq!(state.remove(7), removal(true, String::new()));
         }
         assert_eq!(state.names(), ["drive"]);
     }
 
-    fn is_let_in(state: &State, generation: u64) -> bool {
-        let wish = DriveRecord {
+    fn gets_drive(state: &State, generation: u64) -> bool {
+        let run = DriveRecord {
             generation,
             run_dir: state.path("d-a"),
         };
-        let admission = drive_lock::take(&state.path("drive"), &wish).unwrap();
-        matches!(admission, Admission::Granted(_))
+        let outcome = drive_lock::take(&state.path("drive"), &run).unwrap();
+        matches!(outcome, LockOutcome::Granted(_))
     }
 
     #[test]
-    fn the_newest_run_of_a_drive_is_removed_and_no_late_start_of_it_is_let_in() {
+    fn the_newest_run_is_removed_and_its_delayed_start_is_refused() {
         for newest in [6, 7] {
             let state = State::new(newest);
             assert!(state.remove(7).removed);
-            assert!(!is_let_in(&state, 7) && is_let_in(&state, 8));
+            assert!(!gets_drive(&state, 7) && gets_drive(&state, 8));
         }
     }
 
     #[test]
-    fn a_late_start_of_a_run_that_left_nothing_is_not_let_in() {
+    fn a_delayed_start_of_a_run_without_a_directory_is_refused() {
         let state = State::new(7);
         fs::remove_dir_all(state.path("d-a")).unwrap();
-        assert!(state.remove(7).removed && !is_let_in(&state, 7));
+        assert!(state.remove(7).removed && !gets_drive(&state, 7));
     }
 
     #[test]
-    fn a_run_on_a_drive_that_let_nobody_in_is_removed_and_not_let_in_later() {
+    fn a_run_on_a_drive_without_a_lock_file_is_removed_and_cannot_start_later() {
         let state = State::new(8);
         fs::remove_file(state.path("drive")).unwrap();
-        assert!(state.remove(7).removed && !is_let_in(&state, 7));
+        assert!(state.remove(7).removed && !gets_drive(&state, 7));
     }
 
     #[test]
-    fn a_run_whose_drive_is_held_stays() {
+    fn a_run_whose_drive_is_in_use_is_not_removed() {
         let state = State::new(7);
-        let wish = DriveRecord {
+        let run = DriveRecord {
             generation: 7,
             run_dir: "/runs/d-b".into(),
         };
-        let Admission::Granted(_held) = drive_lock::take(&state.path("drive"), &wish).unwrap() else {
-            panic!("not let in")
+        let LockOutcome::Granted(_lock) = drive_lock::take(&state.path("drive"), &run).unwrap() else {
+            panic!("refused")
         };
-        assert!(state.remove(7).reason.contains("its drive is held"));
+        assert!(state.remove(7).reason.contains("uses its drive"));
         assert!(state.path("d-a/out/log").exists());
     }
 
     #[test]
-    fn a_run_whose_lock_is_held_stays() {
-        let _alone = fork_lock::none();
+    fn a_run_whose_lock_is_taken_is_not_removed() {
+        let _no_forks = fork_lock::hold_forks();
         let state = State::new(8);
         let found = RunDir::find(&state.path("d-a")).unwrap().unwrap();
-        let held = found.try_lock().unwrap().unwrap();
-        assert!(state.remove(7).reason.ends_with("still runs"));
-        drop(held);
+        let lock = found.try_lock().unwrap().unwrap();
+        assert!(state.remove(7).reason.ends_with("still running"));
+        drop(lock);
         assert!(state.remove(7).removed);
     }
 
     #[test]
-    fn what_a_crash_left_half_removed_is_removed() {
+    fn a_removal_that_a_crash_interrupted_is_completed() {
         let state = State::new(8);
         fs::rename(state.path("d-a"), state.path(".removed-d-a")).unwrap();
         assert!(state.remove(7).removed);
@@ -261,20 +266,20 @@ mod tests {
     }
 
     #[test]
-    fn a_link_in_the_place_of_a_run_is_not_followed() {
+    fn a_link_instead_of_a_run_directory_is_not_followed() {
         let state = State::new(8);
         fs::rename(state.path("d-a"), state.path("elsewhere")).unwrap();
         std::os::unix::fs::symlink(state.path("elsewhere"), state.path("d-a")).unwrap();
-        assert!(state.remove(7).reason.ends_with("is no directory"));
+        assert!(state.remove(7).reason.ends_with("not a directory"));
         assert!(state.path("elsewhere/out/log").exists());
     }
 
     #[test]
-    fn what_a_link_in_a_run_leads_to_stays() {
+    fn the_target_of_a_link_in_a_run_is_not_removed() {
         let state = State::new(8);
-        fs::write(state.path("kept"), "").unwrap();
-        std::os::unix::fs::symlink(state.path("kept"), state.path("d-a/out/link")).unwrap();
+        fs::write(state.path("target"), "").unwrap();
+        std::os::unix::fs::symlink(state.path("target"), state.path("d-a/out/link")).unwrap();
         assert!(state.remove(7).removed);
-        assert!(state.path("kept").exists());
+        assert!(state.path("target").exists());
     }
 }

@@ -1,4 +1,4 @@
-//! The directory that stands for one run on a host: what lies in it and who may change it.
+//! The directory of a run: its files and its lock.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -9,13 +9,13 @@ use crate::error::DetachError;
 use crate::lock;
 use crate::records::{self, ExitRecord, PidRecord};
 
-/// A run directory under its one true path.
+/// A run directory with its canonical path.
 pub(crate) struct RunDir {
     path: PathBuf,
 }
 
 impl RunDir {
-    /// Finds the directory; None when there is none.
+    /// Finds the directory. Returns None if it does not exist.
     pub fn find(path: &Path) -> Result<Option<Self>, DetachError> {
         match fs::canonicalize(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -24,7 +24,7 @@ impl RunDir {
         }
     }
 
-    /// Returns the path without links, by which the lock of a drive knows its owner.
+    /// Returns the canonical path, which identifies the run in the lock of a drive.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -34,22 +34,22 @@ impl RunDir {
         self.path.join(name)
     }
 
-    /// Returns who became the program; None before that.
+    /// Returns the record of the program's process, or None before the start.
     pub fn pid(&self) -> Result<Option<PidRecord>, DetachError> {
         records::read(&self.file("pid"))
     }
 
-    /// Returns how it ended; None while it runs, and when nobody was left to see it.
+    /// Returns how the program ended. None while it runs, or if the monitor was killed as well.
     pub fn exit(&self) -> Result<Option<ExitRecord>, DetachError> {
         records::read(&self.file("exit"))
     }
 
-    /// Tells whether the directory has had its one start, or was stopped before it.
-    pub fn is_spent(&self) -> Result<bool, DetachError> {
+    /// Returns whether the run was started, or stopped before its start.
+    pub fn is_used(&self) -> Result<bool, DetachError> {
         Ok(self.pid()?.is_some() || self.exit()?.is_some())
     }
 
-    /// Takes the lock; None when a launcher, a monitor or a program has it.
+    /// Takes the lock. Returns None if a launcher, a monitor or a program has it.
     pub fn try_lock(&self) -> Result<Option<File>, DetachError> {
         let path = self.file("lock");
         let open = OpenOptions::new()
@@ -63,30 +63,30 @@ impl RunDir {
         Ok(taken.then_some(file))
     }
 
-    /// Tells whether anybody has the lock, without touching it.
+    /// Returns whether a process has the lock. Does not take it.
     pub fn is_locked(&self) -> Result<bool, DetachError> {
         let path = self.file("lock");
         match File::open(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             Err(source) => Err(DetachError::file(&path, "open", source)),
             Ok(file) => {
-                lock::is_taken(&file).map_err(|source| DetachError::file(&path, "ask the lock of", source))
+                lock::is_taken(&file).map_err(|source| DetachError::file(&path, "test the lock of", source))
             }
         }
     }
 
-    /// Returns how long a file is; 0 when it does not exist.
-    pub fn length(&self, name: &str) -> Result<u64, DetachError> {
+    /// Returns the size of a file, or 0 if it does not exist.
+    pub fn size_bytes(&self, name: &str) -> Result<u64, DetachError> {
         let path = self.file(name);
         match fs::metadata(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(0),
-            Err(source) => Err(DetachError::file(&path, "measure", source)),
+            Err(source) => Err(DetachError::file(&path, "read the size of", source)),
             Ok(metadata) => Ok(metadata.len()),
         }
     }
 
-    /// Opens a file for what a process of the run prints.
-    pub fn appended(&self, name: &str) -> Result<File, DetachError> {
+    /// Opens a file for the output of a process.
+    pub fn open_append(&self, name: &str) -> Result<File, DetachError> {
         let path = self.file(name);
         let open = OpenOptions::new().append(true).create(true).open(&path);
         open.map_err(|source| DetachError::file(&path, "append to", source))
@@ -101,7 +101,7 @@ impl RunDir {
         open.map_err(|source| DetachError::file(&self.path, "open as a directory", source))
     }
 
-    /// Writes `exit` for good. The caller holds the lock.
+    /// Writes `exit` and syncs it. The caller holds the lock.
     pub fn write_exit(&self, record: &ExitRecord) -> Result<(), DetachError> {
         let path = self.file("exit");
         let unfinished = self.file("exit.tmp");

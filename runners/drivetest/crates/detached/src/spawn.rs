@@ -1,7 +1,8 @@
-//! Monitor and program: what happens between fork and exec, and while the program runs.
+//! Spawning of a background run: forks the monitor and the program, and records how the program ends.
 //!
-//! Everything here runs in a child of a process that may have had threads, whose locks stay locked for ever in the child.
-//! So nothing allocates, prints, or panics: only system calls, and memory that the launcher had prepared before the fork.
+//! All code here runs in a child of a process that may have had threads. Locks that those threads held stay locked in the
+//! child. Therefore the code does not allocate, print or panic: it uses only system calls and memory that the launcher
+//! prepared before the fork.
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::fmt::Write;
@@ -13,24 +14,25 @@ use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::process::{Pid, WaitOptions, WaitStatus, fchdir, getpid, setsid, waitpid};
 
 use crate::process::parse_stat;
-use crate::spawn_error::{Failure, Stage};
-use crate::stack_buf::{Line, Whole};
+use crate::spawn_error::{SpawnError, SpawnStage};
+use crate::stack_buf::{JsonInteger, StackBuf};
 
-/// Signals that are sent to every process at shutdown or with a terminal; the monitor outlives the program to see its end.
-const SURVIVED: [c_int; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
-/// Exit status of a process that did not become the program; nobody records it.
-const UNBORN: c_int = 127;
+/// Signals that a shutdown or a terminal sends to every process. The monitor ignores them, because it must record the end
+/// of the program.
+const IGNORED_SIGNALS: [c_int; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
+/// Exit status of a process that could not execute the program. It is not recorded.
+const EXIT_EXEC_FAILED: c_int = 127;
 
-/// A program with its arguments, in the form that exec takes.
+/// A program with its arguments, in the form that exec needs.
 pub(crate) struct Program {
     path: CString,
     pointers: Vec<*const c_char>,
-    /// What `pointers` points into.
+    /// The strings that `pointers` points to.
     _words: Vec<CString>,
 }
 
 impl Program {
-    /// Prepares a program; `words` are its name, as it will see it, and its arguments.
+    /// Prepares a program. `words` are its argv: its name and its arguments.
     pub fn new(path: CString, words: Vec<CString>) -> Self {
         let mut pointers: Vec<_> = words.iter().map(|word| word.as_ptr()).collect();
         pointers.push(std::ptr::null());
@@ -42,70 +44,70 @@ impl Program {
     }
 }
 
-/// What the launcher hands to its offspring.
-pub(crate) struct Offspring<'a> {
-    /// What to run.
+/// Everything that monitor and program need, prepared by the launcher.
+pub(crate) struct SpawnContext<'a> {
+    /// The program to run.
     pub program: &'a Program,
     /// The run directory.
     pub directory: BorrowedFd<'a>,
     /// Standard input, output and error of both.
     pub streams: [BorrowedFd<'a>; 3],
-    /// Of the run directory and of the drive. Held by both as long as they live, but the drive's by the monitor only until
-    /// the program has ended.
+    /// The locks of the run directory and of the drive. Monitor and program hold both as long as they live, except that
+    /// the monitor releases the lock of the drive when the program has ended.
     pub locks: [BorrowedFd<'a>; 2],
-    /// Closed by exec; a failure before it is written there.
-    pub telling: BorrowedFd<'a>,
-    /// For `pid`.
+    /// Pipe for an error before exec. exec closes it.
+    pub error_pipe: BorrowedFd<'a>,
+    /// Generation for `pid`.
     pub generation: u64,
-    /// For `pid`.
+    /// Boot id for `pid`.
     pub boot_id: &'a str,
 }
 
-/// Forks the monitor, which forks the program. Returns in the launcher only.
-pub(crate) fn fork(offspring: &Offspring<'_>) -> io::Result<()> {
-    // SAFETY: the child only runs `monitor`, which keeps to the rule at the head of this file and never returns.
+/// Forks the monitor, which forks the program. Returns only in the launcher.
+pub(crate) fn fork(context: &SpawnContext<'_>) -> io::Result<()> {
+    // SAFETY: the child only runs `monitor`, which follows the rule at the top of this file and never returns.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
-        0 => monitor(offspring),
+        0 => monitor(context),
         _ => Ok(()),
     }
 }
 
-fn monitor(offspring: &Offspring<'_>) -> ! {
-    if let Err(errno) = detach(offspring) {
-        abandon(offspring, Failure::new(Stage::Detach, errno));
+fn monitor(context: &SpawnContext<'_>) -> ! {
+    if let Err(errno) = detach(context) {
+        abandon(context, SpawnError::new(SpawnStage::Detach, errno));
     }
-    // SAFETY: as in `fork`; this process has one thread, and the child only runs `become_program`, which never returns.
+    // SAFETY: as in `fork`; this process has one thread, and the child only runs `exec_program`, which never returns.
     match unsafe { libc::fork() } {
-        -1 => abandon(offspring, Failure::new(Stage::Fork, last_errno())),
-        0 => become_program(offspring),
-        pid => watch(offspring, pid),
+        -1 => abandon(context, SpawnError::new(SpawnStage::Fork, last_errno())),
+        0 => exec_program(context),
+        pid => wait_for_program(context, pid),
     }
 }
 
-fn detach(offspring: &Offspring<'_>) -> Result<(), Errno> {
+fn detach(context: &SpawnContext<'_>) -> Result<(), Errno> {
     setsid()?;
-    for signal in SURVIVED {
-        dispose(signal, libc::SIG_IGN);
+    for signal in IGNORED_SIGNALS {
+        set_disposition(signal, libc::SIG_IGN);
     }
-    // A caller may have ignored it, and then no status of a child could be had.
-    dispose(libc::SIGCHLD, libc::SIG_DFL);
-    fchdir(offspring.directory)?;
-    let [stdin, stdout, stderr] = offspring.streams;
+    // The caller may have ignored it; then waitpid returns no status.
+    set_disposition(libc::SIGCHLD, libc::SIG_DFL);
+    fchdir(context.directory)?;
+    let [stdin, stdout, stderr] = context.streams;
     rustix::stdio::dup2_stdin(stdin)?;
     rustix::stdio::dup2_stdout(stdout)?;
     rustix::stdio::dup2_stderr(stderr)?;
-    close_others(offspring);
+    close_others(context);
     Ok(())
 }
 
-/// Closes whatever else came from the caller: a pipe of its kept open here would keep it waiting for its end.
-fn close_others(offspring: &Offspring<'_>) {
-    let [lock, drive_lock] = offspring.locks;
-    let mut kept = [lock, drive_lock, offspring.directory, offspring.telling].map(|kept| kept.as_raw_fd());
-    kept.sort_unstable();
+/// Closes all other descriptors. A caller that reads from a pipe would otherwise wait until this process ends.
+fn close_others(context: &SpawnContext<'_>) {
+    let [lock, drive_lock] = context.locks;
+    let mut used = [lock, drive_lock, context.directory, context.error_pipe].map(|fd| fd.as_raw_fd());
+    used.sort_unstable();
     let mut first = libc::STDERR_FILENO + 1;
-    for fd in kept {
+    for fd in used {
         close_range(first, fd - 1);
         first = fd + 1;
     }
@@ -114,50 +116,51 @@ fn close_others(offspring: &Offspring<'_>) {
 
 fn close_range(first: c_int, last: c_int) {
     if first <= last {
-        // SAFETY: takes two numbers and flags and touches no memory; nothing in this process uses the descriptors
-        // that it closes, as the caller names all that are used. A kernel without it leaves them open, which is harmless.
+        // SAFETY: the call takes two numbers and flags and accesses no memory. Nothing in this process uses the closed
+        // descriptors: `close_others` excludes all that are used. A kernel without the call leaves them open, which is
+        // harmless.
         unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
     }
 }
 
-fn become_program(offspring: &Offspring<'_>) -> ! {
-    if let Err(errno) = set_up(offspring) {
-        unrecord(offspring);
-        abandon(offspring, Failure::new(Stage::Record, errno));
+fn exec_program(context: &SpawnContext<'_>) -> ! {
+    if let Err(errno) = prepare(context) {
+        remove_pid_file(context);
+        abandon(context, SpawnError::new(SpawnStage::Record, errno));
     }
-    execute(offspring.program);
-    let failure = Failure::new(Stage::Exec, last_errno());
-    unrecord(offspring);
-    abandon(offspring, failure)
+    execute(context.program);
+    let failure = SpawnError::new(SpawnStage::Exec, last_errno());
+    remove_pid_file(context);
+    abandon(context, failure)
 }
 
-fn set_up(offspring: &Offspring<'_>) -> Result<(), Errno> {
+fn prepare(context: &SpawnContext<'_>) -> Result<(), Errno> {
     setsid()?;
     restore_signals();
-    for lock in offspring.locks {
+    for lock in context.locks {
         fcntl_setfd(lock, FdFlags::empty())?;
     }
-    record_self(offspring)
+    record_self(context)
 }
 
-/// Writes `pid`, for good before anything is loaded.
-fn record_self(offspring: &Offspring<'_>) -> Result<(), Errno> {
+/// Writes `pid` and syncs it before the load begins.
+fn record_self(context: &SpawnContext<'_>) -> Result<(), Errno> {
     let start_ticks = own_start_ticks()?;
-    let (pid, generation, boot_id) = (getpid().as_raw_nonzero(), offspring.generation, offspring.boot_id);
-    let mut line = Line::default();
+    let (pid, generation, boot_id) = (getpid().as_raw_nonzero(), context.generation, context.boot_id);
+    let mut line = StackBuf::default();
     let written = writeln!(
         line,
         r#"{{"pid": {pid}, "start_ticks": {start_ticks}, "generation": {generation}, "boot_id": "{boot_id}"}}"#
     );
     written.map_err(|_| Errno::OVERFLOW)?;
-    write_whole(offspring.directory, c"pid.tmp", c"pid", line.bytes())
+    write_atomically(context.directory, c"pid.tmp", c"pid", line.bytes())
 }
 
-/// Takes `pid` back: the directory has not had its start.
-fn unrecord(offspring: &Offspring<'_>) {
-    if unlinkat(offspring.directory, c"pid", AtFlags::empty()).is_ok() {
-        // Should a power cut undo the removal, the directory tells of an end that nobody saw, which is no lie.
-        let _unsynced = fsync(offspring.directory);
+/// Removes `pid`, because the program was not started.
+fn remove_pid_file(context: &SpawnContext<'_>) {
+    if unlinkat(context.directory, c"pid", AtFlags::empty()).is_ok() {
+        // If a power cut undoes the removal, the run counts as ended without a monitor, which is harmless.
+        let _not_synced = fsync(context.directory);
     }
 }
 
@@ -177,12 +180,12 @@ fn own_start_ticks() -> Result<u64, Errno> {
         .ok_or(Errno::IO)
 }
 
-/// Gives the program the signals it would have had from a login: it inherits what its ancestors ignored or blocked.
+/// Resets all signals to their defaults. The program would inherit ignored and blocked signals from its ancestors.
 fn restore_signals() {
     for signal in 1..=libc::SIGRTMAX() {
-        dispose(signal, libc::SIG_DFL);
+        set_disposition(signal, libc::SIG_DFL);
     }
-    // SAFETY: the set is ours, filled before it is used, and the old one is not asked for.
+    // SAFETY: the set is a local variable, filled before use. The old set is not requested.
     unsafe {
         let mut none = std::mem::zeroed();
         libc::sigemptyset(&raw mut none);
@@ -190,34 +193,34 @@ fn restore_signals() {
     }
 }
 
-fn dispose(signal: c_int, disposition: libc::sighandler_t) {
-    // SAFETY: both dispositions used here, default and ignore, run no code of ours. KILL, STOP and the C library's own
-    // signals are refused, and stay as they are.
+fn set_disposition(signal: c_int, disposition: libc::sighandler_t) {
+    // SAFETY: both dispositions used here, default and ignore, run no code of this program. The kernel refuses to change
+    // KILL and STOP, and the C library its internal signals; they stay unchanged.
     unsafe { libc::signal(signal, disposition) };
 }
 
-/// Becomes the program; returns only when that fails.
+/// Executes the program. Returns only if that fails.
 fn execute(program: &Program) {
-    // SAFETY: path and words end in a zero byte, the list of words in a null pointer, and all live in `program`.
+    // SAFETY: path and words end in a zero byte and the list of words in a null pointer. `program` owns all of them.
     unsafe { libc::execv(program.path.as_ptr(), program.pointers.as_ptr()) };
 }
 
-fn watch(offspring: &Offspring<'_>, pid: libc::pid_t) -> ! {
-    // This end would keep the launcher waiting for as long as the program runs.
+fn wait_for_program(context: &SpawnContext<'_>, pid: libc::pid_t) -> ! {
+    // The launcher waits until every copy of this pipe is closed.
     // SAFETY: the descriptor is open, and nothing in this process uses it after this line.
-    unsafe { libc::close(offspring.telling.as_raw_fd()) };
-    let ended = end_of(pid);
-    let_go_of_the_drive(offspring);
+    unsafe { libc::close(context.error_pipe.as_raw_fd()) };
+    let ended = wait_for(pid);
+    release_drive(context);
     if let Some(status) = ended
-        && statat(offspring.directory, c"pid", AtFlags::empty()).is_ok()
+        && statat(context.directory, c"pid", AtFlags::empty()).is_ok()
     {
-        // Without the file, the run ends unseen; there is nobody left to tell.
-        let _unwritten = record_end(offspring, status);
+        // Without the file, the run counts as ended without a monitor. No process could receive the error.
+        let _not_written = record_end(context, status);
     }
     exit(0)
 }
 
-fn end_of(pid: libc::pid_t) -> Option<WaitStatus> {
+fn wait_for(pid: libc::pid_t) -> Option<WaitStatus> {
     let pid = Pid::from_raw(pid)?;
     loop {
         match waitpid(Some(pid), WaitOptions::empty()) {
@@ -228,43 +231,51 @@ fn end_of(pid: libc::pid_t) -> Option<WaitStatus> {
     }
 }
 
-/// Whoever hears of the end may give the drive to the next run at once, while a disk that stalls still keeps this process
-/// from leaving.
-fn let_go_of_the_drive(offspring: &Offspring<'_>) {
-    let [_, drive_lock] = offspring.locks;
+/// Releases the lock of the drive before `exit` is synced. The next run can then start although a stalled disk delays this
+/// process.
+fn release_drive(context: &SpawnContext<'_>) {
+    let [_, drive_lock] = context.locks;
     // SAFETY: the descriptor is open, and nothing in this process uses it after this line.
     unsafe { libc::close(drive_lock.as_raw_fd()) };
 }
 
-fn record_end(offspring: &Offspring<'_>, status: WaitStatus) -> Result<(), Errno> {
-    let mut line = Line::default();
-    let (exit_status, signal) = (Whole(status.exit_status()), Whole(status.terminating_signal()));
+fn record_end(context: &SpawnContext<'_>, status: WaitStatus) -> Result<(), Errno> {
+    let mut line = StackBuf::default();
+    let (exit_status, signal) = (
+        JsonInteger(status.exit_status()),
+        JsonInteger(status.terminating_signal()),
+    );
     let written = writeln!(
         line,
         r#"{{"exit_status": {exit_status}, "signal": {signal}, "reason": ""}}"#
     );
     written.map_err(|_| Errno::OVERFLOW)?;
-    write_whole(offspring.directory, c"exit.tmp", c"exit", line.bytes())
+    write_atomically(context.directory, c"exit.tmp", c"exit", line.bytes())
 }
 
-/// Writes a file that is there whole or not at all, also after a power cut.
-fn write_whole(directory: BorrowedFd<'_>, unfinished: &CStr, name: &CStr, bytes: &[u8]) -> Result<(), Errno> {
+/// Writes a file atomically, also with respect to a power cut.
+fn write_atomically(
+    directory: BorrowedFd<'_>,
+    temporary: &CStr,
+    name: &CStr,
+    bytes: &[u8],
+) -> Result<(), Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
-    let file = openat(directory, unfinished, flags, Mode::from_raw_mode(0o644))?;
+    let file = openat(directory, temporary, flags, Mode::from_raw_mode(0o644))?;
     let mut rest = bytes;
     while !rest.is_empty() {
         let written = rustix::io::write(&file, rest)?;
         rest = rest.get(written..).unwrap_or_default();
     }
     fsync(&file)?;
-    renameat(directory, unfinished, directory, name)?;
+    renameat(directory, temporary, directory, name)?;
     fsync(directory)
 }
 
-fn abandon(offspring: &Offspring<'_>, failure: Failure) -> ! {
-    // A launcher that has gone hears nothing; whoever asks next finds the lock free and nothing recorded.
-    let _unheard = rustix::io::write(offspring.telling, &failure.to_bytes());
-    exit(UNBORN)
+fn abandon(context: &SpawnContext<'_>, failure: SpawnError) -> ! {
+    // The launcher may have been killed. The next command then finds the lock free and no record.
+    let _not_received = rustix::io::write(context.error_pipe, &failure.to_bytes());
+    exit(EXIT_EXEC_FAILED)
 }
 
 fn last_errno() -> Errno {
@@ -272,6 +283,6 @@ fn last_errno() -> Errno {
 }
 
 fn exit(status: c_int) -> ! {
-    // SAFETY: ends this process at once; nothing of the launcher's (buffers, destructors) may run in its child.
+    // SAFETY: ends this process at once. Buffers and destructors of the launcher must not run in its child.
     unsafe { libc::_exit(status) }
 }

@@ -1,27 +1,27 @@
-//! What the launcher hears when no program came to life: five bytes through a pipe.
+//! The error that a new process reports to the launcher if it cannot execute the program: five bytes through a pipe.
 
 use std::io;
 
 use rustix::io::Errno;
 
-/// What the offspring was doing when it failed.
+/// The step at which the new process failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Stage {
-    /// A session, streams and descriptors of its own.
+pub(crate) enum SpawnStage {
+    /// Setting up the session, the streams and the descriptors.
     Detach = 1,
     /// The second fork.
     Fork = 2,
-    /// `pid`.
+    /// Writing `pid`.
     Record = 3,
-    /// Becoming the program.
+    /// Executing the program.
     Exec = 4,
 }
 
-impl Stage {
+impl SpawnStage {
     const ALL: [Self; 4] = [Self::Detach, Self::Fork, Self::Record, Self::Exec];
 
-    /// Returns the stage as a verb that goes with the program.
+    /// Returns the step as a verb whose object is the program.
     pub fn verb(self) -> &'static str {
         match self {
             Self::Detach => "set up a session for",
@@ -32,38 +32,38 @@ impl Stage {
     }
 }
 
-/// Why no program came to life, in a form that fits through a pipe at once.
+/// The failed step and its error, small enough for one atomic write to a pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Failure {
-    /// What was tried.
-    pub stage: Stage,
+pub(crate) struct SpawnError {
+    /// The failed step.
+    pub stage: SpawnStage,
     errno: i32,
 }
 
-impl Failure {
-    /// Notes what was tried and the system's answer.
-    pub fn new(stage: Stage, errno: Errno) -> Self {
+impl SpawnError {
+    /// Creates an error from the step and the error number.
+    pub fn new(stage: SpawnStage, errno: Errno) -> Self {
         Self {
             stage,
             errno: errno.raw_os_error(),
         }
     }
 
-    /// Returns the system's answer.
+    /// Returns the error of the system.
     pub fn source(self) -> io::Error {
         io::Error::from_raw_os_error(self.errno)
     }
 
-    /// Returns what goes through the pipe.
+    /// Returns the bytes for the pipe.
     pub fn to_bytes(self) -> [u8; 5] {
         let [a, b, c, d] = self.errno.to_le_bytes();
         [self.stage as u8, a, b, c, d]
     }
 
-    /// Reads what came through the pipe; None when nothing did: the program began.
+    /// Parses the bytes from the pipe. None if there are none: the program was executed.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (&first, rest) = bytes.split_first()?;
-        let stage = Stage::ALL.into_iter().find(|stage| *stage as u8 == first)?;
+        let stage = SpawnStage::ALL.into_iter().find(|stage| *stage as u8 == first)?;
         Some(Self {
             stage,
             errno: i32::from_le_bytes(rest.try_into().ok()?),
@@ -76,15 +76,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failure_comes_through_the_pipe_as_it_was() {
-        for stage in Stage::ALL {
-            let failure = Failure::new(stage, Errno::NOSPC);
-            assert_eq!(Failure::from_bytes(&failure.to_bytes()), Some(failure));
+    fn an_error_survives_the_pipe_unchanged() {
+        for stage in SpawnStage::ALL {
+            let error = SpawnError::new(stage, Errno::NOSPC);
+            assert_eq!(SpawnError::from_bytes(&error.to_bytes()), Some(error));
         }
     }
 
     #[test]
-    fn an_empty_pipe_is_no_failure() {
-        assert_eq!(Failure::from_bytes(b""), None);
+    fn an_empty_pipe_is_no_error() {
+        assert_eq!(SpawnError::from_bytes(b""), None);
     }
 }

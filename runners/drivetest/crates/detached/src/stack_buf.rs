@@ -1,14 +1,14 @@
-//! Text without allocation, for the time between fork and exec.
+//! Text without memory allocation, for use between fork and exec.
 
 use std::fmt::{self, Write};
 
-/// A line of bounded length on the stack.
-pub(crate) struct Line {
+/// A text buffer of fixed size on the stack.
+pub(crate) struct StackBuf {
     bytes: [u8; 256],
     length: usize,
 }
 
-impl Default for Line {
+impl Default for StackBuf {
     fn default() -> Self {
         Self {
             bytes: [0; 256],
@@ -17,14 +17,14 @@ impl Default for Line {
     }
 }
 
-impl Line {
-    /// Returns what was written.
+impl StackBuf {
+    /// Returns the written bytes.
     pub fn bytes(&self) -> &[u8] {
         self.bytes.get(..self.length).unwrap_or_default()
     }
 }
 
-impl Write for Line {
+impl Write for StackBuf {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let end = self.length + text.len();
         self.bytes
@@ -36,14 +36,14 @@ impl Write for Line {
     }
 }
 
-/// A whole number of JSON, or null.
-pub(crate) struct Whole(pub Option<i32>);
+/// A JSON integer or null.
+pub(crate) struct JsonInteger(pub Option<i32>);
 
-impl fmt::Display for Whole {
-    fn fmt(&self, line: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl fmt::Display for JsonInteger {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Some(number) => write!(line, "{number}"),
-            None => line.write_str("null"),
+            Some(number) => write!(formatter, "{number}"),
+            None => formatter.write_str("null"),
         }
     }
 }
@@ -53,15 +53,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_takes_what_fits_and_not_a_byte_more() {
-        let mut line = Line::default();
-        assert!(line.write_str(&"x".repeat(256)).is_ok());
-        assert!(line.write_str("y").is_err());
-        assert_eq!(line.bytes().len(), 256);
+    fn a_write_beyond_the_size_fails() {
+        let mut buffer = StackBuf::default();
+        assert!(buffer.write_str(&"x".repeat(256)).is_ok());
+        assert!(buffer.write_str("y").is_err());
+        assert_eq!(buffer.bytes().len(), 256);
     }
 
     #[test]
-    fn a_number_that_is_not_there_is_null() {
-        assert_eq!(format!("{} {}", Whole(None), Whole(Some(-1))), "null -1");
+    fn a_missing_number_is_null() {
+        assert_eq!(
+            format!("{} {}", JsonInteger(None), JsonInteger(Some(-1))),
+            "null -1"
+        );
     }
 }

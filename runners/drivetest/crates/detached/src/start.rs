@@ -1,4 +1,4 @@
-//! Starting a run: once, however often it is asked and wherever the asking breaks off.
+//! `drivetest start`: starts a run exactly once, however often it is repeated and wherever it is interrupted.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::{File, OpenOptions};
@@ -11,158 +11,164 @@ use std::time::Instant;
 
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use crate::drive_lock::{self, Admission, Refused};
+use crate::drive_lock::{self, LockOutcome, Refusal};
 use crate::error::DetachError;
 use crate::process;
 use crate::records::DriveRecord;
 use crate::run_dir::RunDir;
-use crate::spawn::{self, Offspring, Program};
-use crate::spawn_error::Failure;
-use crate::status::{self, PAUSE, SETTLING, State, Status};
+use crate::spawn::{self, Program, SpawnContext};
+use crate::spawn_error::SpawnError;
+use crate::status::{self, POLL_INTERVAL, State, Status, TRANSITION_TIMEOUT};
 
-/// What is to be started, where, and under which right.
-pub struct Order<'a> {
-    /// The directory of the run; it exists.
+/// A request to start a run.
+pub struct StartRequest<'a> {
+    /// The directory of the run, which must exist.
     pub run_dir: &'a Path,
-    /// The lock file of the drive; created when missing. Everything that loads the drive must name the same file.
+    /// The lock file of the drive, created if missing. Every program that loads the drive must use the same file.
     pub drive_lock: &'a Path,
-    /// Count of starts for the drive, from 1; grows with every run that is given the drive.
+    /// The number of this start on the drive, from 1. Every run on the drive gets a higher one.
     pub generation: u64,
-    /// The program; the calling one is `/proc/self/exe`, even when its file was replaced meanwhile.
+    /// The program. `/proc/self/exe` is the calling one, even if its file was replaced.
     pub program: &'a Path,
-    /// Its name and its arguments, as it will see them.
+    /// The argv of the program: its name and its arguments.
     pub words: &'a [OsString],
 }
 
-/// What became of an order.
+/// The result of a request.
 #[derive(Debug)]
-pub enum Answer {
+pub enum StartOutcome {
     /// The run was started, now or before.
-    Told(Status),
-    /// The drive is not for this run; nothing was started.
-    Refused(Refused),
+    Started(Status),
+    /// The run did not get the drive. Nothing was started.
+    Refused(Refusal),
 }
 
-impl Answer {
-    /// Returns the record to print: of a refused order, that nothing was started and why.
+impl StartOutcome {
+    /// Returns the record to print. For a refusal, it states that nothing was started, and why.
     pub fn status(&self) -> Status {
         match self {
-            Self::Told(status) => status.clone(),
+            Self::Started(status) => status.clone(),
             Self::Refused(refused) => status::refused(refused.to_string()),
         }
     }
 }
 
-/// Starts the program detached, or tells the process that an earlier call started in the same directory.
+/// Starts the program in the background, or returns the status of the one that an earlier call started.
 ///
-/// Whoever calls may be killed at any moment: calling again leads to exactly one process.
+/// The caller can be killed at any moment. Repeated calls start exactly one process.
 ///
 /// # Errors
-/// When it cannot be told whether the run was started, or the program does not come to life: call again.
-pub fn start(order: &Order<'_>) -> Result<Answer, DetachError> {
+/// If it is unknown whether the run was started, or if the program cannot be executed. Retry.
+pub fn start(request: &StartRequest<'_>) -> Result<StartOutcome, DetachError> {
     let missing = || {
         DetachError::file(
-            order.run_dir,
+            request.run_dir,
             "find",
             std::io::Error::from(std::io::ErrorKind::NotFound),
         )
     };
-    let run_dir = RunDir::find(order.run_dir)?.ok_or_else(missing)?;
-    let deadline = Instant::now() + SETTLING;
+    let run_dir = RunDir::find(request.run_dir)?.ok_or_else(missing)?;
+    let deadline = Instant::now() + TRANSITION_TIMEOUT;
     loop {
         let status = status::settled(&run_dir)?;
         if status.state != State::Absent {
-            return Ok(Answer::Told(status));
+            return Ok(StartOutcome::Started(status));
         }
         if let Some(lock) = run_dir.try_lock()? {
-            return start_locked(order, &run_dir, lock);
+            return start_locked(request, &run_dir, lock);
         }
         if Instant::now() >= deadline {
             return Err(status::unsettled(&run_dir));
         }
-        thread::sleep(PAUSE);
+        thread::sleep(POLL_INTERVAL);
     }
 }
 
-fn start_locked(order: &Order<'_>, run_dir: &RunDir, lock: File) -> Result<Answer, DetachError> {
-    // Somebody else may have started it, and it may have ended, between the look and the lock.
-    if run_dir.is_spent()? {
+fn start_locked(
+    request: &StartRequest<'_>,
+    run_dir: &RunDir,
+    lock: File,
+) -> Result<StartOutcome, DetachError> {
+    // Between the check and the lock, another launcher may have started the run, and it may have ended.
+    if run_dir.is_used()? {
         drop(lock);
-        return status::settled(run_dir).map(Answer::Told);
+        return status::settled(run_dir).map(StartOutcome::Started);
     }
-    let wish = DriveRecord {
-        generation: order.generation,
+    let run = DriveRecord {
+        generation: request.generation,
         run_dir: run_dir.path().to_path_buf(),
     };
-    match drive_lock::take(order.drive_lock, &wish)? {
-        Admission::Refused(refused) => Ok(Answer::Refused(refused)),
-        Admission::Granted(drive_lock) => launch(order, run_dir, [lock, drive_lock]).map(Answer::Told),
+    match drive_lock::take(request.drive_lock, &run)? {
+        LockOutcome::Refused(refused) => Ok(StartOutcome::Refused(refused)),
+        LockOutcome::Granted(drive_lock) => {
+            launch(request, run_dir, [lock, drive_lock]).map(StartOutcome::Started)
+        }
     }
 }
 
-/// Forks, lets go of the locks (the offspring has them now), and waits until the program began or failed to.
-fn launch(order: &Order<'_>, run_dir: &RunDir, locks: [File; 2]) -> Result<Status, DetachError> {
-    let broken = |source| DetachError::file(run_dir.path(), "open a pipe for the start in", source);
-    let (told, telling) = pipe_with(PipeFlags::CLOEXEC).map_err(broken)?;
+/// Forks, closes its copies of the locks, which monitor and program have now, and waits for exec or its error.
+fn launch(request: &StartRequest<'_>, run_dir: &RunDir, locks: [File; 2]) -> Result<Status, DetachError> {
+    let pipe_error = |source| DetachError::file(run_dir.path(), "open a pipe for the start in", source);
+    let (error_receiver, error_pipe) = pipe_with(PipeFlags::CLOEXEC).map_err(pipe_error)?;
     let boot_id = process::boot_id()?;
-    let program = Program::new(c_string(order.program.as_os_str())?, c_strings(order.words)?);
+    let program = Program::new(c_string(request.program.as_os_str())?, c_strings(request.words)?);
     let streams = [
-        null()?,
-        run_dir.appended(stdout_name(order.words))?,
-        run_dir.appended("stderr")?,
+        open_null()?,
+        run_dir.open_append(stdout_name(request.words))?,
+        run_dir.open_append("stderr")?,
     ];
     let directory = run_dir.open()?;
-    let offspring = Offspring {
+    let context = SpawnContext {
         program: &program,
         directory: directory.as_fd(),
         streams: streams.each_ref().map(AsFd::as_fd),
         locks: locks.each_ref().map(AsFd::as_fd),
-        telling: telling.as_fd(),
-        generation: order.generation,
+        error_pipe: error_pipe.as_fd(),
+        generation: request.generation,
         boot_id: &boot_id,
     };
-    spawn::fork(&offspring).map_err(|source| failed(order, "fork for", source))?;
-    drop((locks, telling));
-    heard(order, File::from(told))?;
+    spawn::fork(&context).map_err(|source| failed(request, "fork for", source))?;
+    drop((locks, error_pipe));
+    check_exec(request, File::from(error_receiver))?;
     let status = status::settled(run_dir)?;
     match status.state {
-        State::Absent => Err(DetachError::Stillborn {
+        State::Absent => Err(DetachError::EndedBeforeExec {
             run_dir: run_dir.path().to_path_buf(),
         }),
         State::Running | State::Ended => Ok(status),
     }
 }
 
-/// The log goes to standard output unless the program is told a file for it.
+/// Returns the file for standard output. Without --log, the program prints its log there.
 fn stdout_name(words: &[OsString]) -> &'static str {
-    let names_log = |word: &OsString| word == "--log" || word.as_bytes().starts_with(b"--log=");
-    if words.iter().any(names_log) {
+    let is_log_option = |word: &OsString| word == "--log" || word.as_bytes().starts_with(b"--log=");
+    if words.iter().any(is_log_option) {
         "stdout"
     } else {
         "log"
     }
 }
 
-fn null() -> Result<File, DetachError> {
+fn open_null() -> Result<File, DetachError> {
     let path = Path::new("/dev/null");
     let open = OpenOptions::new().read(true).open(path);
     open.map_err(|source| DetachError::file(path, "open", source))
 }
 
-/// Reads until every writer is gone: the program closes its end by becoming the load, or tells first what failed.
-fn heard(order: &Order<'_>, mut told: File) -> Result<(), DetachError> {
+/// Reads the error pipe until every copy is closed. exec closes the last one, or the new process reports what failed.
+fn check_exec(request: &StartRequest<'_>, mut error_receiver: File) -> Result<(), DetachError> {
     let mut bytes = Vec::new();
-    let read = told.read_to_end(&mut bytes);
-    read.map_err(|source| failed(order, "hear from", source))?;
-    match Failure::from_bytes(&bytes) {
+    let read = error_receiver.read_to_end(&mut bytes);
+    read.map_err(|source| failed(request, "read the result of starting", source))?;
+    match SpawnError::from_bytes(&bytes) {
         None => Ok(()),
-        Some(failure) => Err(failed(order, failure.stage.verb(), failure.source())),
+        Some(error) => Err(failed(request, error.stage.verb(), error.source())),
     }
 }
 
-fn failed(order: &Order<'_>, stage: &'static str, source: std::io::Error) -> DetachError {
+fn failed(request: &StartRequest<'_>, stage: &'static str, source: std::io::Error) -> DetachError {
     DetachError::Program {
-        program: order.program.to_path_buf(),
+        program: request.program.to_path_buf(),
         stage,
         source,
     }
@@ -188,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn standard_output_is_the_log_unless_a_log_is_named() {
+    fn standard_output_is_the_log_unless_log_names_a_file() {
         assert_eq!(stdout_of(&["storage", "config"]), "log");
         assert_eq!(stdout_of(&["storage", "config", "--log", "log"]), "stdout");
         assert_eq!(stdout_of(&["storage", "config", "--log=log"]), "stdout");
@@ -201,35 +207,35 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_came_and_went_before_the_lock_was_had_is_told_not_repeated() {
+    fn a_run_that_started_and_ended_before_the_lock_was_taken_is_not_repeated() {
         let folder = tempfile::tempdir().unwrap();
         let run_dir = RunDir::find(folder.path()).unwrap().unwrap();
         let lock = run_dir.try_lock().unwrap().unwrap();
         let record = r#"{"pid": 1, "start_ticks": 0, "generation": 4, "boot_id": "an earlier one"}"#;
         std::fs::write(run_dir.file("pid"), record).unwrap();
-        let order = Order {
+        let request = StartRequest {
             run_dir: folder.path(),
             drive_lock: &folder.path().join("drive.lock"),
             generation: 5,
             program: Path::new("/never/run"),
             words: &[],
         };
-        let status = start_locked(&order, &run_dir, lock).unwrap().status();
+        let status = start_locked(&request, &run_dir, lock).unwrap().status();
         assert_eq!((status.state, status.generation), (State::Ended, Some(4)));
     }
 
     #[test]
-    fn a_program_that_cannot_be_executed_is_named_and_leaves_the_directory_unspent() {
+    fn a_program_that_cannot_be_executed_is_named_and_the_run_can_be_started_again() {
         let folder = tempfile::tempdir().unwrap();
-        let order = Order {
+        let request = StartRequest {
             run_dir: folder.path(),
             drive_lock: &folder.path().join("drive.lock"),
             generation: 1,
             program: Path::new("/no/such/program"),
             words: &["program".into()],
         };
-        let fork = fork_lock::one();
-        let error = start(&order).unwrap_err();
+        let fork = fork_lock::begin_fork();
+        let error = start(&request).unwrap_err();
         drop(fork);
         assert!(
             error

@@ -1,4 +1,4 @@
-//! How the run of a directory stands, judged by its lock and the identity of its process.
+//! `drivetest status`: the status of a run, from its lock and the identity of its process.
 
 use std::path::Path;
 use std::thread;
@@ -11,53 +11,54 @@ use crate::process;
 use crate::records::{ExitRecord, PidRecord};
 use crate::run_dir::RunDir;
 
-/// Between a launcher's lock and the program's `pid`, and between the program's end and the monitor's `exit`, lie
-/// milliseconds; a disk that stalls in fsync may stretch them to seconds.
-pub(crate) const SETTLING: Duration = Duration::from_secs(10);
-pub(crate) const PAUSE: Duration = Duration::from_millis(5);
+/// Maximum time between the launcher's lock and the program's `pid`, and between the end of the program and the monitor's
+/// `exit`. Both take milliseconds, or seconds if a disk stalls in fsync.
+pub(crate) const TRANSITION_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-const UNSEEN: &str =
+/// The register recognizes this text (runners/models/exit_codes.py), also in rows of earlier releases.
+const UNOBSERVED_END: &str =
     "nobody was left to see the end: the program and its monitor were killed, or the host was rebooted";
 
-/// Where a run stands.
+/// The state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// Nothing was ever started in the directory.
+    /// The run was never started.
     Absent,
     /// The program is running.
     Running,
-    /// The program has ended, or was stopped before it began; it is never started again.
+    /// The program has ended, or the run was stopped before its start. It is never started again.
     Ended,
 }
 
-/// The answer of `start`, `status` and `stop`; its JSON is `drivecert.detached/1`.
+/// The output of `start`, `status` and `stop`. Its JSON is `drivecert.detached/1`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Status {
     /// Name and version of this record.
     pub schema: &'static str,
-    /// Where the run stands.
+    /// The state of the run.
     pub state: State,
-    /// The program's process; None when there never was one.
+    /// The program's process id. None if there was none.
     pub pid: Option<i32>,
-    /// Which start for the drive it was; None when there was none.
+    /// The generation of the start on its drive. None if there was none.
     pub generation: Option<u64>,
-    /// The start of the host that the program belongs to: under another one it has ended. None when there was none.
+    /// The boot of the host in which the program runs; in another boot it has ended. None if there was none.
     pub boot_id: Option<String>,
-    /// None while it runs, when a signal ended it, and when nobody was left to see it.
+    /// None while the program runs, if a signal ended it, or if the monitor was killed as well.
     pub exit_status: Option<i32>,
-    /// Length of the log.
+    /// Size of the log.
     pub log_bytes: u64,
-    /// Length of the side file.
+    /// Size of the side file.
     pub side_file_bytes: u64,
-    /// A sentence; empty when there is nothing to add.
+    /// An explanation, or empty.
     pub reason: String,
 }
 
-/// Tells how the run of a directory stands.
+/// Returns the status of the run in a directory.
 ///
 /// # Errors
-/// When the directory cannot be read, or stays between two states for 10 s: nothing is known then, ask again.
+/// If the directory cannot be read, or if it is between two states for 10 s. The status is unknown then; retry.
 pub fn status(run_dir: &Path) -> Result<Status, DetachError> {
     match RunDir::find(run_dir)? {
         Some(run_dir) => settled(&run_dir),
@@ -65,38 +66,42 @@ pub fn status(run_dir: &Path) -> Result<Status, DetachError> {
     }
 }
 
-/// Looks until the run stands somewhere.
+/// Polls until the run has a definite state.
 pub(crate) fn settled(run_dir: &RunDir) -> Result<Status, DetachError> {
-    let deadline = Instant::now() + SETTLING;
+    let deadline = Instant::now() + TRANSITION_TIMEOUT;
     loop {
-        if let Some(status) = look(run_dir)? {
+        if let Some(status) = observe(run_dir)? {
             return Ok(status);
         }
         if Instant::now() >= deadline {
             return Err(unsettled(run_dir));
         }
-        thread::sleep(PAUSE);
+        thread::sleep(POLL_INTERVAL);
     }
 }
 
 pub(crate) fn unsettled(run_dir: &RunDir) -> DetachError {
     DetachError::Unsettled {
         run_dir: run_dir.path().to_path_buf(),
-        waited_s: SETTLING.as_secs(),
+        waited_s: TRANSITION_TIMEOUT.as_secs(),
     }
 }
 
-/// Looks once; None between two states. The order is what makes it sound: `pid` is read before the lock is asked, so a free
-/// lock says that the process of *that* `pid` has ended, and `exit` is read after it, so it has been written if it ever will.
-fn look(run_dir: &RunDir) -> Result<Option<Status>, DetachError> {
+/// Observes the run once. Returns None between two states.
+///
+/// The order matters. `pid` is read before the lock is tested, so a free lock means that the process of *that* `pid` has
+/// ended. `exit` is read after the lock, so it exists if it will ever be written.
+fn observe(run_dir: &RunDir) -> Result<Option<Status>, DetachError> {
     let pid = run_dir.pid()?;
     let is_locked = run_dir.is_locked()?;
     match (run_dir.exit()?, &pid) {
         (Some(exit), _) => ended(run_dir, pid.as_ref(), exit).map(Some),
         (None, None) if is_locked => Ok(None),
         (None, None) => Ok(Some(blank(State::Absent))),
-        (None, Some(process)) if !is_locked => ended(run_dir, Some(process), unseen()).map(Some),
-        (None, Some(process)) if process::is_alive(process)? => measured(run_dir, running(process)).map(Some),
+        (None, Some(process)) if !is_locked => ended(run_dir, Some(process), unobserved_end()).map(Some),
+        (None, Some(process)) if process::is_alive(process)? => {
+            with_sizes(run_dir, running(process)).map(Some)
+        }
         (None, Some(_)) => Ok(None),
     }
 }
@@ -135,11 +140,11 @@ fn of_process(state: State, process: Option<&PidRecord>) -> Status {
     }
 }
 
-fn unseen() -> ExitRecord {
+fn unobserved_end() -> ExitRecord {
     ExitRecord {
         exit_status: None,
         signal: None,
-        reason: UNSEEN.to_owned(),
+        reason: UNOBSERVED_END.to_owned(),
     }
 }
 
@@ -152,13 +157,13 @@ fn ended(run_dir: &RunDir, process: Option<&PidRecord>, exit: ExitRecord) -> Res
         reason,
         ..of_process(State::Ended, process)
     };
-    measured(run_dir, status)
+    with_sizes(run_dir, status)
 }
 
-fn measured(run_dir: &RunDir, status: Status) -> Result<Status, DetachError> {
+fn with_sizes(run_dir: &RunDir, status: Status) -> Result<Status, DetachError> {
     Ok(Status {
-        log_bytes: run_dir.length("log")?,
-        side_file_bytes: run_dir.length("side.jsonl")?,
+        log_bytes: run_dir.size_bytes("log")?,
+        side_file_bytes: run_dir.size_bytes("side.jsonl")?,
         ..status
     })
 }
@@ -169,29 +174,29 @@ mod tests {
     use crate::fork_lock;
 
     #[test]
-    fn a_start_under_way_is_neither_absent_nor_running() {
+    fn a_start_in_progress_is_neither_absent_nor_running() {
         let folder = tempfile::tempdir().unwrap();
         let run_dir = RunDir::find(folder.path()).unwrap().unwrap();
-        assert_eq!(look(&run_dir).unwrap().unwrap().state, State::Absent);
+        assert_eq!(observe(&run_dir).unwrap().unwrap().state, State::Absent);
         let _lock = run_dir.try_lock().unwrap().unwrap();
-        assert_eq!(look(&run_dir).unwrap(), None);
+        assert_eq!(observe(&run_dir).unwrap(), None);
     }
 
     #[test]
-    fn an_end_that_the_monitor_is_about_to_write_is_waited_for() {
-        let _alone = fork_lock::none();
+    fn status_waits_for_the_exit_file_of_the_monitor() {
+        let _no_forks = fork_lock::hold_forks();
         let folder = tempfile::tempdir().unwrap();
         let run_dir = RunDir::find(folder.path()).unwrap().unwrap();
         let lock = run_dir.try_lock().unwrap().unwrap();
         let record = r#"{"pid": 1, "start_ticks": 0, "generation": 4, "boot_id": "an earlier one"}"#;
         std::fs::write(run_dir.file("pid"), record).unwrap();
-        assert_eq!(look(&run_dir).unwrap(), None);
+        assert_eq!(observe(&run_dir).unwrap(), None);
         drop(lock);
-        assert_eq!(look(&run_dir).unwrap().unwrap().state, State::Ended);
+        assert_eq!(observe(&run_dir).unwrap().unwrap().state, State::Ended);
     }
 
     #[test]
-    fn a_broken_record_is_an_error_and_no_state() {
+    fn an_invalid_record_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("pid"), "{").unwrap();
         assert!(

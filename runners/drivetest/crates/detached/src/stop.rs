@@ -1,4 +1,4 @@
-//! Stopping a run, whether it runs, has ended, or has yet to begin.
+//! `drivetest stop`: stops a run that is running, has ended, or was not started yet.
 
 use std::path::Path;
 use std::thread;
@@ -8,28 +8,28 @@ use crate::error::DetachError;
 use crate::process;
 use crate::records::ExitRecord;
 use crate::run_dir::RunDir;
-use crate::status::{self, PAUSE, SETTLING, State, Status};
+use crate::status::{self, POLL_INTERVAL, State, Status, TRANSITION_TIMEOUT};
 
-/// Sends TERM to the program of a directory and to no other, and tells how the run stands then; it may need time to end.
+/// Sends SIGTERM to the program of a run and to no other, and returns the status. The program may need time to end.
 ///
-/// A directory that was not started yet is closed: a start that comes later, because it was under way when the run was
-/// cancelled, finds it ended and starts nothing.
+/// A run that was not started yet is marked as ended. A start that arrives later, because it was in progress when the run
+/// was cancelled, then starts nothing.
 ///
 /// # Errors
-/// When the directory cannot be read or written, or the program may not be signalled: it may still be running.
+/// If the directory cannot be read or written, or the program cannot be signalled. It may still be running.
 pub fn stop(run_dir: &Path) -> Result<Status, DetachError> {
     let Some(found) = RunDir::find(run_dir)? else {
         return status::status(run_dir);
     };
-    let deadline = Instant::now() + SETTLING;
+    let deadline = Instant::now() + TRANSITION_TIMEOUT;
     loop {
         let status = status::settled(&found)?;
         match status.state {
             State::Ended => return Ok(status),
             State::Running => return terminate(&found),
-            State::Absent if close(&found)? => return status::settled(&found),
+            State::Absent if mark_stopped(&found)? => return status::settled(&found),
             State::Absent if Instant::now() >= deadline => return Err(status::unsettled(&found)),
-            State::Absent => thread::sleep(PAUSE),
+            State::Absent => thread::sleep(POLL_INTERVAL),
         }
     }
 }
@@ -41,12 +41,12 @@ fn terminate(run_dir: &RunDir) -> Result<Status, DetachError> {
     status::settled(run_dir)
 }
 
-/// Closes a directory for good; false when a launcher has its lock.
-fn close(run_dir: &RunDir) -> Result<bool, DetachError> {
+/// Marks a run as stopped before its start. Returns false if a launcher has the lock.
+fn mark_stopped(run_dir: &RunDir) -> Result<bool, DetachError> {
     let Some(_lock) = run_dir.try_lock()? else {
         return Ok(false);
     };
-    if !run_dir.is_spent()? {
+    if !run_dir.is_used()? {
         let reason = "stopped before it was started".to_owned();
         run_dir.write_exit(&ExitRecord {
             exit_status: None,

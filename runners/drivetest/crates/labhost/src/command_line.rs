@@ -1,14 +1,14 @@
-//! The command lines that may be run: built here from the few things that may differ, never handed on as they came.
+//! The allowed command lines. They are built here from a few variable parts; the words of a request are never executed.
 
 use drivetest_load::config::Model;
 
 use crate::error::HostError;
 
-/// The longest number that an option takes; all of them are counts.
-const LONGEST_NUMBER: usize = 10;
-/// The options of `prep` that stand alone. The one that destroys foreign data is for the host's operator, not for a register.
+/// Maximum digits of a number in an option.
+const NUMBER_DIGITS_MAX: usize = 10;
+/// The options of `prep` without a value. The option that overwrites existing data is only for the operator of the host.
 const PREP_SWITCHES: [&str; 3] = ["--zero-only", "--salt-only", "--steady-state"];
-/// The options of `prep` that take a number.
+/// The options of `prep` with a number.
 const PREP_NUMBERS: [&str; 8] = [
     "--seed",
     "--compress-pct",
@@ -19,7 +19,7 @@ const PREP_NUMBERS: [&str; 8] = [
     "--steady-round-sec",
     "--steady-rounds-max",
 ];
-/// The options that name a file of the run directory, with the one name that each may have.
+/// The options with a file in the directory of the run, and the only name that each can have.
 const FILES: [(&str, &str); 4] = [
     ("--log", "log"),
     ("--side-file", "side.jsonl"),
@@ -27,17 +27,17 @@ const FILES: [(&str, &str); 4] = [
     ("--report", "steady.json"),
 ];
 
-/// A program of drivetest with what may differ in its command line.
+/// A drivetest command with the variable parts of its command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Program {
-    /// A load by the file `config`.
+pub(crate) enum Command {
+    /// A load with the configuration in the file `config`.
     Load { model: Model },
-    /// Preparing the drive at a path.
+    /// A preparation of the drive at a path.
     Prep { device: String, options: Vec<String> },
 }
 
-/// Understands the words that a register wants to be run, for the drive it is bound to; everything else is refused.
-pub(crate) fn understood(words: &[String], drive_key: &str) -> Result<Program, HostError> {
+/// Parses the words of a request for a drive. Everything that is not allowed is refused.
+pub(crate) fn parse(words: &[String], drive_key: &str) -> Result<Command, HostError> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["storage", "config", rest @ ..] => load(Model::Storage, rest, drive_key),
@@ -47,8 +47,8 @@ pub(crate) fn understood(words: &[String], drive_key: &str) -> Result<Program, H
     }
 }
 
-impl Program {
-    /// Returns the words after the program's name; files count from the run directory, where it runs.
+impl Command {
+    /// Returns the arguments of drivetest. Paths are relative to the directory of the run, in which it runs.
     pub fn words(&self, drive_key: &str) -> Vec<String> {
         let (mut words, files, options) = match self {
             Self::Load {
@@ -56,10 +56,10 @@ impl Program {
             } => (vec!["storage", "config"], 2, &[][..]),
             Self::Load { model: Model::Index } => (vec!["index", "config"], 2, &[][..]),
             Self::Prep { device, options } => {
-                let reports = options.iter().any(|option| option == "--steady-state");
+                let has_report = options.iter().any(|option| option == "--steady-state");
                 (
                     vec!["prep", device.as_str()],
-                    if reports { 4 } else { 3 },
+                    if has_report { 4 } else { 3 },
                     options.as_slice(),
                 )
             }
@@ -71,15 +71,15 @@ impl Program {
     }
 }
 
-fn load(model: Model, rest: &[&str], drive_key: &str) -> Result<Program, HostError> {
+fn load(model: Model, rest: &[&str], drive_key: &str) -> Result<Command, HostError> {
     let mut rest = rest.iter().copied();
     while let Some(word) = rest.next() {
         check_fixed(word, rest.next(), drive_key)?;
     }
-    Ok(Program::Load { model })
+    Ok(Command::Load { model })
 }
 
-fn prep(device: &str, rest: &[&str], drive_key: &str) -> Result<Program, HostError> {
+fn prep(device: &str, rest: &[&str], drive_key: &str) -> Result<Command, HostError> {
     let mut options = Vec::new();
     let mut rest = rest.iter().copied();
     while let Some(word) = rest.next() {
@@ -91,13 +91,13 @@ fn prep(device: &str, rest: &[&str], drive_key: &str) -> Result<Program, HostErr
             check_fixed(word, rest.next(), drive_key)?;
         }
     }
-    Ok(Program::Prep {
+    Ok(Command::Prep {
         device: device.to_owned(),
         options,
     })
 }
 
-/// Checks an option that can have one value only: the host sets it, and the register has to mean the same.
+/// Checks an option with a fixed value: the host sets it, and the register must expect the same.
 fn check_fixed(word: &str, value: Option<&str>, drive_key: &str) -> Result<(), HostError> {
     let expected = match word {
         "--expect-drive" => Some(drive_key),
@@ -118,7 +118,7 @@ fn check_fixed(word: &str, value: Option<&str>, drive_key: &str) -> Result<(), H
 
 fn number(word: &str, value: Option<&str>) -> Result<String, HostError> {
     let is_number =
-        |value: &&str| value.len() <= LONGEST_NUMBER && value.bytes().all(|byte| byte.is_ascii_digit());
+        |value: &&str| value.len() <= NUMBER_DIGITS_MAX && value.bytes().all(|byte| byte.is_ascii_digit());
     let number = value.filter(is_number).filter(|value| !value.is_empty());
     number.map(str::to_owned).ok_or_else(|| {
         HostError::refused(format!(
@@ -130,7 +130,7 @@ fn number(word: &str, value: Option<&str>) -> Result<String, HostError> {
 
 fn unknown(what: &str) -> HostError {
     HostError::refused(format!(
-        "{what}: this host runs storage config, index config and prep DEVICE for a register, with their own options only"
+        "{what}: not allowed; a register can run only storage config, index config and prep DEVICE, with their own options"
     ))
 }
 
@@ -145,18 +145,18 @@ mod tests {
     }
 
     fn rebuilt(line: &str) -> Result<String, HostError> {
-        Ok(understood(&words(line), KEY)?.words(KEY).join(" "))
+        Ok(parse(&words(line), KEY)?.words(KEY).join(" "))
     }
 
     #[test]
-    fn a_load_is_rebuilt_as_it_was_meant() {
+    fn a_load_is_rebuilt_unchanged() {
         let line = "storage config --log log --side-file side.jsonl --expect-drive nvme:M:S1";
         assert_eq!(rebuilt(line).unwrap(), line);
         assert_eq!(rebuilt("index config").unwrap(), line.replace("storage", "index"));
     }
 
     #[test]
-    fn the_bound_drive_is_expected_even_where_nobody_asked_for_that() {
+    fn expect_drive_is_always_added() {
         assert!(
             rebuilt("storage config")
                 .unwrap()
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preparation_has_its_numbers_and_switches() {
+    fn a_preparation_accepts_its_numbers_and_switches() {
         let line = rebuilt("prep /dev/x --steady-state --steady-round-sec 60 --report steady.json").unwrap();
         assert!(
             line.contains("--report steady.json") && line.ends_with("--steady-state --steady-round-sec 60"),
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_run() {
+    fn everything_else_is_refused() {
         for bad in [
             "identify /dev/x",
             "sh -c id",

@@ -1,4 +1,4 @@
-//! Which devices a request may mean: block devices under /dev that are, at this moment, the drive they are taken for.
+//! Devices of requests: block devices under /dev that are the expected drive at this moment.
 
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Component, PathBuf};
@@ -8,7 +8,7 @@ use drivetest_load::config::{Config, Model};
 
 use crate::error::{HostError, Kind};
 
-/// Checks a path: a block device under /dev. A plain file is no drive on a lab host.
+/// Checks that a path is a block device under /dev. A lab host accepts no plain file as a drive.
 pub(crate) fn block_device(path: &str) -> Result<PathBuf, HostError> {
     let named = PathBuf::from(path);
     let is_plain = named
@@ -24,29 +24,29 @@ pub(crate) fn block_device(path: &str) -> Result<PathBuf, HostError> {
         true => Ok(named),
         false => Err(unknown(
             path,
-            "expected a block device; plain files are no drives on a lab host",
+            "expected a block device; a lab host does not load plain files",
         )),
     }
 }
 
-/// Tells what a device is.
+/// Identifies a device.
 pub(crate) fn identify(path: &str) -> Result<Identity, HostError> {
-    told(drivetest_device::identify(&block_device(path)?))
+    device_result(drivetest_device::identify(&block_device(path)?))
 }
 
-/// Returns the paths where a drive is found now, of that size: its own, or that of one partition. No drive is asked: one of
-/// them may be under a load that is being measured.
+/// Returns the current paths of a drive or of a partition with that size. Sends no command to a drive, because another run
+/// may measure it.
 pub(crate) fn find(drive_key: &str, size_bytes: u64) -> Result<Vec<PathBuf>, HostError> {
     drivetest_device::locate(drive_key, size_bytes)
         .map_err(|error| HostError::new(Kind::Unanswered, error.to_string()))
 }
 
-/// Returns the whole drives of this host. None is asked, as in [`find`].
+/// Returns the drives of this host. Sends no command to a drive, as in [`find`].
 pub(crate) fn list() -> Result<Drives, HostError> {
     drivetest_device::list().map_err(|error| HostError::new(Kind::Unanswered, error.to_string()))
 }
 
-/// Checks that a configuration names the bound drive and nothing else, and has no plain files stand for devices.
+/// Checks that a configuration names only the drive of the run, and no plain files.
 pub(crate) fn check_config(
     model: Model,
     bytes: &[u8],
@@ -57,18 +57,16 @@ pub(crate) fn check_config(
     let text = drivetest_load::config::text(bytes).map_err(|error| refused(&error))?;
     let (config, _) = Config::read_of(model, &text, 1).map_err(|error| refused(&error))?;
     if config.file_size_mib != 0 {
-        return Err(refused(
-            &"file-size-mbytes: plain files are no drives on a lab host",
-        ));
+        return Err(refused(&"file-size-mbytes: a lab host does not load plain files"));
     }
     config
         .device_names
         .iter()
-        .try_for_each(|name| check_bound(name, drive_key, key_of))
+        .try_for_each(|name| check_drive(name, drive_key, key_of))
 }
 
-/// Checks that a path leads to the bound drive now.
-pub(crate) fn check_bound(
+/// Checks that a path is now the drive of the run.
+pub(crate) fn check_drive(
     path: &str,
     drive_key: &str,
     key_of: &dyn Fn(&str) -> Result<String, HostError>,
@@ -82,13 +80,13 @@ pub(crate) fn check_bound(
     )))
 }
 
-/// Returns the drive that a path leads to now, whoever uses it.
+/// Returns the key of the drive that a path is now, even if it is in use.
 pub(crate) fn key_of(path: &str) -> Result<String, HostError> {
-    told(drivetest_device::identify_in_use(&block_device(path)?)).map(|identity| identity.drive_key)
+    device_result(drivetest_device::identify_in_use(&block_device(path)?)).map(|identity| identity.drive_key)
 }
 
-fn told(answer: Result<Identity, DeviceError>) -> Result<Identity, HostError> {
-    answer.map_err(|error| HostError::new(Kind::DeviceUnknown, error.to_string()))
+fn device_result(result: Result<Identity, DeviceError>) -> Result<Identity, HostError> {
+    result.map_err(|error| HostError::new(Kind::DeviceUnknown, error.to_string()))
 }
 
 fn unknown(path: &str, why: &str) -> HostError {
@@ -109,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_configuration_names_the_bound_drive_only() {
+    fn a_configuration_names_only_the_drive_of_the_run() {
         assert!(checked("/dev/a", "").is_ok());
         for names in ["/dev/b", "/dev/a,/dev/b", "/dev/b;/dev/a"] {
             assert_eq!(checked(names, "").unwrap_err().kind, Kind::Refused, "{names}");
@@ -118,12 +116,12 @@ mod tests {
     }
 
     #[test]
-    fn a_configuration_has_no_files_stand_for_devices() {
+    fn a_configuration_cannot_use_plain_files() {
         assert!(checked("/dev/a", "file-size-mbytes: 64\n").is_err());
     }
 
     #[test]
-    fn only_block_devices_under_dev_are_devices() {
+    fn only_block_devices_under_dev_are_accepted() {
         for bad in [
             "/etc/passwd",
             "/dev/null",

@@ -1,33 +1,33 @@
-//! Why a request is not carried out: its kind decides what the register does next, its sentence is for people.
+//! Errors of requests. The register decides by the kind; the sentence is for people.
 
 use std::io;
 use std::path::Path;
 
 use serde::Serialize;
 
-/// What the register may do after an error.
+/// The kind of an error, which determines what the register may do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// The host will not do it, however often it is asked.
+    /// The host refuses the request. Repeating it has no effect.
     Refused,
-    /// It cannot be told what the device is.
+    /// The device cannot be identified.
     DeviceUnknown,
-    /// The file of the run is not there.
+    /// The file of the run does not exist.
     FileMissing,
-    /// The request is not one that this host knows.
+    /// The request is unknown or malformed.
     Usage,
-    /// Nothing is known; the same may be asked again.
+    /// The result is unknown. The register may repeat the request.
     Unanswered,
 }
 
-/// One error of one request.
+/// The error of a request.
 #[derive(Debug, thiserror::Error)]
 #[error("{sentence}")]
 pub struct HostError {
-    /// What it means to the register.
+    /// What the register may do next.
     pub kind: Kind,
-    /// Object, expected, got, remedy.
+    /// The object, what was expected, what was found, and the remedy.
     pub sentence: String,
 }
 
@@ -47,7 +47,7 @@ impl HostError {
         Self::new(Kind::Usage, sentence)
     }
 
-    /// Wraps what the system answered about a file of this host.
+    /// Wraps a system error about a file of this host.
     pub(crate) fn file(path: &Path, action: &str, source: &io::Error) -> Self {
         let kind = match source.kind() {
             io::ErrorKind::NotFound => Kind::FileMissing,

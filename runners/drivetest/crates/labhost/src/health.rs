@@ -1,4 +1,4 @@
-//! How the host is: what the register asks before it gives it work, and on a schedule.
+//! Health of the host, which the register requests before it starts a run, and on a schedule.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -9,35 +9,35 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::error::HostError;
-use crate::run_store::{Place, hex};
+use crate::run_store::{RunStore, hex};
 use crate::settings::Settings;
 
-/// The host at one moment; its JSON is `drivecert.host-health/1`.
+/// The state of the host at one moment. Its JSON is `drivecert.host-health/1`.
 #[derive(Debug, Serialize)]
 pub(crate) struct Health {
     schema: &'static str,
     program_version: &'static str,
-    /// Of the program that answers.
+    /// SHA-256 of this program.
     program_sha256: String,
     hostname: String,
     kernel: String,
-    /// Another one after each start of the host.
+    /// Changes with each boot of the host.
     boot_id: String,
-    /// systemd, or other.
+    /// `systemd` or `other`.
     init: &'static str,
-    /// The host's clock, nanoseconds since 1970 UTC.
+    /// The clock of the host, in nanoseconds since 1970 UTC.
     clock_unix_ns: u64,
     state_dir: String,
     free_bytes: u64,
     size_bytes: u64,
-    /// Drives that the operator lets be loaded.
+    /// Drives that the operator allows to be loaded.
     drives: Vec<String>,
 }
 
 impl Health {
-    /// Looks at the host.
-    pub fn look(settings: &Settings, place: &Place<'_>) -> Result<Self, HostError> {
-        let (free_bytes, size_bytes) = place.room()?;
+    /// Reads the state of the host.
+    pub fn read(settings: &Settings, store: &RunStore<'_>) -> Result<Self, HostError> {
+        let (free_bytes, size_bytes) = store.free_space()?;
         Ok(Self {
             schema: "drivecert.host-health/1",
             program_version: env!("CARGO_PKG_VERSION"),
@@ -55,20 +55,20 @@ impl Health {
     }
 }
 
-/// Tells whether systemd is the first process. Source: sd_booted(3).
+/// Returns whether systemd is the init process. Source: sd_booted(3).
 pub(crate) fn has_systemd() -> bool {
     Path::new("/run/systemd/system").is_dir()
 }
 
-/// Returns the SHA-256 of the program that runs, also where its file was replaced meanwhile.
+/// Returns the SHA-256 of the running program, even if its file was replaced.
 pub(crate) fn program_sha256() -> Result<String, HostError> {
     let path = Path::new("/proc/self/exe");
     let hash = || -> io::Result<String> {
         let mut hasher = Sha256::new();
         let mut file = File::open(path)?;
-        let mut piece = vec![0; 64 * 1024];
-        while let read_bytes @ 1.. = file.read(&mut piece)? {
-            hasher.update(&piece[..read_bytes]);
+        let mut buffer = vec![0; 64 * 1024];
+        while let read_bytes @ 1.. = file.read(&mut buffer)? {
+            hasher.update(&buffer[..read_bytes]);
         }
         Ok(hex(&hasher.finalize()))
     };
@@ -83,5 +83,5 @@ fn line(path: &str) -> Result<String, HostError> {
 fn now_ns() -> Result<u64, HostError> {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let counted = since.ok().and_then(|since| u64::try_from(since.as_nanos()).ok());
-    counted.ok_or_else(|| HostError::refused("the clock of this host stands before 1970; set it"))
+    counted.ok_or_else(|| HostError::refused("the clock of this host is before 1970; set it"))
 }

@@ -1,10 +1,10 @@
-//! What a register may ask of a lab host's root, and nothing else.
+//! The service on a lab host that carries out the requests of a register with root rights.
 //!
-//! `drivetest host` is the one command of the one sudo rule. It takes no argument and no environment: requests come
-//! through standard input, a line of JSON each, and each is answered by a line of JSON. It writes into one directory,
-//! loads only drives that the operator has listed, builds every command line itself, and knows no plain files as drives.
-//! Whoever holds the register's key can therefore load listed drives, stop what was started this way and read what it
-//! wrote; they cannot run a command, name a path to write to, or become root.
+//! `drivetest host` is the only command that the sudo rule allows. It accepts no argument and no environment. Requests come
+//! on standard input as JSON lines, and each gets one JSON line as its response. The service writes into one directory,
+//! loads only drives that the operator has listed, builds every command line itself, and accepts no plain file as a drive.
+//! Someone with the register's key can therefore load listed drives, stop these loads and read their output. They cannot
+//! run a command, choose a path to write to, or become root.
 
 #![forbid(unsafe_code)]
 

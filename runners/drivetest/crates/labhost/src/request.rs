@@ -1,4 +1,4 @@
-//! What can be asked, and how it comes: a line of JSON for each request, then the bytes of its file, if it sends one.
+//! Requests of the register: one JSON line each, followed by the bytes of a file if the request sends one.
 
 use std::io::{self, BufRead, Read};
 
@@ -6,40 +6,40 @@ use serde::Deserialize;
 
 use crate::error::HostError;
 
-/// The longest line of JSON. A start with all its words needs a few hundred bytes.
-const LONGEST_LINE: u64 = 64 * 1024;
+/// Maximum size of a JSON line. A start needs a few hundred bytes.
+const LINE_BYTES_MAX: u64 = 64 * 1024;
 
-/// One thing that the register asks.
+/// A request of the register.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(tag = "verb", rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Request {
-    /// How this host is, and what runs it.
+    /// Return the health of this host.
     Health {},
-    /// Which whole drives this host has.
+    /// List the drives of this host.
     Drives {},
-    /// What a device is and whether it may be written to.
+    /// Return the identity of a device, and whether it is safe to write to.
     Identify { path: String },
-    /// Under which path a drive is found now.
+    /// Return the current paths of a drive.
     Find { drive_key: String, size_bytes: u64 },
-    /// Make the run directory, and keep a file in it. `bytes` follow the line.
+    /// Create the directory of a run, and store a file in it. Its `bytes` follow the line.
     Put {
         run: String,
         file: Option<String>,
         bytes: u64,
     },
-    /// Start a program of drivetest in the run directory.
+    /// Start a drivetest command in the directory of a run.
     Start(Start),
-    /// How the run stands.
+    /// Return the status of a run.
     Status { run: String },
-    /// End the run.
+    /// Stop a run.
     Stop { run: String },
-    /// Remove the directory of a run that has ended; `generation` is its last.
+    /// Remove the directory of a finished run. `generation` is its last one.
     Remove {
         run: String,
         drive_key: String,
         generation: u64,
     },
-    /// A piece of a file of the run.
+    /// Return a part of a file of a run.
     Read {
         run: String,
         file: String,
@@ -48,7 +48,7 @@ pub(crate) enum Request {
     },
 }
 
-/// A start. `words` is what the register believes will be run: it is compared, never handed on.
+/// A start. `words` is the command line that the register expects. It is only compared, never executed.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Start {
@@ -56,21 +56,21 @@ pub(crate) struct Start {
     pub drive_key: String,
     pub generation: u64,
     pub words: Vec<String>,
-    /// SHA-256 of the program that the register knows; another one starts nothing.
+    /// SHA-256 of the program that the register expects. Another program refuses the start.
     pub program_sha256: String,
 }
 
-/// Reads the next request; None at the end.
+/// Reads the next request. Returns None at the end of the input.
 pub(crate) fn next(input: &mut impl BufRead) -> io::Result<Option<Result<Request, HostError>>> {
     let mut line = Vec::new();
-    input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)?;
+    input.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut line)?;
     if line.is_empty() {
         return Ok(None);
     }
     if line.last() != Some(&b'\n') {
         return Err(io::Error::new(
             io::ErrorKind::InvalidData,
-            "a request ends within its line",
+            "the input ended in the middle of a request",
         ));
     }
     let parsed = serde_json::from_slice(&line);
@@ -92,13 +92,13 @@ mod tests {
 
     #[test]
     fn a_request_is_a_line() {
-        let asked = only("{\"verb\": \"status\", \"run\": \"d-a\"}\n").unwrap();
-        assert_eq!(asked, Request::Status { run: "d-a".into() });
+        let request = only("{\"verb\": \"status\", \"run\": \"d-a\"}\n").unwrap();
+        assert_eq!(request, Request::Status { run: "d-a".into() });
         assert!(next(&mut "".as_bytes()).unwrap().is_none());
     }
 
     #[test]
-    fn what_is_unknown_is_an_error_of_that_request() {
+    fn an_unknown_request_is_an_error_of_that_request() {
         for bad in [
             "{}\n",
             "{\"verb\": \"exec\"}\n",
@@ -110,8 +110,8 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_or_endless_line_ends_the_conversation() {
+    fn a_truncated_or_endless_line_ends_the_service() {
         assert!(next(&mut "{\"verb\":".as_bytes()).is_err());
-        assert!(next(&mut "x".repeat(LONGEST_LINE as usize + 1).as_bytes()).is_err());
+        assert!(next(&mut "x".repeat(LINE_BYTES_MAX as usize + 1).as_bytes()).is_err());
     }
 }

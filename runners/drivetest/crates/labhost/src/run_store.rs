@@ -1,4 +1,4 @@
-//! The one directory that this program writes into.
+//! The state directory: directories of runs, their files, and the locks of drives. The service writes nowhere else.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -11,22 +11,22 @@ use sha2::{Digest, Sha256};
 use crate::error::HostError;
 use crate::validated_name;
 
-/// What the register may send: the configuration of a load. Everything else in a run directory is written on the host.
-const SENT: [(&str, u64); 1] = [("config", 1 << 20)];
+/// Files that the register may send, with their maximum size. Programs on the host write all others.
+const ACCEPTED_FILES: [(&str, u64); 1] = [("config", 1 << 20)];
 
-/// The directory of the settings, which belongs to root.
-pub(crate) struct Place<'a> {
+/// The state directory from the settings, which belongs to root.
+pub(crate) struct RunStore<'a> {
     root: &'a Path,
 }
 
-impl<'a> Place<'a> {
-    /// Makes the directory where it is missing, and checks that it is root's.
-    pub fn at(root: &'a Path) -> Result<Self, HostError> {
-        make(root)?;
-        let found = fs::symlink_metadata(root).map_err(|error| HostError::file(root, "look at", &error))?;
-        let is_ours =
+impl<'a> RunStore<'a> {
+    /// Creates the directory if missing, and checks that it belongs to root.
+    pub fn open(root: &'a Path) -> Result<Self, HostError> {
+        create(root)?;
+        let found = fs::symlink_metadata(root).map_err(|error| HostError::file(root, "inspect", &error))?;
+        let is_private =
             found.is_dir() && found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0;
-        if !is_ours {
+        if !is_private {
             return Err(HostError::refused(format!(
                 "{}: expected a directory that only root can write",
                 root.display()
@@ -40,15 +40,15 @@ impl<'a> Place<'a> {
         Ok(self.root.join(validated_name::run(run)?))
     }
 
-    /// Returns the lock file of a drive; hashed, because a key may hold what a file name cannot.
+    /// Returns the lock file of a drive. Its name is a hash, because a key can contain characters that a file name cannot.
     pub fn drive_lock(&self, drive_key: &str) -> Result<PathBuf, HostError> {
         let locks = self.root.join("locks");
-        make(&locks)?;
+        create(&locks)?;
         let hash = Sha256::digest(drive_key.as_bytes());
         Ok(locks.join(hex(&hash)))
     }
 
-    /// Makes the directory of a run, and keeps a file in it: whole or not at all.
+    /// Creates the directory of a run, and stores a file in it atomically.
     pub fn put(
         &self,
         run: &str,
@@ -58,15 +58,16 @@ impl<'a> Place<'a> {
     ) -> Result<(), HostError> {
         let directory = self.run_dir(run)?;
         let Some(file) = file else {
-            return make(&directory);
+            return create(&directory);
         };
-        check_sent(file, bytes)?;
-        make(&directory)?;
+        check_accepted(file, bytes)?;
+        create(&directory)?;
         let path = directory.join(file);
-        write_whole(&directory, file, bytes, content).map_err(|error| HostError::file(&path, "write", &error))
+        write_atomically(&directory, file, bytes, content)
+            .map_err(|error| HostError::file(&path, "write", &error))
     }
 
-    /// Reads a piece of a file of a run.
+    /// Reads a part of a file of a run.
     pub fn read(&self, run: &str, file: &str, offset: u64, limit: u64) -> Result<Vec<u8>, HostError> {
         let path = self.run_dir(run)?.join(validated_name::file(file)?);
         let read = || -> io::Result<Vec<u8>> {
@@ -79,33 +80,36 @@ impl<'a> Place<'a> {
         read().map_err(|error| HostError::file(&path, "read", &error))
     }
 
-    /// Returns room on the file system of the directory: free and all, bytes.
-    pub fn room(&self) -> Result<(u64, u64), HostError> {
-        let told = rustix::fs::statvfs(self.root)
-            .map_err(|error| HostError::file(self.root, "measure", &error.into()))?;
-        Ok((told.f_bavail * told.f_frsize, told.f_blocks * told.f_frsize))
+    /// Returns the free and the total space on the file system of the directory, in bytes.
+    pub fn free_space(&self) -> Result<(u64, u64), HostError> {
+        let stat = rustix::fs::statvfs(self.root)
+            .map_err(|error| HostError::file(self.root, "read the free space of", &error.into()))?;
+        Ok((stat.f_bavail * stat.f_frsize, stat.f_blocks * stat.f_frsize))
     }
 }
 
-fn check_sent(file: &str, bytes: u64) -> Result<(), HostError> {
-    let most = SENT.iter().find(|(name, _)| *name == file).map(|(_, most)| *most);
-    match most {
-        Some(most) if bytes <= most => Ok(()),
-        Some(most) => Err(HostError::refused(format!(
-            "{file}: expected at most {most} bytes, got {bytes}"
+fn check_accepted(file: &str, bytes: u64) -> Result<(), HostError> {
+    let bytes_max = ACCEPTED_FILES
+        .iter()
+        .find(|(name, _)| *name == file)
+        .map(|(_, bytes_max)| *bytes_max);
+    match bytes_max {
+        Some(bytes_max) if bytes <= bytes_max => Ok(()),
+        Some(bytes_max) => Err(HostError::refused(format!(
+            "{file}: expected at most {bytes_max} bytes, got {bytes}"
         ))),
         None => Err(HostError::refused(format!(
-            "{file:?}: this host takes no such file; it takes config"
+            "{file:?}: not accepted; the register may send only config"
         ))),
     }
 }
 
-fn make(directory: &Path) -> Result<(), HostError> {
-    let made = DirBuilder::new().mode(0o700).recursive(true).create(directory);
-    made.map_err(|error| HostError::file(directory, "make", &error))
+fn create(directory: &Path) -> Result<(), HostError> {
+    let created = DirBuilder::new().mode(0o700).recursive(true).create(directory);
+    created.map_err(|error| HostError::file(directory, "create", &error))
 }
 
-/// Opens a file that is one: neither a link nor a device nor a pipe was put in its place.
+/// Opens a plain file. Refuses a link, a device or a pipe with that name.
 fn open_plain(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let opened = OpenOptions::new()
@@ -122,8 +126,8 @@ fn open_plain(path: &Path) -> io::Result<File> {
     ))
 }
 
-fn write_whole(directory: &Path, file: &str, bytes: u64, content: &mut impl Read) -> io::Result<()> {
-    let beside = directory.join(format!("{file}.new"));
+fn write_atomically(directory: &Path, file: &str, bytes: u64, content: &mut impl Read) -> io::Result<()> {
+    let temporary = directory.join(format!("{file}.new"));
     let flags = OFlags::NOFOLLOW.bits().cast_signed();
     let mut open = OpenOptions::new();
     let mut opened = open
@@ -132,17 +136,17 @@ fn write_whole(directory: &Path, file: &str, bytes: u64, content: &mut impl Read
         .truncate(true)
         .mode(0o600)
         .custom_flags(flags)
-        .open(&beside)?;
+        .open(&temporary)?;
     let copied = io::copy(&mut content.take(bytes), &mut opened)?;
     if copied != bytes {
         return Err(io::Error::new(
             io::ErrorKind::UnexpectedEof,
-            "the request ended within its file",
+            "the input ended in the middle of the file",
         ));
     }
     opened.flush()?;
     opened.sync_all()?;
-    fs::rename(&beside, directory.join(file))?;
+    fs::rename(&temporary, directory.join(file))?;
     File::open(directory)?.sync_all()
 }
 
@@ -156,35 +160,35 @@ mod tests {
     use super::*;
     use crate::error::Kind;
 
-    fn kept() -> (tempfile::TempDir, PathBuf) {
+    fn state_folder() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("state");
         (folder, root)
     }
 
-    fn put(place: &Place<'_>, file: &str, content: &[u8]) -> Result<(), HostError> {
-        place.put("d-a", Some(file), content.len() as u64, &mut &content[..])
+    fn put(store: &RunStore<'_>, file: &str, content: &[u8]) -> Result<(), HostError> {
+        store.put("d-a", Some(file), content.len() as u64, &mut &content[..])
     }
 
     #[test]
-    fn a_file_that_was_put_is_read_in_pieces() {
-        let (_folder, root) = kept();
-        let place = Place::at(&root).unwrap();
-        put(&place, "config", b"device-names: /dev/x").unwrap();
-        assert_eq!(place.read("d-a", "config", 7, 6).unwrap(), b"names:");
-        assert_eq!(place.read("d-a", "config", 100, 6).unwrap(), b"");
+    fn a_stored_file_can_be_read_in_parts() {
+        let (_folder, root) = state_folder();
+        let store = RunStore::open(&root).unwrap();
+        put(&store, "config", b"device-names: /dev/x").unwrap();
+        assert_eq!(store.read("d-a", "config", 7, 6).unwrap(), b"names:");
+        assert_eq!(store.read("d-a", "config", 100, 6).unwrap(), b"");
     }
 
     #[test]
-    fn only_known_files_of_bounded_length_are_taken() {
-        let (_folder, root) = kept();
-        let place = Place::at(&root).unwrap();
+    fn only_accepted_files_of_limited_size_are_stored() {
+        let (_folder, root) = state_folder();
+        let store = RunStore::open(&root).unwrap();
         for name in ["pid", "exit", "lock", "log", "../x"] {
-            assert_eq!(put(&place, name, b"").unwrap_err().kind, Kind::Refused, "{name}");
+            assert_eq!(put(&store, name, b"").unwrap_err().kind, Kind::Refused, "{name}");
         }
-        assert!(put(&place, "config", &vec![b'#'; 1 << 20]).is_ok());
+        assert!(put(&store, "config", &vec![b'#'; 1 << 20]).is_ok());
         assert_eq!(
-            put(&place, "config", &vec![b'#'; (1 << 20) + 1])
+            put(&store, "config", &vec![b'#'; (1 << 20) + 1])
                 .unwrap_err()
                 .kind,
             Kind::Refused
@@ -192,24 +196,24 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_file_is_not_kept() {
-        let (_folder, root) = kept();
-        let place = Place::at(&root).unwrap();
-        assert!(place.put("d-a", Some("config"), 10, &mut &b"short"[..]).is_err());
+    fn a_truncated_file_is_not_stored() {
+        let (_folder, root) = state_folder();
+        let store = RunStore::open(&root).unwrap();
+        assert!(store.put("d-a", Some("config"), 10, &mut &b"short"[..]).is_err());
         assert_eq!(
-            place.read("d-a", "config", 0, 1).unwrap_err().kind,
+            store.read("d-a", "config", 0, 1).unwrap_err().kind,
             Kind::FileMissing
         );
     }
 
     #[test]
     fn a_link_is_not_followed() {
-        let (_folder, root) = kept();
-        let place = Place::at(&root).unwrap();
-        place.put("d-a", None, 0, &mut io::empty()).unwrap();
+        let (_folder, root) = state_folder();
+        let store = RunStore::open(&root).unwrap();
+        store.put("d-a", None, 0, &mut io::empty()).unwrap();
         std::os::unix::fs::symlink("/etc/passwd", root.join("d-a/log")).unwrap();
         assert_ne!(
-            place.read("d-a", "log", 0, 1).unwrap_err().kind,
+            store.read("d-a", "log", 0, 1).unwrap_err().kind,
             Kind::FileMissing
         );
     }
@@ -217,22 +221,22 @@ mod tests {
     #[test]
     fn a_directory_that_others_can_write_is_not_used() {
         use std::os::unix::fs::PermissionsExt;
-        let (_folder, root) = kept();
-        Place::at(&root).unwrap();
+        let (_folder, root) = state_folder();
+        RunStore::open(&root).unwrap();
         fs::set_permissions(&root, fs::Permissions::from_mode(0o777)).unwrap();
-        assert!(Place::at(&root).is_err());
+        assert!(RunStore::open(&root).is_err());
     }
 
     #[test]
-    fn drives_have_locks_of_their_own() {
-        let (_folder, root) = kept();
-        let place = Place::at(&root).unwrap();
+    fn each_drive_has_its_own_lock() {
+        let (_folder, root) = state_folder();
+        let store = RunStore::open(&root).unwrap();
         assert_ne!(
-            place.drive_lock("nvme:a/b").unwrap(),
-            place.drive_lock("nvme:a/c").unwrap()
+            store.drive_lock("nvme:a/b").unwrap(),
+            store.drive_lock("nvme:a/c").unwrap()
         );
         assert_eq!(
-            place.drive_lock("../x").unwrap().parent().unwrap(),
+            store.drive_lock("../x").unwrap().parent().unwrap(),
             root.join("locks")
         );
     }

@@ -1,4 +1,4 @@
-//! The conversation: one answer for each request, in their order, until there are no more.
+//! The request loop: one response per request, in order, until the input ends.
 
 use std::io::{self, BufRead, Read, Write};
 use std::time::{Duration, Instant};
@@ -10,60 +10,60 @@ use serde_json::{Value, json};
 use crate::device;
 use crate::error::{HostError, Kind};
 use crate::health::Health;
-use crate::removal::{self, Asked};
+use crate::removal::{self, RemovalRequest};
 use crate::request::{self, Request};
-use crate::run_store::Place;
+use crate::run_store::RunStore;
 use crate::settings::Settings;
 use crate::start;
 
-/// The longest piece that one request reads; the answer is held in memory.
-const LONGEST_PIECE: u64 = 4 << 20;
+/// Maximum bytes that one request reads, because the response is built in memory.
+const READ_BYTES_MAX: u64 = 4 << 20;
 
-/// What a request led to: a document, and for `read` the bytes that follow its line.
-struct Told {
+/// The response to a request: a document, and for `read` the bytes that follow its line.
+struct Response {
     document: Value,
     bytes: Vec<u8>,
 }
 
-/// Answers every request of `input` on `output`: a line `{"ok": ..., "bytes": N, "worked_ms": M}` with N bytes after it, or
-/// `{"error": {"kind", "sentence"}, "bytes": 0, "worked_ms": M}`. M is how long the answer took here: the register tells a
-/// host that was at work (a drive is watched for a second, a run settles) from a link that was cut.
+/// Responds on `output` to every request on `input`, with a line `{"ok": ..., "bytes": N, "worked_ms": M}` and N bytes, or with
+/// `{"error": {"kind", "sentence"}, "bytes": 0, "worked_ms": M}`. M is the time that the request took on this host. With it, the
+/// register can distinguish a busy host from a slow connection.
 ///
 /// # Errors
-/// When the conversation breaks off: a line without end, a file cut short, nobody who listens.
+/// If the connection breaks: a line without end, a truncated file, or a closed output.
 pub fn serve(settings: &Settings, mut input: impl BufRead, mut output: impl Write) -> io::Result<()> {
-    while let Some(asked) = request::next(&mut input)? {
-        let sent_bytes = match &asked {
+    while let Some(request) = request::next(&mut input)? {
+        let sent_bytes = match &request {
             Ok(Request::Put { bytes, .. }) => *bytes,
             _ => 0,
         };
         let mut content = input.by_ref().take(sent_bytes);
         let begun = Instant::now();
-        let answer = asked.and_then(|request| carry_out(settings, request, &mut content));
-        // A file that comes meanwhile is waited for: that is the link's time.
+        let result = request.and_then(|request| execute(settings, request, &mut content));
+        // Waiting for a file is time of the connection, not of this host.
         let worked = if sent_bytes == 0 {
             begun.elapsed()
         } else {
             Duration::ZERO
         };
-        // What a refused request has sent is passed over, so that the next line is the next request.
+        // The rest of a refused file is skipped, so that the next line is the next request.
         io::copy(&mut content, &mut io::sink())?;
-        write(&mut output, answer, worked)?;
+        write(&mut output, result, worked)?;
     }
     Ok(())
 }
 
-fn write(output: &mut impl Write, answer: Result<Told, HostError>, worked: Duration) -> io::Result<()> {
+fn write(output: &mut impl Write, result: Result<Response, HostError>, worked: Duration) -> io::Result<()> {
     let worked_ms = u64::try_from(worked.as_millis()).unwrap_or(u64::MAX);
-    let (line, bytes) = match answer {
-        Ok(told) => (
-            json!({"ok": told.document, "bytes": told.bytes.len(), "worked_ms": worked_ms}),
-            told.bytes,
+    let (line, bytes) = match result {
+        Ok(response) => (
+            json!({"ok": response.document, "bytes": response.bytes.len(), "worked_ms": worked_ms}),
+            response.bytes,
         ),
         Err(error) => {
-            let told = json!({"kind": error.kind, "sentence": error.sentence});
+            let error = json!({"kind": error.kind, "sentence": error.sentence});
             (
-                json!({"error": told, "bytes": 0, "worked_ms": worked_ms}),
+                json!({"error": error, "bytes": 0, "worked_ms": worked_ms}),
                 Vec::new(),
             )
         }
@@ -73,10 +73,10 @@ fn write(output: &mut impl Write, answer: Result<Told, HostError>, worked: Durat
     output.flush()
 }
 
-fn carry_out(settings: &Settings, request: Request, content: &mut impl Read) -> Result<Told, HostError> {
-    let place = Place::at(&settings.state_dir)?;
+fn execute(settings: &Settings, request: Request, content: &mut impl Read) -> Result<Response, HostError> {
+    let store = RunStore::open(&settings.state_dir)?;
     match request {
-        Request::Health {} => document(&Health::look(settings, &place)?),
+        Request::Health {} => document(&Health::read(settings, &store)?),
         Request::Drives {} => document(&device::list()?),
         Request::Identify { path } => document(&device::identify(&path)?),
         Request::Find {
@@ -84,24 +84,24 @@ fn carry_out(settings: &Settings, request: Request, content: &mut impl Read) -> 
             size_bytes,
         } => document(&device::find(&drive_key, size_bytes)?),
         Request::Put { run, file, bytes } => {
-            place.put(&run, file.as_deref(), bytes, content)?;
+            store.put(&run, file.as_deref(), bytes, content)?;
             document(&Value::Null)
         }
-        Request::Start(asked) => document(&start::start(settings, &place, &asked)?),
-        Request::Status { run } => document(&known(drivetest_detached::status(&place.run_dir(&run)?))?),
-        Request::Stop { run } => document(&known(drivetest_detached::stop(&place.run_dir(&run)?))?),
+        Request::Start(request) => document(&start::start(settings, &store, &request)?),
+        Request::Status { run } => document(&retryable(drivetest_detached::status(&store.run_dir(&run)?))?),
+        Request::Stop { run } => document(&retryable(drivetest_detached::stop(&store.run_dir(&run)?))?),
         Request::Remove {
             run,
             drive_key,
             generation,
         } => {
             let (run, drive_key) = (&*run, &*drive_key);
-            let asked = Asked {
+            let request = RemovalRequest {
                 run,
                 drive_key,
                 generation,
             };
-            document(&removal::remove(settings, &place, &asked)?)
+            document(&removal::remove(settings, &store, &request)?)
         }
         Request::Read {
             run,
@@ -109,8 +109,8 @@ fn carry_out(settings: &Settings, request: Request, content: &mut impl Read) -> 
             offset,
             limit,
         } => {
-            let bytes = place.read(&run, &file, offset, limit.min(LONGEST_PIECE))?;
-            Ok(Told {
+            let bytes = store.read(&run, &file, offset, limit.min(READ_BYTES_MAX))?;
+            Ok(Response {
                 document: Value::Null,
                 bytes,
             })
@@ -118,25 +118,25 @@ fn carry_out(settings: &Settings, request: Request, content: &mut impl Read) -> 
     }
 }
 
-fn document(answer: &impl Serialize) -> Result<Told, HostError> {
-    let document = serde_json::to_value(answer);
+fn document(record: &impl Serialize) -> Result<Response, HostError> {
+    let document = serde_json::to_value(record);
     let document = document.map_err(|error| HostError::new(Kind::Unanswered, error.to_string()))?;
-    Ok(Told {
+    Ok(Response {
         document,
         bytes: Vec::new(),
     })
 }
 
-/// What the run directories cannot tell now may be asked again.
-pub(crate) fn known<Status>(answer: Result<Status, DetachError>) -> Result<Status, HostError> {
-    answer.map_err(|error| HostError::new(Kind::Unanswered, error.to_string()))
+/// Converts an error of a run directory. The register may repeat the request.
+pub(crate) fn retryable<Record>(result: Result<Record, DetachError>) -> Result<Record, HostError> {
+    result.map_err(|error| HostError::new(Kind::Unanswered, error.to_string()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn conversation(input: &[u8]) -> (Vec<String>, tempfile::TempDir) {
+    fn responses(input: &[u8]) -> (Vec<String>, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
         let settings = Settings {
             drives: vec!["nvme:M:S1".into()],
@@ -150,14 +150,17 @@ mod tests {
 
     #[test]
     fn several_requests_are_answered_in_their_order() {
-        let asked = b"{\"verb\":\"put\",\"run\":\"d-a\",\"file\":\"config\",\"bytes\":3}\nabc\
+        let input = b"{\"verb\":\"put\",\"run\":\"d-a\",\"file\":\"config\",\"bytes\":3}\nabc\
             {\"verb\":\"read\",\"run\":\"d-a\",\"file\":\"config\",\"offset\":1,\"limit\":9}\n\
             {\"verb\":\"status\",\"run\":\"d-a\"}\n";
-        let (lines, _folder) = conversation(asked);
+        let (lines, _folder) = responses(input);
         for (line, bytes) in lines.iter().zip([0, 2]) {
-            let told: Value = serde_json::from_str(line).unwrap();
-            assert_eq!((&told["bytes"], &told["ok"]), (&json!(bytes), &Value::Null));
-            assert!(told["worked_ms"].is_u64(), "{line}");
+            let response: Value = serde_json::from_str(line).unwrap();
+            assert_eq!(
+                (&response["bytes"], &response["ok"]),
+                (&json!(bytes), &Value::Null)
+            );
+            assert!(response["worked_ms"].is_u64(), "{line}");
         }
         assert!(
             lines[2].starts_with("bc{") && lines[2].contains("\"absent\""),
@@ -166,26 +169,26 @@ mod tests {
     }
 
     #[test]
-    fn the_drives_of_the_host_are_told() {
-        let (lines, _folder) = conversation(b"{\"verb\":\"drives\"}\n");
-        let told: Value = serde_json::from_str(&lines[0]).unwrap();
-        assert_eq!(told["ok"]["schema"], "drivecert.drives/1");
-        assert!(told["ok"]["drives"].is_array(), "{told}");
+    fn the_drives_of_the_host_are_listed() {
+        let (lines, _folder) = responses(b"{\"verb\":\"drives\"}\n");
+        let response: Value = serde_json::from_str(&lines[0]).unwrap();
+        assert_eq!(response["ok"]["schema"], "drivecert.drives/1");
+        assert!(response["ok"]["drives"].is_array(), "{response}");
     }
 
     #[test]
-    fn what_a_refused_request_has_sent_is_passed_over() {
-        let asked = b"{\"verb\":\"put\",\"run\":\"d-a\",\"file\":\"pid\",\"bytes\":4}\nxxx\n{\"verb\":\"status\",\"run\":\"d-a\"}\n";
-        let (lines, _folder) = conversation(asked);
+    fn the_file_of_a_refused_request_is_skipped() {
+        let input = b"{\"verb\":\"put\",\"run\":\"d-a\",\"file\":\"pid\",\"bytes\":4}\nxxx\n{\"verb\":\"status\",\"run\":\"d-a\"}\n";
+        let (lines, _folder) = responses(input);
         assert!(lines[0].contains("\"kind\":\"refused\""), "{lines:?}");
         assert!(lines[1].contains("\"absent\""), "{lines:?}");
     }
 
     #[test]
-    fn a_generation_that_nobody_could_follow_is_refused_before_the_drive_keeps_it() {
-        let asked = json!({"verb": "start", "run": "d-a", "drive_key": "nvme:M:S1", "generation": u64::MAX,
+    fn a_generation_that_is_too_high_is_refused_before_it_is_stored() {
+        let request = json!({"verb": "start", "run": "d-a", "drive_key": "nvme:M:S1", "generation": u64::MAX,
             "words": ["storage", "config"], "program_sha256": "x"});
-        let (lines, folder) = conversation(format!("{asked}\n").as_bytes());
+        let (lines, folder) = responses(format!("{request}\n").as_bytes());
         assert!(
             lines.concat().contains("expected at most 2146483647"),
             "{lines:?}"
@@ -194,30 +197,29 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_removed_and_nothing_else_is() {
-        let (_, folder) =
-            conversation(b"{\"verb\":\"put\",\"run\":\"d-a\",\"file\":\"config\",\"bytes\":1}\nx");
+    fn a_request_can_remove_only_a_run() {
+        let (_, folder) = responses(b"{\"verb\":\"put\",\"run\":\"d-a\",\"file\":\"config\",\"bytes\":1}\nx");
         let settings = Settings {
             drives: Vec::new(),
             state_dir: folder.path().join("state"),
         };
-        let asked = |run: &str| {
-            let asked = json!({"verb": "remove", "run": run, "drive_key": "nvme:M:S1", "generation": 7});
+        let remove = |run: &str| {
+            let request = json!({"verb": "remove", "run": run, "drive_key": "nvme:M:S1", "generation": 7});
             let mut output = Vec::new();
-            serve(&settings, format!("{asked}\n").as_bytes(), &mut output).unwrap();
+            serve(&settings, format!("{request}\n").as_bytes(), &mut output).unwrap();
             String::from_utf8(output).unwrap()
         };
-        assert!(asked("locks").contains("\"kind\":\"usage\""));
-        assert!(asked("d-a").contains("\"removed\":true"));
+        assert!(remove("locks").contains("\"kind\":\"usage\""));
+        assert!(remove("d-a").contains("\"removed\":true"));
         assert!(!settings.state_dir.join("d-a").exists() && settings.state_dir.join("locks").exists());
     }
 
     #[test]
-    fn a_drive_that_is_not_listed_is_never_loaded() {
+    fn an_unlisted_drive_is_never_loaded() {
         let start = |key: &str| {
-            let asked = json!({"verb": "start", "run": "d-a", "drive_key": key, "generation": 1,
+            let request = json!({"verb": "start", "run": "d-a", "drive_key": key, "generation": 1,
                 "words": ["storage", "config"], "program_sha256": "x"});
-            conversation(format!("{asked}\n").as_bytes()).0.concat()
+            responses(format!("{request}\n").as_bytes()).0.concat()
         };
         assert!(start("nvme:M:S2").contains("not among the 1 drives"));
         assert!(start("nvme:M:S1").contains("expected the program with SHA-256 x"));

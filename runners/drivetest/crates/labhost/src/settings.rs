@@ -1,4 +1,4 @@
-//! What the operator of the host has decided: which drives may be loaded, and where the register's runs are kept.
+//! Settings of the operator: the drives that a register may load, and the directory of its runs.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -10,19 +10,19 @@ use serde::Deserialize;
 
 use crate::error::HostError;
 
-/// The one place that can change what this program allows; only root can write there.
+/// The settings file, which only root can write. Nothing else changes what the service allows.
 pub const SETTINGS_FILE: &str = "/etc/drivecert/host.toml";
-/// A list of drives, one a line, with room for many hundreds.
-const LONGEST_BYTES: u64 = 256 * 1024;
+/// Maximum size of the settings file, enough for many hundred drives.
+const FILE_BYTES_MAX: u64 = 256 * 1024;
 
-/// The operator's decisions. Without the file no drive may be loaded.
+/// The settings of the operator. Without the file, no drive may be loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// Drive keys, as `drivetest identify` tells them, of all drives that may be loaded.
+    /// Keys of all drives that may be loaded, as `drivetest identify` prints them.
     #[serde(default)]
     pub drives: Vec<String>,
-    /// Where run directories and drive locks lie.
+    /// The directory of runs and drive locks.
     #[serde(default = "state_dir")]
     pub state_dir: PathBuf,
 }
@@ -41,10 +41,10 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Reads the operator's file; without one, nothing is listed.
+    /// Reads the settings file. Without it, no drive is listed.
     ///
     /// # Errors
-    /// When somebody other than root could have written it, or it is not what is expected there.
+    /// If another user than root could have written the file, or if it is invalid.
     pub fn read(path: &Path) -> Result<Self, HostError> {
         let mut file = match File::open(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::default()),
@@ -55,15 +55,15 @@ impl Settings {
             path,
             &file
                 .metadata()
-                .map_err(|error| HostError::file(path, "look at", &error))?,
+                .map_err(|error| HostError::file(path, "inspect", &error))?,
         )?;
         let folder = path.parent().unwrap_or(Path::new("/"));
         check_owner(
             folder,
-            &fs::metadata(folder).map_err(|error| HostError::file(folder, "look at", &error))?,
+            &fs::metadata(folder).map_err(|error| HostError::file(folder, "inspect", &error))?,
         )?;
         let mut text = String::new();
-        let read = file.by_ref().take(LONGEST_BYTES).read_to_string(&mut text);
+        let read = file.by_ref().take(FILE_BYTES_MAX).read_to_string(&mut text);
         read.map_err(|error| HostError::file(path, "read", &error))?;
         Self::parse(path, &text)
     }
@@ -87,23 +87,23 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Lets a drive through that the operator has listed.
+    /// Checks that the operator has listed a drive.
     ///
     /// # Errors
-    /// For every other drive.
+    /// If it is not listed.
     pub fn check_listed(&self, drive_key: &str) -> Result<(), HostError> {
         let is_it = |listed: &String| is_same_drive(listed, drive_key) || is_same_drive(drive_key, listed);
         if self.drives.iter().any(is_it) {
             return Ok(());
         }
         Err(HostError::refused(format!(
-            "{drive_key}: not among the {} drives that this host's operator lets be loaded; list it in {SETTINGS_FILE}",
+            "{drive_key}: not among the {} drives that the operator of this host allows to be loaded; list it in {SETTINGS_FILE}",
             self.drives.len()
         )))
     }
 }
 
-/// Whoever else could write the file could list the drive of the running system.
+/// Checks that only root can write a path. Another user could list the drive of the running system.
 fn check_owner(path: &Path, found: &fs::Metadata) -> Result<(), HostError> {
     if found.uid() == 0 && found.mode() & 0o022 == 0 {
         return Ok(());
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listed_drive_may_be_loaded_and_no_other() {
+    fn only_a_listed_drive_may_be_loaded() {
         let settings = parsed("drives = [\"nvme:M:S1\"]").unwrap();
         assert!(settings.check_listed("nvme:M:S1").is_ok());
         assert!(settings.check_listed("nvme:M:S").is_err());
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_listed_with_its_host_or_as_before_without() {
+    fn a_file_may_be_listed_with_or_without_its_host() {
         let (before, now) = ("file:8:5", "file:lab1:8:5");
         for listed in [before, now] {
             let settings = parsed(&format!("drives = [\"{listed}\"]")).unwrap();
@@ -145,13 +145,13 @@ mod tests {
     }
 
     #[test]
-    fn without_a_file_nothing_is_listed() {
+    fn without_a_settings_file_no_drive_is_listed() {
         let settings = Settings::read(Path::new("/nowhere/host.toml")).unwrap();
         assert_eq!(settings, Settings::default());
     }
 
     #[test]
-    fn a_misspelt_key_is_not_passed_over() {
+    fn an_unknown_key_is_an_error() {
         assert!(
             parsed("drive = [\"nvme:M:S1\"]")
                 .unwrap_err()

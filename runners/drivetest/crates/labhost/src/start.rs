@@ -1,57 +1,58 @@
-//! Starting a program of drivetest for a register.
+//! Start of a drivetest command for a register.
 
 use std::ffi::OsString;
 use std::fs;
 use std::iter;
 use std::path::{Path, PathBuf};
 
-use drivetest_detached::{Answer, Order};
+use drivetest_detached::{StartOutcome, StartRequest};
 use serde_json::Value;
 
-use crate::command_line::{self, Program};
+use crate::command_line::{self, Command};
 use crate::device;
 use crate::error::{HostError, Kind};
 use crate::health;
 use crate::request::Start;
-use crate::run_store::Place;
+use crate::run_store::RunStore;
 use crate::settings::Settings;
 use crate::systemd_scope::{self, SYSTEMD_RUN};
 
 const THIS: &str = "/proc/self/exe";
-/// Generations count starts, and the register keeps them in 31 bits: it never comes this far, but one that was taken over
-/// could give a drive a number that no register can exceed.
+/// Maximum generation. Generations count starts, and the register stores them in 31 bits. It never gets this far, but a
+/// compromised register could set a number on a drive that no later start can exceed.
 const GENERATION_MAX: u64 = i32::MAX as u64 - 1_000_000;
 
-/// Starts what is asked for, or tells the process that an earlier request started. The answer is `drivecert.detached/1`.
-pub(crate) fn start(settings: &Settings, place: &Place<'_>, asked: &Start) -> Result<Value, HostError> {
-    let run_dir = place.run_dir(&asked.run)?;
-    settings.check_listed(&asked.drive_key)?;
-    check_generation(asked.generation)?;
-    check_program(&asked.program_sha256)?;
-    let program = command_line::understood(&asked.words, &asked.drive_key)?;
-    check_devices(&program, &run_dir, &asked.drive_key)?;
-    let words = program.words(&asked.drive_key);
-    let drive_lock = place.drive_lock(&asked.drive_key)?;
-    let wish = Wish {
+/// Starts the requested command, or returns the status of the process that an earlier request started. The result is a
+/// `drivecert.detached/1` record.
+pub(crate) fn start(settings: &Settings, store: &RunStore<'_>, request: &Start) -> Result<Value, HostError> {
+    let run_dir = store.run_dir(&request.run)?;
+    settings.check_listed(&request.drive_key)?;
+    check_generation(request.generation)?;
+    check_program(&request.program_sha256)?;
+    let command = command_line::parse(&request.words, &request.drive_key)?;
+    check_devices(&command, &run_dir, &request.drive_key)?;
+    let words = command.words(&request.drive_key);
+    let drive_lock = store.drive_lock(&request.drive_key)?;
+    let plan = LaunchPlan {
         run_dir: &run_dir,
         drive_lock: &drive_lock,
-        generation: asked.generation,
+        generation: request.generation,
         words: &words,
     };
     if health::has_systemd() {
         let this = fs::read_link(THIS).map_err(|error| HostError::file(Path::new(THIS), "read", &error))?;
-        systemd_scope::start(Path::new(SYSTEMD_RUN), &this, &wish, &asked.run)
+        systemd_scope::start(Path::new(SYSTEMD_RUN), &this, &plan, &request.run)
     } else {
-        wish.here()
+        plan.start_here()
     }
 }
 
-pub(crate) fn check_generation(asked: u64) -> Result<(), HostError> {
-    if asked <= GENERATION_MAX {
+pub(crate) fn check_generation(generation: u64) -> Result<(), HostError> {
+    if generation <= GENERATION_MAX {
         return Ok(());
     }
     Err(HostError::refused(format!(
-        "generation {asked}: expected at most {GENERATION_MAX}; no drive is started so often"
+        "generation {generation}: expected at most {GENERATION_MAX}"
     )))
 }
 
@@ -65,11 +66,11 @@ fn check_program(expected: &str) -> Result<(), HostError> {
     )))
 }
 
-/// Every device that the program would open must lead to the bound drive now. It looks again at what it has opened.
-fn check_devices(program: &Program, run_dir: &Path, drive_key: &str) -> Result<(), HostError> {
-    match program {
-        Program::Prep { device: path, .. } => device::check_bound(path, drive_key, &device::key_of),
-        Program::Load { model } => {
+/// Checks that every device of the command is now the drive of the run. The command checks again what it has opened.
+fn check_devices(command: &Command, run_dir: &Path, drive_key: &str) -> Result<(), HostError> {
+    match command {
+        Command::Prep { device: path, .. } => device::check_drive(path, drive_key, &device::key_of),
+        Command::Load { model } => {
             let path = run_dir.join("config");
             let bytes = fs::read(&path).map_err(|error| HostError::file(&path, "read", &error))?;
             device::check_config(*model, &bytes, drive_key, &device::key_of)
@@ -77,39 +78,41 @@ fn check_devices(program: &Program, run_dir: &Path, drive_key: &str) -> Result<(
     }
 }
 
-/// What is started, and for which drive and generation.
-pub(crate) struct Wish<'a> {
+/// The arguments of a start.
+pub(crate) struct LaunchPlan<'a> {
     pub run_dir: &'a Path,
     pub drive_lock: &'a PathBuf,
     pub generation: u64,
-    /// Without the program's name.
+    /// Arguments of drivetest.
     pub words: &'a [String],
 }
 
-impl Wish<'_> {
-    /// Starts it as a process of its own session.
-    fn here(&self) -> Result<Value, HostError> {
+impl LaunchPlan<'_> {
+    /// Starts the command from this process.
+    fn start_here(&self) -> Result<Value, HostError> {
         let words: Vec<_> = iter::once("drivetest")
             .chain(self.words.iter().map(String::as_str))
             .map(OsString::from)
             .collect();
-        let order = Order {
+        let request = StartRequest {
             run_dir: self.run_dir,
             drive_lock: self.drive_lock,
             generation: self.generation,
             program: Path::new(THIS),
             words: &words,
         };
-        let answer = drivetest_detached::start(&order)
+        let outcome = drivetest_detached::start(&request)
             .map_err(|error| HostError::new(Kind::Unanswered, error.to_string()))?;
-        match answer {
-            Answer::Told(status) => serde_json::to_value(status).map_err(|error| unanswered(&error)),
-            Answer::Refused(refused) => Err(HostError::refused(refused.to_string())),
+        match outcome {
+            StartOutcome::Started(status) => {
+                serde_json::to_value(status).map_err(|error| start_failed(&error))
+            }
+            StartOutcome::Refused(refused) => Err(HostError::refused(refused.to_string())),
         }
     }
 }
 
-pub(crate) fn unanswered(sentence: &dyn std::fmt::Display) -> HostError {
+pub(crate) fn start_failed(sentence: &dyn std::fmt::Display) -> HostError {
     HostError::new(Kind::Unanswered, format!("start: {sentence}"))
 }
 
@@ -117,15 +120,15 @@ pub(crate) fn unanswered(sentence: &dyn std::fmt::Display) -> HostError {
 mod tests {
     use super::*;
 
-    /// The lock of a drive keeps the newest generation for ever, and the register's column ends at 2^31 - 1.
+    /// The lock of a drive stores the newest generation for ever, and the column of the register ends at 2^31 - 1.
     #[test]
-    fn no_start_can_take_the_last_generations() {
+    fn the_highest_generations_are_refused() {
         assert!(check_generation(GENERATION_MAX).is_ok());
-        for asked in [GENERATION_MAX + 1, i32::MAX as u64, u64::MAX] {
+        for generation in [GENERATION_MAX + 1, i32::MAX as u64, u64::MAX] {
             assert_eq!(
-                check_generation(asked).unwrap_err().kind,
+                check_generation(generation).unwrap_err().kind,
                 Kind::Refused,
-                "{asked}"
+                "{generation}"
             );
         }
     }

@@ -1,4 +1,4 @@
-//! Starting under systemd: a scope of its own outlives the SSH session that asked for it.
+//! Start in a systemd scope, which outlives the SSH session of the register.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -7,43 +7,48 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::error::HostError;
-use crate::start::{Wish, unanswered};
+use crate::start::{LaunchPlan, start_failed};
 
 pub(crate) const SYSTEMD_RUN: &str = "/usr/bin/systemd-run";
-/// Exit status of `drivetest start` when the drive is busy or given to a newer generation.
+/// Exit code of `drivetest start` if the drive is busy or has a newer generation.
 const EXIT_REFUSED: i32 = 2;
 
-/// Starts a wish of a run by `drivetest start` in a scope: at the end of an ssh session its own scope may be cleared
-/// (KillUserProcesses). `systemd_run` and `this` are the programs.
-pub(crate) fn start(systemd_run: &Path, this: &Path, wish: &Wish<'_>, run: &str) -> Result<Value, HostError> {
+/// Starts a run with `drivetest start` in its own scope, because systemd may kill all processes in the scope of an SSH
+/// session at its end (KillUserProcesses). `systemd_run` and `this` are the paths of the two programs.
+pub(crate) fn start(
+    systemd_run: &Path,
+    this: &Path,
+    plan: &LaunchPlan<'_>,
+    run: &str,
+) -> Result<Value, HostError> {
     let output = Command::new(systemd_run)
         .args(["--scope", "--quiet", "--collect", "--slice=system.slice"])
         .arg(format!("--description=drivetest of the run {run}"))
         .arg("--")
         .arg(this)
-        .args(words(wish))
+        .args(words(plan))
         .env_clear()
         .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
         .stdin(Stdio::null())
         .output()
         .map_err(|error| HostError::file(systemd_run, "run", &error))?;
-    let told: Result<Value, _> = serde_json::from_slice(&output.stdout);
-    match (output.status.code(), told) {
+    let record: Result<Value, _> = serde_json::from_slice(&output.stdout);
+    match (output.status.code(), record) {
         (Some(0), Ok(status)) => Ok(status),
         (Some(EXIT_REFUSED), Ok(status)) => {
             Err(HostError::refused(status["reason"].as_str().unwrap_or("refused")))
         }
-        _ => Err(unanswered(&String::from_utf8_lossy(&output.stderr).trim())),
+        _ => Err(start_failed(&String::from_utf8_lossy(&output.stderr).trim())),
     }
 }
 
-/// The words of `drivetest start`.
-fn words(wish: &Wish<'_>) -> Vec<OsString> {
-    let generation = wish.generation.to_string();
-    let mut words: Vec<OsString> = vec!["start".into(), "--run-dir".into(), wish.run_dir.into()];
-    words.extend(["--drive-lock".into(), wish.drive_lock.into()]);
+/// Returns the arguments of `drivetest start`.
+fn words(plan: &LaunchPlan<'_>) -> Vec<OsString> {
+    let generation = plan.generation.to_string();
+    let mut words: Vec<OsString> = vec!["start".into(), "--run-dir".into(), plan.run_dir.into()];
+    words.extend(["--drive-lock".into(), plan.drive_lock.into()]);
     words.extend(["--generation".into(), generation.into(), "--".into()]);
-    words.extend(wish.words.iter().map(OsString::from));
+    words.extend(plan.words.iter().map(OsString::from));
     words
 }
 
@@ -57,21 +62,21 @@ mod tests {
     use super::*;
     use crate::error::Kind;
 
-    /// A child of another test has this one's descriptors until it becomes its program: a script that was open for writing
-    /// then cannot be executed meanwhile.
-    static WRITING_OR_STARTING: Mutex<()> = Mutex::new(());
+    /// A child of another test inherits the descriptors of this one until it executes its program. A script that is open for
+    /// writing in any process cannot be executed.
+    static WRITE_OR_START: Mutex<()> = Mutex::new(());
 
-    const STATUS: &str = r#"{"state": "running", "reason": "said by the start"}"#;
+    const STATUS: &str = r#"{"state": "running", "reason": "message of start"}"#;
 
-    /// What stands in for systemd-run passes its own options over and becomes the program, as `--scope` does; what
-    /// stands in for drivetest keeps its words and environment, and answers.
+    /// Creates fakes of systemd-run and drivetest. The first skips its own options and executes the program, as `--scope`
+    /// does. The second records its arguments and its environment, and answers.
     fn programs(folder: &Path, answer: &str) -> (PathBuf, PathBuf) {
-        let (told, own) = (
+        let (path, skip_options) = (
             folder.display(),
             r#"until [ "$1" = -- ]; do echo "$1"; shift; done"#,
         );
-        let scope = format!("{own} > {told}/options; shift; exec \"$@\"");
-        let this = format!("printf '%s\\n' \"$@\" > {told}/words; env > {told}/env; {answer}");
+        let scope = format!("{skip_options} > {path}/options; shift; exec \"$@\"");
+        let this = format!("printf '%s\\n' \"$@\" > {path}/words; env > {path}/env; {answer}");
         let [scope, this] = [("systemd-run", scope), ("drivetest", this)].map(|(name, script)| {
             let path = folder.join(name);
             fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -82,17 +87,17 @@ mod tests {
     }
 
     fn started(folder: &Path, answer: &str) -> Result<Value, HostError> {
-        let _alone = WRITING_OR_STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+        let _guard = WRITE_OR_START.lock().unwrap_or_else(PoisonError::into_inner);
         let (systemd_run, this) = programs(folder, answer);
         let lock = PathBuf::from("/state/locks/a b");
         let words = ["storage".to_owned(), "config".to_owned()];
-        let wish = Wish {
+        let plan = LaunchPlan {
             run_dir: Path::new("/state/d-a"),
             drive_lock: &lock,
             generation: 7,
             words: &words,
         };
-        start(&systemd_run, &this, &wish, "d-a")
+        start(&systemd_run, &this, &plan, "d-a")
     }
 
     fn lines(folder: &Path, name: &str) -> Vec<String> {
@@ -101,10 +106,10 @@ mod tests {
     }
 
     #[test]
-    fn a_start_in_a_scope_is_that_of_drivetest_start_in_an_empty_environment() {
+    fn a_start_in_a_scope_runs_drivetest_start_with_an_empty_environment() {
         let folder = tempfile::tempdir().unwrap();
-        let told = started(folder.path(), &format!("echo '{STATUS}'")).unwrap();
-        assert_eq!(told["state"], "running");
+        let record = started(folder.path(), &format!("echo '{STATUS}'")).unwrap();
+        assert_eq!(record["state"], "running");
         let expected =
             "start|--run-dir|/state/d-a|--drive-lock|/state/locks/a b|--generation|7|--|storage|config";
         assert_eq!(lines(folder.path(), "words").join("|"), expected);
@@ -117,12 +122,12 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_told_as_one_and_everything_else_may_be_asked_again() {
+    fn only_a_refusal_is_final_and_any_other_failure_can_be_retried() {
         let answers = [
             (
                 format!("echo '{STATUS}'; exit 2"),
                 Kind::Refused,
-                "said by the start",
+                "message of start",
             ),
             (
                 "echo no bus >&2; exit 1".to_owned(),

@@ -1,11 +1,11 @@
-//! The names that a request may hold. What they do not allow (a slash, a leading dot, anything long) never reaches a path.
+//! Validation of the names in requests. A name with a slash, with a leading dot, or too long never becomes part of a path.
 
 use crate::error::HostError;
 
-const LONGEST_RUN: usize = 64;
-const LONGEST_FILE: usize = 48;
+const RUN_BYTES_MAX: usize = 64;
+const FILE_BYTES_MAX: usize = 48;
 
-/// Checks the name of a run: `d-`, then small letters and digits; a part of it may follow after a dot.
+/// Checks the name of a run: `d-`, then lower-case letters and digits. A dot and the name of a part can follow.
 pub(crate) fn run(name: &str) -> Result<&str, HostError> {
     let is_run = name.strip_prefix("d-").is_some_and(|rest| {
         let parts: Vec<_> = rest.split('.').collect();
@@ -13,14 +13,14 @@ pub(crate) fn run(name: &str) -> Result<&str, HostError> {
     });
     checked(
         name,
-        is_run && name.len() <= LONGEST_RUN,
+        is_run && name.len() <= RUN_BYTES_MAX,
         "the name of a run, such as d-7kd2m9qp",
     )
 }
 
 /// Checks the name of a file in a run directory.
 pub(crate) fn file(name: &str) -> Result<&str, HostError> {
-    let is_file = name.split('.').all(is_word) && name.len() <= LONGEST_FILE;
+    let is_file = name.split('.').all(is_word) && name.len() <= FILE_BYTES_MAX;
     checked(name, is_file, "the name of a file of a run, such as side.jsonl")
 }
 
@@ -30,8 +30,8 @@ fn is_word(part: &str) -> bool {
     !part.is_empty() && !part.starts_with('-') && part.bytes().all(allowed)
 }
 
-fn checked<'a>(name: &'a str, is_good: bool, expected: &str) -> Result<&'a str, HostError> {
-    match is_good {
+fn checked<'a>(name: &'a str, is_valid: bool, expected: &str) -> Result<&'a str, HostError> {
+    match is_valid {
         true => Ok(name),
         false => Err(HostError::usage(format!("{name:?}: expected {expected}"))),
     }
@@ -42,14 +42,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_and_their_parts_have_names() {
+    fn names_of_runs_and_their_parts_are_valid() {
         for good in ["d-7kd2m9qp", "d-7kd2m9qp.load-2"] {
             assert!(run(good).is_ok(), "{good}");
         }
     }
 
     #[test]
-    fn no_name_of_a_run_leads_elsewhere() {
+    fn no_name_of_a_run_is_a_path() {
         for bad in [
             "", "d-", "locks", "d-a/b", "d-..", "d-a..b", "../d-a", "d-A", "d-a\0", "d-a b", "d-a.b.c",
             "d--a", "/d-a",
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_of_a_file_leads_elsewhere() {
+    fn no_name_of_a_file_is_a_path() {
         for bad in [
             "",
             ".",

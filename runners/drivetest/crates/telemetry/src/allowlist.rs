@@ -1,4 +1,4 @@
-//! The programs that the operator of a host allows to be run beside telemetry, by name; schema `drivecert.programs/1`.
+//! The programs that the operator of a host allows, by name. Schema `drivecert.programs/1`.
 
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
@@ -8,65 +8,67 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-/// Where the operator's file lies unless the command line names another.
+/// Default path of the list.
 pub const DEFAULT_FILE: &str = "/etc/drivecert/programs.json";
-/// Stands in an argument for the path of the drive that was found.
+/// Placeholder in an argument for the path of the drive.
 pub const DEVICE: &str = "{device}";
 const SCHEMA: &str = "drivecert.programs/1";
-/// More than any operator writes by hand.
+/// Maximum size of the file, more than an operator writes by hand.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
-/// Permission to write for others than the owner.
+/// Write permission for group and others.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
-/// Why a program cannot be had.
+/// Why a program may not run.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramsError {
-    /// The operator's file cannot be read.
-    #[error("{path}: cannot be read: {source}; the operator of the host names there what may be run")]
+    /// The list cannot be read.
+    #[error(
+        "{path}: cannot be read: {source}; the operator of the host must list the allowed programs in this file"
+    )]
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Others could have written it.
+    /// Other users can write the list.
     #[error(
-        "{path}: expected a file that only root or its reader may write, found owner {owner}, mode {mode:o}"
+        "{path}: expected a file that only root or the current user can write, found owner {owner}, mode {mode:o}"
     )]
     Unsafe {
         /// The file.
         path: PathBuf,
-        /// Its owner's number.
+        /// The user id of its owner.
         owner: u32,
         /// Its permissions.
         mode: u32,
     },
-    /// It is something else.
+    /// The list is invalid.
     #[error("{path}: expected {SCHEMA}: {found}")]
     Format {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is invalid.
         found: String,
     },
-    /// The operator does not allow it.
+    /// The program is not in the list.
     #[error("{path}: allows no program `{name}`; it allows {known}")]
     Unknown {
         /// The file.
         path: PathBuf,
-        /// What was asked for.
+        /// The requested program.
         name: String,
-        /// What there is.
+        /// The allowed programs.
         known: String,
     },
-    /// The operator allows the program, but not so.
-    #[error("{path}: allows `{name}` with other arguments only, not with {arguments:?}")]
+    /// The program is in the list, but not with these arguments.
+    #[error("{path}: allows `{name}` only with other arguments, not with {arguments:?}")]
     Arguments {
         /// The file.
         path: PathBuf,
         /// The program.
         name: String,
-        /// What was asked for.
+        /// The requested arguments.
         arguments: Vec<String>,
     },
 }
@@ -78,38 +80,38 @@ struct Document {
     programs: BTreeMap<String, Program>,
 }
 
-/// What is run under a name.
+/// An allowed program.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Program {
-    /// Program and first arguments.
+    /// The program and its first arguments.
     argv: Vec<String>,
-    /// The whole lists of further arguments that are allowed; without it any are, under `uid`.
+    /// The allowed lists of further arguments. Without it, all arguments are allowed, if there is a `uid`.
     lines: Option<Vec<Vec<String>>>,
-    /// Under whom it runs: needed where any arguments are allowed.
+    /// The user that runs it. Required if all arguments are allowed.
     uid: Option<u32>,
     gid: Option<u32>,
 }
 
-/// A line that may be run, and under whom.
+/// An allowed command and its user.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
-    /// Program and all arguments, the drive's path in its place.
+pub struct AllowedCommand {
+    /// The program and all arguments, with the path of the drive.
     pub argv: Vec<String>,
-    /// User and group; None stays who we are.
+    /// User and group. None: those of this process.
     pub owner: Option<(u32, u32)>,
 }
 
-/// Returns the line for a program that the operator's file allows with these arguments; `device` replaces `{device}`.
+/// Returns the command for a program that the list allows with these arguments. `device` replaces `{device}`.
 ///
 /// # Errors
-/// [`ProgramsError`] names file, program and what is allowed.
-pub fn line(
+/// [`ProgramsError`] with the file, the program and what is allowed.
+pub fn find(
     file: &Path,
     name: &str,
     arguments: &[String],
     device: Option<&str>,
-) -> Result<Line, ProgramsError> {
+) -> Result<AllowedCommand, ProgramsError> {
     let document = read(file)?;
     let Some(program) = document.programs.get(name) else {
         let known: Vec<&str> = document.programs.keys().map(String::as_str).collect();
@@ -128,14 +130,14 @@ pub fn line(
     }
     let words = program.argv.iter().chain(arguments);
     let argv = words.map(|word| device.map_or_else(|| word.clone(), |path| word.replace(DEVICE, path)));
-    Ok(Line {
+    Ok(AllowedCommand {
         argv: argv.collect(),
         owner: program.uid.map(|uid| (uid, program.gid.unwrap_or(uid))),
     })
 }
 
 impl Program {
-    /// Any arguments of a program that runs as root would be root's shell.
+    /// Returns whether arguments are allowed. Free arguments for a program that runs as root could be a root shell.
     fn allows(&self, arguments: &[String]) -> bool {
         match &self.lines {
             Some(lines) => lines.iter().any(|line| line == arguments),
@@ -145,38 +147,38 @@ impl Program {
 }
 
 fn read(path: &Path) -> Result<Document, ProgramsError> {
-    let unread = |source| ProgramsError::Read {
+    let read_error = |source| ProgramsError::Read {
         path: path.to_owned(),
         source,
     };
-    let file = File::open(path).map_err(unread)?;
-    check_owner(path, &file.metadata().map_err(unread)?)?;
+    let file = File::open(path).map_err(read_error)?;
+    check_owner(path, &file.metadata().map_err(read_error)?)?;
     let mut text = String::new();
     file.take(FILE_BYTES_MAX)
         .read_to_string(&mut text)
-        .map_err(unread)?;
-    let wrong = |found: String| ProgramsError::Format {
+        .map_err(read_error)?;
+    let invalid = |found: String| ProgramsError::Format {
         path: path.to_owned(),
         found,
     };
-    let document: Document = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    let document: Document = serde_json::from_str(&text).map_err(|error| invalid(error.to_string()))?;
     if document.schema != SCHEMA {
-        return Err(wrong(format!("the schema is {:?}", document.schema)));
+        return Err(invalid(format!("the schema is {:?}", document.schema)));
     }
     if let Some((name, _)) = document
         .programs
         .iter()
         .find(|(_, program)| program.argv.is_empty())
     {
-        return Err(wrong(format!("`{name}` has an empty argv")));
+        return Err(invalid(format!("`{name}` has an empty argv")));
     }
     Ok(document)
 }
 
-/// The file decides what root runs here: only root, or whoever reads it, may have written it.
+/// Checks that only root or the current user can write the file, because it decides what root runs.
 fn check_owner(path: &Path, found: &Metadata) -> Result<(), ProgramsError> {
-    let reader = rustix::process::geteuid().as_raw();
-    if [0, reader].contains(&found.uid()) && found.mode() & WRITABLE_BY_OTHERS == 0 {
+    let current_user = rustix::process::geteuid().as_raw();
+    if [0, current_user].contains(&found.uid()) && found.mode() & WRITABLE_BY_OTHERS == 0 {
         return Ok(());
     }
     Err(ProgramsError::Unsafe {
@@ -192,21 +194,21 @@ mod tests {
 
     use super::*;
 
-    fn asked(programs: &str, name: &str, arguments: &[&str]) -> Result<Line, String> {
+    fn find_in(programs: &str, name: &str, arguments: &[&str]) -> Result<AllowedCommand, String> {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("programs.json");
         let text = format!(r#"{{"schema": "drivecert.programs/1", "programs": {programs}}}"#);
         std::fs::write(&file, text).unwrap();
         let arguments: Vec<String> = arguments.iter().map(|word| (*word).to_owned()).collect();
-        line(&file, name, &arguments, Some("/dev/nvme1n1")).map_err(|error| error.to_string())
+        find(&file, name, &arguments, Some("/dev/nvme1n1")).map_err(|error| error.to_string())
     }
 
     const MOUNT: &str =
         r#"{"mount": {"argv": ["/usr/bin/mount"], "lines": [["-o", "noatime", "{device}", "/srv/db"]]}}"#;
 
     #[test]
-    fn an_allowed_line_is_run_with_the_drive_in_its_place() {
-        let line = asked(MOUNT, "mount", &["-o", "noatime", "{device}", "/srv/db"]).unwrap();
+    fn an_allowed_command_gets_the_path_of_the_drive() {
+        let line = find_in(MOUNT, "mount", &["-o", "noatime", "{device}", "/srv/db"]).unwrap();
         assert_eq!(
             line.argv,
             ["/usr/bin/mount", "-o", "noatime", "/dev/nvme1n1", "/srv/db"]
@@ -215,31 +217,31 @@ mod tests {
     }
 
     #[test]
-    fn another_line_is_refused_with_what_was_asked() {
-        let error = asked(MOUNT, "mount", &["-o", "bind", "/etc", "/srv/db"]).unwrap_err();
+    fn other_arguments_are_refused_and_named() {
+        let error = find_in(MOUNT, "mount", &["-o", "bind", "/etc", "/srv/db"]).unwrap_err();
         assert!(error.contains("`mount`") && error.contains("bind"), "{error}");
     }
 
     #[test]
-    fn any_arguments_are_for_programs_with_a_user_only() {
+    fn free_arguments_need_a_user() {
         let java = r#"{"ycsb": {"argv": ["java"], "uid": 990, "gid": 991}, "sh": {"argv": ["sh"]}}"#;
-        let line = asked(java, "ycsb", &["-t", "-p", "x=y"]).unwrap();
+        let line = find_in(java, "ycsb", &["-t", "-p", "x=y"]).unwrap();
         assert_eq!(line.owner, Some((990, 991)));
-        assert!(asked(java, "sh", &["-c", "id"]).is_err());
+        assert!(find_in(java, "sh", &["-c", "id"]).is_err());
         assert!(
-            asked(java, "sh", &[]).is_err(),
-            "no line of it is allowed, not even the shortest"
+            find_in(java, "sh", &[]).is_err(),
+            "not even an empty list is allowed"
         );
     }
 
     #[test]
-    fn what_is_not_named_is_not_run() {
-        let error = asked(MOUNT, "umount", &[]).unwrap_err();
+    fn an_unlisted_program_is_refused() {
+        let error = find_in(MOUNT, "umount", &[]).unwrap_err();
         assert!(error.contains("no program `umount`; it allows mount"), "{error}");
     }
 
     #[test]
-    fn a_file_of_something_else_is_told() {
+    fn an_invalid_file_is_an_error() {
         for text in [
             "",
             "{}",
@@ -249,26 +251,26 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let file = folder.path().join("programs.json");
             std::fs::write(&file, text).unwrap();
-            let error = line(&file, "a", &[], None).unwrap_err();
+            let error = find(&file, "a", &[], None).unwrap_err();
             assert!(matches!(error, ProgramsError::Format { .. }), "{text}: {error}");
         }
     }
 
     #[test]
-    fn a_file_that_others_may_write_is_not_believed() {
+    fn a_file_that_others_can_write_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("programs.json");
         std::fs::write(&file, r#"{"schema": "drivecert.programs/1", "programs": {}}"#).unwrap();
-        for (mode, is_believed) in [(0o644, true), (0o664, false), (0o646, false)] {
+        for (mode, is_trusted) in [(0o644, true), (0o664, false), (0o646, false)] {
             std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
-            let is_unsafe = matches!(line(&file, "a", &[], None), Err(ProgramsError::Unsafe { .. }));
-            assert_eq!(is_unsafe, !is_believed, "{mode:o}");
+            let is_unsafe = matches!(find(&file, "a", &[], None), Err(ProgramsError::Unsafe { .. }));
+            assert_eq!(is_unsafe, !is_trusted, "{mode:o}");
         }
     }
 
     #[test]
-    fn a_host_without_the_file_says_who_writes_it() {
-        let error = line(Path::new("/nowhere/programs.json"), "a", &[], None).unwrap_err();
+    fn a_missing_file_names_the_operator() {
+        let error = find(Path::new("/nowhere/programs.json"), "a", &[], None).unwrap_err();
         assert!(error.to_string().contains("the operator of the host"), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! A program that is run in a group of its own, ends with us, and is asked before it is killed.
+//! A child process in its own process group, which ends with this process.
 
 use std::fs::Permissions;
 use std::io;
@@ -11,82 +11,81 @@ use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{SigSet, Signal, killpg};
 use nix::unistd::Pid;
 
-use crate::allowlist::Line;
+use crate::allowlist::AllowedCommand;
 
-/// Where the program runs, so that the files it writes lie apart from ours.
-pub const OUTPUTS: &str = "out";
+/// The working directory of the program, which separates its files from those of this process.
+pub const OUTPUT_DIR: &str = "out";
 
-/// A program that runs.
+/// A running program.
 #[derive(Debug)]
 pub struct Child {
     process: Process,
 }
 
 impl Child {
-    /// Starts a line within `folder`/out, which is made and given to the program's user; standard output and error are ours.
+    /// Starts a command in `folder`/out, which is created for the user of the program. It inherits standard output and error.
     ///
     /// # Errors
-    /// The system's, where the directory cannot be made or the program not be executed.
-    pub fn start(line: &Line, folder: &Path) -> io::Result<Self> {
-        let outputs = folder.join(OUTPUTS);
-        make(&outputs, line.owner)?;
-        let [program, arguments @ ..] = &line.argv[..] else {
+    /// If the directory cannot be created or the program cannot be executed.
+    pub fn start(allowed: &AllowedCommand, folder: &Path) -> io::Result<Self> {
+        let output_dir = folder.join(OUTPUT_DIR);
+        create_output_dir(&output_dir, allowed.owner)?;
+        let [program, arguments @ ..] = &allowed.argv[..] else {
             return Err(io::Error::from(io::ErrorKind::InvalidInput));
         };
         let mut command = Command::new(program);
         command
             .args(arguments)
-            .current_dir(outputs)
+            .current_dir(output_dir)
             .stdin(Stdio::null())
             .process_group(0);
-        if let Some((uid, gid)) = line.owner {
+        if let Some((uid, gid)) = allowed.owner {
             command.uid(uid).gid(gid);
         }
-        // SAFETY: between fork and exec only two system calls are made, of functions that are async-signal-safe and take no
-        // lock; `settle` upholds it.
-        unsafe { command.pre_exec(settle) };
+        // SAFETY: `prepare` makes only two system calls, both async-signal-safe and without locks.
+        unsafe { command.pre_exec(prepare) };
         Ok(Self {
             process: command.spawn()?,
         })
     }
 
-    /// How it ended; None while it runs.
+    /// Returns the exit status, or None while the program runs.
     ///
     /// # Errors
-    /// The system's.
-    pub fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
+    /// If the system cannot return it.
+    pub fn exit_status(&mut self) -> io::Result<Option<ExitStatus>> {
         self.process.try_wait()
     }
 
-    /// Asks it and all of its group to end, or makes them.
+    /// Sends a signal to the process group.
     pub fn signal(&self, signal: Signal) {
-        // A group that has gone already needs no signal.
+        // The group may have ended already.
         let _ = killpg(Pid::from_raw(self.process.id().cast_signed()), signal);
     }
 }
 
-/// The signals that we hold back are not held back from it; and it must not outlive us, whom the host's locks belong to.
-fn settle() -> io::Result<()> {
+/// Unblocks the signals that this process blocks. Makes the program end with this process, which holds the locks.
+fn prepare() -> io::Result<()> {
     SigSet::empty().thread_set_mask()?;
     set_pdeathsig(Signal::SIGKILL)?;
     Ok(())
 }
 
-fn make(outputs: &Path, owner: Option<(u32, u32)>) -> io::Result<()> {
-    match std::fs::DirBuilder::new().mode(0o700).create(outputs) {
+fn create_output_dir(output_dir: &Path, owner: Option<(u32, u32)>) -> io::Result<()> {
+    match std::fs::DirBuilder::new().mode(0o700).create(output_dir) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
     let Some((uid, gid)) = owner else { return Ok(()) };
-    // The files that were sent lie above: it may open them by name, and neither list nor write there.
-    if let Some(folder) = outputs.parent() {
+    // The parent has the files of the register. The program may open them by name, but not list the directory or write there.
+    if let Some(folder) = output_dir.parent() {
         std::fs::set_permissions(folder, Permissions::from_mode(0o711))?;
     }
-    std::os::unix::fs::chown(outputs, Some(uid), Some(gid))
+    std::os::unix::fs::chown(output_dir, Some(uid), Some(gid))
 }
 
-/// Returns how a program ended, in words.
-pub fn words(status: ExitStatus) -> String {
+/// Returns how a program ended, as text.
+pub fn describe_exit(status: ExitStatus) -> String {
     status.signal().map_or_else(
         || format!("ended with status {}", status.code().unwrap_or_default()),
         |signal| format!("was ended by signal {signal}"),

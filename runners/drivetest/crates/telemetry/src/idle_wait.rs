@@ -1,76 +1,77 @@
-//! Whether a drive has come to rest: a database that has been loaded goes on writing (compaction, defragmentation).
+//! Detection of an idle drive. After loading, a database continues to write (compaction, defragmentation).
 
 use drivetest_load::clock::{Instant, Nanos};
 use drivetest_load::telemetry::{LoadedDevice, Root};
 
 const SECTOR_BYTES: u64 = 512;
-/// Position of the sectors written, from 0. Source: Linux, Documentation/block/stat.rst.
+/// Index of the written sectors, from 0. Source: Linux, Documentation/block/stat.rst.
 const WRITTEN_SECTORS: usize = 6;
 
-/// What counts as rest, and how long it is waited for.
+/// When a drive counts as idle, and how long to wait for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Quiet {
-    /// The drive rests while it is asked to write less than this.
+pub struct IdleCondition {
+    /// The drive is idle while it receives fewer bytes of writes per second.
     pub bytes_per_s: u64,
-    /// For so long without a break.
+    /// The minimum duration of that.
     pub lasting: Nanos,
-    /// After this nobody waits any more.
-    pub at_most: Nanos,
+    /// The maximum time to wait.
+    pub timeout: Nanos,
 }
 
-/// Follows what a drive is asked to write, look after look.
+/// Observes the writes of a drive.
 #[derive(Debug)]
-pub struct Rest {
-    quiet: Quiet,
+pub struct IdleDetector {
+    condition: IdleCondition,
     stat: String,
-    begun: Instant,
+    started: Instant,
     since: Option<Instant>,
     last: (Instant, u64),
 }
 
-/// Where a drive stands.
+/// The activity of a drive.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Stand {
-    /// It has rested for long enough.
-    Resting,
+pub enum DriveActivity {
+    /// It has been idle for long enough.
+    Idle,
     /// Not yet.
-    Working,
-    /// It never did in the time that it was given.
-    Restless,
+    Busy,
+    /// It did not become idle before the timeout.
+    TimedOut,
 }
 
-impl Rest {
-    /// None where the kernel counts nothing for the drive: then rest cannot be told from silence.
-    pub fn of(quiet: Quiet, device: &LoadedDevice, now: Instant) -> Option<Self> {
+impl IdleDetector {
+    /// Creates a detector. None if the kernel has no counters for the drive.
+    pub fn of(condition: IdleCondition, device: &LoadedDevice, now: Instant) -> Option<Self> {
         let (major, minor) = device.number?;
         let stat = format!("sys/dev/block/{major}:{minor}/stat");
         let written = written_bytes(&Root::host().text(&stat)?)?;
         Some(Self {
-            quiet,
+            condition,
             stat,
-            begun: now,
+            started: now,
             since: Some(now),
             last: (now, written),
         })
     }
 
-    /// Looks at the counter now.
-    pub fn look(&mut self, now: Instant) -> Stand {
+    /// Reads the counter now.
+    pub fn observe(&mut self, now: Instant) -> DriveActivity {
         let text = Root::host().text(&self.stat).unwrap_or_default();
-        self.judge(now, written_bytes(&text))
+        self.classify(now, written_bytes(&text))
     }
 
-    /// What is not told any more is no rest.
-    fn judge(&mut self, now: Instant, written: Option<u64>) -> Stand {
+    /// Classifies the drive. A missing counter does not count as idle.
+    fn classify(&mut self, now: Instant, written: Option<u64>) -> DriveActivity {
         let (at, before) = self.last;
-        let most = u128::from(self.quiet.bytes_per_s) * u128::from(now.since(at).0) / 1_000_000_000;
-        let is_still = written.is_some_and(|bytes| u128::from(bytes.saturating_sub(before)) < most);
-        self.since = is_still.then(|| self.since.unwrap_or(at));
+        let limit_bytes =
+            u128::from(self.condition.bytes_per_s) * u128::from(now.since(at).0) / 1_000_000_000;
+        let is_idle = written.is_some_and(|bytes| u128::from(bytes.saturating_sub(before)) < limit_bytes);
+        self.since = is_idle.then(|| self.since.unwrap_or(at));
         self.last = (now, written.unwrap_or(before));
         match self.since {
-            Some(since) if now.since(since) >= self.quiet.lasting => Stand::Resting,
-            _ if now.since(self.begun) >= self.quiet.at_most => Stand::Restless,
-            _ => Stand::Working,
+            Some(since) if now.since(since) >= self.condition.lasting => DriveActivity::Idle,
+            _ if now.since(self.started) >= self.condition.timeout => DriveActivity::TimedOut,
+            _ => DriveActivity::Busy,
         }
     }
 }
@@ -86,63 +87,63 @@ mod tests {
 
     const MEGABYTE: u64 = 1_000_000;
 
-    fn rest(begun: Instant) -> Rest {
-        let quiet = Quiet {
+    fn detector(started: Instant) -> IdleDetector {
+        let condition = IdleCondition {
             bytes_per_s: MEGABYTE,
             lasting: Nanos::from_s(3),
-            at_most: Nanos::from_s(10),
+            timeout: Nanos::from_s(10),
         };
-        Rest {
-            quiet,
+        IdleDetector {
+            condition,
             stat: String::new(),
-            begun,
-            since: Some(begun),
-            last: (begun, 0),
+            started,
+            since: Some(started),
+            last: (started, 0),
         }
     }
 
-    /// What is found at each second, of the bytes written in it.
-    fn stands(written_each_second: &[u64]) -> Vec<Stand> {
-        let begun = Instant::now();
-        let (mut rest, mut sum) = (rest(begun), 0);
-        let mut at = begun;
+    /// Returns the activity at each second from the bytes written in it.
+    fn activities(written_each_second: &[u64]) -> Vec<DriveActivity> {
+        let started = Instant::now();
+        let (mut detector, mut sum) = (detector(started), 0);
+        let mut at = started;
         written_each_second
             .iter()
             .map(|bytes| {
                 sum += bytes;
                 at = at.after(Nanos::from_s(1));
-                rest.judge(at, Some(sum))
+                detector.classify(at, Some(sum))
             })
             .collect()
     }
 
     #[test]
-    fn a_drive_rests_when_it_writes_less_than_asked_for_long_enough() {
-        use Stand::{Resting, Working};
+    fn a_drive_is_idle_after_enough_time_below_the_rate() {
+        use DriveActivity::{Busy, Idle};
+        assert_eq!(activities(&[MEGABYTE - 1, 0, MEGABYTE - 1]), [Busy, Busy, Idle]);
         assert_eq!(
-            stands(&[MEGABYTE - 1, 0, MEGABYTE - 1]),
-            [Working, Working, Resting]
-        );
-        assert_eq!(
-            stands(&[MEGABYTE - 1, MEGABYTE, 0, 0, 0]),
-            [Working, Working, Working, Working, Resting]
+            activities(&[MEGABYTE - 1, MEGABYTE, 0, 0, 0]),
+            [Busy, Busy, Busy, Busy, Idle]
         );
     }
 
     #[test]
-    fn a_drive_that_never_rests_is_told_after_the_time_it_was_given() {
-        let found = stands(&[MEGABYTE; 10]);
-        assert_eq!((&found[8], &found[9]), (&Stand::Working, &Stand::Restless));
+    fn a_drive_that_stays_busy_times_out() {
+        let found = activities(&[MEGABYTE; 10]);
+        assert_eq!(
+            (&found[8], &found[9]),
+            (&DriveActivity::Busy, &DriveActivity::TimedOut)
+        );
     }
 
     #[test]
-    fn a_counter_that_is_not_told_is_no_rest() {
-        let begun = Instant::now();
-        let mut rest = rest(begun);
+    fn a_missing_counter_is_not_idle() {
+        let started = Instant::now();
+        let mut detector = detector(started);
         for second in 1..=5 {
             assert_eq!(
-                rest.judge(begun.after(Nanos::from_s(second)), None),
-                Stand::Working
+                detector.classify(started.after(Nanos::from_s(second)), None),
+                DriveActivity::Busy
             );
         }
         assert_eq!(written_bytes("1 2 3"), None);

@@ -1,7 +1,7 @@
-//! Telemetry of a host and a drive while something else loads it: a program of the operator's, or nobody that we started.
+//! Telemetry of a host and a drive while another program loads the drive.
 //!
-//! [`Watch::carry_out`] is the whole. What may be run stands in a file of the host's operator ([`allowlist`]): whoever orders
-//! names a program, never a path.
+//! [`Watch::execute`] records it, and can run a program meanwhile. The operator of the host lists the allowed programs in a
+//! file ([`allowlist`]). A request names a program, never a path.
 
 pub mod allowlist;
 pub mod child;
@@ -9,5 +9,5 @@ mod idle_wait;
 mod monitor;
 mod record;
 
-pub use idle_wait::Quiet;
-pub use monitor::{Ended, Overwrites, Watch, WatchError};
+pub use idle_wait::IdleCondition;
+pub use monitor::{Ended, OverwriteOptions, Watch, WatchError};

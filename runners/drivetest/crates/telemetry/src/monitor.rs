@@ -1,4 +1,4 @@
-//! The watch itself: find the drive, run the line, look at the telemetry until it ends.
+//! The monitor: finds the drive, runs the program, and records telemetry until the end.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,26 +15,26 @@ use drivetest_load::telemetry::{LoadedDevice, Root, Telemetry};
 use nix::sys::signal::Signal;
 use rustix::fs::{FileType, major, minor, stat};
 
-use crate::allowlist::{self, Line, ProgramsError};
-use crate::child::{Child, words};
-use crate::idle_wait::{Quiet, Rest, Stand};
+use crate::allowlist::{self, AllowedCommand, ProgramsError};
+use crate::child::{Child, describe_exit};
+use crate::idle_wait::{DriveActivity, IdleCondition, IdleDetector};
 use crate::record;
 
-/// How often the program and the signals are looked at: a cancel takes effect within this, at no cost that can be measured.
-const LOOK: Duration = Duration::from_millis(50);
-/// A database writes its buffers out before it ends; after this it is killed.
-const GRACE: Nanos = Nanos::from_s(10);
+/// Interval of checking the program and the signals. A cancel takes effect within it; its cost is not measurable.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// Time after SIGTERM until the program is killed. A database writes its buffers before it ends.
+const TERMINATION_GRACE: Nanos = Nanos::from_s(10);
 
-/// What cannot be carried out.
+/// Why telemetry could not be recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
-    /// The operator's file does not allow it.
+    /// The program is not allowed.
     #[error(transparent)]
     Programs(#[from] ProgramsError),
-    /// The drive cannot be told, or is another one.
+    /// The drive cannot be identified, or is another one.
     #[error("{0}")]
     Device(String),
-    /// The drive must not be written over.
+    /// The drive must not be overwritten.
     #[error("{0}; nothing was run")]
     Refused(#[from] Refusal),
     /// The program cannot be executed.
@@ -42,103 +42,108 @@ pub enum WatchError {
     Start {
         /// Its path.
         program: String,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// What it was asked to wait for cannot be seen.
-    #[error("{0}: the kernel counts no writes of it, so that rest cannot be told")]
-    Uncounted(String),
-    /// The system fails.
-    #[error("the watch cannot go on: {0}")]
+    /// The kernel has no write counter for the drive.
+    #[error("{0}: the kernel does not count its writes, so drivetest cannot detect when it is idle")]
+    NoWriteCounter(String),
+    /// A system call failed.
+    #[error("telemetry cannot continue: {0}")]
     System(#[from] io::Error),
 }
 
-/// How a watch ended.
+/// How a recording ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// The program did what it was run for; or there was none, and somebody asked for the end.
+    /// The program succeeded. Without a program: a signal ended the recording, or the drive became idle.
     Finished,
-    /// The program says that it failed.
+    /// The program failed, or the drive did not become idle.
     Failed(String),
-    /// Somebody asked for the end before the program came to its own.
+    /// A signal ended the program.
     Interrupted(String),
 }
 
-/// What is to be watched and run.
+/// A recording and the program to run meanwhile.
 #[derive(Debug)]
 pub struct Watch {
-    /// The drive's path; None on a host that has no drive in it, such as one that only sends requests.
+    /// The path of the drive. None on a host that only sends requests.
     pub device: Option<PathBuf>,
-    /// The drive that it must lead to.
+    /// The key that the drive must have.
     pub expected_key: Option<String>,
-    /// Length of an interval of telemetry.
+    /// Duration of an interval.
     pub interval: Nanos,
-    /// The operator's file of programs.
+    /// The list of allowed programs.
     pub programs: PathBuf,
-    /// Name and arguments; None watches alone.
+    /// Name and arguments of the program, if any.
     pub command: Option<(String, Vec<String>)>,
-    /// Ends a watch that is alone when the drive has come to rest.
-    pub quiet: Option<Quiet>,
+    /// Ends a recording without a program when the drive is idle.
+    pub idle_condition: Option<IdleCondition>,
 }
 
-/// A program that writes over the whole drive, and has no question of its own before that.
-pub struct Overwrites<'a> {
-    /// Has looked at the drive, the first of its devices, before anything of ours opened it.
+/// Options for a program that overwrites the whole drive without checking it.
+pub struct OverwriteOptions<'a> {
+    /// Guard that observed the drive, its first device, before this process opened it.
     pub guard: &'a dyn Guard,
     /// Whether recognised data may be overwritten.
     pub may_destroy: bool,
 }
 
-struct Course<'a> {
+struct Recording<'a> {
     telemetry: Telemetry,
-    begun: Instant,
-    looked_at: Instant,
-    rest: Option<Rest>,
-    asked: Option<(&'static str, Instant)>,
+    started: Instant,
+    sampled_at: Instant,
+    idle_detector: Option<IdleDetector>,
+    /// The signal that was passed on to the program, and when.
+    stop_requested: Option<(&'static str, Instant)>,
     signals: &'a Signals,
     outputs: &'a mut Outputs,
 }
 
 impl Watch {
-    /// Runs to the end of the program or of our patience, and writes a record of each interval.
+    /// Records telemetry until the program, a signal or an idle drive ends it. Writes a record per interval.
     ///
-    /// A program that `overwrites` the drive gets it by descriptor, if nothing speaks against that.
+    /// A program that overwrites the drive gets it by file descriptor, if the drive is safe to overwrite.
     ///
     /// # Errors
-    /// [`WatchError`]; nothing was run, except where the system failed in between.
-    pub fn carry_out(
+    /// [`WatchError`]. No program was run, unless a system call failed in between.
+    pub fn execute(
         &self,
         signals: &Signals,
         outputs: &mut Outputs,
-        overwrites: Option<&Overwrites<'_>>,
+        overwrites: Option<&OverwriteOptions<'_>>,
     ) -> Result<Ended, WatchError> {
         let handed_off = overwrites
-            .map(|asked| self.hand_off(asked))
+            .map(|options| self.hand_off(options))
             .transpose()?
             .flatten();
-        let identity = self.device.as_deref().map(|path| self.find(path)).transpose()?;
-        let line = self.line(handed_off.as_ref())?;
-        let found = self.device.as_deref().zip(identity.as_ref());
-        let named: Vec<LoadedDevice> = self.device.iter().map(|path| named(path)).collect();
+        let identity = self
+            .device
+            .as_deref()
+            .map(|path| self.identify(path))
+            .transpose()?;
+        let command = self.allowed_command(handed_off.as_ref())?;
+        let drive = self.device.as_deref().zip(identity.as_ref());
+        let devices: Vec<LoadedDevice> = self.device.iter().map(|path| loaded_device(path)).collect();
         let program = self.command.as_ref().map(|(name, _)| name.as_str());
-        let argv = line.as_ref().map_or(&[][..], |line| &line.argv);
-        outputs.side(&record::start(found, program, argv))?;
-        let begun = Instant::now();
-        let mut course = Course {
-            telemetry: Telemetry::of(&Root::host(), &named),
-            begun,
-            looked_at: begun,
-            rest: self.rest(&named, begun)?,
-            asked: None,
+        let argv = command.as_ref().map_or(&[][..], |command| &command.argv);
+        outputs.side(&record::start(drive, program, argv))?;
+        let started = Instant::now();
+        let mut recording = Recording {
+            telemetry: Telemetry::of(&Root::host(), &devices),
+            started,
+            sampled_at: started,
+            idle_detector: self.idle_detector(&devices, started)?,
+            stop_requested: None,
             signals,
             outputs,
         };
-        let child = line.as_ref().map(begin).transpose();
-        let outcome = child.and_then(|child| course.run(child, self.interval));
-        course.finish(program.unwrap_or_default(), outcome)
+        let child = command.as_ref().map(start_program).transpose();
+        let outcome = child.and_then(|child| recording.run(child, self.interval));
+        recording.finish(program.unwrap_or_default(), outcome)
     }
 
-    fn find(&self, path: &Path) -> Result<Identity, WatchError> {
+    fn identify(&self, path: &Path) -> Result<Identity, WatchError> {
         let found = drivetest_device::identify_in_use(path);
         let identity = found.map_err(|error| WatchError::Device(error.to_string()))?;
         match &self.expected_key {
@@ -153,44 +158,57 @@ impl Watch {
         }
     }
 
-    fn hand_off(&self, asked: &Overwrites<'_>) -> Result<Option<HandedOffDevice>, Refusal> {
+    fn hand_off(&self, options: &OverwriteOptions<'_>) -> Result<Option<HandedOffDevice>, Refusal> {
         let name = self.device.as_deref().map(|path| path.display().to_string());
-        name.map(|name| open_for_handoff(asked.guard, &name, asked.may_destroy))
+        name.map(|name| open_for_handoff(options.guard, &name, options.may_destroy))
             .transpose()
     }
 
-    fn rest(&self, named: &[LoadedDevice], now: Instant) -> Result<Option<Rest>, WatchError> {
-        let Some(quiet) = self.quiet else { return Ok(None) };
-        let rest = named.first().and_then(|device| Rest::of(quiet, device, now));
+    fn idle_detector(
+        &self,
+        devices: &[LoadedDevice],
+        now: Instant,
+    ) -> Result<Option<IdleDetector>, WatchError> {
+        let Some(condition) = self.idle_condition else {
+            return Ok(None);
+        };
+        let detector = devices
+            .first()
+            .and_then(|device| IdleDetector::of(condition, device, now));
         let name = || {
-            named
+            devices
                 .first()
                 .map(|device| device.name.clone())
                 .unwrap_or_default()
         };
-        rest.map(Some).ok_or_else(|| WatchError::Uncounted(name()))
+        detector
+            .map(Some)
+            .ok_or_else(|| WatchError::NoWriteCounter(name()))
     }
 
-    fn line(&self, handed_off: Option<&HandedOffDevice>) -> Result<Option<Line>, WatchError> {
+    fn allowed_command(
+        &self,
+        handed_off: Option<&HandedOffDevice>,
+    ) -> Result<Option<AllowedCommand>, WatchError> {
         let Some((name, arguments)) = &self.command else {
             return Ok(None);
         };
-        let named = || self.device.as_deref().and_then(Path::to_str).map(str::to_owned);
-        let device = handed_off.map(HandedOffDevice::path).or_else(named);
-        let line = allowlist::line(&self.programs, name, arguments, device.as_deref())?;
-        Ok(Some(line))
+        let path = || self.device.as_deref().and_then(Path::to_str).map(str::to_owned);
+        let device = handed_off.map(HandedOffDevice::path).or_else(path);
+        let command = allowlist::find(&self.programs, name, arguments, device.as_deref())?;
+        Ok(Some(command))
     }
 }
 
-fn begin(line: &Line) -> Result<Child, WatchError> {
-    Child::start(line, Path::new(".")).map_err(|source| WatchError::Start {
-        program: line.argv.first().cloned().unwrap_or_default(),
+fn start_program(command: &AllowedCommand) -> Result<Child, WatchError> {
+    Child::start(command, Path::new(".")).map_err(|source| WatchError::Start {
+        program: command.argv.first().cloned().unwrap_or_default(),
         source,
     })
 }
 
-/// The block device that a path is, or that its file system lies on.
-fn named(path: &Path) -> LoadedDevice {
+/// Returns the block device of a path: itself, or the one with its file system.
+fn loaded_device(path: &Path) -> LoadedDevice {
     let number = stat(path).ok().map(|found| {
         let is_block = FileType::from_raw_mode(found.st_mode) == FileType::BlockDevice;
         let number = if is_block { found.st_rdev } else { found.st_dev };
@@ -202,75 +220,76 @@ fn named(path: &Path) -> LoadedDevice {
     }
 }
 
-/// How the course ended, and the program's status where it told one.
+/// How the recording ended, and the exit status of the program, if any.
 type Outcome = (Ended, Option<i32>);
 
-impl Course<'_> {
+impl Recording<'_> {
     fn run(&mut self, mut child: Option<Child>, interval: Nanos) -> Result<Outcome, WatchError> {
         loop {
-            if let Some(status) = child.as_mut().map(Child::ended).transpose()?.flatten() {
-                self.interval()?;
-                return Ok((self.of(status), status.code()));
+            if let Some(status) = child.as_mut().map(Child::exit_status).transpose()?.flatten() {
+                self.record_interval()?;
+                return Ok((self.outcome_of(status), status.code()));
             }
             if self.signals.first().is_some() && child.is_none() {
-                self.interval()?;
+                self.record_interval()?;
                 return Ok((Ended::Finished, None));
             }
-            self.pass_on(child.as_ref());
-            if Instant::now().since(self.looked_at) >= interval {
-                self.interval()?;
-                if let Some(ended) = self.rested() {
+            self.pass_on_signal(child.as_ref());
+            if Instant::now().since(self.sampled_at) >= interval {
+                self.record_interval()?;
+                if let Some(ended) = self.check_idle() {
                     return Ok((ended, None));
                 }
             }
-            thread::sleep(LOOK);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 
-    /// How a watch ends that waits for rest; None while it goes on.
-    fn rested(&mut self) -> Option<Ended> {
-        let rest = self.rest.as_mut()?;
-        match rest.look(Instant::now()) {
-            Stand::Resting => Some(Ended::Finished),
-            Stand::Working => None,
-            Stand::Restless => Some(Ended::Failed(
-                "the drive was still written to when the time to wait was over".to_owned(),
-            )),
+    /// Returns the outcome if the drive is idle or the wait timed out. None while the recording continues.
+    fn check_idle(&mut self) -> Option<Ended> {
+        let detector = self.idle_detector.as_mut()?;
+        match detector.observe(Instant::now()) {
+            DriveActivity::Idle => Some(Ended::Finished),
+            DriveActivity::Busy => None,
+            DriveActivity::TimedOut => {
+                Some(Ended::Failed("the drive did not become idle in time".to_owned()))
+            }
         }
     }
 
-    /// Hands a signal on, and kills what does not end by it.
-    fn pass_on(&mut self, child: Option<&Child>) {
+    /// Passes a signal on to the program, and kills the program if it does not end.
+    fn pass_on_signal(&mut self, child: Option<&Child>) {
         let (Some(name), Some(child)) = (self.signals.first(), child) else {
             return;
         };
-        match self.asked {
+        match self.stop_requested {
             None => {
                 child.signal(Signal::SIGTERM);
-                self.asked = Some((name, Instant::now()));
+                self.stop_requested = Some((name, Instant::now()));
             }
-            Some((_, at)) if Instant::now().since(at) >= GRACE => child.signal(Signal::SIGKILL),
+            Some((_, at)) if Instant::now().since(at) >= TERMINATION_GRACE => child.signal(Signal::SIGKILL),
             Some(_) => {}
         }
     }
 
-    fn of(&self, status: ExitStatus) -> Ended {
-        match self.asked {
-            Some((name, _)) => {
-                Ended::Interrupted(format!("stopped by signal {name}; the program {}", words(status)))
-            }
+    fn outcome_of(&self, status: ExitStatus) -> Ended {
+        match self.stop_requested {
+            Some((name, _)) => Ended::Interrupted(format!(
+                "stopped by signal {name}; the program {}",
+                describe_exit(status)
+            )),
             None if status.success() => Ended::Finished,
-            None => Ended::Failed(words(status)),
+            None => Ended::Failed(describe_exit(status)),
         }
     }
 
-    fn interval(&mut self) -> io::Result<()> {
+    fn record_interval(&mut self) -> io::Result<()> {
         let now = Instant::now();
-        let (elapsed, length) = (now.since(self.begun), now.since(self.looked_at));
+        let (elapsed, length) = (now.since(self.started), now.since(self.sampled_at));
         if length == Nanos::default() {
             return Ok(());
         }
-        self.looked_at = now;
+        self.sampled_at = now;
         let telemetry = self.telemetry.sample(length);
         let label_s = elapsed.0 / Nanos::from_s(1).0;
         self.outputs
@@ -288,7 +307,7 @@ impl Course<'_> {
             Ok((Ended::Interrupted(text), status)) => ("interrupted", text.clone(), *status),
             Err(error) => ("refused", error.to_string(), None),
         };
-        let elapsed = Instant::now().since(self.begun);
+        let elapsed = Instant::now().since(self.started);
         self.outputs.side(&record::end(reason, &text, elapsed, status))?;
         outcome.map(|(ended, _)| match ended {
             Ended::Failed(_) => Ended::Failed(text),

@@ -1,4 +1,4 @@
-//! The records of the side file: as those of a load (schema `drivecert.side/1`), with what there is without one.
+//! Records of the side file: the schema of a load (`drivecert.side/1`), without the figures of a load.
 
 use std::path::Path;
 use std::time::SystemTime;
@@ -10,7 +10,7 @@ use drivetest_load::host::Host;
 use drivetest_load::telemetry::{Record, Root};
 use serde_json::{Value, json};
 
-/// What is watched, and the line that runs beside; `argv` is empty where none does.
+/// Returns the start record: the drive, and the program. `argv` is empty without a program.
 pub fn start(device: Option<(&Path, &Identity)>, program: Option<&str>, argv: &[String]) -> Value {
     let devices: Vec<&Identity> = device.iter().map(|(_, identity)| *identity).collect();
     json!({
@@ -20,7 +20,7 @@ pub fn start(device: Option<(&Path, &Identity)>, program: Option<&str>, argv: &[
     })
 }
 
-/// One interval, `label_s` after the start.
+/// Returns the record of an interval, `label_s` after the start.
 pub fn interval(label_s: u64, elapsed: Nanos, length: Nanos, telemetry: &Record) -> Value {
     json!({
         "record": "interval", "memory": memory(), "label_s": label_s, "at": rfc3339(SystemTime::now()), "elapsed_ns": elapsed.0,
@@ -28,7 +28,7 @@ pub fn interval(label_s: u64, elapsed: Nanos, length: Nanos, telemetry: &Record)
     })
 }
 
-/// Bytes of the host's memory that the kernel could still give out, and that it keeps files in; null where untold.
+/// Returns the host's total, available and cached memory in bytes. Null if unknown.
 fn memory() -> Value {
     let text = Root::host().text("proc/meminfo").unwrap_or_default();
     let bytes = |name: &str| {
@@ -45,7 +45,7 @@ fn memory() -> Value {
            "cached_bytes": bytes("Cached:")})
 }
 
-/// How it ended; `status` is the program's own.
+/// Returns the end record. `status` is the exit status of the program.
 pub fn end(reason: &str, text: &str, elapsed: Nanos, status: Option<i32>) -> Value {
     json!({
         "record": "end", "reason": reason, "text": text, "at": rfc3339(SystemTime::now()), "elapsed_ns": elapsed.0,

@@ -13,9 +13,7 @@ use drivetest_load::{LoadRun, Outcome};
 
 use crate::device_guard::DeviceGuard;
 use crate::output::print_diagnostic;
-use crate::render::exit_codes::{
-    EXIT_CANNOT_KEEP_UP, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_USAGE,
-};
+use crate::render::exit_codes::{EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OVERLOADED, EXIT_REFUSED, EXIT_USAGE};
 
 /// Run the load of an act_storage configuration (records and large blocks) and write its log
 #[derive(clap::Args)]
@@ -78,7 +76,7 @@ impl LoadArgs {
             Ok(Outcome::Finished) => return ExitCode::SUCCESS,
             Ok(Outcome::Refused(message)) => (EXIT_REFUSED, message),
             Ok(Outcome::DeviceError(message)) => (EXIT_ERROR, message),
-            Ok(Outcome::CannotKeepUp(message)) => (EXIT_CANNOT_KEEP_UP, message),
+            Ok(Outcome::CannotKeepUp(message)) => (EXIT_OVERLOADED, message),
             Ok(Outcome::Interrupted(message)) => (EXIT_INTERRUPTED, message),
             Err(message) => (EXIT_USAGE, message),
         };

@@ -8,7 +8,7 @@ use drivetest_load::clock::Nanos;
 use drivetest_load::report::output::Outputs;
 use drivetest_load::signals::Signals;
 use drivetest_telemetry::allowlist::DEFAULT_FILE;
-use drivetest_telemetry::{Ended, Overwrites, Quiet, Watch, WatchError};
+use drivetest_telemetry::{Ended, IdleCondition, OverwriteOptions, Watch, WatchError};
 
 use crate::device_guard::DeviceGuard;
 use crate::output::print_diagnostic;
@@ -66,11 +66,11 @@ impl Args {
         ExitCode::from(code)
     }
 
-    fn quiet(&self) -> Option<Quiet> {
-        Some(Quiet {
+    fn idle_condition(&self) -> Option<IdleCondition> {
+        Some(IdleCondition {
             bytes_per_s: self.until_writes_below?,
             lasting: Nanos::from_s(self.for_sec?),
-            at_most: Nanos::from_s(self.at_most_sec?),
+            timeout: Nanos::from_s(self.at_most_sec?),
         })
     }
 
@@ -86,12 +86,12 @@ impl Args {
     }
 
     fn execute(self) -> Result<Ended, Failure> {
-        let quiet = self.quiet();
+        let idle_condition = self.idle_condition();
         let mut outputs =
             Outputs::open(None, Some(&self.side_file)).map_err(|error| Failure::Usage(error.to_string()))?;
         let signals = Signals::watch().map_err(|error| Failure::Watch(error.into()))?;
         let guard = self.will_overwrite.then(|| self.observe_drive());
-        let overwrites = guard.as_ref().map(|guard| Overwrites {
+        let overwrites = guard.as_ref().map(|guard| OverwriteOptions {
             guard,
             may_destroy: self.i_know_this_destroys_data,
         });
@@ -102,9 +102,9 @@ impl Args {
             interval: Nanos::from_s(self.interval_sec.into()),
             programs: self.programs,
             command: words.next().map(|name| (name, words.collect())),
-            quiet,
+            idle_condition,
         };
-        let ended = watch.carry_out(&signals, &mut outputs, overwrites.as_ref());
+        let ended = watch.execute(&signals, &mut outputs, overwrites.as_ref());
         ended.map_err(Failure::Watch)
     }
 }
@@ -118,6 +118,6 @@ enum Failure {
 fn exit_code_of(error: &WatchError) -> u8 {
     match error {
         WatchError::Programs(_) | WatchError::Device(_) | WatchError::Refused(_) => EXIT_REFUSED,
-        WatchError::Start { .. } | WatchError::Uncounted(_) | WatchError::System(_) => EXIT_ERROR,
+        WatchError::Start { .. } | WatchError::NoWriteCounter(_) | WatchError::System(_) => EXIT_ERROR,
     }
 }

@@ -18,7 +18,7 @@ use drivetest_logs::ycsb::run as ycsb_run;
 
 use self::atomic_file::{AtomicFiles, NamedWriter};
 use self::parquet::Parquet;
-use self::table::{INTERVAL_BUCKETS, INTERVALS, Pair, Rows, SLICE_BUCKETS, SLICES, Table};
+use self::table::{INTERVAL_BUCKETS, INTERVALS, PeriodTables, Rows, SLICE_BUCKETS, SLICES, Table};
 use self::text::{Csv, JsonLines};
 
 /// Maximum number of intervals that wait to be written.
@@ -49,8 +49,8 @@ impl Format {
 pub struct Export {
     /// Receives the intervals.
     pub intervals: SyncSender<Row>,
-    writer: JoinHandle<io::Result<Pair>>,
-    slices: Pair,
+    writer: JoinHandle<io::Result<PeriodTables>>,
+    slices: PeriodTables,
     files: AtomicFiles,
     destination: Destination,
 }
@@ -83,10 +83,10 @@ impl Export {
             log_name,
         };
         let mut open = |table: &Table| destination.begin(&mut files, table);
-        let (times, buckets) = (open(&INTERVALS)?, open(&INTERVAL_BUCKETS)?);
-        let intervals = Pair { times, buckets };
-        let (times, buckets) = (open(&SLICES)?, open(&SLICE_BUCKETS)?);
-        let slices = Pair { times, buckets };
+        let (periods, buckets) = (open(&INTERVALS)?, open(&INTERVAL_BUCKETS)?);
+        let intervals = PeriodTables { periods, buckets };
+        let (periods, buckets) = (open(&SLICES)?, open(&SLICE_BUCKETS)?);
+        let slices = PeriodTables { periods, buckets };
         let (sender, receiver) = sync_channel(WAITING_MAX);
         let writer = thread::Builder::new().spawn(move || write(&receiver, intervals))?;
         Ok(Self {
@@ -139,7 +139,7 @@ fn write_ycsb(destination: &Destination, runs: &[ycsb_run::Run]) -> io::Result<V
     files.commit()
 }
 
-fn write(receiver: &Receiver<Row>, mut intervals: Pair) -> io::Result<Pair> {
+fn write(receiver: &Receiver<Row>, mut intervals: PeriodTables) -> io::Result<PeriodTables> {
     for row in receiver {
         intervals.add_interval(&row)?;
     }

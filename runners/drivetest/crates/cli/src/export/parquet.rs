@@ -1,4 +1,4 @@
-//! Tables as Parquet, one row group after the other.
+//! Tables as Parquet.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -11,9 +11,9 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
 
-use super::table::{Cell, Kind, Rows, Table};
+use super::table::{Cell, ColumnType, Rows, Table};
 
-/// Rows held before they are written: nine columns of them are 9 MB.
+/// Rows per row group. Nine columns of them need 9 MB of memory.
 const GROUP_ROWS: usize = 1 << 17;
 
 /// A table that is written in row groups.
@@ -36,16 +36,16 @@ enum Column {
 }
 
 impl<W: Write + Send> Parquet<W> {
-    /// Begins a table.
+    /// Starts a table.
     ///
     /// # Errors
-    /// Where its beginning cannot be written.
-    pub fn new(target: W, table: &Table) -> io::Result<Self> {
+    /// If the start of the file cannot be written.
+    pub fn new(writer: W, table: &Table) -> io::Result<Self> {
         let schema = parse_message_type(&message(table)).map_err(io_error)?;
         let level = ZstdLevel::try_new(3).map_err(io_error)?;
         let properties = WriterProperties::builder().set_compression(Compression::ZSTD(level));
         let properties = Arc::new(properties.build());
-        let writer = SerializedFileWriter::new(target, Arc::new(schema), properties).map_err(io_error)?;
+        let writer = SerializedFileWriter::new(writer, Arc::new(schema), properties).map_err(io_error)?;
         let columns = table.columns.iter().map(|(_, kind)| Column::of(*kind));
         Ok(Self {
             writer,
@@ -83,22 +83,22 @@ impl<W: Write + Send> Rows for Parquet<W> {
         if self.rows_count > 0 {
             self.write_group().map_err(io_error)?;
         }
-        let mut target = self.writer.into_inner().map_err(io_error)?;
-        target.flush()
+        let mut writer = self.writer.into_inner().map_err(io_error)?;
+        writer.flush()
     }
 }
 
 impl Column {
-    fn of(kind: Kind) -> Self {
+    fn of(kind: ColumnType) -> Self {
         match kind {
-            Kind::Text => Self::Texts(Vec::new()),
-            Kind::MaybeDecimal => Self::Decimals {
+            ColumnType::Text => Self::Texts(Vec::new()),
+            ColumnType::OptionalDecimal => Self::Decimals {
                 values: Vec::new(),
                 levels: Vec::new(),
             },
             kind => Self::Numbers {
                 values: Vec::new(),
-                levels: (kind == Kind::MaybeNumber).then(Vec::new),
+                levels: (kind == ColumnType::OptionalNumber).then(Vec::new),
             },
         }
     }
@@ -118,12 +118,12 @@ impl Column {
                 values.extend(decimal);
             }
             (Self::Texts(texts), Cell::Text(text)) => {
-                // A name comes many times on end: one copy of it is shared.
+                // Consecutive rows often have the same name. They share one copy.
                 let last = texts.last().filter(|last| last.data() == text.as_bytes());
                 texts.push(last.cloned().unwrap_or_else(|| ByteArray::from(text)));
             }
             (Self::Numbers { .. } | Self::Decimals { .. } | Self::Texts(_), _) => {
-                unreachable!("rows are made for the columns of their table")
+                unreachable!("cells match the columns of their table")
             }
         }
         Ok(())
@@ -152,19 +152,23 @@ impl Column {
     }
 }
 
-/// The schema in Parquet's own words.
+/// Returns the schema in Parquet's message format.
 fn message(table: &Table) -> String {
     let mut text = format!("message {} {{", table.name.replace('-', "_"));
     for (name, kind) in table.columns {
         let form = match kind {
-            Kind::Number => "required int64",
-            Kind::MaybeNumber => "optional int64",
-            Kind::MaybeDecimal => "optional double",
-            Kind::Text => "required binary",
+            ColumnType::Number => "required int64",
+            ColumnType::OptionalNumber => "optional int64",
+            ColumnType::OptionalDecimal => "optional double",
+            ColumnType::Text => "required binary",
         };
-        let logical = if *kind == Kind::Text { " (STRING)" } else { "" };
+        let logical = if *kind == ColumnType::Text {
+            " (STRING)"
+        } else {
+            ""
+        };
         let written = write!(text, " {form} {name}{logical};");
-        debug_assert!(written.is_ok(), "a String takes everything");
+        debug_assert!(written.is_ok(), "writing to a String cannot fail");
     }
     text + " }"
 }

@@ -1,4 +1,4 @@
-//! The tables: their columns, and how an interval or a slice becomes rows.
+//! The tables: their columns, and the rows of an interval or a slice.
 
 use std::io;
 
@@ -7,15 +7,15 @@ use drivetest_logs::act::run::Run;
 use drivetest_logs::act::semantics::Edges;
 use drivetest_logs::act::slices::sinks::Row;
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnType {
     /// A whole number.
     Number,
-    /// A whole number, or nothing where it is not known.
-    MaybeNumber,
-    /// A decimal, or nothing where it is not known.
-    MaybeDecimal,
+    /// A whole number, or empty if unknown.
+    OptionalNumber,
+    /// A decimal, or empty if unknown.
+    OptionalDecimal,
     /// Text.
     Text,
 }
@@ -23,28 +23,28 @@ pub enum Kind {
 /// A table of a log.
 #[derive(Debug)]
 pub struct Table {
-    /// Its name, part of the file's.
+    /// Its name, which is part of the file name.
     pub name: &'static str,
-    /// Its columns in order.
-    pub columns: &'static [(&'static str, Kind)],
+    /// Its columns, in order.
+    pub columns: &'static [(&'static str, ColumnType)],
 }
 
 /// One value of a row.
 #[derive(Clone, Copy, Debug)]
 pub enum Cell<'a> {
-    /// Of a column of numbers; at most 2^63 - 1.
+    /// A value of a number column, at most 2^63 - 1.
     Number(Option<u64>),
-    /// Of a column of decimals; finite.
+    /// A finite value of a decimal column.
     Decimal(Option<f64>),
-    /// Of a column of text.
+    /// A value of a text column.
     Text(&'a str),
 }
 
-/// Where rows go.
+/// A destination of rows.
 pub trait Rows {
     /// Adds a row, one cell for each column.
     fn add(&mut self, cells: &[Cell<'_>]) -> io::Result<()>;
-    /// Ends the table.
+    /// Completes the table.
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
@@ -52,28 +52,28 @@ pub trait Rows {
 pub const INTERVALS: Table = Table {
     name: "intervals",
     columns: &[
-        ("run", Kind::Number),
-        ("start_s", Kind::Number),
-        ("end_s", Kind::Number),
-        ("histogram", Kind::Number),
-        ("name", Kind::Text),
-        ("ops_count", Kind::MaybeNumber),
+        ("run", ColumnType::Number),
+        ("start_s", ColumnType::Number),
+        ("end_s", ColumnType::Number),
+        ("histogram", ColumnType::Number),
+        ("name", ColumnType::Text),
+        ("ops_count", ColumnType::OptionalNumber),
     ],
 };
 
-/// What came to each bucket in them, where anything came.
+/// Every non-empty bucket of them.
 pub const INTERVAL_BUCKETS: Table = Table {
     name: "interval-buckets",
     columns: &[
-        ("run", Kind::Number),
-        ("start_s", Kind::Number),
-        ("end_s", Kind::Number),
-        ("histogram", Kind::Number),
-        ("name", Kind::Text),
-        ("bucket", Kind::Number),
-        ("lower_us", Kind::MaybeNumber),
-        ("upper_us", Kind::MaybeNumber),
-        ("count", Kind::Number),
+        ("run", ColumnType::Number),
+        ("start_s", ColumnType::Number),
+        ("end_s", ColumnType::Number),
+        ("histogram", ColumnType::Number),
+        ("name", ColumnType::Text),
+        ("bucket", ColumnType::Number),
+        ("lower_us", ColumnType::OptionalNumber),
+        ("upper_us", ColumnType::OptionalNumber),
+        ("count", ColumnType::Number),
     ],
 };
 
@@ -83,14 +83,14 @@ pub const SLICES: Table = Table {
     columns: INTERVALS.columns,
 };
 
-/// What came to each bucket in them, where anything came.
+/// Every non-empty bucket of them.
 pub const SLICE_BUCKETS: Table = Table {
     name: "slice-buckets",
     columns: INTERVAL_BUCKETS.columns,
 };
 
-/// What rows of one time and histogram have in common.
-struct Place<'a> {
+/// The common values of the rows of one period and histogram.
+struct RowKey<'a> {
     run: usize,
     start_s: u64,
     end_s: u64,
@@ -100,22 +100,22 @@ struct Place<'a> {
     edges: Edges,
 }
 
-/// A pair of tables: the operations of each time, and their buckets.
-pub struct Pair {
+/// Two tables: the operations of each period, and their buckets.
+pub struct PeriodTables {
     /// [`INTERVALS`] or [`SLICES`].
-    pub times: Box<dyn Rows + Send>,
+    pub periods: Box<dyn Rows + Send>,
     /// [`INTERVAL_BUCKETS`] or [`SLICE_BUCKETS`].
     pub buckets: Box<dyn Rows + Send>,
 }
 
-impl Pair {
+impl PeriodTables {
     /// Adds an interval.
     ///
     /// # Errors
-    /// Where the tables cannot be written.
+    /// If the tables cannot be written.
     pub fn add_interval(&mut self, row: &Row) -> io::Result<()> {
         for (histogram, (tally, name)) in row.tallies.iter().zip(&*row.names).enumerate() {
-            let place = Place {
+            let key = RowKey {
                 run: row.run,
                 start_s: row.start_s,
                 end_s: row.end_s,
@@ -124,7 +124,7 @@ impl Pair {
                 unit: row.unit,
                 edges: row.edges,
             };
-            self.add(&place, tally.as_ref())?;
+            self.add(&key, tally.as_ref())?;
         }
         Ok(())
     }
@@ -132,14 +132,14 @@ impl Pair {
     /// Adds the slices of a run.
     ///
     /// # Errors
-    /// Where the tables cannot be written.
+    /// If the tables cannot be written.
     pub fn add_slices(&mut self, run: &Run) -> io::Result<()> {
         for (slice, histogram) in run
             .slices
             .iter()
             .flat_map(|slice| run.histograms.iter().map(move |histogram| (slice, histogram)))
         {
-            let place = Place {
+            let key = RowKey {
                 run: run.ordinal,
                 start_s: slice.start_s,
                 end_s: slice.end_s,
@@ -148,35 +148,35 @@ impl Pair {
                 unit: histogram.unit,
                 edges: histogram.meaning.edges,
             };
-            self.add(&place, slice.tally(histogram.ordinal))?;
+            self.add(&key, slice.tally(histogram.ordinal))?;
         }
         Ok(())
     }
 
-    /// Ends both tables.
+    /// Completes both tables.
     ///
     /// # Errors
-    /// Where they cannot be written.
+    /// If they cannot be written.
     pub fn finish(self) -> io::Result<()> {
-        self.times.finish()?;
+        self.periods.finish()?;
         self.buckets.finish()
     }
 
-    fn add(&mut self, place: &Place<'_>, tally: Option<&Tally>) -> io::Result<()> {
+    fn add(&mut self, key: &RowKey<'_>, tally: Option<&Tally>) -> io::Result<()> {
         let number = |value: usize| Cell::Number(Some(value as u64));
         let [run, start_s, end_s, histogram, name] = [
-            number(place.run),
-            Cell::Number(Some(place.start_s)),
-            Cell::Number(Some(place.end_s)),
-            number(place.histogram),
-            Cell::Text(place.name),
+            number(key.run),
+            Cell::Number(Some(key.start_s)),
+            Cell::Number(Some(key.end_s)),
+            number(key.histogram),
+            Cell::Text(key.name),
         ];
         let ops_count = Cell::Number(tally.map(Tally::ops_count));
-        self.times
+        self.periods
             .add(&[run, start_s, end_s, histogram, name, ops_count])?;
         let counts = tally.map_or(&[][..], Tally::counts).iter().enumerate();
         for (bucket, &count) in counts.filter(|(_, count)| **count > 0) {
-            let (lower_us, upper_us) = edges_us(bucket, place.unit, place.edges);
+            let (lower_us, upper_us) = edges_us(bucket, key.unit, key.edges);
             let (lower_us, upper_us) = (Cell::Number(lower_us), Cell::Number(upper_us));
             let (bucket, count) = (number(bucket), Cell::Number(Some(count)));
             let cells = [
@@ -188,7 +188,7 @@ impl Pair {
     }
 }
 
-/// Where a bucket begins and where the next does, microseconds; None beyond what an i64 holds.
+/// Returns the lower and upper edge of a bucket in microseconds. None if an edge does not fit into an i64.
 fn edges_us(bucket: usize, unit: Unit, edges: Edges) -> (Option<u64>, Option<u64>) {
     let unit_us = match unit {
         Unit::Us => 1,
@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn edges_are_those_of_the_buckets_as_far_as_a_number_holds_them() {
+    fn edges_that_do_not_fit_into_a_number_are_none() {
         let edges = |bucket, unit| edges_us(bucket, unit, Edges::Act);
         assert_eq!(edges(0, Unit::Us), (Some(0), Some(1)));
         assert_eq!(edges(11, Unit::Us), (Some(1024), Some(2048)));
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_of_the_first_version_lie_twice_as_high() {
+    fn edges_of_version_1_are_twice_as_high() {
         let edges = |bucket| edges_us(bucket, Unit::Ms, Edges::Act1);
         assert_eq!(edges(0), (Some(0), Some(2000)));
         assert_eq!(edges(1), (Some(2000), Some(4000)));

@@ -1,23 +1,23 @@
-//! Tables as text: CSV of RFC 4180, and JSON with an object on each line.
+//! Tables as text: CSV (RFC 4180) and JSON lines.
 
 use std::io::{self, Write};
 
 use super::table::{Cell, Rows, Table};
 
-/// A table with a header line; a number that is not known is an empty field.
+/// A CSV table with a header line. An unknown number is an empty field.
 pub struct Csv<W> {
-    target: W,
+    writer: W,
 }
 
 impl<W: Write> Csv<W> {
-    /// Begins a table.
+    /// Starts a table.
     ///
     /// # Errors
-    /// Where its header cannot be written.
-    pub fn new(mut target: W, table: &Table) -> io::Result<Self> {
+    /// If its header cannot be written.
+    pub fn new(mut writer: W, table: &Table) -> io::Result<Self> {
         let names: Vec<&str> = table.columns.iter().map(|(name, _)| *name).collect();
-        write!(target, "{}\r\n", names.join(","))?;
-        Ok(Self { target })
+        write!(writer, "{}\r\n", names.join(","))?;
+        Ok(Self { writer })
     }
 }
 
@@ -25,62 +25,62 @@ impl<W: Write> Rows for Csv<W> {
     fn add(&mut self, cells: &[Cell<'_>]) -> io::Result<()> {
         for (at, cell) in cells.iter().enumerate() {
             if at > 0 {
-                self.target.write_all(b",")?;
+                self.writer.write_all(b",")?;
             }
             match cell {
                 Cell::Number(None) | Cell::Decimal(None) => {}
-                Cell::Number(Some(number)) => write!(self.target, "{number}")?,
-                Cell::Decimal(Some(decimal)) => write!(self.target, "{decimal}")?,
+                Cell::Number(Some(number)) => write!(self.writer, "{number}")?,
+                Cell::Decimal(Some(decimal)) => write!(self.writer, "{decimal}")?,
                 Cell::Text(text) if text.contains(['"', ',', '\r', '\n']) => {
-                    write!(self.target, "\"{}\"", text.replace('"', "\"\""))?;
+                    write!(self.writer, "\"{}\"", text.replace('"', "\"\""))?;
                 }
-                Cell::Text(text) => self.target.write_all(text.as_bytes())?,
+                Cell::Text(text) => self.writer.write_all(text.as_bytes())?,
             }
         }
-        self.target.write_all(b"\r\n")
+        self.writer.write_all(b"\r\n")
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {
-        self.target.flush()
+        self.writer.flush()
     }
 }
 
-/// A JSON object for each row; a number that is not known is null.
+/// A table with one JSON object per row. An unknown number is null.
 pub struct JsonLines<W> {
-    target: W,
+    writer: W,
     names: Vec<&'static str>,
 }
 
 impl<W: Write> JsonLines<W> {
-    /// Begins a table.
-    pub fn new(target: W, table: &Table) -> Self {
+    /// Starts a table.
+    pub fn new(writer: W, table: &Table) -> Self {
         let names = table.columns.iter().map(|(name, _)| *name).collect();
-        Self { target, names }
+        Self { writer, names }
     }
 }
 
 impl<W: Write> Rows for JsonLines<W> {
     fn add(&mut self, cells: &[Cell<'_>]) -> io::Result<()> {
         for (at, (name, cell)) in self.names.iter().zip(cells).enumerate() {
-            let before = if at == 0 { '{' } else { ',' };
-            write!(self.target, "{before}\"{name}\":")?;
+            let separator = if at == 0 { '{' } else { ',' };
+            write!(self.writer, "{separator}\"{name}\":")?;
             match cell {
-                Cell::Number(number) => serde_json::to_writer(&mut self.target, number)?,
-                Cell::Decimal(decimal) => serde_json::to_writer(&mut self.target, decimal)?,
-                Cell::Text(text) => serde_json::to_writer(&mut self.target, text)?,
+                Cell::Number(number) => serde_json::to_writer(&mut self.writer, number)?,
+                Cell::Decimal(decimal) => serde_json::to_writer(&mut self.writer, decimal)?,
+                Cell::Text(text) => serde_json::to_writer(&mut self.writer, text)?,
             }
         }
-        self.target.write_all(b"}\n")
+        self.writer.write_all(b"}\n")
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {
-        self.target.flush()
+        self.writer.flush()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::{INTERVALS, Kind};
+    use super::super::table::{ColumnType, INTERVALS};
     use super::*;
 
     const ROW: [Cell<'static>; 6] = [
@@ -93,7 +93,7 @@ mod tests {
     ];
 
     #[test]
-    fn csv_quotes_what_needs_it_and_leaves_the_unknown_empty() {
+    fn csv_quotes_text_and_leaves_unknown_numbers_empty() {
         let mut bytes = Vec::new();
         let mut csv = Box::new(Csv::new(&mut bytes, &INTERVALS).unwrap());
         csv.add(&ROW).unwrap();
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn json_has_an_object_on_each_line() {
+    fn json_has_one_object_per_line() {
         let mut bytes = Vec::new();
         let mut json = Box::new(JsonLines::new(&mut bytes, &INTERVALS));
         json.add(&ROW).unwrap();
@@ -114,9 +114,9 @@ mod tests {
     }
 
     #[test]
-    fn only_what_may_be_unknown_is_left_empty() {
-        let may = |kind: Kind| kind == Kind::MaybeNumber;
-        let columns = INTERVALS.columns.iter().filter(|(_, kind)| may(*kind));
+    fn only_optional_columns_can_be_empty() {
+        let is_optional = |kind: ColumnType| kind == ColumnType::OptionalNumber;
+        let columns = INTERVALS.columns.iter().filter(|(_, kind)| is_optional(*kind));
         assert_eq!(columns.map(|(name, _)| *name).collect::<Vec<_>>(), ["ops_count"]);
     }
 }

@@ -5,24 +5,24 @@ use std::io;
 use drivetest_logs::ycsb::run::{Operation, Run, Time};
 use drivetest_logs::ycsb::status::{Status, StatusOperation};
 
-use super::table::{Cell, Kind, Rows, Table};
+use super::table::{Cell, ColumnType, Rows, Table};
 
 /// Every operation of every run.
 pub const OPERATIONS: Table = Table {
     name: "ycsb-operations",
     columns: &[
-        ("run", Kind::Number),
-        ("operation", Kind::Number),
-        ("name", Kind::Text),
-        ("outcome", Kind::Text),
-        ("time", Kind::Text),
-        ("recorder", Kind::Text),
-        ("from", Kind::Text),
-        ("is_counted", Kind::Number),
-        ("ops_count", Kind::MaybeNumber),
-        ("mean_us", Kind::MaybeDecimal),
-        ("min_us", Kind::MaybeDecimal),
-        ("max_us", Kind::MaybeDecimal),
+        ("run", ColumnType::Number),
+        ("operation", ColumnType::Number),
+        ("name", ColumnType::Text),
+        ("outcome", ColumnType::Text),
+        ("time", ColumnType::Text),
+        ("recorder", ColumnType::Text),
+        ("from", ColumnType::Text),
+        ("is_counted", ColumnType::Number),
+        ("ops_count", ColumnType::OptionalNumber),
+        ("mean_us", ColumnType::OptionalDecimal),
+        ("min_us", ColumnType::OptionalDecimal),
+        ("max_us", ColumnType::OptionalDecimal),
     ],
 };
 
@@ -30,29 +30,29 @@ pub const OPERATIONS: Table = Table {
 pub const PERCENTILES: Table = Table {
     name: "ycsb-percentiles",
     columns: &[
-        ("run", Kind::Number),
-        ("operation", Kind::Number),
-        ("name", Kind::Text),
-        ("outcome", Kind::Text),
-        ("from", Kind::Text),
-        ("percentile", Kind::MaybeDecimal),
-        ("us", Kind::MaybeDecimal),
+        ("run", ColumnType::Number),
+        ("operation", ColumnType::Number),
+        ("name", ColumnType::Text),
+        ("outcome", ColumnType::Text),
+        ("from", ColumnType::Text),
+        ("percentile", ColumnType::OptionalDecimal),
+        ("us", ColumnType::OptionalDecimal),
     ],
 };
 
-/// Every interval of every run, and each of its operations.
+/// Every interval of every run, by operation.
 pub const INTERVALS: Table = Table {
     name: "ycsb-intervals",
     columns: &[
-        ("run", Kind::Number),
-        ("elapsed_s", Kind::Number),
-        ("run_ops_count", Kind::Number),
-        ("run_ops_per_s", Kind::MaybeDecimal),
-        ("name", Kind::Text),
-        ("ops_count", Kind::MaybeNumber),
-        ("mean_us", Kind::MaybeDecimal),
-        ("min_us", Kind::MaybeDecimal),
-        ("max_us", Kind::MaybeDecimal),
+        ("run", ColumnType::Number),
+        ("elapsed_s", ColumnType::Number),
+        ("run_ops_count", ColumnType::Number),
+        ("run_ops_per_s", ColumnType::OptionalDecimal),
+        ("name", ColumnType::Text),
+        ("ops_count", ColumnType::OptionalNumber),
+        ("mean_us", ColumnType::OptionalDecimal),
+        ("min_us", ColumnType::OptionalDecimal),
+        ("max_us", ColumnType::OptionalDecimal),
     ],
 };
 
@@ -60,15 +60,15 @@ pub const INTERVALS: Table = Table {
 pub const INTERVAL_PERCENTILES: Table = Table {
     name: "ycsb-interval-percentiles",
     columns: &[
-        ("run", Kind::Number),
-        ("elapsed_s", Kind::Number),
-        ("name", Kind::Text),
-        ("percentile", Kind::MaybeDecimal),
-        ("us", Kind::MaybeDecimal),
+        ("run", ColumnType::Number),
+        ("elapsed_s", ColumnType::Number),
+        ("name", ColumnType::Text),
+        ("percentile", ColumnType::OptionalDecimal),
+        ("us", ColumnType::OptionalDecimal),
     ],
 };
 
-/// Where the rows of YCSB's runs go.
+/// The tables of YCSB runs.
 pub struct Tables {
     /// [`OPERATIONS`].
     pub operations: Box<dyn Rows + Send>,
@@ -84,7 +84,7 @@ impl Tables {
     /// Adds a run.
     ///
     /// # Errors
-    /// Where the tables cannot be written.
+    /// If the tables cannot be written.
     pub fn add(&mut self, run: &Run) -> io::Result<()> {
         for (ordinal, operation) in run.operations.iter().enumerate() {
             self.add_operation(run, ordinal, operation)?;
@@ -93,10 +93,10 @@ impl Tables {
             .try_for_each(|status| self.add_interval(run, &status))
     }
 
-    /// Ends the tables.
+    /// Completes the tables.
     ///
     /// # Errors
-    /// Where they cannot be written.
+    /// If they cannot be written.
     pub fn finish(self) -> io::Result<()> {
         self.operations.finish()?;
         self.percentiles.finish()?;
@@ -129,7 +129,7 @@ impl Tables {
         })
     }
 
-    /// An interval without operations has a row of its own, whose `name` is empty.
+    /// Adds an interval. One without operations has one row with an empty `name`.
     fn add_interval(&mut self, run: &Run, status: &Status) -> io::Result<()> {
         let none = [StatusOperation::default()];
         let operations = if status.operations.is_empty() {
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decimals_of_java_are_numbers_and_what_is_none_is_nothing() {
+    fn java_decimals_are_numbers_and_anything_else_is_empty() {
         let value = |printed| match decimal(printed) {
             Cell::Decimal(value) => value,
             _ => None,

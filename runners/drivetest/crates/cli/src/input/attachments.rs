@@ -1,4 +1,4 @@
-//! The files that are given beside a log on the command line.
+//! Attachments of a log: the files given with --with.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,45 +10,45 @@ use super::archive::{self, Member, role_of};
 use super::content::{Content, End};
 use super::limits::LimitExceeded;
 
-/// What of a file shows its role where its name does not.
+/// First bytes of a file that show its role if its name does not.
 const HEAD_BYTES: usize = 4096;
 
-/// Files that were handed to a reader.
-pub struct Given {
-    /// The files as documents tell them.
+/// The attachments that a reader received.
+pub struct Attachments {
+    /// The files, as JSON documents list them.
     pub members: Vec<Member>,
-    /// Why one of them cannot be read.
+    /// Why an attachment cannot be read.
     pub error: Option<ReadError>,
 }
 
-/// Hands files to the reader of the log that they belong to, in their order, up to one that cannot be read.
-pub fn read(paths: &[PathBuf], reader: &mut LogReader, limit_bytes: u64) -> Given {
-    let mut given = Given {
+/// Passes files to the reader of their log, up to the first that cannot be read.
+pub fn read(paths: &[PathBuf], reader: &mut LogReader, limit_bytes: u64) -> Attachments {
+    let mut attachments = Attachments {
         members: Vec::new(),
         error: None,
     };
     for path in paths {
-        given.error = match read_one(path, reader, limit_bytes) {
+        attachments.error = match read_one(path, reader, limit_bytes) {
             Ok(Some(member)) => {
-                given.members.push(member);
+                attachments.members.push(member);
                 continue;
             }
             Ok(None) => Some(COMPANION_ARCHIVE.at(None, format!("{}: an archive", path.display()))),
-            Err(error) => Some(refusal(path, &error)),
+            Err(error) => Some(read_error(path, &error)),
         };
         break;
     }
-    given
+    attachments
 }
 
-fn refusal(path: &Path, error: &io::Error) -> ReadError {
+fn read_error(path: &Path, error: &io::Error) -> ReadError {
     match LimitExceeded::of(error) {
-        Some(stop) => stop.error(None),
+        Some(limit) => limit.error(None),
         None => FILE_UNREADABLE.at(None, format!("{}: {error}", path.display())),
     }
 }
 
-/// None for an archive: which of its files belongs to what cannot be told.
+/// Reads one attachment. Returns None for an archive, because its files could belong to several logs.
 fn read_one(path: &Path, reader: &mut LogReader, limit_bytes: u64) -> io::Result<Option<Member>> {
     let name = path
         .file_name()
@@ -61,15 +61,15 @@ fn read_one(path: &Path, reader: &mut LogReader, limit_bytes: u64) -> io::Result
     }
     let head = content.head(HEAD_BYTES)?;
     let role = match role_of(&name, &head) {
-        // The log is the one that was named; a second one beside it is what else was printed.
+        // The LOG argument names the log. A second log is some other output.
         Role::Log => Role::Other,
         role => role,
     };
     reader.begin(Part { name: &name, role });
     match content.pump(|bytes| reader.push(bytes))? {
-        End::Whole | End::Trailing(_) => {}
+        End::Complete | End::Trailing(_) => {}
         End::Damaged(error) => return Err(error),
-        End::Stopped(stop) => return Err(stop.into()),
+        End::Stopped(limit) => return Err(limit.into()),
     }
     let (received, _) = content.finish();
     Ok(Some(Member {

@@ -1,36 +1,36 @@
-//! Work on a stream of bytes, done behind the stream's back by a thread of its own.
+//! A worker thread that processes a stream of bytes.
 
 use std::io;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// Bytes from which a stream is worth a thread: to hash 1 MiB takes half a millisecond, to begin a thread a tenth.
+/// Minimum size of a stream that is worth a thread. Hashing 1 MiB takes 0.5 ms, starting a thread 0.1 ms.
 pub const LONG_BYTES: u64 = 1 << 20;
 
-/// Bytes handed over at once: few enough to stay in a processor's cache on their way.
+/// Size of a buffer. Small enough to stay in the processor's cache until the worker reads it.
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// Buffers that may wait: they bound the memory of the work, however slow it is.
+/// Maximum number of waiting buffers. Limits the memory if the worker is slow.
 const WAITING_MAX: usize = 3;
 
-/// Whether two threads are faster than one.
-pub fn is_possible() -> bool {
+/// Returns whether the machine can run two threads at once.
+pub fn has_second_processor() -> bool {
     thread::available_parallelism().is_ok_and(|processors| processors.get() > 1)
 }
 
-/// What bytes do to a state.
+/// Adds bytes to a state.
 pub type Step<T> = fn(&mut T, &[u8]);
 
-/// A state to which a stream of bytes is added in its order, here or on another thread.
+/// A state that processes a stream of bytes in order, in this thread or in another.
 pub enum Background<T> {
     /// In the thread of the caller.
-    Here(T, Step<T>),
-    /// In a thread of its own.
-    There(Worker<T>),
+    Inline(T, Step<T>),
+    /// In a worker thread.
+    Threaded(Worker<T>),
 }
 
-/// The other end of a thread with the state.
+/// The sending end of a worker thread that owns the state.
 pub struct Worker<T> {
     thread: JoinHandle<T>,
     full: SyncSender<Vec<u8>>,
@@ -39,31 +39,33 @@ pub struct Worker<T> {
 }
 
 impl<T: Send + 'static> Background<T> {
-    /// A state at the start of a stream, as `make` gives it; work on a short stream is not worth a thread.
+    /// Creates the state with `make`. Starts a thread if the stream is long.
     ///
-    /// Where the machine has one processor, or the system gives no thread, the work is done here.
+    /// With one processor, or if no thread can be started, the caller's thread does the work.
     pub fn new(make: impl Fn() -> T + Clone + Send + 'static, step: Step<T>, is_long: bool) -> Self {
-        let wanted = is_long && is_possible();
-        let worker = wanted.then(|| Worker::start(make.clone(), step).ok()).flatten();
-        worker.map_or_else(|| Self::Here(make(), step), Self::There)
+        let needs_thread = is_long && has_second_processor();
+        let worker = needs_thread
+            .then(|| Worker::start(make.clone(), step).ok())
+            .flatten();
+        worker.map_or_else(|| Self::Inline(make(), step), Self::Threaded)
     }
 
-    /// Adds the next bytes; waits where the work lags behind.
+    /// Adds the next bytes. Waits if the worker is behind.
     pub fn add(&mut self, bytes: &[u8]) {
         match self {
-            Self::Here(state, step) => step(state, bytes),
-            Self::There(worker) => worker.add(bytes),
+            Self::Inline(state, step) => step(state, bytes),
+            Self::Threaded(worker) => worker.add(bytes),
         }
     }
 
-    /// The state after all bytes.
+    /// Returns the state after all bytes.
     ///
     /// # Panics
-    /// With the panic of the work, where that had one.
+    /// If the worker panicked.
     pub fn finish(self) -> T {
         match self {
-            Self::Here(state, _) => state,
-            Self::There(worker) => worker.finish(),
+            Self::Inline(state, _) => state,
+            Self::Threaded(worker) => worker.finish(),
         }
     }
 }
@@ -84,18 +86,18 @@ impl<T: Send + 'static> Worker<T> {
 
     fn add(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
-            let room = BUFFER_BYTES - self.filling.len();
-            let (now, later) = bytes.split_at(bytes.len().min(room));
+            let free_bytes = BUFFER_BYTES - self.filling.len();
+            let (now, later) = bytes.split_at(bytes.len().min(free_bytes));
             self.filling.extend_from_slice(now);
             bytes = later;
             if self.filling.len() == BUFFER_BYTES {
-                self.hand_over();
+                self.send_buffer();
             }
         }
     }
 
-    /// Only a worker that panicked takes no buffer; `finish` goes on with its panic.
-    fn hand_over(&mut self) {
+    /// Sends the buffer. Sending fails only if the worker panicked, and then `finish` panics.
+    fn send_buffer(&mut self) {
         let mut next = self.empty.try_recv().unwrap_or_default();
         next.clear();
         next.reserve_exact(BUFFER_BYTES);
@@ -103,7 +105,7 @@ impl<T: Send + 'static> Worker<T> {
     }
 
     fn finish(mut self) -> T {
-        self.hand_over();
+        self.send_buffer();
         drop(self.full);
         self.thread.join().unwrap_or_else(|panic| resume_unwind(panic))
     }
@@ -112,7 +114,7 @@ impl<T: Send + 'static> Worker<T> {
 fn work<T>(mut state: T, step: Step<T>, filled: &Receiver<Vec<u8>>, emptied: &Sender<Vec<u8>>) -> T {
     for buffer in filled {
         step(&mut state, &buffer);
-        // Nobody takes buffers back at the end of the stream.
+        // At the end of the stream, the receiver of empty buffers is gone.
         drop(emptied.send(buffer));
     }
     state
@@ -122,34 +124,34 @@ fn work<T>(mut state: T, step: Step<T>, filled: &Receiver<Vec<u8>>, emptied: &Se
 mod tests {
     use super::*;
 
-    fn gathered(is_long: bool, chunks: &[&[u8]]) -> Vec<u8> {
-        let mut behind = Background::new(Vec::new, |all, bytes| all.extend_from_slice(bytes), is_long);
-        chunks.iter().for_each(|chunk| behind.add(chunk));
-        behind.finish()
+    fn collected(is_long: bool, chunks: &[&[u8]]) -> Vec<u8> {
+        let mut worker = Background::new(Vec::new, |all, bytes| all.extend_from_slice(bytes), is_long);
+        chunks.iter().for_each(|chunk| worker.add(chunk));
+        worker.finish()
     }
 
     #[test]
-    fn bytes_arrive_in_their_order_here_and_there() {
+    fn bytes_arrive_in_order_inline_and_in_a_thread() {
         let bytes: Vec<u8> = (0..3_000_000_u32).map(|number| (number % 251) as u8).collect();
         let sizes = [1, BUFFER_BYTES - 1, BUFFER_BYTES, BUFFER_BYTES + 1, 1_000_000];
         for size in sizes {
             let chunks: Vec<&[u8]> = bytes.chunks(size.max(999)).collect();
-            assert!(gathered(true, &chunks) == bytes, "{size}");
+            assert!(collected(true, &chunks) == bytes, "{size}");
         }
-        assert!(gathered(false, &[&bytes]) == bytes);
+        assert!(collected(false, &[&bytes]) == bytes);
     }
 
     #[test]
-    fn a_stream_without_bytes_leaves_the_state_as_it_was() {
-        assert!(gathered(true, &[]).is_empty());
-        assert!(gathered(false, &[&[]]).is_empty());
+    fn an_empty_stream_does_not_change_the_state() {
+        assert!(collected(true, &[]).is_empty());
+        assert!(collected(false, &[&[]]).is_empty());
     }
 
     #[test]
     #[should_panic = "this byte"]
-    fn a_panic_of_the_work_is_not_swallowed() {
-        let mut behind = Background::new(|| (), |(), _| panic!("this byte"), true);
-        (0..10).for_each(|_| behind.add(&[0; BUFFER_BYTES]));
-        behind.finish();
+    fn a_panic_of_the_worker_is_passed_on() {
+        let mut worker = Background::new(|| (), |(), _| panic!("this byte"), true);
+        (0..10).for_each(|_| worker.add(&[0; BUFFER_BYTES]));
+        worker.finish();
     }
 }

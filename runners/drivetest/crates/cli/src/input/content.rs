@@ -1,4 +1,4 @@
-//! The content of a file: its bytes decompressed, counted, hashed and bounded.
+//! The content of a file: decompressed, counted, hashed and limited.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,37 +9,37 @@ use super::digest::{StreamDigest, StreamHasher};
 use super::limits::LimitExceeded;
 use super::source::{CHUNK_BYTES, Inner, Source};
 
-/// Logs shrink to about an eighth: enough to foresee whether the content is long.
+/// Usual compression ratio of logs, to estimate the length of the content.
 const USUAL_RATIO: u64 = 8;
 
-/// How a stream of content ended.
+/// How the reading of content ended.
 pub enum End {
-    /// To its end.
-    Whole,
-    /// To the end of the compressed stream; this many bytes follow it.
+    /// All content was read.
+    Complete,
+    /// The compressed stream was read; this many bytes follow it.
     Trailing(u64),
-    /// Damage in the compressed stream.
+    /// The compressed stream is damaged.
     Damaged(io::Error),
     /// A limit was reached.
     Stopped(LimitExceeded),
 }
 
-/// A content being read.
+/// The content of a file that is being read.
 pub struct Content<'a> {
     decoder: Decoder<'a>,
-    /// None where the content is what was received: it is hashed once.
+    /// None if the file is not compressed, so that it is hashed only once.
     content: Option<StreamHasher>,
-    held: Vec<u8>,
-    /// What the look ahead met, told when it is reached.
-    held_error: Option<io::Error>,
+    peeked: Vec<u8>,
+    /// An error during a peek, returned when it is reached.
+    peek_error: Option<io::Error>,
     limit_bytes: u64,
 }
 
 impl<'a> Content<'a> {
-    /// The content of a file, or of standard input for `-`.
+    /// Opens the content of a file, or of standard input for `-`.
     ///
     /// # Errors
-    /// Where the file cannot be opened or read.
+    /// If the file cannot be opened or read.
     pub fn open(path: &Path, limit_bytes: u64) -> io::Result<Self> {
         if path == Path::new("-") {
             return Self::of(Box::new(io::stdin()), u64::MAX, limit_bytes);
@@ -49,10 +49,10 @@ impl<'a> Content<'a> {
         Self::begin(Inner::File(file), expected_bytes, limit_bytes)
     }
 
-    /// The content of about so many bytes as received, at most `limit_bytes` of it.
+    /// Opens the content of about `expected_bytes` received bytes, at most `limit_bytes` of it.
     ///
     /// # Errors
-    /// Where the bytes cannot be read.
+    /// If the bytes cannot be read.
     pub fn of(received: Box<dyn Read + 'a>, expected_bytes: u64, limit_bytes: u64) -> io::Result<Self> {
         Self::begin(Inner::Other(received), expected_bytes, limit_bytes)
     }
@@ -63,58 +63,58 @@ impl<'a> Content<'a> {
         Ok(Self {
             decoder,
             content: is_compressed
-                .then(|| StreamHasher::default().behind(expected_bytes.saturating_mul(USUAL_RATIO))),
-            held: Vec::new(),
-            held_error: None,
+                .then(|| StreamHasher::default().in_background(expected_bytes.saturating_mul(USUAL_RATIO))),
+            peeked: Vec::new(),
+            peek_error: None,
             limit_bytes,
         })
     }
 
-    /// How it is compressed.
+    /// Returns the compression.
     pub fn compression(&self) -> Compression {
         self.decoder.compression()
     }
 
-    /// Bytes of content so far.
+    /// Returns the bytes of content so far.
     pub fn size_bytes(&mut self) -> u64 {
         match &self.content {
             Some(content) => content.size_bytes(),
-            None => self.decoder.source().sum.size_bytes(),
+            None => self.decoder.source().hasher.size_bytes(),
         }
     }
 
-    /// The bytes as received, and as decompressed up to where reading stopped: None where that is the same.
+    /// Returns the digests of the received bytes and of the decompressed ones. The second is None without compression.
     pub fn finish(self) -> (StreamDigest, Option<StreamDigest>) {
-        let received = self.decoder.into_source().sum.finish();
+        let received = self.decoder.into_source().hasher.finish();
         (received, self.content.map(StreamHasher::finish))
     }
 
-    /// The first bytes of the content, `wanted` of them where so many are there; they are read again later.
+    /// Returns the first `wanted` bytes of the content, or all if there are fewer. They are read again later.
     ///
     /// # Errors
-    /// Where the file cannot be read; damage within them is no error yet.
+    /// If the file cannot be read. Damage within these bytes is reported later.
     pub fn head(&mut self, wanted: usize) -> io::Result<Vec<u8>> {
         if self.is_plain() {
             return Ok(self.decoder.source().peek(wanted)?.to_owned());
         }
         let mut buffer = [0; 4096];
-        while self.held.len() < wanted && self.held_error.is_none() {
+        while self.peeked.len() < wanted && self.peek_error.is_none() {
             match self.decoder.read(&mut buffer) {
                 Ok(0) => break,
                 Err(error) => {
-                    self.held_error = Some(error);
+                    self.peek_error = Some(error);
                     break;
                 }
-                Ok(count) => self.held.extend_from_slice(&buffer[..count]),
+                Ok(count) => self.peeked.extend_from_slice(&buffer[..count]),
             }
         }
-        Ok(self.held[..self.held.len().min(wanted)].to_owned())
+        Ok(self.peeked[..self.peeked.len().min(wanted)].to_owned())
     }
 
-    /// Hands the content to `each` and reads the file to its end for its hash, but for one stopped at a limit.
+    /// Passes the content to `each`, then reads the file to its end for its hash, unless a limit stopped it.
     ///
     /// # Errors
-    /// Where the file cannot be read; damage in the compressed stream is an [`End`].
+    /// If the file cannot be read. Damage in the compressed stream is an [`End`].
     pub fn pump(&mut self, each: impl FnMut(&[u8])) -> io::Result<End> {
         let is_plain = self.is_plain();
         let pumped = if is_plain {
@@ -125,46 +125,50 @@ impl<'a> Content<'a> {
         self.end(pumped)
     }
 
-    /// How reading ended that gave this answer; the file is read to its end for its hash, if not stopped at a limit.
+    /// Returns how the reading with this result ended. Reads the file to its end for its hash, unless a limit stopped it.
     ///
     /// # Errors
-    /// Where the file cannot be read.
+    /// If the file cannot be read.
     fn end(&mut self, read: io::Result<()>) -> io::Result<End> {
         let is_plain = self.is_plain();
-        let broken = match read.map_err(|error| (LimitExceeded::of(&error), error)) {
+        let failure = match read.map_err(|error| (LimitExceeded::of(&error), error)) {
             Ok(()) => None,
-            Err((Some(stop), _)) if is_plain => return Ok(End::Stopped(stop)),
+            Err((Some(limit), _)) if is_plain => return Ok(End::Stopped(limit)),
             Err((None, error)) if is_plain => return Err(error),
-            Err((Some(stop), _)) => Some(End::Stopped(stop)),
+            Err((Some(limit), _)) => Some(End::Stopped(limit)),
             Err((None, error)) => Some(End::Damaged(error)),
         };
-        let rest = self.pass_over()?;
-        let is_over = rest == 0 || is_plain;
-        Ok(broken.unwrap_or(if is_over { End::Whole } else { End::Trailing(rest) }))
+        let rest = self.skip_rest()?;
+        let is_complete = rest == 0 || is_plain;
+        Ok(failure.unwrap_or(if is_complete {
+            End::Complete
+        } else {
+            End::Trailing(rest)
+        }))
     }
 
-    /// How reading ended of an archive, whose damage is told even where it is not compressed.
+    /// Returns how the reading of an archive ended. An archive can be damaged even if it is not compressed.
     ///
     /// # Errors
-    /// Where the file cannot be read.
+    /// If the file cannot be read.
     pub fn end_of_archive(&mut self, read: io::Result<()>) -> io::Result<End> {
-        // Background its last entry an archive is padded.
+        // Padding follows the last entry.
         let read = read.and_then(|()| io::copy(self, &mut io::sink()));
         let end = match read.map_err(|error| (LimitExceeded::of(&error), error)) {
-            Ok(_) => End::Whole,
-            Err((Some(stop), _)) => End::Stopped(stop),
+            Ok(_) => End::Complete,
+            Err((Some(limit), _)) => End::Stopped(limit),
             Err((None, error)) => End::Damaged(error),
         };
-        self.pass_over()?;
+        self.skip_rest()?;
         Ok(end)
     }
 
-    /// Reads what was received to its end, without its content.
+    /// Reads the received bytes to their end without decompressing them, and returns their number.
     ///
     /// # Errors
-    /// Where it cannot be read.
-    pub fn pass_over(&mut self) -> io::Result<u64> {
-        self.decoder.source().rest()
+    /// If they cannot be read.
+    pub fn skip_rest(&mut self) -> io::Result<u64> {
+        self.decoder.source().skip_rest()
     }
 
     fn is_plain(&self) -> bool {
@@ -186,11 +190,11 @@ impl<'a> Content<'a> {
 
 impl Read for Content<'_> {
     fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
-        let count = if !self.held.is_empty() {
-            let count = self.held.as_slice().read(target)?;
-            self.held.drain(..count);
+        let count = if !self.peeked.is_empty() {
+            let count = self.peeked.as_slice().read(target)?;
+            self.peeked.drain(..count);
             count
-        } else if let Some(error) = self.held_error.take() {
+        } else if let Some(error) = self.peek_error.take() {
             return Err(error);
         } else {
             self.decoder.read(target)?
@@ -198,7 +202,7 @@ impl Read for Content<'_> {
         if let Some(content) = &mut self.content {
             content.add(&target[..count]);
         }
-        let received_bytes = self.decoder.source().sum.size_bytes();
+        let received_bytes = self.decoder.source().hasher.size_bytes();
         LimitExceeded::check(self.size_bytes(), received_bytes, self.limit_bytes)?;
         Ok(count)
     }

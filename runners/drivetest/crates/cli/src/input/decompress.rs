@@ -1,4 +1,4 @@
-//! Compressed streams: gzip, zstd and xz, one after the other as their programs append them.
+//! Decompression of gzip, zstd and xz, also of several streams in one file.
 
 use std::io::{self, BufRead, Read};
 
@@ -9,21 +9,21 @@ use zstd::stream::raw::{self, Operation};
 use super::limits::LimitExceeded;
 use super::source::Source;
 
-/// The largest window of zstd, bytes: level 20 of 22. `zstd --long` asks for 128 MiB, a bomb for gigabytes.
+/// Maximum window of zstd in bytes: level 20 of 22. `zstd --long` needs 128 MiB, a decompression bomb gigabytes.
 const WINDOW_BYTES_MAX: u64 = 32 << 20;
 
-/// The memory of xz, KiB: the dictionary of `xz -9`, 64 MiB, and what the decoder needs beside it.
+/// Maximum memory of xz in KiB: the 64 MiB dictionary of `xz -9`, and 2 MiB for the decoder.
 const XZ_MEMORY_KIB_MAX: u32 = (64 << 10) + 2048;
 
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
-/// Magic, descriptor, window, number of a dictionary, size.
+/// Magic number, descriptor, window, dictionary id, size.
 const FRAME_HEADER_BYTES_MAX: usize = 4 + 1 + 1 + 4 + 8;
 
-/// How a content is compressed.
+/// A compression format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// Uncompressed.
     None,
     /// RFC 1952.
     Gzip,
@@ -34,7 +34,7 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// Told by the first bytes.
+    /// Detects the format from the first bytes.
     pub fn of(head: &[u8]) -> Self {
         match head {
             [0x1F, 0x8B, ..] => Self::Gzip,
@@ -44,7 +44,7 @@ impl Compression {
         }
     }
 
-    /// Its name in documents.
+    /// Returns the name in JSON documents.
     pub fn code(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -55,14 +55,14 @@ impl Compression {
     }
 }
 
-/// The stream that is being decoded; it owns the source until its end.
+/// The stream that is being decoded. It owns the source until its end.
 enum Stream<'a> {
     Plain(Source<'a>),
     Gzip(Box<GzDecoder<Source<'a>>>),
     Zstd(Box<Zstd<'a>>),
     Xz(Box<XzReader<Source<'a>>>),
-    /// Background the last stream.
-    Over(Source<'a>),
+    /// After the end of a stream.
+    Ended(Source<'a>),
     /// Between two streams.
     Moved,
 }
@@ -74,57 +74,57 @@ pub struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// A decoder of what the first bytes of a source tell.
+    /// Creates a decoder for the format that the first bytes show.
     ///
     /// # Errors
-    /// Where the source cannot be read.
+    /// If the source cannot be read.
     pub fn new(mut source: Source<'a>) -> io::Result<Self> {
         let compression = Compression::of(source.peek(MAGIC_BYTES)?);
-        // What is not read ahead is hashed behind.
+        // A long uncompressed file is prefetched, and the prefetch hashes it.
         let stream = match compression {
             Compression::None if source.is_long_file() => Stream::Plain(source),
-            Compression::None => Stream::Plain(source.hashed_behind()),
-            _ => Stream::Over(source.hashed_behind()),
+            Compression::None => Stream::Plain(source.hashed_in_background()),
+            _ => Stream::Ended(source.hashed_in_background()),
         };
         Ok(Self { compression, stream })
     }
 
-    /// How the source is compressed.
+    /// Returns the compression of the source.
     pub fn compression(&self) -> Compression {
         self.compression
     }
 
-    /// The source, wherever it stands.
+    /// Returns the source.
     pub fn source(&mut self) -> &mut Source<'a> {
         match &mut self.stream {
-            Stream::Plain(source) | Stream::Over(source) => source,
+            Stream::Plain(source) | Stream::Ended(source) => source,
             Stream::Gzip(gzip) => gzip.get_mut(),
             Stream::Zstd(zstd) => &mut zstd.source,
             Stream::Xz(xz) => xz.inner_mut(),
-            Stream::Moved => unreachable!("a stream is moved within one call only"),
+            Stream::Moved => unreachable!("a stream is moved only within one call"),
         }
     }
 
-    /// The source, for its sum.
+    /// Returns the source, for its digest.
     pub fn into_source(mut self) -> Source<'a> {
         self.end();
         match self.stream {
-            Stream::Plain(source) | Stream::Over(source) => source,
-            _ => unreachable!("a stream that ended is over"),
+            Stream::Plain(source) | Stream::Ended(source) => source,
+            _ => unreachable!("end() leaves a plain or an ended stream"),
         }
     }
 
-    /// Begins the next stream, false where none follows.
+    /// Starts the next stream. Returns false if none follows.
     fn begin(&mut self) -> io::Result<bool> {
-        let Stream::Over(source) = &mut self.stream else {
+        let Stream::Ended(source) = &mut self.stream else {
             return Ok(true);
         };
         if Compression::of(source.peek(MAGIC_BYTES)?) != self.compression {
             return Ok(false);
         }
-        // Whatever fails does so before the source is moved.
+        // Everything that can fail comes before the source is moved.
         let frames = raw::Decoder::new()?;
-        if let Stream::Over(source) = std::mem::replace(&mut self.stream, Stream::Moved) {
+        if let Stream::Ended(source) = std::mem::replace(&mut self.stream, Stream::Moved) {
             self.stream = match self.compression {
                 Compression::Gzip => Stream::Gzip(Box::new(GzDecoder::new(source))),
                 Compression::Zstd => Stream::Zstd(Box::new(Zstd::new(source, frames))),
@@ -141,9 +141,9 @@ impl<'a> Decoder<'a> {
 
     fn end(&mut self) {
         self.stream = match std::mem::replace(&mut self.stream, Stream::Moved) {
-            Stream::Gzip(gzip) => Stream::Over(gzip.into_inner()),
-            Stream::Zstd(zstd) => Stream::Over(zstd.source),
-            Stream::Xz(xz) => Stream::Over(xz.into_inner()),
+            Stream::Gzip(gzip) => Stream::Ended(gzip.into_inner()),
+            Stream::Zstd(zstd) => Stream::Ended(zstd.source),
+            Stream::Xz(xz) => Stream::Ended(xz.into_inner()),
             stream => stream,
         };
     }
@@ -158,8 +158,8 @@ impl Read for Decoder<'_> {
                 Stream::Plain(source) => return source.read(target),
                 Stream::Gzip(gzip) => gzip.read(target),
                 Stream::Zstd(zstd) => zstd.read(target),
-                Stream::Xz(xz) => xz.read(target).map_err(of_xz),
-                Stream::Over(_) | Stream::Moved => Ok(0),
+                Stream::Xz(xz) => xz.read(target).map_err(xz_error),
+                Stream::Ended(_) | Stream::Moved => Ok(0),
             }?;
             if count > 0 {
                 return Ok(count);
@@ -172,7 +172,7 @@ impl Read for Decoder<'_> {
     }
 }
 
-fn of_xz(error: io::Error) -> io::Error {
+fn xz_error(error: io::Error) -> io::Error {
     if error.kind() == io::ErrorKind::OutOfMemory {
         LimitExceeded::Window.into()
     } else {
@@ -180,15 +180,15 @@ fn of_xz(error: io::Error) -> io::Error {
     }
 }
 
-/// Frames of zstd, one after the other.
+/// The frames of a zstd file.
 struct Zstd<'a> {
     source: Source<'a>,
     frames: raw::Decoder<'static>,
-    place: Place,
+    position: Position,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Position {
     Between,
     Inside,
 }
@@ -198,11 +198,11 @@ impl<'a> Zstd<'a> {
         Self {
             source,
             frames,
-            place: Place::Between,
+            position: Position::Between,
         }
     }
 
-    /// Begins the next frame; false where none follows.
+    /// Starts the next frame. Returns false if none follows.
     fn begin(&mut self) -> io::Result<bool> {
         let head = self.source.peek(FRAME_HEADER_BYTES_MAX)?;
         if Compression::of(head) != Compression::Zstd {
@@ -212,12 +212,12 @@ impl<'a> Zstd<'a> {
             return Err(LimitExceeded::Window.into());
         }
         self.frames.reinit()?;
-        self.place = Place::Inside;
+        self.position = Position::Inside;
         Ok(true)
     }
 
     fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
-        while self.place == Place::Inside || self.begin()? {
+        while self.position == Position::Inside || self.begin()? {
             let bytes = self.source.fill_buf()?;
             if bytes.is_empty() {
                 return Err(io::ErrorKind::UnexpectedEof.into());
@@ -225,7 +225,7 @@ impl<'a> Zstd<'a> {
             let status = self.frames.run_on_buffers(bytes, target)?;
             self.source.consume(status.bytes_read);
             if status.remaining == 0 {
-                self.place = Place::Between;
+                self.position = Position::Between;
             }
             if status.bytes_written > 0 {
                 return Ok(status.bytes_written);
@@ -235,7 +235,7 @@ impl<'a> Zstd<'a> {
     }
 }
 
-/// The window that a frame asks for; None for a frame without content, or a header that is cut.
+/// Returns the window that a frame needs. None for a frame without content or with a truncated header.
 ///
 /// Source: RFC 8878, 3.1.1.1, "Frame_Header".
 fn window_bytes(head: &[u8]) -> Option<u64> {
@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn magics_tell_the_compression() {
+    fn the_first_bytes_show_the_compression() {
         for (head, expected) in [
             (&[0x1F, 0x8B][..], Compression::Gzip),
             (&ZSTD_MAGIC, Compression::Zstd),
@@ -286,11 +286,7 @@ mod tests {
         assert_eq!(window(&[0x00, 15 << 3]), Some(WINDOW_BYTES_MAX));
         assert_eq!(window(&[0x00, (15 << 3) + 1]), Some(WINDOW_BYTES_MAX / 8 * 9));
         assert_eq!(window(&[0x20, 200]), Some(200));
-        assert_eq!(
-            window(&[0x61, 7, 1, 0]),
-            Some(257),
-            "a dictionary's number stands before"
-        );
+        assert_eq!(window(&[0x61, 7, 1, 0]), Some(257), "a dictionary id comes first");
         assert_eq!(window(&[0xE0, 0, 0, 0, 0, 1, 0, 0, 0]), Some(1 << 32));
         assert_eq!((window(&[0x00]), window_bytes(b"\x50\x2A\x4D\x18")), (None, None));
     }

@@ -1,4 +1,4 @@
-//! Bytes counted and hashed.
+//! Size and SHA-256 of a stream.
 
 use std::io;
 
@@ -7,26 +7,26 @@ use sha2::{Digest, Sha256};
 use super::background::{Background, LONG_BYTES};
 use super::limits::LimitExceeded;
 
-/// Counts and hashes a stream of bytes.
+/// Counts and hashes the bytes of a stream.
 pub struct StreamHasher {
     size_bytes: u64,
     sha256: Background<Sha256>,
 }
 
-/// A stream that was counted and hashed.
+/// Size and hash of a stream.
 pub struct StreamDigest {
-    /// Its bytes.
+    /// Number of bytes.
     pub size_bytes: u64,
-    /// Its SHA-256 in hexadecimal.
+    /// SHA-256 in hexadecimal.
     pub sha256: String,
 }
 
 impl Default for StreamHasher {
-    /// An empty stream, hashed in the thread of the caller.
+    /// Returns a hasher of an empty stream that runs in the thread of the caller.
     fn default() -> Self {
         Self {
             size_bytes: 0,
-            sha256: Background::Here(Sha256::new(), hash),
+            sha256: Background::Inline(Sha256::new(), hash),
         }
     }
 }
@@ -36,8 +36,8 @@ fn hash(sha256: &mut Sha256, bytes: &[u8]) {
 }
 
 impl StreamHasher {
-    /// The same, its rest hashed by a thread of its own where the stream is of so many bytes that it is worth one.
-    pub fn behind(self, expected_bytes: u64) -> Self {
+    /// Hashes the rest of the stream in a thread if the expected size is worth one.
+    pub fn in_background(self, expected_bytes: u64) -> Self {
         let so_far = self.sha256.finish();
         Self {
             sha256: Background::new(move || so_far.clone(), hash, expected_bytes >= LONG_BYTES),
@@ -45,10 +45,10 @@ impl StreamHasher {
         }
     }
 
-    /// Refuses a stream that is longer than a limit.
+    /// Checks the number of bytes against a limit.
     ///
     /// # Errors
-    /// Carries the reason.
+    /// If the stream is longer.
     pub fn check(&self, limit_bytes: u64) -> io::Result<()> {
         if self.size_bytes > limit_bytes {
             return Err(LimitExceeded::TooLarge { limit_bytes }.into());
@@ -62,12 +62,12 @@ impl StreamHasher {
         self.sha256.add(bytes);
     }
 
-    /// How many bytes were added.
+    /// Returns the number of bytes so far.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
 
-    /// Ends the stream.
+    /// Returns the size and the hash of the whole stream.
     pub fn finish(self) -> StreamDigest {
         StreamDigest {
             size_bytes: self.size_bytes,

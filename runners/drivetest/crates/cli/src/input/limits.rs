@@ -1,4 +1,4 @@
-//! Why reading of a file is stopped though more could be read: what protects against bombs.
+//! Limits on decompressed content, which protect against decompression bombs.
 
 use std::error::Error;
 use std::fmt;
@@ -6,37 +6,37 @@ use std::io;
 
 use drivetest_logs::read_error::{CONTENT_TOO_LARGE, ReadError, WINDOW_TOO_LARGE};
 
-/// Content may be so many times as large as what was received, once it is larger than [`DENSE_BYTES`]. Logs of ACT
-/// compress up to 60 times, and no stream of gzip does more than 1032 times.
+/// Maximum ratio of content to received bytes, checked above [`DENSE_BYTES`]. Logs of ACT compress up to 60 times; gzip
+/// reaches at most 1032 times.
 const DENSE_RATIO: u64 = 1000;
 
-/// Content that any file may have, whatever its ratio.
+/// Content up to this size is allowed at any ratio.
 const DENSE_BYTES: u64 = 64 << 20;
 
-/// Why reading stopped.
+/// The limit that stopped reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitExceeded {
-    /// More content than this was asked to be the limit.
+    /// More content than the requested limit.
     TooLarge {
         /// The limit.
         limit_bytes: u64,
     },
-    /// More content than any log makes of so few bytes.
+    /// More content than any log compresses into the received bytes.
     TooDense,
-    /// A window or dictionary beyond what is given to a decoder.
+    /// A larger window or dictionary than the decoders allow.
     Window,
 }
 
 impl LimitExceeded {
-    /// The reason that an error of reading carries, None where it is another error.
+    /// Returns the limit that caused an I/O error. None if the error has another cause.
     pub fn of(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref::<Self>().copied()
     }
 
-    /// Refuses content beyond a limit, or beyond what any log makes of the bytes received.
+    /// Checks the size of content against the limit, and its ratio to the received bytes.
     ///
     /// # Errors
-    /// Carries the reason.
+    /// If the content exceeds one of them.
     pub fn check(content_bytes: u64, received_bytes: u64, limit_bytes: u64) -> io::Result<()> {
         if content_bytes > limit_bytes {
             return Err(Self::TooLarge { limit_bytes }.into());
@@ -47,7 +47,7 @@ impl LimitExceeded {
         Ok(())
     }
 
-    /// What is said of it, at the line that was reached.
+    /// Returns the error for a log whose reading stopped at a line.
     pub fn error(self, line: Option<u64>) -> ReadError {
         let kind = if self == Self::Window {
             &WINDOW_TOO_LARGE
@@ -63,7 +63,7 @@ impl fmt::Display for LimitExceeded {
         match self {
             Self::TooLarge { limit_bytes } => write!(formatter, "more than {limit_bytes} bytes"),
             Self::TooDense => write!(formatter, "more than {DENSE_RATIO} times the bytes received"),
-            Self::Window => formatter.write_str("a stream that asks for more"),
+            Self::Window => formatter.write_str("a stream that needs more"),
         }
     }
 }
@@ -71,7 +71,7 @@ impl fmt::Display for LimitExceeded {
 impl Error for LimitExceeded {}
 
 impl From<LimitExceeded> for io::Error {
-    fn from(stop: LimitExceeded) -> Self {
-        Self::new(io::ErrorKind::FileTooLarge, stop)
+    fn from(limit: LimitExceeded) -> Self {
+        Self::new(io::ErrorKind::FileTooLarge, limit)
     }
 }

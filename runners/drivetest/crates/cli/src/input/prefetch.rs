@@ -1,4 +1,4 @@
-//! A long file, read and hashed by a thread of its own ahead of who takes its bytes.
+//! Prefetching of a long file: a thread reads and hashes it ahead of the consumer.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,33 +9,33 @@ use std::thread;
 use super::digest::StreamHasher;
 use super::source::CHUNK_BYTES;
 
-/// Buffers that may wait to be taken: they bound the memory, however slow the taker is.
+/// Maximum number of waiting buffers. Limits the memory if the consumer is slow.
 const WAITING_MAX: usize = 3;
 
 /// The rest of a file.
 pub struct Prefetch<'s> {
     file: &'s mut File,
-    sum: &'s mut StreamHasher,
+    hasher: &'s mut StreamHasher,
     limit_bytes: u64,
 }
 
 impl<'s> Prefetch<'s> {
-    /// The rest of a file whose bytes so far are in a sum.
-    pub fn new(file: &'s mut File, sum: &'s mut StreamHasher, limit_bytes: u64) -> Self {
+    /// Creates a prefetch of the rest of a file whose first bytes are hashed already.
+    pub fn new(file: &'s mut File, hasher: &'s mut StreamHasher, limit_bytes: u64) -> Self {
         Self {
             file,
-            sum,
+            hasher,
             limit_bytes,
         }
     }
 
-    /// Hands the bytes to `each`, those beyond the limit excepted; without a thread where the system gives none.
+    /// Passes the bytes up to the limit to `each`. Works without a thread if none can be started.
     ///
     /// # Errors
-    /// Where the file cannot be read, or is longer than the limit.
+    /// If the file cannot be read or is longer than the limit.
     ///
     /// # Panics
-    /// With the panic of the thread, where that had one.
+    /// If the thread panicked.
     pub fn pump(mut self, mut each: impl FnMut(&[u8])) -> io::Result<()> {
         let filled = self.with_thread(&mut each);
         filled.unwrap_or_else(|| {
@@ -46,11 +46,11 @@ impl<'s> Prefetch<'s> {
         })
     }
 
-    /// None where there is no thread.
+    /// Returns None if no thread can be started.
     fn with_thread(&mut self, each: &mut impl FnMut(&[u8])) -> Option<io::Result<()>> {
         let (full, filled) = sync_channel(WAITING_MAX);
         let (emptied, empty) = channel();
-        // The ends are the threads' own: one that panics lets the other end.
+        // Each thread owns its end of the channels, so that a panic in one ends the other.
         let reading = move || {
             self.fill(|buffer| {
                 full.send(buffer).ok()?;
@@ -59,35 +59,35 @@ impl<'s> Prefetch<'s> {
         };
         thread::scope(move |scope| {
             let thread = thread::Builder::new().spawn_scoped(scope, reading).ok()?;
-            take(&filled, &emptied, each);
+            consume(&filled, &emptied, each);
             Some(thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
         })
     }
 
-    /// Fills buffers; `hand_over` takes each and gives the next, or None where no more are wanted.
-    fn fill(&mut self, mut hand_over: impl FnMut(Vec<u8>) -> Option<Vec<u8>>) -> io::Result<()> {
+    /// Fills buffers. `exchange` takes each and returns an empty one, or None to stop.
+    fn fill(&mut self, mut exchange: impl FnMut(Vec<u8>) -> Option<Vec<u8>>) -> io::Result<()> {
         let mut buffer = vec![0; CHUNK_BYTES];
         loop {
             let count = read(self.file, &mut buffer)?;
             buffer.truncate(count);
-            self.sum.add(&buffer);
+            self.hasher.add(&buffer);
             if count == 0 {
                 return Ok(());
             }
-            let Some(next) = hand_over(buffer) else {
+            let Some(next) = exchange(buffer) else {
                 return Ok(());
             };
             buffer = next;
             buffer.resize(CHUNK_BYTES, 0);
-            self.sum.check(self.limit_bytes)?;
+            self.hasher.check(self.limit_bytes)?;
         }
     }
 }
 
-fn take(filled: &Receiver<Vec<u8>>, emptied: &Sender<Vec<u8>>, each: &mut impl FnMut(&[u8])) {
+fn consume(filled: &Receiver<Vec<u8>>, emptied: &Sender<Vec<u8>>, each: &mut impl FnMut(&[u8])) {
     for buffer in filled {
         each(&buffer);
-        // Nobody takes buffers back at the end of the file.
+        // At the end of the file, the receiver of empty buffers is gone.
         drop(emptied.send(buffer));
     }
 }
@@ -96,13 +96,13 @@ fn read(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
     loop {
         match file.read(buffer) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            answer => return answer,
+            result => return result,
         }
     }
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test whose file cannot be made fails")]
+#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use std::io::Write;
     use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -124,44 +124,44 @@ mod tests {
     }
 
     fn pumped(limit_bytes: u64) -> (io::Result<()>, Vec<u8>, StreamHasher) {
-        let (mut sum, mut got) = (StreamHasher::default(), Vec::new());
+        let (mut hasher, mut got) = (StreamHasher::default(), Vec::new());
         let ended =
-            Prefetch::new(&mut file(), &mut sum, limit_bytes).pump(|bytes| got.extend_from_slice(bytes));
-        (ended, got, sum)
+            Prefetch::new(&mut file(), &mut hasher, limit_bytes).pump(|bytes| got.extend_from_slice(bytes));
+        (ended, got, hasher)
     }
 
     #[test]
-    fn all_bytes_arrive_in_their_order_and_are_hashed() {
-        let (ended, got, sum) = pumped(SIZE as u64);
+    fn all_bytes_arrive_in_order_and_are_hashed() {
+        let (ended, got, hasher) = pumped(SIZE as u64);
         assert!(ended.is_ok() && got == bytes());
-        let mut here = StreamHasher::default();
-        here.add(&bytes());
-        assert_eq!(sum.finish().sha256, here.finish().sha256);
+        let mut expected = StreamHasher::default();
+        expected.add(&bytes());
+        assert_eq!(hasher.finish().sha256, expected.finish().sha256);
     }
 
     #[test]
     fn a_file_longer_than_the_limit_is_stopped() {
         let limit_bytes = SIZE as u64 - 1;
-        let stop = LimitExceeded::of(&pumped(limit_bytes).0.unwrap_err());
-        assert_eq!(stop, Some(LimitExceeded::TooLarge { limit_bytes }));
+        let limit = LimitExceeded::of(&pumped(limit_bytes).0.unwrap_err());
+        assert_eq!(limit, Some(LimitExceeded::TooLarge { limit_bytes }));
         assert!(
             pumped(0).1.len() <= 2 * CHUNK_BYTES,
-            "what waits may still arrive"
+            "waiting buffers may still arrive"
         );
     }
 
     #[test]
-    fn a_taker_that_panics_leaves_no_thread_behind() {
-        let (mut file, mut sum) = (file(), StreamHasher::default());
-        let ahead = Prefetch::new(&mut file, &mut sum, u64::MAX);
-        let ended = catch_unwind(AssertUnwindSafe(|| ahead.pump(|_| panic!("enough"))));
+    fn a_consumer_that_panics_ends_the_thread() {
+        let (mut file, mut hasher) = (file(), StreamHasher::default());
+        let prefetch = Prefetch::new(&mut file, &mut hasher, u64::MAX);
+        let ended = catch_unwind(AssertUnwindSafe(|| prefetch.pump(|_| panic!("enough"))));
         assert!(ended.is_err());
     }
 
     #[test]
-    fn what_cannot_be_read_is_an_error() {
-        let (mut folder, mut sum) = (File::open("/").unwrap(), StreamHasher::default());
-        let ended = Prefetch::new(&mut folder, &mut sum, u64::MAX).pump(|_| ());
+    fn a_file_that_cannot_be_read_is_an_error() {
+        let (mut folder, mut hasher) = (File::open("/").unwrap(), StreamHasher::default());
+        let ended = Prefetch::new(&mut folder, &mut hasher, u64::MAX).pump(|_| ());
         assert!(ended.is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Reads a log, or an archive of logs, from a file or from standard input.
+//! Reading of a log, or of an archive of logs, from a file or standard input.
 
 use std::fs::File;
 use std::io;
@@ -20,7 +20,7 @@ use super::decompress::Compression;
 use super::digest::StreamDigest;
 use super::limits::LimitExceeded;
 
-/// The file as a document tells it; hashes are null where it could not be read to its end.
+/// The file in the JSON document. Hashes are null if the file could not be read to its end.
 #[derive(Serialize)]
 pub struct Input {
     /// The file's name without its directory.
@@ -36,37 +36,37 @@ pub struct Input {
     companions: Vec<Member>,
 }
 
-/// A log that was read.
+/// A log after reading.
 pub struct LogFile {
     /// The file.
     pub input: Input,
-    /// What was read of it.
+    /// The result of reading.
     pub reading: Reading,
-    /// Its path as it was given, for people: of two logs of one name it tells which.
+    /// The path as given, which distinguishes logs with the same name.
     pub path: String,
 }
 
 impl LogFile {
-    /// The log as people are told of it: the path as given, and the file of an archive behind a `!`.
+    /// Returns the log's name in messages: the path as given, and `!` with the file in an archive.
     pub fn place(&self, member: Option<&str>) -> String {
         member.map_or_else(|| self.path.clone(), |member| format!("{}!{member}", self.path))
     }
 }
 
-/// How to read a file, and with what.
+/// Reads log files with fixed options.
 pub struct LogFileReader<'a> {
-    /// How its runs are read.
+    /// Options of the log reader.
     pub options: Options,
-    /// What else is made of their intervals.
+    /// Additional outputs: series and table rows.
     pub extras: SinkOptions,
-    /// Content that is read at most.
+    /// Maximum size of the decompressed content.
     pub limit_bytes: u64,
-    /// Files that belong to the log; an archive brings its own.
+    /// Files that belong to the log. An archive contains its own.
     pub attachments: &'a [PathBuf],
 }
 
 impl LogFileReader<'_> {
-    /// A log by itself, of which nothing more is wanted.
+    /// Returns a reader without attachments and additional outputs.
     pub fn plain(options: Options, limit_bytes: u64) -> Self {
         Self {
             options,
@@ -84,38 +84,38 @@ impl LogFileReader<'_> {
         });
         let read = match opened {
             Ok((content, None)) => Ok(self.read_log(content)),
-            Ok((_, Some(_))) if path == Path::new("-") => Ok(self.in_a_pipe()),
-            Ok((_, Some(_))) if !self.attachments.is_empty() => Ok(self.beside_an_archive()),
+            Ok((_, Some(_))) if path == Path::new("-") => Ok(self.refuse_archive_in_pipe()),
+            Ok((_, Some(_))) if !self.attachments.is_empty() => Ok(self.refuse_attachments_of_archive()),
             Ok((_, Some(kind))) => self.read_archive(path, kind),
             Err(error) => Err(error),
         };
-        let mut log = read.unwrap_or_else(|error| unread(unreadable(LogReader::new(self.options), &error)));
+        let mut log = read.unwrap_or_else(|error| failed(unreadable(LogReader::new(self.options), &error)));
         log.input.name = name(path);
         log.path = path.to_string_lossy().into_owned();
         log
     }
 
-    fn in_a_pipe(&self) -> LogFile {
-        unread(refused(LogReader::new(self.options), |_| {
+    fn refuse_archive_in_pipe(&self) -> LogFile {
+        failed(refused(LogReader::new(self.options), |_| {
             ARCHIVE_IN_A_PIPE.at(None, "an archive on standard input")
         }))
     }
 
-    /// Which of its logs the files belong to cannot be told.
-    fn beside_an_archive(&self) -> LogFile {
-        unread(refused(LogReader::new(self.options), |_| {
-            COMPANION_ARCHIVE.at(None, "an archive of logs, with files beside it")
+    /// Refuses attachments of an archive, because they could belong to any of its logs.
+    fn refuse_attachments_of_archive(&self) -> LogFile {
+        failed(refused(LogReader::new(self.options), |_| {
+            COMPANION_ARCHIVE.at(None, "an archive of logs with attachments")
         }))
     }
 
     fn read_archive(&self, path: &Path, kind: Kind) -> io::Result<LogFile> {
         let file = File::open(path)?;
         let archive = Archive::new(&file, kind, self.limit_bytes);
-        let begin = |logs_count: usize| begun(self.options, self.extras.clone(), logs_count);
+        let begin = |logs_count: usize| new_reader(self.options, self.extras.clone(), logs_count);
         let read = archive::read(&archive, &begin)?;
-        let is_whole = matches!(read.pass.end, End::Whole | End::Trailing(_));
+        let is_complete = matches!(read.pass.end, End::Complete | End::Trailing(_));
         let (received, content) = (read.pass.received, read.pass.content);
-        let content = content.map(|content| (content, is_whole));
+        let content = content.map(|content| (content, is_complete));
         let mut input = input(read.pass.compression, &read.reading, (received, true), content);
         input.members = read.members;
         Ok(LogFile {
@@ -128,25 +128,25 @@ impl LogFileReader<'_> {
     fn read_log(&self, mut content: Content<'_>) -> LogFile {
         let compression = content.compression();
         let (options, wanted) = (self.options, self.extras.clone());
-        let begin = move || begun(options, wanted.clone(), 1);
+        let begin = move || new_reader(options, wanted.clone(), 1);
         let mut reader = Background::new(begin, LogReader::push, compression != Compression::None);
         let ended = content.pump(|bytes| reader.add(bytes));
-        let received_whole = match &ended {
+        let is_received_complete = match &ended {
             Ok(End::Stopped(_)) => compression != Compression::None,
             Ok(_) => true,
             Err(_) => false,
         };
-        let content_whole = matches!(ended, Ok(End::Whole | End::Trailing(_)));
+        let is_content_complete = matches!(ended, Ok(End::Complete | End::Trailing(_)));
         let mut reader = reader.finish();
-        let given = attachments::read(self.attachments, &mut reader, self.limit_bytes);
-        let reading = match given.error {
+        let attachments = attachments::read(self.attachments, &mut reader, self.limit_bytes);
+        let reading = match attachments.error {
             Some(error) => refused(reader, |_| error),
-            None => end(reader, ended, content.size_bytes()),
+            None => finish(reader, ended, content.size_bytes()),
         };
         let (received, content) = content.finish();
-        let content = content.map(|content| (content, content_whole));
-        let mut input = input(compression, &reading, (received, received_whole), content);
-        input.companions = given.members;
+        let content = content.map(|content| (content, is_content_complete));
+        let mut input = input(compression, &reading, (received, is_received_complete), content);
+        input.companions = attachments.members;
         LogFile {
             input,
             reading,
@@ -155,8 +155,8 @@ impl LogFileReader<'_> {
     }
 }
 
-/// A reader of one of several logs.
-fn begun(options: Options, wanted: SinkOptions, logs_count: usize) -> LogReader {
+/// Creates the reader of one of several logs.
+fn new_reader(options: Options, wanted: SinkOptions, logs_count: usize) -> LogReader {
     let mut reader = LogReader::with_share(options, logs_count);
     reader.want(wanted);
     reader
@@ -167,8 +167,8 @@ fn name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// A file of which nothing was had.
-fn unread(reading: Reading) -> LogFile {
+/// Returns a file that could not be read at all.
+fn failed(reading: Reading) -> LogFile {
     let nothing = StreamDigest {
         size_bytes: 0,
         sha256: String::new(),
@@ -181,14 +181,14 @@ fn unread(reading: Reading) -> LogFile {
     }
 }
 
-/// The file as told, with its sums and whether each is of the whole.
+/// Returns the file for the JSON document, from its digests and whether each covers all bytes.
 fn input(
     compression: Compression,
     reading: &Reading,
     received: (StreamDigest, bool),
     content: Option<(StreamDigest, bool)>,
 ) -> Input {
-    let hash = |(summed, is_whole): &(StreamDigest, bool)| is_whole.then(|| summed.sha256.clone());
+    let hash = |(digest, is_complete): &(StreamDigest, bool)| is_complete.then(|| digest.sha256.clone());
     let content = content.as_ref().unwrap_or(&received);
     Input {
         name: String::new(),
@@ -204,9 +204,9 @@ fn input(
     }
 }
 
-fn end(mut reader: LogReader, ended: io::Result<End>, content_bytes: u64) -> Reading {
+fn finish(mut reader: LogReader, ended: io::Result<End>, content_bytes: u64) -> Reading {
     match ended {
-        Ok(End::Whole) => reader.finish(),
+        Ok(End::Complete) => reader.finish(),
         Ok(End::Trailing(count)) => {
             reader.add_finding(
                 rule::TRAILING_BYTES.at(None, format!("{count} bytes follow the compressed log")),
@@ -216,20 +216,20 @@ fn end(mut reader: LogReader, ended: io::Result<End>, content_bytes: u64) -> Rea
         Ok(End::Damaged(error)) if content_bytes == 0 => refused(reader, |_| {
             COMPRESSION_UNREADABLE.at(None, format!("a damaged one ({error})"))
         }),
-        Ok(End::Damaged(error)) => reader.finish_damaged(breaks_off(content_bytes, &error)),
-        Ok(End::Stopped(stop)) => stopped(reader, stop),
+        Ok(End::Damaged(error)) => reader.finish_damaged(damage(content_bytes, &error)),
+        Ok(End::Stopped(limit)) => limit_exceeded(reader, limit),
         Err(error) => unreadable(reader, &error),
     }
 }
 
-fn breaks_off(content_bytes: u64, error: &io::Error) -> Finding {
+fn damage(content_bytes: u64, error: &io::Error) -> Finding {
     let sentence =
-        format!("the compressed stream breaks off after {content_bytes} bytes of content: {error}");
+        format!("the compressed stream ends early, after {content_bytes} bytes of content: {error}");
     rule::COMPRESSION_DAMAGED.at(None, sentence)
 }
 
-fn stopped(reader: LogReader, stop: LimitExceeded) -> Reading {
-    refused(reader, |line| stop.error(line))
+fn limit_exceeded(reader: LogReader, limit: LimitExceeded) -> Reading {
+    refused(reader, |line| limit.error(line))
 }
 
 fn unreadable(reader: LogReader, error: &io::Error) -> Reading {

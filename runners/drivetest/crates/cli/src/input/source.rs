@@ -1,18 +1,18 @@
-//! Bytes as received, hashed on their way, with a look ahead.
+//! The received bytes of a file, hashed while they are read, with a peek.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read};
 
-use super::background::{LONG_BYTES, is_possible};
+use super::background::{LONG_BYTES, has_second_processor};
 use super::digest::StreamHasher;
 use super::prefetch::Prefetch;
 
-/// Bytes read at once: large enough that hashing and splitting outweigh the calls, small enough for the cache.
+/// Bytes per read: so many that hashing costs more than system calls, and so few that they fit into the cache.
 pub const CHUNK_BYTES: usize = 256 * 1024;
 
-/// Where bytes come from.
+/// The origin of bytes.
 pub enum Inner<'a> {
-    /// A file of this process' own, which a thread may read.
+    /// A file that a thread may read.
     File(File),
     /// A pipe or a member of an archive.
     Other(Box<dyn Read + 'a>),
@@ -27,19 +27,19 @@ impl Read for Inner<'_> {
     }
 }
 
-/// A file, a pipe or a member of an archive while it is read.
+/// A file, a pipe or a member of an archive that is being read.
 pub struct Source<'a> {
     inner: Inner<'a>,
     expected_bytes: u64,
     buffer: Vec<u8>,
     begin: usize,
     end: usize,
-    /// The bytes so far.
-    pub sum: StreamHasher,
+    /// Size and hash of the bytes so far.
+    pub hasher: StreamHasher,
 }
 
 impl<'a> Source<'a> {
-    /// A source at its begin, of about so many bytes.
+    /// Creates a source of about `expected_bytes` bytes.
     pub fn new(inner: Inner<'a>, expected_bytes: u64) -> Self {
         Self {
             inner,
@@ -47,27 +47,27 @@ impl<'a> Source<'a> {
             buffer: vec![0; CHUNK_BYTES],
             begin: 0,
             end: 0,
-            sum: StreamHasher::default(),
+            hasher: StreamHasher::default(),
         }
     }
 
-    /// The same, hashed by a thread of its own where it is long.
-    pub fn hashed_behind(self) -> Self {
+    /// Hashes the source in a thread if it is long.
+    pub fn hashed_in_background(self) -> Self {
         Self {
-            sum: self.sum.behind(self.expected_bytes),
+            hasher: self.hasher.in_background(self.expected_bytes),
             ..self
         }
     }
 
-    /// Whether it is a file so long that a thread is to read and hash it.
+    /// Returns whether it is a file long enough for a thread that reads and hashes it.
     pub fn is_long_file(&self) -> bool {
-        matches!(self.inner, Inner::File(_)) && self.expected_bytes >= LONG_BYTES && is_possible()
+        matches!(self.inner, Inner::File(_)) && self.expected_bytes >= LONG_BYTES && has_second_processor()
     }
 
-    /// Hands all bytes to `each`, up to `limit_bytes`; of a long file while the next of them are read and hashed.
+    /// Passes all bytes to `each`. For a long file, a thread reads and hashes the next bytes at the same time.
     ///
     /// # Errors
-    /// Where the bytes cannot be read, or are more.
+    /// If the bytes cannot be read, or there are more than `limit_bytes`.
     pub fn pump(&mut self, limit_bytes: u64, mut each: impl FnMut(&[u8])) -> io::Result<()> {
         let is_long = self.is_long_file();
         loop {
@@ -77,17 +77,17 @@ impl<'a> Source<'a> {
             }
             each(bytes);
             self.consume(usize::MAX);
-            self.sum.check(limit_bytes)?;
+            self.hasher.check(limit_bytes)?;
             if is_long && let Inner::File(file) = &mut self.inner {
-                return Prefetch::new(file, &mut self.sum, limit_bytes).pump(each);
+                return Prefetch::new(file, &mut self.hasher, limit_bytes).pump(each);
             }
         }
     }
 
-    /// The next bytes, `wanted` of them where so many are left, which are not taken by this.
+    /// Returns the next `wanted` bytes, or as many as remain, without consuming them.
     ///
     /// # Errors
-    /// Where the bytes cannot be read.
+    /// If the bytes cannot be read.
     pub fn peek(&mut self, wanted: usize) -> io::Result<&[u8]> {
         while self.end - self.begin < wanted {
             self.buffer.copy_within(self.begin..self.end, 0);
@@ -100,11 +100,11 @@ impl<'a> Source<'a> {
         Ok(&self.buffer[self.begin..end])
     }
 
-    /// Reads to the end and says how many bytes were left.
+    /// Reads to the end and returns the number of remaining bytes.
     ///
     /// # Errors
-    /// Where the bytes cannot be read.
-    pub fn rest(&mut self) -> io::Result<u64> {
+    /// If the bytes cannot be read.
+    pub fn skip_rest(&mut self) -> io::Result<u64> {
         let mut rest = 0;
         loop {
             let count = self.fill_buf()?.len();
@@ -122,7 +122,7 @@ impl<'a> Source<'a> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
                 Ok(count) => {
-                    self.sum.add(&self.buffer[self.end..self.end + count]);
+                    self.hasher.add(&self.buffer[self.end..self.end + count]);
                     self.end += count;
                     return Ok(count);
                 }

@@ -7,7 +7,7 @@ pub const EXIT_REFUSED: u8 = 2;
 /// A device failed, a file cannot be read, or a command cannot answer.
 pub const EXIT_ERROR: u8 = 3;
 /// The drive or the host cannot sustain the load.
-pub const EXIT_CANNOT_KEEP_UP: u8 = 4;
+pub const EXIT_OVERLOADED: u8 = 4;
 /// Ended by a signal.
 pub const EXIT_INTERRUPTED: u8 = 5;
 /// The command line or the configuration is invalid, in every command.
@@ -31,10 +31,7 @@ pub const EXIT_CODES: &[(&[&str], &[ExitCodeMeaning])] = &[
                 "refused: a device is not safe to use; nothing was written",
             ),
             (EXIT_ERROR, "a device failed"),
-            (
-                EXIT_CANNOT_KEEP_UP,
-                "the drive, or the host, cannot keep up with the load",
-            ),
+            (EXIT_OVERLOADED, "the drive or the host cannot sustain the load"),
             (
                 EXIT_INTERRUPTED,
                 "ended by a signal, or the log could not be written",

@@ -45,7 +45,7 @@ fn requested_load(run: &Run) -> String {
             .all(|finding| !RATE_FINDINGS.contains(&finding.id));
     let load = run.nx_load.as_ref().filter(|_| is_sustained);
     let load = load.map_or_else(String::new, |load| format!("{load}x: "));
-    format!("{load}{rates} on {devices}")
+    format!("{load}{rates} requested on {devices}")
 }
 
 /// Returns the summary of a run: program, load, slice table, side file, verdict and findings.
@@ -64,7 +64,7 @@ pub fn run_summary(run: &Run) -> String {
         .to_owned();
     let requested = run.requested_duration_s.map_or_else(
         || "an unknown duration".to_owned(),
-        |asked_s| format!("{asked_s} s"),
+        |duration_s| format!("{duration_s} s"),
     );
     text.push_str(&format!(
         "  {stop}: {} s of {requested}; lines {}-{}\n",

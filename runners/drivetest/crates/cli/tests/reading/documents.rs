@@ -438,9 +438,9 @@ fn what_differs_from_the_defaults_is_told_and_nothing_else_is() {
 fn a_summary_for_people_names_what_was_asked_and_found() {
     let output = drivetest(&["read", "6.6/pause6.log", "--slice-sec", "10"]);
     let text = text(&output.stdout);
-    assert!(
-        text.starts_with("6.6/pause6.log: act_storage 6.6, 1x: 2000 reads/s and 1000 writes/s on 1 device\n")
-    );
+    assert!(text.starts_with(
+        "6.6/pause6.log: act_storage 6.6, 1x: 2000 reads/s and 1000 writes/s requested on 1 device\n"
+    ));
     assert!(text.contains("REVIEW    stall line 182: "));
 }
 

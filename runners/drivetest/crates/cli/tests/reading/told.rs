@@ -145,7 +145,7 @@ fn latency_takes_its_log_as_its_siblings_do() {
 fn latency_hints_at_shorter_slices_where_none_is_whole() {
     let told = text(&drivetest(&["latency", FOUR]).stderr);
     assert!(
-        told.contains("the run has 60 s, and a slice 3600; ask for shorter slices with -t"),
+        told.contains("the run has 60 s, a slice 3600 s; choose shorter slices, such as -t 60"),
         "{told}"
     );
     let told = text(&drivetest(&["latency", FOUR, "-t", "10"]).stderr);
@@ -155,11 +155,11 @@ fn latency_hints_at_shorter_slices_where_none_is_whole() {
 #[test]
 fn one_is_told_in_the_singular_and_what_is_unknown_not_at_all() {
     let told = text(&drivetest(&["read", "6.6/single-us.log"]).stdout);
-    assert!(told.contains(" on 1 device\n"), "{told}");
+    assert!(told.contains(" requested on 1 device\n"), "{told}");
     let without = log(FOUR).replace("write-reqs-per-sec: ", "written: ");
     let told = text(&drivetest(&["read", Scratch::new("told-one.log", without.as_bytes()).arg()]).stdout);
     assert!(
-        !told.contains('?') && told.contains("reads/s on 4 devices"),
+        !told.contains('?') && told.contains("reads/s requested on 4 devices"),
         "{told}"
     );
 }

@@ -1,4 +1,4 @@
-//! What upstream's scripts print before the table: version, slice length, the header echoed, or what they cannot find.
+//! The lines of the original scripts before the table: version, slice length, the header, or what they cannot find.
 
 use std::path::Path;
 
@@ -10,10 +10,9 @@ use super::old_table::has_old_buckets;
 
 /// The lines before a table.
 pub struct Heading {
-    /// As the script prints them.
+    /// The lines, as the script prints them.
     pub text: String,
-    /// The length of a slice; None where something is missing without which there is no table, as the text's last
-    /// line says.
+    /// The length of a slice. None if the log lacks something that the table needs; the last line of the text names it.
     pub slice_length_s: Option<u64>,
 }
 
@@ -27,14 +26,14 @@ impl Heading {
     }
 }
 
-/// Before the table of 5.x and 6.x, also where a histogram of an older log is asked for by its name.
-pub fn heading(log: &Path, run: &Run, asked_slice_s: u64) -> Heading {
+/// Returns the lines before the table of 5.x and 6.x, also for a histogram of an older log that is requested by name.
+pub fn heading(log: &Path, run: &Run, requested_slice_s: u64) -> Heading {
     let printed = &run.printed;
     let mut text = format!("{} is ACT version {}\n\n", log.display(), run.printed.version);
-    let Some(slice_length_s) = slice_length_s(run, asked_slice_s) else {
+    let Some(slice_length_s) = slice_length_s(run, requested_slice_s) else {
         return Heading::end(text, "can't find report interval");
     };
-    text.push_str(&scale_and_slices(run, asked_slice_s, slice_length_s));
+    text.push_str(&scale_and_slices(run, requested_slice_s, slice_length_s));
     text.push_str(&echo(&printed.config));
     let has_titles = run.origin.family != Some(Family::A);
     for (section, name) in [
@@ -52,8 +51,9 @@ pub fn heading(log: &Path, run: &Run, asked_slice_s: u64) -> Heading {
     }
 }
 
-/// Before the table of 1.x to 4.0. 1.x prints neither its version nor its unit, and its script asks for neither.
-pub fn old_heading(run: &Run, asked_slice_s: u64, writes: bool) -> Heading {
+/// Returns the lines before the table of 1.x to 4.0. 1.x prints neither its version nor its unit, and its script needs
+/// neither.
+pub fn old_heading(run: &Run, requested_slice_s: u64, writes: bool) -> Heading {
     let is_1 = has_old_buckets(run);
     let mut text = if is_1 {
         String::new()
@@ -63,10 +63,10 @@ pub fn old_heading(run: &Run, asked_slice_s: u64, writes: bool) -> Heading {
     if let Some(missing) = without_writes(run).filter(|_| writes) {
         return Heading::end(text, missing);
     }
-    let Some(slice_length_s) = slice_length_s(run, asked_slice_s) else {
+    let Some(slice_length_s) = slice_length_s(run, requested_slice_s) else {
         return Heading::end(text, "can't find report interval");
     };
-    let lines = scale_and_slices(run, asked_slice_s, slice_length_s);
+    let lines = scale_and_slices(run, requested_slice_s, slice_length_s);
     let lines = if is_1 {
         lines.trim_start_matches(NO_SCALE)
     } else {
@@ -81,6 +81,8 @@ pub fn old_heading(run: &Run, asked_slice_s: u64, writes: bool) -> Heading {
 
 const NO_SCALE: &str = "can't find histograms' scale, assuming milliseconds\n";
 
+/// Returns what the script for writes prints if the run has none.
+///
 /// Source: aerospike/act e1bc5c4, latency_calc/act_latency_w.py, main().
 fn without_writes(run: &Run) -> Option<&'static str> {
     match value(run, "commit-to-device") {
@@ -90,14 +92,14 @@ fn without_writes(run: &Run) -> Option<&'static str> {
     }
 }
 
-fn scale_and_slices(run: &Run, asked_slice_s: u64, slice_length_s: u64) -> String {
+fn scale_and_slices(run: &Run, requested_slice_s: u64, slice_length_s: u64) -> String {
     let has_scale = value(run, "microsecond-histograms").is_some();
     let mut text = if has_scale {
         String::new()
     } else {
         NO_SCALE.to_owned()
     };
-    if slice_length_s != asked_slice_s {
+    if slice_length_s != requested_slice_s {
         text.push_str(&format!("analyzing time slices of {slice_length_s} seconds\n"));
     }
     text
@@ -108,13 +110,13 @@ fn value<'a>(run: &'a Run, key: &str) -> Option<&'a str> {
     found.map(|(_, value)| value.as_str())
 }
 
-/// The length of a slice, also of a run that never started.
-fn slice_length_s(run: &Run, asked_slice_s: u64) -> Option<u64> {
-    let asked = |interval_s: u64| asked_slice_s.div_ceil(interval_s).saturating_mul(interval_s);
-    run.slice_length_s.or(run.report_interval_s.map(asked))
+/// Returns the length of a slice, also for a run that never started.
+fn slice_length_s(run: &Run, requested_slice_s: u64) -> Option<u64> {
+    let rounded_up = |interval_s: u64| requested_slice_s.div_ceil(interval_s).saturating_mul(interval_s);
+    run.slice_length_s.or(run.report_interval_s.map(rounded_up))
 }
 
-/// A section with the blank line behind it; nothing where it never came.
+/// Returns a section and a blank line, or nothing if the log lacks it.
 fn echo(section: &Section) -> String {
     let title = Some(&section.title).filter(|title| !title.is_empty());
     let lines: String = title

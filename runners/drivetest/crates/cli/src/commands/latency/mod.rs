@@ -1,5 +1,5 @@
-//! `drivetest latency`: the slice table of upstream's act_latency.py of the log's version, byte for byte where that
-//! one is right.
+//! `drivetest latency`: the slice table of act_latency.py for the log's version. Equal byte for byte where that script is
+//! correct.
 //!
 //! Source: aerospike/act 5.0 to 6.6, analysis/act_latency.py; before 5.0 latency_calc/act_latency.py.
 
@@ -26,30 +26,30 @@ use crate::input::read_log::LogFileReader;
 use crate::output::{print_and_exit, print_diagnostic};
 use crate::render::exit_codes::EXIT_ERROR;
 
-/// Thresholds that act_latency.py knows: 1 to 65536 units.
+/// Number of thresholds in act_latency.py: 1 to 65536 units.
 const EDGES_COUNT: usize = 17;
 
-/// Arguments of `latency`; `-h` names a histogram, as upstream's does, so that help is `--help` only.
+/// Arguments of `latency`. `-h` is a histogram, as in act_latency.py, so help is only `--help`.
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
 pub struct Args {
     /// Print help
     #[arg(long, action = ArgAction::Help)]
     help: Option<bool>,
-    /// Output of act, act_storage, act_index or drivetest; - reads standard input
+    /// Output of act, act_storage, act_index or drivetest. - reads standard input
     #[arg(value_name = "LOG", required_unless_present = "log")]
     named: Option<PathBuf>,
-    /// The same, as act_latency.py spells it
+    /// The same, under the name of act_latency.py
     #[arg(short = 'l', long, conflicts_with = "named")]
     log: Option<PathBuf>,
-    /// Histogram to analyse; may be given again [default: those of the log's own act_latency.py]
+    /// Histogram to analyse. May be repeated [default: those of act_latency.py for the log's version]
     #[arg(short = 'h', long = "histogram", value_name = "HIST")]
     histograms: Vec<String>,
     /// Slice length in seconds
     #[arg(short = 't', long, value_name = "SEC", default_value_t = 3600,
           value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     slice: u64,
-    /// Begin with this bucket
+    /// First bucket to show
     #[arg(short = 's', long = "start_bucket", value_name = "START", default_value_t = 0,
           value_parser = clap::value_parser!(u8).range(0..EDGES_COUNT as i64))]
     start: u8,
@@ -64,19 +64,19 @@ pub struct Args {
     /// Show the rate of each slice
     #[arg(short = 'x', long)]
     extra: bool,
-    /// Analyse writes where no histogram is named, as act_latency_w.py of 3.1 and 4.0 does
+    /// Analyse writes if no histogram is given, as act_latency_w.py of 3.1 and 4.0 does
     #[arg(short = 'w', long, conflicts_with = "histograms")]
     writes: bool,
 }
 
-/// Why there is no table of a log: it cannot be read, or is none of ACT.
+/// Returns why a log has no table: it cannot be read, or it is not from ACT.
 fn refusal(reading: &Reading) -> Option<&str> {
-    let of_ycsb = "expected a log of ACT; got one of YCSB; read it with drivetest read";
+    let is_ycsb = "expected an ACT log, got a YCSB output; use drivetest read";
     let error = reading.error.as_ref().map(|error| error.sentence.as_str());
-    error.or_else(|| reading.runs.is_empty().then_some(of_ycsb))
+    error.or_else(|| reading.runs.is_empty().then_some(is_ycsb))
 }
 
-/// Says which slices would fit into a run that is shorter than one.
+/// Suggests a slice length if the run is shorter than one slice.
 fn hint(path: &Path, run: &Run) {
     let reached_s = run.reached_s;
     if let Some(length_s) = run
@@ -84,7 +84,7 @@ fn hint(path: &Path, run: &Run) {
         .filter(|_| run.slices.is_empty() && reached_s > 0)
     {
         print_diagnostic(&format_args!(
-            "{}: the run has {reached_s} s, and a slice {length_s}; ask for shorter slices with -t, such as -t {reached_s}",
+            "{}: the run has {reached_s} s, a slice {length_s} s; choose shorter slices, such as -t {reached_s}",
             path.display()
         ));
     }
@@ -93,7 +93,7 @@ fn hint(path: &Path, run: &Run) {
 impl Args {
     /// Runs the command.
     pub fn run(self) -> ExitCode {
-        // clap refuses a line with neither.
+        // clap requires one of them.
         let path = self
             .named
             .clone()
@@ -119,11 +119,11 @@ impl Args {
             found_all &= self.add_run(&path, run, &mut text);
             hint(&path, run);
         }
-        differences::tell(&path, &log.reading);
+        differences::print(&path, &log.reading);
         print_and_exit(&text, if found_all { 0 } else { EXIT_ERROR })
     }
 
-    /// Adds a run's table; false when it has not one whole slice.
+    /// Adds the table of a run. Returns false if it has no complete slice.
     fn add_run(&self, path: &Path, run: &Run, text: &mut String) -> bool {
         if self.is_old(run) {
             return self.add_old_run(run, text);
@@ -134,7 +134,7 @@ impl Args {
             return false;
         };
         let columns = self.columns(run);
-        differences::tell_columns(&columns, run);
+        differences::print_columns(&columns, run);
         let powers = self.powers();
         let table = Table {
             unit: run.unit,
@@ -154,12 +154,12 @@ impl Args {
         true
     }
 
-    /// Whether a run is for the scripts of 1.x to 4.0, which take no names and do not echo their arguments.
+    /// Returns whether the scripts of 1.x to 4.0 apply, which accept no names and do not echo their arguments.
     fn is_old(&self, run: &Run) -> bool {
         run.origin.family == Some(Family::A) && self.histograms.is_empty()
     }
 
-    /// Adds the table of a run of 1.x to 4.0; false when it has not one whole slice.
+    /// Adds the table of a run of 1.x to 4.0. Returns false if it has no complete slice.
     fn add_old_run(&self, run: &Run, text: &mut String) -> bool {
         let heading = old_heading(run, self.slice, self.writes);
         text.push_str(&heading.text);
@@ -176,12 +176,12 @@ impl Args {
         };
         text.push_str(&table.heading());
         let body = table.body();
-        let untold = || format!("could not find {slice_length_s} seconds of data\n");
-        text.push_str(&body.clone().unwrap_or_else(untold));
+        let no_slices = || format!("could not find {slice_length_s} seconds of data\n");
+        text.push_str(&body.clone().unwrap_or_else(no_slices));
         body.is_some()
     }
 
-    /// The histograms that the script of the log's version takes where none is named.
+    /// Returns the default histograms of the script for the log's version.
     fn default_histograms(&self, run: &Run) -> Vec<String> {
         let names: &[&str] = match (run.origin.family, run.origin.workload, self.writes) {
             (Some(Family::B), "act-index", true) => &["device-writes"],
@@ -194,22 +194,22 @@ impl Args {
         names.iter().map(|&name| name.to_owned()).collect()
     }
 
-    /// The k-th time a name is asked for, the k-th histogram of that name is meant.
+    /// Returns the columns. The k-th use of a name means the k-th histogram with that name.
     fn columns(&self, run: &Run) -> Vec<Column> {
-        let asked = if self.histograms.is_empty() {
+        let requested = if self.histograms.is_empty() {
             self.default_histograms(run)
         } else {
             self.histograms.clone()
         };
         let column = |(at, name): (usize, &String)| {
-            let before = asked[..at].iter().filter(|earlier| *earlier == name).count();
-            let alike = run.histograms.iter().filter(|histogram| histogram.name == *name);
+            let earlier_uses = requested[..at].iter().filter(|earlier| *earlier == name).count();
+            let namesakes = run.histograms.iter().filter(|histogram| histogram.name == *name);
             Column {
                 name: name.clone(),
-                ordinal: alike.map(|histogram| histogram.ordinal).nth(before),
+                ordinal: namesakes.map(|histogram| histogram.ordinal).nth(earlier_uses),
             }
         };
-        asked.iter().enumerate().map(column).collect()
+        requested.iter().enumerate().map(column).collect()
     }
 
     fn powers(&self) -> Vec<u32> {

@@ -16,7 +16,7 @@ const PREFIX: &str = "slice";
 /// The width of a threshold's column, characters.
 const THRESHOLD_CHARS: usize = 7;
 
-/// The four histograms of a slice line, as ordinals; None where no block holds one.
+/// The four histograms of a slice line, as ordinals. None if no block has one.
 pub struct Sources {
     trans: Option<usize>,
     device: Option<usize>,
@@ -25,7 +25,7 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Those of the reads, or with `writes` of the writes.
+    /// Returns the histograms of the reads, or of the writes.
     pub fn of(run: &Run, writes: bool) -> Self {
         let ordinal = |role: Role| {
             let found = run
@@ -48,11 +48,11 @@ impl Sources {
     }
 }
 
-/// What to print.
+/// A table to print.
 pub struct OldTable<'a> {
     /// The run.
     pub run: &'a Run,
-    /// The columns: what is over the bucket of this number.
+    /// The columns: a column shows the share above the bucket with this number.
     pub buckets: &'a [u32],
     /// Whether slices show their rates.
     pub with_rates: bool,
@@ -69,7 +69,7 @@ struct Row {
 }
 
 impl OldTable<'_> {
-    /// The four lines above the figures.
+    /// Returns the four lines above the figures.
     pub fn heading(&self) -> String {
         let pad = " ".repeat(self.buckets.len().saturating_sub(1) * THRESHOLD_CHARS);
         let unit = format!(" %>({})", self.run.unit.name());
@@ -82,7 +82,7 @@ impl OldTable<'_> {
         )
     }
 
-    /// The slices, their averages and maxima; None where no slice can be read.
+    /// Returns the slices, their averages and maxima. None if no slice can be read.
     pub fn body(&self) -> Option<String> {
         let known: Vec<(&Slice, Row)> = self
             .run
@@ -114,7 +114,7 @@ impl OldTable<'_> {
         Some(text)
     }
 
-    /// The thresholds, units: what is over bucket b of 1.x is over 2^(b+1), which its script calls 2^b.
+    /// Returns the thresholds in units. What is above bucket b of 1.x is above 2^(b+1), which its script labels 2^b.
     fn labels(&self) -> impl Iterator<Item = u64> {
         let more = u32::from(has_old_buckets(self.run));
         self.buckets.iter().map(move |bucket| 1 << (bucket + more))
@@ -133,8 +133,8 @@ impl OldTable<'_> {
         })
     }
 
-    /// The percentages over each bucket, summed from those of the buckets as the script does; it leaves out bucket 17
-    /// and above, which are counted here.
+    /// Returns the percentages above each bucket, added as the script does. The script omits buckets 17 and above, which
+    /// are counted here.
     fn overs(&self, tally: &Tally) -> Vec<f64> {
         let total = tally.ops_count().max(1) as f64;
         let pcts: Vec<f64> = tally
@@ -174,7 +174,7 @@ impl OldTable<'_> {
     }
 }
 
-/// Whether a run has the buckets of 1.x.
+/// Returns whether a run has the buckets of 1.x.
 pub fn has_old_buckets(run: &Run) -> bool {
     run.findings
         .iter()

@@ -1,23 +1,23 @@
-//! How upstream's scripts round: those of Python 2 half away from zero, those of Python 3 half to even.
+//! Rounding of the original scripts: half away from zero in Python 2, half to even in Python 3.
 
 use drivetest_logs::act::grammar::family::Family;
 use drivetest_logs::act::run::Run;
 use drivetest_logs::judge::share::rounded;
 
-/// Decimals that show a double as it is, where it lies near a half of the last place that is printed.
+/// Decimals that show a double exactly enough near a half of the last printed place.
 const EXACT_PLACES: usize = 40;
 
-/// What becomes of a value that lies exactly between two that can be printed.
+/// Rounding of a value exactly between two printable values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
-    /// The larger: Python 2.
+    /// To the larger value: Python 2.
     HalfAway,
-    /// The one with an even last digit: Python 3.
+    /// To the even last digit: Python 3.
     HalfEven,
 }
 
 impl Rounding {
-    /// That of the script that came with a log's version: 5.0 is the last for Python 2, before service-threads came.
+    /// Returns the rounding of the script for a log's version. 5.0 without service-threads is the last for Python 2.
     pub fn of(run: &Run) -> Self {
         let is_python_2 = match run.origin.family {
             Some(Family::A) => true,
@@ -31,7 +31,7 @@ impl Rounding {
         }
     }
 
-    /// Rounds a value from 0 on to some places.
+    /// Rounds a non-negative value to a number of places.
     pub fn round(self, value: f64, places: usize) -> f64 {
         if self == Self::HalfAway && is_half(value, places) {
             rounded(value.next_up(), places)
@@ -41,7 +41,7 @@ impl Rounding {
     }
 }
 
-/// Whether a double lies exactly between two values of so many places.
+/// Returns whether a double is exactly between two values with that number of places.
 fn is_half(value: f64, places: usize) -> bool {
     let exact = format!("{value:.EXACT_PLACES$}");
     let rest = exact
@@ -66,11 +66,11 @@ mod tests {
     }
 
     #[test]
-    fn a_double_beside_a_half_goes_where_it_lies() {
+    fn a_double_near_a_half_rounds_to_the_nearest() {
         for rounding in [Rounding::HalfAway, Rounding::HalfEven] {
             assert_eq!(rounding.round(0.125_f64.next_down(), 2), 0.12);
             assert_eq!(rounding.round(0.125_f64.next_up(), 2), 0.13);
-            assert_eq!(rounding.round(1.005, 2), 1.0, "the double lies below 1.005");
+            assert_eq!(rounding.round(1.005, 2), 1.0, "the double is below 1.005");
             assert_eq!(rounding.round(100.0, 2), 100.0);
         }
     }

@@ -1,4 +1,4 @@
-//! The table itself: percentages over thresholds by slice, their averages and maxima.
+//! The table: percentages above thresholds by slice, their averages and maxima.
 
 use std::fmt::Write;
 
@@ -16,13 +16,13 @@ const RATE_CHARS: usize = 11;
 
 /// One histogram of the table.
 pub struct Column {
-    /// As asked for.
+    /// The name as requested.
     pub name: String,
-    /// Its place among the run's histograms, None where no block holds it.
+    /// Its index among the run's histograms. None if no block has it.
     pub ordinal: Option<usize>,
 }
 
-/// What to print.
+/// A table to print.
 pub struct Table<'a> {
     /// The unit of the thresholds.
     pub unit: Unit,
@@ -34,21 +34,21 @@ pub struct Table<'a> {
     pub with_rate: bool,
     /// The length of a slice.
     pub slice_length_s: u64,
-    /// How the script of that version rounds.
+    /// The rounding of the script of that version.
     pub rounding: Rounding,
 }
 
-/// The figures of one histogram in one slice: percentages over the thresholds, then the rate.
+/// The figures of one histogram in one slice: percentages above the thresholds, then the rate.
 struct Cells {
     overs_pct: Vec<f64>,
     rate_per_s: f64,
 }
 
-/// What is known of a cell: upstream's zeros for a histogram that never appears, or nothing in a damaged slice.
+/// A cell: zeros, as in the script, for a histogram that never appears; None in a damaged slice.
 type Cell = Option<Cells>;
 
 impl Table<'_> {
-    /// The four lines above the figures.
+    /// Returns the four lines above the figures.
     pub fn heading(&self) -> String {
         let labels: String = self
             .powers
@@ -72,7 +72,7 @@ impl Table<'_> {
         format!("{names}\n{units}\n{thresholds}\n{}\n", self.underline())
     }
 
-    /// The slices, their averages and maxima.
+    /// Returns the slices, their averages and maxima.
     pub fn body(&self, slices: &[Slice]) -> String {
         let rows: Vec<Vec<Cell>> = slices.iter().map(|slice| self.row(slice)).collect();
         let mut text = String::new();
@@ -98,7 +98,7 @@ impl Table<'_> {
         self.powers.len() * THRESHOLD_CHARS + if self.with_rate { RATE_CHARS } else { 0 }
     }
 
-    /// A name wider than its column pushes the next column to the right.
+    /// Returns the padding before a column. A name wider than its column moves the next column to the right.
     fn pad(&self, at: usize) -> String {
         let before = at
             .checked_sub(1)
@@ -175,10 +175,10 @@ fn push(text: &mut String, value: Option<f64>, width: usize, places: usize) {
         Some(value) => write!(text, "{value:width$.places$}"),
         None => write!(text, "{:>width$}", "-"),
     };
-    debug_assert!(written.is_ok(), "a String takes everything");
+    debug_assert!(written.is_ok(), "writing to a String cannot fail");
 }
 
-/// The mean of the rounded figures, in their order, as upstream sums them.
+/// Returns the mean of the rounded figures, added in order, as in the script.
 fn average(cells: &[&Cells]) -> Cells {
     let count = cells.len() as f64;
     fold(cells, |sum, value| sum + value, |sum| sum / count)
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_wider_than_its_column_pushes_the_next() {
+    fn a_name_wider_than_its_column_moves_the_next() {
         let column = |name: &str| Column {
             name: name.to_owned(),
             ordinal: None,

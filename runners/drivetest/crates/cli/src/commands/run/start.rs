@@ -5,7 +5,7 @@ use std::iter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use drivetest_detached::{Answer, Order};
+use drivetest_detached::{StartOutcome, StartRequest};
 
 use crate::output;
 use crate::render::exit_codes::EXIT_REFUSED;
@@ -33,16 +33,18 @@ impl Args {
         let words: Vec<_> = iter::once(OsString::from("drivetest"))
             .chain(self.command)
             .collect();
-        let order = Order {
+        let request = StartRequest {
             run_dir: &self.run_dir,
             drive_lock: &self.drive_lock,
             generation: self.generation,
             program: Path::new("/proc/self/exe"),
             words: &words,
         };
-        match drivetest_detached::start(&order) {
-            Ok(told @ Answer::Told(_)) => output::print_json(&told.status(), ExitCode::SUCCESS),
-            Ok(refused @ Answer::Refused(_)) => {
+        match drivetest_detached::start(&request) {
+            Ok(started @ StartOutcome::Started(_)) => {
+                output::print_json(&started.status(), ExitCode::SUCCESS)
+            }
+            Ok(refused @ StartOutcome::Refused(_)) => {
                 output::print_json(&refused.status(), ExitCode::from(EXIT_REFUSED))
             }
             Err(error) => output::fail(&error),

@@ -1,79 +1,85 @@
-//! What an archive holds under one name.
+//! Entries of an archive, and their names.
 
 use std::io::Read;
 
-/// Bytes of a name that are kept; what is longer is cut. Linux allows 4096 in a path.
+/// Maximum bytes of a name; longer names are truncated. Linux allows 4096 in a path.
 pub const NAME_BYTES_MAX: usize = 4096;
 
-/// Letters of a name that are shown.
+/// Maximum characters of a name that are shown.
 const NAME_SHOWN_MAX: usize = 200;
 
-/// What is under a name.
+/// The type of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Nature {
-    /// A file that can be read.
+pub enum EntryType {
+    /// A readable file.
     File,
-    /// A directory: it holds nothing itself.
+    /// A directory, which has no content.
     Directory,
     /// A link, symbolic or hard.
     Link,
     /// A device or a named pipe.
     Device,
-    /// A file that is encrypted.
+    /// An encrypted file.
     Encrypted,
-    /// A file stored in a way that is not read here.
+    /// A file stored with an unsupported method.
     Unknown,
 }
 
-impl Nature {
-    /// What it is called where it is passed over; None for what is read or holds nothing.
-    pub fn passed_over(self) -> Option<&'static str> {
+impl EntryType {
+    /// Returns the name of a type that is skipped. None for files and directories.
+    pub fn skipped(self) -> Option<&'static str> {
         match self {
             Self::File | Self::Directory => None,
             Self::Link => Some("a link"),
             Self::Device => Some("a device"),
             Self::Encrypted => Some("an encrypted file"),
-            Self::Unknown => Some("a file stored in a way that is not read here"),
+            Self::Unknown => Some("a file stored with an unsupported method"),
         }
     }
 }
 
-/// What an archive holds under one name, with its bytes where it is a file.
+/// An entry of an archive, with its bytes if it is a file.
 pub struct Entry<'a> {
     /// The name as stored.
     pub name: Vec<u8>,
-    /// What it is.
-    pub nature: Nature,
-    /// Its size as the archive tells it.
+    /// Its type.
+    pub entry_type: EntryType,
+    /// Its size according to the archive.
     pub size_bytes: u64,
     /// Its bytes.
     pub bytes: Box<dyn Read + 'a>,
 }
 
-/// A name as a label: never a path, so that it may hold anything.
+/// Returns a name as a label. It is never used as a path.
 pub fn label(name: &[u8]) -> String {
     let text = String::from_utf8_lossy(name);
     let text: String = text
         .chars()
-        .map(|letter| if letter.is_control() { '\u{fffd}' } else { letter })
+        .map(|character| {
+            if character.is_control() {
+                '\u{fffd}'
+            } else {
+                character
+            }
+        })
         .take(NAME_SHOWN_MAX)
         .collect();
     text.strip_prefix("./").map_or(text.clone(), str::to_owned)
 }
 
-/// Why a name is not one that an honest archive has, None for one that is.
+/// Returns why a name is suspicious. None for a normal name.
 pub fn oddity(name: &[u8]) -> Option<&'static str> {
     if name.starts_with(b"/") || name.get(1) == Some(&b':') {
-        Some("begins at the root")
+        Some("is an absolute path")
     } else if name
         .split(|byte| matches!(byte, b'/' | b'\\'))
         .any(|part| part == b"..")
     {
         Some("leads out of the archive")
     } else if name.iter().any(u8::is_ascii_control) {
-        Some("holds control characters")
+        Some("contains control characters")
     } else if name.len() >= NAME_SHOWN_MAX {
-        Some("is longer than 200 letters")
+        Some("is longer than 200 characters")
     } else {
         None
     }
@@ -84,15 +90,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_shown_without_what_could_harm() {
+    fn control_characters_are_replaced_and_long_names_truncated() {
         assert_eq!(label(b"./logs/a.log"), "logs/a.log");
         assert_eq!(label(b"a\0b\x1b[0m"), "a\u{fffd}b\u{fffd}[0m");
         assert_eq!(label(&[b'x'; 5000]).len(), NAME_SHOWN_MAX);
     }
 
     #[test]
-    fn odd_names_are_told() {
-        for (name, is_odd) in [
+    fn suspicious_names_have_a_reason() {
+        for (name, is_suspicious) in [
             (&b"logs/a.log"[..], false),
             (b"a..b/c.log", false),
             (b"/etc/passwd", true),
@@ -104,7 +110,7 @@ mod tests {
             (&[b'x'; 199], false),
             (&[b'x'; 200], true),
         ] {
-            assert_eq!(oddity(name).is_some(), is_odd, "{}", label(name));
+            assert_eq!(oddity(name).is_some(), is_suspicious, "{}", label(name));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The logs of an archive, each with a reader of its own that its companions are handed to.
+//! The logs of an archive. Each has its own reader, which also receives its companion files.
 
 use std::io::{self, Read};
 
@@ -13,10 +13,10 @@ use super::read_archive::Begin;
 use crate::input::content::{Content, End};
 use crate::input::limits::LimitExceeded;
 
-/// Logs of an archive that are read.
+/// Maximum number of logs that are read.
 pub const LOGS_MAX: usize = 64;
 
-/// A log and how far it is read.
+/// A log and the state of its reading.
 struct Log {
     member: usize,
     has_companions: bool,
@@ -33,23 +33,23 @@ enum State {
 /// The logs of an archive.
 pub struct Logs<'m, 'b> {
     members: &'m [Member],
-    places: &'m [u64],
+    positions: &'m [u64],
     begin: &'b Begin<'b>,
     runs_count: usize,
     logs: Vec<Log>,
-    left_out_count: usize,
-    /// The log that each member belongs to.
+    skipped_count: usize,
+    /// The log of each companion.
     owners: Vec<Option<usize>>,
     used_bytes: u64,
     findings: Vec<Finding>,
 }
 
 impl<'m, 'b> Logs<'m, 'b> {
-    /// The logs among the members, which stand at these places among all entries.
-    pub fn new(members: &'m [Member], places: &'m [u64], begin: &'b Begin<'b>) -> Self {
+    /// Finds the logs among the members, which have these positions among all entries.
+    pub fn new(members: &'m [Member], positions: &'m [u64], begin: &'b Begin<'b>) -> Self {
         let is_log = |at: &usize| members[*at].role == Role::Log;
         let mut all: Vec<usize> = (0..members.len()).filter(is_log).collect();
-        let left_out_count = all.len().saturating_sub(LOGS_MAX);
+        let skipped_count = all.len().saturating_sub(LOGS_MAX);
         all.truncate(LOGS_MAX);
         let named: Vec<(usize, &str)> = all
             .iter()
@@ -73,63 +73,63 @@ impl<'m, 'b> Logs<'m, 'b> {
         Self {
             logs: all.into_iter().enumerate().map(log).collect(),
             members,
-            places,
+            positions,
             begin,
             runs_count: 0,
-            left_out_count,
+            skipped_count,
             owners,
             used_bytes: 0,
             findings: Vec::new(),
         }
     }
 
-    /// Reads the logs, then what belongs to them; Some where a limit was reached.
+    /// Reads the logs, then their companions. Returns the limit that was exceeded, if any.
     ///
     /// # Errors
-    /// Where the file cannot be read.
+    /// If the file cannot be read.
     pub fn read(&mut self, archive: &Archive<'_>) -> io::Result<Option<LimitExceeded>> {
         let limit_bytes = archive.limit_bytes();
         for companions in [false, true] {
             if companions && self.logs.iter().all(|log| !log.has_companions) {
                 break;
             }
-            let (mut place, mut next) = (0, 0);
+            let (mut position, mut next) = (0, 0);
             self.used_bytes = 0;
             let pass = archive.pass(&mut |entry| {
-                place += 1;
-                if self.places.get(next) != Some(&place) {
+                position += 1;
+                if self.positions.get(next) != Some(&position) {
                     return Ok(());
                 }
                 next += 1;
-                if entry.nature.passed_over().is_some() {
+                if entry.entry_type.skipped().is_some() {
                     return Ok(());
                 }
                 if companions {
-                    self.take_companion(next - 1, entry.bytes, limit_bytes)
+                    self.read_companion(next - 1, entry.bytes, limit_bytes)
                 } else {
-                    self.take_log(next - 1, entry.bytes, limit_bytes)
+                    self.read_log(next - 1, entry.bytes, limit_bytes)
                 }
             })?;
-            if let End::Stopped(stop) = pass.end {
-                return Ok(Some(stop));
+            if let End::Stopped(limit) = pass.end {
+                return Ok(Some(limit));
             }
         }
         Ok(None)
     }
 
-    /// Puts all readings together, in the order of the archive.
+    /// Combines all readings, in the order of the archive.
     pub fn finish(self, mut findings: Findings) -> Reading {
-        if self.left_out_count > 0 {
+        if self.skipped_count > 0 {
             let sentence = format!(
                 "expected at most {LOGS_MAX} logs in an archive; {} more are not read",
-                self.left_out_count
+                self.skipped_count
             );
             findings.add(rule::TOO_MANY_MEMBERS.at(None, sentence));
         }
         self.findings
             .into_iter()
             .for_each(|finding| findings.add(finding));
-        let mut whole = Reading {
+        let mut combined = Reading {
             error: None,
             findings: Vec::new(),
             runs: Vec::new(),
@@ -142,17 +142,17 @@ impl<'m, 'b> Logs<'m, 'b> {
             let name = &self.members[log.member].name;
             if let Some(reading) = log.reading() {
                 first_error = first_error.or_else(|| reading.error.clone());
-                add(&mut whole, reading, name, &mut findings);
+                combine(&mut combined, reading, name, &mut findings);
             }
         }
-        if whole.runs.is_empty() && whole.ycsb_runs.is_empty() {
-            whole.error = Some(first_error.unwrap_or_else(|| without_log(self.members.len())));
+        if combined.runs.is_empty() && combined.ycsb_runs.is_empty() {
+            combined.error = Some(first_error.unwrap_or_else(|| no_log(self.members.len())));
         }
-        whole.findings = findings.into_list();
-        whole
+        combined.findings = findings.into_list();
+        combined
     }
 
-    fn take_log(&mut self, member: usize, bytes: Box<dyn Read + '_>, limit_bytes: u64) -> io::Result<()> {
+    fn read_log(&mut self, member: usize, bytes: Box<dyn Read + '_>, limit_bytes: u64) -> io::Result<()> {
         let Some(at) = self.logs.iter().position(|log| log.member == member) else {
             return Ok(());
         };
@@ -169,14 +169,14 @@ impl<'m, 'b> Logs<'m, 'b> {
         let log = &mut self.logs[at];
         match ended {
             Ok(End::Damaged(error)) | Err(error) => {
-                let sentence = format!("{name}: breaks off: {error}");
+                let sentence = format!("{name}: ends early: {error}");
                 log.damage = Some(rule::ARCHIVE_DAMAGED.at(None, sentence));
             }
             Ok(End::Trailing(count)) => {
                 let sentence = format!("{count} bytes follow the compressed log");
                 reader.add_finding(rule::TRAILING_BYTES.at(None, sentence));
             }
-            Ok(End::Whole | End::Stopped(_)) => {}
+            Ok(End::Complete | End::Stopped(_)) => {}
         }
         log.state = State::Open(Box::new(reader));
         if !log.has_companions {
@@ -185,7 +185,7 @@ impl<'m, 'b> Logs<'m, 'b> {
         Ok(())
     }
 
-    fn take_companion(
+    fn read_companion(
         &mut self,
         member: usize,
         bytes: Box<dyn Read + '_>,
@@ -202,7 +202,7 @@ impl<'m, 'b> Logs<'m, 'b> {
         };
         reader.begin(Part { name, role: *role });
         if let Ok(End::Damaged(error)) | Err(error) = self.feed(&mut reader, bytes, limit_bytes)? {
-            let sentence = format!("{name}: cannot be read to its end: {error}");
+            let sentence = format!("{name}: cannot be read to the end: {error}");
             self.findings
                 .push(rule::MEMBER_DAMAGED.at(None, sentence).of_member(name));
         }
@@ -210,7 +210,7 @@ impl<'m, 'b> Logs<'m, 'b> {
         Ok(())
     }
 
-    /// Hands the content of a member to a reader; the outer error is a limit.
+    /// Passes the content of a member to a reader. The outer error is an exceeded limit.
     fn feed(
         &mut self,
         reader: &mut LogReader,
@@ -220,17 +220,17 @@ impl<'m, 'b> Logs<'m, 'b> {
         let left_bytes = limit_bytes.saturating_sub(self.used_bytes);
         let mut content = match Content::of(bytes, 0, left_bytes) {
             Ok(content) => content,
-            Err(error) => return limited(Err(error)),
+            Err(error) => return separate_limit(Err(error)),
         };
         let ended = content.pump(|bytes| reader.push(bytes));
         self.used_bytes += content.size_bytes();
-        limited(ended)
+        separate_limit(ended)
     }
 }
 
-fn limited(ended: io::Result<End>) -> io::Result<io::Result<End>> {
+fn separate_limit(ended: io::Result<End>) -> io::Result<io::Result<End>> {
     match ended {
-        Ok(End::Stopped(stop)) => Err(stop.into()),
+        Ok(End::Stopped(limit)) => Err(limit.into()),
         Err(error) if LimitExceeded::of(&error).is_some() => Err(error),
         ended => Ok(ended),
     }
@@ -240,12 +240,12 @@ fn is_companion(member: &Member) -> bool {
     !matches!(member.role, Role::Log | Role::Other)
 }
 
-fn without_log(members_count: usize) -> ReadError {
-    ARCHIVE_WITHOUT_LOG.at(None, format!("{members_count} files, and no log among them"))
+fn no_log(members_count: usize) -> ReadError {
+    ARCHIVE_WITHOUT_LOG.at(None, format!("{members_count} files without a log"))
 }
 
-fn add(whole: &mut Reading, mut reading: Reading, name: &str, findings: &mut Findings) {
-    reading.be_of_member(name, whole.ycsb_runs.len());
+fn combine(combined: &mut Reading, mut reading: Reading, name: &str, findings: &mut Findings) {
+    reading.be_of_member(name, combined.ycsb_runs.len());
     if let Some(error) = reading.error {
         let sentence = format!("{name}: {}", error.sentence);
         findings.add(rule::MEMBER_NOT_READ.at(error.line, sentence).of_member(name));
@@ -254,9 +254,9 @@ fn add(whole: &mut Reading, mut reading: Reading, name: &str, findings: &mut Fin
         .findings
         .into_iter()
         .for_each(|finding| findings.add(finding));
-    whole.runs.append(&mut reading.runs);
-    whole.ycsb_runs.append(&mut reading.ycsb_runs);
-    whole.lines_count += reading.lines_count;
+    combined.runs.append(&mut reading.runs);
+    combined.ycsb_runs.append(&mut reading.ycsb_runs);
+    combined.lines_count += reading.lines_count;
 }
 
 impl Log {

@@ -1,27 +1,27 @@
-//! What the files of an archive, and those given beside a log, are to the log: told by names, then by first bytes.
+//! Roles of the files of an archive and of attachments, from their names and then from their first bytes.
 
 use drivetest_logs::read_error::{BINARY, EMPTY, NOT_AN_ACT_LOG};
 use drivetest_logs::reader::{LogReader, Options, Role};
 use serde::Serialize;
 
-/// A file of an archive, or one that came beside a log.
+/// A file of an archive, or an attachment.
 #[derive(Clone, Debug, Serialize)]
 pub struct Member {
-    /// Its name, only a label.
+    /// Its name, used only as a label.
     pub name: String,
-    /// Its bytes as stored there.
+    /// Its size in bytes.
     pub size_bytes: u64,
-    /// Their SHA-256; None where they could not be had to their end.
+    /// Its SHA-256. None if the file could not be read to the end.
     pub sha256: Option<String>,
     #[serde(serialize_with = "role_code")]
-    /// What it is to its log.
+    /// Its role for its log.
     pub role: Role,
 }
 
 const COMPRESSED: [&str; 3] = [".gz", ".zst", ".xz"];
 
-/// Endings that tell a role.
-const ENDINGS: [(&str, Role); 18] = [
+/// File name extensions and their roles.
+const EXTENSIONS: [(&str, Role); 18] = [
     ("log", Role::Log),
     ("stdout", Role::Log),
     ("stderr", Role::Stderr),
@@ -42,10 +42,10 @@ const ENDINGS: [(&str, Role); 18] = [
     ("md", Role::Other),
 ];
 
-/// How drivetest begins its side file.
+/// The first bytes of a side file of drivetest.
 const SIDE_FILE_HEAD: &[u8] = br#"{"record":"start","schema":"drivecert.side/1""#;
 
-/// The role's name in documents.
+/// Serializes a role by its name in JSON documents.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
 fn role_code<S: serde::Serializer>(role: &Role, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(match role {
@@ -60,56 +60,55 @@ fn role_code<S: serde::Serializer>(role: &Role, serializer: S) -> Result<S::Ok, 
     })
 }
 
-/// The role of a file, by its name and, where that leaves it open, by its first bytes, decompressed.
+/// Returns the role of a file from its name or, if that is ambiguous, from its first decompressed bytes.
 pub fn role_of(name: &str, head: &[u8]) -> Role {
     let file = name.rsplit('/').next().unwrap_or(name);
     if file.starts_with('.') || name.starts_with("__MACOSX/") {
         return Role::Other;
     }
-    let ending = without_compression(file)
+    let extension = without_compression(file)
         .rsplit_once('.')
-        .map(|(_, ending)| ending);
-    let told = ending.and_then(|ending| {
-        ENDINGS
+        .map(|(_, extension)| extension);
+    let by_name = extension.and_then(|extension| {
+        EXTENSIONS
             .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(ending))
+            .find(|(known, _)| known.eq_ignore_ascii_case(extension))
     });
-    match told.map(|(_, role)| *role) {
+    match by_name.map(|(_, role)| *role) {
         None | Some(Role::Export) if looks_like_log(head) => Role::Log,
         None if file.ends_with("percentiles.txt") => Role::Export,
         None if head.starts_with(SIDE_FILE_HEAD) => Role::SideFile,
-        None if is_workload_file(file, ending.is_some(), head) => Role::Config,
+        None if is_workload_file(file, extension.is_some(), head) => Role::Config,
         None => Role::Other,
         Some(role) => role,
     }
 }
 
-/// Whether the first bytes of a file are those of a log: read as one, they are something else than no log.
+/// Returns whether the log reader accepts the first bytes of a file as a log.
 fn looks_like_log(head: &[u8]) -> bool {
     let mut reader = LogReader::new(Options::default());
     reader.push(head);
-    let no_log = [EMPTY.id, BINARY.id, NOT_AN_ACT_LOG.id];
+    let not_a_log = [EMPTY.id, BINARY.id, NOT_AN_ACT_LOG.id];
     let error = reader.finish().error;
-    error.is_none_or(|error| !no_log.contains(&error.id))
+    error.is_none_or(|error| !not_a_log.contains(&error.id))
 }
 
-/// Whether a file is one of those that YCSB is given by `-P`: upstream's are named `workloada` to `workloadf`, without an
-/// ending, and all of them say which class makes the load. A name with an ending that is not known (`workload.txt`) says
-/// nothing; such a file is one by what it holds.
+/// Returns whether a file is a YCSB workload file (option `-P`). Those of YCSB are named `workloada` to `workloadf`, without
+/// an extension, and set the class of the workload. A file with an unknown extension (`workload.txt`) needs such a line.
 fn is_workload_file(file: &str, has_ending: bool, head: &[u8]) -> bool {
-    let says_class = |line: &[u8]| line.trim_ascii_start().starts_with(b"workload=");
+    let sets_class = |line: &[u8]| line.trim_ascii_start().starts_with(b"workload=");
     let is_named = !has_ending && file.starts_with("workload");
-    is_named || head.split(|&byte| byte == b'\n').any(says_class)
+    is_named || head.split(|&byte| byte == b'\n').any(sets_class)
 }
 
 fn without_compression(name: &str) -> &str {
     COMPRESSED
         .iter()
-        .find_map(|ending| name.strip_suffix(ending))
+        .find_map(|extension| name.strip_suffix(extension))
         .unwrap_or(name)
 }
 
-/// The name without its last ending.
+/// Returns the name without its last extension.
 fn stem(name: &str) -> &str {
     let name = without_compression(name);
     let file_at = name.rfind('/').map_or(0, |slash| slash + 1);
@@ -119,8 +118,8 @@ fn stem(name: &str) -> &str {
     }
 }
 
-/// Logs of which another file bears the same stem as a result are results of it: `a.out` beside `a.log`.
-pub fn settle_roles(members: &mut [Member]) {
+/// Turns logs into exports if a log with the same stem exists: `a.out` is an export of `a.log`.
+pub fn resolve_roles(members: &mut [Member]) {
     let is_named_log =
         |member: &&Member| without_compression(&member.name).ends_with(".log") && member.role == Role::Log;
     let stems: Vec<String> = members
@@ -137,7 +136,7 @@ pub fn settle_roles(members: &mut [Member]) {
     }
 }
 
-/// The log that a file belongs to: the one whose stem its name begins with, the longest of several; the only log.
+/// Returns the log of a file: the one with the longest stem that its name begins with, or the only log.
 pub fn owner(name: &str, logs: &[(usize, &str)]) -> Option<usize> {
     if let [(only, _)] = logs {
         return Some(*only);
@@ -155,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_roles() {
+    fn names_determine_roles() {
         for (name, role) in [
             ("runs/a.log", Role::Log),
             ("a.log.gz", Role::Log),
@@ -180,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn first_bytes_tell_where_a_name_leaves_it_open() {
+    fn first_bytes_determine_the_role_if_the_name_is_ambiguous() {
         let log = b"\nACT version 6.6\nStorage device IO test\n";
         assert_eq!(role_of("act_results", log), Role::Log);
         assert_eq!(role_of("a.txt", log), Role::Log);
@@ -193,12 +192,12 @@ mod tests {
         assert_eq!(
             role_of("a.conf", log),
             Role::Config,
-            "a name that is known is believed"
+            "a known extension takes precedence"
         );
     }
 
     #[test]
-    fn a_file_belongs_to_the_log_whose_stem_it_bears() {
+    fn a_file_belongs_to_the_log_with_its_stem() {
         let logs = [(3, "x/a.log"), (5, "x/a.b.log"), (7, "x/c.log.gz")];
         for (name, expected) in [
             ("x/a.conf", Some(3)),
@@ -214,12 +213,12 @@ mod tests {
         assert_eq!(
             owner("anything", &logs[..1]),
             Some(3),
-            "all belongs to the only log"
+            "everything belongs to the only log"
         );
     }
 
     #[test]
-    fn results_beside_a_log_are_no_log() {
+    fn an_export_with_the_stem_of_a_log_is_not_a_log() {
         let member = |name: &str| Member {
             name: name.to_owned(),
             size_bytes: 0,
@@ -227,7 +226,7 @@ mod tests {
             role: Role::Log,
         };
         let mut members = ["a.log", "a.out", "b.out"].map(member);
-        settle_roles(&mut members);
+        resolve_roles(&mut members);
         assert_eq!(
             members.map(|member| member.role),
             [Role::Log, Role::Export, Role::Log]

@@ -1,4 +1,4 @@
-//! Archives of logs: tar, plain or compressed, and zip. They are read in place, pass by pass; nothing is unpacked.
+//! Archives of logs: tar, plain or compressed, and zip. They are read in several passes; nothing is extracted.
 
 mod entry;
 mod logs;
@@ -23,53 +23,53 @@ use crate::input::decompress::Compression;
 use crate::input::digest::StreamDigest;
 use crate::input::limits::LimitExceeded;
 
-/// What kind of archive a content is.
+/// An archive format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// tar, of any kind.
+    /// tar, with any extensions.
     Tar,
     /// zip.
     Zip,
 }
 
-/// The kind of archive that a content is, None where it is none.
+/// Returns the archive format of a content. None if it is not an archive.
 ///
 /// # Errors
-/// Where the content cannot be read.
+/// If the content cannot be read.
 pub fn kind(content: &mut Content<'_>) -> io::Result<Option<Kind>> {
     let head = content.head(tar::BLOCK_BYTES)?;
     let is_zip = zip::MAGICS.iter().any(|magic| head.starts_with(*magic));
-    Ok(if tar::begins(&head) {
+    Ok(if tar::is_tar(&head) {
         Some(Kind::Tar)
     } else {
         is_zip.then_some(Kind::Zip)
     })
 }
 
-/// An archive in a file that can be read again and again.
+/// An archive in a file that can be read several times.
 pub struct Archive<'a> {
     file: &'a File,
     kind: Kind,
     limit_bytes: u64,
 }
 
-/// A pass over all of an archive.
+/// The result of one pass over an archive.
 pub struct Pass {
-    /// How the archive is compressed as a whole.
+    /// Compression of the archive as a whole.
     pub compression: Compression,
-    /// The bytes as received.
+    /// Digest of the received bytes.
     pub received: StreamDigest,
-    /// The bytes as decompressed; None where that is the same.
+    /// Digest of the decompressed bytes. None without compression.
     pub content: Option<StreamDigest>,
-    /// How it ended.
+    /// How the pass ended.
     pub end: End,
 }
 
-/// What is done with each entry; an error ends the pass.
+/// A function that receives each entry. An error ends the pass.
 pub type Visit<'v> = dyn FnMut(Entry<'_>) -> io::Result<()> + 'v;
 
 impl<'a> Archive<'a> {
-    /// An archive of a kind.
+    /// Creates an archive of a format.
     pub fn new(file: &'a File, kind: Kind, limit_bytes: u64) -> Self {
         Self {
             file,
@@ -78,15 +78,15 @@ impl<'a> Archive<'a> {
         }
     }
 
-    /// The content that all entries may have together.
+    /// Returns the limit on the content of all entries together.
     pub fn limit_bytes(&self) -> u64 {
         self.limit_bytes
     }
 
-    /// Shows every entry in its order.
+    /// Passes every entry to `visit`, in order.
     ///
     /// # Errors
-    /// Where the file cannot be read; damage is how the pass ended.
+    /// If the file cannot be read. Damage is a way in which the pass ended.
     pub fn pass(&self, visit: &mut Visit<'_>) -> io::Result<Pass> {
         let mut content = self.content()?;
         let compression = content.compression();
@@ -124,7 +124,7 @@ fn each_of_tar(content: &mut Content<'_>, visit: &mut Visit<'_>) -> io::Result<(
 
 fn each_of_zip(file: &File, limit_bytes: u64, visit: &mut Visit<'_>) -> io::Result<()> {
     let mut zip = Zip::new(file)?;
-    let meter = Meter {
+    let meter = ContentMeter {
         received_bytes: file.metadata()?.len(),
         limit_bytes,
         used_bytes: Cell::new(0),
@@ -139,8 +139,8 @@ fn each_of_zip(file: &File, limit_bytes: u64, visit: &mut Visit<'_>) -> io::Resu
     Ok(())
 }
 
-/// What all files of a zip give together, against what the zip itself has: several may share the same bytes.
-struct Meter {
+/// Checks the content of all files of a zip against the size of the zip, because files can share the same bytes.
+struct ContentMeter {
     received_bytes: u64,
     limit_bytes: u64,
     used_bytes: Cell<u64>,
@@ -148,7 +148,7 @@ struct Meter {
 
 struct Metered<'a, 'm> {
     bytes: Box<dyn Read + 'a>,
-    meter: &'m Meter,
+    meter: &'m ContentMeter,
 }
 
 impl Read for Metered<'_, '_> {
@@ -161,7 +161,7 @@ impl Read for Metered<'_, '_> {
     }
 }
 
-/// A file read from its start, whatever else reads it.
+/// Reads a file from its start, independently of other readers.
 struct FromStart<'a> {
     file: &'a File,
     at: u64,

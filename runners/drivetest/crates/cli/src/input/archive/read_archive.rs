@@ -1,4 +1,4 @@
-//! Reads an archive: its files are listed in a first pass, its logs read in a second, what belongs to them in a third.
+//! Reading of an archive: the first pass lists its files, the second reads the logs, the third their companions.
 
 use std::collections::HashSet;
 use std::io::{self, Read};
@@ -8,46 +8,46 @@ use drivetest_logs::read_error::{ARCHIVE_UNREADABLE, ReadError};
 use drivetest_logs::reader::{LogReader, Reading, Role};
 use drivetest_logs::text::decode::Encoding;
 
-use super::entry::{Entry, Nature, label, oddity};
+use super::entry::{Entry, EntryType, label, oddity};
 use super::logs::Logs;
-use super::member::{Member, role_of, settle_roles};
+use super::member::{Member, resolve_roles, role_of};
 use super::{Archive, Pass, kind};
 use crate::input::content::{Content, End};
 use crate::input::limits::LimitExceeded;
 
-/// Files of an archive that are listed and may be read; further ones are counted.
+/// Maximum number of files that are listed and read. More files are only counted.
 pub const MEMBERS_MAX: usize = 1000;
 
-/// Bytes that tell what a file is.
+/// First bytes of a file that show its role.
 const HEAD_BYTES: usize = 4096;
 
-/// Makes the reader of one of so many logs.
+/// Creates the reader of one of `n` logs.
 pub type Begin<'b> = dyn Fn(usize) -> LogReader + 'b;
 
-/// An archive that was read.
+/// An archive after reading.
 pub struct ArchiveRead {
     /// The first pass over it.
     pub pass: Pass,
     /// Its files.
     pub members: Vec<Member>,
-    /// What was read of its logs.
+    /// The readings of its logs, combined.
     pub reading: Reading,
 }
 
 /// Reads an archive.
 ///
 /// # Errors
-/// Where the file cannot be read.
+/// If the file cannot be read.
 pub fn read(archive: &Archive<'_>, begin: &Begin<'_>) -> io::Result<ArchiveRead> {
     let mut list = List::default();
-    let pass = list.fill(archive)?;
+    let pass = list.run_first_pass(archive)?;
     let reading = match &pass.end {
-        End::Stopped(stop) => unread(stop.error(None), list.findings.into_list()),
+        End::Stopped(limit) => failed(limit.error(None), list.findings.into_list()),
         End::Damaged(error) if list.members.is_empty() => {
             let got = format!("a damaged one ({error})");
-            unread(ARCHIVE_UNREADABLE.at(None, got), Vec::new())
+            failed(ARCHIVE_UNREADABLE.at(None, got), Vec::new())
         }
-        End::Whole | End::Trailing(_) | End::Damaged(_) => list.read_logs(archive, begin)?,
+        End::Complete | End::Trailing(_) | End::Damaged(_) => list.read_logs(archive, begin)?,
     };
     let members = list.members;
     Ok(ArchiveRead {
@@ -57,7 +57,7 @@ pub fn read(archive: &Archive<'_>, begin: &Begin<'_>) -> io::Result<ArchiveRead>
     })
 }
 
-fn unread(error: ReadError, findings: Vec<Finding>) -> Reading {
+fn failed(error: ReadError, findings: Vec<Finding>) -> Reading {
     Reading {
         error: Some(error),
         findings,
@@ -68,111 +68,116 @@ fn unread(error: ReadError, findings: Vec<Finding>) -> Reading {
     }
 }
 
-/// What the first pass found.
+/// The result of the first pass.
 #[derive(Default)]
 struct List {
     members: Vec<Member>,
-    /// The place of each member among all entries, rising.
-    places: Vec<u64>,
+    /// The position of each member among all entries, ascending.
+    positions: Vec<u64>,
     names: HashSet<Vec<u8>>,
     entries_count: u64,
-    left_out_count: u64,
+    skipped_count: u64,
     findings: Findings,
 }
 
 impl List {
-    fn fill(&mut self, archive: &Archive<'_>) -> io::Result<Pass> {
-        let pass = archive.pass(&mut |entry| self.take(entry, archive.limit_bytes()))?;
-        settle_roles(&mut self.members);
-        if self.left_out_count > 0 {
+    fn run_first_pass(&mut self, archive: &Archive<'_>) -> io::Result<Pass> {
+        let pass = archive.pass(&mut |entry| self.add_entry(entry, archive.limit_bytes()))?;
+        resolve_roles(&mut self.members);
+        if self.skipped_count > 0 {
             let sentence = format!(
                 "expected at most {MEMBERS_MAX} files in an archive; {} more are not read",
-                self.left_out_count
+                self.skipped_count
             );
             self.findings.add(rule::TOO_MANY_MEMBERS.at(None, sentence));
         }
         if let End::Damaged(error) = &pass.end {
-            let sentence = format!("the archive breaks off: {error}");
+            let sentence = format!("the archive ends early: {error}");
             self.findings.add(rule::ARCHIVE_DAMAGED.at(None, sentence));
         }
         Ok(pass)
     }
 
-    fn take(&mut self, entry: Entry<'_>, limit_bytes: u64) -> io::Result<()> {
+    fn add_entry(&mut self, entry: Entry<'_>, limit_bytes: u64) -> io::Result<()> {
         self.entries_count += 1;
-        if entry.nature == Nature::Directory {
+        if entry.entry_type == EntryType::Directory {
             return Ok(());
         }
         if self.members.len() >= MEMBERS_MAX {
-            self.left_out_count += 1;
+            self.skipped_count += 1;
             return Ok(());
         }
         let name = label(&entry.name);
-        self.tell_name(&entry.name, &name);
+        self.check_name(&entry.name, &name);
         let mut member = Member {
             name,
             size_bytes: entry.size_bytes,
             sha256: None,
             role: Role::Other,
         };
-        match entry.nature.passed_over() {
-            Some(what) => self.tell(
+        match entry.entry_type.skipped() {
+            Some(what) => self.report(
                 &member.name,
                 &rule::MEMBER_PASSED_OVER,
                 &format!("expected a file, got {what}"),
             ),
-            None => self.look(&mut member, entry.bytes, limit_bytes)?,
+            None => self.inspect(&mut member, entry.bytes, limit_bytes)?,
         }
-        self.places.push(self.entries_count);
+        self.positions.push(self.entries_count);
         self.members.push(member);
         Ok(())
     }
 
-    fn tell(&mut self, name: &str, rule: &Rule, sentence: &str) {
+    fn report(&mut self, name: &str, rule: &Rule, sentence: &str) {
         let finding = rule.at(None, format!("{name}: {sentence}"));
         self.findings.add(finding.of_member(name));
     }
 
-    fn tell_name(&mut self, name: &[u8], shown: &str) {
+    fn check_name(&mut self, name: &[u8], shown: &str) {
         if let Some(oddity) = oddity(name) {
-            self.tell(
+            self.report(
                 shown,
                 &rule::MEMBER_NAME,
-                &format!("the name {oddity}; it is a label only"),
+                &format!("the name {oddity}; it is used only as a label"),
             );
         }
         if !self.names.insert(name.to_owned()) {
-            self.tell(
+            self.report(
                 shown,
                 &rule::MEMBER_REPEATED,
-                "the name stands in the archive before",
+                "an earlier file in the archive has the same name",
             );
         }
     }
 
-    /// Hashes a file and tells its role.
-    fn look(&mut self, member: &mut Member, bytes: Box<dyn Read + '_>, limit_bytes: u64) -> io::Result<()> {
-        match looked_at(bytes, limit_bytes) {
-            Ok(looked) => {
-                member.size_bytes = looked.size_bytes;
-                member.sha256 = Some(looked.sha256);
-                if looked.is_archive {
-                    self.tell(
+    /// Hashes a file and determines its role.
+    fn inspect(
+        &mut self,
+        member: &mut Member,
+        bytes: Box<dyn Read + '_>,
+        limit_bytes: u64,
+    ) -> io::Result<()> {
+        match inspect(bytes, limit_bytes) {
+            Ok(inspection) => {
+                member.size_bytes = inspection.size_bytes;
+                member.sha256 = Some(inspection.sha256);
+                if inspection.is_archive {
+                    self.report(
                         &member.name,
                         &rule::NESTED_ARCHIVE,
                         "an archive within an archive is not opened",
                     );
                 } else {
-                    member.role = role_of(&member.name, &looked.head);
+                    member.role = role_of(&member.name, &inspection.head);
                 }
             }
             Err(error) if LimitExceeded::of(&error).is_some() => return Err(error),
             Err(error) => {
                 member.role = role_of(&member.name, b"");
-                self.tell(
+                self.report(
                     &member.name,
                     &rule::MEMBER_DAMAGED,
-                    &format!("cannot be read to its end: {error}"),
+                    &format!("cannot be read to the end: {error}"),
                 );
             }
         }
@@ -180,30 +185,30 @@ impl List {
     }
 
     fn read_logs(&mut self, archive: &Archive<'_>, begin: &Begin<'_>) -> io::Result<Reading> {
-        let mut logs = Logs::new(&self.members, &self.places, begin);
-        let stopped = logs.read(archive)?;
+        let mut logs = Logs::new(&self.members, &self.positions, begin);
+        let exceeded = logs.read(archive)?;
         let findings = std::mem::take(&mut self.findings);
-        Ok(match stopped {
-            Some(stop) => unread(stop.error(None), findings.into_list()),
+        Ok(match exceeded {
+            Some(limit) => failed(limit.error(None), findings.into_list()),
             None => logs.finish(findings),
         })
     }
 }
 
-struct Looked {
+struct Inspection {
     size_bytes: u64,
     sha256: String,
     head: Vec<u8>,
     is_archive: bool,
 }
 
-fn looked_at(bytes: Box<dyn Read + '_>, limit_bytes: u64) -> io::Result<Looked> {
+fn inspect(bytes: Box<dyn Read + '_>, limit_bytes: u64) -> io::Result<Inspection> {
     let mut content = Content::of(bytes, 0, limit_bytes)?;
     let head = content.head(HEAD_BYTES)?;
     let is_archive = kind(&mut content)?.is_some();
-    content.pass_over()?;
+    content.skip_rest()?;
     let (received, _) = content.finish();
-    Ok(Looked {
+    Ok(Inspection {
         size_bytes: received.size_bytes,
         sha256: received.sha256,
         head,

@@ -1,42 +1,42 @@
-//! Reads tar as a stream: ustar, GNU long names, pax paths and sizes. No name is ever opened.
+//! Streaming reader of tar: ustar, GNU long names, pax paths and sizes. Names are never opened.
 //!
 //! Source: POSIX.1-2017, pax, "ustar Interchange Format" and "pax Header Block"; GNU tar, "Basic Tar Format".
 
 use std::io::{self, Read};
 
-use super::entry::{Entry, NAME_BYTES_MAX, Nature};
+use super::entry::{Entry, EntryType, NAME_BYTES_MAX};
 
-/// A header, and the unit of all sizes.
+/// Size of a header, and the unit of all sizes.
 pub const BLOCK_BYTES: usize = 512;
 
-/// Bytes of a pax header that are read.
+/// Maximum bytes of a pax header that are read.
 const PAX_BYTES_MAX: u64 = 64 << 10;
 
 type Block = [u8; BLOCK_BYTES];
 
-/// Whether bytes begin with a header of tar: its checksum is right.
-pub fn begins(head: &[u8]) -> bool {
+/// Returns whether bytes begin with a tar header with a correct checksum.
+pub fn is_tar(head: &[u8]) -> bool {
     head.first_chunk::<BLOCK_BYTES>()
         .is_some_and(|block| block[0] != 0 && is_header(block))
 }
 
-/// A tar while it is read.
+/// A tar archive that is being read.
 pub struct Tar<R> {
     source: R,
     left_bytes: u64,
     padding_bytes: u64,
 }
 
-/// What headers before the one of a file tell about it.
+/// Values for a file from the headers before its own.
 #[derive(Default)]
-struct Told {
+struct Overrides {
     name: Option<Vec<u8>>,
     size_bytes: Option<u64>,
     is_sparse: bool,
 }
 
 impl<R: Read> Tar<R> {
-    /// A tar at its begin.
+    /// Creates a reader at the start of an archive.
     pub fn new(source: R) -> Self {
         Self {
             source,
@@ -45,24 +45,24 @@ impl<R: Read> Tar<R> {
         }
     }
 
-    /// The next entry, None at the end of the archive.
+    /// Returns the next entry. None at the end of the archive.
     ///
     /// # Errors
-    /// Where the archive is cut, or holds something else than headers.
+    /// If the archive is truncated, or contains something other than a header.
     pub fn next(&mut self) -> io::Result<Option<Entry<'_>>> {
-        let mut told = Told::default();
+        let mut overrides = Overrides::default();
         loop {
-            self.pass_over_rest()?;
+            self.skip_rest()?;
             let Some(block) = self.header()? else {
                 return Ok(None);
             };
             let size_bytes = number(&block[124..136]);
             self.begin(size_bytes);
             match block[156] {
-                b'L' => told.name = Some(self.text(NAME_BYTES_MAX as u64)?),
-                b'x' => self.take_pax(&mut told)?,
+                b'L' => overrides.name = Some(self.text(NAME_BYTES_MAX as u64)?),
+                b'x' => self.apply_pax(&mut overrides)?,
                 b'K' | b'g' => {}
-                kind => return Ok(Some(self.entry(&block, kind, told))),
+                kind => return Ok(Some(self.entry(&block, kind, overrides))),
             }
         }
     }
@@ -72,27 +72,27 @@ impl<R: Read> Tar<R> {
         self.padding_bytes = (BLOCK_BYTES as u64 - size_bytes % BLOCK_BYTES as u64) % BLOCK_BYTES as u64;
     }
 
-    fn entry(&mut self, block: &Block, kind: u8, told: Told) -> Entry<'_> {
-        let nature = match kind {
-            b'0' | 0 | b'7' if told.is_sparse => Nature::Unknown,
-            b'0' | 0 | b'7' => Nature::File,
-            b'1' | b'2' => Nature::Link,
-            b'3' | b'4' | b'6' => Nature::Device,
-            b'5' => Nature::Directory,
-            _ => Nature::Unknown,
+    fn entry(&mut self, block: &Block, kind: u8, overrides: Overrides) -> Entry<'_> {
+        let entry_type = match kind {
+            b'0' | 0 | b'7' if overrides.is_sparse => EntryType::Unknown,
+            b'0' | 0 | b'7' => EntryType::File,
+            b'1' | b'2' => EntryType::Link,
+            b'3' | b'4' | b'6' => EntryType::Device,
+            b'5' => EntryType::Directory,
+            _ => EntryType::Unknown,
         };
-        if let Some(size_bytes) = told.size_bytes {
+        if let Some(size_bytes) = overrides.size_bytes {
             self.begin(size_bytes);
         }
         Entry {
-            name: told.name.unwrap_or_else(|| name(block)),
-            nature,
+            name: overrides.name.unwrap_or_else(|| name(block)),
+            entry_type,
             size_bytes: self.left_bytes,
             bytes: Box::new(Bytes(self)),
         }
     }
 
-    /// The next header; None at the blocks of zeros that end an archive, or where nothing follows.
+    /// Returns the next header. None at the zero blocks that end an archive, or at the end of the bytes.
     fn header(&mut self) -> io::Result<Option<Block>> {
         let mut block = [0; BLOCK_BYTES];
         let count = read_full(&mut self.source, &mut block)?;
@@ -103,25 +103,25 @@ impl<R: Read> Tar<R> {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         if !is_header(&block) {
-            let what = "expected a header of tar; its checksum differs";
+            let what = "expected a tar header; the checksum is wrong";
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         Ok(Some(block))
     }
 
-    fn pass_over_rest(&mut self) -> io::Result<()> {
+    fn skip_rest(&mut self) -> io::Result<()> {
         let rest = self.left_bytes.saturating_add(self.padding_bytes);
         let passed = io::copy(&mut (&mut self.source).take(rest), &mut io::sink())?;
-        let is_cut = passed < self.left_bytes;
+        let is_truncated = passed < self.left_bytes;
         (self.left_bytes, self.padding_bytes) = (0, 0);
-        if is_cut {
+        if is_truncated {
             Err(io::ErrorKind::UnexpectedEof.into())
         } else {
             Ok(())
         }
     }
 
-    /// The first bytes of an entry, to its first NUL.
+    /// Returns the first bytes of an entry, up to its first NUL.
     fn text(&mut self, bytes_max: u64) -> io::Result<Vec<u8>> {
         let mut text = Vec::new();
         Bytes(self).take(bytes_max).read_to_end(&mut text)?;
@@ -131,17 +131,17 @@ impl<R: Read> Tar<R> {
         Ok(text)
     }
 
-    fn take_pax(&mut self, told: &mut Told) -> io::Result<()> {
+    fn apply_pax(&mut self, overrides: &mut Overrides) -> io::Result<()> {
         let mut records = Vec::new();
         Bytes(self).take(PAX_BYTES_MAX).read_to_end(&mut records)?;
         let mut rest = records.as_slice();
         while let Some((key, value, after)) = pax_record(rest) {
             match key {
-                b"path" => told.name = Some(value[..value.len().min(NAME_BYTES_MAX)].to_owned()),
+                b"path" => overrides.name = Some(value[..value.len().min(NAME_BYTES_MAX)].to_owned()),
                 b"size" => {
-                    told.size_bytes = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok())
+                    overrides.size_bytes = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok())
                 }
-                _ => told.is_sparse |= key.starts_with(b"GNU.sparse."),
+                _ => overrides.is_sparse |= key.starts_with(b"GNU.sparse."),
             }
             rest = after;
         }
@@ -149,7 +149,7 @@ impl<R: Read> Tar<R> {
     }
 }
 
-/// The bytes of the entry that was given last.
+/// The bytes of the entry that was returned last.
 struct Bytes<'a, R>(&'a mut Tar<R>);
 
 impl<R: Read> Read for Bytes<'_, R> {
@@ -180,17 +180,17 @@ fn read_full(source: &mut impl Read, target: &mut [u8]) -> io::Result<usize> {
     Ok(count)
 }
 
-/// The sum of all bytes, those of the checksum taken as blanks; old programs add signed bytes.
+/// Checks the checksum: the sum of all bytes, with blanks in place of the checksum. Old programs add signed bytes.
 fn is_header(block: &Block) -> bool {
-    let told = number(&block[148..156]);
-    let counted = block.iter().enumerate();
-    let bytes = counted.map(|(at, &byte)| if (148..156).contains(&at) { b' ' } else { byte });
+    let checksum = number(&block[148..156]);
+    let bytes = block.iter().enumerate();
+    let bytes = bytes.map(|(at, &byte)| if (148..156).contains(&at) { b' ' } else { byte });
     let unsigned: u64 = bytes.clone().map(u64::from).sum();
     let signed: i64 = bytes.map(|byte| i64::from(byte.cast_signed())).sum();
-    told == unsigned || i64::try_from(told) == Ok(signed)
+    checksum == unsigned || i64::try_from(checksum) == Ok(signed)
 }
 
-/// A number in octal digits, or in bytes behind a set highest bit; one that is too large is as large as can be.
+/// Parses a number: octal digits, or bytes if the highest bit is set. Saturates on overflow.
 fn number(field: &[u8]) -> u64 {
     if field[0] & 0x80 != 0 {
         let bytes = std::iter::once(field[0] & 0x7F).chain(field[1..].iter().copied());
@@ -226,11 +226,11 @@ fn name(block: &Block) -> Vec<u8> {
     }
 }
 
-/// `LENGTH KEY=VALUE` and what follows it; None where none stands.
+/// Parses a record `LENGTH KEY=VALUE`. Returns the key, the value and the following bytes. None if there is no record.
 fn pax_record(records: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
-    let blank = records.iter().position(|&byte| byte == b' ')?;
-    let length: usize = std::str::from_utf8(&records[..blank]).ok()?.parse().ok()?;
-    let record = records.get(blank + 1..length)?.strip_suffix(b"\n")?;
+    let space = records.iter().position(|&byte| byte == b' ')?;
+    let length: usize = std::str::from_utf8(&records[..space]).ok()?.parse().ok()?;
+    let record = records.get(space + 1..length)?.strip_suffix(b"\n")?;
     let equals = record.iter().position(|&byte| byte == b'=')?;
     Some((&record[..equals], &record[equals + 1..], &records[length..]))
 }

@@ -1,4 +1,4 @@
-//! Reads zip by its central directory: stored and deflated files, zip64. No name is ever opened.
+//! Reader of zip by its central directory: stored and deflated files, zip64. Names are never opened.
 //!
 //! Source: PKWARE, APPNOTE.TXT 6.3.10, sections 4.3 and 4.5.3.
 
@@ -9,15 +9,15 @@ use std::os::unix::fs::FileExt;
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 
-use super::entry::{Entry, Nature};
+use super::entry::{Entry, EntryType};
 
-/// What a zip with and without files begins with.
+/// First bytes of a zip with files and of an empty one.
 pub const MAGICS: [&[u8; 4]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
 const END_BYTES: u64 = 22;
 const END64_PLACE_BYTES: u64 = 20;
 const COMMENT_BYTES_MAX: u64 = u16::MAX as u64;
-/// What stands in 32 bits where they do not hold the value.
+/// Value of a 32-bit field whose real value is in the zip64 field.
 const FULL: u64 = u32::MAX as u64;
 const STORED: u16 = 0;
 const DEFLATED: u16 = 8;
@@ -25,14 +25,14 @@ const ENCRYPTED: u16 = 1;
 const LINK_MODE: u32 = 0o120_000;
 const MODE_MASK: u32 = 0o170_000;
 
-/// A zip while it is read.
+/// A zip archive that is being read.
 pub struct Zip<'a> {
     file: &'a File,
     directory: BufReader<Part<'a>>,
     entries_left: u64,
 }
 
-/// A stretch of a file.
+/// A range of a file.
 struct Part<'a> {
     file: &'a File,
     at: u64,
@@ -49,7 +49,7 @@ impl Read for Part<'_> {
     }
 }
 
-/// What the central directory says of one entry.
+/// An entry of the central directory.
 struct Record {
     flags: u16,
     method: u16,
@@ -62,15 +62,15 @@ struct Record {
 }
 
 impl<'a> Zip<'a> {
-    /// The zip that a file holds.
+    /// Opens the zip in a file.
     ///
     /// # Errors
-    /// Where it has no central directory.
+    /// If it has no central directory.
     pub fn new(file: &'a File) -> io::Result<Self> {
         let (at, size_bytes, entries_left) = directory(file)?;
         let end = at
             .checked_add(size_bytes)
-            .ok_or_else(|| broken("a directory beyond the file"))?;
+            .ok_or_else(|| invalid("the central directory is outside the file"))?;
         Ok(Self {
             file,
             directory: BufReader::new(Part { file, at, end }),
@@ -78,10 +78,10 @@ impl<'a> Zip<'a> {
         })
     }
 
-    /// The next entry, None at the end of the archive.
+    /// Returns the next entry. None at the end of the archive.
     ///
     /// # Errors
-    /// Where the directory is cut, or holds something else than entries.
+    /// If the directory is truncated, or contains something other than an entry.
     pub fn next(&mut self) -> io::Result<Option<Entry<'_>>> {
         if self.entries_left == 0 || self.directory.fill_buf()?.is_empty() {
             return Ok(None);
@@ -89,7 +89,7 @@ impl<'a> Zip<'a> {
         self.entries_left -= 1;
         let record = self.record()?;
         Ok(Some(Entry {
-            nature: record.nature(),
+            entry_type: record.entry_type(),
             size_bytes: record.size_bytes,
             bytes: record.bytes(self.file)?,
             name: record.name,
@@ -100,7 +100,7 @@ impl<'a> Zip<'a> {
         let mut fixed = [0; 46];
         self.directory.read_exact(&mut fixed)?;
         if &fixed[..4] != b"PK\x01\x02" {
-            return Err(broken("something else than an entry in the directory"));
+            return Err(invalid("expected an entry in the central directory"));
         }
         let [name_bytes, extra_bytes, comment_bytes] = [28, 30, 32].map(|at| usize::from(u16_at(&fixed, at)));
         let mut variable = vec![0; name_bytes + extra_bytes + comment_bytes];
@@ -115,28 +115,28 @@ impl<'a> Zip<'a> {
             mode: u32_at(&fixed, 38) >> 16,
             name: variable[..name_bytes].to_owned(),
         };
-        record.widen(&variable[name_bytes..name_bytes + extra_bytes]);
+        record.apply_zip64(&variable[name_bytes..name_bytes + extra_bytes]);
         Ok(record)
     }
 }
 
 impl Record {
-    fn nature(&self) -> Nature {
+    fn entry_type(&self) -> EntryType {
         if self.name.ends_with(b"/") {
-            Nature::Directory
+            EntryType::Directory
         } else if self.mode & MODE_MASK == LINK_MODE {
-            Nature::Link
+            EntryType::Link
         } else if self.flags & ENCRYPTED != 0 {
-            Nature::Encrypted
+            EntryType::Encrypted
         } else if matches!(self.method, STORED | DEFLATED) {
-            Nature::File
+            EntryType::File
         } else {
-            Nature::Unknown
+            EntryType::Unknown
         }
     }
 
-    /// Sizes and places beyond 32 bits stand in an extra field, in this order, where the others are full.
-    fn widen(&mut self, mut extra: &[u8]) {
+    /// Reads sizes and offsets above 32 bits from the zip64 field, which has them in this order.
+    fn apply_zip64(&mut self, mut extra: &[u8]) {
         while let [a, b, c, d, rest @ ..] = extra {
             let size = usize::from(u16::from_le_bytes([*c, *d])).min(rest.len());
             let (mut field, after) = rest.split_at(size);
@@ -154,13 +154,13 @@ impl Record {
     }
 
     fn bytes<'a>(&self, file: &'a File) -> io::Result<Box<dyn Read + 'a>> {
-        if self.nature() != Nature::File {
+        if self.entry_type() != EntryType::File {
             return Ok(Box::new(io::empty()));
         }
         let mut fixed = [0; 30];
         file.read_exact_at(&mut fixed, self.header_at)?;
         if &fixed[..4] != b"PK\x03\x04" {
-            return Err(broken("no header where the directory says a file begins"));
+            return Err(invalid("no file header at the offset in the central directory"));
         }
         let variable = u64::from(u16_at(&fixed, 26)) + u64::from(u16_at(&fixed, 28));
         let at = self.header_at.saturating_add(30 + variable);
@@ -174,17 +174,17 @@ impl Record {
         Ok(Box::new(Checked {
             bytes: unpacked,
             crc: Crc::new(),
-            told_crc: self.crc,
+            expected_crc: self.crc,
             left_bytes: self.size_bytes,
         }))
     }
 }
 
-/// Bytes whose number and checksum are known.
+/// Bytes with an expected number and checksum.
 struct Checked<'a> {
     bytes: Box<dyn Read + 'a>,
     crc: Crc,
-    told_crc: u32,
+    expected_crc: u32,
     left_bytes: u64,
 }
 
@@ -195,15 +195,17 @@ impl Read for Checked<'_> {
         self.left_bytes = self
             .left_bytes
             .checked_sub(count as u64)
-            .ok_or_else(|| broken("more bytes of a file than the directory says"))?;
-        if count == 0 && !target.is_empty() && (self.left_bytes > 0 || self.crc.sum() != self.told_crc) {
-            return Err(broken("fewer bytes of a file than the directory says, or others"));
+            .ok_or_else(|| invalid("a file has more bytes than the central directory states"))?;
+        if count == 0 && !target.is_empty() && (self.left_bytes > 0 || self.crc.sum() != self.expected_crc) {
+            return Err(invalid(
+                "a file has fewer bytes than the central directory states, or another checksum",
+            ));
         }
         Ok(count)
     }
 }
 
-/// Where the central directory begins, its size, and how many entries it has.
+/// Returns the offset of the central directory, its size and its number of entries.
 fn directory(file: &File) -> io::Result<(u64, u64, u64)> {
     let size_bytes = file.metadata()?.len();
     let from = size_bytes.saturating_sub(END_BYTES + COMMENT_BYTES_MAX);
@@ -214,22 +216,22 @@ fn directory(file: &File) -> io::Result<(u64, u64, u64)> {
         end: size_bytes,
     }
     .read_to_end(&mut tail)?;
-    let at = memchr_end(&tail).ok_or_else(|| broken("no central directory at the end of the file"))?;
+    let at = find_end_record(&tail).ok_or_else(|| invalid("no central directory at the end of the file"))?;
     let end = &tail[at..];
     let (entries, size, place) = (
         u16_at(end, 10).into(),
         u32_at(end, 12).into(),
         u32_at(end, 16).into(),
     );
-    let is_wide = entries == u64::from(u16::MAX) || size == FULL || place == FULL;
-    if is_wide {
+    let is_zip64 = entries == u64::from(u16::MAX) || size == FULL || place == FULL;
+    if is_zip64 {
         directory64(file, from + at as u64)
     } else {
         Ok((place, size, entries))
     }
 }
 
-fn memchr_end(tail: &[u8]) -> Option<usize> {
+fn find_end_record(tail: &[u8]) -> Option<usize> {
     let last = tail.len().checked_sub(END_BYTES as usize)?;
     (0..=last).rev().find(|&at| tail[at..].starts_with(b"PK\x05\x06"))
 }
@@ -238,17 +240,17 @@ fn directory64(file: &File, end_at: u64) -> io::Result<(u64, u64, u64)> {
     let mut place = [0; END64_PLACE_BYTES as usize];
     let place_at = end_at
         .checked_sub(END64_PLACE_BYTES)
-        .ok_or_else(|| broken("no end of zip64"))?;
+        .ok_or_else(|| invalid("no end record of zip64"))?;
     file.read_exact_at(&mut place, place_at)?;
     let mut end = [0; 56];
     file.read_exact_at(&mut end, u64_at(&place, 8))?;
     if &place[..4] != b"PK\x06\x07" || &end[..4] != b"PK\x06\x06" {
-        return Err(broken("no end of zip64"));
+        return Err(invalid("no end record of zip64"));
     }
     Ok((u64_at(&end, 48), u64_at(&end, 40), u64_at(&end, 32)))
 }
 
-fn broken(what: &str) -> io::Error {
+fn invalid(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 

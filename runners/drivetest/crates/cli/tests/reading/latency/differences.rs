@@ -39,17 +39,19 @@ fn a_log_without_a_whole_slice_has_status_3() {
 }
 
 #[test]
-fn what_upstream_gets_wrong_is_told_on_the_error_stream() {
-    let tell = |case: &str| {
+fn differences_from_the_script_are_printed_on_standard_error() {
+    let messages = |case: &str| {
         let output = drivetest_in(&logs(), &["latency", "-l", case, "-t", "5"]);
         text(&output.stderr)
     };
-    assert!(tell("6.6/hole.log").contains("act_latency.py stops at the first slice"));
-    assert!(tell("6.6/two-runs-appended.log").contains("act_latency.py prints the first run only"));
-    assert!(tell("6.6/four-commit-us.log").contains("act_latency.py may lose buckets"));
-    assert!(tell("6.6/truncated-midline.log").contains("act_latency.py takes a block that was cut as whole"));
-    assert_eq!(tell("6.6/four-us.log"), "");
-    assert_eq!(tell("5.0/four-us.log"), "");
+    assert!(messages("6.6/hole.log").contains("act_latency.py stops at the first slice"));
+    assert!(messages("6.6/two-runs-appended.log").contains("act_latency.py prints only the first run"));
+    assert!(messages("6.6/four-commit-us.log").contains("act_latency.py may lose buckets"));
+    assert!(
+        messages("6.6/truncated-midline.log").contains("act_latency.py treats a truncated block as complete")
+    );
+    assert_eq!(messages("6.6/four-us.log"), "");
+    assert_eq!(messages("5.0/four-us.log"), "");
 }
 
 #[test]
