@@ -36,7 +36,7 @@ import webapp.celery  # noqa: E402, F401 - what a worker has loaded
 from results.access.intervals import minutes_of, seconds_of  # noqa: E402
 from results.access.series import intervals  # noqa: E402
 from results.ingest import queue as ingest_queue  # noqa: E402
-from results.intake.submissions import Facts, take_in  # noqa: E402
+from results.intake.submissions import SubmissionMetadata, accept_submission  # noqa: E402
 from results.models import Organisation, Run  # noqa: E402
 from results.reader import process as reader_process  # noqa: E402
 from runners import tasks  # noqa: E402, F401 - as above
@@ -78,7 +78,9 @@ def take_in_and_read(log: Path, number: int) -> dict[str, Any]:
     """Send a log once, as an organisation that nobody else is, and follow it to its run page."""
     vendor = Organisation.objects.create(slug=f"bench-{number}", name=f"Bench {number}", kind="vendor")
     with log.open("rb") as stream:
-        store_s, receipt = timed(lambda: take_in(vendor, stream, log.name, Facts(), "form", None))
+        store_s, receipt = timed(
+            lambda: accept_submission(vendor, stream, log.name, SubmissionMetadata(), "form", None)
+        )
     reading_id = receipt.submission.log.readings.get().pk
     command = [sys.executable, __file__, "--worker", str(reading_id)]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -220,7 +222,12 @@ def repeated(log: Path, vendor: Any) -> tuple[float, int]:
 
     before = count()
     with log.open("rb") as stream:
-        seconds, _ = timed(lambda: (take_in(vendor, stream, log.name, Facts(), "form", None), ingest_queue.sweep()))
+        seconds, _ = timed(
+            lambda: (
+                accept_submission(vendor, stream, log.name, SubmissionMetadata(), "form", None),
+                ingest_queue.sweep(),
+            )
+        )
     return seconds, count() - before
 
 

@@ -18,7 +18,7 @@ def displaced_by(run: Run) -> QuerySet[Run]:
     return run.supersedes.filter(visibility__in=["superseded", "withdrawn"]).order_by("pk")
 
 
-def tell(
+def record_event(
     actor: AbstractBaseUser | None,
     kind: str,
     subject: tuple[str, str],
@@ -37,7 +37,7 @@ def tell(
     )
 
 
-def about(run: Run) -> tuple[str, str]:
+def run_subject(run: Run) -> tuple[str, str]:
     """Return a run as the subject of an event."""
     return "run", run.public_id
 

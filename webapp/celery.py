@@ -34,7 +34,7 @@ def note_heartbeat(**_: Any) -> None:
             redis_of(broker).set(HEARD_KEY.format(queue=queue), "1", ex=HEARD_S)
 
 
-def is_worker_heard(broker: Connection) -> bool:
+def is_worker_alive(broker: Connection) -> bool:
     """Tell whether every queue has a worker heard lately. Raises redis' and kombu's errors without a broker."""
     keys = [HEARD_KEY.format(queue=queue.name) for queue in app.conf.task_queues]
     return bool(redis_of(broker).exists(*keys) == len(keys))

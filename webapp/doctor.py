@@ -16,7 +16,7 @@ from redis import RedisError
 from runners.hosts.machine import is_here, known_machine_id, why_unknown
 from runners.inventory import health
 from runners.models import Host
-from webapp.celery import app, is_worker_heard, redis_of
+from webapp.celery import app, is_worker_alive, redis_of
 from webapp.templatetags import units
 
 # The variables of docs/operations.md whose setting has another name.
@@ -154,7 +154,7 @@ def examine_broker() -> Iterator[Check]:
     try:
         with app.connection_for_read() as broker:
             version = redis_of(broker).info("server")["redis_version"]
-            heard = is_worker_heard(broker)
+            heard = is_worker_alive(broker)
     except (RedisError, KombuError, OSError) as error:
         yield Check("Redis", f"does not answer: {error}", "start it: `make run`, or set REDIS_URL")
         return

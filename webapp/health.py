@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from kombu.exceptions import KombuError
 from redis import RedisError
 
-from webapp.celery import app, is_worker_heard
+from webapp.celery import app, is_worker_alive
 
 OK = "ok"
 
@@ -55,7 +55,7 @@ def ask_broker() -> tuple[str, str]:
     """Return how the broker and, through it, the worker are."""
     try:
         with app.connection_for_read() as broker:
-            heard = is_worker_heard(broker)
+            heard = is_worker_alive(broker)
     except (RedisError, KombuError, OSError):
         return "does not answer", "unknown without the broker"
     return OK, OK if heard else "not heard lately"

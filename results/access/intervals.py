@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from results import locks
-from results.access.mirrors import is_mirrored, no_log_sentence
+from results.access.mirrors import is_mirrored, missing_log_message
 from results.access.series import Packed
-from results.evidence.names import beside
+from results.evidence.names import companion_paths
 from results.evidence.store import EvidenceDamagedError, open_evidence, path_of
 from results.ingest.act import MEMBER_CHARS
 from results.models import Run, Series
@@ -34,7 +34,7 @@ def minutes_of(run: Run) -> Packed:
     refuse_withheld(run)
     series = Series.objects.filter(run=run).first()
     if series is None and is_mirrored(run):
-        raise NoIntervalsError(no_log_sentence(run))
+        raise NoIntervalsError(missing_log_message(run))
     if series is None:
         raise NoIntervalsError(
             f"Run {run.public_id} has no minutes stored: its log tells none, or was read before they were."
@@ -59,7 +59,7 @@ def seconds_of(run: Run, from_s: int, to_s: int) -> Packed:
     Raises NoIntervalsError, WithheldError, BusyError, EvidenceDamagedError, and what drivetest.read_intervals() raises.
     """
     if run.reading is None:
-        raise NoIntervalsError(no_log_sentence(run))
+        raise NoIntervalsError(missing_log_message(run))
     refuse_withheld(run)
     with reading_slot():
         document = _read_again(run, from_s, to_s)
@@ -74,7 +74,9 @@ def _read_again(run: Run, from_s: int, to_s: int) -> Document:
     assert run.reading is not None  # noqa: S101 - for the type checker
     evidence = run.reading.evidence
     open_evidence(evidence).close()  # raises where the bytes are not there
-    document = reader_process.read_intervals(path_of(evidence.sha256), from_s, to_s, beside(evidence.submission))
+    document = reader_process.read_intervals(
+        path_of(evidence.sha256), from_s, to_s, companion_paths(evidence.submission)
+    )
     if document["input"]["sha256"] not in {None, evidence.sha256}:
         raise EvidenceDamagedError(f"{evidence}: its bytes have another hash now; restore a backup")
     return document

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from results.history import tell
+from results.history import record_event
 from results.models import Event, Run, Tier
 
 TAKEN_IN, HERE = "dump-taken-in", ("register", "here")
@@ -26,9 +26,9 @@ def is_mirrored(run: Run) -> bool:
     return run.submission_id is None and run.reading_id is None and run.tier != Tier.PUBLISHED
 
 
-def note_origin(address: str, written_at: str) -> None:
+def record_dump_origin(address: str, written_at: str) -> None:
     """Remember which dump was taken in."""
-    tell(None, TAKEN_IN, HERE, details={"source": address, "written_at": written_at})
+    record_event(None, TAKEN_IN, HERE, details={"source": address, "written_at": written_at})
 
 
 def origin() -> Origin:
@@ -38,7 +38,7 @@ def origin() -> Origin:
     return Origin(details.get("source", ""), details.get("written_at", "").partition("T")[0])
 
 
-def no_log_sentence(run: Run) -> str:
+def missing_log_message(run: Run) -> str:
     """Say why a run has no log here."""
     if not is_mirrored(run):
         return f"Run {run.public_id} has no log: it is known from a publication only."

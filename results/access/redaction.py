@@ -28,38 +28,38 @@ WARNINGS = "in_spite_of"  # sentences on devices, in the details of a publicatio
 DEPARTURES = re.compile(r"(r-[0-9a-z]+) is not what the profile asks: ")  # results/rules/certification/stress.py
 
 
-def is_beside_withheld(run: Run) -> bool:
+def has_withheld_file(run: Run) -> bool:
     """Tell whether the log, its side file or a companion of it is sequestered.
 
-    Lists ask for their runs with RunQuerySet.knowing_withheld(): else this is a query for each run.
+    Lists ask for their runs with RunQuerySet.with_withheld_flag(): else this is a query for each run.
     """
     if is_withheld(run):
         return True
     if run.submission_id is None:
         return False
-    known = getattr(run, "has_withheld_beside", None)
+    known = getattr(run, "has_withheld_attachment", None)
     return Run.objects.filter(pk=run.pk).withheld().exists() if known is None else bool(known)
 
 
-def refuse_withheld_beside(run: Run) -> None:
+def refuse_withheld_file(run: Run) -> None:
     """Raise WithheldError where what came from beside the log is kept back."""
-    if is_beside_withheld(run):
+    if has_withheld_file(run):
         raise WithheldError(f"What came beside the log of run {run.public_id} is withheld for legal reasons.")
 
 
-def told_beside(run: Run, name: str) -> Mapping[str, Any]:
+def visible_facts(run: Run, name: str) -> Mapping[str, Any]:
     """Return a part of a run's facts that a side file told; empty where it told none, or is kept back."""
     told: Mapping[str, Any] = run.facts.get(name) or {}
-    return {} if told and is_beside_withheld(run) else told
+    return {} if told and has_withheld_file(run) else told
 
 
-def findings_told(run: Run) -> list[Finding]:
+def visible_findings(run: Run) -> list[Finding]:
     """Return a run's findings; none where their sentences may be of a file that is kept back."""
     findings = list(run.findings.all())
-    return [] if findings and is_beside_withheld(run) else findings
+    return [] if findings and has_withheld_file(run) else findings
 
 
-def reading_findings_told(submission: Submission, reading: Reading) -> list[dict[str, Any]]:
+def visible_reading_findings(submission: Submission, reading: Reading) -> list[dict[str, Any]]:
     """Return the findings on a whole file as received; none where they may be of a file that is kept back."""
     findings: list[dict[str, Any]] = reading.findings
     return [] if findings and _is_withheld_of(submission) else findings
@@ -71,9 +71,9 @@ def _is_withheld_of(submission: Submission) -> bool:
     return any(evidence is not None and evidence.sequestered for evidence in files)
 
 
-def verdict_told(run: Run, verdict: Verdict) -> Verdict:
+def visible_verdict(run: Run, verdict: Verdict) -> Verdict:
     """Return what is told of a verdict: the row itself, or a copy with outcome and figures of the log alone."""
-    if not is_beside_withheld(run):
+    if not has_withheld_file(run):
         return verdict
     told = copy.copy(verdict)
     of_the_log = OF_THE_LOG.match(verdict.headline)
@@ -82,7 +82,7 @@ def verdict_told(run: Run, verdict: Verdict) -> Verdict:
     return told
 
 
-def events_told(events: Iterable[Event]) -> list[Event]:
+def visible_events(events: Iterable[Event]) -> list[Event]:
     """Return events of runs without what is kept back: headlines, and warnings that name the devices of a log."""
     told = list(events)
     withheld = _withheld_of(
@@ -99,7 +99,7 @@ def _without_words(event: Event) -> Event:
     return told
 
 
-def departures_told(document: Any) -> Any:
+def redacted_requirements(document: Any) -> Any:
     """Return what rules said of certificates, without the reasons of a run whose sentences are kept back."""
     withheld = _withheld_of(set(DEPARTURES.findall(json.dumps(document, ensure_ascii=False))))
     return _without_departures(document, withheld) if withheld else document
@@ -122,9 +122,9 @@ def _withheld_of(public_ids: AbstractSet[str]) -> set[str]:
     return set(Run.objects.filter(public_id__in=public_ids).withheld().values_list("public_id", flat=True))
 
 
-def ycsb_told(run: Run) -> YcsbRun:
+def visible_ycsb(run: Run) -> YcsbRun:
     """Return what is told of a run of YCSB: the row itself, or a copy without what may come from beside the output."""
-    if not is_beside_withheld(run):
+    if not has_withheld_file(run):
         return run.ycsb
     told = copy.copy(run.ycsb)
     for name, empty in OF_YCSB_BESIDE.items():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils import timezone
 
 from results.certification.candidates import by_profile, candidate_runs
-from results.history import tell
+from results.history import record_event
 from results.models import Certificate, CertificateRun, Product, Profile, Run
 from results.rules.act.loads import printed_decimal, printed_nx
 from results.rules.certification.certify import certify
@@ -98,7 +98,7 @@ def _withdraw_groundless(certificate: Certificate, candidates: Candidates) -> No
         return
     Certificate.objects.filter(pk=certificate.pk).update(state=WITHDRAWN, withdrawn_at=timezone.now())
     reason = _lost(gone, certificate.profile)
-    tell(None, "certificate-withdrawn", ("certificate", certificate.public_id), reason, {"runs_lost": gone})
+    record_event(None, "certificate-withdrawn", ("certificate", certificate.public_id), reason, {"runs_lost": gone})
 
 
 def _lost(gone: list[str], profile: Profile) -> str:
@@ -124,10 +124,12 @@ def _issue(product: Product, profile: Profile, certified: Certified) -> None:
     if is_new:
         runs = Run.objects.filter(public_id__in=certified.run_ids)
         CertificateRun.objects.bulk_create(CertificateRun(certificate=certificate, run=run) for run in runs)
-        tell(None, "certificate-issued", subject, "", {"nx_load": certificate.exact_nx, "runs": [*certified.run_ids]})
+        record_event(
+            None, "certificate-issued", subject, "", {"nx_load": certificate.exact_nx, "runs": [*certified.run_ids]}
+        )
     elif certificate.state == WITHDRAWN:
         Certificate.objects.filter(pk=certificate.pk).update(state=STANDING, withdrawn_at=None)
-        tell(None, "certificate-reinstated", subject, "The runs that it rests on certify it again.")
+        record_event(None, "certificate-reinstated", subject, "The runs that it rests on certify it again.")
 
 
 def _columns(profile: Profile, certified: Certified) -> dict[str, Any]:

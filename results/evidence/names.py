@@ -17,7 +17,7 @@ NAME_BYTES = 200  # of the 255 that a file system takes: the end is kept, which 
 NAMES = "named"
 
 
-def beside(submission: Submission) -> list[Path]:
+def companion_paths(submission: Submission) -> list[Path]:
     """Return paths of what belongs to a submission's log: its companions, and the side file of a run of our lab.
 
     Raises EvidenceDamagedError where the bytes of one are missing.

@@ -16,7 +16,7 @@ from django.db import DataError, transaction
 from django.utils import timezone
 
 from results import locks
-from results.evidence.names import beside
+from results.evidence.names import companion_paths
 from results.evidence.store import EvidenceDamagedError, open_evidence, path_of
 from results.ingest.act import record_input, record_runs
 from results.models import Event, Evidence, Profile, Reading
@@ -120,7 +120,7 @@ def read_evidence(evidence: Evidence, profile: Profile) -> Document:
     open_evidence(evidence).close()  # raises where the bytes are not there
     path, submission = path_of(evidence.sha256), evidence.submission
     try:
-        document = reader_process.read(path, submission.slice_length_s, profile.document, beside(submission))
+        document = reader_process.read(path, submission.slice_length_s, profile.document, companion_paths(submission))
     except FormatError as error:
         _refuse_damage(evidence, error.document)
         raise

@@ -18,7 +18,7 @@ QUEUED_AFRESH = {
 }
 
 
-def read_again(submission: Submission, actor: AbstractBaseUser | None, details: dict[str, object]) -> bool:
+def retry_reading(submission: Submission, actor: AbstractBaseUser | None, details: dict[str, object]) -> bool:
     """Queue the submission's reading once more and write the event; False where it has not failed."""
     with transaction.atomic():
         # The filter of the update decides: of two that ask at once, one finds the reading failed.
@@ -34,10 +34,10 @@ def read_again(submission: Submission, actor: AbstractBaseUser | None, details: 
             subject_id=submission.public_id,
             details={"reading": reading.pk, "error": error_id} | details,
         )
-        wake_reader(reading.pk)
+        notify_reader(reading.pk)
     return True
 
 
-def wake_reader(reading_id: int) -> None:
+def notify_reader(reading_id: int) -> None:
     """Tell the listeners after the commit; what they raise is logged by Django and undoes nothing."""
     transaction.on_commit(partial(reading_pending.send_robust, sender=Reading, reading_id=reading_id))

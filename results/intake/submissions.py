@@ -15,7 +15,7 @@ from django.db import transaction
 
 from results.errors import ReviewRefusedError
 from results.evidence.store import ByteStream, Stored, store
-from results.ingest.requeue import read_again, wake_reader
+from results.ingest.requeue import notify_reader, retry_reading
 from results.lifecycle.embargo import move_end, refuse_moment
 from results.models import Companion, Event, Evidence, Organisation, Reading, Submission
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
@@ -30,7 +30,7 @@ class TooManyCompanionsError(Exception):
 
 
 @dataclass(frozen=True)
-class Facts:
+class SubmissionMetadata:
     """What the sender states about the product and wishes for the reading; capacity in GB of 10^9 bytes.
 
     `embargo_until` is a wish that results/lifecycle/embargo.py is asked about once the bytes are known.
@@ -55,7 +55,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Beside:
+class CompanionUpload:
     """A file that belongs to the log: its stderr, command line, configuration, an HDR file."""
 
     stream: ByteStream
@@ -66,7 +66,7 @@ class Beside:
 class Receipt:
     """The submission that the bytes belong to, whether they came for the first time, or are read once more.
 
-    `left_out` names the companions that came too late: the log was read without them. `is_embargo_moved` where bytes
+    `left_out` names the companions that came too late: the log was read without them. `is_embargo_changed` where bytes
     that were known came with another end of their embargo, which holds now.
     """
 
@@ -74,14 +74,14 @@ class Receipt:
     is_new: bool
     is_read_again: bool = False
     left_out: tuple[str, ...] = ()
-    is_embargo_moved: bool = False
+    is_embargo_changed: bool = False
 
 
 def receive(  # noqa: PLR0913, PLR0917 - what the three senders know, and no more
     organisation: Organisation,
     stream: ByteStream,
     filename: str,
-    facts: Facts,
+    facts: SubmissionMetadata,
     origin: str,
     actor: AbstractBaseUser | None,
     side_file: ByteStream | None = None,
@@ -90,18 +90,18 @@ def receive(  # noqa: PLR0913, PLR0917 - what the three senders know, and no mor
 
     Raises StoreError where the bytes cannot be kept; nothing is recorded then.
     """
-    return take_in(organisation, stream, filename, facts, origin, actor, side_file).submission
+    return accept_submission(organisation, stream, filename, facts, origin, actor, side_file).submission
 
 
-def take_in(  # noqa: PLR0913, PLR0917 - as receive()
+def accept_submission(  # noqa: PLR0913, PLR0917 - as receive()
     organisation: Organisation,
     stream: ByteStream,
     filename: str,
-    facts: Facts,
+    facts: SubmissionMetadata,
     origin: str,
     actor: AbstractBaseUser | None,
     side_file: ByteStream | None = None,
-    companions: Sequence[Beside] = (),
+    companions: Sequence[CompanionUpload] = (),
     key: str = "",
 ) -> Receipt:
     """Do what receive() does with a log and the files beside it, and tell also whether the bytes are new.
@@ -133,7 +133,7 @@ def take_in(  # noqa: PLR0913, PLR0917 - as receive()
         return _receive_again(submission, facts, beside, actor)
 
 
-def keep(
+def store_record(
     organisation: Organisation,
     stream: ByteStream,
     filename: str,
@@ -157,7 +157,7 @@ def keep(
 
 
 def _receive_again(
-    submission: Submission, facts: Facts, beside: list[tuple[Stored, str]], actor: AbstractBaseUser | None
+    submission: Submission, facts: SubmissionMetadata, beside: list[tuple[Stored, str]], actor: AbstractBaseUser | None
 ) -> Receipt:
     """Take what is new about bytes that are known: a log that was read keeps the companions that it was read with."""
     # The reading before the submission, as whoever reads locks them (results/models/row_locks.py).
@@ -166,10 +166,10 @@ def _receive_again(
     missing = [(stored, name) for stored, name in beside if not _has_companion(submission, stored)]
     if missing and reading is not None and reading.state in {Reading.State.READING, Reading.State.DONE}:
         left_out = tuple(name for _, name in missing)
-        return Receipt(submission, is_new=False, left_out=left_out, is_embargo_moved=is_moved)
+        return Receipt(submission, is_new=False, left_out=left_out, is_embargo_changed=is_moved)
     added = _add_companions(submission, missing)
     is_read_again = _read_again_otherwise(submission, facts, added, actor)
-    return Receipt(submission, is_new=False, is_read_again=is_read_again, is_embargo_moved=is_moved)
+    return Receipt(submission, is_new=False, is_read_again=is_read_again, is_embargo_changed=is_moved)
 
 
 def _take_embargo(submission: Submission, until: datetime | None, actor: AbstractBaseUser | None) -> bool:
@@ -220,7 +220,7 @@ def clean_filename(filename: str) -> str:
 
 
 def _read_again_otherwise(
-    submission: Submission, facts: Facts, added: list[str], actor: AbstractBaseUser | None
+    submission: Submission, facts: SubmissionMetadata, added: list[str], actor: AbstractBaseUser | None
 ) -> bool:
     """Queue a failed reading again where slices or companions are others; the event keeps the facts before."""
     if facts.slice_length_s == submission.slice_length_s and not added:
@@ -229,7 +229,7 @@ def _read_again_otherwise(
     changes = {name: [getattr(submission, name), value] for name, value in stated if value != getattr(submission, name)}
     changes.pop("embargo_until", None)  # it has an event of its own (_take_embargo)
     told = {name: [str(before), str(after)] for name, (before, after) in changes.items()}
-    if not read_again(submission, actor, {"facts": told, "companions": added}):
+    if not retry_reading(submission, actor, {"facts": told, "companions": added}):
         return False
     for name in changes:
         setattr(submission, name, getattr(facts, name))
@@ -252,4 +252,4 @@ def _queue_reading(submission: Submission) -> None:
             "companions": [companion.evidence.sha256 for companion in submission.companions.select_related("evidence")],
         },
     )
-    wake_reader(reading.pk)
+    notify_reader(reading.pk)

@@ -5,7 +5,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from results.errors import ReviewRefusedError
-from results.history import about, tell
+from results.history import record_event, run_subject
 from results.lifecycle.visibility import refuse_own
 from results.models import Annotation, Run
 
@@ -23,7 +23,7 @@ def annotate(run: Run, text: str, actor: AbstractBaseUser) -> Annotation:
         if run.annotations.standing().filter(text=sentence).exists():
             raise ReviewRefusedError(f"{run.public_id} carries this annotation already.")
         annotation = Annotation.objects.create(run=run, text=sentence, author_id=actor.pk)
-        tell(actor, "run-annotated", about(run), sentence, {"annotation": annotation.pk})
+        record_event(actor, "run-annotated", run_subject(run), sentence, {"annotation": annotation.pk})
     return annotation
 
 
@@ -40,4 +40,10 @@ def retract(annotation: Annotation, actor: AbstractBaseUser, reason: str) -> Non
         standing = Annotation.objects.standing().filter(pk=annotation.pk)
         if not standing.update(retracted_at=timezone.now()):
             raise ReviewRefusedError(f"This annotation of {run.public_id} was retracted already.")
-        tell(actor, "annotation-retracted", about(run), reason, {"annotation": annotation.pk, "text": annotation.text})
+        record_event(
+            actor,
+            "annotation-retracted",
+            run_subject(run),
+            reason,
+            {"annotation": annotation.pk, "text": annotation.text},
+        )

@@ -11,7 +11,7 @@ from django.db import transaction
 
 from results.certification.certificates import refresh_certificates
 from results.errors import ReviewRefusedError
-from results.history import about, tell
+from results.history import record_event, run_subject
 from results.lifecycle.visibility import refuse_own
 from results.models import Event, Run
 
@@ -60,7 +60,7 @@ def _write(run: Run, stated: Values, actor: AbstractBaseUser, kind_and_reason: t
             raise ReviewRefusedError(f"{run.public_id} says so already; nothing was changed.")
         details = {"changes": {name: [told(getattr(held, name)), told(value)] for name, value in changes.items()}}
         Run.objects.filter(pk=held.pk).update(**changes)
-        event = tell(actor, kind, about(held), reason, details)
+        event = record_event(actor, kind, run_subject(held), reason, details)
         refresh_certificates([held.product_id])
     return event
 

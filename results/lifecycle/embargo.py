@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from results.access.history import EMBARGO_CHANGED
 from results.errors import ReviewRefusedError
-from results.history import tell
+from results.history import record_event
 from results.lifecycle import visibility
 from results.models import Run, Submission, Visibility
 
@@ -71,7 +71,9 @@ def move_end(submission: Submission, until: datetime | None, actor: AbstractBase
         if before == until:
             return False
         Submission.objects.filter(pk=held.pk).update(embargo_until=until)
-        tell(actor, EMBARGO_CHANGED, ("submission", held.public_id), "", {"before": _iso(before), "after": _iso(until)})
+        record_event(
+            actor, EMBARGO_CHANGED, ("submission", held.public_id), "", {"before": _iso(before), "after": _iso(until)}
+        )
     return True
 
 

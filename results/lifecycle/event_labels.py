@@ -1,6 +1,6 @@
 """What the kinds of events on a run or a certificate mean, in the words that its history shows."""
 
-WORDS = {
+EVENT_LABELS = {
     "run-published": "published",
     "run-embargoed": "reviewed, under embargo",
     "run-recalled": "taken back into review",
@@ -22,6 +22,6 @@ WORDS = {
 }
 
 
-def words_of(kind: str) -> str:
+def event_label(kind: str) -> str:
     """Return what a kind of event is called; an unknown one by its own name, which is a word or two already."""
-    return WORDS.get(kind, kind.replace("-", " "))
+    return EVENT_LABELS.get(kind, kind.replace("-", " "))

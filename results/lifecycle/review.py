@@ -8,7 +8,7 @@ from django.db import transaction
 
 from results.certification.certificates import refresh_certificates
 from results.errors import ReviewRefusedError
-from results.history import tell
+from results.history import record_event
 from results.ingest.matching import Identity, identity_of
 from results.lifecycle import visibility
 from results.lifecycle.submission_states import DECLINED_KIND
@@ -48,7 +48,7 @@ def decline(submission: Submission, reviewer: AbstractBaseUser, reason: str) -> 
             raise ReviewRefusedError(
                 "It is published already, or waits for the end of its embargo; withdraw or recall its runs instead."
             )
-        tell(reviewer, DECLINED_KIND, ("submission", held.public_id), reason)
+        record_event(reviewer, DECLINED_KIND, ("submission", held.public_id), reason)
 
 
 def name_product(submission: Submission, product: Product, reviewer: AbstractBaseUser) -> None:
@@ -59,7 +59,7 @@ def name_product(submission: Submission, product: Product, reviewer: AbstractBas
         Submission.objects.filter(pk=held.pk).update(product=product)
         held.runs.update(product=product)
         details = {"before": before.slug if before else "", "after": product.slug}
-        tell(reviewer, "identity-named", ("submission", held.public_id), "", details)
+        record_event(reviewer, "identity-named", ("submission", held.public_id), "", details)
         refresh_certificates([before.pk if before else None, product.pk])
 
 
@@ -72,7 +72,7 @@ def create_product(submission: Submission, reviewer: AbstractBaseUser, stated: I
     with transaction.atomic():
         product, is_new = Product.objects.get_or_create(**identity, defaults={"slug": _new_slug(identity)})
         if is_new:
-            tell(reviewer, "product-created", ("product", product.slug), "", {"from": submission.public_id})
+            record_event(reviewer, "product-created", ("product", product.slug), "", {"from": submission.public_id})
         name_product(submission, product, reviewer)
     return product
 

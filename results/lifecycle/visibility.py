@@ -15,7 +15,7 @@ from django.utils import timezone
 from results.access.history import accepted_warnings
 from results.certification.certificates import refresh_certificates
 from results.errors import ReviewRefusedError
-from results.history import about, history_of, tell
+from results.history import history_of, record_event, run_subject
 from results.models import Run, Tier, Verdict, Visibility, YcsbRun
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Move:
+class Transition:
     """One way from state to state; `is_approval` where nobody may do it for what they sent themselves."""
 
     name: str
@@ -37,15 +37,15 @@ class Move:
     meaning: str
 
 
-def _move(name: str, before: str, after: str, event_kind: str, *, is_approval: bool, meaning: str) -> Move:
-    return Move(name, _states(before), _states(after), event_kind, is_approval, meaning)
+def _move(name: str, before: str, after: str, event_kind: str, *, is_approval: bool, meaning: str) -> Transition:
+    return Transition(name, _states(before), _states(after), event_kind, is_approval, meaning)
 
 
 def _states(words: str) -> frozenset[Visibility]:
     return frozenset(Visibility(word) for word in words.split())
 
 
-MOVES = {
+TRANSITIONS = {
     move.name: move
     for move in (
         _move("publish", "unreviewed", "public", "run-published", is_approval=True, meaning="everyone sees it"),
@@ -199,10 +199,10 @@ def unsupersede(run: Run, actor: AbstractBaseUser, reason: str) -> None:
         _carry_out("unsupersede", held, actor, reason, _Change({"superseded_by": None}, details))
 
 
-def allowed_moves(run: Run, actor: AbstractBaseUser) -> list[Move]:
+def allowed_transitions(run: Run, actor: AbstractBaseUser) -> list[Transition]:
     """Return the moves that the actor may make with a run as it stands, in the order of the table."""
     own = is_own(run, actor)
-    return [move for move in MOVES.values() if run.visibility in move.before and not (own and move.is_approval)]
+    return [move for move in TRANSITIONS.values() if run.visibility in move.before and not (own and move.is_approval)]
 
 
 def is_own(run: Run, actor: AbstractBaseUser) -> bool:
@@ -227,7 +227,7 @@ def _hold(run: Run) -> Run:
 
 
 def _carry_out(name: str, held: Run, actor: AbstractBaseUser | None, reason: str, change: _Change) -> None:
-    move = MOVES[name]
+    move = TRANSITIONS[name]
     if move.is_approval and actor is not None:
         refuse_own(held, actor, move.name)
     if name not in WITHOUT_REASON and not reason.strip():
@@ -238,11 +238,11 @@ def _carry_out(name: str, held: Run, actor: AbstractBaseUser | None, reason: str
         expected = " or ".join(sorted(move.before))
         raise ReviewRefusedError(f"{held.public_id} is {held.visibility}; only a run that is {expected} can be: {name}")
     details = {"before": held.visibility, "after": after.value} | change.details
-    tell(actor, move.event_kind, about(held), reason, details)
+    record_event(actor, move.event_kind, run_subject(held), reason, details)
     refresh_certificates([held.product_id])
 
 
-def _after(move: Move, held: Run) -> Visibility:
+def _after(move: Transition, held: Run) -> Visibility:
     """Return the state that the move leads to; a reinstated run is superseded where it was."""
     if len(move.after) == 1:
         return next(iter(move.after))

@@ -13,8 +13,8 @@ from results.models.run import Run
 class AnnotationQuerySet(models.QuerySet["Annotation"]):
     """Annotations by whether they stand."""
 
-    def telling_since(self) -> "AnnotationQuerySet":
-        """With `since`, as the property `told_at` has it."""
+    def with_public_since(self) -> "AnnotationQuerySet":
+        """With `since`, as the property `public_since` has it."""
         return self.annotate(since=Greatest("created_at", "run__published_at"))  # PostgreSQL leaves null out
 
     def standing(self) -> "AnnotationQuerySet":
@@ -47,6 +47,6 @@ class Annotation(models.Model):
         return f"{self.run}: {self.text}"
 
     @property
-    def told_at(self) -> datetime:
+    def public_since(self) -> datetime:
         """Since when everyone may read it: not before its run was public, whenever a reviewer wrote it."""
         return max(self.created_at, self.run.published_at or self.created_at)

@@ -32,6 +32,6 @@ class EarlierResult(models.Model):
         return f"{self.run}, earlier result {self.number}"
 
     @property
-    def told_at(self) -> datetime:
+    def public_since(self) -> datetime:
         """Since when everyone may read that it was replaced: not before its run was public."""
         return max(self.replaced_at, self.run.published_at or self.replaced_at)

@@ -108,13 +108,13 @@ class RunQuerySet(models.QuerySet["Run"]):
             | Q(submission__in=beside.values("submission"))
         )
 
-    def knowing_withheld(self) -> RunQuerySet:
-        """With `has_withheld_beside`: whether a file that came with the log is sequestered."""
+    def with_withheld_flag(self) -> RunQuerySet:
+        """With `has_withheld_attachment`: whether a file that came with the log is sequestered."""
         evidence = apps.get_model("results", "Evidence").objects.filter(sequestered=True)
         companions = apps.get_model("results", "Companion").objects.filter(evidence__sequestered=True)
         of_lab = Exists(evidence.filter(pk=OuterRef("submission__side_file")))
         of_sender = Exists(companions.filter(submission=OuterRef("submission")))
-        return self.annotate(has_withheld_beside=of_lab | of_sender)
+        return self.annotate(has_withheld_attachment=of_lab | of_sender)
 
     def standing(self) -> RunQuerySet:
         """Published, and neither superseded nor withdrawn."""
@@ -146,7 +146,7 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     def of_ycsb(self) -> RunQuerySet:
         """Runs of YCSB through a database, with what only those have."""
-        return self.filter(workload="ycsb").select_related("ycsb").knowing_withheld()
+        return self.filter(workload="ycsb").select_related("ycsb").with_withheld_flag()
 
     def current(self) -> RunQuerySet:
         """Runs of products that are not historical."""

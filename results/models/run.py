@@ -284,6 +284,6 @@ class Verdict(models.Model):
         return f"{self.outcome}: {self.headline}"
 
     @property
-    def told_at(self) -> datetime:
+    def public_since(self) -> datetime:
         """Since when everyone may read it: not before its run was public, whenever it was judged."""
         return max(self.created_at, self.run.published_at or self.created_at)

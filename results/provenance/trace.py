@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from results.evidence.lines import NOT_LOOKED_UP, numbered_lines
 from results.ingest.act import YCSB
 from results.models import Evidence, Run, Share, Verdict
-from results.provenance.traced import Traced
+from results.provenance.traced import TracedValue
 from results.provenance.ycsb_trace import trace_ycsb
 
 HEAD_LINES = 5_000  # the configuration stands above the first block; a block of many devices has thousands of lines
@@ -19,7 +19,7 @@ CONFIG_KEYS = {
 }
 
 
-def trace(run: Run) -> Iterator[Traced]:
+def trace(run: Run) -> Iterator[TracedValue]:
     """Yield the run's published numbers with their origins, the grounds of all of them first."""
     yield from _grounds(run)
     if run.workload == YCSB:
@@ -28,33 +28,37 @@ def trace(run: Run) -> Iterator[Traced]:
     keys = _config_lines(run)
     for column, names in CONFIG_KEYS.items():
         if (value := getattr(run, column)) is not None:
-            yield Traced(column, f"{value:f}" if hasattr(value, "as_tuple") else str(value), _from_keys(names, keys))
+            yield TracedValue(
+                column, f"{value:f}" if hasattr(value, "as_tuple") else str(value), _from_keys(names, keys)
+            )
     if run.duration_s is not None:
         lines = _lines(run.facts.get("first_line"), run.facts.get("last_line"))
-        yield Traced("duration_s", str(run.duration_s), f"last report interval that the log closed, {lines}")
+        yield TracedValue("duration_s", str(run.duration_s), f"last report interval that the log closed, {lines}")
     for share in run.shares.order_by("statistic", "threshold_us"):
-        yield Traced(
+        yield TracedValue(
             f"share {share.statistic} over {share.threshold_us} us", f"{share.printed} %", _share_origin(run, share)
         )
     verdict = run.verdicts.first()
     for violation in verdict.document["violations"] if verdict else []:
         name = f"violation in slice {violation['slice']} over {violation['threshold_us']} us"
-        yield Traced(name, f"{violation['share_pct']} %", _slice_origin(run, violation["slice"], verdict))
+        yield TracedValue(name, f"{violation['share_pct']} %", _slice_origin(run, violation["slice"], verdict))
 
 
-def _grounds(run: Run) -> Iterator[Traced]:
+def _grounds(run: Run) -> Iterator[TracedValue]:
     if run.reading is None:
-        yield Traced("source", run.source or "not stated", f"published without a log; row as printed: {run.source_row}")
+        yield TracedValue(
+            "source", run.source or "not stated", f"published without a log; row as printed: {run.source_row}"
+        )
         return
     log = run.reading.evidence
-    yield Traced("evidence", f"sha256 {log.sha256}", f"{log.filename}, {log.size_bytes} bytes as received")
-    yield Traced("reader", f"drivetest {run.reading.reader_version}", f"reading {run.reading.pk}")
+    yield TracedValue("evidence", f"sha256 {log.sha256}", f"{log.filename}, {log.size_bytes} bytes as received")
+    yield TracedValue("reader", f"drivetest {run.reading.reader_version}", f"reading {run.reading.pk}")
     lines = _lines(run.facts.get("first_line"), run.facts.get("last_line"))
-    yield Traced("run", run.public_id, f"run {run.ordinal} of that log, {lines}")
+    yield TracedValue("run", run.public_id, f"run {run.ordinal} of that log, {lines}")
     verdict = run.verdicts.select_related("profile").first()
     if verdict is not None:
         judged = f"{verdict.profile}, profile sha256 {verdict.profile.sha256}, drivetest {verdict.reader_version}"
-        yield Traced("verdict", verdict.outcome, judged)
+        yield TracedValue("verdict", verdict.outcome, judged)
 
 
 def _share_origin(run: Run, share: Share) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Traced:
+class TracedValue:
     """One published number and where it comes from."""
 
     name: str

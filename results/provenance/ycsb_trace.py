@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from results.evidence.lines import NOT_LOOKED_UP, numbered_lines
 from results.models import Companion, Evidence, Run, YcsbOperation
-from results.provenance.traced import Traced
+from results.provenance.traced import TracedValue
 from results.provenance.ycsb_rows import GO_RUN, OVERALL, Rows, rows_of
 
 COMMAND = re.compile(rb"^\s*Command line:|\s-threads\s|\s--threads\s")
@@ -20,13 +20,13 @@ MEASUREMENTS = {
 }
 
 
-def trace_ycsb(run: Run) -> Iterator[Traced]:
+def trace_ycsb(run: Run) -> Iterator[TracedValue]:
     """Yield the figures of a YCSB run with their origins: its files, what was asked, the whole, each operation."""
     files = list(_files(run))
     for companion in run.submission.companions.select_related("evidence") if run.submission else ():
         role = companion.role or "of no known role"
-        yield Traced("companion", f"sha256 {companion.evidence.sha256}", f"{companion.filename}, read as {role}")
-    yield Traced("validity", run.ycsb.validity, "; ".join(run.ycsb.reasons) or "no finding decides against it")
+        yield TracedValue("companion", f"sha256 {companion.evidence.sha256}", f"{companion.filename}, read as {role}")
+    yield TracedValue("validity", run.ycsb.validity, "; ".join(run.ycsb.reasons) or "no finding decides against it")
     yield from _asked(run, files)
     yield from _whole(run, files)
     for operation in run.ycsb.operations.all():
@@ -69,34 +69,36 @@ def _files(run: Run) -> Iterator[_File]:
         yield _File(run, companion.evidence, companion.filename, is_log=False)
 
 
-def _asked(run: Run, files: list[_File]) -> Iterator[Traced]:
+def _asked(run: Run, files: list[_File]) -> Iterator[TracedValue]:
     places = [f"line {file.command} of {file.name}" for file in files if file.command]
     origin = f"command line, {places[0]}" if places else _unknown(files, "the properties that the output prints")
     for column in ASKED:
         if (value := getattr(run.ycsb, column)) is not None:
-            yield Traced(column, _said(value), f"{origin}, or YCSB's default where it does not say")
+            yield TracedValue(column, _said(value), f"{origin}, or YCSB's default where it does not say")
 
 
-def _whole(run: Run, files: list[_File]) -> Iterator[Traced]:
+def _whole(run: Run, files: list[_File]) -> Iterator[TracedValue]:
     for column, measurement in OVERALL_ROWS.items():
         if (value := getattr(run.ycsb, column)) is not None:
-            yield Traced(column, _said(value), _place(files, [OVERALL, GO_RUN], measurement, float(value)))
+            yield TracedValue(column, _said(value), _place(files, [OVERALL, GO_RUN], measurement, float(value)))
     if run.ycsb.done_ops_count is not None:
-        yield Traced(
+        yield TracedValue(
             "done_ops_count", str(run.ycsb.done_ops_count), "throughput x runtime, rounded; of go-ycsb the counts"
         )
     if run.ycsb.failed_ops_count is not None:
-        yield Traced("failed_ops_count", str(run.ycsb.failed_ops_count), "sum of the operations below that failed")
+        yield TracedValue("failed_ops_count", str(run.ycsb.failed_ops_count), "sum of the operations below that failed")
 
 
-def _operation(run: Run, told: YcsbOperation, files: list[_File]) -> Iterator[Traced]:
+def _operation(run: Run, told: YcsbOperation, files: list[_File]) -> Iterator[TracedValue]:
     name = " ".join(part for part in (told.name, told.outcome, told.time and f"{told.time} time") if part)
     for column, measurement in MEASUREMENTS.items():
         if (value := getattr(told, column)) is not None:
-            yield Traced(f"{name}, {column}", _said(value), _operation_place(told, files, measurement, float(value)))
+            yield TracedValue(
+                f"{name}, {column}", _said(value), _operation_place(told, files, measurement, float(value))
+            )
     for percentile, value in told.percentiles:
         place = _operation_place(told, files, _percentile_row(percentile), float(value))
-        yield Traced(f"{name}, percentile {percentile}", f"{value} us", place)
+        yield TracedValue(f"{name}, percentile {percentile}", f"{value} us", place)
 
 
 def _percentile_row(percentile: str) -> re.Pattern[str]:
@@ -126,7 +128,7 @@ def _place(files: list[_File], metrics: list[str], measurement: re.Pattern[str],
     return _unknown(files, "no row of its own found")
 
 
-def _status_lines(run: Run, files: list[_File]) -> Iterator[Traced]:
+def _status_lines(run: Run, files: list[_File]) -> Iterator[TracedValue]:
     count = run.ycsb.intervals.count()
     if count:
         places = [
@@ -134,7 +136,9 @@ def _status_lines(run: Run, files: list[_File]) -> Iterator[Traced]:
             for file in files
             if file.rows.status_lines
         ]
-        yield Traced("status lines", str(count), "; ".join(places) or _unknown(files, "the blocks before the result"))
+        yield TracedValue(
+            "status lines", str(count), "; ".join(places) or _unknown(files, "the blocks before the result")
+        )
 
 
 def _unknown(files: list[_File], otherwise: str) -> str:

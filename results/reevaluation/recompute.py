@@ -20,11 +20,11 @@ from django.utils import timezone
 from results import locks
 from results.certification.certificates import refresh_certificates
 from results.evidence.store import EvidenceDamagedError
-from results.history import about, tell
+from results.history import record_event, run_subject
 from results.ingest.act import record_input, record_runs
 from results.ingest.queue import judging_profile, read_evidence
 from results.models import EarlierResult, Event, Profile, Reading, Run, Submission, Verdict
-from results.models.row_locks import hold_log
+from results.models.row_locks import lock_log
 from results.reader import process as reader_process
 from results.reader.process import FormatError, ReaderBrokenError, ReaderKilledError, TooManySlicesError
 from results.reevaluation.run_matching import Place, match_places
@@ -159,13 +159,13 @@ def _recompute_one(submission: Submission, profile: Profile, order: Order) -> li
             return [Case(BUSY, submission.public_id, after="another recomputation is at it")]
         try:
             document = read_evidence(submission.log, profile)
-            return write_anew(submission, document, profile, order)
+            return rewrite_runs(submission, document, profile, order)
         except UNREADABLE as error:
             logger.warning("%s: not judged anew: %s", submission.public_id, error)
             return [Case(UNREADABLE_NOW, submission.public_id, after=f"{error}; nothing was changed")]
 
 
-def write_anew(submission: Submission, document: Document, profile: Profile, order: Order) -> list[Case]:
+def rewrite_runs(submission: Submission, document: Document, profile: Profile, order: Order) -> list[Case]:
     """Write what was read of a log in the place of its runs, or in a dry run only tell it: rolled back."""
     with transaction.atomic():
         cases = list(_replace(submission, document, profile, order.reason))
@@ -175,7 +175,7 @@ def write_anew(submission: Submission, document: Document, profile: Profile, ord
 
 def _replace(submission: Submission, document: Document, profile: Profile, reason: str) -> Iterator[Case]:
     """Write the document as new runs, hand what they hold to the runs of old, and leave only what is really new."""
-    hold_log(submission)
+    lock_log(submission)
     runs = list(Run.objects.filter(submission=submission, reading__isnull=False).order_by("pk"))
     readings = {run.pk: run.reading for run in runs}
     reading = _reading_of(submission, document)
@@ -223,7 +223,7 @@ def _take_over(run: Run, found: Run, reading: Reading, reason: str) -> Case:
     found.delete()  # an empty row by now, which nobody outside of this transaction has seen
     Run.objects.filter(pk=run.pk).update(reading=reading, ordinal=ordinal, **columns)
     details = {"kind": kind, "before": str(before), "after": str(after), "earlier_result": number}
-    tell(None, JUDGED_ANEW, about(run), reason, details)
+    record_event(None, JUDGED_ANEW, run_subject(run), reason, details)
     return Case(kind, _submission_id(run), run.public_id, run.visibility, str(before), str(after))
 
 
@@ -238,7 +238,7 @@ def _keep(run: Run, reading: Reading, free_ordinal: int) -> Case:
     """Leave a run that the new reading does not find as it was, and say so once for each reader version."""
     ordinal = free_ordinal if run.reading == reading else run.ordinal
     Run.objects.filter(pk=run.pk).update(reading=run.reading, ordinal=ordinal)
-    tell(None, NOT_FOUND_AGAIN, about(run), "", {"reader": reading.reader_version})
+    record_event(None, NOT_FOUND_AGAIN, run_subject(run), "", {"reader": reading.reader_version})
     after = f"drivetest {reading.reader_version} finds no such run in the log; a reviewer has to look"
     return Case(GONE, _submission_id(run), run.public_id, run.visibility, str(_judged(run)), after)
 

@@ -8,12 +8,12 @@ from django.db import transaction
 
 from results import locks
 from results.errors import ReviewRefusedError
-from results.history import tell
+from results.history import record_event
 from results.ingest.queue import judging_profile, read_evidence
-from results.ingest.requeue import read_again
+from results.ingest.requeue import retry_reading
 from results.models import Reading, Submission, Visibility
-from results.models.row_locks import hold_log
-from results.reevaluation.recompute import UNREADABLE, Order, write_anew
+from results.models.row_locks import lock_log
+from results.reevaluation.recompute import UNREADABLE, Order, rewrite_runs
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser
@@ -54,9 +54,9 @@ def read_in_slices(submission: Submission, slice_length_s: int, actor: AbstractB
 
 def _queue(submission: Submission, slice_length_s: int, actor: AbstractBaseUser) -> None:
     with transaction.atomic():
-        hold_log(submission)
+        lock_log(submission)
         _change(submission, slice_length_s, actor)
-        read_again(submission, actor, {"slice_length_s": slice_length_s})
+        retry_reading(submission, actor, {"slice_length_s": slice_length_s})
 
 
 def _read(submission: Submission, slice_length_s: int, actor: AbstractBaseUser) -> None:
@@ -65,12 +65,12 @@ def _read(submission: Submission, slice_length_s: int, actor: AbstractBaseUser) 
     try:
         document = read_evidence(submission.log, profile)
         with transaction.atomic():
-            hold_log(submission)
+            lock_log(submission)
             if not may_change_slices(submission):
                 raise ReviewRefusedError(PUBLISHED)
             submission.slice_length_s = before_s
             reason = _change(submission, slice_length_s, actor)
-            write_anew(submission, document, profile, Order(reason, is_dry=False))
+            rewrite_runs(submission, document, profile, Order(reason, is_dry=False))
     except UNREADABLE as error:
         submission.slice_length_s = before_s
         raise ReviewRefusedError(f"Nothing was changed: in slices of {slice_length_s} s {error}") from error
@@ -82,5 +82,5 @@ def _change(submission: Submission, slice_length_s: int, actor: AbstractBaseUser
     submission.save(update_fields=["slice_length_s"])
     reason = f"read in slices of {slice_length_s} s instead of {before_s} s"
     details = {"before": before_s, "after": slice_length_s}
-    tell(actor, CHANGED, ("submission", submission.public_id), reason, details)
+    record_event(actor, CHANGED, ("submission", submission.public_id), reason, details)
     return reason

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from django.db.models import Prefetch, QuerySet
 
-from results.access.redaction import verdict_told
+from results.access.redaction import visible_verdict
 from results.models import Reading, Run, Share, Statistic, Verdict, Visibility
 from results.rules.act.limits import CountedShare, Limit, is_count_within, nearest_limit, parse_limits
 from runners.campaigns.terms import Outcome, Purpose, Result
@@ -64,7 +64,7 @@ def with_what_was_read(dispatches: QuerySet[Dispatch]) -> QuerySet[Dispatch]:
     related = dispatches.select_related("device__host", "submission__log", "retry_of")
     return related.prefetch_related(
         "submission__log__readings",
-        Prefetch("submission__runs", Run.objects.knowing_withheld().select_related("reading__evidence")),
+        Prefetch("submission__runs", Run.objects.with_withheld_flag().select_related("reading__evidence")),
         "submission__runs__shares",
         "submission__runs__verdicts",
         "submission__runs__findings",
@@ -96,7 +96,7 @@ def rung_of(dispatch: Dispatch, limits: Sequence[Limit], resumed_at: datetime | 
 def _verdict_of(run: Run) -> Verdict | None:
     """Return what is told of a run's newest verdict."""
     newest = next(iter(run.verdicts.all()), None)
-    return verdict_told(run, newest) if newest else None
+    return visible_verdict(run, newest) if newest else None
 
 
 def _host_doubts(run: Run | None) -> tuple[str, ...]:

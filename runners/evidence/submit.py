@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from decimal import Decimal
 from typing import IO, BinaryIO
 
-from results.intake.submissions import Facts, keep, receive
+from results.intake.submissions import SubmissionMetadata, receive, store_record
 from results.models import Evidence, Submission
 from runners.errors import FileMissingError
 from runners.evidence import drive_states
@@ -52,14 +52,16 @@ def archived(dispatch: Dispatch, members: Iterable[tuple[str, IO[bytes]]]) -> It
 def keep_archive(dispatch: Dispatch, archive: IO[bytes]) -> Evidence:
     """Keep an archive of files that are no run: nothing reads it for runs."""
     subject, name = ("dispatch", dispatch.public_id), f"{dispatch.public_id}-left.tar"
-    return keep(dispatch.organisation, archive, name, Evidence.Kind.RUN, subject, dispatch.ordered_by)
+    return store_record(dispatch.organisation, archive, name, Evidence.Kind.RUN, subject, dispatch.ordered_by)
 
 
 def keep_record(dispatch: Dispatch, host: LabHost, file: str, kind: Evidence.Kind) -> Evidence:
     """Keep a file of the run as evidence that is no log: nothing reads it for runs."""
     with host.fetch(dispatch.public_id, file) as stream:
         subject = ("dispatch", dispatch.public_id)
-        return keep(dispatch.organisation, stream, f"{dispatch.public_id}-{file}", kind, subject, dispatch.ordered_by)
+        return store_record(
+            dispatch.organisation, stream, f"{dispatch.public_id}-{file}", kind, subject, dispatch.ordered_by
+        )
 
 
 def fetch_if_there(host: LabHost, run: str, file: str) -> BinaryIO | None:
@@ -99,12 +101,12 @@ def _submit(dispatch: Dispatch, log: BinaryIO | IO[bytes], name: str, side: Bina
     return receive(dispatch.organisation, log, name, facts_of(dispatch), origin, actor, side_file=side)
 
 
-def facts_of(dispatch: Dispatch) -> Facts:
+def facts_of(dispatch: Dispatch) -> SubmissionMetadata:
     """Return what the order states about the product, and the lab of drive and host, as the one door wants it."""
     stated = dict(dispatch.facts)
     if stated.get("over_provisioning_pct") is not None:
         stated["over_provisioning_pct"] = Decimal(stated["over_provisioning_pct"])
-    return Facts(
+    return SubmissionMetadata(
         **stated,
         region=dispatch.device.host.region,
         zone=dispatch.device.host.zone,

@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from results.evidence.store import TooLargeError
-from results.history import tell
+from results.history import record_event
 from results.models import Event, Evidence
 from runners.evidence.submit import LOG_FILE, SIDE_FILE, archived, fetch_if_there, keep_archive
 from runners.hosts.host_pair import telemetry_run
@@ -160,7 +160,7 @@ def ask(dispatch: Dispatch, actor: AbstractBaseUser) -> None:
     """Have it fetched in the next turn of its host, which begins after a check. Raises FetchRefusedError."""
     if not may_be_asked(dispatch):
         raise FetchRefusedError(f"nothing of {dispatch} waits on a host in service; look at its page again")
-    tell(actor, ASKED, ("dispatch", dispatch.public_id))
+    record_event(actor, ASKED, ("dispatch", dispatch.public_id))
     over_ssh = Host.objects.filter(pk=dispatch.device.host_id, kind=Host.Kind.SSH)
     over_ssh.update(next_check_at=Now())
 
@@ -201,7 +201,7 @@ def fetch(dispatch: Dispatch, connect_host: Connect) -> None:
                 return
             keep_what_is_left(held, host)
         if what_was_kept(held) is None:
-            tell(None, FOUND_NOTHING, ("dispatch", held.public_id))
+            record_event(None, FOUND_NOTHING, ("dispatch", held.public_id))
 
 
 def _is_pending() -> Exists:

@@ -2,7 +2,7 @@ import re
 from pathlib import Path
 
 from results.lifecycle.submission_states import SubmissionState
-from results.lifecycle.visibility import MOVES
+from results.lifecycle.visibility import TRANSITIONS
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "docs" / "intake.md"
@@ -23,7 +23,7 @@ def test_every_move_of_a_run_is_in_the_table_and_no_other():
                   for name, before, after, own, means in rows[2:]}  # fmt: skip
     assert documented == {
         move.name: (set(move.before), set(move.after), "no" if move.is_approval else "yes", move.meaning)
-        for move in MOVES.values()
+        for move in TRANSITIONS.values()
     }
 
 

@@ -13,12 +13,12 @@ import psycopg
 from django.contrib.auth import get_user_model
 from django.db import connection
 
-from results.intake.submissions import Facts, take_in
+from results.intake.submissions import SubmissionMetadata, accept_submission
 from results.models import Organisation, Submission
 
 DATA = Path(__file__).parent.parent / "data"
 LOGS = DATA / "act" / "6.6"
-FACTS = Facts(
+FACTS = SubmissionMetadata(
     vendor="Exemplar", model="EX4", part_number="EX4-3T2", capacity_gb=3200, category="nvme-flash", slice_length_s=10
 )
 
@@ -43,8 +43,10 @@ def make_user(username: str, *organisations: Organisation, **columns: Any) -> An
     return user
 
 
-def send(organisation: Organisation, content: bytes, actor: Any = None, facts: Facts = FACTS) -> Submission:
-    return take_in(organisation, io.BytesIO(content), "load.log", facts, "form", actor).submission
+def send(
+    organisation: Organisation, content: bytes, actor: Any = None, facts: SubmissionMetadata = FACTS
+) -> Submission:
+    return accept_submission(organisation, io.BytesIO(content), "load.log", facts, "form", actor).submission
 
 
 @contextmanager

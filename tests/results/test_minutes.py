@@ -9,7 +9,7 @@ from django.db import connection
 from results.access.intervals import minutes_of
 from results.access.series import intervals
 from results.ingest.queue import sweep
-from results.intake.submissions import COMPANIONS_MAX, Beside, TooManyCompanionsError, take_in
+from results.intake.submissions import COMPANIONS_MAX, CompanionUpload, TooManyCompanionsError, accept_submission
 from results.models import Companion, Evidence, Reading, Run, Series
 from tests.results.builders import FACTS, log_bytes, make_organisation, send, sha256
 from tests.results.documents import YCSB_LOG, YCSB_RUN, YCSB_STDERR, act_run, answer_with, document_of, series_of
@@ -20,11 +20,11 @@ CHUNKS = [(2, [[{0: 5, 3: 1}, None], [{1: 7}, {1: 8}]])]
 
 
 def beside(content=YCSB_STDERR, name="run.stderr"):
-    return Beside(io.BytesIO(content), name)
+    return CompanionUpload(io.BytesIO(content), name)
 
 
 def take(organisation, *companions, content=YCSB_LOG):
-    return take_in(organisation, io.BytesIO(content), "run.log", FACTS, "form", None, companions=companions)
+    return accept_submission(organisation, io.BytesIO(content), "run.log", FACTS, "form", None, companions=companions)
 
 
 def test_the_minutes_of_a_run_come_back_out_of_the_database(evidence_dir, program, tmp_path):

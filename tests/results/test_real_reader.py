@@ -8,7 +8,7 @@ import pytest
 from results.access.histogram_slices import histogram_slices
 from results.evidence.store import open_evidence
 from results.ingest.queue import sweep
-from results.ingest.requeue import read_again
+from results.ingest.requeue import retry_reading
 from results.models import Reading, Run
 from tests.results.builders import FACTS, LOGS, log_bytes, make_organisation, recorded_reading, send, sha256
 
@@ -140,7 +140,7 @@ def test_a_limit_that_ends_the_reader_leaves_a_named_state_and_a_way_back(
         assert kept.read() == long_log
 
     setattr(settings, limit, allowed)
-    assert read_again(submission, None, {})
+    assert retry_reading(submission, None, {})
     sweep()
     reading.refresh_from_db()
     assert (reading.state, submission.runs.count()) == ("done", 1)

@@ -18,7 +18,7 @@ from webapp.api.throttles import ReadThrottle
 
 PUBLIC_RUNS = (
     Run.objects.public()
-    .knowing_withheld()
+    .with_withheld_flag()
     .select_related("product", "superseded_by", "reading__evidence")
     .prefetch_related("shares", "verdicts", "ycsb__operations")
 )

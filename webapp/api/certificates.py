@@ -10,7 +10,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.generics import ListAPIView, RetrieveAPIView
 
-from results.access.redaction import departures_told
+from results.access.redaction import redacted_requirements
 from results.models import Certificate, Event, Product
 from webapp.api.history import EventSerializer
 from webapp.api.submissions import NewestFirst
@@ -45,7 +45,7 @@ class CertificateSerializer(serializers.ModelSerializer[Certificate]):
         return f"/drive/{certificate.product.slug}/#{certificate.public_id}"
 
     def get_document(self, certificate: Certificate) -> dict[str, Any]:
-        return dict(departures_told(certificate.document))
+        return dict(redacted_requirements(certificate.document))
 
 
 class CertificateDetailSerializer(CertificateSerializer):

@@ -6,9 +6,9 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from results.access.history import details_for_everyone, for_everyone, is_by_reviewer
-from results.access.redaction import events_told, verdict_told
+from results.access.redaction import visible_events, visible_verdict
 from results.history import displaced_by, history_of
-from results.lifecycle.event_labels import words_of
+from results.lifecycle.event_labels import event_label
 from results.models import Annotation, Certificate, Event, Run, Verdict
 from webapp.api.serializers import RunSerializer
 
@@ -27,7 +27,7 @@ class EventSerializer(serializers.ModelSerializer[Event]):
         fields = ["at", "kind", "what", "by", "reason", "details"]
 
     def get_what(self, event: Event) -> str:
-        return words_of(event.kind)
+        return event_label(event.kind)
 
     def get_by(self, event: Event) -> str:
         return "reviewer" if is_by_reviewer(event) else "register"
@@ -39,7 +39,7 @@ class EventSerializer(serializers.ModelSerializer[Event]):
 class AnnotationSerializer(serializers.ModelSerializer[Annotation]):
     """A sentence beside a run's figures; `created_at` is not before the run was public."""
 
-    created_at = serializers.DateTimeField(source="told_at")
+    created_at = serializers.DateTimeField(source="public_since")
 
     class Meta:
         """Those that stand; retracted ones are in the history."""
@@ -55,7 +55,7 @@ class EarlierVerdictSerializer(serializers.ModelSerializer[Verdict]):
     """
 
     rule_version = serializers.IntegerField(source="profile.rule_version")
-    created_at = serializers.DateTimeField(source="told_at")
+    created_at = serializers.DateTimeField(source="public_since")
     figures = serializers.SerializerMethodField()
 
     class Meta:
@@ -96,9 +96,9 @@ class RunDetailSerializer(RunSerializer):
     @extend_schema_field(EarlierVerdictSerializer(many=True))
     def get_earlier_verdicts(self, run: Run) -> Any:
         verdicts = run.verdicts.select_related("profile", "earlier_result__run")[1:]
-        return EarlierVerdictSerializer([verdict_told(run, verdict) for verdict in verdicts], many=True).data
+        return EarlierVerdictSerializer([visible_verdict(run, verdict) for verdict in verdicts], many=True).data
 
     @extend_schema_field(EventSerializer(many=True))
     def get_history(self, run: Run) -> Any:
         events = for_everyone(history_of(run).filter(subject_type="run"))
-        return EventSerializer(events_told(events), many=True).data
+        return EventSerializer(visible_events(events), many=True).data

@@ -18,7 +18,7 @@ from rest_framework.views import APIView
 
 from results.access import intervals as seconds
 from results.access.intervals import BusyError, NoIntervalsError, WithheldError, refuse_withheld
-from results.access.redaction import refuse_withheld_beside
+from results.access.redaction import refuse_withheld_file
 from results.access.series import Packed, SeriesDamagedError, intervals
 from results.evidence.store import EvidenceDamagedError
 from results.ingest.act import YCSB
@@ -86,7 +86,7 @@ class RunIntervals(APIView):
         """Answer 304 without reading where the asker has it already."""
         run = find_run(request, public_id)
         # Before anything is said of what the asker has already. Status lines may come from beside the log.
-        _refusing(lambda: refuse_withheld_beside(run) if run.workload == YCSB else refuse_withheld(run))
+        _refusing(lambda: refuse_withheld_file(run) if run.workload == YCSB else refuse_withheld(run))
         asked = WindowSerializer(data=request.query_params)
         asked.is_valid(raise_exception=True)
         window = Window(**asked.validated_data)

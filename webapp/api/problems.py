@@ -32,8 +32,8 @@ class CompanionsLateProblem(APIException):
 
     status_code = status.HTTP_409_CONFLICT
 
-    def __init__(self, names: Iterable[str], *, is_embargo_moved: bool = False) -> None:
-        moved = " The embargo holds as it is stated now." if is_embargo_moved else ""
+    def __init__(self, names: Iterable[str], *, is_embargo_changed: bool = False) -> None:
+        moved = " The embargo holds as it is stated now." if is_embargo_changed else ""
         super().__init__(
             f"Not taken: {', '.join(names)}. The log is being read, or was read, without them. Put log and files into "
             f"one tar or zip and send that: it is a submission of its own.{moved}"

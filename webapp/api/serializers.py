@@ -6,8 +6,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from results.access.redaction import reading_findings_told, verdict_told, ycsb_told
-from results.intake.submissions import COMPANIONS_MAX, Beside, Facts
+from results.access.redaction import visible_reading_findings, visible_verdict, visible_ycsb
+from results.intake.submissions import COMPANIONS_MAX, CompanionUpload, SubmissionMetadata
 from results.lifecycle.embargo import complaint_about
 from results.lifecycle.submission_states import SubmissionState
 from results.models import (
@@ -77,13 +77,13 @@ class UploadSerializer(LogSerializer):
     # Which moment may be stated depends on the bytes: the one door judges it.
     embargo_until = serializers.DateTimeField(allow_null=True, required=False, default=None)
 
-    def facts(self) -> Facts:
+    def facts(self) -> SubmissionMetadata:
         """Return what the sender states."""
-        return Facts(**{name: self.validated_data[name] for name in FACT_FIELDS})
+        return SubmissionMetadata(**{name: self.validated_data[name] for name in FACT_FIELDS})
 
-    def beside(self) -> list[Beside]:
+    def companion_uploads(self) -> list[CompanionUpload]:
         """Return the files that belong to the log."""
-        return [Beside(each, each.name) for each in self.validated_data["companions"]]
+        return [CompanionUpload(each, each.name) for each in self.validated_data["companions"]]
 
 
 class EvidenceSerializer(serializers.ModelSerializer[Evidence]):
@@ -214,12 +214,12 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 
     @extend_schema_field(YcsbRunSerializer(allow_null=True))
     def get_ycsb(self, run: Run) -> Any:
-        return YcsbRunSerializer(ycsb_told(run)).data if hasattr(run, "ycsb") else None
+        return YcsbRunSerializer(visible_ycsb(run)).data if hasattr(run, "ycsb") else None
 
     @extend_schema_field(VerdictSerializer(allow_null=True))
     def get_verdict(self, run: Run) -> Any:
         verdict = next(iter(run.verdicts.all()), None)
-        return None if verdict is None else VerdictSerializer(verdict_told(run, verdict)).data
+        return None if verdict is None else VerdictSerializer(visible_verdict(run, verdict)).data
 
 
 class SubmissionSerializer(serializers.ModelSerializer[Submission]):
@@ -253,4 +253,4 @@ class SubmissionSerializer(serializers.ModelSerializer[Submission]):
         if not readings:
             return None
         newest = readings[-1]
-        return ReadingSerializer(newest).data | {"findings": reading_findings_told(submission, newest)}
+        return ReadingSerializer(newest).data | {"findings": visible_reading_findings(submission, newest)}

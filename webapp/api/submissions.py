@@ -15,7 +15,7 @@ from rest_framework.throttling import BaseThrottle
 
 from results.errors import ReviewRefusedError
 from results.evidence.store import StoreFullError
-from results.intake.submissions import Receipt, take_in
+from results.intake.submissions import Receipt, accept_submission
 from results.lifecycle.embargo import MomentError
 from results.lifecycle.submission_states import StatedSubmission, with_state
 from results.models import Run, Submission, SubmissionKey
@@ -48,7 +48,7 @@ def of_sender(request: Request) -> QuerySet[StatedSubmission]:
     return with_state(related).prefetch_related(
         "log__readings",
         "companions__evidence",
-        Prefetch("runs", Run.objects.knowing_withheld()),
+        Prefetch("runs", Run.objects.with_withheld_flag()),
         "runs__shares",
         "runs__verdicts",
         "runs__product",
@@ -91,9 +91,9 @@ class SubmissionList(ListAPIView[Submission]):
         refuse_size(request)
         upload = UploadSerializer(data=request.data)
         upload.is_valid(raise_exception=True)
-        receipt = _take_in(request, upload)
+        receipt = _accept(request, upload)
         if receipt.left_out:
-            raise CompanionsLateProblem(receipt.left_out, is_embargo_moved=receipt.is_embargo_moved)
+            raise CompanionsLateProblem(receipt.left_out, is_embargo_changed=receipt.is_embargo_changed)
         shown = SubmissionSerializer(of_sender(request).get(pk=receipt.submission.pk)).data
         answer_status = status.HTTP_201_CREATED if receipt.is_new else status.HTTP_200_OK
         return Response(shown, answer_status, headers={"Location": f"/api/v1/submissions/{shown['id']}/"})
@@ -120,14 +120,16 @@ def refuse_size(request: Request) -> None:
         raise ValidationError({"log": [complaint]})
 
 
-def _take_in(request: Request, upload: UploadSerializer) -> Receipt:
+def _accept(request: Request, upload: UploadSerializer) -> Receipt:
     """Take the log in and bind the sender's key to it, or neither."""
     token, key, log = token_of(request), _key_of(request), upload.validated_data["log"]
     try:
         with transaction.atomic():
             origin = Submission.Origin.API
-            facts, beside = upload.facts(), upload.beside()
-            receipt = take_in(token.organisation, log, log.name, facts, origin, token.user, companions=beside, key=key)
+            metadata, companions = upload.facts(), upload.companion_uploads()
+            receipt = accept_submission(
+                token.organisation, log, log.name, metadata, origin, token.user, companions=companions, key=key
+            )
             _bind_key(receipt.submission, key)
     except StoreFullError as error:
         raise StoreFullProblem from error

@@ -9,7 +9,7 @@ from results.lifecycle.submission_states import StatedSubmission, with_state
 from results.models import Submission
 from webapp.accounts.models import User
 from webapp.accounts.organisations import acts_for
-from webapp.submissions.grave import marking_no_drives
+from webapp.submissions.grave import with_virtual_device_flag
 
 
 def holds_link(request: HttpRequest, submission: Submission) -> bool:
@@ -26,7 +26,7 @@ def is_owner_or_staff(request: HttpRequest, submission: Submission) -> bool:
 def find_submission(public_id: str) -> StatedSubmission | None:
     """Return a submission with its state, or None."""
     related = Submission.objects.select_related("organisation", "log", "side_file", "product", "submitted_by")
-    return marking_no_drives(with_state(related)).filter(public_id=public_id).first()
+    return with_virtual_device_flag(with_state(related)).filter(public_id=public_id).first()
 
 
 def may_open(submission: StatedSubmission | None, request: HttpRequest) -> TypeGuard[StatedSubmission]:

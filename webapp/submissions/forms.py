@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Case, When
 
 from results.ingest.matching import Identity
-from results.intake.submissions import COMPANIONS_MAX, Beside, Facts
+from results.intake.submissions import COMPANIONS_MAX, CompanionUpload, SubmissionMetadata
 from results.lifecycle.corrections import CORRECTABLE
 from results.lifecycle.embargo import complaint_about
 from results.models import Category, Organisation, Product, Submission
@@ -151,13 +151,13 @@ class SubmissionForm(forms.Form):
         chosen: Organisation = self.cleaned_data.get("organisation") or self.organisations[0]
         return chosen
 
-    def facts(self) -> Facts:
+    def facts(self) -> SubmissionMetadata:
         """Return what the sender states."""
-        return Facts(**{name: self.cleaned_data[name] for name in FACT_FIELDS})
+        return SubmissionMetadata(**{name: self.cleaned_data[name] for name in FACT_FIELDS})
 
-    def beside(self) -> list[Beside]:
+    def companion_uploads(self) -> list[CompanionUpload]:
         """Return the files that belong to the log."""
-        return [Beside(each, each.name or "") for each in self.cleaned_data["companions"]]
+        return [CompanionUpload(each, each.name or "") for each in self.cleaned_data["companions"]]
 
 
 class EmbargoForm(forms.Form):

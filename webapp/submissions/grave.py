@@ -13,18 +13,18 @@ from webapp.submissions.sizes import size_sentences
 WITHHELD = "The log is withheld for legal reasons: whether its devices are the drive stated cannot be seen here."
 
 
-def marking_no_drives(submissions: QuerySet[StatedSubmission]) -> QuerySet[StatedSubmission]:
-    """Return the submissions with `is_of_no_drive`, for a mark beside their state.
+def with_virtual_device_flag(submissions: QuerySet[StatedSubmission]) -> QuerySet[StatedSubmission]:
+    """Return the submissions with `has_virtual_device`, for a mark beside their state.
 
     True where the lab, a side file or the name of a device tells of memory or a file; of a withheld log, too: the mark
     names no device.
     """
     runs = Run.objects.filter(submission=OuterRef("pk"))
     told = Q(is_virtual=True) | Exists(runs.filter(Q(is_virtual=True) | Q(is_on_no_drive=True)))
-    return submissions.annotate(is_of_no_drive=told)
+    return submissions.annotate(has_virtual_device=told)
 
 
-def grave_sentences(submission: Submission, runs: Iterable[Run]) -> list[str]:
+def review_warnings(submission: Submission, runs: Iterable[Run]) -> list[str]:
     """Return why the log may be of no drive, or of another one; none where nothing speaks against it.
 
     What a side file proves to be no drive is not published at all (results.lifecycle.visibility); a name alone is

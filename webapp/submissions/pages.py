@@ -10,7 +10,7 @@ from django.db.models import Count, OuterRef, Prefetch, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from results.access.histogram_slices import histogram_slices
-from results.access.redaction import verdict_told, ycsb_told
+from results.access.redaction import visible_verdict, visible_ycsb
 from results.models import Finding, Histogram, Reading, Run, Share, Slice, Statistic, Submission, Verdict
 from results.rules.act.latency_table import LatencyRow, latency_table
 from webapp.register.runs.histograms import judged_sentence
@@ -119,7 +119,7 @@ def _runs_in_full(submission: Submission) -> QuerySet[Run]:
     of_run = judged.filter(run=OuterRef("pk")).order_by().values("run").annotate(all=Count("pk")).values("all")
     return (
         Run.objects.filter(submission=submission)
-        .knowing_withheld()
+        .with_withheld_flag()
         .select_related("reading__evidence")
         .annotate(slices_count=Coalesce(Subquery(of_run), 0))
         .order_by("pk")
@@ -136,7 +136,7 @@ def _runs_in_full(submission: Submission) -> QuerySet[Run]:
 
 def _run_part(run: Run, findings: list[Finding]) -> RunPart:
     newest = next(iter(run.verdicts.all()), None)
-    verdict = verdict_told(run, newest) if newest else None
+    verdict = visible_verdict(run, newest) if newest else None
     violations = verdict.document["violations"] if verdict else []
     headline = plain_sentence(verdict.headline, verdict.document) if verdict else ""
     word, _, reason = headline.partition(": ")
@@ -156,7 +156,7 @@ def _run_part(run: Run, findings: list[Finding]) -> RunPart:
         no_slice_sentence="" if histogram is None or run.first_slices else no_slice_sentence(run),  # type: ignore[attr-defined]
         judged_sentence=judged_sentence(verdict.document) if verdict else "",
         findings=findings,
-        ycsb_reasons=list(ycsb_told(run).reasons) if hasattr(run, "ycsb") else [],
+        ycsb_reasons=list(visible_ycsb(run).reasons) if hasattr(run, "ycsb") else [],
     )
 
 

@@ -9,14 +9,14 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from results.errors import ReviewRefusedError
-from results.ingest.requeue import read_again
+from results.ingest.requeue import retry_reading
 from results.lifecycle import review, visibility
 from results.lifecycle.submission_states import REVIEWABLE, SubmissionState, with_state
 from results.models import Submission
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.submissions.embargo import embargo_sentence
 from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm
-from webapp.submissions.grave import grave_sentences, marking_no_drives
+from webapp.submissions.grave import review_warnings, with_virtual_device_flag
 
 PAGE_ROWS = 50
 Decision = Callable[[UserRequest, Submission], str]
@@ -27,7 +27,7 @@ Decision = Callable[[UserRequest, Submission], str]
 def review_list(request: UserRequest) -> HttpResponse:
     """List what waits for a reviewer, oldest first, and what waits for the end of its embargo, the next first."""
     stated = with_state(Submission.objects.select_related("organisation", "log", "product"))
-    rows = marking_no_drives(stated).filter(state__in=REVIEWABLE).order_by("received_at", "pk")
+    rows = with_virtual_device_flag(stated).filter(state__in=REVIEWABLE).order_by("received_at", "pk")
     embargoed = stated.filter(state=SubmissionState.EMBARGOED).order_by("embargo_until", "pk")[:PAGE_ROWS]
     page = Paginator(rows, PAGE_ROWS).get_page(request.GET.get("page"))
     return render(request, "submissions/review.html", {"page": page, "embargoed": embargoed, "section": "submit"})
@@ -68,7 +68,7 @@ def _create_product(request: UserRequest, submission: Submission) -> str:
 
 def _publish(request: UserRequest, submission: Submission) -> str:
     runs = submission.runs.select_related("reading__evidence").prefetch_related("findings")
-    warnings = grave_sentences(submission, runs)
+    warnings = review_warnings(submission, runs)
     unticked = [sentence for sentence in warnings if sentence not in request.POST.getlist("in_spite_of")]
     if unticked and submission.submitted_by_id != request.user.pk and not submission.is_virtual:
         raise ReviewRefusedError(f"Not published. Tick each warning to publish in spite of it: {' '.join(unticked)}")
@@ -91,7 +91,7 @@ def _withdraw(request: UserRequest, submission: Submission) -> str:
 
 
 def _read_again(request: UserRequest, submission: Submission) -> str:
-    if not read_again(submission, request.user, {"by": "reviewer"}):
+    if not retry_reading(submission, request.user, {"by": "reviewer"}):
         raise ReviewRefusedError("Its reading has not failed: there is nothing to read again.")
     return "It is read again."
 

@@ -15,7 +15,7 @@ from results.history import history_of
 from results.lifecycle import visibility
 from results.lifecycle.annotations import annotate, retract
 from results.lifecycle.corrections import CORRECTABLE, CORRECTED, correct, take_back
-from results.lifecycle.event_labels import words_of
+from results.lifecycle.event_labels import event_label
 from results.models import Annotation, Event, Run
 from webapp.accounts.requests import UserRequest, staff_only
 from webapp.submissions.forms import AnnotationForm, CorrectionForm, ReasonForm, SupersedeForm
@@ -31,19 +31,19 @@ Act = Callable[[UserRequest, Run], str]
 def run_review(request: UserRequest, public_id: str) -> HttpResponse:
     """Show what may be done with a run, and what was done."""
     run = _find(public_id)
-    moves = {move.name for move in visibility.allowed_moves(run, request.user)}
+    moves = {move.name for move in visibility.allowed_transitions(run, request.user)}
     history = list(history_of(run).select_related("actor"))
     context = {
         "section": "submit",
         "run": run,
         "moves": [
-            visibility.MOVES[name] for name in ("withdraw", "reinstate", "unsupersede", "recall") if name in moves
+            visibility.TRANSITIONS[name] for name in ("withdraw", "reinstate", "unsupersede", "recall") if name in moves
         ],
         "may_supersede": "supersede" in moves,
         "is_own": visibility.is_own(run, request.user),
         "annotations": list(run.annotations.standing().select_related("author")),
         "corrections": [event for event in history if event.kind == CORRECTED],
-        "history": [(event, words_of(event.kind)) for event in history],
+        "history": [(event, event_label(event.kind)) for event in history],
         "supersede_form": SupersedeForm(),
         "annotation_form": AnnotationForm(),
         "correction_form": CorrectionForm(initial={name: getattr(run, name) for name in CORRECTABLE}),

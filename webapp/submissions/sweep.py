@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from results.access.redaction import findings_told
+from results.access.redaction import visible_findings
 from results.models import Finding, Run, YcsbOperation, YcsbRun
 from webapp.register.runs.page import in_order, shared_by_all
 from webapp.register.runs.ycsb import PERCENTILES, operation_row
@@ -56,7 +56,7 @@ def _row(run: Run) -> SweepRow:
 
 def shared_findings(runs: Sequence[Run]) -> SharedFindings:
     """Return the findings of several runs, each that all of them have only once."""
-    told = {run.pk: in_order(findings_told(run)) for run in runs}
+    told = {run.pk: in_order(visible_findings(run)) for run in runs}
     keys = shared_by_all(list(told.values()))
     first: list[Finding] = next(iter(told.values()), [])
     shared = [finding for finding in first if (finding.rule_id, finding.sentence) in keys]

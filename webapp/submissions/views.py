@@ -10,12 +10,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from results.access.redaction import events_told, reading_findings_told
+from results.access.redaction import visible_events, visible_reading_findings
 from results.errors import ReviewRefusedError
 from results.evidence.store import StoreFullError
 from results.ingest.act import YCSB
 from results.ingest.matching import identity_of
-from results.intake.submissions import take_in
+from results.intake.submissions import accept_submission
 from results.lifecycle.embargo import MomentError
 from results.lifecycle.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, SubmissionState, with_state
 from results.models import Event, Submission
@@ -26,7 +26,7 @@ from webapp.submissions.access import find_submission, is_owner_or_staff, may_op
 from webapp.submissions.attempts import attempts_sentences
 from webapp.submissions.embargo import embargo_form, embargo_sentence
 from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm, SubmissionForm
-from webapp.submissions.grave import grave_sentences, marking_no_drives
+from webapp.submissions.grave import review_warnings, with_virtual_device_flag
 from webapp.submissions.history import entries_of
 from webapp.submissions.other_slices import slices_form
 from webapp.submissions.pages import members_of, run_parts
@@ -75,8 +75,14 @@ def _take_in(request: UserRequest, form: SubmissionForm) -> HttpResponse:
     log: UploadedFile[bytes] = form.cleaned_data["log"]
     origin = Submission.Origin.FORM
     try:
-        receipt = take_in(
-            form.chosen_organisation, log, log.name or "", form.facts(), origin, request.user, companions=form.beside()
+        receipt = accept_submission(
+            form.chosen_organisation,
+            log,
+            log.name or "",
+            form.facts(),
+            origin,
+            request.user,
+            companions=form.companion_uploads(),
         )
     except StoreFullError:
         form.add_error("log", "The register has no room for the log now; nothing was kept. Try again later.")
@@ -86,7 +92,7 @@ def _take_in(request: UserRequest, form: SubmissionForm) -> HttpResponse:
         return _show_form(request, form, 400 if isinstance(refusal, MomentError) else 409)
     if not receipt.is_new:
         known = READ_AGAIN if receipt.is_read_again else KNOWN_BYTES
-        messages.info(request, f"{known} {MOVED}" if receipt.is_embargo_moved else known)
+        messages.info(request, f"{known} {MOVED}" if receipt.is_embargo_changed else known)
     if receipt.left_out:
         messages.warning(request, LEFT_OUT.format(names=", ".join(receipt.left_out)))
     return redirect("submission-detail", receipt.submission.public_id)
@@ -96,7 +102,9 @@ def _take_in(request: UserRequest, form: SubmissionForm) -> HttpResponse:
 @members_only
 def submission_list(request: UserRequest) -> HttpResponse:
     own = Submission.objects.filter(organisation__memberships__user=request.user)
-    rows = marking_no_drives(with_state(own)).select_related("organisation", "log").order_by("-received_at", "-pk")
+    rows = (
+        with_virtual_device_flag(with_state(own)).select_related("organisation", "log").order_by("-received_at", "-pk")
+    )
     page = Paginator(rows, PAGE_ROWS).get_page(request.GET.get("page"))
     return render(request, "submissions/list.html", {"page": page, "section": "submit"})
 
@@ -123,14 +131,14 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "section": "submit",
         "submission": submission,
         "reading": reading,
-        "reading_findings": reading_findings_told(submission, reading) if reading else [],
+        "reading_findings": visible_reading_findings(submission, reading) if reading else [],
         "attempts": attempts_sentences(reading),
         "is_unfinished": submission.state in UNFINISHED,
         "companions": list(submission.companions.select_related("evidence")),
         "runs": runs,
         "sweep": sweep_rows(all_runs),
         "shared_findings": shared_findings(all_runs).shared,
-        "grave": grave_sentences(submission, all_runs),
+        "grave": review_warnings(submission, all_runs),
         "size_sentences": size_sentences(submission, all_runs),
         "is_virtual": submission.is_virtual or any(run.is_virtual for run in all_runs),
         "public_runs": [run for run in all_runs if is_public(run)],
@@ -163,4 +171,4 @@ def _is_declined(submission: StatedSubmission) -> bool:
 def _events_of(submission: Submission, run_ids: list[str]) -> list[Event]:
     about = Q(subject_type="submission", subject_id=submission.public_id)
     found = Event.objects.filter(about | Q(subject_type="run", subject_id__in=run_ids)).select_related("actor")
-    return events_told(found.order_by("at", "id"))
+    return visible_events(found.order_by("at", "id"))

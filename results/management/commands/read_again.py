@@ -1,11 +1,11 @@
-"""`manage.py read_again SUBMISSION`: read a log once more after its reading failed."""
+"""`manage.py retry_reading SUBMISSION`: read a log once more after its reading failed."""
 
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from results.ingest.requeue import read_again
+from results.ingest.requeue import retry_reading
 from results.models import Submission
 
 
@@ -20,6 +20,6 @@ class Command(BaseCommand):
         submission = Submission.objects.filter(public_id=public_id).first()
         if submission is None:
             raise CommandError(f"{public_id}: expected the id of a submission, as its page shows it")
-        if not read_again(submission, None, {"by": "manage.py read_again"}):
+        if not retry_reading(submission, None, {"by": "manage.py read_again"}):
             raise CommandError(f"{public_id}: expected a reading that failed; its page shows how it stands")
         self.stdout.write(f"{public_id}: queued; the next sweep reads it")

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from results.ingest.queue import sweep
-from results.intake.submissions import take_in
+from results.intake.submissions import accept_submission
 from results.models import Event, Reading
 from tests.results.builders import FACTS, log_bytes, make_organisation, send
 
@@ -43,7 +43,7 @@ OTHER_SLICES = replace(FACTS, slice_length_s=20, model="EX5", over_provisioning_
 
 
 def test_the_same_bytes_in_other_slices_are_read_again_with_the_facts_as_stated_now(failed, stand_in):
-    again = take_in(failed.organisation, io.BytesIO(log_bytes("four-us")), "b.log", OTHER_SLICES, "api", None)
+    again = accept_submission(failed.organisation, io.BytesIO(log_bytes("four-us")), "b.log", OTHER_SLICES, "api", None)
     assert (again.is_new, again.is_read_again, again.submission) == (False, True, failed)
     sweep()
     failed.refresh_from_db()
@@ -55,7 +55,7 @@ def test_the_same_bytes_in_other_slices_are_read_again_with_the_facts_as_stated_
 
 
 def test_the_same_bytes_in_the_same_slices_stay_failed(failed):
-    again = take_in(
+    again = accept_submission(
         failed.organisation, io.BytesIO(log_bytes("four-us")), "b.log", replace(FACTS, model="EX5"), "api", None
     )
     failed.refresh_from_db()

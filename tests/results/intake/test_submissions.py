@@ -5,7 +5,7 @@ import pytest
 from django.db import connection
 
 from results.evidence.store import TooLargeError
-from results.intake.submissions import clean_filename, receive, take_in
+from results.intake.submissions import accept_submission, clean_filename, receive
 from results.models import Event, Evidence, Reading, Submission
 from results.signals import reading_pending
 from tests.results.builders import FACTS, make_organisation, make_user, send, sha256
@@ -27,8 +27,8 @@ def test_a_log_becomes_evidence_submission_reading_and_event(evidence_dir):
 
 def test_the_same_bytes_of_one_organisation_are_one_submission(evidence_dir):
     vendor = make_organisation()
-    first = take_in(vendor, io.BytesIO(b"log"), "a.log", FACTS, "form", None)
-    again = take_in(vendor, io.BytesIO(b"log"), "b.log", FACTS, "api", None)
+    first = accept_submission(vendor, io.BytesIO(b"log"), "a.log", FACTS, "form", None)
+    again = accept_submission(vendor, io.BytesIO(b"log"), "b.log", FACTS, "api", None)
 
     assert (first.is_new, again.is_new) == (True, False)
     assert again.submission == first.submission

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from results.errors import ReviewRefusedError
 from results.ingest.queue import sweep
-from results.intake.submissions import Beside, take_in
+from results.intake.submissions import CompanionUpload, accept_submission
 from results.lifecycle import visibility
 from results.lifecycle.embargo import DAYS_MAX, change_embargo, complaint_about, disclose_due
 from results.lifecycle.review import create_product, decline, publish
@@ -152,7 +152,7 @@ def test_the_same_bytes_sent_again_without_a_moment_do_not_end_it(evidence_dir, 
     submission = send(organisation, b"no log", vera, replace(FACTS, embargo_until=until))
     sweep()
     again = replace(FACTS, slice_length_s=60)
-    receipt = take_in(organisation, io.BytesIO(b"no log"), "load.log", again, "form", vera)
+    receipt = accept_submission(organisation, io.BytesIO(b"no log"), "load.log", again, "form", vera)
     assert receipt.is_read_again
     submission.refresh_from_db()
     assert (submission.slice_length_s, submission.embargo_until) == (60, until)
@@ -161,17 +161,17 @@ def test_the_same_bytes_sent_again_without_a_moment_do_not_end_it(evidence_dir, 
 def send_again(submission, vera, until, companions=()):
     again = io.BytesIO(log_bytes("four-us"))
     facts = replace(FACTS, embargo_until=until)
-    return take_in(submission.organisation, again, "load.log", facts, "api", vera, companions=companions)
+    return accept_submission(submission.organisation, again, "load.log", facts, "api", vera, companions=companions)
 
 
 def test_the_same_bytes_sent_again_with_another_moment_move_it(submission, vera):
     before, until = submission.embargo_until, minute(days=3)
     receipt = send_again(submission, vera, until)
     submission.refresh_from_db()
-    assert (receipt.is_new, receipt.is_embargo_moved, submission.embargo_until) == (False, True, until)
+    assert (receipt.is_new, receipt.is_embargo_changed, submission.embargo_until) == (False, True, until)
     event = Event.objects.get(kind="submission-embargo-changed")
     assert (event.actor, event.details) == (vera, {"before": before.isoformat(), "after": until.isoformat()})
-    assert not send_again(submission, vera, until).is_embargo_moved
+    assert not send_again(submission, vera, until).is_embargo_changed
     assert Event.objects.filter(kind="submission-embargo-changed").count() == 1
 
 
@@ -186,7 +186,7 @@ def test_an_embargo_that_comes_late_holds_what_was_sent_without_one(evidence_dir
 
 def test_an_embargo_on_known_bytes_that_were_public_is_refused_and_nothing_is_taken(submission, vera):
     change_embargo(submission, None, vera)
-    beside = [Beside(io.BytesIO(b"stderr"), "load.err")]
+    beside = [CompanionUpload(io.BytesIO(b"stderr"), "load.err")]
     with pytest.raises(ReviewRefusedError, match=f"are submission {submission.public_id} already. It has been public"):
         send_again(submission, vera, minute(days=1), beside)
     submission.refresh_from_db()

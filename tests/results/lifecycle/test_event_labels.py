@@ -1,7 +1,7 @@
 import re
 from pathlib import Path
 
-from results.lifecycle.event_labels import WORDS, words_of
+from results.lifecycle.event_labels import EVENT_LABELS, event_label
 
 ROOT = Path(__file__).parents[3]
 
@@ -14,8 +14,8 @@ def test_every_kind_of_event_on_runs_and_certificates_has_its_words():
         if path.name != "event_labels.py" and "migrations" not in path.parts
     ]
     told = {found for path in sources for found in kind.findall(path.read_text())}
-    assert told == set(WORDS)
+    assert told == set(EVENT_LABELS)
 
 
 def test_another_kind_is_called_by_its_own_name():
-    assert words_of("identity-named") == "identity named"
+    assert event_label("identity-named") == "identity named"

@@ -3,7 +3,7 @@
 import pytest
 
 from results.errors import ReviewRefusedError
-from results.lifecycle import visibility as life
+from results.lifecycle import visibility
 from results.lifecycle.review import decline, publish
 from results.lifecycle.submission_states import with_state
 from results.models import Run, Submission
@@ -34,8 +34,8 @@ def state_of(submission):
 
 
 def show(submission, *visibilities):
-    for run, visibility in zip(submission.runs.order_by("pk"), visibilities, strict=False):
-        Run.objects.filter(pk=run.pk).update(visibility=visibility)
+    for run, state in zip(submission.runs.order_by("pk"), visibilities, strict=False):
+        Run.objects.filter(pk=run.pk).update(visibility=state)
 
 
 @pytest.mark.parametrize("visibility", ["public", "embargoed", "withdrawn"])
@@ -48,7 +48,7 @@ def test_a_run_that_waits_beside_others_is_in_review(submission, visibility):
 
 def test_a_run_recalled_from_an_embargo_that_others_wait_for_is_in_review(submission, rita):
     show(submission, "embargoed", "embargoed", "embargoed")
-    life.recall(submission.runs.first(), rita, "the wrong drive")
+    visibility.recall(submission.runs.first(), rita, "the wrong drive")
     assert state_of(submission) == "in-review"
 
 
@@ -68,7 +68,7 @@ def test_what_was_declined_once_and_is_recalled_later_waits_again(submission, ri
     show(submission, "embargoed", "embargoed", "embargoed")
     assert state_of(submission) == "embargoed"
     for run in submission.runs.all():
-        life.recall(run, rita, "the wrong drive")
+        visibility.recall(run, rita, "the wrong drive")
     assert state_of(submission) == "in-review"
     decline(submission, rita, "still the wrong drive")
     assert state_of(submission) == "declined"

@@ -6,7 +6,7 @@ from django.db import connection
 from django.utils import timezone
 
 from results.errors import ReviewRefusedError
-from results.lifecycle import visibility as life
+from results.lifecycle import visibility
 from results.models import Event, Run, Submission, Visibility
 from tests.results.builders import log_bytes, make_organisation, make_user, send
 from tests.results.rows import from_a_log, make_product, make_run
@@ -32,23 +32,23 @@ def run_in(state, product):
 
 def make_move(name, run, actor):
     if name == "publish":
-        life.publish(run, actor)
+        visibility.publish(run, actor)
     elif name == "embargo":
         Run.objects.filter(pk=run.pk).update(submission=from_a_log()["submission"])
         Submission.objects.update(embargo_until=timezone.now() + timedelta(days=1))
-        life.publish(run, actor)
+        visibility.publish(run, actor)
     elif name == "disclose":
-        life.disclose(run)
+        visibility.disclose(run)
     elif name == "supersede":
-        life.supersede(run, make_run(run.product), actor, "a longer run")
+        visibility.supersede(run, make_run(run.product), actor, "a longer run")
     else:
-        getattr(life, name)(run, actor, "because")
+        getattr(visibility, name)(run, actor, "because")
 
 
 @pytest.mark.parametrize("state", Visibility.values)
-@pytest.mark.parametrize("name", life.MOVES)
+@pytest.mark.parametrize("name", visibility.TRANSITIONS)
 def test_a_move_is_made_from_its_states_and_from_no_other(name, state, product, rita):
-    run, move = run_in(state, product), life.MOVES[name]
+    run, move = run_in(state, product), visibility.TRANSITIONS[name]
     if state in move.before:
         make_move(name, run, rita)
         run.refresh_from_db()
@@ -64,7 +64,9 @@ def test_a_move_is_made_from_its_states_and_from_no_other(name, state, product, 
 
 
 def test_every_move_can_be_taken_back_and_every_state_is_left():
-    ways = {(before, after) for move in life.MOVES.values() for before in move.before for after in move.after}
+    ways = {
+        (before, after) for move in visibility.TRANSITIONS.values() for before in move.before for after in move.after
+    }
     public = {way for way in ways if not {"unreviewed", "embargoed"} & set(way)}
     assert all((after, before) in public for before, after in public)
     assert {before for before, _ in ways} == set(Visibility.values)
@@ -72,58 +74,58 @@ def test_every_move_can_be_taken_back_and_every_state_is_left():
 
 def test_a_superseded_run_that_was_withdrawn_comes_back_as_superseded(product, rita):
     run, successor = make_run(product), make_run(product)
-    life.supersede(run, successor, rita, "a longer run")
-    life.withdraw(run, rita, "wrong firmware")
-    life.reinstate(run, rita, "it was the right one")
+    visibility.supersede(run, successor, rita, "a longer run")
+    visibility.withdraw(run, rita, "wrong firmware")
+    visibility.reinstate(run, rita, "it was the right one")
     run.refresh_from_db()
     assert (run.visibility, run.superseded_by) == ("superseded", successor)
-    life.unsupersede(run, rita, "both count")
+    visibility.unsupersede(run, rita, "both count")
     run.refresh_from_db()
     assert (run.visibility, run.superseded_by) == ("public", None)
 
 
 def test_a_run_links_to_its_successor_and_back(product, rita):
     run, successor = make_run(product), make_run(product)
-    life.supersede(run, successor, rita, "a longer run")
+    visibility.supersede(run, successor, rita, "a longer run")
     run.refresh_from_db()
     assert run.superseded_by == successor
     assert list(successor.supersedes.all()) == [run]
 
 
-@pytest.mark.parametrize("visibility", ["unreviewed", "embargoed", "withdrawn"])
-def test_only_a_public_run_supersedes(product, rita, visibility):
-    with pytest.raises(ReviewRefusedError, match=f"is {visibility}; only a public run"):
-        life.supersede(make_run(product), make_run(product, visibility=visibility), rita, "newer")
+@pytest.mark.parametrize("state", ["unreviewed", "embargoed", "withdrawn"])
+def test_only_a_public_run_supersedes(product, rita, state):
+    with pytest.raises(ReviewRefusedError, match=f"is {state}; only a public run"):
+        visibility.supersede(make_run(product), make_run(product, visibility=state), rita, "newer")
 
 
 def test_no_run_supersedes_itself_or_one_of_another_product(product, rita):
     run = make_run(product)
     with pytest.raises(ReviewRefusedError, match="itself"):
-        life.supersede(run, run, rita, "newer")
+        visibility.supersede(run, run, rita, "newer")
     with pytest.raises(ReviewRefusedError, match="another product"):
-        life.supersede(run, make_run(make_product(model="Other")), rita, "newer")
+        visibility.supersede(run, make_run(make_product(model="Other")), rita, "newer")
 
 
 @pytest.mark.parametrize("name", ["withdraw", "reinstate", "unsupersede", "recall"])
 def test_a_move_needs_a_reason(name, product, rita):
-    run = run_in(next(iter(life.MOVES[name].before)), product)
+    run = run_in(next(iter(visibility.TRANSITIONS[name].before)), product)
     with pytest.raises(ReviewRefusedError, match="A reason is needed"):
-        getattr(life, name)(run, rita, " ")
+        getattr(visibility, name)(run, rita, " ")
 
 
 @pytest.mark.parametrize(("name", "is_refused"), [("withdraw", False), ("reinstate", True), ("unsupersede", True)])
 def test_nobody_approves_their_own(evidence_dir, product, name, is_refused):
     vera = make_user("vera", make_organisation(), is_staff=True)
     submission = send(vera.memberships.get().organisation, log_bytes("four-us"), vera)
-    run = run_in(next(iter(life.MOVES[name].before)), product)
+    run = run_in(next(iter(visibility.TRANSITIONS[name].before)), product)
     Run.objects.filter(pk=run.pk).update(submission=submission)
     run.refresh_from_db()
-    assert (name in {move.name for move in life.allowed_moves(run, vera)}) is not is_refused
+    assert (name in {move.name for move in visibility.allowed_transitions(run, vera)}) is not is_refused
     if is_refused:
         with pytest.raises(ReviewRefusedError, match="another reviewer"):
-            getattr(life, name)(run, vera, "because")
+            getattr(visibility, name)(run, vera, "because")
     else:
-        getattr(life, name)(run, vera, "because")
+        getattr(visibility, name)(run, vera, "because")
 
 
 def in_threads(*tasks):
@@ -152,7 +154,7 @@ def in_threads(*tasks):
 @pytest.mark.parametrize("name", ["publish", "withdraw", "reinstate", "unsupersede"])
 def test_of_reviewers_at_one_moment_one_makes_the_move(name):
     product, people = make_product(), [make_user(f"rita-{number}", is_staff=True) for number in range(6)]
-    run = run_in(sorted(life.MOVES[name].before)[0], product)
+    run = run_in(sorted(visibility.TRANSITIONS[name].before)[0], product)
     ends = in_threads(*[lambda actor=actor: make_move(name, run, actor) for actor in people])
     assert ends == ["done", *["refused"] * 5]
     assert Event.objects.filter(subject_id=run.public_id).count() == 1
@@ -164,8 +166,8 @@ def test_two_runs_never_supersede_each_other():
     for _ in range(5):
         one, other = make_run(product), make_run(product)
         ends = in_threads(
-            lambda one=one, other=other: life.supersede(one, other, rita, "newer"),
-            lambda one=one, other=other: life.supersede(other, one, rita, "newer"),
+            lambda one=one, other=other: visibility.supersede(one, other, rita, "newer"),
+            lambda one=one, other=other: visibility.supersede(other, one, rita, "newer"),
         )
         assert ends == ["done", "refused"]
 
@@ -175,8 +177,8 @@ def test_a_withdrawal_and_a_supersession_at_one_moment_leave_one_history():
     product, rita = make_product(), make_user("rita", is_staff=True)
     run, successor = make_run(product), make_run(product)
     in_threads(
-        lambda: life.withdraw(run, rita, "wrong"),
-        lambda: life.supersede(run, successor, rita, "newer"),
+        lambda: visibility.withdraw(run, rita, "wrong"),
+        lambda: visibility.supersede(run, successor, rita, "newer"),
     )
     run.refresh_from_db()
     steps = [

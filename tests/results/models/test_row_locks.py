@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from results.ingest.queue import sweep
-from results.intake.submissions import take_in
+from results.intake.submissions import accept_submission
 from results.reevaluation.recompute import Order, recompute
 from results.reevaluation.slice_lengths import read_in_slices
 from tests.results.builders import FACTS, log_bytes, make_organisation, make_user, send
@@ -39,7 +39,7 @@ def test_sending_again_with_an_embargo(submission, connection_queries):
     with connection_queries() as queries:
         facts = replace(FACTS, embargo_until=until)
         again = io.BytesIO(log_bytes("four-us"))
-        take_in(submission.organisation, again, "load.log", facts, "api", submission.submitted_by)
+        accept_submission(submission.organisation, again, "load.log", facts, "api", submission.submitted_by)
     assert first_locked(queries.captured_queries) == IN_ORDER[:2]
 
 

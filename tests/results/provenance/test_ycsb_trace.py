@@ -8,7 +8,7 @@ import pytest
 import zstandard
 
 from results.ingest.queue import sweep
-from results.intake.submissions import Beside, take_in
+from results.intake.submissions import CompanionUpload, accept_submission
 from results.models import Run
 from results.provenance.trace import trace
 from tests.results.builders import DATA, FACTS, make_organisation
@@ -26,9 +26,11 @@ JAVA, JSON, GO = (
 def traced(case, pack=bytes, beside=("stderr",)):
     """Return what is traced of the run of a log, and the lines of log and standard error."""
     files = {ending: (FOLDER / f"{case}.{ending}").read_bytes() for ending in ("log", *beside)}
-    companions = [Beside(io.BytesIO(files[ending]), f"load.{ending}") for ending in beside]
+    companions = [CompanionUpload(io.BytesIO(files[ending]), f"load.{ending}") for ending in beside]
     stream = io.BytesIO(pack(files["log"]))
-    submission = take_in(make_organisation(), stream, "load.log", FACTS, "form", None, companions=companions).submission
+    submission = accept_submission(
+        make_organisation(), stream, "load.log", FACTS, "form", None, companions=companions
+    ).submission
     sweep()
     lines = {f"load.{ending}": content.decode().splitlines() for ending, content in files.items()}
     return list(trace(Run.objects.get(submission=submission))), lines

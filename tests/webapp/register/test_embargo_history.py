@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from results.history import tell
+from results.history import record_event
 from results.lifecycle import visibility
 from results.lifecycle.annotations import annotate, retract
 from results.lifecycle.corrections import correct
@@ -34,7 +34,7 @@ def rita(db):
 def run(make_log_run, make_product, rita):
     """A run that was reviewed, recalled, reviewed again and disclosed, of a product that was entered for it."""
     run = make_log_run(visibility="unreviewed", product=make_product(slug="hush-9000", model="HUSH9000"))
-    tell(rita, "product-created", ("product", "hush-9000"), "", {"from": run.submission.public_id})
+    record_event(rita, "product-created", ("product", "hush-9000"), "", {"from": run.submission.public_id})
     change_embargo(run.submission, timezone.now().replace(second=0, microsecond=0) + timedelta(days=1), rita)
     visibility.publish(run, rita)
     visibility.recall(run, rita, "the wrong product")
@@ -65,7 +65,7 @@ def test_it_is_told_as_published_by_a_reviewer_with_what_they_accepted(client, r
 
 def test_a_product_that_was_entered_for_another_run_tells_since_when(client, run):
     assert "Product created" not in client.get("/drive/hush-9000/").text
-    tell(None, "product-created", ("product", "hush-9000"), "", {"from": "s-no-embargo"})
+    record_event(None, "product-created", ("product", "hush-9000"), "", {"from": "s-no-embargo"})
     assert "Product created" in client.get("/drive/hush-9000/").text
 
 
@@ -86,7 +86,7 @@ def test_its_owners_and_staff_read_all_of_it(client, run, rita):
 
 def test_while_it_waits_those_who_see_its_page_read_its_history(client, make_embargoed_run):
     run = make_embargoed_run()
-    tell(None, "run-embargoed", ("run", run.public_id))
+    record_event(None, "run-embargoed", ("run", run.public_id))
     assert "Reviewed, under embargo" in client.get(f"/runs/{run.public_id}/?key={run.submission.link_key}").text
 
 

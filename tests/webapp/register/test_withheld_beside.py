@@ -6,8 +6,8 @@ import json
 import pytest
 from django.urls import reverse
 
-from results.access.redaction import verdict_told
-from results.history import about, tell
+from results.access.redaction import visible_verdict
+from results.history import record_event, run_subject
 from results.lifecycle.submission_states import with_state
 from results.models import (
     Companion,
@@ -268,7 +268,7 @@ def told_run(request, make_log_run):
     verdict.pk = None
     verdict.save()
     anew = {"before": f"{headline} [drivetest 0.1.0]", "after": f"{headline} [drivetest 0.1.1]"}
-    tell(None, "run-judged-anew", about(run), "", anew)
+    record_event(None, "run-judged-anew", run_subject(run), "", anew)
     run.submission.log.readings.update(findings=[{"id": "file-cut", "severity": "look", "sentence": ASKED_MORE}])
     return run
 
@@ -318,7 +318,7 @@ def test_what_the_log_alone_says_of_a_verdict_stays(client, told_run, lay):
 def test_a_headline_is_told_as_far_as_it_is_of_the_log(make_log_run, headline, told):
     run = make_log_run(document=SLOW_DISK_VERDICT | {"headline": headline})
     sequester(lay_beside(run))
-    assert verdict_told(run, run.verdicts.get()).headline == headline[:told]
+    assert visible_verdict(run, run.verdicts.get()).headline == headline[:told]
 
 
 @BESIDE

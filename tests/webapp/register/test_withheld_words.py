@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from results.history import about, tell
+from results.history import record_event, run_subject
 from results.models import Evidence, Histogram, Run, YcsbRun
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
 
@@ -70,7 +70,9 @@ def test_a_comparison_takes_no_condition_out_of_its_configuration(client, make_l
 
 
 def test_warnings_that_a_reviewer_accepted_name_none_of_its_devices(client, run):
-    tell(None, "run-published", about(run), "", {"after": "public", "in_spite_of": ["/dev/zram1 is no drive."]})
+    record_event(
+        None, "run-published", run_subject(run), "", {"after": "public", "in_spite_of": ["/dev/zram1 is no drive."]}
+    )
     address = f"/api/v1/runs/{run.public_id}/"
     assert "/dev/zram1" in client.get(address).text
     withhold(run)

@@ -2,7 +2,7 @@ import pytest
 
 from results.models import Evidence, Finding, Reading, Run, Submission
 from tests.results.rows import make_product, make_run
-from webapp.submissions.grave import WITHHELD, grave_sentences
+from webapp.submissions.grave import WITHHELD, review_warnings
 from webapp.submissions.sizes import size_sentences
 
 
@@ -26,17 +26,17 @@ def run_on(*names, named=()):
 @pytest.mark.django_db
 def test_devices_that_are_no_drives_are_weighed_in_one_sentence(names, told):
     run = run_on(*names, named=names)
-    (sentence,) = grave_sentences(Submission(), [run, run])
+    (sentence,) = review_warnings(Submission(), [run, run])
     assert sentence.startswith(told)
 
 
 @pytest.mark.django_db
 def test_a_drive_beside_a_device_that_is_none_is_not_called_none(db):
     run = run_on("/dev/nvme0n1", "/dev/zram1", "/dev/zram10", named=["/dev/zram10"])
-    (sentence,) = grave_sentences(Submission(), [run])
+    (sentence,) = review_warnings(Submission(), [run])
     assert sentence.startswith("/dev/zram10 is no drive by its name: ")
     run.findings.all().delete()
-    (sentence,) = grave_sentences(Submission(), [run])
+    (sentence,) = review_warnings(Submission(), [run])
     assert sentence.startswith("Among /dev/nvme0n1, /dev/zram1, /dev/zram10 is a device that is no drive by its name: ")
 
 
@@ -45,9 +45,9 @@ def test_of_a_withheld_log_neither_names_nor_sizes_are_told():
     reading = Reading(evidence=Evidence(sequestered=True))
     run = Run(facts={"devices": devices, "is_virtual_device": True}, reading=reading)
     assert size_sentences(Submission(capacity_gb=1000), [run]) == []
-    assert grave_sentences(Submission(capacity_gb=1000), [run]) == [WITHHELD]
+    assert review_warnings(Submission(capacity_gb=1000), [run]) == [WITHHELD]
 
 
 def test_nothing_speaks_against_a_device_that_its_name_does_not_betray():
     run = Run(facts={"devices": [{"name": "/dev/nvme0n1", "size_bytes": 10**9}], "is_virtual_device": False})
-    assert grave_sentences(Submission(), [run]) == []
+    assert review_warnings(Submission(), [run]) == []

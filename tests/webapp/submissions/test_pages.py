@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 import pytest
 
 from results.ingest.queue import sweep
-from results.intake.submissions import Facts
+from results.intake.submissions import SubmissionMetadata
 from results.models import Slice
 from tests.results.builders import LOGS, log_bytes, send
 from tests.results.documents import YCSB_LOG, YCSB_RUN, answer_with, document_of
@@ -122,7 +122,9 @@ def test_a_holder_of_the_link_gets_neither_the_link_nor_decisions_offered(client
 
 def test_names_never_become_markup(as_user, vera, exemplar, evidence_dir, stand_in):
     script = "<script>alert(1)</script>"
-    facts = Facts(vendor=script, model=script, part_number=script, firmware=script, notes=script, category="cloud")
+    facts = SubmissionMetadata(
+        vendor=script, model=script, part_number=script, firmware=script, notes=script, category="cloud"
+    )
     submission = send(exemplar, log_bytes("four-us"), vera, facts)
     submission.log.filename = script
     submission.log.save()

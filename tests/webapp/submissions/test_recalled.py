@@ -2,7 +2,7 @@
 
 import pytest
 
-from results.lifecycle import visibility as life
+from results.lifecycle import visibility
 from results.models import Run
 from tests.results.rows import from_a_log, make_product
 
@@ -14,8 +14,8 @@ def submission(db):
     product, of_log = make_product(), from_a_log()
     of_log["submission"].product = product
     of_log["submission"].save()
-    for ordinal, visibility in enumerate(("public", "embargoed")):
-        stated = {"tier": "reviewed", "statistic": "worst-slice", "visibility": visibility}
+    for ordinal, state in enumerate(("public", "embargoed")):
+        stated = {"tier": "reviewed", "statistic": "worst-slice", "visibility": state}
         Run.objects.create(product=product, ordinal=ordinal, **stated | of_log)
     return of_log["submission"]
 
@@ -23,7 +23,7 @@ def submission(db):
 def test_it_is_in_the_review_list_and_is_published_from_its_page(as_user, rita, submission):
     client, page = as_user(rita), f"/submissions/{submission.public_id}/"
     assert submission.public_id not in client.get("/submissions/review/").text
-    life.recall(submission.runs.get(visibility="embargoed"), rita, "the wrong product")
+    visibility.recall(submission.runs.get(visibility="embargoed"), rita, "the wrong product")
     assert submission.public_id in client.get("/submissions/review/").text
     text = client.get(page).text
     assert "others of its runs are public already" in text
@@ -35,7 +35,7 @@ def test_it_is_in_the_review_list_and_is_published_from_its_page(as_user, rita, 
 
 def test_declined_it_leaves_the_list_and_may_still_be_published(as_user, rita, submission):
     client, page = as_user(rita), f"/submissions/{submission.public_id}/"
-    life.recall(submission.runs.get(visibility="embargoed"), rita, "cut short")
+    visibility.recall(submission.runs.get(visibility="embargoed"), rita, "cut short")
     client.post(f"{page}decline/", {"reason": "cut short"})
     assert submission.public_id not in client.get("/submissions/review/").text
     assert "It was declined, and may still be published." in client.get(page).text

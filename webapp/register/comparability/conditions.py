@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from results.access.intervals import is_withheld
-from results.access.redaction import told_beside, ycsb_told
+from results.access.redaction import visible_facts, visible_ycsb
 from results.ingest.act import YCSB
 from results.ingest.sweep_key import is_of_the_load
 from results.models import Run, Tier
@@ -135,13 +135,13 @@ def compared_shares(run: Run) -> list[Mapping[str, Any]]:
 
 
 def _engine(run: Run) -> str | None:
-    told: str | None = told_beside(run, "side_file").get("engine")
+    told: str | None = visible_facts(run, "side_file").get("engine")
     return told or ("threads" if run.facts.get("generator") == "act" else None)
 
 
 def _devices_per_drive(run: Run) -> Fraction | None:
     """Return how many device names stood for one drive; known where the drives were identified."""
-    told = told_beside(run, "side_file").get("drives", [])
+    told = visible_facts(run, "side_file").get("drives", [])
     keys = {drive.key for drive in run.drives.all()} or {drive.get("drive_key") for drive in told}
     if not run.device_count or not keys or None in keys:
         return None
@@ -158,7 +158,7 @@ def _over_provisioned_to_pct(run: Run) -> Fraction | None:
 
 def _pcie_link(run: Run) -> str | None:
     """Return the links of the drives as they ran, each once; None where the side file does not tell that of all."""
-    side_file = told_beside(run, "side_file")
+    side_file = visible_facts(run, "side_file")
     links = [drive.get("pcie_link") for drive in side_file.get("drives", [])]
     is_cut = len(links) < (side_file.get("drives_count") or 0)
     return None if is_cut or not links or None in links else ", ".join(sorted(set(links)))
@@ -182,7 +182,7 @@ def _decimal(text: str | None) -> Decimal | None:
 
 def sweep_conditions(run: Run) -> SweepConditions:
     """Return the conditions of a YCSB run; how many threads it had is the axis, and no condition."""
-    ycsb = ycsb_told(run)
+    ycsb = visible_ycsb(run)
     properties = {str(name): str(value) for name, value in ycsb.properties}
     is_told = bool(ycsb.command_line)
     return SweepConditions(

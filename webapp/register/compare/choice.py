@@ -48,7 +48,7 @@ def runs_to_compare(runs: RunQuerySet) -> RunQuerySet:
     order = (F("created_at").desc(), F("id").desc())
     newest = Window(RowNumber(), partition_by=F("run_id"), order_by=order)
     return (
-        runs.knowing_withheld()
+        runs.with_withheld_flag()
         .select_related("product", "ycsb", "reading__evidence")
         .prefetch_related(
             "shares",

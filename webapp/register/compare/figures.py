@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from results.access.redaction import is_beside_withheld
+from results.access.redaction import has_withheld_file
 from results.ingest.act import YCSB
 from results.models import Run, Statistic, Verdict
 from results.rules.act.limits import Limit, exact_share_pct, is_count_within
@@ -134,7 +134,7 @@ def _by_yours(run: Run, result: LimitEvaluation, own: YourLimits) -> str:
 def _is_told_to_have_stopped(run: Run) -> bool:
     """Tell whether the log could not keep up, and that is not kept back with it or with a file beside it."""
     stop = run.facts.get("stop") or {}
-    return stop.get("kind") == CANNOT_KEEP_UP and not is_beside_withheld(run)
+    return stop.get("kind") == CANNOT_KEEP_UP and not has_withheld_file(run)
 
 
 def _outcome(run: Run) -> str:

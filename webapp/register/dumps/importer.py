@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import models, transaction
 
-from results.access.mirrors import note_origin
+from results.access.mirrors import record_dump_origin
 from results.models import Certificate, Product, Profile, Run, Share, Statistic, Verdict, YcsbRun
 from results.models.copy_rows import copy_rows
 from results.rules.act.limits import Limit, is_count_within, parse_limits
@@ -58,7 +58,7 @@ def import_dump(directory: Path) -> Imported:
         for table in TABLES:
             if table.is_imported:
                 imported.rows[table.name] = _take_in(dump, table)
-        note_origin(dump.source, dump.written_at)
+        record_dump_origin(dump.source, dump.written_at)
         imported.contradictions = contradictions()
     return imported
 

@@ -10,7 +10,7 @@ from django.db.models.functions import Greatest
 
 from results import models as register
 from results.access.history import details_for_everyone, for_everyone
-from results.access.redaction import departures_told
+from results.access.redaction import redacted_requirements
 from webapp.register.dumps.redaction import told_of_facts, told_of_text
 
 SCHEMA = "drivecert.dump/1"
@@ -107,7 +107,7 @@ def _verdicts() -> QuerySet[register.Verdict]:
 
 
 def _annotations() -> QuerySet[register.Annotation]:
-    standing = register.Annotation.objects.standing().telling_since()
+    standing = register.Annotation.objects.standing().with_public_since()
     return standing.filter(run__in=_public_runs()).order_by("run__public_id", "pk")
 
 
@@ -220,7 +220,7 @@ TABLES = (
             "withdrawn_at"
         ),
         _certificates,
-        told={"document": departures_told},
+        told={"document": redacted_requirements},
     ),
     Table("certificate_runs", register.CertificateRun, _columns("certificate run"), _certificate_runs),
     Table(

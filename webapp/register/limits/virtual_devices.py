@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from results.access.intervals import is_withheld
-from results.access.redaction import findings_told, is_beside_withheld
+from results.access.redaction import has_withheld_file, visible_findings
 from results.models import Run
 from webapp.templatetags import units
 
@@ -26,7 +26,7 @@ def no_drives_words(runs: Iterable[Run]) -> str:
 
 def told_no_drives_words(run: Run) -> str:
     """Say it of one run to everybody: nothing where its log, or a file beside it, is withheld."""
-    return "" if is_withheld(run) or is_beside_withheld(run) else no_drives_words([run])
+    return "" if is_withheld(run) or has_withheld_file(run) else no_drives_words([run])
 
 
 def first_names(names: Sequence[str]) -> str:
@@ -52,5 +52,5 @@ def _names(run: Run) -> list[str]:
 
 def _names_found(run: Run) -> list[str]:
     """Return the devices that the reader found to be no drives by their names."""
-    sentences = [f" {finding.sentence}" for finding in findings_told(run) if finding.rule_id == VIRTUAL_RULE]
+    sentences = [f" {finding.sentence}" for finding in visible_findings(run) if finding.rule_id == VIRTUAL_RULE]
     return [name for name in _names(run) if any(f" {name} (" in sentence for sentence in sentences)]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from django.db.models import Q
 
 from results.access.history import for_everyone
-from results.access.redaction import departures_told, events_told
+from results.access.redaction import redacted_requirements, visible_events
 from results.certification.certificates import attempts
-from results.lifecycle.event_labels import words_of
+from results.lifecycle.event_labels import event_label
 from results.models import Certificate, Event, Product, Run
 from results.rules.act.limits import Limit
 from webapp.register.runs.lifecycle import HistoryLine, told_line
@@ -97,15 +97,15 @@ def _view(certificate: Certificate, events: list[Event]) -> CertificateView:
     return CertificateView(
         certificate=certificate,
         run_ids=[run.public_id for run in certificate.runs.all()],
-        present=departures_told([requirement["sentence"] for requirement in certificate.document["present"]]),
-        reasons=departures_told(certificate.document["reasons"]),
+        present=redacted_requirements([requirement["sentence"] for requirement in certificate.document["present"]]),
+        reasons=redacted_requirements(certificate.document["reasons"]),
         history=[_line(event) for event in events],
     )
 
 
 def _line(event: Event) -> str:
     reason = f": {event.reason}" if event.reason else ""
-    return f"{units.moment(event.at)}: {words_of(event.kind)}{reason}"
+    return f"{units.moment(event.at)}: {event_label(event.kind)}{reason}"
 
 
 def attempts_of(product: Product) -> list[AttemptView]:
@@ -118,7 +118,7 @@ def attempts_of(product: Product) -> list[AttemptView]:
             missing=list(dict.fromkeys(requirement["sentence"] for requirement in told["missing"])),
             reasons=told["reasons"],
         )
-        for told in departures_told(attempts(product))
+        for told in redacted_requirements(attempts(product))
         if not told["is_certified"]
     ]
 
@@ -159,7 +159,7 @@ def history_of(product: Product, run_ids: Collection[str]) -> ProductHistory:
     )
     found = for_everyone(of_product)
     newest = list(found.order_by("-at", "-id")[:SHOWN_EVENTS])
-    return ProductHistory([_told(event) for event in events_told(newest)], found.count())
+    return ProductHistory([_told(event) for event in visible_events(newest)], found.count())
 
 
 def _told(event: Event) -> ProductEvent:

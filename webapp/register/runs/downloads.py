@@ -7,8 +7,8 @@ from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
 
 from results.access.intervals import is_withheld
-from results.access.mirrors import no_log_sentence
-from results.access.redaction import is_beside_withheld
+from results.access.mirrors import missing_log_message
+from results.access.redaction import has_withheld_file
 from results.evidence.store import open_evidence
 from results.ingest.act import YCSB
 from results.models import Companion, Evidence, Run
@@ -65,7 +65,7 @@ def log(request: HttpRequest, public_id: str) -> HttpResponseBase:
     run = find_run(request, public_id)
     evidence = runs_page.evidence_of(run)
     if evidence is None:
-        raise Http404(no_log_sentence(run))
+        raise Http404(missing_log_message(run))
     return _as_received(request, run, evidence)
 
 
@@ -111,13 +111,13 @@ def _as_received(request: HttpRequest, run: Run, evidence: Evidence) -> HttpResp
 def earlier(request: HttpRequest, public_id: str, number: int) -> HttpResponseBase:
     """Send what an earlier reading found of the run, with the verdict of then (docs/decisions/0005)."""
     run = find_run(request, public_id)
-    if is_beside_withheld(run):  # a result holds the run's minutes too, and what came from beside the log
+    if has_withheld_file(run):  # a result holds the run's minutes too, and what came from beside the log
         return withheld(request, run, "What was read earlier out of the log")
     kept = run.earlier_results.select_related("reading", "verdict").filter(number=number).first()
     if kept is None:
         raise Http404(f"Run {public_id} has no earlier result {number}.")
     told = {"schema": "drivecert.earlier-result/1", "run": public_id, "number": number}
-    told |= {"reader_version": kept.reading.reader_version, "replaced_at": kept.told_at}
+    told |= {"reader_version": kept.reading.reader_version, "replaced_at": kept.public_since}
     told |= {"verdict": kept.verdict.document if kept.verdict else None, "result": kept.document}
     return guarded(run, JsonResponse(told))
 
@@ -136,7 +136,7 @@ def slices_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
 def status_lines_csv(request: HttpRequest, public_id: str) -> HttpResponseBase:
     """Send the status lines of a YCSB output as CSV."""
     run = find_run(request, public_id)
-    if is_beside_withheld(run):
+    if has_withheld_file(run):
         return withheld(request, run, "The output with its status lines")
     if run.workload != YCSB or not run.ycsb.intervals.exists():
         raise Http404(f"Run {public_id} has no status lines: only outputs of YCSB with -s have them.")

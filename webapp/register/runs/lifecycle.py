@@ -3,9 +3,9 @@
 from dataclasses import dataclass, replace
 
 from results.access.history import for_everyone, is_by_reviewer
-from results.access.redaction import events_told, verdict_told
+from results.access.redaction import visible_events, visible_verdict
 from results.history import displaced_by, history_of
-from results.lifecycle.event_labels import words_of
+from results.lifecycle.event_labels import event_label
 from results.models import Certificate, Event, Run, Verdict, Visibility
 from webapp.register.http.access import is_public
 from webapp.register.runs.verdict import OUTCOME_WORDS, plain_sentence
@@ -49,7 +49,7 @@ class Supersession:
 def life_of(run: Run) -> dict[str, object]:
     """Return what the run's page shows of its life: of a run that is not public all, to those who may see it."""
     history = history_of(run).filter(subject_type="run")
-    events = events_told(for_everyone(history) if is_public(run) else history)
+    events = visible_events(for_everyone(history) if is_public(run) else history)
     return {
         "supersession": _supersession(run, events),
         "supersedes": list(displaced_by(run)),
@@ -63,7 +63,7 @@ def life_of(run: Run) -> dict[str, object]:
 def line_of(event: Event) -> HistoryLine:
     """Return an event as it was: by a person, or by the register itself."""
     by = "a reviewer" if event.actor_id else "the register"
-    return HistoryLine(units.moment(event.at), words_of(event.kind), by, event.reason, _details(event))
+    return HistoryLine(units.moment(event.at), event_label(event.kind), by, event.reason, _details(event))
 
 
 def told_line(event: Event) -> HistoryLine:
@@ -96,7 +96,7 @@ def _supersession(run: Run, events: list[Event]) -> Supersession | None:
 def earlier_verdicts(run: Run) -> list[EarlierVerdict]:
     """Return the run's verdicts but the newest, newest first."""
     verdicts = run.verdicts.select_related("profile", "earlier_result")[1 : SHOWN_EARLIER + 1]
-    return [_earlier(verdict_told(run, verdict)) for verdict in verdicts]
+    return [_earlier(visible_verdict(run, verdict)) for verdict in verdicts]
 
 
 def _earlier(verdict: Verdict) -> EarlierVerdict:
@@ -107,6 +107,6 @@ def _earlier(verdict: Verdict) -> EarlierVerdict:
         headline=plain_sentence(verdict.headline, verdict.document).removeprefix(word).removeprefix(": "),
         reader_version=verdict.reader_version,
         profile=str(verdict.profile),
-        at=units.moment(verdict.told_at),
+        at=units.moment(verdict.public_since),
         number=kept.number if kept else None,
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from results.access.redaction import told_beside
+from results.access.redaction import visible_facts
 from results.models import Run
 from webapp.register.runs.page import Pair
 from webapp.templatetags import units
@@ -53,7 +53,7 @@ class SideFileView:
 
 def side_file_view(run: Run) -> SideFileView | None:
     """Return what is shown of a run's side file; None where it has none, or it is withheld."""
-    told = told_beside(run, "side_file")
+    told = visible_facts(run, "side_file")
     if not told:
         return None
     return SideFileView(

@@ -10,8 +10,8 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from results.access.intervals import is_withheld
-from results.access.mirrors import is_mirrored, no_log_sentence, origin
-from results.access.redaction import findings_told, is_beside_withheld, verdict_told
+from results.access.mirrors import is_mirrored, missing_log_message, origin
+from results.access.redaction import has_withheld_file, visible_findings, visible_verdict
 from results.ingest.act import YCSB
 from results.models import Run, Verdict, Visibility
 from results.rules.act.limits import parse_limits
@@ -66,7 +66,7 @@ def _visible_run(request: HttpRequest, public_id: str) -> Run:
         "series",
         "superseded_by",
     )
-    found = Run.objects.filter(public_id=public_id).knowing_withheld().select_related(*related).first()
+    found = Run.objects.filter(public_id=public_id).with_withheld_flag().select_related(*related).first()
     return require_access(request, public_id, found)
 
 
@@ -154,8 +154,8 @@ def _published_context(request: HttpRequest, run: Run) -> dict[str, Any]:
 
 def _evidence_context(run: Run, query: str) -> dict[str, Any]:
     return {
-        "findings": in_order(findings_told(run)),
-        "is_beside_withheld": is_beside_withheld(run),
+        "findings": in_order(visible_findings(run)),
+        "has_withheld_file": has_withheld_file(run),
         "link_query": query,
         "has_lines": has_lines(run),
         "evidence": runs_page.evidence_of(run),
@@ -191,7 +191,7 @@ def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
         charts_of(run, table, query)
         | limits_context(own, table, query)
         | {
-            "verdict": verdict_view(verdict_told(run, verdict)) if verdict else None,
+            "verdict": verdict_view(visible_verdict(run, verdict)) if verdict else None,
             "profile": profile,
             "figures": figures(run, limits),
             "slice_table": table,
@@ -229,7 +229,7 @@ def lines(request: HttpRequest, public_id: str, first: int, last: int | None = N
     evidence = runs_page.evidence_of(run)
     last = first if last is None else last
     if evidence is None:
-        raise Http404(no_log_sentence(run))
+        raise Http404(missing_log_message(run))
     if is_withheld(run):
         return withheld(request, run, evidence.filename)
     if not 1 <= first <= last <= LARGEST_LINE:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from results.access.redaction import is_beside_withheld, told_beside, ycsb_told
+from results.access.redaction import has_withheld_file, visible_facts, visible_ycsb
 from results.models import Run, YcsbInterval, YcsbOperation, YcsbRun
 from webapp.register.runs.page import Pair
 from webapp.register.runs.side_file import telemetry_pairs
@@ -73,7 +73,7 @@ class YcsbView:
 
 def ycsb_view(run: Run) -> YcsbView:
     """Return what is shown of a run of YCSB."""
-    facts, withheld = ycsb_told(run), is_beside_withheld(run)
+    facts, withheld = visible_ycsb(run), has_withheld_file(run)
     return YcsbView(
         facts=facts,
         word=facts.validity.capitalize(),
@@ -86,7 +86,7 @@ def ycsb_view(run: Run) -> YcsbView:
         intervals=[] if withheld else [interval_row(each) for each in facts.intervals.all()[:SHOWN_INTERVALS]],
         intervals_count=0 if withheld else facts.intervals.count(),
         no_intervals_sentence=WITHHELD_LINES if withheld else NO_LINES,
-        telemetry=telemetry_pairs(told_beside(run, "telemetry")),
+        telemetry=telemetry_pairs(visible_facts(run, "telemetry")),
     )
 
 
@@ -143,7 +143,7 @@ def _setup(run: Run, facts: YcsbRun) -> list[Pair]:
         ("Measured by", facts.measurement),
         ("Times", {"service": "service time", "response": "response time"}.get(facts.times, facts.times)),
         ("Firmware", run.firmware),
-        ("Stopped", told_beside(run, "stop").get("kind", "")),
+        ("Stopped", visible_facts(run, "stop").get("kind", "")),
         ("Command line", facts.command_line),
     ]
     return [pair for pair in pairs if pair[1]]

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
 
 from results.access.history import for_everyone
-from results.lifecycle.event_labels import words_of
+from results.lifecycle.event_labels import event_label
 from results.models import Category, Certificate, Event, Product, Run
 from results.models.querysets import RunQuerySet
 from webapp.register.http.responses import public_page
@@ -74,7 +74,7 @@ def _feed(what: str, page: str, own: str, runs: RunQuerySet) -> HttpResponse:
     )
     for event, subject, address in _entries(runs):
         feed.add_item(
-            title=plain_text(f"{subject}: {words_of(event.kind)}"),
+            title=plain_text(f"{subject}: {event_label(event.kind)}"),
             link=site_address(address),
             description=plain_text(event.reason),
             unique_id=f"{site_address(address)}#event-{event.pk}",

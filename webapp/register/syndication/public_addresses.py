@@ -45,7 +45,7 @@ class PublicRun:
     has_status_lines: bool
     has_reads: bool
     is_withheld: bool | None
-    is_beside_withheld: bool
+    has_withheld_file: bool
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ def read_subjects() -> Subjects:
     slices = Slice.objects.filter(run=OuterRef("pk"))
     intervals = YcsbInterval.objects.filter(ycsb_run__run=OuterRef("pk"))
     has = {"has_slices": Exists(slices), "has_lines": Exists(intervals), "has_reads": Exists(reads)}
-    runs = Run.objects.public().knowing_withheld().annotate(**has).order_by("pk")
-    columns = ("public_id", "product__slug", *has, "reading__evidence__sequestered", "has_withheld_beside")
+    runs = Run.objects.public().with_withheld_flag().annotate(**has).order_by("pk")
+    columns = ("public_id", "product__slug", *has, "reading__evidence__sequestered", "has_withheld_attachment")
     return Subjects(
         products=list(Product.objects.public().order_by("slug").values_list("slug", "vendor")),
         runs=[PublicRun(*row) for row in runs.values_list(*columns)],
@@ -164,7 +164,7 @@ EACH: dict[str, Addresses] = {
     "run-over-time-csv": _of_runs(_is_open),
     "run-slice-chart": _of_runs(lambda run: run.has_reads),
     "run-slices": _of_runs(lambda run: run.has_slices),
-    "run-status-lines": _of_runs(lambda run: run.has_status_lines and not (run.is_withheld or run.is_beside_withheld)),
+    "run-status-lines": _of_runs(lambda run: run.has_status_lines and not (run.is_withheld or run.has_withheld_file)),
     "vendor-feed": _of_vendors,
     "ycsb-load": _of_loads,
     "ycsb-publication": _of_publications,

@@ -7,7 +7,7 @@ from statistics import median
 
 from django.db.models import Count, Max, Min
 
-from results.access.redaction import is_beside_withheld, ycsb_told
+from results.access.redaction import has_withheld_file, visible_ycsb
 from results.models import Product, Run, YcsbOperation, YcsbRun
 from results.rules.ycsb.sweeps import Point
 from webapp.register.comparability.comparable import NAMES, Conditioned, known_differences, value_text
@@ -163,12 +163,12 @@ def load_of(key: str) -> Load | None:
     if not runs:
         return None
     usable = [run for run in runs if _is_usable(run.ycsb)]
-    return Load(key, ycsb_told(_teller(runs)), list(_drives(usable)), len(runs) - len(usable))
+    return Load(key, visible_ycsb(_teller(runs)), list(_drives(usable)), len(runs) - len(usable))
 
 
 def _teller(runs: Sequence[Run]) -> Run:
     """Return the run that tells what all of a load are alike in: one of which nothing is withheld, if there is any."""
-    return next((run for run in runs if not is_beside_withheld(run)), runs[0])
+    return next((run for run in runs if not has_withheld_file(run)), runs[0])
 
 
 def _drives(runs: Iterable[Run]) -> Iterator[LoadDrive]:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from statistics import median
 from typing import Any
 
-from results.access.redaction import told_beside
+from results.access.redaction import visible_facts
 from results.models import Run
 from results.rules.act.loads import printed_decimal
 from results.rules.ycsb.gains import Better
@@ -87,7 +87,7 @@ BY_CODE = {quantity.code: quantity for quantity in QUANTITIES}
 
 def machine_of(run: Run) -> dict[str, Fraction]:
     """Return by code what was told while a YCSB run was made; empty where nothing came with it, or it is withheld."""
-    told = told_beside(run, "telemetry")
+    told = visible_facts(run, "telemetry")
     if not told:
         return {}
     values = {quantity.code: quantity.read(told) for quantity in QUANTITIES}

@@ -14,8 +14,8 @@ import pytest
 from django.utils import timezone
 from pyarrow import parquet
 
-from results.history import about, tell
-from results.lifecycle import visibility as life
+from results.history import record_event, run_subject
+from results.lifecycle import visibility
 from results.lifecycle.annotations import annotate
 from results.models import Evidence, Run, Visibility
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
@@ -103,7 +103,7 @@ def test_serial_numbers_and_names_of_hosts_are_in_no_file(make_log_run):
     run = make_log_run(facts=facts)
     run.histograms.update(device=by_id)
     run.findings.update(sentence=f"{by_id}: too slow.")
-    tell(None, "run-published", about(run), "", {"in_spite_of": [f"{by_id} holds 2 TB."]})
+    record_event(None, "run-published", run_subject(run), "", {"in_spite_of": [f"{by_id} holds 2 TB."]})
     directory = write_dump()
     dump = dumps_store.read_dump(directory)
     told = json.dumps({table.name: list(read_rows(dump, table.name)) for table in TABLES})
@@ -131,7 +131,7 @@ def test_a_run_whose_evidence_is_sequestered_is_in_no_table(make_log_run, staff,
     stated = {"organisation": run.submission.organisation, "size_bytes": 1, "filename": "slow-disk-ms.json"}
     run.submission.side_file = Evidence.objects.create(sha256="f" * 64, **stated)
     run.submission.save()
-    life.supersede(make_log_run(product=run.product, notes="earlier"), run, staff, "Newer firmware.")
+    visibility.supersede(make_log_run(product=run.product, notes="earlier"), run, staff, "Newer firmware.")
     annotate(run, "Look at the firmware.", staff)
     sequester(run, which)
     dump = dumps_store.read_dump(write_dump())

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from results.history import tell
+from results.history import record_event
 from results.models import Visibility
 
 pytestmark = pytest.mark.django_db
@@ -99,8 +99,8 @@ def test_a_capacity_that_nobody_may_see_is_not_told(client, product, make_rung, 
 def test_the_history_has_what_was_done_to_its_runs_the_newest_first(client, product, make_rung, make_published_run):
     run, foreign = make_rung(30), make_published_run()
     for kind, reason in (("run-published", ""), ("run-annotated", "Firmware 2 is out.")):
-        tell(None, kind, ("run", run.public_id), reason)
-    tell(None, "run-annotated", ("run", foreign.public_id), "Of another drive.")
+        record_event(None, kind, ("run", run.public_id), reason)
+    record_event(None, "run-annotated", ("run", foreign.public_id), "Of another drive.")
     text = client.get(f"/drive/{product.slug}/").text.split('id="history"')[1]
     assert text.index("Firmware 2 is out.") < text.index("</a> published")
     assert "Of another drive." not in text
@@ -109,7 +109,7 @@ def test_the_history_has_what_was_done_to_its_runs_the_newest_first(client, prod
 def test_an_unreviewed_runs_history_is_not_told(client, product, make_rung, make_log_run):
     make_rung(30)
     hidden = make_log_run(product=product, visibility=Visibility.UNREVIEWED)
-    tell(None, "run-annotated", ("run", hidden.public_id), "Secret.")
+    record_event(None, "run-annotated", ("run", hidden.public_id), "Secret.")
     assert "Secret." not in client.get(f"/drive/{product.slug}/").text
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from results.access.mirrors import note_origin
+from results.access.mirrors import record_dump_origin
 from results.models import Run, YcsbRun
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
 from tests.webapp.register.runs.test_side_file import TOLD
@@ -27,7 +27,7 @@ def make_mirrored_run(make_log_run):
 
 def test_its_page_has_the_verdict_and_says_which_register_it_came_from(client, make_mirrored_run):
     run = make_mirrored_run()
-    note_origin(ELSEWHERE, "2026-11-22T01:00:00+00:00")
+    record_dump_origin(ELSEWHERE, "2026-11-22T01:00:00+00:00")
     text = client.get(f"/runs/{run.public_id}/").text
     assert '<span class="fail">Fails</span>: slice 2' in text
     assert f"This run came with the dump of 2026-11-22 of <bdi>{ELSEWHERE}</bdi>, which holds no logs. <a" in text
@@ -48,7 +48,7 @@ def test_what_a_dump_tells_of_its_side_file_is_shown_without_charts_of_it(client
 @pytest.mark.parametrize("address", ["", "javascript:alert(1)"])
 def test_a_dump_that_tells_no_address_is_linked_nowhere(client, make_mirrored_run, address):
     run = make_mirrored_run()
-    note_origin(address, "")
+    record_dump_origin(address, "")
     text = client.get(f"/runs/{run.public_id}/").text
     assert "This run came with a dump" in text
     assert "The run there" not in text
@@ -57,7 +57,7 @@ def test_a_dump_that_tells_no_address_is_linked_nowhere(client, make_mirrored_ru
 @pytest.mark.parametrize("part", ["runs/{}/log", "runs/{}/lines/3/", "api/v1/runs/{}/intervals/"])
 def test_what_is_asked_of_its_log_names_where_the_log_is(client, make_mirrored_run, part):
     run = make_mirrored_run()
-    note_origin(ELSEWHERE, "")
+    record_dump_origin(ELSEWHERE, "")
     answer = client.get(f"/{part.format(run.public_id)}")
     assert answer.status_code == 404
     told = f"it came with a dump of {ELSEWHERE}, which holds no logs. Ask there: {ELSEWHERE}/runs/{run.public_id}/"
@@ -73,6 +73,6 @@ def test_a_run_of_ycsb_says_so_too(client, make_mirrored_run):
 
 
 def test_a_published_result_and_a_log_of_this_register_do_not(client, make_log_run, make_published_run):
-    note_origin(ELSEWHERE, "")
+    record_dump_origin(ELSEWHERE, "")
     for run in (make_log_run(), make_published_run()):
         assert "From another register" not in client.get(f"/runs/{run.public_id}/").text

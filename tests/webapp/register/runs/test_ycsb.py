@@ -8,7 +8,7 @@ import pytest
 
 from results.errors import ReviewRefusedError
 from results.ingest.queue import sweep
-from results.intake.submissions import Beside, take_in
+from results.intake.submissions import CompanionUpload, accept_submission
 from results.lifecycle.review import publish
 from results.models import Product, Run, Visibility
 from tests.results.builders import FACTS, make_organisation, make_user, send, sha256
@@ -112,8 +112,10 @@ def test_a_run_that_is_not_valid_is_not_published(publish_run, outcome):
 def test_the_files_beside_the_log_can_be_had_by_those_who_see_the_run(client, evidence_dir, program, tmp_path):
     told = [{"name": "x", "size_bytes": 1, "sha256": sha256(YCSB_STDERR), "role": "stderr"}]
     answer_with(program, tmp_path, document_of(YCSB_LOG, ycsb_runs=[YCSB_RUN], companions=told))
-    beside = [Beside(io.BytesIO(YCSB_STDERR), "run.stderr")]
-    submission = take_in(make_organisation(), io.BytesIO(YCSB_LOG), "run.log", FACTS, "form", None, companions=beside)
+    beside = [CompanionUpload(io.BytesIO(YCSB_STDERR), "run.stderr")]
+    submission = accept_submission(
+        make_organisation(), io.BytesIO(YCSB_LOG), "run.log", FACTS, "form", None, companions=beside
+    )
     sweep()
     run, key = Run.objects.get(), submission.submission.link_key
     text = client.get(f"/runs/{run.public_id}/", {"key": key}).text

@@ -2,7 +2,7 @@
 
 import pytest
 
-from results.history import about, tell
+from results.history import record_event, run_subject
 from results.lifecycle import visibility
 from results.models import Visibility
 from tests.webapp.register.syndication.answers import read_xml
@@ -20,7 +20,7 @@ def read_entries(client, path):
 
 def test_a_withdrawal_is_the_first_entry_of_every_feed_it_belongs_to(client, make_published_run, staff):
     run, other = make_published_run(), make_published_run()
-    tell(None, "run-published", about(other))
+    record_event(None, "run-published", run_subject(other))
     visibility.withdraw(run, staff, "A mistake in the set-up.")
     for path in ("/feed.atom", "/drives/nvme-flash/feed.atom", "/vendors/exemplar/feed.atom"):
         first, second = read_entries(client, path)
@@ -32,32 +32,32 @@ def test_a_withdrawal_is_the_first_entry_of_every_feed_it_belongs_to(client, mak
 
 def test_an_entry_keeps_its_id_when_others_follow(client, make_published_run):
     run = make_published_run()
-    tell(None, "run-published", about(run))
+    record_event(None, "run-published", run_subject(run))
     before = read_entries(client, "/feed.atom")[0]["id"]
-    tell(None, "run-annotated", about(run), "Look at the firmware.")
+    record_event(None, "run-annotated", run_subject(run), "Look at the firmware.")
     assert read_entries(client, "/feed.atom")[1]["id"] == before
 
 
 def test_what_is_not_public_is_in_no_feed(client, make_published_run):
     hidden = make_published_run(visibility=Visibility.UNREVIEWED)
-    tell(None, "run-judged-anew", about(hidden), "secret")
+    record_event(None, "run-judged-anew", run_subject(hidden), "secret")
     assert read_entries(client, "/feed.atom") == []
     assert client.get("/vendors/exemplar/feed.atom").status_code == 404
 
 
 def test_text_that_xml_cannot_hold_breaks_no_feed(client, make_published_run, make_product):
     run = make_published_run(product=make_product(model="EX\x00<b>\x1b[0m".replace("\x00", "\x01")))
-    tell(None, "run-annotated", about(run), "\x08<script>alert(1)</script>")
+    record_event(None, "run-annotated", run_subject(run), "\x08<script>alert(1)</script>")
     (entry,) = read_entries(client, "/feed.atom")
     assert entry["summary"] == "<script>alert(1)</script>"
 
 
 def test_a_feed_takes_as_many_queries_for_one_entry_as_for_fifty(make_published_run, count_queries):
     run = make_published_run()
-    tell(None, "run-published", about(run))
+    record_event(None, "run-published", run_subject(run))
     one = count_queries("/feed.atom")
     for _ in range(49):
-        tell(None, "run-annotated", about(make_published_run()), "x")
+        record_event(None, "run-annotated", run_subject(make_published_run()), "x")
     assert count_queries("/feed.atom") == one
 
 
