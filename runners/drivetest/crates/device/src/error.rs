@@ -1,60 +1,60 @@
-//! What can keep a device from being identified.
+//! Errors of the identification of a device.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::open::path_probe::DeviceNumber;
 
-/// Why nothing can be said about a device.
+/// A device that cannot be identified.
 #[derive(Debug, thiserror::Error)]
 pub enum DeviceError {
     /// The path, or a file that describes the device, cannot be read.
-    #[error("{path}: cannot be looked at: {source}")]
+    #[error("{path}: cannot be read: {source}")]
     Unreadable {
-        /// Which one.
+        /// The path.
         path: PathBuf,
-        /// The system's answer.
+        /// The system's error.
         source: io::Error,
     },
-    /// What is named after its machine has no name while the machine has none.
+    /// The machine id cannot be read, but it is part of the device's key.
     #[error(
-        "{path}: cannot be read: {source}; expected a file that everybody may read, with 32 hexadecimal digits: it is part of \
-         the key of every device without a name of its own; `chmod 0444 {path}` as root"
+        "{path}: cannot be read: {source}; expected a file with 32 hexadecimal digits that all users may read, because it is part of \
+         the key of every device without an own identity; `chmod 0444 {path}` as root"
     )]
     MachineUnknown {
         /// `/etc/machine-id`.
         path: PathBuf,
-        /// The system's answer.
+        /// The system's error.
         source: io::Error,
     },
-    /// The path leads to something that holds no data of its own.
+    /// The path is neither a block device nor a regular file.
     #[error("{path}: expected a block device or a regular file, got {got}; name the drive itself")]
     NotADrive {
         /// The path.
         path: PathBuf,
-        /// What it is.
+        /// The type of the file.
         got: &'static str,
     },
     /// The kernel does not describe the device.
     #[error(
-        "{path}: block device {number} is not in {sysfs}; look from the host itself, not from a container"
+        "{path}: block device {number} is not in {sysfs}; run this on the host itself, not in a container"
     )]
     Undescribed {
         /// The path.
         path: PathBuf,
         /// Its number.
         number: DeviceNumber,
-        /// Where it was looked for.
+        /// Where it was searched.
         sysfs: PathBuf,
     },
-    /// A file of the kernel holds something unexpected.
+    /// A file of the kernel has an unexpected content.
     #[error("{path}: expected {expected}, got {got:?}")]
     Unexpected {
         /// The file.
         path: PathBuf,
-        /// What it should hold.
+        /// The expected content.
         expected: &'static str,
-        /// What it holds.
+        /// The actual content.
         got: String,
     },
 }

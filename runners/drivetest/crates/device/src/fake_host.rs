@@ -1,4 +1,4 @@
-//! Hosts that tests invent: a tree like sysfs and procfs in a temporary directory, and the nodes that lead into it.
+//! A fake host for tests: a tree like sysfs and procfs in a temporary directory, and the device nodes of it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use crate::system::System;
 
 const DISK_BYTES: u64 = 1 << 30;
 
-/// A host under construction.
+/// A fake host under construction.
 pub(crate) struct FakeHost {
     folder: tempfile::TempDir,
     nodes: BTreeMap<PathBuf, Node>,
@@ -22,7 +22,7 @@ pub(crate) struct FakeHost {
     pub exclusive: fn(&Path) -> Exclusive,
     pub health: fn() -> Option<crate::state::health::Page>,
     pub writable: fn() -> io::Result<()>,
-    /// What is recognised on every device.
+    /// The data that is recognised on every device.
     pub signature: fn() -> io::Result<Option<&'static str>>,
 }
 
@@ -60,7 +60,7 @@ impl FakeHost {
         write(&self.root(path), content);
     }
 
-    /// Adds a whole block device with a device directory behind it.
+    /// Adds a whole block device with a device directory.
     pub fn disk(&mut self, name: &str, bus: &str, attributes: &[(&str, &str)]) -> PathBuf {
         let directory = self.root(&format!("sys/devices/of-{name}/block/{name}"));
         self.describe(name, &directory, DISK_BYTES);
@@ -98,7 +98,7 @@ impl FakeHost {
         self.disk(name, "scsi", &attributes)
     }
 
-    /// Adds a partition; `name` is the whole.
+    /// Adds a partition of `whole`.
     pub fn partition(&mut self, whole: &str, number: u32) -> PathBuf {
         let separator = if whole.ends_with(|letter: char| letter.is_ascii_digit()) {
             "p"
@@ -132,7 +132,7 @@ impl FakeHost {
         path
     }
 
-    /// Adds a device-mapper device made of others.
+    /// Adds a device-mapper device on top of others.
     pub fn stack(&mut self, name: &str, slaves: &[&str]) -> PathBuf {
         let path = self.disk(name, "none", &[]);
         for slave in slaves {
@@ -141,8 +141,8 @@ impl FakeHost {
         path
     }
 
-    /// Takes a device away after the kernel has listed it.
-    pub fn take_away(&self, name: &str) {
+    /// Removes a device that the kernel has already listed.
+    pub fn remove(&self, name: &str) {
         fs::remove_dir_all(&self.directories[name]).unwrap();
     }
 
@@ -165,12 +165,12 @@ impl FakeHost {
         );
     }
 
-    /// Mounts as btrfs does: under a number of its own.
+    /// Mounts like btrfs, with a device number of its own.
     pub fn mount_btrfs(&mut self, path: &Path, point: &str) {
         self.mounts += &format!("36 35 0:77 / {point} rw - btrfs {} rw\n", path.display());
     }
 
-    /// Mounts in the namespace of another process only.
+    /// Mounts in the mount namespace of another process only.
     pub fn mount_elsewhere(&self, process: u32, path: &Path, point: &str) {
         let Node::Block(number) = self.nodes[path] else {
             panic!("{path:?} is no block device")
@@ -194,11 +194,11 @@ impl FakeHost {
     }
 
     /// Writes a file of sysfs or procfs.
-    pub fn tell(&self, path: &str, content: &str) {
+    pub fn write_file(&self, path: &str, content: &str) {
         self.write(path, content);
     }
 
-    /// A directory in the place of a file: it is there, and reading it fails for whoever reads.
+    /// Makes a file unreadable for all users: a directory takes its place.
     pub fn unreadable(&self, path: &str) {
         fs::create_dir_all(self.root(path)).unwrap();
     }
@@ -211,7 +211,7 @@ impl FakeHost {
         symlink(path, descriptors.join("3")).unwrap();
     }
 
-    /// Returns the finished host; this one must outlive it.
+    /// Returns the finished host. This builder must outlive it.
     pub fn system(&self) -> System {
         self.write("proc/7/mountinfo", &self.mounts);
         self.write("proc/swaps", &self.swaps);

@@ -1,9 +1,8 @@
-//! What a device is, and whether it may be written to.
+//! Identity of devices, and the gate that decides whether they may be written to.
 //!
-//! Everything is read from sysfs and procfs. A **drive** is the physical medium, named by its drive key, which every path to it
-//! shares: its partitions and namespaces, a second path of a multipath host, a loop device over it or over the same
-//! file. A question about one path is therefore answered for the drive: what is mounted, held, swapped on or open
-//! anywhere on it speaks against a load.
+//! All data comes from sysfs and procfs. A **drive** is the physical medium. All its paths share its drive key:
+//! partitions and namespaces, a second path of a multipath host, and loop devices over it or over the same file. So a
+//! check of one path covers the whole drive: a mount, stack, swap or open file anywhere on it refuses a load.
 
 mod error;
 mod gate;

@@ -1,4 +1,4 @@
-//! Where the kernel describes itself, and how its small files are read.
+//! Access to sysfs, procfs and the machine id of a host.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::error::DeviceError;
 use crate::open::path_probe::{HostProbe, PathProbe};
 
-/// The places a host is known by. Tests invent whole hosts.
+/// The directories of a host. Tests use fake hosts.
 pub(crate) struct System {
     /// `/sys`.
     pub sys: PathBuf,
@@ -18,17 +18,17 @@ pub(crate) struct System {
     pub proc: PathBuf,
     /// `/etc/machine-id`; a container may have none.
     pub machine_id: PathBuf,
-    /// The file system.
+    /// Access to device nodes and files.
     pub probe: Box<dyn PathProbe>,
-    /// How long a program may have the device open before it counts as a user: udev looks at every device for a moment
-    /// after each close, and a run that follows another must not stumble over that.
+    /// Time between two samples of open files. udev opens every device for a moment after each close, and must not
+    /// count as a user.
     pub udev_grace: Duration,
-    /// How long a device is watched for I/O at once.
+    /// Length of a sample of I/O activity.
     pub sample_length: Duration,
 }
 
 impl System {
-    /// The running host.
+    /// Returns this host.
     pub fn host() -> Self {
         Self {
             sys: "/sys".into(),
@@ -46,10 +46,10 @@ impl System {
         text(&path)?.ok_or_else(|| DeviceError::unexpected(&path, "the host's name", ""))
     }
 
-    /// Returns what names this machine in the keys of devices without a name of their own: the host's name, and a mark of its
-    /// id where it has one, for machines that were cloned may share the name. The id itself is told to nobody.
+    /// Returns the machine part of the keys of devices without an own identity: the host name, and a hash of the
+    /// machine id if there is one, because cloned machines may share the name. The id itself stays secret.
     ///
-    /// Source: machine-id(5), which asks for a keyed hash.
+    /// Source: machine-id(5), which requires a keyed hash.
     pub fn machine_label(&self) -> Result<String, DeviceError> {
         let name = self.hostname()?;
         let id = self.machine_id()?.filter(|id| is_machine_id(id));
@@ -58,7 +58,7 @@ impl System {
         }))
     }
 
-    /// Without it a key would be one of another machine: an id that is there and cannot be read is an error.
+    /// Reads the machine id. An unreadable id is an error, because the key would be that of another machine.
     fn machine_id(&self) -> Result<Option<String>, DeviceError> {
         text(&self.machine_id).map_err(|error| match error {
             DeviceError::Unreadable { path, source } => DeviceError::MachineUnknown { path, source },
@@ -67,17 +67,18 @@ impl System {
     }
 }
 
-/// Stands between a host's name and the mark of its machine: no name of a host holds it.
+/// Separates host name and machine hash. No host name contains it.
 pub(crate) const MACHINE_HASH_SEPARATOR: char = '~';
-/// Hexadecimal digits of a mark.
+/// Hexadecimal digits of the machine hash.
 pub(crate) const MACHINE_HASH_DIGITS: usize = 12;
 
-/// In an image that was not started yet it is empty, or `uninitialized`. Source: machine-id(5).
+/// Returns whether a text is a machine id. In an image before its first boot it is empty, or `uninitialized`. Source:
+/// machine-id(5).
 fn is_machine_id(text: &str) -> bool {
     text.len() == 32 && is_lower_hex(text)
 }
 
-/// Tells whether a text is of hexadecimal digits as they are written here.
+/// Returns whether a text consists of lower-case hexadecimal digits.
 pub(crate) fn is_lower_hex(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
@@ -88,9 +89,9 @@ fn machine_hash(machine_id: &str) -> String {
     digits.chars().take(MACHINE_HASH_DIGITS).collect()
 }
 
-/// Reads a small file without the blanks around its text; None when it does not exist or holds nothing.
+/// Reads a small file and trims its text; None if it does not exist or is blank.
 ///
-/// Attributes of hardware may hold any bytes, and some drivers answer "not supported" by an error when read.
+/// Hardware attributes may contain any bytes, and some drivers return an error for "not supported".
 pub(crate) fn text(path: &Path) -> Result<Option<String>, DeviceError> {
     let bytes = bytes(path)?.unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
@@ -98,7 +99,7 @@ pub(crate) fn text(path: &Path) -> Result<Option<String>, DeviceError> {
     Ok((!text.is_empty()).then(|| text.to_owned()))
 }
 
-/// Reads a small file; None when the device has no such attribute.
+/// Reads a small file; None if the device has no such attribute.
 pub(crate) fn bytes(path: &Path) -> Result<Option<Vec<u8>>, DeviceError> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -109,7 +110,7 @@ pub(crate) fn bytes(path: &Path) -> Result<Option<Vec<u8>>, DeviceError> {
     }
 }
 
-/// ENXIO: `vpd_pg80` of a drive that does not offer the page. ENODEV: any attribute of a device that goes meanwhile.
+/// ENXIO: `vpd_pg80` of a drive without that page. ENODEV: an attribute of a device that disappears.
 const ABSENT: [i32; 2] = [6, 19];
 
 fn is_absence(kind: ErrorKind) -> bool {
@@ -119,7 +120,7 @@ fn is_absence(kind: ErrorKind) -> bool {
     )
 }
 
-/// Reads a file with one whole number; None as for `text`.
+/// Reads a file with a whole number; None as for `text`.
 pub(crate) fn number(path: &Path) -> Result<Option<u64>, DeviceError> {
     let Some(text) = text(path)? else { return Ok(None) };
     text.parse()
@@ -127,7 +128,7 @@ pub(crate) fn number(path: &Path) -> Result<Option<u64>, DeviceError> {
         .map_err(|_| DeviceError::unexpected(path, "a whole number", &text))
 }
 
-/// Lists the names in a directory, sorted; empty when it does not exist.
+/// Lists the names in a directory, sorted; empty if it does not exist.
 pub(crate) fn names(directory: &Path) -> Result<Vec<String>, DeviceError> {
     let entries = match fs::read_dir(directory) {
         Err(error) if is_absence(error.kind()) => return Ok(Vec::new()),
@@ -142,7 +143,7 @@ pub(crate) fn names(directory: &Path) -> Result<Vec<String>, DeviceError> {
     Ok(names)
 }
 
-/// Undoes the octal escapes in which procfs writes blanks and backslashes of paths.
+/// Decodes the octal escapes of blanks and backslashes in procfs.
 pub(crate) fn unescaped(path: &str) -> PathBuf {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
@@ -167,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blanks_and_backslashes_in_paths_come_back() {
+    fn blanks_and_backslashes_in_paths_are_decoded() {
         assert_eq!(unescaped(r"/mnt/a\040b\134c"), Path::new(r"/mnt/a b\c"));
         assert_eq!(unescaped(r"/mnt/plain"), Path::new("/mnt/plain"));
         assert_eq!(unescaped(r"/mnt/odd\04"), Path::new(r"/mnt/odd\04"));
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_where_a_number_belongs_is_named() {
+    fn a_text_instead_of_a_number_is_in_the_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("size");
         std::fs::write(&path, "many").unwrap();

@@ -1,5 +1,5 @@
-//! Real loop devices on this host. Only root may make them; elsewhere the tests say that they were left out.
-#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+//! Real loop devices on this host. Without root the tests report that they were skipped.
+#![expect(clippy::unwrap_used, reason = "a failure here fails the test")]
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{OpenOptionsExt, symlink};
@@ -11,7 +11,7 @@ use drivetest_device::{identify, refusals};
 /// O_EXCL of Linux on every architecture.
 const EXCLUSIVE: i32 = 0o200;
 
-/// A loop device over a file of 16 MiB; both vanish with it.
+/// A loop device over a file of 16 MiB. Both are removed when it is dropped.
 struct Loop {
     folder: tempfile::TempDir,
     device: PathBuf,
@@ -23,13 +23,13 @@ impl Loop {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("drive.img");
         File::create(&file).unwrap().set_len(16 << 20).unwrap();
-        let Some(told) = done("losetup", &["--find", "--show", file.to_str().unwrap()]) else {
+        let Some(output) = run("losetup", &["--find", "--show", file.to_str().unwrap()]) else {
             eprintln!("SKIPPED: losetup makes no loop device here (not root, or a container)");
             return None;
         };
         Some(Self {
             folder,
-            device: told.trim().into(),
+            device: output.trim().into(),
             mounted: false,
         })
     }
@@ -42,8 +42,8 @@ impl Loop {
         let point = self.folder.path().join("mnt");
         std::fs::create_dir(&point).unwrap();
         let device = self.device.to_str().unwrap();
-        self.mounted = done("mkfs.ext4", &["-q", device]).is_some()
-            && done("mount", &[device, point.to_str().unwrap()]).is_some();
+        self.mounted = run("mkfs.ext4", &["-q", device]).is_some()
+            && run("mount", &[device, point.to_str().unwrap()]).is_some();
         if !self.mounted {
             eprintln!("SKIPPED: mkfs.ext4 or mount does not work here");
         }
@@ -54,9 +54,9 @@ impl Loop {
 impl Drop for Loop {
     fn drop(&mut self) {
         if self.mounted {
-            done("umount", &[self.folder.path().join("mnt").to_str().unwrap()]);
+            run("umount", &[self.folder.path().join("mnt").to_str().unwrap()]);
         }
-        done("losetup", &["--detach", self.device.to_str().unwrap()]);
+        run("losetup", &["--detach", self.device.to_str().unwrap()]);
     }
 }
 
@@ -68,8 +68,8 @@ fn ids(path: &Path) -> Vec<&'static str> {
         .collect()
 }
 
-/// Runs a program and returns what it printed; None when it failed or is not there.
-fn done(program: &str, arguments: &[&str]) -> Option<String> {
+/// Runs a program and returns its output; None if it failed or does not exist.
+fn run(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program)
         .args(arguments)
         .stdin(Stdio::null())
@@ -97,7 +97,7 @@ fn a_loop_device_and_its_file_are_one_drive() {
 }
 
 #[test]
-fn a_mounted_loop_device_is_refused_by_whatever_path() {
+fn a_mounted_loop_device_is_refused_by_every_path() {
     let Some(mut attached) = Loop::attach() else {
         return;
     };
@@ -114,8 +114,8 @@ fn a_mounted_loop_device_is_refused_by_whatever_path() {
 #[test]
 fn a_loop_device_that_a_process_has_open_is_refused() {
     let Some(attached) = Loop::attach() else { return };
-    let held = File::open(&attached.device).unwrap();
-    let mut sleeper = Command::new("sleep").arg("60").stdin(held).spawn().unwrap();
+    let open_file = File::open(&attached.device).unwrap();
+    let mut sleeper = Command::new("sleep").arg("60").stdin(open_file).spawn().unwrap();
     let found = refusals(&attached.device).unwrap();
     sleeper.kill().unwrap();
     sleeper.wait().unwrap();

@@ -1,4 +1,4 @@
-//! Why a device may not be written to.
+//! The gate: the reasons for which a device must not be written to.
 
 pub(crate) mod warnings;
 
@@ -16,24 +16,24 @@ use crate::system::System;
 use crate::topology::block::{Backing, Block};
 use crate::topology::resolve::{Medium, ResolvedDevice};
 
-/// A large block of the load is 128 KiB; a device that holds not even a few of them is no drive, or has no medium.
+/// A large block is 128 KiB. A device with space for only a few of them is no drive, or has no medium.
 const SMALLEST_BYTES: u64 = 1 << 20;
 
-/// One reason against writing.
+/// A reason for which a device must not be written to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Refusal {
-    /// Which reason, for programs.
+    /// Stable identifier.
     pub id: &'static str,
-    /// What, why and what to do, for people.
+    /// Finding and remedy.
     pub sentence: String,
 }
 
-/// Returns why a device may not be written to; empty when it may.
+/// Returns the reasons for which a device must not be written to; empty if there are none.
 ///
-/// The answer holds for this moment. Open a block device with `O_EXCL` afterwards: then the kernel keeps others away.
+/// The result is valid only at this time. Open a block device with `O_EXCL` afterwards, which keeps other users away.
 ///
 /// # Errors
-/// When the path leads to nothing, or to neither a block device nor a file, or the kernel does not describe it.
+/// If the path does not exist, is neither a block device nor a file, or the kernel does not describe it.
 pub fn refusals(path: &Path) -> Result<Vec<Refusal>, DeviceError> {
     refusals_on(&System::host(), path)
 }
@@ -52,7 +52,7 @@ pub(crate) fn of(
     activity: &Activity<'_>,
 ) -> Result<Vec<Refusal>, DeviceError> {
     let mut found = without_watching(system, device)?;
-    // Whoever was found is the one whose I/O would be seen.
+    // A known user of the device would be the source of its I/O.
     if found.is_empty() {
         found.extend(busy(device, activity)?);
     }
@@ -61,10 +61,11 @@ pub(crate) fn of(
 
 fn without_watching(system: &System, device: &ResolvedDevice<'_>) -> Result<Vec<Refusal>, DeviceError> {
     let mut found = mounted(system, device)?;
-    found.extend(held(device));
+    found.extend(used_by_stack(device));
     found.extend(swapped_to(system, device)?);
     found.extend(open(system, device)?);
-    // What nobody has been seen to use may still be claimed: by ZFS, a second btrfs member, a program of another container.
+    // A device without a known user may still be in exclusive use: by ZFS, a second btrfs member, or a program in
+    // another container.
     if found.is_empty() {
         found.extend(claimed(system, device));
     }
@@ -84,7 +85,7 @@ fn refusal(id: &'static str, device: &ResolvedDevice<'_>, what: &str) -> Refusal
     }
 }
 
-/// Names a device where it is not the one that was asked about.
+/// Names a device unless it is the one in question.
 fn subject(device: &ResolvedDevice<'_>, block: &Block) -> String {
     match &device.medium {
         Medium::Block(name) if *name == block.name => String::new(),
@@ -103,7 +104,7 @@ fn mounted(system: &System, device: &ResolvedDevice<'_>) -> Result<Vec<Refusal>,
             true => refusal(
                 "boot",
                 device,
-                &format!("{subject}mounted at {point}, where the running system lies; choose another device"),
+                &format!("{subject}mounted at {point} by the running system; choose another device"),
             ),
             false => refusal(
                 "mounted",
@@ -115,7 +116,7 @@ fn mounted(system: &System, device: &ResolvedDevice<'_>) -> Result<Vec<Refusal>,
     Ok(found)
 }
 
-fn held(device: &ResolvedDevice<'_>) -> Vec<Refusal> {
+fn used_by_stack(device: &ResolvedDevice<'_>) -> Vec<Refusal> {
     let is_other = |block: &&Block| device.block().is_none_or(|named| named.name != block.name);
     let stacks = device
         .affected()
@@ -123,7 +124,7 @@ fn held(device: &ResolvedDevice<'_>) -> Vec<Refusal> {
         .filter(|block| !block.slaves.is_empty());
     let sentence = |block: &Block| {
         format!(
-            "held by /dev/{} (made of {}); take that apart or choose another device",
+            "used by /dev/{} (built on {}); remove that or choose another device",
             block.name,
             block.slaves.join(", ")
         )
@@ -155,23 +156,23 @@ fn claimed(system: &System, device: &ResolvedDevice<'_>) -> Option<Refusal> {
             "claimed",
             device,
             &format!(
-                "{subject}given to another user by the kernel; look for ZFS, a volume manager or another load, and end that \
+                "{subject}in exclusive use; look for ZFS, a volume manager or another load, and stop it \
                  or choose another device"
             ),
         )
     };
     match exclusive(system, device.path) {
-        Exclusive::Free => claimed_beside(system, device).map(claimed),
+        Exclusive::Free => claimed_on_same_drive(system, device).map(claimed),
         Exclusive::Claimed => Some(claimed(named)),
         Exclusive::Denied(error) => Some(refusal(
             "no-access",
             device,
-            &format!("cannot be opened: {error}; check the medium and your rights"),
+            &format!("cannot be opened: {error}; check the medium and your permissions"),
         )),
     }
 }
 
-/// Asks once more after a while: another who asks this has the device for a moment as well.
+/// Tries again after a while, because another check opens the device exclusively for a moment as well.
 fn exclusive(system: &System, path: &Path) -> Exclusive {
     match system.probe.open_exclusive(path) {
         Exclusive::Claimed => {
@@ -182,9 +183,9 @@ fn exclusive(system: &System, path: &Path) -> Exclusive {
     }
 }
 
-/// Finds another device of the drive that somebody has. The kernel gives away no drive of which it gave a part away: its
-/// partitions are asked instead.
-fn claimed_beside<'t>(system: &System, device: &'t ResolvedDevice<'_>) -> Option<&'t Block> {
+/// Returns another device of the drive that is in exclusive use. The kernel refuses a whole drive if one of its
+/// partitions is in use, so the partitions are checked instead.
+fn claimed_on_same_drive<'t>(system: &System, device: &'t ResolvedDevice<'_>) -> Option<&'t Block> {
     let is_claimed = |block: &&Block| {
         let is_whole_of_others = device.inventory.partitions(block).next().is_some();
         !is_whole_of_others && matches!(exclusive(system, &block.node()), Exclusive::Claimed)
@@ -196,14 +197,14 @@ fn stacked(device: &ResolvedDevice<'_>) -> Option<Refusal> {
     let slaves = &device.block()?.slaves;
     let sentence = || {
         format!(
-            "made of {}, which a load would measure together; name the drive itself",
+            "built on {}, which a load would measure together; name a single drive",
             slaves.join(", ")
         )
     };
     (!slaves.is_empty()).then(|| refusal("stacked", device, &sentence()))
 }
 
-/// Of a file: the partitions of the loop devices over it.
+/// Refuses a partitioned device. For a file, these are the partitions of the loop devices over it.
 fn partitioned(device: &ResolvedDevice<'_>) -> Option<Refusal> {
     let wholes: Vec<&Block> = match &device.medium {
         Medium::Block(name) => device.inventory.named(name).into_iter().collect(),
@@ -231,7 +232,7 @@ fn open(system: &System, device: &ResolvedDevice<'_>) -> Result<Vec<Refusal>, De
             _ => None,
         };
         let subject = block.map(|block| subject(device, block)).unwrap_or_default();
-        format!("{subject}open in process {number} ({name}); end that or choose another device")
+        format!("{subject}open in process {number} ({name}); stop it or choose another device")
     };
     Ok(openers
         .iter()
@@ -243,8 +244,8 @@ fn busy(device: &ResolvedDevice<'_>, activity: &Activity<'_>) -> Result<Option<R
     let names: Vec<_> = device.affected().map(|block| block.name.as_str()).collect();
     let sentence = |name: &str| {
         format!(
-            "/dev/{name} sees I/O, and nobody on this host was found to do it; look for a virtual machine, a container, \
-             another host on the same drive, or an export, and end that or choose another device"
+            "/dev/{name} receives I/O from an unknown source; look for a virtual machine, a container, \
+             another host on the same drive, or an export, and stop it or choose another device"
         )
     };
     let seen = activity.lasting(&names)?;
@@ -257,18 +258,18 @@ fn backing_gone(device: &ResolvedDevice<'_>) -> Option<Refusal> {
         return None;
     };
     let sentence = format!(
-        "shows {}, which is gone from there, so its drive cannot be told; attach it anew",
+        "the backing file {} no longer exists, so the drive is unknown; attach it again",
         path.display()
     );
     Some(refusal("backing-gone", device, &sentence))
 }
 
 fn unnamed(device: &ResolvedDevice<'_>) -> Option<Refusal> {
-    let sentence = "tells neither serial nor world-wide name, so the register could not know it again; choose another drive";
+    let sentence = "reports neither serial number nor world-wide name, so the register could not recognise it; choose another drive";
     (!device.drive.is_named).then(|| refusal("no-identity", device, sentence))
 }
 
-/// A file is made as large as the load asks.
+/// Refuses a small block device. A plain file is extended to the configured size.
 fn too_small(device: &ResolvedDevice<'_>) -> Result<Option<Refusal>, DeviceError> {
     let Some(block) = device.block() else {
         return Ok(None);
@@ -276,7 +277,7 @@ fn too_small(device: &ResolvedDevice<'_>) -> Result<Option<Refusal>, DeviceError
     let size_bytes = block.size_bytes()?;
     let sentence = || {
         format!(
-            "holds {size_bytes} bytes, {SMALLEST_BYTES} are needed; attach or size it, or choose another device"
+            "has {size_bytes} bytes, but needs at least {SMALLEST_BYTES}; attach or resize it, or choose another device"
         )
     };
     Ok((size_bytes < SMALLEST_BYTES).then(|| refusal("too-small", device, &sentence())))
@@ -287,11 +288,12 @@ fn read_only(system: &System, device: &ResolvedDevice<'_>) -> Result<Option<Refu
         return Ok(Some(refusal(
             "read-only",
             device,
-            "set read-only; make it writable or choose another device",
+            "is read-only; make it writable or choose another device",
         )));
     }
     let denied = system.probe.check_writable(device.path).err();
-    let sentence = |error| format!("cannot be written to: {error}; get the rights or choose another device");
+    let sentence =
+        |error| format!("cannot be written to: {error}; get write permission or choose another device");
     Ok(denied.map(|error| refusal("read-only", device, &sentence(error))))
 }
 

@@ -1,4 +1,4 @@
-//! Each reason on an invented host, and one law for all hosts.
+//! Each reason on a fake host, and one invariant for all hosts.
 
 use std::io;
 
@@ -29,7 +29,7 @@ fn a_free_drive_is_not_refused() {
 }
 
 #[test]
-fn a_mounted_device_says_where() {
+fn the_refusal_of_a_mounted_device_has_the_mount_point() {
     let mut host = FakeHost::new();
     let path = host.nvme("nvme0n1", "S1");
     host.mount(&path, r"/mnt/my\040data");
@@ -68,7 +68,7 @@ fn a_mounted_namespace_refuses_the_others_of_its_drive_only() {
 }
 
 #[test]
-fn a_drive_with_the_root_file_system_is_told_apart() {
+fn a_drive_with_the_root_file_system_has_a_reason_of_its_own() {
     let mut host = FakeHost::new();
     let path = host.scsi("sda", "naa.5");
     host.mount(&path, "/");
@@ -105,7 +105,7 @@ fn a_mounted_loop_device_refuses_its_file() {
 }
 
 #[test]
-fn a_mounted_file_system_does_not_speak_against_files_on_it() {
+fn a_mounted_file_system_does_not_refuse_files_on_it() {
     let mut host = FakeHost::new();
     let disk = host.scsi("sda", "naa.5");
     host.mount(&disk, "/");
@@ -115,7 +115,7 @@ fn a_mounted_file_system_does_not_speak_against_files_on_it() {
 }
 
 #[test]
-fn a_mounted_logical_volume_refuses_all_that_it_stands_upon() {
+fn a_mounted_logical_volume_refuses_all_devices_below_it() {
     let mut host = FakeHost::new();
     let (a, b) = (host.scsi("sda", "naa.5"), host.scsi("sdb", "naa.6"));
     let volume = host.stack("dm-0", &["sda", "sdb"]);
@@ -127,15 +127,15 @@ fn a_mounted_logical_volume_refuses_all_that_it_stands_upon() {
 }
 
 #[test]
-fn a_held_drive_names_its_holder() {
+fn a_drive_below_a_stack_names_the_stacked_device() {
     let mut host = FakeHost::new();
     let path = host.scsi("sda", "naa.5");
     host.stack("md0", &["sda"]);
-    assert!(only_sentence(&host, &path).contains("held by /dev/md0 (made of sda)"));
+    assert!(only_sentence(&host, &path).contains("used by /dev/md0 (built on sda)"));
 }
 
 #[test]
-fn a_stacked_device_is_no_drive() {
+fn a_stacked_device_is_refused() {
     let mut host = FakeHost::new();
     host.scsi("sda", "naa.5");
     let volume = host.stack("dm-0", &["sda"]);
@@ -194,7 +194,7 @@ fn a_loop_device_whose_file_a_process_has_open_is_refused() {
 }
 
 #[test]
-fn what_this_process_has_open_is_no_reason() {
+fn files_that_this_process_has_open_are_no_reason() {
     let mut host = FakeHost::new();
     let path = host.scsi("sda", "naa.5");
     host.open(7, &path);
@@ -220,7 +220,7 @@ fn a_read_only_device_is_refused() {
 }
 
 #[test]
-fn a_file_without_the_right_to_write_is_refused() {
+fn a_file_without_write_permission_is_refused() {
     let mut host = FakeHost::new();
     let file = host.file("/srv/drive.img");
     host.writable = || Err(io::ErrorKind::PermissionDenied.into());
@@ -228,7 +228,7 @@ fn a_file_without_the_right_to_write_is_refused() {
 }
 
 #[test]
-fn a_drive_that_the_kernel_gave_away_is_refused() {
+fn a_drive_in_exclusive_use_is_refused() {
     let mut host = FakeHost::new();
     let path = host.scsi("sda", "naa.5");
     host.exclusive = |_| Exclusive::Claimed;
@@ -237,9 +237,9 @@ fn a_drive_that_the_kernel_gave_away_is_refused() {
     assert_eq!(ids(&host, &path), ["no-access"]);
 }
 
-/// As with ZFS, of which neither mounts nor holders tell.
+/// Like ZFS, which appears neither in the mounts nor in the stacks.
 #[test]
-fn a_partition_that_the_kernel_gave_away_speaks_against_its_siblings() {
+fn a_partition_in_exclusive_use_refuses_its_siblings() {
     let mut host = FakeHost::new();
     let (whole, used, sibling) = (
         host.scsi("sda", "naa.5"),
@@ -253,10 +253,10 @@ fn a_partition_that_the_kernel_gave_away_speaks_against_its_siblings() {
     };
     let sentence = only_sentence(&host, &sibling);
     assert!(
-        sentence.starts_with("/dev/sda2: /dev/sda1, on the same drive, is given to another user"),
+        sentence.starts_with("/dev/sda2: /dev/sda1, on the same drive, is in exclusive use"),
         "{sentence}"
     );
-    assert!(only_sentence(&host, &used).starts_with("/dev/sda1: given to another user"));
+    assert!(only_sentence(&host, &used).starts_with("/dev/sda1: in exclusive use"));
     assert_eq!(ids(&host, &whole), ["claimed", "partitioned"]);
     assert!(ids(&host, &other).is_empty());
 }
@@ -282,20 +282,20 @@ fn a_loop_device_whose_file_is_gone_is_refused() {
 }
 
 #[test]
-fn a_drive_without_a_name_is_refused() {
+fn a_drive_without_an_identity_is_refused() {
     let mut host = FakeHost::new();
     let path = host.disk("sda", "scsi", &[("device/model", "NoName")]);
     assert_eq!(ids(&host, &path), ["no-identity"]);
 }
 
 #[test]
-fn a_device_that_goes_meanwhile_keeps_nobody_from_looking_at_another() {
+fn a_device_that_disappears_does_not_affect_another() {
     let mut host = FakeHost::new();
     let (path, gone) = (host.scsi("sda", "naa.5"), host.scsi("sdb", "naa.6"));
-    host.take_away("sdb");
+    host.remove("sdb");
     assert!(ids(&host, &path).is_empty());
-    let told = refusals_on(&host.system(), &gone).unwrap_err().to_string();
-    assert!(told.contains("is not in"), "{told}");
+    let error = refusals_on(&host.system(), &gone).unwrap_err().to_string();
+    assert!(error.contains("is not in"), "{error}");
 }
 
 #[test]
@@ -304,11 +304,11 @@ fn a_directory_is_not_a_drive() {
     assert!(refused.to_string().contains("got a directory"), "{refused}");
 }
 
-/// Requests out at every reading: no more moves on an invented host.
+/// Requests outstanding at every sample, without progress on a fake host.
 const STALLED: &str = "7 0 0 0 9 0 0 0 3 0 0\n";
 
 #[test]
-fn a_drive_that_sees_io_of_nobody_known_is_refused() {
+fn a_drive_with_io_from_an_unknown_source_is_refused() {
     let mut host = FakeHost::new();
     let (whole, part, other) = (
         host.scsi("sda", "naa.5"),
@@ -318,15 +318,13 @@ fn a_drive_that_sees_io_of_nobody_known_is_refused() {
     host.set("sda", "stat", "7 0 0 0 9 0 0 0 0 0 0\n");
     assert!(ids(&host, &part).is_empty());
     host.set("sda", "stat", STALLED);
-    assert!(
-        only_sentence(&host, &part).contains("/dev/sda sees I/O, and nobody on this host was found to do it")
-    );
+    assert!(only_sentence(&host, &part).contains("/dev/sda receives I/O from an unknown source"));
     assert!(ids(&host, &other).is_empty());
     assert_eq!(ids(&host, &whole), ["partitioned"]);
 }
 
 #[test]
-fn whoever_is_known_to_use_a_drive_accounts_for_its_io() {
+fn io_of_a_known_user_is_no_reason_of_its_own() {
     let mut host = FakeHost::new();
     let path = host.scsi("sda", "naa.5");
     host.set("sda", "stat", STALLED);
@@ -335,7 +333,7 @@ fn whoever_is_known_to_use_a_drive_accounts_for_its_io() {
     assert_eq!(ids(&host, &path), ["open"]);
 }
 
-/// What an invented drive is seen as: the names of its whole devices, each with a number of partitions.
+/// The shape of a fake drive: its whole devices, each with a number of partitions.
 #[derive(Debug, Clone)]
 enum Shape {
     Nvme { namespaces: usize, partitions: usize },
@@ -355,7 +353,7 @@ fn shape() -> impl Strategy<Value = Shape> {
     ]
 }
 
-/// Builds a drive and returns every path to it; the last ones are block devices.
+/// Builds a drive and returns all its paths. The last ones are block devices.
 fn build(host: &mut FakeHost, number: usize, shape: &Shape) -> Vec<std::path::PathBuf> {
     let mut paths = Vec::new();
     let (wholes, partitions): (Vec<String>, usize) = match *shape {
@@ -399,7 +397,7 @@ fn letter(number: usize) -> char {
     char::from(b'a' + number as u8)
 }
 
-/// How a medium can be in use.
+/// How a device is in use.
 #[derive(Debug, Clone, Copy)]
 enum Use {
     Mounted,
@@ -431,9 +429,9 @@ const REASONS: [&str; 4] = ["mounted", "held", "swap", "open"];
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Whatever the host looks like: a medium in use refuses every path to its drive, and no path to another.
+    /// On every host: a device in use refuses all paths to its drive, and no path to another drive.
     #[test]
-    fn a_thing_in_use_refuses_every_path_to_its_drive_and_no_other(
+    fn a_device_in_use_refuses_all_paths_to_its_drive_and_no_other(
         shapes in prop::collection::vec(shape(), 1..4),
         chosen in any::<prop::sample::Index>(),
         how in prop::sample::select(vec![Use::Mounted, Use::MountedThroughAStack, Use::MountedThroughALoop, Use::SwappedTo, Use::Open]),

@@ -1,22 +1,22 @@
-//! What makes a measurement doubtful without making it dangerous.
+//! Warnings: problems that make a measurement doubtful, but not dangerous.
 
 use serde::Serialize;
 
 use crate::identity::Identity;
 use crate::identity::drive::DriveKind;
 
-/// One doubt.
+/// A warning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Warning {
-    /// Which doubt, for programs.
+    /// Stable identifier.
     pub id: &'static str,
-    /// What, why and what to do, for people.
+    /// Finding and remedy.
     pub sentence: String,
 }
 
-/// Returns what speaks against trusting a load on these devices of one host.
+/// Returns the warnings about a load on these devices of one host.
 ///
-/// `temperature_limit_c` stands in for the limit that each drive tells of itself; None leaves that one.
+/// `temperature_limit_c` replaces the drives' own limits, unless it is None.
 pub fn warnings(devices: &[Identity], temperature_limit_c: Option<i64>) -> Vec<Warning> {
     let mut found: Vec<_> = devices.first().into_iter().flat_map(of_host).collect();
     found.extend(devices.iter().filter_map(scheduler));
@@ -35,8 +35,8 @@ fn of_host(device: &Identity) -> Vec<Warning> {
     if host.is_irqbalance_running == Some(false) && host.cpus_count > 1 {
         found.push(Warning {
             id: "irqbalance-off",
-            sentence: "irqbalance does not run, so one CPU may take the interrupts of every drive; start it, or spread \
-                       them by hand"
+            sentence: "irqbalance is not running, so one CPU may handle the interrupts of all drives; start it, or distribute \
+                       them manually"
                 .to_owned(),
         });
     }
@@ -49,15 +49,14 @@ fn of_host(device: &Identity) -> Vec<Warning> {
     if !saving.is_empty() {
         found.push(Warning {
             id: "governor",
-            sentence: "CPUs run under the governor powersave, which adds its own delays; choose performance"
-                .to_owned(),
+            sentence: "CPUs use the governor powersave, which adds delays; choose performance".to_owned(),
         });
     }
     found
 }
 
-/// Schedulers that hand requests on in the order in which they came, or nearly so; those without "mq" are of kernels
-/// before 5.0.
+/// Returns whether a scheduler forwards requests nearly in their order. Those without "mq" belong to kernels before
+/// 5.0.
 fn is_plain(scheduler: &str, device: &Identity) -> bool {
     match (device.kind, device.rotational) {
         (DriveKind::Nvme, _) => matches!(scheduler, "none" | "noop"),
@@ -74,7 +73,7 @@ fn scheduler(device: &Identity) -> Option<Warning> {
     Some(Warning {
         id: "scheduler",
         sentence: format!(
-            "{}: the I/O scheduler {scheduler} reorders or holds requests back; write none into its queue/scheduler",
+            "{}: the I/O scheduler {scheduler} reorders or delays requests; write none to its queue/scheduler",
             device.path.display()
         ),
     })
@@ -85,13 +84,13 @@ fn temperature(device: &Identity, limit_c: Option<i64>) -> Option<Warning> {
     (now_c > limit_c).then(|| Warning {
         id: "temperature",
         sentence: format!(
-            "{}: {now_c} degrees C, above its limit of {limit_c}, where drives slow themselves down; cool it first",
+            "{}: {now_c} degrees C, above its limit of {limit_c}, where drives throttle; cool it first",
             device.path.display()
         ),
     })
 }
 
-/// One warning for each drive that was named more than once.
+/// Returns a warning for each drive that is listed more than once.
 fn one_drive(devices: &[Identity]) -> Vec<Warning> {
     let named_before =
         |ordinal: usize, key: &str| devices.iter().take(ordinal).any(|other| other.drive_key == key);
@@ -110,7 +109,7 @@ fn shared(first: &Identity, devices: &[Identity]) -> Option<Warning> {
     (paths.len() > 1).then(|| Warning {
         id: "one-drive",
         sentence: format!(
-            "{} are one physical drive ({}), which carries the load of all of them; Nx counts drives, not names",
+            "{} are one physical drive ({}), which gets the load of all of them; Nx counts drives, not names",
             paths.join(" and "),
             first.drive_key
         ),
@@ -130,7 +129,7 @@ mod tests {
             .collect()
     }
 
-    /// An NVMe drive and a partition of it, on a host where irqbalance runs.
+    /// Returns an NVMe drive and a partition of it, on a host with irqbalance.
     fn drive() -> (FakeHost, Identity, Identity) {
         let mut host = FakeHost::new();
         let (whole, part) = (host.nvme("nvme0n1", "S1"), host.partition("nvme0n1", 1));

@@ -1,4 +1,4 @@
-//! Which drive a device belongs to: its kind, what it calls itself, and the key that all its paths share.
+//! The drive of a device: its kind, its reported identity, and the key that all its paths share.
 
 use serde::Serialize;
 
@@ -8,31 +8,32 @@ use crate::system::{self, MACHINE_HASH_DIGITS, MACHINE_HASH_SEPARATOR, System, i
 use crate::topology::block::{Backing, Block};
 use crate::topology::inventory::Inventory;
 
-/// Stacks of devices are a few layers deep; a longer chain is a circle.
+/// Stacks are a few layers deep; a longer chain is a cycle.
 const DEEPEST_STACK: usize = 16;
-/// Vital product data page 0x80: the serial number follows a header of 4 bytes, the last two of which tell its length.
+/// Vital product data page 0x80: the serial number follows a header of 4 bytes. The last two bytes of the header are
+/// its length.
 /// Source: SPC-4, 7.8.15.
 const SERIAL_PAGE_HEADER_BYTES: usize = 4;
 
-/// What sort of identity a drive has.
+/// The kind of a drive's identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DriveKind {
-    /// Known by model and serial, or by its NQN.
+    /// Identified by model and serial, or by its NQN.
     Nvme,
-    /// SCSI, SAS or SATA; known by its WWN, or by model and serial.
+    /// SCSI, SAS or SATA; identified by its WWN, or by model and serial.
     Scsi,
-    /// Loop, zram, file, and whatever has no name of its own; never certifies.
+    /// Loop, zram, file, and other devices without an own identity; they never certify.
     Virtual,
 }
 
-/// What a drive tells of itself.
+/// The identity that a drive reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Drive {
     pub kind: DriveKind,
-    /// Names the physical drive, the same for every path to it.
+    /// Key of the physical drive, the same for all its paths.
     pub key: String,
-    /// Whether the register would know the drive again in another host or slot.
+    /// Whether the register can recognise the drive in another host or slot.
     pub is_named: bool,
     pub model: Option<String>,
     pub serial: Option<String>,
@@ -40,31 +41,33 @@ pub(crate) struct Drive {
     pub wwn: Option<String>,
 }
 
-/// Returns the drive of a plain file, which is also that of every loop device over it. Machines that were cloned have files
-/// of the same numbers: the host's name and a mark of its machine id tell them apart.
+/// Returns the drive of a plain file, which is also that of every loop device over it. Cloned machines have files
+/// with equal numbers, so the key also has the host's name and a hash of its machine id.
 pub(crate) fn of_file(system: &System, id: FileId) -> Result<Drive, DeviceError> {
     let key = format!("file:{}:{}:{}", system.machine_label()?, id.device, id.inode);
     Ok(virtual_drive(key, None))
 }
 
-/// Tells whether a key that a drive was bound by is the one that it has now. Keys without the mark of the machine
-/// (`file:HOST:DEVICE:INODE`), and of files without the host (`file:DEVICE:INODE`), are of earlier programs; they stay good.
-/// The grammar is that of docs/formats.md; the register's is runners/hosts/drive_keys.py, and tests/data/drive_keys.tsv holds for both.
+/// Returns whether the current key of a drive matches the key that it was bound by. Keys of earlier versions remain
+/// valid: those without the machine hash (`file:HOST:DEVICE:INODE`), and those of files without the host
+/// (`file:DEVICE:INODE`).
+/// docs/formats.md has the grammar. The register's implementation is runners/hosts/drive_keys.py;
+/// tests/data/drive_keys.tsv tests both.
 pub fn is_same_drive(bound: &str, now: &str) -> bool {
     bound == now
         || without_machine(now).as_deref() == Some(bound)
         || file_id(now).is_some_and(|id| bound.strip_prefix("file:") == Some(id))
 }
 
-/// Keys that name a machine.
+/// Prefixes of keys that contain a machine.
 const PLACED: [&str; 4] = ["file:", "loop:", "zram:", "block:"];
 
-/// Tells whether a key names the machine that the drive was seen on, by the host's name and its mark.
+/// Returns whether a key contains the machine of the drive: host name and hash.
 pub(crate) fn contains_machine(key: &str) -> bool {
     PLACED.iter().any(|kind| key.starts_with(kind))
 }
 
-/// Returns a key without the mark of the machine; None where it has none.
+/// Returns a key without the machine hash, or None if it has none.
 fn without_machine(key: &str) -> Option<String> {
     if !contains_machine(key) {
         return None;
@@ -75,7 +78,7 @@ fn without_machine(key: &str) -> Option<String> {
     is_mark.then(|| format!("{before}:{rest}"))
 }
 
-/// Returns the numbers of the file in a key that names a host too.
+/// Returns the file numbers in a key that also contains a host.
 fn file_id(key: &str) -> Option<&str> {
     let named = key.strip_prefix("file:")?;
     let (before, inode) = named.rsplit_once(':')?;
@@ -146,7 +149,7 @@ fn zram(system: &System, block: &Block) -> Result<Drive, DeviceError> {
     ))
 }
 
-/// All namespaces of an NVMe drive, and all paths to them, tell the same model and serial.
+/// Returns an NVMe drive. All its namespaces and paths report the same model and serial.
 fn nvme(system: &System, block: &Block) -> Result<Drive, DeviceError> {
     let (model, serial) = (block.text("device/model")?, block.text("device/serial")?);
     let key = match (&serial, block.text("device/subsysnqn")?) {
@@ -201,13 +204,14 @@ fn serial_page(block: &Block) -> Result<Option<String>, DeviceError> {
     Ok((!serial.is_empty()).then_some(serial))
 }
 
-/// A disk of a virtual machine or of a bus that the register does not certify.
+/// Returns a disk of a virtual machine, or of a bus that the register does not certify.
 fn other(system: &System, block: &Block) -> Result<Drive, DeviceError> {
     let serial = block.text("serial")?;
     Ok(virtual_drive(place(system, block)?, serial))
 }
 
-/// Returns the drive under its own name or, where it has none, under its place, by which it can be locked but not known again.
+/// Returns the drive with its own key. Without one, the key is its location, which suffices to lock the drive but not
+/// to recognise it.
 fn named(system: &System, block: &Block, key: Option<String>) -> Result<Drive, DeviceError> {
     let is_named = key.is_some();
     let key = match key {

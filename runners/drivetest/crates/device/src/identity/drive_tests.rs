@@ -1,4 +1,4 @@
-//! Names of drives on invented hosts.
+//! Keys of drives on fake hosts.
 
 use std::path::Path;
 
@@ -23,8 +23,11 @@ fn an_nvme_drive_is_named_by_model_and_serial() {
         (identity.kind, identity.drive_key.as_str()),
         (DriveKind::Nvme, "nvme:PM_9A3:S64G")
     );
-    let told = [identity.model, identity.serial, identity.firmware, identity.wwn];
-    assert_eq!(told.map(Option::unwrap), ["PM 9A3", "S64G", "GDC5", "eui.0025"]);
+    let reported = [identity.model, identity.serial, identity.firmware, identity.wwn];
+    assert_eq!(
+        reported.map(Option::unwrap),
+        ["PM 9A3", "S64G", "GDC5", "eui.0025"]
+    );
 }
 
 #[test]
@@ -118,7 +121,7 @@ fn a_zram_device_is_named_by_host_number_and_size() {
 }
 
 #[test]
-fn a_drive_that_tells_nothing_is_named_by_its_place() {
+fn a_drive_without_an_identity_is_named_by_its_location() {
     let mut host = FakeHost::new();
     let path = host.disk("vda", "virtio", &[]);
     let identity = identity(&host, &path);
@@ -129,7 +132,7 @@ fn a_drive_that_tells_nothing_is_named_by_its_place() {
 }
 
 #[test]
-fn a_partition_tells_its_own_size_and_its_drives_queue() {
+fn a_partition_has_its_own_size_and_the_queue_of_its_drive() {
     let mut host = FakeHost::new();
     host.nvme("nvme0n1", "S1");
     let part = host.partition("nvme0n1", 1);
@@ -146,7 +149,7 @@ fn a_partition_tells_its_own_size_and_its_drives_queue() {
 }
 
 #[test]
-fn a_circle_of_devices_does_not_hang() {
+fn a_cycle_of_devices_does_not_hang() {
     let mut host = FakeHost::new();
     let path = host.loop_over("loop0", "/dev/loop1");
     host.loop_over("loop1", "/dev/loop0");
@@ -154,51 +157,58 @@ fn a_circle_of_devices_does_not_hang() {
 }
 
 #[test]
-fn the_host_is_told() {
+fn the_host_is_reported() {
     let mut host = FakeHost::new();
     let path = host.nvme("nvme0n1", "S1");
-    let told = identity(&host, &path).host;
+    let reported = identity(&host, &path).host;
     assert_eq!(
-        (told.hostname.as_str(), told.cpus_count, told.cpu_model.as_deref()),
+        (
+            reported.hostname.as_str(),
+            reported.cpus_count,
+            reported.cpu_model.as_deref()
+        ),
         ("lab1", 2, Some("Tester"))
     );
 }
 
 #[test]
-fn machines_of_one_name_have_files_of_other_keys() {
+fn files_on_machines_with_the_same_name_have_different_keys() {
     let (mut one, mut other) = (FakeHost::new(), FakeHost::new());
     let (path, of_other) = (one.file("/srv/drive.img"), other.file("/srv/drive.img"));
-    one.tell("etc/machine-id", "0123456789abcdef0123456789abcdef\n");
-    other.tell("etc/machine-id", "0123456789abcdef0123456789abcdee\n");
+    one.write_file("etc/machine-id", "0123456789abcdef0123456789abcdef\n");
+    other.write_file("etc/machine-id", "0123456789abcdef0123456789abcdee\n");
     let (first, second) = (key(&one, &path), key(&other, &of_other));
     assert!(
         first.starts_with("file:lab1~") && first.ends_with(":64768:1000"),
         "{first}"
     );
-    assert!(!first.contains("0123456789ab"), "the id itself is told to nobody");
+    assert!(
+        !first.contains("0123456789ab"),
+        "the id itself is reported to nobody"
+    );
     assert_ne!(first, second);
     assert!(!is_same_drive(&first, &second) && !is_same_drive(&second, &first));
 }
 
 #[test]
-fn a_machine_that_was_not_given_an_id_yet_has_keys_without_one() {
+fn a_machine_without_an_id_has_keys_without_a_hash() {
     let capital = format!("{}\n", "0123456789ABCDEF".repeat(2));
-    for told in [
+    for reported in [
         "",
         "uninitialized\n",
         &capital,
         "0123456789abcdef0123456789abcde\n",
     ] {
         let mut host = FakeHost::new();
-        host.tell("etc/machine-id", told);
+        host.write_file("etc/machine-id", reported);
         let path = host.file("/srv/drive.img");
         assert_eq!(key(&host, &path), "file:lab1:64768:1000");
     }
 }
 
-/// What the register's runners/hosts/drive_keys.py has to hold to too.
+/// The register's runners/hosts/drive_keys.py passes the same table.
 #[test]
-fn both_programs_know_a_drive_by_the_same_keys() {
+fn both_programs_match_the_same_keys() {
     let table = include_str!("../../../../../../tests/data/drive_keys.tsv");
     let rows: Vec<Vec<&str>> = table
         .lines()
@@ -230,7 +240,7 @@ fn a_machine_id_that_cannot_be_read_names_its_file_and_the_remedy() {
 }
 
 #[test]
-fn a_drive_with_a_name_of_its_own_needs_no_machine_id() {
+fn a_drive_with_an_own_identity_needs_no_machine_id() {
     let mut host = FakeHost::new();
     host.unreadable("etc/machine-id");
     host.file("/srv/drive.img");
@@ -243,7 +253,7 @@ fn a_drive_with_a_name_of_its_own_needs_no_machine_id() {
 }
 
 #[test]
-fn a_drive_without_a_name_of_its_own_needs_one() {
+fn a_drive_without_an_own_identity_needs_a_machine_id() {
     let mut host = FakeHost::new();
     let path = host.disk("nvme0n1", "nvme", &[("device/model", "X")]);
     assert!(identify_on(&host.system(), &path).is_ok());
@@ -252,7 +262,7 @@ fn a_drive_without_a_name_of_its_own_needs_one() {
 }
 
 #[test]
-fn a_key_without_the_mark_of_its_machine_stays_good() {
+fn a_key_without_the_machine_hash_remains_valid() {
     for (now, bound) in [
         ("file:lab1~0123456789ab:64768:1000", "file:lab1:64768:1000"),
         ("file:lab1~0123456789ab:64768:1000", "file:64768:1000"),
@@ -275,7 +285,7 @@ fn a_key_without_the_mark_of_its_machine_stays_good() {
 }
 
 #[test]
-fn a_key_of_a_file_without_its_host_stays_good_and_no_other_key_is_taken_for_it() {
+fn a_key_of_a_file_without_its_host_remains_valid_and_matches_no_other_key() {
     let now = "file:lab1:64768:1000";
     assert!(is_same_drive(now, now) && is_same_drive("file:64768:1000", now));
     for other in [

@@ -1,4 +1,4 @@
-//! What sysfs tells of the hardware behind a block device: its link, its place, its temperature, its wear.
+//! Hardware of a block device from sysfs: link, NUMA node, temperature and wear.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,41 +8,41 @@ use serde::Serialize;
 use crate::system::{self, System};
 use crate::topology::block::Block;
 
-/// Thousandths of a degree in which hwmon counts. Source: Linux, Documentation/hwmon/sysfs-interface.rst.
+/// hwmon counts in thousandths of a degree. Source: Linux, Documentation/hwmon/sysfs-interface.rst.
 const HWMON_UNITS_PER_DEGREE: i64 = 1000;
-/// eMMC tells its wear in steps of this size; 1 means up to 10 per cent. Source: JEDEC JESD84-B51, 7.4.41.
+/// eMMC reports its wear in steps of this size; 1 means up to 10 per cent. Source: JEDEC JESD84-B51, 7.4.41.
 const WEAR_STEP_PCT: i64 = 10;
 
-/// The PCI Express link of an NVMe drive, in the kernel's words ("16.0 GT/s PCIe").
+/// The PCI Express link of an NVMe drive. Speeds have the kernel's form ("16.0 GT/s PCIe").
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Pcie {
     /// Domain, bus, device and function.
     pub address: String,
-    /// As it runs.
+    /// Current speed.
     pub speed: Option<String>,
-    /// Lanes in use.
+    /// Current number of lanes.
     pub width: Option<u64>,
-    /// What the drive can do.
+    /// Maximum speed of the drive.
     pub max_speed: Option<String>,
-    /// What the drive can do.
+    /// Maximum number of lanes of the drive.
     pub max_width: Option<u64>,
 }
 
-/// Everything here is None where nobody tells it.
+/// Hardware attributes. Each is None if it is not reported.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Hardware {
     pub pcie: Option<Pcie>,
     pub numa_node: Option<u64>,
     pub temperature_c: Option<i64>,
-    /// Above this the drive itself warns.
+    /// The drive's own warning limit.
     pub temperature_limit_c: Option<i64>,
-    /// The upper end of the step that the drive tells.
+    /// The upper end of the reported step.
     pub wear_pct: Option<i64>,
 }
 
 impl Hardware {
-    /// Reads what is told of a whole device. Drivers answer some attributes by an error while a drive sleeps: that is no
-    /// answer, not a failure.
+    /// Reads the attributes of a whole device. Some drivers return an error while the drive sleeps, which counts as
+    /// not reported.
     pub fn of(system: &System, whole: &Block) -> Self {
         let Ok(device) = fs::canonicalize(whole.directory.join("device")) else {
             return Self::default();
@@ -68,12 +68,13 @@ impl Hardware {
     }
 }
 
-/// The link of a SCSI drive's host adapter is not the drive's.
+/// Only NVMe drives have a link of their own; that of a SCSI drive belongs to the host adapter.
 fn is_nvme(name: &str) -> bool {
     name.starts_with("nvme")
 }
 
-/// Of an NVMe drive with several paths the kernel shows a subsystem, with a link to each controller: the first of them.
+/// Returns the controller of a drive. For a drive with several paths the kernel shows a subsystem with links to the
+/// controllers; the first one counts.
 fn controller(device: &Path) -> PathBuf {
     let names = system::names(device).unwrap_or_default();
     let links = names
@@ -98,7 +99,7 @@ fn pcie(folder: &Path) -> Option<Pcie> {
     })
 }
 
-/// Newer kernels put hwmonN into a folder of its own, older ones beside the other attributes.
+/// Returns the directory of the temperature sensor. Older kernels do not have a separate directory for hwmonN.
 fn sensor(device: &Path) -> Option<PathBuf> {
     let within = |folder: PathBuf| {
         let names = system::names(&folder).unwrap_or_default();
@@ -110,10 +111,10 @@ fn sensor(device: &Path) -> Option<PathBuf> {
     within(device.join("hwmon")).or_else(|| within(device.to_path_buf()))
 }
 
-/// Two figures, for the two kinds of cells; the worse counts.
+/// Returns the wear of eMMC: the worse of two values for the two kinds of cells.
 fn wear_pct(device: &Path) -> Option<i64> {
-    let told = system::text(&device.join("life_time")).ok().flatten()?;
-    let steps = told
+    let values = system::text(&device.join("life_time")).ok().flatten()?;
+    let steps = values
         .split_whitespace()
         .map(|step| i64::from_str_radix(step.trim_start_matches("0x"), 16).ok());
     steps

@@ -1,4 +1,4 @@
-//! The host a device is seen from.
+//! The host of a device.
 
 use std::collections::BTreeSet;
 
@@ -8,30 +8,30 @@ use crate::error::DeviceError;
 use crate::state::open_files::process_numbers;
 use crate::system::{self, System};
 
-/// What a reader of a measurement wants to know of the host.
+/// Properties of the host that matter for a measurement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Host {
-    /// Its name.
+    /// Host name.
     pub hostname: String,
-    /// The kernel's release.
+    /// Kernel release.
     pub kernel: Option<String>,
-    /// As the kernel names it; None on machines where it does not.
+    /// Model; None if the kernel does not report it.
     pub cpu_model: Option<String>,
-    /// Logical CPUs that are on line.
+    /// Number of online logical CPUs.
     pub cpus_count: usize,
-    /// None where the kernel counts none.
+    /// None if the kernel has no NUMA support.
     pub numa_nodes_count: Option<usize>,
-    /// The different governors of its CPUs; None where the kernel scales no frequency, as in most virtual machines.
+    /// The distinct governors of the CPUs; None if frequencies are not scaled, as in most virtual machines.
     pub governors: Option<Vec<String>>,
-    /// Whether a process of that name runs; None where other users' processes are hidden.
+    /// Whether irqbalance is running; None if other users' processes are hidden.
     pub is_irqbalance_running: Option<bool>,
 }
 
 impl Host {
-    /// This machine.
+    /// Reads the properties of this host.
     ///
     /// # Errors
-    /// When the kernel does not tell its name.
+    /// If the kernel does not report the host's name.
     pub fn here() -> Result<Self, DeviceError> {
         Self::read(&System::host())
     }
@@ -57,7 +57,7 @@ impl Host {
     }
 }
 
-/// Tells whether a name is `prefix` and a number.
+/// Returns whether a name is `prefix` and a number.
 fn is_numbered(name: &str, prefix: &str) -> bool {
     let number = name.strip_prefix(prefix).unwrap_or_default();
     !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
@@ -76,14 +76,14 @@ fn governors(system: &System) -> Result<Option<Vec<String>>, DeviceError> {
         .iter()
         .filter(|name| is_numbered(name, "cpu"))
     {
-        // A CPU may go off line meanwhile, and then tells nothing.
+        // A CPU may go offline in the meantime; it is left out then.
         let governor = system::text(&folder.join(name).join("cpufreq/scaling_governor"));
         governors.extend(governor.ok().flatten());
     }
     Ok((!governors.is_empty()).then(|| governors.into_iter().collect()))
 }
 
-/// The first process is everybody's: where it cannot be seen, others are hidden as well. Source: proc(5), hidepid.
+/// Returns whether irqbalance is running. If process 1 is hidden, so are the others. Source: proc(5), hidepid.
 fn is_irqbalance_running(system: &System) -> Result<Option<bool>, DeviceError> {
     let numbers = process_numbers(system)?;
     let name = |number: &u32| {

@@ -1,4 +1,4 @@
-//! Where a drive is found now, told from sysfs alone: no device is opened, and no drive is asked anything.
+//! Drives of the host from sysfs alone. No device is opened, and no command is sent to a drive.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,15 +12,15 @@ use crate::system::System;
 use crate::topology::block::Block;
 use crate::topology::inventory::Inventory;
 
-/// Returns the paths of the block devices of that size on a drive: the drive itself, or its partitions of the size.
+/// Returns the paths of a drive's block devices with that size: the drive itself, or its partitions of that size.
 ///
 /// # Errors
-/// When the kernel does not describe its block devices.
+/// If the kernel does not describe its block devices.
 pub fn locate(drive_key: &str, size_bytes: u64) -> Result<Vec<PathBuf>, DeviceError> {
     locate_among(&System::host(), nodes()?, drive_key, size_bytes)
 }
 
-/// Returns what stands in `/dev`.
+/// Returns the entries of `/dev`.
 pub(crate) fn nodes() -> Result<impl Iterator<Item = PathBuf>, DeviceError> {
     let folder = Path::new("/dev");
     let entries = folder
@@ -29,7 +29,7 @@ pub(crate) fn nodes() -> Result<impl Iterator<Item = PathBuf>, DeviceError> {
     Ok(entries.filter_map(|entry| Some(entry.ok()?.path())))
 }
 
-/// A node may have another name than the kernel's: what counts is the device that it leads to.
+/// Finds the devices by their number, because a node may have another name than the kernel's.
 fn locate_among(
     system: &System,
     nodes: impl Iterator<Item = PathBuf>,
@@ -37,7 +37,7 @@ fn locate_among(
     size_bytes: u64,
 ) -> Result<Vec<PathBuf>, DeviceError> {
     let inventory = Inventory::read(system)?;
-    // A device that goes away while it is looked at is not there.
+    // A device that disappears in the meantime does not count.
     let is_it = |node: &PathBuf| {
         let block = block(system, &inventory, node);
         block.is_some_and(|block| {
@@ -54,7 +54,7 @@ fn key(system: &System, inventory: &Inventory, block: &Block) -> Option<String> 
     Some(drive::of_block(system, inventory, block).ok()?.key)
 }
 
-/// Returns the block device that a node leads to; links lead to what is found without them.
+/// Returns the block device of a node. Symbolic links are skipped, because their targets are found as well.
 pub(crate) fn block<'a>(system: &System, inventory: &'a Inventory, node: &Path) -> Option<&'a Block> {
     match system.probe.resolve(node) {
         Ok(Node::Block(number)) if !node.is_symlink() => inventory.numbered(number),
@@ -67,31 +67,31 @@ pub(crate) fn block<'a>(system: &System, inventory: &'a Inventory, node: &Path) 
 pub struct Drives {
     /// Name and version of this record.
     pub schema: &'static str,
-    /// In the order of their paths.
+    /// Sorted by path.
     pub drives: Vec<ListedDrive>,
 }
 
 /// A whole drive as the kernel describes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ListedDrive {
-    /// Under `/dev`.
+    /// Path in `/dev`.
     pub path: PathBuf,
-    /// What sort of identity the drive has.
+    /// Kind of the drive's identity.
     pub kind: DriveKind,
-    /// Names the physical drive, the same for every path to it.
+    /// Key of the physical drive, the same for all its paths.
     pub drive_key: String,
-    /// As the drive tells it.
+    /// As reported by the drive.
     pub model: Option<String>,
-    /// As the drive tells it.
+    /// As reported by the drive.
     pub serial: Option<String>,
-    /// The whole of it.
+    /// Size of the whole drive.
     pub size_bytes: u64,
 }
 
-/// Lists the drives of this host, by their paths. What stands upon other drives, and what has no size, is none.
+/// Lists the drives of this host by path, without stacked devices and devices of size 0.
 ///
 /// # Errors
-/// When the kernel does not describe its block devices.
+/// If the kernel does not describe its block devices.
 pub fn list() -> Result<Drives, DeviceError> {
     let drives = list_among(&System::host(), nodes()?)?;
     Ok(Drives {
@@ -109,7 +109,7 @@ fn list_among(
     let nodes: BTreeSet<_> = nodes.collect();
     let listed = nodes.into_iter().filter_map(|path| {
         let block = block(system, &inventory, &path)?;
-        // Two nodes may lead to one device.
+        // Two nodes may name one device.
         let is_new = seen.insert(block.name.clone());
         (is_new && block.whole.is_none() && block.slaves.is_empty())
             .then(|| listed(system, &inventory, block, path))?
@@ -117,7 +117,7 @@ fn list_among(
     Ok(listed.collect())
 }
 
-/// A device that goes away while it is looked at is not there.
+/// Describes a drive, or returns None if it disappears in the meantime.
 fn listed(system: &System, inventory: &Inventory, block: &Block, path: PathBuf) -> Option<ListedDrive> {
     let size_bytes = block.size_bytes().ok().filter(|&size_bytes| size_bytes > 0)?;
     let drive = drive::of_block(system, inventory, block).ok()?;
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drive_is_found_by_its_key_and_size_or_its_partition_is() {
+    fn a_drive_or_partition_is_found_by_key_and_size() {
         let mut host = FakeHost::new();
         let (other, drive) = (host.nvme("nvme0n1", "S1"), host.nvme("nvme1n1", "S2"));
         let part = host.partition("nvme1n1", 1);
@@ -157,11 +157,11 @@ mod tests {
         );
     }
 
-    /// A log page is a command to the drive, and a load that is being measured would wait for it.
+    /// Reading a log page is a command to the drive, which would delay a running measurement.
     #[test]
-    fn no_drive_is_asked_or_opened_to_find_one() {
+    fn locating_a_drive_sends_no_command_and_opens_no_device() {
         let mut host = FakeHost::new();
-        host.health = || panic!("a drive was asked for its health");
+        host.health = || panic!("a command was sent to a drive");
         host.exclusive = |path| panic!("{} was opened", path.display());
         let drive = host.nvme("nvme0n1", "S1");
         assert_eq!(found(&host, "nvme:PM_9A3:S1", DISK_BYTES), [drive]);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_drives_are_listed_by_path_with_what_names_them() {
+    fn whole_drives_are_listed_by_path_with_their_identity() {
         let mut host = FakeHost::new();
         let (first, second) = (host.nvme("nvme0n1", "S1"), host.nvme("nvme1n1", "S2"));
         host.partition("nvme1n1", 1);
@@ -188,17 +188,17 @@ mod tests {
     }
 
     #[test]
-    fn a_device_without_a_size_is_no_drive() {
+    fn a_device_without_a_size_is_not_listed() {
         let mut host = FakeHost::new();
         host.disk("loop0", "none", &[("size", "0")]);
         assert_eq!(listed(&host), []);
     }
 
-    /// A log page is a command to the drive, and a load that is being measured would wait for it.
+    /// Reading a log page is a command to the drive, which would delay a running measurement.
     #[test]
-    fn no_drive_is_asked_or_opened_to_be_listed() {
+    fn listing_drives_sends_no_command_and_opens_no_device() {
         let mut host = FakeHost::new();
-        host.health = || panic!("a drive was asked for its health");
+        host.health = || panic!("a command was sent to a drive");
         host.exclusive = |path| panic!("{} was opened", path.display());
         host.nvme("nvme0n1", "S1");
         assert_eq!(listed(&host).len(), 1);

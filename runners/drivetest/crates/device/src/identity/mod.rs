@@ -1,4 +1,4 @@
-//! The record that the register binds a device by.
+//! The identity record, which the register uses to bind a device.
 
 pub(crate) mod drive;
 pub(crate) mod hardware;
@@ -24,78 +24,78 @@ use crate::system::System;
 use crate::topology::block::{Backing, Block};
 use crate::topology::resolve::{Medium, ResolvedDevice};
 
-/// What a device is, and whether it may be written to; its JSON is `drivecert.identity/1`.
+/// The identity of a device, with refusals and warnings. Its JSON is `drivecert.identity/1`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Identity {
     /// Name and version of this record.
     pub schema: &'static str,
-    /// The path as it was named.
+    /// As named by the user.
     pub path: PathBuf,
-    /// What sort of identity the drive has.
+    /// Kind of the drive's identity.
     pub kind: DriveKind,
-    /// Names the physical drive, the same for every path to it.
+    /// Key of the physical drive, the same for all its paths.
     pub drive_key: String,
-    /// As the drive tells it; a drive that is not SATA with its vendor first.
+    /// As reported by the drive. Except for SATA, the vendor comes first.
     pub model: Option<String>,
-    /// As the drive tells it.
+    /// As reported by the drive.
     pub serial: Option<String>,
-    /// As the drive tells it.
+    /// As reported by the drive.
     pub firmware: Option<String>,
-    /// The kernel's world-wide id: NAA, EUI-64, NGUID, or vendor, model and serial where the drive has none.
+    /// World-wide id from the kernel: NAA, EUI-64, NGUID, or vendor, model and serial if there is none.
     pub wwn: Option<String>,
-    /// Of the device that was named: a partition's own size.
+    /// Size of the named device, which may be a partition.
     pub size_bytes: u64,
-    /// The smallest unit of direct I/O.
+    /// Smallest unit of direct I/O.
     pub logical_block_bytes: Option<u64>,
-    /// The smallest unit that costs no read before a write.
+    /// Smallest unit that needs no read before a write.
     pub minimum_io_bytes: Option<u64>,
-    /// The drive's own unit, of which it may show smaller ones.
+    /// Internal unit of the drive, which may be larger than the logical one.
     pub physical_block_bytes: Option<u64>,
-    /// The largest request that the drive says suits it.
+    /// Largest request size that the drive recommends.
     pub optimal_io_bytes: Option<u64>,
-    /// Whether it turns, as far as the kernel knows.
+    /// Whether it is rotational, according to the kernel.
     pub rotational: Option<bool>,
-    /// The I/O scheduler in use.
+    /// Current I/O scheduler.
     pub scheduler: Option<String>,
-    /// How many requests the kernel keeps for it.
+    /// Number of requests in the kernel's queue.
     pub nr_requests: Option<u64>,
     /// `write back` or `write through`.
     pub write_cache: Option<String>,
-    /// Of an NVMe drive on PCI Express.
+    /// Only for NVMe drives on PCI Express.
     pub pcie: Option<Pcie>,
-    /// The memory it is near to; None also on hosts that have one.
+    /// The closest NUMA node; None if not reported.
     pub numa_node: Option<u64>,
-    /// Now.
+    /// Current temperature.
     pub temperature_c: Option<i64>,
-    /// Above this the drive itself warns.
+    /// The drive's own warning limit.
     pub temperature_limit_c: Option<i64>,
-    /// Of its life, as the drive tells it; of eMMC the upper end of its step.
+    /// Percentage of the rated life, as reported by the drive; for eMMC the upper end of its step.
     pub wear_pct: Option<i64>,
-    /// Of an NVMe drive that we may ask.
+    /// Only for NVMe drives that accept the command.
     pub health: Option<Health>,
-    /// What was discarded on the whole device since the host started; None of a file.
+    /// Trims of the whole device since the boot; None for a file.
     pub discards: Option<TrimCounters>,
-    /// Of a loop device: what it shows.
+    /// Backing file of a loop device.
     pub backing: Option<PathBuf>,
-    /// Other block devices on the same physical drive, its own partitions among them.
+    /// Other block devices of the physical drive, including its partitions.
     pub same_drive: Vec<PathBuf>,
-    /// What is mounted on the drive, or on what stands upon it.
+    /// Mounts of the drive and of devices stacked on it.
     pub mounts: Vec<MountPoint>,
-    /// What stands upon the drive: volumes, arrays, loop devices.
+    /// Devices that are stacked on the drive: volumes, arrays, loop devices.
     pub holders: Vec<PathBuf>,
-    /// What was recognised of somebody's data; None also while it is in use, when nothing is read from it.
+    /// Recognised data; None also if the device is in use, because nothing is read from it then.
     pub signature: Option<&'static str>,
-    /// Why nobody knows whether there is any: the device could not be read. None where it was, or is in use.
+    /// Why the device could not be read; None if it was read or is in use.
     pub signature_error: Option<String>,
-    /// Why it may not be written to; empty when it may.
+    /// Reasons for which it must not be written to; empty if there are none.
     pub refusals: Vec<Refusal>,
-    /// What would make a measurement doubtful.
+    /// Problems that make a measurement doubtful.
     pub warnings: Vec<Warning>,
-    /// Where it was seen.
+    /// The host of the device.
     pub host: Host,
 }
 
-/// Where a file system is mounted, in whatever mount namespace.
+/// A mount of a file system, in any mount namespace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MountPoint {
     /// The block device.
@@ -104,7 +104,7 @@ pub struct MountPoint {
     pub point: PathBuf,
 }
 
-/// Refusals that say that somebody uses the drive.
+/// Refusals of a device that is in use.
 const IN_USE: [&str; 8] = [
     "mounted",
     "boot",
@@ -116,38 +116,45 @@ const IN_USE: [&str; 8] = [
     "busy",
 ];
 
-/// Tells what a device is and whether it may be written to. A device that nobody is found to use is watched for a second.
+/// Identifies a device. A device without a known user is monitored for I/O for a second or more.
 ///
 /// # Errors
-/// When the path leads to nothing, or to neither a block device nor a file, or the kernel does not describe it.
+/// If the path does not exist, is neither a block device nor a file, or the kernel does not describe it.
 pub fn identify(path: &Path) -> Result<Identity, DeviceError> {
     identify_on(&System::host(), path)
 }
 
-/// Tells of several devices what [`identify`] tells of one; they are watched together.
+/// Identifies several devices, which are monitored together.
 pub fn identify_all(paths: &[&Path]) -> Vec<Result<Identity, DeviceError>> {
     let system = System::host();
     let activity = Activity::of(&system);
-    paths.iter().map(|path| asked(&system, path, &activity)).collect()
+    paths
+        .iter()
+        .map(|path| identify_with_refusals(&system, path, &activity))
+        .collect()
 }
 
-/// Tells what a device is to whom it belongs for now: without asking what speaks against writing, and without reading it.
+/// Identifies a device in use by the caller: without refusals, and without reading it.
 ///
 /// # Errors
-/// As [`identify`].
+/// Like [`identify`].
 pub fn identify_in_use(path: &Path) -> Result<Identity, DeviceError> {
     let system = System::host();
-    told(&system, &ResolvedDevice::find(&system, path)?)
+    describe(&system, &ResolvedDevice::find(&system, path)?)
 }
 
 pub(crate) fn identify_on(system: &System, path: &Path) -> Result<Identity, DeviceError> {
-    asked(system, path, &Activity::of(system))
+    identify_with_refusals(system, path, &Activity::of(system))
 }
 
-fn asked(system: &System, path: &Path, activity: &Activity<'_>) -> Result<Identity, DeviceError> {
+fn identify_with_refusals(
+    system: &System,
+    path: &Path,
+    activity: &Activity<'_>,
+) -> Result<Identity, DeviceError> {
     let device = ResolvedDevice::find(system, path)?;
     let refusals = gate::of(system, &device, activity)?;
-    let identity = told(system, &device)?;
+    let identity = describe(system, &device)?;
     let is_in_use = refusals.iter().any(|refusal| IN_USE.contains(&refusal.id));
     let read = if is_in_use {
         Ok(None)
@@ -162,12 +169,12 @@ fn asked(system: &System, path: &Path, activity: &Activity<'_>) -> Result<Identi
     })
 }
 
-fn told(system: &System, device: &ResolvedDevice<'_>) -> Result<Identity, DeviceError> {
+fn describe(system: &System, device: &ResolvedDevice<'_>) -> Result<Identity, DeviceError> {
     let queue = Queue::of(device)?;
     let whole = device.block().map(|block| device.inventory.whole(block));
     let hardware = whole.map(|whole| Hardware::of(system, whole)).unwrap_or_default();
-    let asked = whole.filter(|whole| whole.name.starts_with("nvme"));
-    let page = asked.and_then(|whole| system.probe.health_page(&whole.node()));
+    let nvme = whole.filter(|whole| whole.name.starts_with("nvme"));
+    let page = nvme.and_then(|whole| system.probe.health_page(&whole.node()));
     let health = page.as_ref().map(Health::parse);
     let drive = device.drive.clone();
     let mut identity = Identity {
@@ -194,7 +201,7 @@ fn told(system: &System, device: &ResolvedDevice<'_>) -> Result<Identity, Device
         temperature_limit_c: hardware.temperature_limit_c,
         wear_pct: hardware
             .wear_pct
-            .or(health.as_ref().map(|told| i64::from(told.used_pct))),
+            .or(health.as_ref().map(|health| i64::from(health.used_pct))),
         health,
         discards: whole
             .map(|whole| TrimCounters::read(system, whole))
@@ -214,7 +221,7 @@ fn told(system: &System, device: &ResolvedDevice<'_>) -> Result<Identity, Device
     Ok(identity)
 }
 
-/// Tells whether a device is made of others, and so is not the drive itself.
+/// Returns whether a device is stacked on others, and so is not the drive itself.
 fn is_stacked(block: &Block) -> bool {
     !block.slaves.is_empty() || matches!(block.backing, Some(Backing::Block { .. }))
 }

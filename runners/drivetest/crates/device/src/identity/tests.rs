@@ -1,9 +1,9 @@
-//! What is told of an invented drive, and what is left out where nobody tells it.
+//! Identities on fake hosts.
 
 use super::*;
 use crate::fake_host::FakeHost;
 
-/// An NVMe drive with a sensor, on a PCI Express link that runs below its best.
+/// Returns an NVMe drive with a sensor, on a PCI Express link below its maximum speed.
 fn host() -> (FakeHost, PathBuf) {
     let mut host = FakeHost::new();
     let path = host.nvme("nvme0n1", "S1");
@@ -14,7 +14,7 @@ fn host() -> (FakeHost, PathBuf) {
         ("max_link_width", "4"),
         ("numa_node", "1"),
     ] {
-        host.tell(&format!("sys/devices/of-nvme0n1/{attribute}"), text);
+        host.write_file(&format!("sys/devices/of-nvme0n1/{attribute}"), text);
     }
     host.set("nvme0n1", "device/hwmon/hwmon3/temp1_input", "41850\n");
     host.set("nvme0n1", "device/hwmon/hwmon3/temp1_max", "81850\n");
@@ -27,7 +27,7 @@ fn identity(host: &FakeHost, path: &Path) -> Identity {
 }
 
 #[test]
-fn link_place_and_temperature_are_told() {
+fn link_numa_node_and_temperature_are_reported() {
     let (host, path) = host();
     let found = identity(&host, &path);
     let pcie = found.pcie.unwrap();
@@ -44,7 +44,7 @@ fn link_place_and_temperature_are_told() {
 }
 
 #[test]
-fn a_sensor_of_older_kernels_lies_beside_the_other_attributes() {
+fn a_sensor_of_older_kernels_has_no_separate_directory() {
     let mut host = FakeHost::new();
     let path = host.nvme("nvme0n1", "S1");
     host.set("nvme0n1", "device/hwmon0/temp1_input", "-2000\n");
@@ -52,10 +52,10 @@ fn a_sensor_of_older_kernels_lies_beside_the_other_attributes() {
 }
 
 #[test]
-fn what_nobody_tells_is_left_out() {
+fn attributes_that_are_not_reported_are_none() {
     let mut host = FakeHost::new();
     let path = host.nvme("nvme0n1", "S1");
-    host.tell("sys/devices/of-nvme0n1/numa_node", "-1");
+    host.write_file("sys/devices/of-nvme0n1/numa_node", "-1");
     let found = identity(&host, &path);
     assert_eq!(
         (found.pcie, found.numa_node, found.temperature_c),
@@ -70,15 +70,15 @@ fn what_nobody_tells_is_left_out() {
 }
 
 #[test]
-fn a_scsi_drive_has_not_the_link_of_its_adapter() {
+fn a_scsi_drive_does_not_have_the_link_of_its_adapter() {
     let mut host = FakeHost::new();
     let path = host.scsi("sda", "naa.5");
-    host.tell("sys/devices/of-sda/current_link_speed", "8.0 GT/s PCIe");
+    host.write_file("sys/devices/of-sda/current_link_speed", "8.0 GT/s PCIe");
     assert_eq!(identity(&host, &path).pcie, None);
 }
 
 #[test]
-fn the_worse_of_two_kinds_of_cells_tells_the_wear() {
+fn the_wear_is_that_of_the_worse_kind_of_cells() {
     let mut host = FakeHost::new();
     let path = host.disk("mmcblk0", "mmc", &[("device/life_time", "0x02 0x0a")]);
     assert_eq!(identity(&host, &path).wear_pct, Some(100));
@@ -91,7 +91,7 @@ fn the_worse_of_two_kinds_of_cells_tells_the_wear() {
 }
 
 #[test]
-fn other_names_mounts_and_holders_of_the_drive_are_told() {
+fn other_devices_mounts_and_stacks_of_the_drive_are_reported() {
     let mut host = FakeHost::new();
     let whole = host.nvme("nvme0n1", "S1");
     let part = host.partition("nvme0n1", 1);
@@ -120,7 +120,7 @@ fn nothing_is_read_from_a_drive_in_use() {
 }
 
 #[test]
-fn a_drive_that_cannot_be_read_says_why_nobody_knows_what_it_holds() {
+fn a_drive_that_cannot_be_read_has_the_error() {
     let mut host = FakeHost::new();
     let path = host.nvme("nvme0n1", "S1");
     assert_eq!(identity(&host, &path).signature_error, None);
@@ -136,16 +136,16 @@ fn a_drive_that_cannot_be_read_says_why_nobody_knows_what_it_holds() {
 }
 
 #[test]
-fn the_host_tells_governors_nodes_and_irqbalance() {
+fn the_host_has_governors_nodes_and_irqbalance() {
     let (host, path) = host();
     for (cpu, governor) in [("cpu0", "performance"), ("cpu1", "powersave"), ("cpufreq", "x")] {
-        host.tell(
+        host.write_file(
             &format!("sys/devices/system/cpu/{cpu}/cpufreq/scaling_governor"),
             governor,
         );
     }
-    host.tell("sys/devices/system/node/node0/cpulist", "0-1");
-    host.tell("sys/devices/system/node/possible", "0");
+    host.write_file("sys/devices/system/node/node0/cpulist", "0-1");
+    host.write_file("sys/devices/system/node/possible", "0");
     host.process(1, "init");
     let found = identity(&host, &path).host;
     assert_eq!(found.governors.unwrap(), ["performance", "powersave"]);
@@ -158,14 +158,14 @@ fn the_host_tells_governors_nodes_and_irqbalance() {
 }
 
 #[test]
-fn an_nvme_drive_tells_its_health_and_wear() {
+fn an_nvme_drive_reports_its_health_and_wear() {
     let (mut host, path) = host();
     host.health = || {
         let mut page = [0; crate::state::health::PAGE_BYTES];
         (page[5], page[224]) = (12, 60);
         Some(page)
     };
-    host.tell("proc/sys/kernel/random/boot_id", "b-1");
+    host.write_file("proc/sys/kernel/random/boot_id", "b-1");
     host.set("nvme0n1", "stat", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17");
     let found = identity(&host, &path);
     assert_eq!(found.wear_pct, Some(12));
@@ -174,7 +174,7 @@ fn an_nvme_drive_tells_its_health_and_wear() {
 }
 
 #[test]
-fn a_drive_of_another_kind_is_not_asked_for_its_health() {
+fn a_drive_of_another_kind_gets_no_health_command() {
     let mut host = FakeHost::new();
     let path = host.scsi("sda", "naa.5");
     host.health = || Some([1; crate::state::health::PAGE_BYTES]);

@@ -1,4 +1,4 @@
-//! Access to a path: its type, exclusive opening, and the data that is on it.
+//! Access to a path: its type, exclusive opening, and recognised data.
 
 pub(crate) mod path_probe;
 pub mod signature;

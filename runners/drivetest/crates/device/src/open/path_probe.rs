@@ -1,4 +1,4 @@
-//! What a path leads to, and whether it can be had for writing: the questions that go to the file system itself.
+//! Probes of a path: its type, write permission, exclusive access, recognised data and health.
 
 use std::fmt;
 use std::fs::File;
@@ -12,17 +12,17 @@ use rustix::io::Errno;
 use crate::open::signature;
 use crate::state::health;
 
-/// The number of a block device, by which the kernel knows it under every name.
+/// The number of a block device, which the kernel uses regardless of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceNumber {
-    /// The driver's part.
+    /// Driver.
     pub major: u32,
-    /// The device's part.
+    /// Device of the driver.
     pub minor: u32,
 }
 
 impl DeviceNumber {
-    /// Reads `major:minor`; None when the text is something else.
+    /// Parses `major:minor`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (major, minor) = text.trim().split_once(':')?;
         Some(Self {
@@ -45,22 +45,22 @@ impl fmt::Display for DeviceNumber {
     }
 }
 
-/// A file under every name: the device of its file system and its inode.
+/// Identifies a file under all its names: device of its file system, and inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FileId {
-    /// As one number, as `stat` gives it.
+    /// As a single number, like in `stat`.
     pub device: u64,
     pub inode: u64,
 }
 
 impl FileId {
-    /// Returns the number of the device that the file lies on.
+    /// Returns the number of the device that contains the file.
     pub fn device_number(self) -> DeviceNumber {
         DeviceNumber::of(self.device)
     }
 }
 
-/// What a path leads to, links followed.
+/// The target of a path, with links followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Node {
     Block(DeviceNumber),
@@ -72,31 +72,31 @@ pub(crate) enum Node {
     Other(&'static str),
 }
 
-/// Whether a node can be had by one user alone.
+/// Result of an exclusive opening.
 #[derive(Debug)]
 pub(crate) enum Exclusive {
     Free,
-    /// The kernel has given it to a file system, a stacked device or another program.
+    /// In use by a file system, a stacked device or another program.
     Claimed,
     Denied(io::Error),
 }
 
-/// The file system's answers; tests invent their own.
+/// Access to the file system. Tests use a fake.
 pub(crate) trait PathProbe {
-    /// Tells what a path leads to.
+    /// Returns the target of a path.
     fn resolve(&self, path: &Path) -> io::Result<Node>;
-    /// Tells whether this process may write there.
+    /// Returns an error if this process has no write permission.
     fn check_writable(&self, path: &Path) -> io::Result<()>;
-    /// Asks the kernel for a block device alone, for a moment and for reading only: closing one that was open for
-    /// writing makes udev look at it again.
+    /// Opens a block device exclusively for a moment. It opens for reading only, because closing a descriptor for
+    /// writing would make udev probe the device again.
     fn open_exclusive(&self, path: &Path) -> Exclusive;
-    /// Tells what is recognised on a device or file of that size.
+    /// Returns the data that is recognised on a device or file of that size.
     fn signature(&self, path: &Path, size_bytes: u64) -> io::Result<Option<&'static str>>;
-    /// Returns the page in which an NVMe drive tells its health; None where there is none, or we may not ask.
+    /// Returns the health page of an NVMe drive; None if the drive has none or refuses the command.
     fn health_page(&self, path: &Path) -> Option<health::Page>;
 }
 
-/// The running host's file system.
+/// The file system of this host.
 pub(crate) struct HostProbe;
 
 impl PathProbe for HostProbe {
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_one_file_under_two_names() {
+    fn a_file_with_two_names_is_one_file() {
         let folder = tempfile::tempdir().unwrap();
         let (name, link) = (folder.path().join("a"), folder.path().join("b"));
         std::fs::write(&name, "data").unwrap();
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_and_character_devices_are_told_apart() {
+    fn directories_and_character_devices_are_distinguished() {
         assert_eq!(
             HostProbe.resolve(Path::new("/")).unwrap(),
             Node::Other("a directory")
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_read_as_sysfs_writes_it() {
+    fn a_number_is_parsed_in_the_form_of_sysfs() {
         assert_eq!(
             DeviceNumber::parse("259:3\n"),
             Some(DeviceNumber { major: 259, minor: 3 })

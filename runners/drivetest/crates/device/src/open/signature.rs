@@ -1,11 +1,11 @@
-//! Recognises what somebody may have put on a device: a partition table, a file system, a member of a volume.
+//! Recognition of data on a device: partition tables, file systems and members of volumes.
 
 use std::io;
 
-/// How much of a device's beginning holds every signature below.
+/// Number of bytes at the start of a device that contain all signatures below.
 pub const SIGNATURES_BYTES: usize = 256 * 1024;
 
-/// What, where, which bytes. Source: libblkid's probes, util-linux libblkid/src; aerospike-server,
+/// Name, offset and bytes. Source: libblkid's probes, util-linux libblkid/src; aerospike-server,
 /// as/include/storage/drv_common.h (DRV_HEADER_MAGIC and DRV_HEADER_OLD_MAGIC, as x86 and ARM write them).
 const SIGNATURES: &[(&str, usize, &[u8])] = &[
     ("a GUID partition table", 512, b"EFI PART"),
@@ -39,15 +39,15 @@ const SIGNATURES: &[(&str, usize, &[u8])] = &[
     ("a Ceph BlueStore device", 0, b"bluestore block device"),
 ];
 
-/// A ring of uberblocks, the newest at any place of it; written in the byte order of the host.
+/// A ring of uberblocks in the byte order of the host. The newest can be anywhere in it.
 /// Source: OpenZFS, include/sys/uberblock_impl.h and vdev_impl.h.
 const ZFS_UBERBLOCKS: std::ops::Range<usize> = 128 * 1024..256 * 1024;
 const ZFS_UBERBLOCK_BYTES_LEAST: usize = 1_024;
 const ZFS_MAGIC: u64 = 0x00ba_b10c;
 
-/// How much is read at each of the places of [`ends`].
+/// Number of bytes to read at each of the offsets of [`ends`].
 pub const END_BYTES: usize = 4_096;
-/// RAID metadata at a device's end: versions 0.90, in the byte order of the host, and 1.0.
+/// RAID metadata at the end of a device: versions 0.90, in the byte order of the host, and 1.0.
 /// Source: linux/raid/md_p.h.
 const END_SIGNATURES: [&[u8]; 3] = [
     b"\xfc\x4e\x2b\xa9\0\0\0\0\x5a\0\0\0",
@@ -55,20 +55,20 @@ const END_SIGNATURES: [&[u8]; 3] = [
     b"\xfc\x4e\x2b\xa9\x01\0\0\0",
 ];
 
-/// Returns where RAID metadata lies at a device's end: version 0.90 in the last whole 64 KiB, 1.0 at least 8 KiB before
-/// the end. Source: linux/raid/md_p.h, MD_NEW_SIZE_SECTORS; drivers/md/md.c, super_1_load().
+/// Returns the offsets of RAID metadata at the end of a device: version 0.90 in the last whole 64 KiB, 1.0 at least 8
+/// KiB before the end. Source: linux/raid/md_p.h, MD_NEW_SIZE_SECTORS; drivers/md/md.c, super_1_load().
 pub fn ends(size_bytes: u64) -> impl Iterator<Item = u64> {
     let version_0 = (size_bytes / 65_536 * 65_536).checked_sub(65_536);
     let version_1 = size_bytes.checked_sub(8_192).map(|at| at / 4_096 * 4_096);
     [version_0, version_1].into_iter().flatten()
 }
 
-/// Reads what has to be looked at of a drive of that size and returns what was recognised; None when nothing was.
+/// Reads the relevant parts of a drive of that size and returns the recognised data, or None.
 ///
-/// `read_at` fills a buffer from an offset; both are multiples of 4096, which direct I/O takes on every drive.
+/// `read_at` fills a buffer from an offset. Both are multiples of 4096, which every drive accepts for direct I/O.
 ///
 /// # Errors
-/// Those of `read_at`.
+/// The errors of `read_at`.
 pub fn found(
     size_bytes: u64,
     mut read_at: impl FnMut(usize, u64) -> io::Result<Vec<u8>>,
@@ -85,7 +85,7 @@ pub fn found(
     Ok(None)
 }
 
-/// Returns what a block at one of the places of [`ends`] is.
+/// Returns what the block at an offset of [`ends`] is.
 pub fn recognise_end(block: &[u8]) -> Option<&'static str> {
     END_SIGNATURES
         .iter()
@@ -93,7 +93,7 @@ pub fn recognise_end(block: &[u8]) -> Option<&'static str> {
         .then_some("a member of a RAID")
 }
 
-/// Returns what the first bytes of a device are the beginning of; None for zeros and random data.
+/// Returns what the first bytes of a device belong to; None for zeros and random data.
 pub fn recognise(head: &[u8]) -> Option<&'static str> {
     let listed = SIGNATURES
         .iter()
@@ -109,7 +109,8 @@ fn has(head: &[u8], offset: usize, bytes: &[u8]) -> bool {
     head.get(offset..offset + bytes.len()) == Some(bytes)
 }
 
-/// Two bytes of magic meet random data once in 65536 devices: the block size and state must make sense as well.
+/// Returns whether there is an ext superblock. Its two magic bytes match random data once in 65536 devices, so block
+/// size and state must be valid as well.
 fn is_ext(head: &[u8]) -> bool {
     has(head, 1_080, b"\x53\xef") && has(head, 1_049, b"\0\0\0") && has(head, 1_083, b"\0")
 }
@@ -119,7 +120,7 @@ fn is_zfs(head: &[u8]) -> bool {
     places.any(|at| has(head, at, &ZFS_MAGIC.to_le_bytes()) || has(head, at, &ZFS_MAGIC.to_be_bytes()))
 }
 
-/// Likewise: each of the four entries begins with 0x00 or 0x80, and one has a type.
+/// Returns whether there is a partition table: each of the four entries starts with 0x00 or 0x80, and one has a type.
 fn is_mbr(head: &[u8]) -> bool {
     let entries = || [446, 462, 478, 494].into_iter();
     let flags_are_sound = entries().all(|at| matches!(head.get(at), Some(0x00 | 0x80)));
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ext_superblock_must_make_sense() {
+    fn an_ext_superblock_must_be_valid() {
         let sound: [(usize, &[u8]); 2] = [(1_080, b"\x53\xef"), (1_048, b"\x02")];
         assert!(recognise(&with(&sound)).is_some_and(|what| what.contains("ext4")));
         assert_eq!(
@@ -187,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn raid_metadata_lies_where_md_puts_it() {
+    fn raid_metadata_is_where_md_writes_it() {
         // A device of 1,000,000 KiB + 512 bytes: md.c gives sectors 1999872 and 1999984.
         assert_eq!(
             ends(1_024_000_512).collect::<Vec<_>>(),

@@ -1,7 +1,7 @@
-//! Whether a block device sees I/O: the kernel's counters, read twice.
+//! I/O activity of block devices, from two samples of the kernel's counters.
 //!
-//! What has a device open is found in procfs, but not a user in another process namespace, in a virtual machine that was
-//! given the drive's other path, or in the kernel itself. Their requests are counted all the same.
+//! procfs shows who has a device open, but not users in another process namespace, in a virtual machine with another
+//! path to the drive, or in the kernel. Their requests are counted all the same.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,24 +10,24 @@ use std::thread;
 use crate::error::DeviceError;
 use crate::system::{self, System};
 
-/// A udev_grace look, or writing back what a file system left, is over after a few of these; a user goes on.
+/// A short access by udev, or the write-back of a file system, is over after a few samples; a user continues.
 const SAMPLES: usize = 3;
 
-/// One reading of a device's counters.
+/// One sample of a device's counters.
 /// Source: Linux, Documentation/block/stat.rst; the fields of discards and flushes came with 4.18 and 5.5.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Counters {
-    /// Requests completed: reads, writes, discards, flushes.
+    /// Completed requests: reads, writes, discards, flushes.
     completed: [u64; 4],
     in_flight: u64,
 }
 
 impl Counters {
-    /// Positions of the above in the line, from 0.
+    /// Positions of these fields in the line, from 0.
     const COMPLETED: [usize; 4] = [0, 4, 11, 15];
     const IN_FLIGHT: usize = 8;
 
-    /// None when the line is something else.
+    /// Parses a line; None if it has another form.
     fn parse(line: &str) -> Option<Self> {
         let fields: Vec<u64> = line
             .split_ascii_whitespace()
@@ -38,39 +38,40 @@ impl Counters {
         Some(Self { completed, in_flight })
     }
 
-    /// Whether a device saw I/O from one reading to the next. A stalled device completes nothing, but has requests out.
+    /// Returns whether there was I/O between two samples. A stalled device completes nothing, but has outstanding
+    /// requests.
     fn moved(before: &Self, after: &Self) -> bool {
         before.completed != after.completed || (before.in_flight > 0 && after.in_flight > 0)
     }
 }
 
-/// Which block devices of a host see I/O. Watching takes its time, so it begins with the first question, and all devices
-/// are watched together.
+/// The activity of all block devices of a host. Sampling takes time, so it starts with the first query and covers all
+/// devices.
 pub(crate) struct Activity<'a> {
     system: &'a System,
-    /// The devices that saw I/O, look after look.
-    looks: RefCell<Vec<BTreeSet<String>>>,
+    /// The active devices of each sample.
+    samples: RefCell<Vec<BTreeSet<String>>>,
 }
 
 impl<'a> Activity<'a> {
-    /// Nothing watched yet.
+    /// Creates an empty monitor.
     pub fn of(system: &'a System) -> Self {
         Self {
             system,
-            looks: RefCell::default(),
+            samples: RefCell::default(),
         }
     }
 
-    /// Returns the first of the devices named that sees I/O and goes on to.
+    /// Returns the first of the named devices that is active in all samples.
     pub fn lasting<'n>(&self, names: &[&'n str]) -> Result<Option<&'n str>, DeviceError> {
         if names.is_empty() {
             return Ok(None);
         }
         let mut busy = names.to_vec();
-        for look in 0..SAMPLES {
-            self.watch_until(look)?;
-            let looks = self.looks.borrow();
-            busy.retain(|name| looks.get(look).is_some_and(|seen| seen.contains(*name)));
+        for sample in 0..SAMPLES {
+            self.sample_until(sample)?;
+            let samples = self.samples.borrow();
+            busy.retain(|name| samples.get(sample).is_some_and(|seen| seen.contains(*name)));
             if busy.is_empty() {
                 return Ok(None);
             }
@@ -78,16 +79,16 @@ impl<'a> Activity<'a> {
         Ok(busy.first().copied())
     }
 
-    fn watch_until(&self, look: usize) -> Result<(), DeviceError> {
-        while self.looks.borrow().len() <= look {
-            let seen = seen_during_one_look(self.system)?;
-            self.looks.borrow_mut().push(seen);
+    fn sample_until(&self, sample: usize) -> Result<(), DeviceError> {
+        while self.samples.borrow().len() <= sample {
+            let seen = take_sample(self.system)?;
+            self.samples.borrow_mut().push(seen);
         }
         Ok(())
     }
 }
 
-fn seen_during_one_look(system: &System) -> Result<BTreeSet<String>, DeviceError> {
+fn take_sample(system: &System) -> Result<BTreeSet<String>, DeviceError> {
     let before = counters(system)?;
     thread::sleep(system.sample_length);
     let after = counters(system)?;
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_writes_discards_and_flushes_are_told_from_times() {
+    fn reads_writes_discards_and_flushes_count_as_activity() {
         let idle = counters("7 0 56 1 9 0 72 2 0 3 4 5 0 40 6 11 12");
         assert_eq!((idle.completed, idle.in_flight), ([7, 9, 5, 11], 0));
         // Merged requests, sectors and times are not requests.
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stalled_device_has_requests_out_at_both_ends() {
+    fn a_stalled_device_has_outstanding_requests_in_both_samples() {
         let (idle, stalled) = (
             counters("7 0 0 0 9 0 0 0 0 0 0"),
             counters("7 0 0 0 9 0 0 0 3 0 0"),
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_another_form_is_no_reading() {
+    fn a_line_of_another_form_is_ignored() {
         assert_eq!(Counters::parse("7 0 56 1 9 0 72 2"), None);
         assert_eq!(Counters::parse("word"), None);
     }

@@ -1,4 +1,4 @@
-//! What an NVMe drive tells of its own health: wear, spare room, and how long it slowed down for its temperature.
+//! Health of an NVMe drive: wear, spare capacity, and thermal throttling.
 
 use std::fs::File;
 use std::path::Path;
@@ -12,11 +12,11 @@ pub(crate) type Page = [u8; PAGE_BYTES];
 
 const GET_LOG_PAGE: u8 = 0x02;
 const HEALTH_PAGE: u32 = 0x02;
-/// Of the whole drive, not of a namespace.
+/// The whole drive instead of a namespace.
 const ALL_NAMESPACES: u32 = 0xffff_ffff;
 /// Source: include/uapi/linux/nvme_ioctl.h, NVME_IOCTL_ADMIN_CMD.
 const ADMIN_COMMAND: ioctl::Opcode = ioctl::opcode::read_write::<AdminCommand>(b'N', 0x41);
-/// A drive that does not answer must not hold up whoever asks what it is.
+/// A drive that does not answer must not block the identification.
 const TIMEOUT_MS: u32 = 5_000;
 
 /// Source: include/uapi/linux/nvme_ioctl.h, struct nvme_passthru_cmd.
@@ -37,28 +37,28 @@ struct AdminCommand {
     result: u32,
 }
 
-/// The health of an NVMe drive; counts are of its whole life.
+/// Health of an NVMe drive. Counts are over its whole life.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Health {
-    /// Of its life, as its maker counts it; may be above 100.
+    /// Percentage of its rated life; may exceed 100.
     pub used_pct: u8,
-    /// What is left of the spare room.
+    /// Remaining spare capacity.
     pub spare_pct: u8,
-    /// Bits of what is critical now; 0 is nothing.
+    /// Bits of current critical conditions; 0 for none.
     pub critical_warning: u8,
-    /// Times in which data could not be read back whole.
+    /// Unrecovered data errors.
     pub media_errors_count: u128,
-    /// Minutes above the temperature at which it warns.
+    /// Minutes above the warning temperature.
     pub warm_min: u32,
-    /// Minutes above the temperature at which it is in danger.
+    /// Minutes above the critical temperature.
     pub hot_min: u32,
-    /// Times in which it slowed down for its temperature, lightly and heavily.
+    /// Number of light and heavy throttling events.
     pub throttles_count: [u32; 2],
-    /// How long it did, both together.
+    /// Total time of throttling.
     pub throttled_s: u64,
 }
 
-/// Asks a drive for its health page; None where it is no NVMe drive, or we may not ask.
+/// Reads the health page of a drive. None if it is no NVMe drive or refuses the command.
 pub(crate) fn page(path: &Path) -> Option<Page> {
     let device = File::open(path).ok()?;
     let mut page: Page = [0; PAGE_BYTES];
@@ -67,19 +67,19 @@ pub(crate) fn page(path: &Path) -> Option<Page> {
         namespace: ALL_NAMESPACES,
         address: page.as_mut_ptr() as u64,
         data_bytes: PAGE_BYTES as u32,
-        // The number of double words less one stands above the page's number.
+        // The number of double words less one is in the upper half, the page number in the lower half.
         words_10_to_15: [HEALTH_PAGE | ((PAGE_BYTES as u32 / 4 - 1) << 16), 0, 0, 0, 0, 0],
         timeout_ms: TIMEOUT_MS,
         ..AdminCommand::default()
     };
-    // SAFETY: the opcode is that of this structure, and the kernel writes `data_bytes` bytes at `address` before the call
-    // returns; `page` has that length and outlives it, which this function upholds.
-    let asked = unsafe { ioctl::ioctl(&device, Updater::<ADMIN_COMMAND, AdminCommand>::new(&mut command)) };
-    asked.ok().map(|()| page)
+    // SAFETY: the opcode is that of this structure, and the kernel writes `data_bytes` bytes at `address` before the
+    // call returns; this function ensures that `page` has that length and outlives the call.
+    let result = unsafe { ioctl::ioctl(&device, Updater::<ADMIN_COMMAND, AdminCommand>::new(&mut command)) };
+    result.ok().map(|()| page)
 }
 
 impl Health {
-    /// Reads the page.
+    /// Parses the page.
     pub(crate) fn parse(page: &Page) -> Self {
         let u32_at = |at: usize| u32::from_le_bytes([page[at], page[at + 1], page[at + 2], page[at + 3]]);
         let mut media_errors = [0; 16];
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn each_figure_is_read_from_its_place() {
+    fn each_value_is_read_at_its_offset() {
         let mut page = [0; PAGE_BYTES];
         (page[0], page[3], page[5]) = (4, 100, 7);
         for (at, value) in [
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_nvme_drive_tells_nothing() {
+    fn other_devices_have_no_health_page() {
         let file = tempfile::NamedTempFile::new().unwrap();
         assert_eq!(page(file.path()), None);
         assert_eq!(page(Path::new("/no/such/device")), None);

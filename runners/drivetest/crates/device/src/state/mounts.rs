@@ -1,4 +1,4 @@
-//! What is mounted, in this mount namespace and in every other one that can be seen.
+//! Mounts in all visible mount namespaces, and swap devices.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use crate::open::path_probe::{DeviceNumber, Node};
 use crate::state::open_files::process_numbers;
 use crate::system::{self, System, unescaped};
 
-/// A mount of a file system that lies on a block device.
+/// A mount of a file system on a block device.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Mount {
     pub number: DeviceNumber,
@@ -16,7 +16,7 @@ pub(crate) struct Mount {
 }
 
 impl Mount {
-    /// Tells whether the running system itself lies there.
+    /// Returns whether the running system itself is mounted there.
     pub fn is_of_the_system(&self) -> bool {
         let system = ["/boot", "/usr", "/var", "/etc", "/home"].map(Path::new);
         self.point == Path::new("/")
@@ -25,14 +25,12 @@ impl Mount {
     }
 }
 
-/// Returns all mounts, in the order of their devices.
-///
-/// A container's mounts are in its own namespace: writing under them destroys as much.
+/// Returns all mounts in the order of their devices, also those of containers, which have mount namespaces of their
+/// own.
 pub(crate) fn mounts(system: &System) -> Result<BTreeSet<Mount>, DeviceError> {
     let mut mounts = BTreeSet::new();
     for process in processes_of_all_namespaces(system)? {
-        // A process that ended meanwhile mounts nothing; one that may not be looked into hides nothing from the kernel,
-        // which is asked for the device alone as well.
+        // Processes that ended or that may not be read are skipped. The later exclusive opening finds their mounts.
         let Ok(Some(table)) = system::text(&process.join("mountinfo")) else {
             continue;
         };
@@ -46,7 +44,7 @@ pub(crate) fn mounts(system: &System) -> Result<BTreeSet<Mount>, DeviceError> {
     Ok(mounts)
 }
 
-/// Returns one process for each mount namespace; this one comes first, and must be readable.
+/// Returns one process for each mount namespace. The first is this process, which must be readable.
 fn processes_of_all_namespaces(system: &System) -> Result<Vec<PathBuf>, DeviceError> {
     let own = system.proc.join("self");
     let table = own.join("mountinfo");
@@ -63,7 +61,8 @@ fn processes_of_all_namespaces(system: &System) -> Result<Vec<PathBuf>, DeviceEr
 /// A line of mountinfo: number, mount point, source.
 type Line = (DeviceNumber, PathBuf, PathBuf);
 
-/// Source: proc_pid_mountinfo(5). Optional fields stand before a lone dash; the source is the second field after it.
+/// Parses a line. Source: proc_pid_mountinfo(5). Optional fields end at a single dash; the source is the second field
+/// after it.
 fn parse(line: &str) -> Option<Line> {
     let (before, after) = line.split_once(" - ")?;
     let mut fields = before.split(' ').skip(2);
@@ -72,7 +71,7 @@ fn parse(line: &str) -> Option<Line> {
     Some((number, point, unescaped(after.split(' ').nth(1)?)))
 }
 
-/// btrfs shows a number that no block device has; its source names the block device.
+/// Returns the mounts of a line. btrfs shows a number of its own, but its source is the block device.
 fn on_blocks(system: &System, (number, point, source): Line) -> Vec<Mount> {
     let mut numbers = vec![number];
     if source.is_absolute()
@@ -89,7 +88,7 @@ fn on_blocks(system: &System, (number, point, source): Line) -> Vec<Mount> {
         .collect()
 }
 
-/// Returns the devices and files that are swapped to.
+/// Returns the swap devices and files.
 pub(crate) fn swaps(system: &System) -> Result<Vec<PathBuf>, DeviceError> {
     let table = system::text(&system.proc.join("swaps"))?.unwrap_or_default();
     let paths = table
@@ -104,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn optional_fields_are_stepped_over() {
+    fn optional_fields_are_skipped() {
         let line =
             r"36 35 98:0 /mnt1 /mnt/a\040b rw,noatime master:1 shared:2 - ext3 /dev/root rw,errors=continue";
         let number = DeviceNumber { major: 98, minor: 0 };
@@ -112,12 +111,12 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_another_form_is_no_mount() {
+    fn a_line_of_another_form_is_ignored() {
         assert_eq!(parse("36 35 98:0 /"), None);
     }
 
     #[test]
-    fn the_running_system_is_told_from_data() {
+    fn mounts_of_the_running_system_are_distinguished_from_data() {
         let at = |point: &str| Mount {
             number: DeviceNumber { major: 8, minor: 1 },
             point: point.into(),

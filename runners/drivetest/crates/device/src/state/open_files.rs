@@ -1,4 +1,4 @@
-//! Who has a device or a file open.
+//! Processes that have a device or file open.
 
 use std::thread;
 
@@ -6,21 +6,21 @@ use crate::error::DeviceError;
 use crate::open::path_probe::Node;
 use crate::system::{self, System};
 
-/// A udev_grace look by udev is over after a few of these; a user of the device is not.
+/// A short access by udev is over after a few samples; a user of the device remains.
 const SAMPLES: usize = 3;
 
-/// A process that has it open.
+/// A process with an open file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OpeningProcess {
     pub number: u32,
     pub name: String,
-    /// What of the drive it has open: the first that was found.
+    /// The first open node of the drive.
     pub node: Node,
 }
 
-/// Returns the processes, other than this one, that have a node open for which `is_ours` holds, and keep it open.
+/// Returns the other processes that have a matching node open, and still have it open after a few samples.
 ///
-/// The files of another user's processes can be seen by root only.
+/// Only root sees the open files of other users' processes.
 pub(crate) fn lasting(
     system: &System,
     is_ours: &dyn Fn(&Node) -> bool,
@@ -54,8 +54,8 @@ fn now(system: &System, is_ours: &dyn Fn(&Node) -> bool) -> Result<Vec<OpeningPr
     Ok(openers)
 }
 
-/// The first word of its command line, without folders, says more than the kernel's short name, which is `exe` for a program
-/// that was started through `/proc/self/exe`; empty when the process has gone.
+/// Returns the name of a process: the program of its command line, which says more than the kernel's short name
+/// (`exe` for `/proc/self/exe`). Empty if the process has ended.
 fn name_of(system: &System, number: u32) -> String {
     let process = system.proc.join(number.to_string());
     let line = system::text(&process.join("cmdline")).ok().flatten();
@@ -69,8 +69,8 @@ fn name_of(system: &System, number: u32) -> String {
     name.unwrap_or_default()
 }
 
-/// Processes and descriptors come and go while they are looked at: what cannot be followed is not open any more, or is another
-/// user's.
+/// Returns a matching open node of a process. Nodes that cannot be resolved were closed in the meantime or belong to
+/// another user.
 fn open_in(system: &System, number: u32, is_ours: &dyn Fn(&Node) -> bool) -> Option<Node> {
     let descriptors = system.proc.join(number.to_string()).join("fd");
     let names = system::names(&descriptors).unwrap_or_default();

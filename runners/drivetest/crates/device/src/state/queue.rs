@@ -1,10 +1,10 @@
-//! The kernel's queue of a device: units and limits of its requests.
+//! The kernel's request queue of a device: units and limits of requests.
 
 use crate::error::DeviceError;
 use crate::topology::block::Block;
 use crate::topology::resolve::{Medium, ResolvedDevice};
 
-/// How the kernel hands requests to a device.
+/// Queue attributes.
 #[derive(Default)]
 pub(crate) struct Queue {
     pub logical_block_bytes: Option<u64>,
@@ -18,7 +18,8 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Of a file: that of the device its file system lies on or, where there is none, its blocks.
+    /// Reads the queue. For a file, it is that of the underlying device or, without one, the file system's block
+    /// size.
     pub fn of(device: &ResolvedDevice<'_>) -> Result<Self, DeviceError> {
         let below = match &device.medium {
             Medium::Block(_) => device.block(),
@@ -41,7 +42,7 @@ impl Queue {
             logical_block_bytes: number("logical_block_size")?,
             minimum_io_bytes: number("minimum_io_size")?,
             physical_block_bytes: number("physical_block_size")?,
-            // 0 means that the drive does not say.
+            // 0 means that it is not reported.
             optimal_io_bytes: number("optimal_io_size")?.filter(|bytes| *bytes > 0),
             nr_requests: number("nr_requests")?,
             write_cache: whole.text("queue/write_cache")?,
@@ -51,7 +52,7 @@ impl Queue {
     }
 }
 
-/// The kernel lists all schedulers and puts the one in use into brackets.
+/// Returns the scheduler in use, which the kernel puts in brackets.
 fn chosen(offered: &str) -> String {
     let bracketed = offered.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     bracketed.map_or(offered, |(chosen, _)| chosen).to_owned()

@@ -1,4 +1,4 @@
-//! What was trimmed on a device, as the kernel counts it: a trim leaves a drive as if it were new, and a test void.
+//! Trim counters of a device. A trim makes a drive behave as if it were new, and invalidates a test.
 
 use serde::Serialize;
 
@@ -8,24 +8,24 @@ use crate::topology::block::Block;
 
 const SECTOR_BYTES: u64 = 512;
 
-/// The discards that a device was asked for since the host started. The kernel counts anew after each start, so two
-/// readings can be compared only where `boot_id` is the same.
+/// Trims of a device since the boot. Two samples are comparable only with the same `boot_id`, because the kernel
+/// restarts the counters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TrimCounters {
-    /// Which start of the host.
+    /// Id of the boot.
     pub boot_id: String,
-    /// Requests.
+    /// Number of requests.
     pub requests_count: u64,
-    /// What they covered.
+    /// Trimmed bytes.
     pub bytes: u64,
 }
 
 impl TrimCounters {
-    /// Positions in the line, from 0. Source: Linux, Documentation/block/stat.rst; they came with 4.18.
+    /// Positions in the line, from 0. Source: Linux, Documentation/block/stat.rst; available since 4.18.
     const REQUESTS: usize = 11;
     const SECTORS: usize = 13;
 
-    /// None where the kernel does not count them, or does not name its start.
+    /// Reads the counters. None if the kernel has none, or reports no boot id.
     pub(crate) fn read(system: &System, whole: &Block) -> Result<Option<Self>, DeviceError> {
         let line = whole.text("stat")?.unwrap_or_default();
         let boot_id = system::text(&system.proc.join("sys/kernel/random/boot_id"))?;
@@ -47,14 +47,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_and_bytes_are_those_of_discards() {
+    fn requests_and_bytes_are_those_of_trims() {
         let line = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17";
         let found = TrimCounters::parse(line, "b".to_owned()).unwrap();
         assert_eq!((found.requests_count, found.bytes), (12, 14 * 512));
     }
 
     #[test]
-    fn an_older_kernel_counts_none_and_that_is_not_zero() {
+    fn an_older_kernel_has_no_counters_and_not_zeros() {
         assert_eq!(
             TrimCounters::parse("1 2 3 4 5 6 7 8 9 10 11", "b".to_owned()),
             None

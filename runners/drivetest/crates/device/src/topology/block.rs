@@ -1,4 +1,4 @@
-//! A block device as sysfs describes it.
+//! A block device in sysfs.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -8,11 +8,11 @@ use crate::error::DeviceError;
 use crate::open::path_probe::{DeviceNumber, FileId, Node};
 use crate::system::{self, System};
 
-/// sysfs counts sizes in units of 512 bytes, whatever the drive's own blocks are. Source: Linux, block/genhd.c.
+/// sysfs counts sizes in units of 512 bytes, regardless of the drive's blocks. Source: Linux, block/genhd.c.
 const SYSFS_SECTOR_BYTES: u64 = 512;
 const DELETED: &str = " (deleted)";
 
-/// What a loop device shows.
+/// The backing of a loop device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Backing {
     File {
@@ -23,14 +23,14 @@ pub(crate) enum Backing {
         path: PathBuf,
         number: DeviceNumber,
     },
-    /// The file has no name any more, or none that can be followed from here.
+    /// The file was removed, or its path is not valid here.
     Gone {
         path: PathBuf,
     },
 }
 
 impl Backing {
-    /// Returns the path by which the kernel names it.
+    /// Returns the path that the kernel reports.
     pub fn path(&self) -> &PathBuf {
         match self {
             Self::File { path, .. } | Self::Block { path, .. } | Self::Gone { path } => path,
@@ -38,24 +38,24 @@ impl Backing {
     }
 }
 
-/// A block device: a whole one, a partition, or one that is stacked upon others.
+/// A block device: whole, partition, or stacked on others.
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
-    /// The kernel's name, as under `/dev`.
+    /// The kernel's name, as in `/dev`.
     pub name: String,
     pub number: DeviceNumber,
-    /// The directory that describes it, links followed.
+    /// Its directory in sysfs, with links followed.
     pub directory: PathBuf,
-    /// Of a partition: the name of the device it is a part of.
+    /// The name of the whole device, if it is a partition.
     pub whole: Option<String>,
-    /// The names of the devices it is made of.
+    /// The names of the devices that it is built on.
     pub slaves: Vec<String>,
-    /// Of a loop device in use.
+    /// The backing, if it is a loop device in use.
     pub backing: Option<Backing>,
 }
 
 impl Block {
-    /// Reads a device by its name; None when it has no number, as a hidden path of an NVMe drive, or has gone meanwhile.
+    /// Reads a device by its name. None if it has no number, like a hidden path of an NVMe drive, or has disappeared.
     pub fn read(system: &System, name: &str) -> Result<Option<Self>, DeviceError> {
         let link = system.sys.join("class/block").join(name);
         let directory = match fs::canonicalize(&link) {
@@ -94,25 +94,25 @@ impl Block {
         Ok(sectors.saturating_mul(SYSFS_SECTOR_BYTES))
     }
 
-    /// Tells whether the drive or the kernel refuses writes.
+    /// Returns whether the drive or the kernel refuses writes.
     pub fn is_read_only(&self) -> Result<bool, DeviceError> {
         Ok(system::number(&self.directory.join("ro"))? == Some(1))
     }
 
-    /// Returns an attribute of the device; None when it has none of that name.
+    /// Returns an attribute of the device, or None.
     pub fn text(&self, attribute: &str) -> Result<Option<String>, DeviceError> {
         system::text(&self.directory.join(attribute))
     }
 }
 
 fn backing(system: &System, directory: &std::path::Path) -> Result<Option<Backing>, DeviceError> {
-    let Some(told) = system::text(&directory.join("loop/backing_file"))? else {
+    let Some(path_text) = system::text(&directory.join("loop/backing_file"))? else {
         return Ok(None);
     };
-    if let Some(path) = told.strip_suffix(DELETED) {
+    if let Some(path) = path_text.strip_suffix(DELETED) {
         return Ok(Some(Backing::Gone { path: path.into() }));
     }
-    let path = PathBuf::from(told);
+    let path = PathBuf::from(path_text);
     Ok(Some(match system.probe.resolve(&path) {
         Ok(Node::File { id, .. }) => Backing::File { path, id },
         Ok(Node::Block(number)) => Backing::Block { path, number },

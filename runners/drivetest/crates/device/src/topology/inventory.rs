@@ -1,4 +1,4 @@
-//! All block devices of a host, and how they stand upon each other.
+//! All block devices of a host, and how they are stacked.
 
 use std::collections::BTreeSet;
 
@@ -7,13 +7,13 @@ use crate::open::path_probe::DeviceNumber;
 use crate::system::{self, System};
 use crate::topology::block::{Backing, Block};
 
-/// The block devices of a host at one moment.
+/// The block devices of a host at one time.
 pub(crate) struct Inventory {
     blocks: Vec<Block>,
 }
 
 impl Inventory {
-    /// Reads all of them.
+    /// Reads all block devices.
     pub fn read(system: &System) -> Result<Self, DeviceError> {
         let mut blocks = Vec::new();
         for name in system::names(&system.sys.join("class/block"))? {
@@ -22,7 +22,7 @@ impl Inventory {
         Ok(Self { blocks })
     }
 
-    /// Returns them in the order of their names.
+    /// Returns them, sorted by name.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }
@@ -37,7 +37,7 @@ impl Inventory {
         self.blocks.iter().find(|block| block.number == number)
     }
 
-    /// Returns what a partition is a part of; of any other device, itself.
+    /// Returns the whole device of a partition; other devices are returned as they are.
     pub fn whole<'a>(&'a self, block: &'a Block) -> &'a Block {
         block
             .whole
@@ -53,7 +53,7 @@ impl Inventory {
             .filter(|block| block.whole.as_deref() == Some(&whole.name))
     }
 
-    /// Returns the names of the devices that a device stands upon.
+    /// Returns the names of the devices directly below a device.
     pub fn lower_devices(&self, block: &Block) -> Vec<&str> {
         let below = block
             .slaves
@@ -67,7 +67,7 @@ impl Inventory {
         below.chain(shown).map(|found| found.name.as_str()).collect()
     }
 
-    /// Adds to `names` every device that stands upon one of them, directly or through others.
+    /// Adds to `names` every device that is stacked on one of them, directly or indirectly.
     pub fn with_stacked(&self, mut names: BTreeSet<String>) -> BTreeSet<String> {
         loop {
             let is_stacked = |block: &&Block| {

@@ -1,4 +1,4 @@
-//! What a path names, and everything on the host that a write there would touch.
+//! Resolution of a path: its device or file, the drive, and all devices that a write would affect.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,19 +10,19 @@ use crate::system::System;
 use crate::topology::block::{Backing, Block};
 use crate::topology::inventory::Inventory;
 
-/// A device or file that was named, within its host.
+/// A resolved path.
 pub(crate) struct ResolvedDevice<'a> {
     pub path: &'a Path,
     pub inventory: Inventory,
     pub drive: Drive,
     pub medium: Medium,
-    /// The names of all block devices on the drive, and of all that stand upon them.
+    /// The names of all block devices of the drive, and of all devices that are stacked on them.
     affected: BTreeSet<String>,
-    /// The files that are the drive, or are shown by a loop device on it.
+    /// The file itself, or the backing files of loop devices on the drive.
     files: Vec<FileId>,
 }
 
-/// What the path leads to.
+/// The target of the path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Medium {
     /// A block device, by the kernel's name.
@@ -35,7 +35,7 @@ pub(crate) enum Medium {
 }
 
 impl<'a> ResolvedDevice<'a> {
-    /// Finds what a path names.
+    /// Resolves a path.
     pub fn find(system: &System, path: &'a Path) -> Result<Self, DeviceError> {
         let node = system
             .probe
@@ -87,7 +87,7 @@ impl<'a> ResolvedDevice<'a> {
         })
     }
 
-    /// Returns the block device that was named; None for a file.
+    /// Returns the named block device; None for a file.
     pub fn block(&self) -> Option<&Block> {
         match &self.medium {
             Medium::Block(name) => self.inventory.named(name),
@@ -95,17 +95,17 @@ impl<'a> ResolvedDevice<'a> {
         }
     }
 
-    /// Returns every block device that a write here would touch.
+    /// Returns every block device that a write would affect.
     pub fn affected(&self) -> impl Iterator<Item = &Block> {
         self.affected.iter().filter_map(|name| self.inventory.named(name))
     }
 
-    /// Finds a affected block device by its number.
+    /// Finds an affected block device by its number.
     pub fn affected_numbered(&self, number: DeviceNumber) -> Option<&Block> {
         self.affected().find(|block| block.number == number)
     }
 
-    /// Tells whether a node is the drive under any name, or stands upon it.
+    /// Returns whether a node is the drive under any name, or is stacked on it.
     pub fn affects(&self, node: &Node) -> bool {
         match node {
             Node::Block(number) => self.affected_numbered(*number).is_some(),
@@ -133,8 +133,8 @@ fn affected(
     Ok(inventory.with_stacked(names))
 }
 
-/// A drive with a name of its own is none of those that are named after their machine: where that cannot be told, it still can
-/// be loaded.
+/// Returns whether a block device belongs to a drive. Keys with a machine are never those of drives with an own
+/// identity, so these do not need the machine id.
 fn is_of(system: &System, inventory: &Inventory, block: &Block, drive: &Drive) -> Result<bool, DeviceError> {
     match drive::of_block(system, inventory, block) {
         Err(DeviceError::MachineUnknown { .. }) if !drive::contains_machine(&drive.key) => Ok(false),

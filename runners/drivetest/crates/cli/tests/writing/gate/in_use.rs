@@ -146,7 +146,7 @@ fn what_another_process_has_open() {
     let opened = File::open(&drive.device).unwrap();
     let holder = running(Command::new("sleep").arg("600").stdin(opened));
     let sentence = format!(
-        "{}: open in process {} (sleep); end that",
+        "{}: open in process {} (sleep); stop it",
         drive.device,
         holder.0.id()
     );
@@ -167,10 +167,7 @@ fn a_drive_that_somebody_out_of_sight_reads() {
     );
     // A group of its own would be needed to end both; dd ends by itself when its pass is over.
     let _reader = running(Command::new("sh").args(["-c", &read]));
-    let sentence = format!(
-        "{0}: {0} sees I/O, and nobody on this host was found to do it",
-        drive.device
-    );
+    let sentence = format!("{0}: {0} receives I/O from an unknown source", drive.device);
     for line in super::writers(&drive, &drive.device) {
         // Seen from here the reader's process would be named; in a process namespace of its own drivetest cannot see it.
         let mut contained = Command::new("unshare");
@@ -194,7 +191,7 @@ fn the_drive_of_the_running_system() {
     let output = super::drivetest(&["identify", &device]);
     let identity = String::from_utf8(output.stdout).unwrap();
     assert!(
-        identity.contains(r#""id":"boot""#) && identity.contains("where the running system lies"),
+        identity.contains(r#""id":"boot""#) && identity.contains("by the running system"),
         "{identity}"
     );
 }

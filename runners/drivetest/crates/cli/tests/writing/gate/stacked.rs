@@ -31,11 +31,11 @@ fn a_part_of_a_device_mapper_device() {
         &["dmsetup", "create", &name, "--table", &table],
         &["dmsetup", "remove", &name],
     ) {
-        all_refuse(&drive, &device, "held by /dev/dm-");
+        all_refuse(&drive, &device, "used by /dev/dm-");
         all_refuse(
             &drive,
             &format!("/dev/mapper/{name}"),
-            "which a load would measure together; name the drive itself",
+            "which a load would measure together; name a single drive",
         );
     }
 }
@@ -51,7 +51,7 @@ fn a_part_of_a_logical_volume() {
         && drive.set_up_for_now(&["vgcreate", &group, &device], &["vgremove", "--force", &group])
         && drive.set_up(&["lvcreate", "--yes", "--extents", "1", "--name", "volume", &group]);
     if is_made {
-        all_refuse(&drive, &device, "held by /dev/dm-");
+        all_refuse(&drive, &device, "used by /dev/dm-");
     }
 }
 
@@ -74,6 +74,6 @@ fn a_member_of_an_array() {
     ];
     let create = [&create[..], &["--raid-devices=1", &device]].concat();
     if drive.set_up_for_now(&create, &["mdadm", "--stop", &array]) {
-        all_refuse(&drive, &device, "held by /dev/md");
+        all_refuse(&drive, &device, "used by /dev/md");
     }
 }
