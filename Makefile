@@ -16,7 +16,7 @@ OFFLINE := env -u DATABASE_URL -u REDIS_URL
 HEEDING := env --default-signal=INT,HUP
 
 .DEFAULT_GOAL := help
-.PHONY: help run test trace checks rust-checks rust-lint rust-programs rust-tests rust-docs tests bench lint format requirements drivetest drivetest-static man
+.PHONY: help run test quick trace checks rust-checks rust-lint rust-programs rust-tests rust-docs tests bench lint format requirements drivetest drivetest-static man
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -31,6 +31,12 @@ test: $(VENV)/test.stamp ## everything CI checks
 	$(MAKE) --no-print-directory rust-lint rust-programs rust-tests
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target drivetest checks rust-docs
 	$(MAKE) --no-print-directory tests
+
+# Developers run this before each push; the tests with loads, faults, lab hosts and Chromium are left to `make test`.
+QUICK := not browser and not faults and not lab_hosts and not long
+quick: $(VENV)/test.stamp drivetest checks ## the checks and the fast tests, in a few minutes
+	cd $(WORKSPACE) && $(CARGO) test --locked --workspace --quiet --lib --bins
+	$(HEEDING) $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -m "$(QUICK)"
 
 # A stamp holds the checksum of what is installed: the date of a file says nothing after a checkout.
 $(VENV)/run.stamp: requirements.txt | $(BIN)/python
