@@ -206,7 +206,7 @@ fn start(state: &Arc<DriveState>, session: Session<FaultFilesystem>) -> io::Resu
     Ok(vec![sender, receiver])
 }
 
-/// Gives the calling thread, and the threads that it starts, real-time priority, so that replies are punctual on a busy
+/// Gives the calling thread, and the threads that it starts, real-time priority, so that replies are on time on a busy
 /// host. Without the permission, replies are only later.
 fn raise_priority() {
     let parameter = libc::sched_param {

@@ -46,7 +46,7 @@ pub enum Outcome {
     /// Too many requests failed.
     DeviceError(String),
     /// The drive or the host cannot keep up with the load.
-    CannotKeepUp(String),
+    Overloaded(String),
     /// A signal arrived, or the log cannot be written.
     Interrupted(String),
 }
@@ -205,7 +205,7 @@ impl Outcome {
             Self::Finished => ("finished", ""),
             Self::Refused(text) => ("refused", text),
             Self::DeviceError(text) => ("device-error", text),
-            Self::CannotKeepUp(text) => ("lag", text),
+            Self::Overloaded(text) => ("lag", text),
             Self::Interrupted(text) => ("interrupted", text),
         }
     }
@@ -250,7 +250,7 @@ fn finish(end: &RunEnd, context: &RunContext, outputs: &mut Outputs) -> io::Resu
     let text = joined_lines(&text);
     let outcome = match end.stop_reason {
         None => Outcome::Finished,
-        Some(StopReason::Lag(_) | StopReason::Silence) => Outcome::CannotKeepUp(text),
+        Some(StopReason::Lag(_) | StopReason::Silence) => Outcome::Overloaded(text),
         Some(StopReason::Device(_)) => Outcome::DeviceError(text),
         Some(StopReason::Signal(_) | StopReason::Output | StopReason::Ring(_)) => Outcome::Interrupted(text),
     };

@@ -2,7 +2,7 @@
 //! each.
 //!
 //! They have no rate and no due times. Upstream's tomb tomb_raider reads one block at a time as fast as the device allows;
-//! an invented rate would put a load on a slow drive that upstream does not. So they are separate threads next to
+//! a made-up rate would put a load on a slow drive that upstream does not. So they are separate threads next to
 //! either engine. Their reads are counted, but not timed.
 //! Source: src/storage/act_storage.c, `run_tomb_raider()`.
 

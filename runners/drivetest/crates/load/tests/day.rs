@@ -1,12 +1,9 @@
-//! A day of 128 devices in virtual time: no arrival is lost, none is late for good, nothing drifts.
+//! A day of 128 devices in virtual time: no request is lost, none stays late, and nothing drifts.
 //!
-//! A day at the full rate is 22 billion reads: its schedule is looked at minute by minute, by where due times pass it.
-//! The dispatch of a day is simulated request by request at a rate that a test can count through.
+//! A day at the full rate has 22 billion reads, so its schedule is checked once every ten minutes. The second part
+//! simulates a day request by request, at a lower rate.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a configuration that cannot be read fails the test"
-)]
+#![allow(clippy::unwrap_used, reason = "an invalid configuration fails the test")]
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,7 +21,7 @@ const DEVICES: usize = 128;
 const SERVICE_THREADS: usize = 32;
 const SEED: u64 = 5;
 
-/// Requests in a block of random arrivals, within which they may fall anywhere.
+/// Requests in a block of random arrivals, in which they can be anywhere.
 const RANDOM_BLOCK: f64 = 2_048.0;
 
 fn load(model: Model, arrivals: &str, reads_per_s: u32, writes_per_s: u32) -> Vec<Arc<Stream>> {
@@ -38,7 +35,7 @@ fn load(model: Model, arrivals: &str, reads_per_s: u32, writes_per_s: u32) -> Ve
     streams(&config, DAY, SEED, None)
 }
 
-/// How many requests are due before a time.
+/// Returns how many requests are due before a time.
 fn due_before(schedule: &Schedule, time: Nanos) -> u64 {
     let (mut least, mut most) = (0, schedule.requests_count());
     while least < most {
@@ -52,7 +49,7 @@ fn due_before(schedule: &Schedule, time: Nanos) -> u64 {
     least
 }
 
-/// How far the requests due before a time may be from the rate times that time.
+/// Returns the maximum difference between due requests and rate times time.
 fn most_off(arrivals: &str, stream: &Stream) -> f64 {
     match arrivals {
         "even" => 1.0,
@@ -87,7 +84,7 @@ fn assert_no_drift(arrivals: &str, stream: &Stream) {
 }
 
 #[test]
-fn a_day_of_128_devices_has_every_arrival_in_its_minute() {
+fn a_day_of_128_devices_has_no_drift() {
     for arrivals in ["even", "poisson", "lockstep"] {
         for model in [Model::Storage, Model::Index] {
             let load = load(model, arrivals, 256_000, 128_000);
@@ -97,7 +94,7 @@ fn a_day_of_128_devices_has_every_arrival_in_its_minute() {
     }
 }
 
-/// What a simulated day showed.
+/// The result of a simulated day.
 #[derive(Default)]
 struct Day {
     counts: Vec<u64>,
@@ -106,7 +103,7 @@ struct Day {
     last_completed: Nanos,
 }
 
-/// When a request that is submitted at a time comes back: after 0.15 ms, or when the stall is over.
+/// Returns when a request completes: after 0.15 ms, or at the end of the stall.
 fn completed(submitted: Nanos, stall: Option<(Nanos, Nanos)>) -> Nanos {
     let back = Nanos(submitted.0 + 150_000);
     match stall {
@@ -115,7 +112,7 @@ fn completed(submitted: Nanos, stall: Option<(Nanos, Nanos)>) -> Nanos {
     }
 }
 
-/// Carries a stream out as the threads do: whoever is free takes the next number and waits until it is due.
+/// Simulates a stream with threads: a free thread takes the next number and waits until it is due.
 fn simulate(stream: &Stream, stall: Option<(Nanos, Nanos)>) -> Day {
     let mut day = Day {
         counts: vec![0; DEVICES],
@@ -139,7 +136,7 @@ fn simulate(stream: &Stream, stall: Option<(Nanos, Nanos)>) -> Day {
     day
 }
 
-fn assert_whole(day: &Day, stream: &Stream, what: &str) {
+fn assert_complete(day: &Day, stream: &Stream, what: &str) {
     let all = stream.schedule.requests_count();
     assert_eq!(day.counts.iter().sum::<u64>(), all, "{what}");
     let expected = all as f64 / DEVICES as f64;
@@ -158,12 +155,12 @@ fn assert_whole(day: &Day, stream: &Stream, what: &str) {
 }
 
 #[test]
-fn a_day_is_carried_out_to_its_last_request_and_none_is_late() {
+fn a_day_has_all_requests_and_none_is_late() {
     for arrivals in ["even", "poisson", "lockstep"] {
         for stream in load(Model::Storage, arrivals, 32, 320) {
             let day = simulate(&stream, None);
             let what = format!("{arrivals} {:?}", stream.operation);
-            assert_whole(&day, &stream, &what);
+            assert_complete(&day, &stream, &what);
             assert_eq!(day.late, 0, "{what}");
         }
     }
@@ -175,8 +172,8 @@ fn a_stall_at_noon_makes_its_requests_late_and_no_others() {
     for arrivals in ["even", "poisson", "lockstep"] {
         let load = load(Model::Storage, arrivals, 100, 0);
         let day = simulate(&load[0], Some((noon, stall)));
-        assert_whole(&day, &load[0], arrivals);
-        // 100 a second for six seconds; at random that is 600 with a standard deviation of 24.
+        assert_complete(&day, &load[0], arrivals);
+        // 100 a second for six seconds; with random arrivals that is 600 with a standard deviation of 24.
         assert!(
             day.late.abs_diff(600) <= if arrivals == "poisson" { 120 } else { 32 },
             "{arrivals}: {}",

@@ -1,6 +1,6 @@
-//! Both engines on a plain file: what they are asked for is what they do, and what fails is told.
+//! Both engines on a plain file: they make the requested load and report errors.
 
-#![allow(clippy::unwrap_used, reason = "a test whose bench cannot be set up fails")]
+#![allow(clippy::unwrap_used, reason = "a failed set-up fails the test")]
 
 mod bench;
 
@@ -12,28 +12,28 @@ use serde_json::Value;
 
 const ENGINES: [&str; 2] = ["io_uring", "threads"];
 
-/// A request that is a second late when the run's time is over is left out, on purpose. Where this machine stood still
-/// nearly that long, a missing request is not a lost one.
+/// A request that is one second late at the end of the run is left out. If this machine stalled for nearly that long,
+/// a missing request is not lost.
 const NEARLY_LEFT_OUT_NS: u64 = 900_000_000;
 
-/// The end of a run of 2 s in which the machine kept up: the first of five. None, and told, where it never did.
-fn kept_up(engine: &str, lines: &str) -> Option<(Value, Value)> {
+/// Returns start and end record of the first of five runs of 2 s without a stall. None, with a message, if all had
+/// one.
+fn run_without_stall(engine: &str, lines: &str) -> Option<(Value, Value)> {
     for _ in 0..5 {
         let bench = Bench::new()?;
         let text = format!("test-duration-sec: 2\n{lines}");
         assert_eq!(bench.run(engine, &text), Outcome::Finished, "{engine}");
         let end = bench.end();
-        if !stood_still(&end) {
+        if !has_stalled(&end) {
             return Some((bench.side().swap_remove(0), end));
         }
     }
-    let told =
-        format!("SKIPPED: {engine}: this machine stood still for nearly a second in five runs of five\n");
-    std::io::stderr().write_all(told.as_bytes()).unwrap();
+    let message = format!("SKIPPED: {engine}: this machine stalled for nearly a second in all five runs\n");
+    std::io::stderr().write_all(message.as_bytes()).unwrap();
     None
 }
 
-fn stood_still(end: &Value) -> bool {
+fn has_stalled(end: &Value) -> bool {
     let longest = |operation: &Value| {
         let of = |time: &str| operation[time]["max_ns"].as_u64();
         of("lateness").max(of("service"))
@@ -47,7 +47,7 @@ fn stood_still(end: &Value) -> bool {
 fn every_request_is_made_once_and_none_is_lost() {
     for engine in ENGINES {
         let rates = "read-reqs-per-sec: 2009\nwrite-reqs-per-sec: 1000\n";
-        let Some((_, end)) = kept_up(engine, rates) else {
+        let Some((_, end)) = run_without_stall(engine, rates) else {
             return;
         };
         let counts = [
@@ -63,7 +63,7 @@ fn every_request_is_made_once_and_none_is_lost() {
 #[test]
 fn several_workers_make_the_same_requests_as_one() {
     let lines = "read-reqs-per-sec: 2009\nwrite-reqs-per-sec: 1000\nworkers: 5\n";
-    let Some((start, end)) = kept_up("io_uring", lines) else {
+    let Some((start, end)) = run_without_stall("io_uring", lines) else {
         return;
     };
     assert_eq!(
@@ -77,7 +77,7 @@ fn no_request_is_submitted_before_it_is_due() {
     for engine in ENGINES {
         let Some(bench) = Bench::new() else { return };
         bench.run(engine, "test-duration-sec: 1\nread-reqs-per-sec: 10000\n");
-        // A response begins when it is due: never after the submission, where service begins.
+        // A response starts at the due time, which is never after the submission, where service starts.
         let end = bench.end();
         assert!(
             end["response"]["p50_ns"].as_u64() >= end["service"]["p50_ns"].as_u64(),
@@ -87,13 +87,13 @@ fn no_request_is_submitted_before_it_is_due() {
 }
 
 #[test]
-fn writes_reach_the_file_and_no_block_is_written_twice_alike() {
+fn writes_reach_the_file_and_all_blocks_differ() {
     for engine in ENGINES {
         let Some(bench) = Bench::new() else { return };
         let text = "test-duration-sec: 1\nwrite-reqs-per-sec: 10000\nlarge-block-op-kbytes: 128\n";
         assert_eq!(bench.run(engine, text), Outcome::Finished);
-        let held = std::fs::read(&bench.device).unwrap();
-        let mut pieces: Vec<&[u8]> = held
+        let content = std::fs::read(&bench.device).unwrap();
+        let mut pieces: Vec<&[u8]> = content
             .chunks(512)
             .filter(|piece| piece.iter().any(|byte| *byte != 0))
             .collect();
@@ -114,12 +114,12 @@ fn errors_are_counted_until_there_are_too_many() {
         let Some(bench) = Bench::new() else { return };
         bench.guard_truncates();
         let text = "test-duration-sec: 60\nread-reqs-per-sec: 2000\nmax-errors: 25\n";
-        let Outcome::DeviceError(told) = bench.run(engine, text) else {
+        let Outcome::DeviceError(message) = bench.run(engine, text) else {
             panic!("{engine}")
         };
         assert!(
-            told.contains("reading") && told.contains("max-errors is reached"),
-            "{told}"
+            message.contains("reading") && message.contains("max-errors is reached"),
+            "{message}"
         );
         let log = bench.log();
         assert_eq!(log.matches("ERROR: reading").count(), 10, "{log}");
@@ -129,13 +129,13 @@ fn errors_are_counted_until_there_are_too_many() {
             .filter_map(|line| line.split(' ').nth(1));
         let summed: u64 = summed.filter_map(|count| count.parse::<u64>().ok()).sum();
         assert!((25..200).contains(&summed), "{engine}: {summed}\n{log}");
-        // Nothing that failed is in a histogram.
+        // Failed requests are in no histogram.
         assert_eq!(bench.end()["reads_count"], 0, "{engine}");
     }
 }
 
 #[test]
-fn a_run_that_never_stops_for_errors_tells_all_of_them() {
+fn a_run_without_an_error_limit_counts_all_errors() {
     for engine in ENGINES {
         let Some(bench) = Bench::new() else { return };
         bench.guard_truncates();
@@ -150,7 +150,7 @@ fn a_run_that_never_stops_for_errors_tells_all_of_them() {
 }
 
 #[test]
-fn auto_tells_what_it_took_and_why() {
+fn automatic_selection_reports_engine_and_reason() {
     let Some(bench) = Bench::new() else { return };
     bench.run("auto", "test-duration-sec: 1\nread-reqs-per-sec: 10\n");
     let start = &bench.side()[0];
@@ -161,10 +161,10 @@ fn auto_tells_what_it_took_and_why() {
 }
 
 #[test]
-fn a_device_is_free_again_when_the_run_is_over() {
+fn a_device_is_released_at_the_end_of_the_run() {
     let Some(bench) = Bench::new() else { return };
     for _ in 0..3 {
-        // The second run would be refused if the first still held the file.
+        // The second run would be refused if the first still had the file open.
         let outcome = bench.run("io_uring", "test-duration-sec: 1\nread-reqs-per-sec: 100\n");
         assert_eq!(outcome, Outcome::Finished);
     }

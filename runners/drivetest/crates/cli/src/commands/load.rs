@@ -76,7 +76,7 @@ impl LoadArgs {
             Ok(Outcome::Finished) => return ExitCode::SUCCESS,
             Ok(Outcome::Refused(message)) => (EXIT_REFUSED, message),
             Ok(Outcome::DeviceError(message)) => (EXIT_ERROR, message),
-            Ok(Outcome::CannotKeepUp(message)) => (EXIT_OVERLOADED, message),
+            Ok(Outcome::Overloaded(message)) => (EXIT_OVERLOADED, message),
             Ok(Outcome::Interrupted(message)) => (EXIT_INTERRUPTED, message),
             Err(message) => (EXIT_USAGE, message),
         };

@@ -1,4 +1,4 @@
-//! Decimal numbers as strings, so that digits are neither lost nor invented.
+//! Decimal numbers as strings with a fixed number of places, so that no digit is lost.
 
 use serde::{Serialize, Serializer};
 

@@ -178,7 +178,7 @@ impl<'a> Collector<'a> {
             PollFd::new(&wakeup, PollFlags::IN),
             PollFd::new(&signals, PollFlags::IN),
         ];
-        // The caller checks everything again, whatever the result.
+        // In any case the caller checks everything again.
         let _ = poll(&mut watched, Some(&timeout));
         self.context.stop.clear_wakeups();
     }

@@ -1,4 +1,4 @@
-//! A plain file as drive, and the load on it within this process.
+//! A test bench: a plain file as device, and loads on it within this process.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -13,7 +13,7 @@ use drivetest_load::signals::Signals;
 use drivetest_load::{LoadRun, Outcome};
 use serde_json::Value;
 
-/// A directory of its own for one test.
+/// A directory for one test.
 pub struct Bench {
     directory: tempfile::TempDir,
     pub device: String,
@@ -22,7 +22,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// None, and told past the capture of test output, where plain files take no direct I/O.
+    /// Creates a bench. None, with a message, if plain files have no direct I/O here.
     pub fn new() -> Option<Self> {
         let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let probe = directory.path().join("probe");
@@ -47,12 +47,12 @@ impl Bench {
         })
     }
 
-    /// Lets the file lose its content once it is identified: every read ends early.
+    /// Truncates the file when it is identified, so that every read ends early.
     pub fn guard_truncates(&self) {
         self.truncates.set(true);
     }
 
-    /// Runs a load of 16 MiB with these further lines.
+    /// Runs a load of 16 MiB with additional configuration lines.
     pub fn run(&self, engine: &str, lines: &str) -> Outcome {
         self.runs.set(self.runs.get() + 1);
         let text = format!(
@@ -86,7 +86,7 @@ impl Bench {
             .collect()
     }
 
-    /// The last record of the side file.
+    /// Returns the last record of the side file.
     pub fn end(&self) -> Value {
         self.side().pop().unwrap()
     }

@@ -85,7 +85,7 @@ impl Ring {
     /// Queues a request. There must be room.
     ///
     /// # Safety
-    /// The transfer's memory is inside the arena of this ring. Nobody else uses it until the request has completed;
+    /// The transfer's memory is inside the arena of this ring. It is not used otherwise until the request has completed;
     /// only reads whose content is not used may share it.
     pub(super) unsafe fn push(&mut self, arena: &Arena, number: u32, transfer: Transfer) {
         let address = arena.address(transfer.memory_offset);

@@ -211,9 +211,9 @@ impl Worker {
         }
         self.next_stall_check = now.after(STALL_CHECK_PERIOD);
         for state in &self.states {
-            let stands_still = |last_progress| self.context.is_too_late(now.since(last_progress));
+            let is_stalled = |last_progress| self.context.is_too_late(now.since(last_progress));
             let is_stuck = |device_state: &super::stream_state::DeviceState| {
-                device_state.in_flight_count > 0 && device_state.last_progress.is_some_and(stands_still)
+                device_state.in_flight_count > 0 && device_state.last_progress.is_some_and(is_stalled)
             };
             if state.devices.iter().any(is_stuck) {
                 self.context.stop.raise(StopReason::Lag(state.stream.operation));

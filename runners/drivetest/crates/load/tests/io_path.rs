@@ -1,6 +1,6 @@
-//! The I/O path allocates nothing and waits for no lock: counted while both engines run.
+//! The I/O path allocates no memory and waits for no lock: checked while both engines run.
 
-#![allow(clippy::unwrap_used, reason = "a test whose bench cannot be set up fails")]
+#![allow(clippy::unwrap_used, reason = "a failed set-up fails the test")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::BTreeSet;
@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-#[allow(dead_code, reason = "of the bench this needs only a run")]
+#[allow(dead_code, reason = "this test uses only a part of the test bench")]
 mod bench;
 
 use bench::Bench;
 use drivetest_load::Outcome;
 
-/// Counts what the workers allocate: every thread but the one that reports and the one that tests.
+/// Counts the allocations of the workers: of every thread except the reporting and the testing one.
 struct Counting;
 
 static IS_COUNTING: AtomicBool = AtomicBool::new(false);
@@ -39,13 +39,13 @@ fn count() {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller's word.
+        // SAFETY: the caller ensures the requirements.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         count();
-        // SAFETY: the caller's word.
+        // SAFETY: the caller ensures the requirements.
         unsafe { System.dealloc(memory, layout) }
     }
 }
@@ -53,7 +53,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// System calls of the I/O path on x86-64 and aarch64, which number them apart; -1 is a thread that is not in one.
+/// System calls of the I/O path on x86-64 and aarch64. -1 is a thread that is in none.
 #[cfg(target_arch = "x86_64")]
 const ALLOWED: [(&str, i64); 5] = [
     ("none", -1),
@@ -71,7 +71,7 @@ const ALLOWED: [(&str, i64); 5] = [
     ("io_uring_enter", 426),
 ];
 
-/// Where each worker of a run tells the system call that it is in. Source: proc_pid_syscall(5).
+/// Returns where each worker of a run shows its current system call. Source: proc_pid_syscall(5).
 fn workers() -> Vec<PathBuf> {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
     let is_worker = |task: &PathBuf| {
@@ -82,32 +82,32 @@ fn workers() -> Vec<PathBuf> {
     workers.map(|task| task.join("syscall")).collect()
 }
 
-/// The number of the system call that a worker is in at this moment.
+/// Returns the number of a worker's current system call.
 fn call(worker: &Path) -> i64 {
     let text = std::fs::read_to_string(worker).unwrap_or_default();
     let number = text.split(' ').next().unwrap_or_default();
     number.trim().parse().unwrap_or(-1)
 }
 
-/// What a run came to, the calls that its workers were seen in, and how often one was seen.
-type Watched = (Outcome, BTreeSet<i64>, usize);
+/// The outcome of a run, the observed system calls of its workers, and the number of observations.
+type Observation = (Outcome, BTreeSet<i64>, usize);
 
-/// The middle of the first of five runs in which this machine did not stand still until the end was near: then workers
-/// give back what they have.
-fn watched(engine: &'static str) -> Option<Watched> {
+/// Observes the middle of a run, where workers do not free their memory yet. Repeats up to five times if this machine
+/// stalled until near the end.
+fn observe(engine: &'static str) -> Option<Observation> {
     for _ in 0..5 {
-        let watched = watched_once(Bench::new()?, engine);
-        if watched.is_some() {
-            return watched;
+        let observe = observe_once(Bench::new()?, engine);
+        if observe.is_some() {
+            return observe;
         }
     }
-    panic!("{engine}: this machine stood still in five runs of five");
+    panic!("{engine}: this machine stalled in all five runs");
 }
 
-/// Runs a load in a thread of its own and watches from its first second on, when whatever prepares it is over.
-fn watched_once(bench: Bench, engine: &'static str) -> Option<Watched> {
+/// Runs a load in a separate thread and observes it after its first second, when the preparation is over.
+fn observe_once(bench: Bench, engine: &'static str) -> Option<Observation> {
     let log = Path::new(&bench.device).with_file_name("log-1");
-    let has_told = |text: &str| std::fs::read_to_string(&log).is_ok_and(|log| log.contains(text));
+    let has_logged = |text: &str| std::fs::read_to_string(&log).is_ok_and(|log| log.contains(text));
     TESTING.store(thread(), SeqCst);
     BY_WORKERS.store(0, SeqCst);
     let run = std::thread::spawn(move || {
@@ -116,7 +116,7 @@ fn watched_once(bench: Bench, engine: &'static str) -> Option<Watched> {
             "test-duration-sec: 4\nread-reqs-per-sec: 5000\nwrite-reqs-per-sec: 2000\nservice-threads: 8\n";
         bench.run(engine, text)
     });
-    while !has_told("after 1 sec:") && !run.is_finished() {
+    while !has_logged("after 1 sec:") && !run.is_finished() {
         std::thread::sleep(Duration::from_millis(10));
     }
     IS_COUNTING.store(true, SeqCst);
@@ -128,7 +128,7 @@ fn watched_once(bench: Bench, engine: &'static str) -> Option<Watched> {
         seen.extend(workers.iter().map(|worker| call(worker)));
     }
     IS_COUNTING.store(false, SeqCst);
-    let is_near_the_end = has_told("after 3 sec:");
+    let is_near_the_end = has_logged("after 3 sec:");
     let outcome = run.join().unwrap();
     (!is_near_the_end).then_some((outcome, seen, samples))
 }
@@ -136,7 +136,7 @@ fn watched_once(bench: Bench, engine: &'static str) -> Option<Watched> {
 #[test]
 fn the_io_path_neither_allocates_nor_waits_for_a_lock() {
     for engine in ["io_uring", "threads"] {
-        let Some((outcome, seen, samples)) = watched(engine) else {
+        let Some((outcome, seen, samples)) = observe(engine) else {
             return;
         };
         assert_eq!(outcome, Outcome::Finished, "{engine}");
@@ -145,7 +145,7 @@ fn the_io_path_neither_allocates_nor_waits_for_a_lock() {
             0,
             "{engine}: allocations on the I/O path"
         );
-        // The count works: the reporting and the testing thread allocate all the time.
+        // The counter works: the reporting and the testing thread allocate all the time.
         assert!(BY_OTHERS.load(SeqCst) > 0);
         let others: Vec<i64> = seen
             .iter()
