@@ -1,69 +1,71 @@
-//! What a reader should know about a log. Every rule is described in docs/findings.md, which a test compares.
+//! Findings: facts that a reader should know about a log.
+//!
+//! docs/findings.md describes every rule; a test compares that document with the rules in this module.
 
 use serde::Serialize;
 
-/// How much a finding weighs.
+/// Weight of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// It decides the verdict.
+    /// The finding decides the verdict.
     Decides,
-    /// It should be looked at.
+    /// A person should review the finding.
     Look,
-    /// Good to know.
+    /// Background information.
     Note,
 }
 
-/// What a finding does to a verdict.
+/// Effect of a finding on the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// The counts cannot be believed: void, whatever they say.
+    /// The counts are not trustworthy: the verdict is void.
     Untrusted,
-    /// Something of the run is not there: void, unless what is there is already over a limit.
+    /// Part of the run is missing: the verdict is void, unless the rest already exceeds a limit.
     Incomplete,
-    /// The run failed for it.
+    /// The run fails.
     Fails,
-    /// Nothing over a limit is not enough for a pass.
+    /// The run cannot pass: the verdict is undecided if no limit is exceeded.
     Undecided,
-    /// None.
+    /// No effect.
     Nothing,
 }
 
 /// A kind of finding: stable id, severity, effect on the verdict, and what to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Stable for ever.
+    /// Public name, which never changes.
     pub id: &'static str,
-    /// How much it weighs.
+    /// Weight.
     pub severity: Severity,
-    /// What it does to a verdict.
+    /// Effect on the verdict.
     pub effect: Effect,
-    /// What the sender can do; empty where there is nothing to do.
+    /// Action for the sender of the log; empty if there is none.
     pub remedy: &'static str,
 }
 
-/// One thing found in one log.
+/// One fact about one log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// The rule's id.
     pub id: &'static str,
     /// The rule's severity.
     pub severity: Severity,
-    /// Where, from 1; None where the whole log is meant.
+    /// Line number, from 1; `None` if the finding concerns the whole log.
     pub line: Option<u64>,
-    /// Object, what was expected, what was got.
+    /// The object, the expected value and the value found.
     pub sentence: String,
-    /// What the sender can do.
+    /// Action for the sender of the log.
     pub remedy: &'static str,
-    /// The file of an archive that it was found in; None where there is no archive, or all of it is meant.
+    /// File inside an archive; `None` without an archive, or if the finding concerns all of it.
     pub member: Option<String>,
-    /// What it does to a verdict.
+    /// Effect on the verdict.
     #[serde(skip)]
     pub effect: Effect,
 }
 
 impl Finding {
-    /// The same, found in a file of an archive.
+    /// Return the finding with the name of a file inside an archive.
     #[must_use]
     pub fn of_member(self, name: &str) -> Self {
         Self {
@@ -74,7 +76,7 @@ impl Finding {
 }
 
 impl Rule {
-    /// A finding under this rule.
+    /// Return a finding of this rule.
     pub fn at(&self, line: impl Into<Option<u64>>, sentence: impl Into<String>) -> Finding {
         Finding {
             id: self.id,
@@ -88,19 +90,20 @@ impl Rule {
     }
 }
 
-/// The findings of a run in the order of the log: at most a few of each rule are kept, the rest are counted, so
-/// that a hostile log cannot fill the memory.
+/// Findings of a run in the order of the log.
+///
+/// Only the first findings of each rule are stored and the rest are counted, so that a hostile log cannot exhaust memory.
 #[derive(Debug, Default)]
 pub struct Findings {
     findings: Vec<Finding>,
     left_out: Vec<(&'static str, u64)>,
 }
 
-/// Findings kept of one rule: enough to see a pattern.
+/// Stored findings per rule: enough to show a pattern.
 const MAX_PER_RULE: usize = 20;
 
 impl Findings {
-    /// Adds one.
+    /// Add a finding.
     pub fn add(&mut self, finding: Finding) {
         let same = self
             .findings
@@ -117,31 +120,30 @@ impl Findings {
         }
     }
 
-    /// Adds one where none of its rule is there.
+    /// Add a finding if there is none of its rule yet.
     pub fn add_unless_known(&mut self, finding: Finding) {
         if self.findings.iter().all(|known| known.id != finding.id) {
             self.findings.push(finding);
         }
     }
 
-    /// Adds all of a list.
+    /// Add several findings.
     pub fn add_all(&mut self, findings: impl IntoIterator<Item = Finding>) {
         findings.into_iter().for_each(|finding| self.add(finding));
     }
 
-    /// As many of a list as are kept, in its order.
+    /// Return the findings of a list that fit the limit per rule.
     pub fn bounded(findings: impl IntoIterator<Item = Finding>) -> Vec<Finding> {
         let mut bounded = Self::default();
         bounded.add_all(findings);
         bounded.into_list()
     }
 
-    /// All that were kept, by line; the last of a rule tells how many more there were.
+    /// Return the stored findings by line. The last one of a rule states how many more there were.
     pub fn into_list(mut self) -> Vec<Finding> {
         for (id, count) in &self.left_out {
             if let Some(last) = self.findings.iter_mut().rev().find(|finding| finding.id == *id) {
-                last.sentence
-                    .push_str(&format!(" (and {count} more of this kind)"));
+                last.sentence.push_str(&format!(" (and {count} more like this)"));
             }
         }
         self.findings
@@ -152,7 +154,7 @@ impl Findings {
 
 macro_rules! rules {
     ($($name:ident $id:literal $severity:ident $effect:ident $remedy:literal)*) => {
-        /// The rules by name.
+        /// Rules by name.
         pub mod rule {
             use super::{Effect, Rule, Severity};
             $(
@@ -163,98 +165,98 @@ macro_rules! rules {
             )*
         }
 
-        /// Every rule.
+        /// All rules.
         pub const RULES: &[Rule] = &[$(rule::$name),*];
     };
 }
 
 rules! {
-    CUT "cut" Decides Incomplete "send the whole file; a run that was cut cannot be certified"
-    SHORT "short" Decides Incomplete "send the whole file; if the run was killed, run it again to its end"
-    INTERRUPTED "interrupted" Decides Incomplete "run it again to its end"
-    CRASHED "crashed" Decides Incomplete "run it again with a version that does not crash"
-    NOT_STARTED "not-started" Decides Incomplete "mend what the error names and run it again"
+    CUT "cut" Decides Incomplete "send the whole file; a truncated run cannot be certified"
+    SHORT "short" Decides Incomplete "send the whole file; if the run was killed, repeat it to its end"
+    INTERRUPTED "interrupted" Decides Incomplete "repeat the run to its end"
+    CRASHED "crashed" Decides Incomplete "repeat the run with a version that does not crash"
+    NOT_STARTED "not-started" Decides Incomplete "fix the error that the log reports, then repeat the run"
     CANNOT_KEEP_UP "cannot-keep-up" Decides Fails "run it at a lower load"
-    IO_ERRORS "io-errors" Decides Incomplete "operations that failed are in no histogram; check the drive, its cabling and its size, and run it again"
-    COUNTS_FALL "counts-fall" Decides Untrusted "counts since the start cannot go down; send the log as the program wrote it"
-    BLOCKS_CONFLICT "blocks-conflict" Decides Untrusted "send the log as the program wrote it, one run after the other"
-    BLOCKS_OUT_OF_ORDER "blocks-out-of-order" Decides Untrusted "send the log as the program wrote it, one run after the other, each with its header"
-    OLD_BUCKETS "old-buckets" Decides Untrusted "run it with a later version of ACT, or with drivetest"
+    IO_ERRORS "io-errors" Decides Incomplete "failed operations are in no histogram; check the drive, its cables and its size, then repeat the run"
+    COUNTS_FALL "counts-fall" Decides Untrusted "cumulative counts cannot decrease; send the unmodified log file"
+    BLOCKS_CONFLICT "blocks-conflict" Decides Untrusted "send the unmodified log file, with its runs one after the other"
+    BLOCKS_OUT_OF_ORDER "blocks-out-of-order" Decides Untrusted "send the unmodified log file, with its runs one after the other, each with its header"
+    OLD_BUCKETS "old-buckets" Decides Untrusted "use a later version of ACT, or drivetest"
     SLICE_MISSING "slice-missing" Decides Incomplete "send the whole file; a slice needs the blocks at its start and its end"
-    TOO_MANY_SLICES "too-many-slices" Decides Incomplete "ask for longer slices"
-    LINES_FLOOD "lines-flood" Decides Incomplete "send the log as the program wrote it, without blank or idle lines"
-    COMPRESSION_DAMAGED "compression-damaged" Decides Incomplete "compress the log again and send it whole"
-    BLOCKS_MISSING "blocks-missing" Look Nothing "send the log as the program wrote it; the slices whose ends are there are not touched"
-    BLOCK_REPEATED "block-repeated" Look Nothing "the repetition is passed over; send the log as the program wrote it"
-    LABEL_OFF_INTERVAL "label-off-interval" Look Nothing "send the log as the program wrote it"
-    TOTAL_DIFFERS "total-differs" Look Nothing "the histogram is not used in this block; send the log as the program wrote it"
-    HISTOGRAM_MISSING "histogram-missing" Look Nothing "the histogram is not used in this block; send the log as the program wrote it"
-    HISTOGRAM_REPEATED "histogram-repeated" Look Nothing "the histogram is not used in this block; send the log as the program wrote it"
-    HISTOGRAM_UNLISTED "histogram-unlisted" Look Nothing "it is read all the same; check what wrote it"
-    TOO_MANY_HISTOGRAMS "too-many-histograms" Look Nothing "ACT itself names at most 128 devices"
-    UNREADABLE_LINE "unreadable-line" Look Nothing "the histogram it belongs to is not used in this block; send the log as the program wrote it"
-    NUL_BYTES "nul-bytes" Look Nothing "the machine lost power or the disk was full while the log was written; send what was written before"
-    STALL "stall" Look Nothing "the program or the drive stood still; requests that were due then were issued late and measured from then on"
-    RATE_BELOW_REQUESTED "rate-below-asked" Look Undecided "find what held the load back (service-threads, the host's processors, max-lag-sec 0) and run it again"
-    RESPONSE_ABOVE_SERVICE "response-above-service" Look Nothing "look for what held them back (a host or a drive that stood still, a rate near the drive's limit); limits are for service time, as ACT's are, users wait the response time"
-    GENERATOR_LATE "generator-late" Look Nothing "free the host for the load, or give it more processors; limits are for service time, as ACT's are, users wait the response time"
-    HOST_BUSY "host-busy" Look Nothing "run it on a host with processors to spare, with nothing else on it"
-    HOST_STOLEN "host-stolen" Look Nothing "run it on hardware, or on a virtual machine with processors of its own"
-    DRIVE_HOT "drive-hot" Look Nothing "cool the drive, and run it again to see it without throttling"
-    DEVICE_VIRTUAL "device-virtual" Look Nothing "a run on memory or on a file says nothing of a drive and never certifies; run it on the drive itself"
-    INTERVALS_OFF_RATE "intervals-off-rate" Look Nothing "the load came in fits; look at what held it back, and at the latencies of those intervals"
-    RATE_ABOVE_REQUESTED "rate-above-asked" Look Nothing "send the log as the program wrote it; no version makes more than it is asked"
-    DEVICE_SUMS_DIFFER "device-sums-differ" Look Nothing "send the log as the program wrote it; the histograms of the devices do not add up to that of all"
-    DEVICES_OVER_LIMIT "devices-over-limit" Look Undecided "send the log as the program wrote it; the histograms of the devices are over a limit that the one of all keeps"
-    DUPLICATE_INTERVALS "intervals-alike" Look Nothing "send the log as the program wrote it; the interval may be a copy of the one before it"
-    COUNTS_ROUND "counts-round" Look Nothing "send the log as the program wrote it, without rounding"
-    LATENCY_BEYOND_RUN "latency-beyond-run" Look Nothing "send the log as the program wrote it; no operation lasts longer than the run"
-    BUSY_BEYOND_THREADS "busy-beyond-threads" Look Nothing "send the log as the program wrote it; its operations need more time than its threads had"
-    LONGER_THAN_REQUESTED "longer-than-asked" Look Nothing "send the log as the program wrote it, one run after the other, each with its header"
-    HEADER_DIFFERS "header-differs" Look Undecided "send the log as the program wrote it; what it derives follows from what it is told"
-    LOCKSTEP_BURSTS "lockstep-bursts" Look Nothing "compare it only with runs of as many threads to a device; drivetest's arrivals are even on every host"
-    CACHE_LOAD_DIVIDED "cache-load-divided" Look Nothing "test each device by itself, or ask for as many times the writes as there are devices"
-    DUPLICATE_DEVICES "devices-alike" Look Nothing "say how many drives there are; a drive in several parts takes the load of each"
-    DEFRAG_CHANGED "defrag-changed" Look Nothing "run it with the default, 50, to compare it with other runs"
-    COMMIT_TO_DEVICE "commit-to-device" Look Nothing "run it without to compare it with other runs"
-    TOMB_RAIDER "tomb-raider" Look Nothing "run it without to compare it with other runs"
-    REPLICATION_CHANGED "replication-changed" Look Nothing "run it with the default, 1, to compare it with other runs"
-    UPDATES_READ "updates-read" Look Nothing "run it with the default, 0, to compare it with other runs"
-    ERROR_LINE "error-line" Look Nothing "read what the program says there"
-    LIGHTER_LOAD "lighter-load" Look Nothing "run it with the default to compare it with other runs"
-    LAG_UNLIMITED "lag-unlimited" Look Nothing "with max-lag-sec 0 an overload never stops; look at the rate that was reached"
-    COMMIT_WRITES_MEANINGLESS "commit-writes-meaningless" Look Nothing "use act_storage up to 6.3 where commit-to-device matters"
-    DEVICE_NAMED_TWICE "device-named-twice" Look Nothing "name each device once; the load counts it as two"
-    VERSION_UNKNOWN "version-unknown" Look Nothing "it is read by its keys; check the figures against the program's own analysis"
-    SETTING_UNREADABLE "setting-unreadable" Look Nothing "send the log as the program wrote it"
-    OTHER_PROGRAM "other-program" Look Nothing "send the output of each program in a file of its own"
-    SEVERAL_RUNS "several-runs" Look Nothing "each is read by itself; send one file per run"
-    RUN_NOT_READ "run-not-read" Look Nothing "the other runs of the file are read; send this one by itself"
+    TOO_MANY_SLICES "too-many-slices" Decides Incomplete "request longer slices"
+    LINES_FLOOD "lines-flood" Decides Incomplete "send the unmodified log file, without blank or idle lines"
+    COMPRESSION_DAMAGED "compression-damaged" Decides Incomplete "compress the log again and send the whole file"
+    BLOCKS_MISSING "blocks-missing" Look Nothing "send the unmodified log file; slices that have their first and last block are not affected"
+    BLOCK_REPEATED "block-repeated" Look Nothing "the duplicate is ignored; send the unmodified log file"
+    LABEL_OFF_INTERVAL "label-off-interval" Look Nothing "send the unmodified log file"
+    TOTAL_DIFFERS "total-differs" Look Nothing "this histogram of the block is ignored; send the unmodified log file"
+    HISTOGRAM_MISSING "histogram-missing" Look Nothing "this histogram of the block is ignored; send the unmodified log file"
+    HISTOGRAM_REPEATED "histogram-repeated" Look Nothing "this histogram of the block is ignored; send the unmodified log file"
+    HISTOGRAM_UNLISTED "histogram-unlisted" Look Nothing "the histogram is read; check which program wrote it"
+    TOO_MANY_HISTOGRAMS "too-many-histograms" Look Nothing "ACT supports at most 128 devices"
+    UNREADABLE_LINE "unreadable-line" Look Nothing "the histogram of this line is ignored in this block; send the unmodified log file"
+    NUL_BYTES "nul-bytes" Look Nothing "the host lost power, or the file system was full, while the log was written; send what was written before"
+    STALL "stall" Look Nothing "the program or the drive paused; requests due during the pause were issued late and measured from then on"
+    RATE_BELOW_REQUESTED "rate-below-asked" Look Undecided "find the bottleneck (service-threads, the host's processors, max-lag-sec 0), then repeat the run"
+    RESPONSE_ABOVE_SERVICE "response-above-service" Look Nothing "find the cause of the delay (a pause of the host or drive, a rate near the drive's limit); limits apply to service time, as in ACT, but users experience response time"
+    GENERATOR_LATE "generator-late" Look Nothing "reduce other work on the host, or add processors; limits apply to service time, as in ACT, but users experience response time"
+    HOST_BUSY "host-busy" Look Nothing "use a host with spare processors and no other work"
+    HOST_STOLEN "host-stolen" Look Nothing "use physical hardware, or a virtual machine with dedicated processors"
+    DRIVE_HOT "drive-hot" Look Nothing "cool the drive, then repeat the run to measure it without throttling"
+    DEVICE_VIRTUAL "device-virtual" Look Nothing "a run on memory or on a file cannot certify a drive; run it on the drive itself"
+    INTERVALS_OFF_RATE "intervals-off-rate" Look Nothing "the load was uneven; find the cause, and check the latencies of those intervals"
+    RATE_ABOVE_REQUESTED "rate-above-asked" Look Nothing "send the unmodified log file; no version exceeds the requested rate"
+    DEVICE_SUMS_DIFFER "device-sums-differ" Look Nothing "send the unmodified log file; the histograms of the devices do not add up to the total"
+    DEVICES_OVER_LIMIT "devices-over-limit" Look Undecided "send the unmodified log file; the histograms of the devices exceed a limit that the total meets"
+    DUPLICATE_INTERVALS "intervals-alike" Look Nothing "send the unmodified log file; the interval may be a copy of the previous one"
+    COUNTS_ROUND "counts-round" Look Nothing "send the unmodified log file, without rounded counts"
+    LATENCY_BEYOND_RUN "latency-beyond-run" Look Nothing "send the unmodified log file; no operation can last longer than the run"
+    BUSY_BEYOND_THREADS "busy-beyond-threads" Look Nothing "send the unmodified log file; its operations need more time than its threads had"
+    LONGER_THAN_REQUESTED "longer-than-asked" Look Nothing "send the unmodified log file, with its runs one after the other, each with its header"
+    HEADER_DIFFERS "header-differs" Look Undecided "send the unmodified log file; derived values must follow from the configured values"
+    LOCKSTEP_BURSTS "lockstep-bursts" Look Nothing "compare it only with runs that have as many threads per device; drivetest spaces its requests evenly on every host"
+    CACHE_LOAD_DIVIDED "cache-load-divided" Look Nothing "test each device separately, or multiply the requested writes by the number of devices"
+    DUPLICATE_DEVICES "devices-alike" Look Nothing "state the number of physical drives; a drive with several partitions takes the load of all of them"
+    DEFRAG_CHANGED "defrag-changed" Look Nothing "use the default, 50, to compare it with other runs"
+    COMMIT_TO_DEVICE "commit-to-device" Look Nothing "turn it off to compare it with other runs"
+    TOMB_RAIDER "tomb-raider" Look Nothing "turn it off to compare it with other runs"
+    REPLICATION_CHANGED "replication-changed" Look Nothing "use the default, 1, to compare it with other runs"
+    UPDATES_READ "updates-read" Look Nothing "use the default, 0, to compare it with other runs"
+    ERROR_LINE "error-line" Look Nothing "read the error message of the program"
+    LIGHTER_LOAD "lighter-load" Look Nothing "use the default to compare it with other runs"
+    LAG_UNLIMITED "lag-unlimited" Look Nothing "with max-lag-sec 0, overload does not stop the test; check the achieved rate"
+    COMMIT_WRITES_MEANINGLESS "commit-writes-meaningless" Look Nothing "use act_storage 6.3 or earlier where commit-to-device matters"
+    DEVICE_NAMED_TWICE "device-named-twice" Look Nothing "name each device once; the load counts this one twice"
+    VERSION_UNKNOWN "version-unknown" Look Nothing "the log is read by its keys; compare the figures with the program's own analysis"
+    SETTING_UNREADABLE "setting-unreadable" Look Nothing "send the unmodified log file"
+    OTHER_PROGRAM "other-program" Look Nothing "send the output of each program as a separate file"
+    SEVERAL_RUNS "several-runs" Look Nothing "each run is read separately; send one file per run"
+    RUN_NOT_READ "run-not-read" Look Nothing "the other runs of the file are read; send this run as a separate file"
     TOO_MANY_RUNS "too-many-runs" Look Nothing "send one file per run"
-    SIDE_FILE_DIFFERS "side-file-differs" Look Nothing "send the side file that drivetest wrote beside this log"
-    TRAILING_BYTES "trailing-bytes" Look Nothing "the compressed log before them is whole; compress it again without them"
-    PROFILE_WORKLOAD "profile-workload" Look Undecided "run act_storage, or judge by a profile for this workload"
-    PROFILE_READS "profile-reads" Look Undecided "run it with reads: the limits are for them"
-    PROFILE_EDGES "profile-edges" Look Undecided "choose a profile whose thresholds are powers of two of the log's unit"
-    PROFILE_DURATION "profile-duration" Look Undecided "run it as long as the profile asks, and judge it in slices of its length"
-    PROFILE_RATIO "profile-ratio" Look Undecided "run it with the profile's reads and writes"
+    SIDE_FILE_DIFFERS "side-file-differs" Look Nothing "send the side file that drivetest wrote together with this log"
+    TRAILING_BYTES "trailing-bytes" Look Nothing "the compressed log before them is complete; compress it again without these bytes"
+    PROFILE_WORKLOAD "profile-workload" Look Undecided "run act_storage, or judge with a profile for this workload"
+    PROFILE_READS "profile-reads" Look Undecided "include reads: the limits apply to them"
+    PROFILE_EDGES "profile-edges" Look Undecided "choose a profile whose thresholds are powers of two in the log's unit"
+    PROFILE_DURATION "profile-duration" Look Undecided "run it as long as the profile requires, and judge it in slices of its length"
+    PROFILE_RATIO "profile-ratio" Look Undecided "run it with the profile's ratio of reads to writes"
     PROFILE_OBJECTS "profile-objects" Look Undecided "run it with objects of the profile's size"
-    PROFILE_SETTINGS "profile-settings" Look Undecided "run it with the default, no"
-    PROFILE_WRITES "profile-writes" Look Undecided "run it with ACT's defaults for large blocks and defragmentation"
-    ROUNDING_DECIDES "rounding-decides" Look Nothing "the verdict follows the counts, not the rounded percentage"
-    SERIES_TOO_LARGE "series-too-large" Note Nothing "ask for longer intervals, or for a shorter time"
+    PROFILE_SETTINGS "profile-settings" Look Undecided "use the default, no"
+    PROFILE_WRITES "profile-writes" Look Undecided "use ACT's defaults for large blocks and defragmentation"
+    ROUNDING_DECIDES "rounding-decides" Look Nothing "the verdict uses the counts, not the rounded percentage"
+    SERIES_TOO_LARGE "series-too-large" Note Nothing "request longer intervals or a shorter time range"
     TRAILING_PARTIAL "trailing-partial" Note Nothing ""
-    SLICE_LENGTHENED "slice-lengthened" Note Nothing "choose a report interval that divides the slice"
-    DURATION_OFF_INTERVAL "duration-off-interval" Note Nothing "choose a duration that the report interval divides"
-    NX_NOT_WHOLE "nx-not-whole" Note Nothing "choose a multiple of 2000 reads/s and 1000 writes/s for each device to stand in a ladder"
-    LINES_WITHOUT_PREFIX "lines-without-prefix" Look Nothing "send the log itself as a file, not a copy out of a message or a logger"
-    ARCHIVE_DAMAGED "archive-damaged" Decides Incomplete "make the archive again and send it whole"
-    MEMBER_NOT_READ "member-not-read" Look Nothing "send the log itself, as the program printed it"
-    MEMBER_DAMAGED "member-damaged" Look Nothing "make the archive again and send it whole"
-    MEMBER_PASSED_OVER "member-passed-over" Look Nothing "put the file itself into the archive, unencrypted, stored or deflated"
-    MEMBER_NAME "member-name" Look Nothing "make the archive from within the directory of the logs"
-    MEMBER_REPEATED "member-repeated" Look Nothing "give each file a name of its own"
-    NESTED_ARCHIVE "nested-archive" Look Nothing "put the logs into one archive, or send each archive by itself"
+    SLICE_LENGTHENED "slice-lengthened" Note Nothing "choose a report interval that divides the slice length"
+    DURATION_OFF_INTERVAL "duration-off-interval" Note Nothing "choose a duration that is a multiple of the report interval"
+    NX_NOT_WHOLE "nx-not-whole" Note Nothing "to appear in a load ladder, choose a multiple of 2000 reads/s and 1000 writes/s for each device"
+    LINES_WITHOUT_PREFIX "lines-without-prefix" Look Nothing "send the original log file, not a copy from a message or a logger"
+    ARCHIVE_DAMAGED "archive-damaged" Decides Incomplete "create the archive again and send the whole file"
+    MEMBER_NOT_READ "member-not-read" Look Nothing "send the unmodified log file"
+    MEMBER_DAMAGED "member-damaged" Look Nothing "create the archive again and send the whole file"
+    MEMBER_PASSED_OVER "member-passed-over" Look Nothing "add the file itself to the archive: unencrypted, stored or deflated"
+    MEMBER_NAME "member-name" Look Nothing "create the archive from inside the directory of the logs"
+    MEMBER_REPEATED "member-repeated" Look Nothing "give each file a unique name"
+    NESTED_ARCHIVE "nested-archive" Look Nothing "put the logs into one archive, or send each archive separately"
     TOO_MANY_MEMBERS "too-many-members" Look Nothing "send the logs in several archives"
     NOISE "noise" Note Nothing ""
     UTF_16 "utf-16" Note Nothing ""
@@ -262,15 +264,15 @@ rules! {
     CARRIAGE_RETURNS "carriage-returns" Note Nothing ""
     ESCAPE_SEQUENCES "escape-sequences" Note Nothing ""
     NON_BREAKING_SPACES "non-breaking-spaces" Note Nothing ""
-    QUOTED "quoted" Note Nothing "send the log itself as a file"
-    INDENTED "indented" Note Nothing "send the log itself as a file"
-    LINE_PREFIX "line-prefix" Note Nothing "send the log itself, as the program wrote it"
+    QUOTED "quoted" Note Nothing "send the original log file"
+    INDENTED "indented" Note Nothing "send the original log file"
+    LINE_PREFIX "line-prefix" Note Nothing "send the unmodified log file"
     NOISE_INSIDE_BLOCK "noise-inside-block" Note Nothing ""
     HISTOGRAM_NEVER_APPEARS "histogram-never-appears" Note Nothing ""
-    RATE_TRUNCATED "rate-truncated" Note Nothing "choose rates that the number of service-threads divides"
+    RATE_TRUNCATED "rate-truncated" Note Nothing "choose rates that are multiples of the number of service-threads"
     COMPRESSIBLE_DATA "compressible-data" Note Nothing ""
     SCHEDULER_NOT_SET "scheduler-not-set" Note Nothing "set the scheduler of the device before the run"
-    EDGE_DECIDES "edge-decides" Note Nothing "run it with millisecond histograms, or with drivetest, to know"
+    EDGE_DECIDES "edge-decides" Note Nothing "use millisecond histograms, or drivetest, to find out"
 }
 
 #[cfg(test)]
@@ -320,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn what_decides_has_an_effect_and_a_remedy() {
+    fn deciding_rules_have_an_effect_and_a_remedy() {
         for rule in RULES {
             let decides = rule.severity == Severity::Decides;
             assert!(!decides || rule.effect != Effect::Nothing, "{}", rule.id);
@@ -329,11 +331,11 @@ mod tests {
     }
 
     #[test]
-    fn of_many_alike_a_few_are_kept_and_the_rest_counted() {
+    fn findings_beyond_the_limit_are_counted() {
         let mut findings = Findings::default();
         (1..=25).for_each(|line| findings.add(rule::ERROR_LINE.at(line, "x")));
         let list = findings.into_list();
         assert_eq!(list.len(), 20);
-        assert_eq!(list[19].sentence, "x (and 5 more of this kind)");
+        assert_eq!(list[19].sentence, "x (and 5 more like this)");
     }
 }

@@ -1,35 +1,37 @@
-//! Why a file cannot be read at all. Every id is described in docs/findings.md, which a test compares.
+//! Errors of files that cannot be read at all.
+//!
+//! docs/findings.md describes every error; a test compares that document with the errors in this module.
 
 use serde::Serialize;
 
-/// What was expected, what was got, where reading stopped, and what to do.
+/// Reason why a file cannot be read: what was expected, what was found, where, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ReadError {
-    /// Stable for ever.
+    /// Public name, which never changes.
     pub id: &'static str,
-    /// The whole in one sentence.
+    /// All of it in one sentence.
     pub sentence: String,
-    /// Where reading stopped, from 1; None where no line was read.
+    /// Line number at which reading stopped, from 1; `None` if no line was read.
     pub line: Option<u64>,
-    /// What should have been there.
+    /// What the reader expected.
     pub expected: &'static str,
-    /// What was there.
+    /// What the reader found.
     pub got: String,
-    /// What the sender can do.
+    /// Action for the sender of the log.
     pub remedy: &'static str,
 }
 
-/// A kind of error.
+/// Kind of error.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ErrorKind {
-    /// Stable for ever.
+    /// Public name, which never changes.
     pub id: &'static str,
     expected: &'static str,
     remedy: &'static str,
 }
 
 impl ErrorKind {
-    /// An error of this kind: reading stopped at `line`, where `got` was found.
+    /// Return an error of this kind for a `line` where the reader found `got`.
     pub fn at(&self, line: impl Into<Option<u64>>, got: impl Into<String>) -> ReadError {
         let (line, got) = (line.into(), got.into());
         let place = line.map_or_else(String::new, |line| format!("line {line}: "));
@@ -51,27 +53,27 @@ macro_rules! errors {
             pub const $name: ErrorKind = ErrorKind { id: $id, expected: $expected, remedy: $remedy };
         )*
 
-        /// Every kind of error.
+        /// All kinds of errors.
         pub const ERRORS: &[ErrorKind] = &[$($name),*];
     };
 }
 
 errors! {
-    EMPTY "empty" "the output of act_storage, act_index, drivetest, YCSB or go-ycsb" "send the log itself; a program that dies at once leaves an empty one"
-    BINARY "binary" "text, plain, compressed with gzip, zstd or xz, or in a tar or zip" "send the log itself, not a report or picture of it"
-    NOT_AN_ACT_LOG "not-an-act-log" "a line that begins with 'ACT version', or rows of YCSB or go-ycsb" "send the log itself, as the program printed it, without marks before its lines"
-    HEADER_MISSING "header-missing" "a header that begins with 'ACT version' before the first block" "send the log from its first line on"
-    CUT_IN_HEADER "cut-in-header" "the whole header and blocks after it" "send the whole file"
-    HEADER_UNREADABLE "header-unreadable" "a header with report-interval-sec above 0" "send the log as the program wrote it"
-    FLOOD "flood" "a log, whose lines have 8 bytes or more on average" "send the log itself, without blank or idle lines"
-    CONTENT_TOO_LARGE "content-too-large" "content within the limit" "send one run per file; a day of ACT is below 1 GiB"
-    COMPRESSION_UNREADABLE "compression-unreadable" "a whole stream of gzip, zstd or xz" "compress the log again and send it whole"
+    EMPTY "empty" "the output of act_storage, act_index, drivetest, YCSB or go-ycsb" "send the log file itself; a program that fails immediately leaves an empty one"
+    BINARY "binary" "text: plain, compressed with gzip, zstd or xz, or in a tar or zip archive" "send the log file itself, not a report or a screenshot"
+    NOT_AN_ACT_LOG "not-an-act-log" "a line that begins with 'ACT version', or rows of YCSB or go-ycsb" "upload the unmodified log file (no prefixes, no copy-paste)"
+    HEADER_MISSING "header-missing" "a header that begins with 'ACT version' before the first block" "send the log from its first line"
+    CUT_IN_HEADER "cut-in-header" "a complete header, followed by blocks" "send the whole file"
+    HEADER_UNREADABLE "header-unreadable" "a header with report-interval-sec above 0" "send the unmodified log file"
+    FLOOD "flood" "a log with 8 bytes or more per line on average" "send the log file itself, without blank or idle lines"
+    CONTENT_TOO_LARGE "content-too-large" "content within the limit" "send one run per file; a log of 24 hours of ACT is below 1 GiB"
+    COMPRESSION_UNREADABLE "compression-unreadable" "a complete gzip, zstd or xz stream" "compress the log again and send the whole file"
     WINDOW_TOO_LARGE "window-too-large" "a window of at most 32 MiB (zstd) or a dictionary of at most 64 MiB (xz)" "compress the log again: zstd without --ultra and --long, xz with at most -9"
-    ARCHIVE_UNREADABLE "archive-unreadable" "a whole archive of tar or zip" "make the archive again and send it whole"
-    ARCHIVE_WITHOUT_LOG "archive-without-log" "an archive with at least one log" "put the log itself into the archive, under a name that ends in .log"
-    ARCHIVE_IN_A_PIPE "archive-in-a-pipe" "an archive in a file, which is read several times" "give the archive as a file, or a single log in the pipe"
-    COMPANION_ARCHIVE "companion-archive" "files beside one log, none of them an archive" "put the log and what belongs to it into one archive, or give each file with --with"
-    FILE_UNREADABLE "file-unreadable" "a file that can be opened and read" "check the path, that it is a file, and its permissions"
+    ARCHIVE_UNREADABLE "archive-unreadable" "a complete tar or zip archive" "create the archive again and send the whole file"
+    ARCHIVE_WITHOUT_LOG "archive-without-log" "an archive with at least one log" "add the log file itself to the archive, with a name that ends in .log"
+    ARCHIVE_IN_A_PIPE "archive-in-a-pipe" "an archive in a file, because archives are read several times" "pass the archive as a file, or pipe a single log"
+    COMPANION_ARCHIVE "companion-archive" "attachments of one log, none of them an archive" "put the log and its attachments into one archive, or pass each file with --with"
+    FILE_UNREADABLE "file-unreadable" "a readable file" "check the path, the type of the file and its permissions"
 }
 
 #[cfg(test)]
@@ -99,7 +101,7 @@ mod tests {
         assert_eq!(
             error.sentence,
             "line 3: expected the output of act_storage, act_index, drivetest, YCSB or go-ycsb; got nothing; \
-             send the log itself; a program that dies at once leaves an empty one"
+             send the log file itself; a program that fails immediately leaves an empty one"
         );
     }
 }

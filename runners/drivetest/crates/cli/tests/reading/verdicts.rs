@@ -347,7 +347,7 @@ fn of_many_slices_where_rounding_decides_a_few_are_told() {
         .collect();
     assert_eq!(told.len(), 20);
     let last = told[19]["sentence"].as_str().unwrap();
-    assert!(last.ends_with("(and 5 more of this kind)"), "{last}");
+    assert!(last.ends_with("(and 5 more like this)"), "{last}");
 }
 
 #[test]

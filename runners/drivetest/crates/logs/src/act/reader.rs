@@ -1,4 +1,4 @@
-//! Reads a log that may hold several runs, with whatever a terminal, a shell or a crash left around them.
+//! Reader of a log with one or more runs, and with lines of terminals, shells or crashes around them.
 
 use std::borrow::Cow;
 
@@ -17,16 +17,16 @@ use crate::text::Line;
 use crate::text::decode::Encoding;
 use crate::text::stream::{Sink, Text};
 
-/// Runs read of one file.
+/// Maximum number of runs read from one file.
 pub const RUNS_MAX: usize = 64;
 
-/// The slice length of ACT's own analysis, seconds.
+/// Slice length of ACT's own analysis in seconds.
 pub const SLICE_S_DEFAULT: u64 = 3600;
 
-/// How to read.
+/// Options of a reader.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// The asked length of a slice, seconds.
+    /// Requested length of a slice in seconds.
     pub slice_s: u64,
 }
 
@@ -38,22 +38,22 @@ impl Default for Options {
     }
 }
 
-/// What was read of a log.
+/// Result of reading a log.
 #[derive(Debug)]
 pub struct Reading {
-    /// Why nothing could be read; `runs` is then empty.
+    /// Reason why nothing could be read; `runs` is empty then.
     pub error: Option<ReadError>,
-    /// What concerns no single run.
+    /// Findings that do not belong to a single run.
     pub findings: Vec<Finding>,
-    /// The runs in their order.
+    /// Runs in their order.
     pub runs: Vec<Run>,
-    /// The lines of the content.
+    /// Number of lines.
     pub lines_count: u64,
-    /// How its letters are stored.
+    /// Text encoding.
     pub encoding: Encoding,
 }
 
-/// Takes the bytes of a log, in chunks of any size, and gives what was read of them.
+/// Reader that receives the bytes of a log in chunks of any size.
 #[derive(Debug)]
 pub struct LogReader {
     text: Text,
@@ -77,12 +77,12 @@ struct Runs {
 }
 
 impl LogReader {
-    /// A reader at the start of a log.
+    /// Return a reader at the start of a log.
     pub fn new(options: Options) -> Self {
         Self::with_share(options, 1)
     }
 
-    /// A reader that keeps its share of what all logs of an archive may keep together.
+    /// Return a reader whose memory limit is its share of the limit for all logs of an archive.
     pub fn with_share(options: Options, logs_count: usize) -> Self {
         let runs = Runs {
             options,
@@ -104,45 +104,45 @@ impl LogReader {
         }
     }
 
-    /// Says what else is made of the intervals of its runs.
+    /// Set the sinks for the intervals of its runs.
     pub fn want(&mut self, wanted: SinkOptions) {
         self.runs.wanted = wanted;
     }
 
-    /// Says how many runs stand before these in an archive; to be called before any bytes come.
+    /// Set the number of runs before these in an archive. Call it before the first bytes.
     pub fn begin_runs_at(&mut self, ordinal: usize) {
         self.runs.first_ordinal = ordinal;
     }
 
-    /// The ordinal of the next run, when all bytes have come.
+    /// Return the ordinal of the next run, after all bytes.
     pub fn next_ordinal(&mut self) -> usize {
         self.text.settle(&mut self.runs);
         self.runs.next_ordinal() + usize::from(self.runs.current.is_some())
     }
 
-    /// Takes the next bytes of the content, decompressed.
+    /// Read the next decompressed bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         let runs = &mut self.runs;
         self.text.push(bytes, runs);
     }
 
-    /// Whether the first line of a run was seen.
+    /// Return whether a run has begun.
     pub fn has_begun(&self) -> bool {
         let runs = &self.runs;
         runs.current.is_some() || !runs.runs.is_empty() || !runs.refused.is_empty()
     }
 
-    /// The line at which reading stopped because the log is a flood of short lines; None where it is none.
+    /// Return the line at which reading stopped because of too many short lines; `None` otherwise.
     pub fn flooded_line(&self) -> Option<u64> {
         self.text.flooded_line()
     }
 
-    /// Adds what the caller knows of the file.
+    /// Add a finding of the caller about the file.
     pub fn add_finding(&mut self, finding: Finding) {
         self.runs.findings.add(finding);
     }
 
-    /// Ends a log whose bytes could not be had to their end; the last run bears the finding.
+    /// End a log that could not be read to its end; add the finding to the last run.
     pub fn finish_damaged(self, finding: Finding) -> Reading {
         let mut reading = self.finish();
         if let Some(run) = reading.runs.last_mut() {
@@ -154,7 +154,7 @@ impl LogReader {
         reading
     }
 
-    /// Ends the log.
+    /// End the log.
     pub fn finish(mut self) -> Reading {
         let runs = &mut self.runs;
         let lines_count = self.text.finish(runs);
@@ -189,13 +189,13 @@ impl Runs {
         let text = spaced(line.text);
         let is_own = self.take_spaced(Line { text: &text, ..line });
         if is_own && matches!(text, Cow::Owned(_)) {
-            let sentence = "tabs stand where the program prints blanks; they are read as blanks";
+            let sentence = "tabs where the program prints blanks; they are read as blanks";
             self.findings
                 .add(rule::NON_BREAKING_SPACES.at(line.number, sentence));
         }
     }
 
-    /// Takes a line without tabs; true where it is of a run.
+    /// Read a line without tabs; return whether it belongs to a run.
     fn take_spaced(&mut self, line: Line<'_>) -> bool {
         if let Some(run) = self.run_that_begins(line) {
             self.end_run();
@@ -228,8 +228,10 @@ impl Runs {
     fn end_run(&mut self) {
         let Some(run) = self.current.take() else { return };
         if self.runs.len() + self.refused.len() >= RUNS_MAX {
-            self.findings
-                .add(rule::TOO_MANY_RUNS.at(None, format!("only the first {RUNS_MAX} runs are read")));
+            self.findings.add(rule::TOO_MANY_RUNS.at(
+                None,
+                format!("the file has more runs; only the first {RUNS_MAX} are read"),
+            ));
             return;
         }
         match run.finish() {
@@ -279,13 +281,13 @@ impl Runs {
         }
         if self.runs.len() > 1 {
             let second = self.runs[1].first_line;
-            let sentence = format!("the file holds {} runs", self.runs.len());
+            let sentence = format!("the file contains {} runs", self.runs.len());
             self.findings.add(rule::SEVERAL_RUNS.at(second, sentence));
         }
         self.findings.add_all(self.other_program.take());
         if let Some((line, text)) = self.first_stray.take() {
             let sentence = format!(
-                "lines before the first run: {}; the first: {text}",
+                "{} lines before the first run; the first: {text}",
                 self.stray_lines_count
             );
             self.findings.add(rule::NOISE.at(line, sentence));
@@ -301,10 +303,10 @@ impl Runs {
             return EMPTY.at(last_line, "an empty file");
         }
         if let Some(line) = self.stray_block_line {
-            return HEADER_MISSING.at(line, "a block, and no header before it");
+            return HEADER_MISSING.at(line, "a block without a header before it");
         }
         if looks_binary(head) {
-            return BINARY.at(1, "bytes that are no text");
+            return BINARY.at(1, "bytes that are not text");
         }
         let (line, text) = self.first_stray.take().unwrap_or((lines_count, String::new()));
         if "ACT version".starts_with(&text) && line == lines_count {
@@ -320,7 +322,7 @@ impl Runs {
     }
 }
 
-/// A line with blanks for tabs, which no version prints and some editors make of blanks.
+/// Replace tabs by blanks: no version prints tabs, and some editors turn blanks into tabs.
 fn spaced(text: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr(b'\t', text).is_none() {
         return Cow::Borrowed(text);

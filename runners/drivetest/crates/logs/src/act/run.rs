@@ -1,4 +1,4 @@
-//! A run as it was read (docs/formats.md).
+//! A run of ACT or drivetest, as the JSON document contains it (docs/formats.md).
 
 use serde::Serialize;
 
@@ -17,140 +17,140 @@ use crate::series::Series;
 /// One histogram over the whole run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Histogram {
-    /// Its place in the order of first appearance.
+    /// Index in the order of first appearance.
     pub ordinal: usize,
-    /// Its name; two may have one name.
+    /// Name; two histograms may have the same name.
     pub name: String,
-    /// The unit of its edges.
+    /// Unit of the bucket edges.
     pub unit: Unit,
-    /// What its numbers mean.
+    /// Meaning of the counts.
     #[serde(flatten)]
     pub meaning: Meaning,
-    /// Its counts.
+    /// Counts by bucket.
     #[serde(flatten)]
     pub tally: Tally,
 }
 
-/// The header as printed, for those who print it again.
+/// The header as printed, for programs that print it again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Printed {
-    /// What stands after `ACT version`; empty in 1.x, which prints none.
+    /// Text after `ACT version`; empty in 1.x, which does not print it.
     pub version: String,
-    /// The configuration.
+    /// Configuration.
     pub config: Section,
-    /// The derived configuration.
+    /// Derived configuration.
     pub derived: Section,
-    /// The names of the histograms.
+    /// Names of the histograms.
     pub names: Section,
 }
 
-/// What was asked of a run and who asked.
+/// Program that made a run, and its workload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RunOrigin {
     /// `act-storage` or `act-index`.
     pub workload: &'static str,
-    /// The program.
+    /// Program.
     pub tool: &'static str,
-    /// Its version.
+    /// Version of the program.
     pub tool_version: String,
     /// `act` or `drivetest`.
     pub generator: &'static str,
-    /// How requests arrive: `even`, `lockstep`, `bursts` or as drivetest says; None where it is not known.
+    /// Arrival of requests: `even`, `lockstep`, `bursts` or as drivetest reports it; `None` if unknown.
     pub arrivals: Option<String>,
-    /// Whose grammar and meaning the log has, None where a run that never started does not show it.
+    /// Version family; `None` if a run that never started does not show it.
     pub family: Option<Family>,
-    /// Threads that make the requests, None where the log does not say.
+    /// Threads that issue the requests; `None` if the log does not state it.
     pub service_threads: Option<u64>,
 }
 
-/// One execution, read.
+/// One execution of a workload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Run {
-    /// Its place in the file, from 0.
+    /// Index in the file, from 0.
     pub ordinal: usize,
-    /// The file of an archive that it was read from, None where there is no archive.
+    /// File inside an archive; `None` without an archive.
     pub member: Option<String>,
-    /// Who ran what.
+    /// Program and workload.
     #[serde(flatten)]
     pub origin: RunOrigin,
-    /// The header's first line.
+    /// First line of the header.
     pub first_line: u64,
-    /// The last line before the next run or the end.
+    /// Last line before the next run or the end of the file.
     pub last_line: u64,
-    /// The configuration as echoed.
+    /// Configuration as printed in the header.
     pub config: Vec<(String, String)>,
-    /// The derived configuration as echoed.
+    /// Derived configuration as printed in the header.
     pub derived: Vec<(String, String)>,
-    /// The devices as the program found them.
+    /// Devices as the program found them.
     pub devices: Vec<Device>,
-    /// Devices named, None where the header does not say.
+    /// Number of named devices; `None` if the header does not state it.
     pub device_count: Option<u64>,
-    /// The unit of all histograms.
+    /// Unit of all histograms.
     pub unit: Unit,
     /// Seconds between two dumps.
     pub report_interval_s: Option<u64>,
-    /// How long it should last.
+    /// Requested duration.
     #[serde(rename = "asked_duration_s")]
     pub requested_duration_s: Option<u64>,
-    /// The last block's label.
+    /// Label of the last block.
     pub reached_s: u64,
-    /// Blocks that were read.
+    /// Number of blocks read.
     pub intervals_count: u64,
-    /// A decimal in text.
+    /// Requested reads per second, a decimal as text.
     #[serde(rename = "asked_reads_per_s")]
     pub requested_reads_per_s: Option<String>,
-    /// A decimal in text.
+    /// Requested writes per second, a decimal as text.
     #[serde(rename = "asked_writes_per_s")]
     pub requested_writes_per_s: Option<String>,
     /// N of the Nx load.
     pub nx_load: Option<String>,
-    /// The smallest object.
+    /// Size of the smallest object.
     pub record_bytes: Option<u64>,
-    /// The largest object.
+    /// Size of the largest object.
     pub record_bytes_max: Option<u64>,
-    /// How far data was compressible: 100 is not.
+    /// Compressibility of the data: 100 is incompressible.
     pub compress_pct: Option<u64>,
-    /// How it ended.
+    /// How the run ended.
     pub stop: Stop,
-    /// Operations that failed.
+    /// Failed operations.
     pub io_errors_count: u64,
-    /// Requests in the program's queues at the last block, None for programs without queues.
+    /// Queued requests at the last block; `None` for programs without queues.
     pub requests_queued_count: Option<u64>,
-    /// The histogram that a verdict is about, None where there is none.
+    /// Histogram that the verdict judges; `None` if the log has none.
     pub judged_ordinal: Option<usize>,
-    /// The histogram that comparisons between versions take, None where there is none.
+    /// Histogram for comparisons between versions; `None` if the log has none.
     pub compared_ordinal: Option<usize>,
-    /// Counts over the whole run.
+    /// Counts of the whole run.
     pub histograms: Vec<Histogram>,
-    /// The length of a slice, None where the report interval is unknown.
+    /// Length of a slice; `None` if the report interval is unknown.
     pub slice_length_s: Option<u64>,
-    /// The whole slices.
+    /// Complete slices.
     pub slices: Vec<Slice>,
-    /// The length of the dropped rest.
+    /// Length of the incomplete last slice, which is dropped.
     pub trailing_partial_s: u64,
-    /// The counts in intervals of the asked length; None where none was asked or it is too large.
+    /// Counts in intervals of the requested length; `None` if not requested or too large.
     pub series: Option<Series>,
-    /// Whether a device is no drive; None where nothing tells.
+    /// Whether a device is virtual, not a drive; `None` if unknown.
     pub is_virtual_device: Option<bool>,
-    /// What drivetest's side file tells, None without one.
+    /// Summary of drivetest's side file; `None` without one.
     pub side_file: Option<Box<SideFileSummary>>,
-    /// What a reader should know.
+    /// Facts that a reader should know.
     pub findings: Vec<Finding>,
-    /// The judgement, None where no profile was given.
+    /// Verdict; `None` without a profile.
     pub verdict: Option<Verdict>,
-    /// The header as printed.
+    /// Header as printed.
     #[serde(skip)]
     pub printed: Printed,
-    /// Counts at the thresholds themselves, where a side file gives them.
+    /// Exact counts at the thresholds, from a side file.
     #[serde(skip)]
     pub exact: Option<ExactCounts>,
-    /// Reads and writes per second asked, as numbers.
+    /// Requested reads and writes per second.
     #[serde(skip)]
     pub rates_per_s: Option<(u64, u64)>,
 }
 
 impl Run {
-    /// The value of a key of the configuration or the derived configuration, None where it is not given.
+    /// Return the value of a key of the configuration or derived configuration; `None` if it is not set.
     pub fn setting(&self, key: &str) -> Option<&str> {
         let pairs = self.config.iter().chain(&self.derived);
         pairs
@@ -159,7 +159,7 @@ impl Run {
             .map(|(_, value)| value.as_str())
     }
 
-    /// The first histogram of a name, None where there is none.
+    /// Return the first histogram with a name; `None` if there is none.
     pub fn histogram(&self, name: &str) -> Option<&Histogram> {
         self.histograms.iter().find(|histogram| histogram.name == name)
     }

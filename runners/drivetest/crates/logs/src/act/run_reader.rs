@@ -1,4 +1,4 @@
-//! Reads one run line by line: its header, then its blocks.
+//! Reader of one run, line by line: its header, then its blocks.
 
 use crate::act::blocks::{Begin, Blocks, is_torn_interval};
 use crate::act::checks;
@@ -19,13 +19,13 @@ use crate::read_error::{CUT_IN_HEADER, ReadError};
 use crate::series::Series;
 use crate::text::Line;
 
-/// What all versions print before the seconds of an interval line.
+/// Texts that the versions print before the seconds of an interval line.
 const INTERVAL_WORDS: [&[u8]; 2] = [b"after ", b"After "];
 
-/// A run that was read, and how many counts may still be kept of its log; or why it cannot be read.
+/// A run, and the number of counts that its log may still store; or the reason why it cannot be read.
 pub type Outcome = Result<(Box<Run>, usize), ReadError>;
 
-/// Reads one run.
+/// Reader of one run.
 #[derive(Debug)]
 pub struct RunReader {
     first_line: u64,
@@ -49,7 +49,7 @@ enum Stage {
 }
 
 impl RunReader {
-    /// A run whose header begins with `ACT version VERSION` at `line`, in slices of `slice_s`.
+    /// Return a reader for a header that begins with `ACT version VERSION` at `line`, in slices of `slice_s`.
     pub fn new(line: u64, version: &str, slice_s: u64, room: usize) -> Self {
         Self {
             first_line: line,
@@ -66,7 +66,7 @@ impl RunReader {
         }
     }
 
-    /// Says which run of the log it is, from 0, and what else is made of its intervals.
+    /// Set the index of the run in the log, from 0, and the sinks of its intervals.
     pub fn with(self, ordinal: usize, wanted: SinkOptions) -> Self {
         Self {
             ordinal,
@@ -75,7 +75,7 @@ impl RunReader {
         }
     }
 
-    /// A run whose header begins with the banner of 1.x to 4.0 at `line`; `version` is empty in 1.x.
+    /// Return a reader for a header that begins with the banner of 1.x to 4.0 at `line`; `version` is empty in 1.x.
     pub fn of_banner_a(line: u64, version: &str, slice_s: u64, room: usize) -> Self {
         let header = Header::of_banner_a(version);
         Self {
@@ -84,12 +84,12 @@ impl RunReader {
         }
     }
 
-    /// Takes the next line; true where it is of the header or of a block.
+    /// Read the next line; return whether it belongs to the header or to a block.
     pub fn take(&mut self, line: Line<'_>) -> bool {
         self.last_line = line.number;
         if line.has_nuls {
             self.findings
-                .add(rule::NUL_BYTES.at(line.number, "NUL bytes stand in the line, or before or behind it"));
+                .add(rule::NUL_BYTES.at(line.number, "NUL bytes in, before or after this line"));
         }
         if matches!(self.stage, Stage::Header) && begins_blocks(line.text) {
             self.stage = self.begin_blocks(line.number);
@@ -116,7 +116,7 @@ impl RunReader {
         }
     }
 
-    /// Takes the clean lines that the bytes begin with, the first of which is `line`.
+    /// Read the clean lines at the start of the bytes; the number of the first is `line`.
     pub fn take_clean(&mut self, bytes: &[u8], line: u64) -> Clean {
         let Stage::Blocks(blocks) = &mut self.stage else {
             return Clean::default();
@@ -126,7 +126,7 @@ impl RunReader {
         clean
     }
 
-    /// Ends the run where the next begins or the log ends.
+    /// End the run, because the next one begins or the log ends.
     pub fn finish(mut self) -> Outcome {
         match std::mem::replace(&mut self.stage, Stage::Header) {
             Stage::Refused(error) => Err(error),
@@ -146,10 +146,10 @@ impl RunReader {
     fn begin_blocks(&mut self, line: u64) -> Stage {
         self.header.end();
         let Some((family, workload)) = self.header.detect() else {
-            return Stage::Refused(CUT_IN_HEADER.at(line, "a block before any configuration"));
+            return Stage::Refused(CUT_IN_HEADER.at(line, "a block before the configuration"));
         };
         if family != Family::A && self.header.names.lines.is_empty() {
-            let sentence = "expected HISTOGRAM NAMES before the first block; no name is listed";
+            let sentence = "expected HISTOGRAM NAMES before the first block; the header lists no name";
             self.findings.add(rule::HISTOGRAM_UNLISTED.at(line, sentence));
         }
         let (header, slice_s, room) = (&self.header, self.slice_s, self.room);
@@ -196,7 +196,7 @@ impl RunReader {
         }))
     }
 
-    /// Ends the last block, and gives the line at which the log was cut in it or in the next; None where it was not.
+    /// End the last block, and return the line at which the log was cut; `None` if it was not.
     fn end_last_block(&mut self, blocks: &mut Blocks) -> Option<u64> {
         let cut = blocks.end_last_block(&mut self.findings).map(|()| self.last_line);
         let is_torn = |text: &[u8]| is_torn_interval(text, blocks.grammar);
@@ -222,7 +222,9 @@ impl RunReader {
         let reads = blocks.names.find(reads_name);
         report_slices_without_reads(&sliced, reads, &mut self.findings);
         let is_whole = self.messages.stop(&extent).kind != StopKind::CannotKeepUp;
-        blocks.watch.report(is_whole, self.last_line, &mut self.findings);
+        blocks
+            .detectors
+            .report(is_whole, self.last_line, &mut self.findings);
         self.findings.add_all(never_appeared(
             &blocks.names,
             (blocks.family, intervals_count),
@@ -258,7 +260,7 @@ impl RunReader {
         }
     }
 
-    /// Puts the run together, judges how it ended, and looks at what it adds up to.
+    /// Assemble the run, determine how it ended, and add the findings of the checks.
     fn run(mut self, whole: Whole) -> (Box<Run>, usize) {
         let extent = Extent {
             ops_count: checks::ops_count(&whole.histograms),
@@ -279,7 +281,7 @@ impl RunReader {
         (Box::new(run), room)
     }
 
-    /// What the log tells of the run, in its own words and as numbers; what is made of it comes later.
+    /// Return the facts of the log about the run; derived fields are set later.
     fn facts(self, whole: Whole, extent: Extent, stop: Stop) -> Run {
         let settings = &whole.settings;
         let origin = RunOrigin {
@@ -334,7 +336,7 @@ impl RunReader {
     }
 }
 
-/// All findings of a run, with those of its whole.
+/// Return all findings of a run, including those of the checks on the whole run.
 fn with_checks(run: &Run, mut findings: Findings, slice_s: u64) -> Vec<Finding> {
     findings.add_all(checks::of_run(run, slice_s));
     findings.into_list()

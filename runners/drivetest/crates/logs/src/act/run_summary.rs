@@ -1,4 +1,4 @@
-//! What the header and the blocks of a run tell together, for the run as it is handed out.
+//! Parts of a run that depend on both the header and the blocks.
 
 use crate::act::blocks::Blocks;
 use crate::act::blocks::block::Names;
@@ -12,7 +12,7 @@ use crate::act::semantics::Context;
 use crate::act::slices::Sliced;
 use crate::finding::{Finding, Findings, rule};
 
-/// The histograms that the header lists and no block holds.
+/// Return findings for histograms that the header lists and no block contains.
 pub fn never_appeared(names: &Names, (family, intervals_count): (Family, u64), line: u64) -> Vec<Finding> {
     let finding = |name: &str| {
         let is_usual = intervals_count == 0 || is_listed_in_vain(family, name);
@@ -21,31 +21,31 @@ pub fn never_appeared(names: &Names, (family, intervals_count): (Family, u64), l
         } else {
             &rule::HISTOGRAM_MISSING
         };
-        rule.at(line, format!("{name}: listed in the header, in no block"))
+        rule.at(line, format!("{name}: listed in the header, but in no block"))
     };
     names.never_appeared().map(finding).collect()
 }
 
-/// 6.0 and 6.1 list these and print them nowhere; any other name that no block holds has lost its lines.
+/// Versions 6.0 and 6.1 list these and never print them; the lines of any other missing name are lost.
 ///
 /// Source: aerospike/act 6.0 and 6.1, src/storage/act_storage.c.
 fn is_listed_in_vain(family: Family, name: &str) -> bool {
     family == Family::C && matches!(name, "device-reads" | "device-writes")
 }
 
-/// Tells the slices whose reads cannot be used; `reads` is their histogram, None where there is none.
+/// Add a finding for each slice whose reads cannot be used; `reads` is their histogram, `None` without one.
 pub fn report_slices_without_reads(sliced: &Sliced, reads: Option<usize>, findings: &mut Findings) {
     let Some(reads) = reads else { return };
     for slice in sliced.slices.iter().filter(|slice| slice.tally(reads).is_none()) {
         let sentence = format!(
-            "slice {} ({}-{} s): reads cannot be used in the block at an end",
+            "slice {} ({}-{} s): the reads of its first or last block cannot be used",
             slice.number, slice.start_s, slice.end_s
         );
         findings.add(rule::SLICE_MISSING.at(slice.last_line, sentence));
     }
 }
 
-/// The histograms of the last dump that can be used, with what each means.
+/// Return the histograms of the last usable dump, with their meanings.
 pub fn histograms(header: &Header, blocks: &Blocks) -> Vec<Histogram> {
     let devices = header.device_names();
     let context = Context {
@@ -69,7 +69,7 @@ pub fn histograms(header: &Header, blocks: &Blocks) -> Vec<Histogram> {
     known.collect()
 }
 
-/// What was asked for, by which program; the threads are not told by the header alone.
+/// Return program and workload; the caller adds the threads, which the header alone does not determine.
 pub fn origin(header: &Header, family: Option<Family>, workload: Workload) -> RunOrigin {
     let (tool, tool_version, generator) = match &header.drivetest {
         Some(drivetest) => ("drivetest", drivetest.version.as_str(), "drivetest"),
@@ -86,7 +86,7 @@ pub fn origin(header: &Header, family: Option<Family>, workload: Workload) -> Ru
     }
 }
 
-/// Keys and values of their own.
+/// Copy keys and values.
 pub fn owned<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<(String, String)> {
     pairs
         .map(|(key, value)| (key.to_owned(), value.to_owned()))

@@ -1,17 +1,17 @@
-//! What a histogram's numbers mean: one name means two things in two families, and one thing has two names.
+//! Meaning of histograms: the same name means different things in different families, and names vary for one meaning.
 
 use serde::Serialize;
 
 use crate::act::grammar::family::{Family, Workload};
 use crate::act::run::{Histogram, Run};
 
-/// Which requests a histogram holds.
+/// Requests that a histogram counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// Reads as the program itself judged them.
+    /// Reads, as the program's own analysis judges them.
     Reads,
-    /// The same reads without the time in queue, of all devices together; only programs with queues tell it apart.
+    /// Reads of all devices without the time in queue; only programs with queues have it separately.
     DeviceReads,
     /// Reads of one device.
     ReadsOfDevice,
@@ -19,9 +19,9 @@ pub enum Role {
     LargeBlockReads,
     /// Writes of whole blocks.
     LargeBlockWrites,
-    /// Writes as the program itself judged them.
+    /// Writes, as the program's own analysis judges them.
     Writes,
-    /// The same writes without the time in queue, of all devices together.
+    /// Writes of all devices without the time in queue.
     DeviceWrites,
     /// Writes of one device.
     WritesOfDevice,
@@ -29,18 +29,18 @@ pub enum Role {
     Other,
 }
 
-/// Which stretch of a request's life a histogram measures.
+/// Part of a request's duration that a histogram measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Time {
-    /// From the call of the device to its answer.
+    /// From submission to the device until completion.
     Service,
-    /// From the queue of the program to the device's answer.
+    /// From entering the program's queue until completion.
     QueueAndService,
 }
 
 impl Time {
-    /// As people read it behind a histogram's name.
+    /// Return the text after the name of a histogram.
     pub fn words(self) -> &'static str {
         match self {
             Self::Service => " (service time)",
@@ -49,14 +49,14 @@ impl Time {
     }
 }
 
-/// What the buckets of a histogram are.
+/// Bucket edges of a histogram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub enum Edges {
     /// Bucket 0 is below 1 unit, bucket b is [2^(b-1), 2^b) units.
     #[default]
     #[serde(rename = "act")]
     Act,
-    /// ACT 1.x: bucket 0 is below 2 units, bucket b is [2^b, 2^(b+1)) units, so that there is no edge at 1 unit.
+    /// ACT 1.x: bucket 0 is below 2 units, bucket b is [2^b, 2^(b+1)) units, so 1 unit is not an edge.
     ///
     /// Source: aerospike/act fcb708a, histogram.c, histogram_insert_data_point().
     #[serde(rename = "act-1")]
@@ -64,7 +64,7 @@ pub enum Edges {
 }
 
 impl Edges {
-    /// The last bucket below 2^`power` units, which `Tally::over_count` counts from; None where there is no such edge.
+    /// Return the last bucket below 2^`power` units, for `Tally::over_count`; `None` without such an edge.
     ///
     /// ```
     /// use drivetest_logs::act::semantics::Edges;
@@ -80,38 +80,38 @@ impl Edges {
     }
 }
 
-/// What a histogram means.
+/// Meaning of a histogram.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Meaning {
-    /// Which requests it holds.
+    /// Requests that it counts.
     pub role: Role,
-    /// The device, for the roles of one device.
+    /// Device, for the roles of one device.
     pub device: Option<String>,
-    /// What it measures of them; None for a name that no version prints.
+    /// Time that it measures; `None` for a name that no version prints.
     pub time: Option<Time>,
-    /// What its buckets are.
+    /// Bucket edges.
     pub edges: Edges,
-    /// The program measured something that is of no use: `writes` of 6.4 to 6.6.
+    /// Whether the measurement is meaningless: `writes` of 6.4 to 6.6.
     pub is_meaningless: bool,
 }
 
-/// What decides the meaning of all histograms of a run.
+/// Facts of a run that determine the meaning of its histograms.
 #[derive(Clone, Debug)]
 pub struct Context<'a> {
-    /// Whose grammar it is.
+    /// Version family.
     pub family: Family,
-    /// Which program.
+    /// Workload.
     pub workload: Workload,
-    /// The devices of the configuration.
+    /// Devices of the configuration.
     pub devices: &'a [&'a str],
-    /// What buckets are.
+    /// Bucket edges.
     pub edges: Edges,
-    /// The program wrote to one place only.
+    /// Whether the program wrote to one place only.
     pub writes_are_meaningless: bool,
 }
 
 impl Context<'_> {
-    /// What the histogram of a name means.
+    /// Return the meaning of the histogram with a name.
     pub fn meaning(&self, name: &str) -> Meaning {
         let (role, device) = self.role(name);
         let is_write = matches!(role, Role::Writes | Role::WritesOfDevice);
@@ -148,7 +148,7 @@ impl Context<'_> {
     }
 }
 
-/// The role of a histogram of all devices together.
+/// Return the role of a histogram of all devices together.
 ///
 /// Source: aerospike/act, act.c (1.x to 4.0), src/storage/act_storage.c and src/index/act_index.c (from 5.0).
 fn of_all(family: Family, workload: Workload, name: &str) -> Option<Role> {
@@ -169,10 +169,10 @@ fn of_all(family: Family, workload: Workload, name: &str) -> Option<Role> {
     })
 }
 
-/// The histogram of reads in 6.x and in what is said of reads in general.
+/// Name of the histogram of reads in 6.x, and of reads in general.
 pub const READS: &str = "reads";
 
-/// The name of the histogram that the program's own analysis judges, as its family prints it.
+/// Return the name of the histogram that the program's own analysis judges, as its family prints it.
 pub fn judged_name(family: Family, workload: Workload) -> &'static str {
     match (family, workload) {
         (Family::A, _) => "READS",
@@ -181,14 +181,14 @@ pub fn judged_name(family: Family, workload: Workload) -> &'static str {
     }
 }
 
-/// The histogram that a verdict is about: reads as that program judged them, so with the time in queue up to 5.3.
-/// None where the log has none.
+/// Return the histogram that a verdict judges: reads, up to 5.3 with the time in queue; `None` if the log has none.
 pub fn judged(run: &Run) -> Option<&Histogram> {
     with_role(run, Role::Reads)
 }
 
-/// The histogram that comparisons between versions take: reads from the call of the device to its answer. None
-/// where the log has none, and for the buckets of 1.x, which compare with no other.
+/// Return the histogram for comparisons between versions: service times of reads.
+///
+/// `None` if the log has none, and for the buckets of 1.x, which are not comparable with others.
 pub fn compared(run: &Run) -> Option<&Histogram> {
     let is_comparable = |histogram: &&Histogram| {
         let meaning = &histogram.meaning;
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_is_told_by_the_configuration_not_by_the_form_of_a_name() {
+    fn the_configuration_decides_which_names_are_devices() {
         let of = |family, name| {
             let meaning = context(family, Workload::Storage).meaning(name);
             (meaning.role, meaning.device)

@@ -1,4 +1,4 @@
-//! How a run ended, gathered from what the program says and from what is missing.
+//! How a run ended, from the messages of the program and from the missing parts of the log.
 
 use serde::Serialize;
 
@@ -6,36 +6,36 @@ use crate::act::grammar::error_messages::{MessageKind, RATE_NOT_SUSTAINED, accom
 use crate::finding::{Finding, Findings, rule};
 use crate::plural::counted;
 
-/// How a run ended.
+/// Kind of end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopKind {
-    /// The asked duration was reached.
+    /// The run reached the requested duration.
     Finished,
-    /// The load could not be held.
+    /// The load could not be sustained.
     CannotKeepUp,
-    /// A signal that the program tells.
+    /// A signal stopped the program, and the program reported it.
     Interrupted,
     /// Operations failed and the run ended early.
     IoError,
     /// The crash handler wrote a trace.
     Crashed,
-    /// The file ends mid-line or mid-block.
+    /// The file ends inside a line or a block.
     Cut,
-    /// The file ends at a block's end before the asked duration, without a word.
+    /// The file ends after a whole block, before the requested duration and without a message.
     Short,
-    /// An error before the first block.
+    /// The program reported an error before the first block.
     NotStarted,
 }
 
-/// How a run ended, and the words for it.
+/// How a run ended, with the message of the program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Stop {
-    /// Which way.
+    /// Kind of end.
     pub kind: StopKind,
-    /// The line that tells, None where no line does.
+    /// Line number of the message; `None` without a message.
     pub line: Option<u64>,
-    /// What that line says.
+    /// Text of the message.
     pub text: String,
 }
 
@@ -54,7 +54,7 @@ struct Message {
     text: String,
 }
 
-/// The words of a run, gathered while it is read.
+/// Messages of the program, collected while a run is read.
 #[derive(Debug, Default)]
 pub struct ProgramMessages {
     cannot_keep_up: Option<Message>,
@@ -73,31 +73,31 @@ pub struct ProgramMessages {
     rate_not_sustained: Option<Message>,
 }
 
-/// What of the run is there.
+/// Extent of the run that the log contains.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
-    /// Blocks that were read.
+    /// Number of blocks read.
     pub intervals_count: u64,
-    /// The last block's label.
+    /// Label of the last block.
     pub reached_s: u64,
-    /// What was asked, None where the header does not say.
+    /// Requested duration; `None` if the header does not state it.
     pub requested_s: Option<u64>,
-    /// The line where reading stopped inside a block, None where it did not.
+    /// Line number at which the log was cut inside a block; `None` if it was not.
     pub cut_line: Option<u64>,
-    /// The last line of the run.
+    /// Last line of the run.
     pub last_line: u64,
-    /// Operations in the histograms, each counted once; None where there are none.
+    /// Operations in the histograms, each counted once; `None` without histograms.
     pub ops_count: Option<u64>,
 }
 
-/// Error lines kept for findings.
+/// Stored error lines.
 const ERRORS_MAX: usize = 5;
 
-/// The longest text kept of a line.
+/// Maximum stored length of a line.
 const TEXT_CHARS_MAX: usize = 200;
 
 impl ProgramMessages {
-    /// Takes a line that is neither header nor figures.
+    /// Add a line that is neither header nor figures.
     pub fn add(&mut self, line: u64, text: &[u8]) {
         let message = || Message {
             line,
@@ -126,12 +126,12 @@ impl ProgramMessages {
         }
     }
 
-    /// Whether the program itself says why there is no block.
+    /// Return whether a message explains why there is no block.
     pub fn explains_no_start(&self) -> bool {
         self.error.is_some() || self.crash.is_some() || self.interrupted.is_some() || self.io_error.is_some()
     }
 
-    /// How the run ended.
+    /// Return how the run ended.
     pub fn stop(&self, extent: &Extent) -> Stop {
         let reached = extent
             .requested_s
@@ -159,7 +159,7 @@ impl ProgramMessages {
         }
     }
 
-    /// What a reader should know of it.
+    /// Add the findings about the end of the run.
     pub fn report(&self, stop: &Stop, extent: &Extent, findings: &mut Findings) {
         if let Some(finding) = ending(stop, extent) {
             findings.add(finding);
@@ -193,7 +193,7 @@ impl ProgramMessages {
         }
         if let Some(message) = &self.noise {
             let sentence = format!(
-                "lines that are not of the program: {}; the first: {}",
+                "{} lines come from other programs; the first: {}",
                 self.noise_count, message.text
             );
             findings.add(rule::NOISE.at(message.line, sentence));
@@ -211,7 +211,7 @@ impl ProgramMessages {
             let line = self.errors.first().map(|message| message.line);
             findings.add(rule::ERROR_LINE.at(
                 line,
-                format!("there are {} error lines in all", self.errors_count),
+                format!("the log has {} error lines in total", self.errors_count),
             ));
         }
     }
@@ -225,15 +225,15 @@ impl ProgramMessages {
     }
 }
 
-/// Whether a line is one that YCSB or go-ycsb alone prints.
+/// Return whether only YCSB or go-ycsb prints such a line.
 pub fn is_of_ycsb(text: &[u8]) -> bool {
     const SIGNS: [&[u8]; 3] = [b"[OVERALL], ", b"YCSB Client ", b"Run finished, takes "];
     SIGNS.iter().any(|sign| text.starts_with(sign))
 }
 
-/// Says that a log of ACT holds output of YCSB, which is not read.
+/// Return the finding that a log of ACT contains output of YCSB, which is not read.
 pub fn of_other_program(line: u64, text: &str) -> Finding {
-    let sentence = format!("expected a log of ACT alone; here is output of YCSB, which is not read: {text}");
+    let sentence = format!("expected only a log of ACT; this output of YCSB is not read: {text}");
     rule::OTHER_PROGRAM.at(line, sentence)
 }
 
@@ -252,18 +252,23 @@ fn ending(stop: &Stop, extent: &Extent) -> Option<Finding> {
             stop.line,
             format!("the test stopped itself {after}: {}", stop.text),
         ),
-        StopKind::Interrupted => rule::INTERRUPTED.at(stop.line, format!("{after}: {}", stop.text)),
+        StopKind::Interrupted => {
+            rule::INTERRUPTED.at(stop.line, format!("interrupted {after}: {}", stop.text))
+        }
         StopKind::Crashed => {
             rule::CRASHED.at(stop.line, format!("the program crashed {after}: {}", stop.text))
         }
-        StopKind::IoError => {
-            rule::SHORT.at(last, format!("the log ends {after}, after errors of the device"))
+        StopKind::IoError => rule::SHORT.at(last, format!("the log ends {after}, after I/O errors")),
+        StopKind::Short => rule::SHORT.at(
+            last,
+            format!("the log ends {after}, without a message of the program"),
+        ),
+        StopKind::NotStarted => {
+            rule::NOT_STARTED.at(stop.line, format!("the log has no block: {}", stop.text))
         }
-        StopKind::Short => rule::SHORT.at(last, format!("the log ends {after}, without a word")),
-        StopKind::NotStarted => rule::NOT_STARTED.at(stop.line, format!("there is no block: {}", stop.text)),
         StopKind::Cut => rule::CUT.at(
             stop.line,
-            format!("the log ends inside a line or a block; the last whole block is {after}"),
+            format!("the log ends inside a line or a block; its last whole block is {after}"),
         ),
     })
 }
@@ -274,7 +279,7 @@ fn set_first(place: &mut Option<Message>, message: impl FnOnce() -> Message) {
     }
 }
 
-/// A line as a message shows it: bounded, without control characters.
+/// Return a line for display: of limited length, without control characters.
 pub fn shown(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(&text[..text.len().min(TEXT_CHARS_MAX * 4)]);
     text.chars()
@@ -307,14 +312,14 @@ mod tests {
     }
 
     #[test]
-    fn the_asked_duration_reached_is_finished_and_a_second_less_is_short() {
+    fn a_run_of_the_requested_duration_is_finished_and_one_second_less_is_short() {
         assert_eq!(kind_after(&[], &extent(60)), StopKind::Finished);
         assert_eq!(kind_after(&[], &extent(61)), StopKind::Finished);
         assert_eq!(kind_after(&[], &extent(59)), StopKind::Short);
     }
 
     #[test]
-    fn words_go_before_what_was_reached() {
+    fn messages_take_precedence_over_the_duration() {
         assert_eq!(kind_after(&["SIGSEGV received"], &extent(60)), StopKind::Crashed);
         let both = ["ERROR: large block reads can't keep up", "SIGSEGV received"];
         assert_eq!(kind_after(&both, &extent(14)), StopKind::CannotKeepUp);
@@ -332,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn operations_that_failed_are_told_as_a_share_of_all() {
+    fn failed_operations_are_reported_as_a_share_of_all() {
         let mut messages = ProgramMessages::default();
         messages.add(7, b"ERROR: reading /dev/a: 5 'Input/output error'");
         let mut findings = Findings::default();

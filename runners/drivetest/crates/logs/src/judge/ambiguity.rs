@@ -1,11 +1,11 @@
-//! Where a verdict hangs on rounding or on the edges of a log.
+//! Findings about verdicts that depend on rounding or on the bucket edges of a log.
 
 use crate::finding::{Finding, rule};
 use crate::judge::decimal::Decimal;
 use crate::judge::verdict::{Outcome, time, when};
 use crate::judge::views::{LimitEdge, Part};
 
-/// Where the rounded percentage and the counts say different things of a limit.
+/// Return findings for slices in which the rounded percentage and the counts disagree about a limit.
 pub fn rounding(limit_edge: &LimitEdge<'_>, parts: &[Part<'_>]) -> Vec<Finding> {
     let limit_pct = limit_edge.limit.limit_pct;
     let differ = parts.iter().filter_map(|part| {
@@ -23,7 +23,7 @@ pub fn rounding(limit_edge: &LimitEdge<'_>, parts: &[Part<'_>]) -> Vec<Finding> 
         rule::ROUNDING_DECIDES.at(
             None,
             format!(
-                "{place}, reads over {}: {} of {} round to {} %; the counts are {is_within} the limit of {limit_pct} %",
+                "{place}, reads over {}: {} of {} is {} % rounded; by the counts, the share is {is_within} the limit of {limit_pct} %",
                 time(limit_edge.limit.threshold_us), found.over_count, found.ops_count, found.printed()
             ),
         )
@@ -31,7 +31,7 @@ pub fn rounding(limit_edge: &LimitEdge<'_>, parts: &[Part<'_>]) -> Vec<Finding> 
     findings.collect()
 }
 
-/// Where a microsecond log passes at 1024 us and could fail at 1000 us.
+/// Return a finding if a microsecond log passes at 1024 us and could fail at 1000 us.
 pub fn edges(limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>], outcome: Outcome) -> Option<Finding> {
     if !matches!(outcome, Outcome::Pass | Outcome::Undecided) {
         return None;
@@ -51,7 +51,7 @@ pub fn edges(limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>], outcome: Outcome
         limit_edge.edge.at_most(part.tally),
     );
     let sentence = format!(
-        "slice {number} ({}), reads over {}: the log has an edge at {} us only; the share lies between {} % and {} %",
+        "slice {number} ({}), reads over {}: the nearest bucket edge of the log is {} us; the share is between {} % and {} %",
         when(start_s, end_s),
         time(limit_edge.limit.threshold_us),
         limit_edge.edge.read_at_us,

@@ -1,25 +1,25 @@
-//! The edges of a log's buckets that stand for a threshold, and the shares beyond them.
+//! Bucket edges of a log at a threshold, and the shares beyond them.
 
 use crate::act::blocks::histogram::{Tally, Unit};
 use crate::act::semantics::Edges;
 use crate::judge::share::Share;
 
-/// Where a log shows a threshold.
+/// Bucket edges of a log at a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// The bucket that begins at the least edge not below the threshold: what is in it or above is over for certain.
+    /// Bucket at the smallest edge not below the threshold: operations in it or above are certainly over.
     first_bucket: usize,
-    /// The bucket that begins at the greatest edge not above the threshold: nothing below it is over.
+    /// Bucket at the largest edge not above the threshold: operations below it are certainly not over.
     first_bucket_below: usize,
-    /// The first of the two edges, microseconds.
+    /// First of the two edges in microseconds.
     pub read_at_us: u64,
 }
 
 impl Edge {
-    /// The edge that stands for a threshold by ACT's practice, None where the log has none.
+    /// Return the edge for a threshold, as ACT chooses it; `None` if the log has none.
     ///
-    /// Milliseconds are read at 1024 us in microsecond logs. Source: aerospike/act, README ("1ms ... 1024us"). 1.x has
-    /// no edge at 1 ms: it is read at 2 ms, as the first column of its own analysis is, and nothing is below it.
+    /// In microsecond logs, 1 ms is read at 1024 us. Source: aerospike/act, README ("1ms ... 1024us"). ACT 1.x has no edge
+    /// at 1 ms: the threshold is read at 2 ms, like the first column of its own analysis.
     pub fn of(threshold_us: u64, unit: Unit, edges: Edges) -> Option<Self> {
         let power_of = |number: u64| number.is_power_of_two().then(|| number.trailing_zeros());
         let milliseconds = threshold_us
@@ -52,17 +52,17 @@ impl Edge {
         })
     }
 
-    /// What is over the threshold for certain, and by which verdicts go.
+    /// Return the share that is certainly over the threshold, which decides verdicts.
     pub fn over(self, tally: &Tally) -> Share {
         beyond(tally, self.first_bucket)
     }
 
-    /// What may be over the threshold at most.
+    /// Return the maximum share over the threshold.
     pub fn at_most(self, tally: &Tally) -> Share {
         beyond(tally, self.first_bucket_below)
     }
 
-    /// Whether the log has an edge at the threshold itself.
+    /// Return whether the log has an edge at the threshold itself.
     pub fn is_exact(self) -> bool {
         self.first_bucket == self.first_bucket_below
     }

@@ -1,16 +1,16 @@
-//! Decimals as people write them: limits are compared on whole numbers, never on floats.
+//! Exact decimals: limits are compared in integers, never in floats.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// The most places after the point; limits are percentages.
+/// Maximum number of decimal places; limits are percentages.
 const PLACES_MAX: usize = 9;
 
-/// The most digits before the point.
+/// Maximum number of digits before the decimal point.
 const WHOLE_DIGITS_MAX: usize = 9;
 
-/// A number at or above zero with its places kept: `digits` / 10^`places`.
+/// A number at or above zero with its decimal places: `digits` / 10^`places`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal {
     digits: u64,
@@ -18,7 +18,7 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// Reads `5`, `0.1`, `5.00`; None for anything else.
+    /// Parse `5`, `0.1` or `5.00`; `None` for anything else.
     ///
     /// ```
     /// use drivetest_logs::judge::decimal::Decimal;
@@ -40,12 +40,12 @@ impl Decimal {
         })
     }
 
-    /// All its digits as a whole number; below 10^18.
+    /// Return all digits as an integer below 10^18.
     pub fn digits(self) -> u64 {
         self.digits
     }
 
-    /// 10^places; at most 10^9.
+    /// Return 10^places, at most 10^9.
     pub fn scale(self) -> u64 {
         10_u64.pow(self.places)
     }
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decimals_keep_their_places() {
+    fn decimal_places_are_preserved() {
         for text in ["5", "0.1", "5.00", "0.001", "100", "999999999.999999999"] {
             assert_eq!(Decimal::parse(text).unwrap().to_string(), text);
         }

@@ -1,11 +1,11 @@
-//! Counts that have no edges: drivetest's own runs count at each threshold, in their side file.
+//! Exact counts at each threshold, which drivetest writes into its side file.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
 use crate::judge::share::Share;
 
-/// Reads of a whole run, and how many of them were at or over some times.
+/// Reads of a whole run, and how many of them were at or over each threshold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExactCounts {
     ops_count: u64,
@@ -20,8 +20,9 @@ struct EndRecord {
 }
 
 impl ExactCounts {
-    /// Reads the end record of a side file (docs/formats.md, `drivecert.side/1`) from one of its lines; None for any
-    /// other record, and for one that says more were over a time than there were.
+    /// Parse the end record of a side file (docs/formats.md, `drivecert.side/1`).
+    ///
+    /// `None` for any other record, and if more reads are over a threshold than there are reads.
     ///
     /// ```
     /// use drivetest_logs::judge::exact_counts::ExactCounts;
@@ -42,18 +43,18 @@ impl ExactCounts {
         (end.record == "end" && is_sound).then_some(counts)
     }
 
-    /// All reads.
+    /// Return the number of reads.
     pub fn ops_count(&self) -> u64 {
         self.ops_count
     }
 
-    /// Every time that was counted, with its share; none where there are no reads.
+    /// Return every threshold with its share; empty without reads.
     pub fn shares(&self) -> impl Iterator<Item = (u64, Share)> {
         let times = self.over_counts.keys().copied();
         times.filter_map(|time| Some((time, self.share(time)?)))
     }
 
-    /// The share at or over a time, None where it was not counted or there are no reads.
+    /// Return the share at or over a threshold; `None` if it was not counted, or without reads.
     pub fn share(&self, threshold_us: u64) -> Option<Share> {
         let over_count = *self.over_counts.get(&threshold_us)?;
         (self.ops_count > 0).then_some(Share {

@@ -1,4 +1,6 @@
-//! A verdict in one sentence.
+//! Headline of a verdict.
+//!
+//! The register still parses the parts `passes: at most ...`, `fails: slice ...`, `undecided: ...` and `void: ...`.
 
 use crate::act::run::Run;
 use crate::act::stop::StopKind;
@@ -7,10 +9,10 @@ use crate::judge::reasons::Reasons;
 use crate::judge::verdict::{FoundShare, Outcome, Statistic, Violation, listed, time};
 use crate::plural::counted;
 
-/// Findings by which not the drive but the host may be slow.
+/// Findings about a slow host.
 const OF_HOST: [&str; 3] = [rule::HOST_BUSY.id, rule::HOST_STOLEN.id, rule::GENERATOR_LATE.id];
 
-/// Says a verdict in one sentence.
+/// Return a verdict in one sentence.
 pub fn headline(
     outcome: Outcome,
     violations: &[Violation],
@@ -25,7 +27,7 @@ pub fn headline(
             let judged = if shares.is_empty() {
                 ""
             } else {
-                "nothing over a limit, but "
+                "no limit is exceeded, but "
             };
             format!("undecided: {judged}{}", first_of(&reasons.undecided))
         }
@@ -94,7 +96,7 @@ fn failed(violations: &[Violation], reasons: &Reasons, run: &Run) -> String {
     format!("fails: {}{also}{stopped}{host}", first.sentence())
 }
 
-/// Where the side file tells that the host may be the cause: the numbers stand, whose they are does not.
+/// Return a note if the side file shows a slow host: the figures are correct, but may not be due to the drive.
 fn host_text(run: &Run) -> String {
     let host_findings = run
         .findings

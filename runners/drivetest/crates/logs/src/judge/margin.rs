@@ -1,4 +1,4 @@
-//! How near a run came to a limit, or how far beyond.
+//! Margin of a run to its nearest limit.
 
 use serde::Serialize;
 
@@ -7,27 +7,27 @@ use crate::judge::share::Share;
 use crate::judge::verdict::{time, when};
 use crate::judge::views::{LimitEdge, Part, worst_part};
 
-/// The limit that a slice came nearest to, relative to the limit; the largest excess where some are over.
+/// Smallest relative margin of a slice to a limit, or the largest excess if limits are exceeded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Margin {
-    /// The slice's number.
+    /// Number of the slice.
     pub slice: u64,
-    /// The profile's time.
+    /// Threshold of the profile.
     pub threshold_us: u64,
-    /// Rounded as ACT does.
+    /// Percentage, rounded like ACT.
     pub share_pct: String,
-    /// The percentage allowed.
+    /// Allowed percentage.
     pub limit_pct: Decimal,
-    /// Limit less share, percentage points, four places: below 0 where the share is over.
+    /// Limit minus share in percentage points with four decimal places: negative if the limit is exceeded.
     pub points: String,
-    /// Share over limit, four places; None where the limit allows nothing.
+    /// Share divided by limit with four decimal places; `None` for a limit of 0.
     pub ratio: Option<String>,
     #[serde(skip)]
     when: (u64, u64),
 }
 
 impl Margin {
-    /// The margin of some slices, None where none holds operations.
+    /// Return the margin of some slices; `None` without operations.
     pub fn of(limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>]) -> Option<Self> {
         let worst = limit_edges
             .iter()
@@ -40,7 +40,7 @@ impl Margin {
         };
         let (limit_edge, part) = worst.max_by(|one, two| {
             let (one_used, two_used) = (used(one.0, one.1), used(two.0, two.1));
-            // Of equals the first counts, as it does in the headline.
+            // Of equal shares the first one counts, as in the headline.
             one_used
                 .total_cmp(&two_used)
                 .then_with(|| two.0.limit.threshold_us.cmp(&one.0.limit.threshold_us))
@@ -62,20 +62,20 @@ impl Margin {
         }
     }
 
-    /// Whether the share is over the limit.
+    /// Return whether the limit is exceeded.
     pub fn is_broken(&self) -> bool {
         self.points.starts_with('-')
     }
 
-    /// `reads over 1 ms in slice 4 (hours 3-4): 4.83 % of the 5 % allowed, 0.1700 points left`.
+    /// Return `reads over 1 ms in slice 4 (hours 3-4): 4.83 %, 0.1700 points below the limit of 5 %`.
     pub fn sentence(&self) -> String {
         let (start_s, end_s) = self.when;
-        let (of, left) = match self.points.strip_prefix('-') {
-            Some(beyond) => ("where at most", format!("are allowed: {beyond} points beyond")),
-            None => ("of the", format!("allowed, {} points left", self.points)),
+        let (points, relation) = match self.points.strip_prefix('-') {
+            Some(points) => (points, "above"),
+            None => (self.points.as_str(), "below"),
         };
         format!(
-            "reads over {} in slice {} ({}): {} % {of} {} % {left}",
+            "reads over {} in slice {} ({}): {} %, {points} points {relation} the limit of {} %",
             time(self.threshold_us),
             self.slice,
             when(start_s, end_s),
@@ -85,7 +85,7 @@ impl Margin {
     }
 }
 
-/// Ten-thousandths of a point, rounded away from zero, so that a share over its limit never shows as on it.
+/// Return ten-thousandths of a point, rounded away from zero, so that an exceeded limit never appears as met.
 fn points(share: Share, limit_pct: Decimal) -> String {
     let scale = i128::from(limit_pct.scale());
     let denominator = i128::from(share.ops_count) * scale;

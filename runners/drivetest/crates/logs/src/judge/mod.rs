@@ -1,4 +1,4 @@
-//! Judges a run under a profile: shares of reads in every slice against limits, on whole numbers.
+//! Judgement of a run with a profile: shares of reads in every slice are compared with limits, in integers.
 
 pub mod ambiguity;
 pub mod decimal;
@@ -26,14 +26,14 @@ use crate::judge::share::Share;
 use crate::judge::verdict::{Strict, Verdict, Violation, read_at};
 use crate::judge::views::{LimitEdge, Part};
 
-/// Judges a run and keeps the verdict with it.
+/// Judge a run, and store the verdict in it.
 pub fn apply(run: &mut Run, profile: &Profile) {
     let (verdict, findings) = judge(run, profile);
     run.findings.extend(findings);
     run.verdict = Some(verdict);
 }
 
-/// Judges a run by its reads ("latency requirements of read operations"), and tells what a reader should know of the judgement.
+/// Judge a run by its reads ("latency requirements of read operations"); return the verdict and the findings about it.
 pub fn judge(run: &Run, profile: &Profile) -> (Verdict, Vec<Finding>) {
     let rules = &profile.rules;
     let reads = judged(run);
@@ -45,7 +45,7 @@ pub fn judge(run: &Run, profile: &Profile) -> (Verdict, Vec<Finding>) {
     let reasons = Reasons::of(run, &differences);
     let strict = strict(&limit_edges, &parts, &reasons);
     let outcome = strict.least;
-    // A log of many slices may round at each of them: no more are kept than of any other rule.
+    // A log of many slices may have a rounding finding for each of them: the limit per rule applies.
     let ambiguous = limit_edges
         .iter()
         .flat_map(|limit_edge| ambiguity::rounding(limit_edge, &parts));
@@ -83,7 +83,7 @@ fn limit_edges<'a>(run: &Run, limits: &'a [Limit]) -> Vec<LimitEdge<'a>> {
     limits.iter().filter_map(limit_edge).collect()
 }
 
-/// What follows from the least that is over each threshold, and from the most that may be.
+/// Return the outcomes for the minimum and for the maximum share over each threshold.
 fn strict(limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>], reasons: &Reasons) -> Strict {
     let is_over = |share: &dyn Fn(&LimitEdge<'_>, &Part<'_>) -> Share| {
         let mut pairs = limit_edges

@@ -1,4 +1,4 @@
-//! Where the histograms of the devices pass a limit that the one of all keeps, though both count the same reads.
+//! Finding for device histograms that exceed a limit that the total meets, although both count the same reads.
 
 use crate::act::blocks::histogram::{BUCKETS_COUNT, Counts, Tally};
 use crate::act::run::Run;
@@ -8,7 +8,7 @@ use crate::finding::{Finding, rule};
 use crate::judge::verdict::{time, when};
 use crate::judge::views::{LimitEdge, Part};
 
-/// What is told of the first such slice; only where the devices and the total do not hold the same.
+/// Return a finding for the first such slice, only if the devices do not add up to the total.
 pub fn over_limit(run: &Run, limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>]) -> Option<Finding> {
     let is_of_device_sums = |finding: &Finding| finding.id == rule::DEVICE_SUMS_DIFFER.id;
     if !run.findings.iter().any(is_of_device_sums) {
@@ -41,8 +41,8 @@ fn exceeded(
     is_passed.then(|| {
         let (number, start_s, end_s) = part.slice;
         let sentence = format!(
-            "slice {number} ({}), reads over {}: {} % by the histogram of all, {} % by those of the {devices_count} devices \
-             together; {limit_pct} % are allowed",
+            "slice {number} ({}), reads over {}: {} % in the total, {} % in the {devices_count} devices together; the limit \
+             is {limit_pct} %",
             when(start_s, end_s),
             time(limit_edge.limit.threshold_us),
             of_all.printed(),

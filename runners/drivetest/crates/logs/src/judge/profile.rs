@@ -1,96 +1,96 @@
-//! Profiles: thresholds, limits, ratio, object size, duration and slice length under one name and version.
+//! Profiles: named and versioned sets of thresholds, limits, ratio, object size, duration and slice length.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::judge::decimal::Decimal;
 
-/// The profiles that the program knows by name, newest version last.
+/// Built-in profiles, newest version last.
 const KNOWN: &[(&str, &str)] = &[(
     "operational-database.1",
     include_str!("../../profiles/operational-database.1.json"),
 )];
 
-/// A percentage allowed beyond a time.
+/// Allowed percentage of reads over a threshold.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limit {
-    /// The time, microseconds.
+    /// Threshold in microseconds.
     pub threshold_us: u64,
-    /// The percentage of reads allowed at or over it.
+    /// Allowed percentage of reads at or over the threshold.
     pub limit_pct: Decimal,
 }
 
-/// The rules of a profile.
+/// Rules of a profile.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rules {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its version.
+    /// Version.
     pub rule_version: u16,
-    /// Reads of all requests, percent.
+    /// Reads in percent of all requests.
     pub reads_pct: Decimal,
-    /// Writes of all requests, percent.
+    /// Writes in percent of all requests.
     pub writes_pct: Decimal,
-    /// How far the ratio may differ, percentage points.
+    /// Allowed deviation of the ratio in percentage points.
     pub ratio_tolerance_points: Decimal,
-    /// The size of every object.
+    /// Size of every object.
     pub object_bytes: u64,
-    /// How long a run lasts.
+    /// Required duration of a run.
     pub duration_s: u64,
-    /// The length of a slice.
+    /// Length of a slice.
     pub slice_length_s: u64,
-    /// When the steady state begins; where the profile does not say, see [`Rules::steady_from_s`].
+    /// Start of the steady state; for profiles without it, see [`Rules::steady_from_s`].
     #[serde(default, rename = "steady_from_s")]
     configured_steady_from_s: Option<u64>,
-    /// The limits.
+    /// Limits.
     pub limits: Vec<Limit>,
 }
 
-/// What a verdict says of the profile it was given under.
+/// Identification of the profile of a verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ProfileName {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its version.
+    /// Version.
     pub rule_version: u16,
-    /// The hash of its bytes.
+    /// Hash of its bytes.
     pub sha256: String,
 }
 
-/// A profile and the hash of the bytes it was read from.
+/// A profile, with the hash of its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
-    /// What it asks.
+    /// Rules.
     pub rules: Rules,
     /// SHA-256 in hexadecimal.
     pub sha256: String,
 }
 
-/// Why a profile cannot be used.
+/// Reason why a profile cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
-    /// It is not JSON, or not of a profile.
+    /// The bytes are not JSON, or not a profile.
     #[error("profile: {0}")]
     Json(#[from] serde_json::Error),
-    /// A number makes no sense.
+    /// A number is not possible.
     #[error("profile {name}: expected {expected}; got {got}")]
     Rule {
-        /// The profile.
+        /// Name of the profile.
         name: String,
-        /// What should be there.
+        /// Expected value.
         expected: &'static str,
-        /// What is there.
+        /// Value found.
         got: String,
     },
 }
 
 impl Profile {
-    /// Reads a profile's bytes.
+    /// Parse the bytes of a profile.
     ///
     /// # Errors
-    /// [`ProfileError`] where it is no profile or asks what cannot be asked.
+    /// [`ProfileError`] if it is not a profile, or requires something impossible.
     pub fn parse(bytes: &[u8]) -> Result<Self, ProfileError> {
         let rules: Rules = serde_json::from_slice(bytes)?;
         rules.check()?;
@@ -100,7 +100,7 @@ impl Profile {
         })
     }
 
-    /// The bytes of a profile that is compiled in, by `NAME` (its newest version) or `NAME.VERSION`.
+    /// Return the bytes of a built-in profile by `NAME` (its newest version) or `NAME.VERSION`.
     pub fn known(name: &str) -> Option<&'static [u8]> {
         let is_it =
             |known: &str| known == name || known.rsplit_once('.').is_some_and(|(plain, _)| plain == name);
@@ -111,12 +111,12 @@ impl Profile {
             .map(|(_, document)| document.as_bytes())
     }
 
-    /// The names of the profiles that are compiled in.
+    /// Return the names of the built-in profiles.
     pub fn known_names() -> impl Iterator<Item = &'static str> {
         KNOWN.iter().map(|(name, _)| *name)
     }
 
-    /// What a verdict says of it.
+    /// Return the identification for a verdict.
     pub fn name(&self) -> ProfileName {
         let Rules {
             name, rule_version, ..
@@ -130,8 +130,9 @@ impl Profile {
 }
 
 impl Rules {
-    /// When the steady state begins, seconds: as the profile asks, else after an eighth of the duration (3 h of 24 h),
-    /// in whole slices.
+    /// Return the start of the steady state in seconds.
+    ///
+    /// It is the value of the profile, or else an eighth of the duration (3 h of 24 h), rounded up to whole slices.
     pub fn steady_from_s(&self) -> u64 {
         let eighth_s = self.duration_s.div_ceil(8);
         let whole_s = eighth_s
@@ -153,20 +154,23 @@ impl Rules {
         }
         if self.slice_length_s == 0 || self.duration_s < self.slice_length_s {
             let got = format!("slices of {} s in {} s", self.slice_length_s, self.duration_s);
-            return refuse("a duration of at least one slice above 0 s", got);
+            return refuse(
+                "a slice length above 0 s and a duration of at least one slice",
+                got,
+            );
         }
         let rises = self
             .limits
             .windows(2)
             .all(|pair| pair[0].threshold_us < pair[1].threshold_us);
         if !rises || self.limits[0].threshold_us == 0 {
-            return refuse("thresholds in rising order from above 0", "others".to_owned());
+            return refuse("thresholds above 0 in rising order", "another order".to_owned());
         }
         Ok(())
     }
 }
 
-/// Bytes in hexadecimal, as hashes are written.
+/// Return bytes as hexadecimal digits, the format of hashes.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -192,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_known_profile_asks_what_the_certification_page_asks() {
+    fn the_built_in_profile_has_the_rules_of_the_certification_page() {
         let rules = parse("", "").unwrap().rules;
         let limits: Vec<_> = rules
             .limits
@@ -226,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_that_cannot_be_asked_is_refused() {
+    fn an_impossible_profile_is_rejected() {
         assert!(parse("\"threshold_us\": 8000", "\"threshold_us\": 1000").is_err());
         assert!(parse("\"slice_length_s\": 3600", "\"slice_length_s\": 0").is_err());
         assert!(parse("\"slice_length_s\": 3600", "\"slice_length_s\": 86401").is_err());

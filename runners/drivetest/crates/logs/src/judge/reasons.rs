@@ -1,4 +1,4 @@
-//! What speaks against a pass besides the limits: damage, ends, and differences from what the profile asks.
+//! Reasons against a pass besides the limits: damage, early ends, and differences from the profile.
 
 use crate::act::run::Run;
 use crate::act::semantics::judged;
@@ -6,42 +6,42 @@ use crate::finding::{Effect, Finding, Rule, rule};
 use crate::judge::profile::Rules;
 use crate::judge::verdict::{Outcome, when};
 
-/// Settings that change what the drive has to write, where the profile asks for the default, `no`.
+/// Settings that change the written data; the profile requires the default, `no`.
 const LIGHTER: [(&str, &str); 3] = [
-    ("no-defrag-reads", "there were no large-block reads"),
-    ("disable-odsync", "writes may be buffered by the drive"),
+    ("no-defrag-reads", "the run has no large-block reads"),
+    ("disable-odsync", "the drive may buffer writes"),
     (
         "commit-to-device",
-        "records were written one by one, not in large blocks",
+        "records are written one by one, not in large blocks",
     ),
 ];
-/// What the versions call the large blocks written in a second; 3.0 and 3.1 read as many as they write.
+/// Keys of the large-block writes per second in all versions; 3.0 and 3.1 read as many blocks as they write.
 const BLOCK_WRITES_KEYS: [&str; 3] = [
     "large-block-writes-per-sec",
     "large block writes per sec",
     "large block ops per sec",
 ];
-/// The large block of ACT's default, which the profile's write load is counted in.
+/// Default size of a large block in ACT, the unit of the profile's write load.
 const LARGE_BLOCK_BYTES: u64 = 128 * 1024;
-/// At the default `defrag-lwm-pct` of 50 every block is written twice: once with new records, once by defragmentation.
+/// Writes per block at the default `defrag-lwm-pct` of 50: once with new records, once by defragmentation.
 const WRITES_PER_BLOCK: f64 = 2.0;
-/// How far below what the profile asks the large-block writes may lie, as with the rate of reads: one percent.
+/// Minimum ratio of the large-block writes to the required rate: one percent below, as for the rate of reads.
 const BLOCKS_RATIO_MIN: f64 = 0.99;
 
-/// Everything that speaks against a pass besides the limits.
+/// Reasons against a pass besides the limits.
 pub struct Reasons {
-    /// The counts cannot be believed.
+    /// The counts are not trustworthy.
     pub untrusted: Vec<String>,
-    /// The run failed for these.
+    /// The run failed.
     pub failed: Vec<String>,
-    /// Something of the run is not there.
+    /// Part of the run is missing.
     pub incomplete: Vec<String>,
-    /// The run is not what the profile asks.
+    /// The run does not match the profile.
     pub undecided: Vec<String>,
 }
 
 impl Reasons {
-    /// Gathers them from what was found in the run, and from where it is not what the profile asks.
+    /// Collect the reasons from the findings of the run, and from its differences from the profile.
     pub fn of(run: &Run, differences: &[Finding]) -> Self {
         let sentences = |effect: Effect| {
             let found = differences.iter().chain(&run.findings);
@@ -58,7 +58,7 @@ impl Reasons {
         }
     }
 
-    /// What follows, where some slice is over a limit or none is.
+    /// Return the outcome; `is_over` means that a slice exceeds a limit.
     pub fn outcome(&self, is_over: bool) -> Outcome {
         if !self.untrusted.is_empty() {
             Outcome::Void
@@ -73,7 +73,7 @@ impl Reasons {
         }
     }
 
-    /// All of them, the weightiest first.
+    /// Return all reasons, the most important first.
     pub fn all(self) -> Vec<String> {
         [self.untrusted, self.failed, self.incomplete, self.undecided].concat()
     }
@@ -86,7 +86,7 @@ fn sentence(finding: &Finding) -> String {
         .map_or_else(|| text.clone(), |line| format!("line {line}: {text}"))
 }
 
-/// Where the run is not what the profile asks; `readable_limits_count` of its limits can be read in the log.
+/// Return the differences of a run from the profile; the log has edges for `readable_limits_count` of its limits.
 pub fn differences(run: &Run, rules: &Rules, readable_limits_count: usize) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut add =
@@ -109,8 +109,9 @@ fn workload_differs(run: &Run) -> Option<String> {
 
 fn edges_lack(run: &Run, rules: &Rules, readable_limits_count: usize) -> Option<String> {
     let unit = run.unit.name();
-    (readable_limits_count < rules.limits.len())
-        .then(|| format!("the log counts in {unit} and has no edge for every threshold of the profile"))
+    (readable_limits_count < rules.limits.len()).then(|| {
+        format!("the buckets of the log, in {unit}, do not have an edge for every threshold of the profile")
+    })
 }
 
 fn lighter_settings(run: &Run) -> impl Iterator<Item = String> {
@@ -120,27 +121,27 @@ fn lighter_settings(run: &Run) -> impl Iterator<Item = String> {
             .any(|(name, value)| name == key && value == "yes")
     };
     let set = LIGHTER.iter().filter(move |(key, _)| is_set(key));
-    set.map(|(key, meaning)| format!("{key} is yes: {meaning}; the profile asks for no"))
+    set.map(|(key, meaning)| format!("{key} is yes: {meaning}; the profile requires no"))
 }
 
-/// Fewer large blocks than the writes make with ACT's defaults: `defrag-lwm-pct` was lowered or blocks enlarged.
+/// Check for fewer large blocks than with ACT's defaults: `defrag-lwm-pct` was lowered or the block size raised.
 fn fewer_blocks(run: &Run, rules: &Rules) -> Option<String> {
     let (_, writes) = run.rates_per_s?;
     let records_per_block = LARGE_BLOCK_BYTES.checked_div(rules.object_bytes)?.max(1);
-    let origin = writes as f64 / records_per_block as f64 * WRITES_PER_BLOCK;
+    let required = writes as f64 / records_per_block as f64 * WRITES_PER_BLOCK;
     let is_it = |name: &str| BLOCK_WRITES_KEYS.contains(&name);
     let printed = run.derived.iter().find(|(name, _)| is_it(name))?.1.as_str();
     let found: f64 = printed.parse().ok()?;
-    (found < origin * BLOCKS_RATIO_MIN).then(|| {
+    (found < required * BLOCKS_RATIO_MIN).then(|| {
         format!(
-            "{printed} large blocks are written per second; the profile asks {origin:.2} for {writes} writes"
+            "{printed} large blocks are written per second; the profile requires {required:.2} for {writes} writes"
         )
     })
 }
 
 fn without_reads(run: &Run) -> Option<String> {
     let Some(reads) = judged(run) else {
-        return Some("the log has no histogram of reads, which is what the profile limits".to_owned());
+        return Some("the log has no histogram of reads; the profile limits reads".to_owned());
     };
     let empty = run.slices.iter().find(|slice| {
         slice
@@ -149,7 +150,7 @@ fn without_reads(run: &Run) -> Option<String> {
     });
     empty.map(|slice| {
         format!(
-            "slice {} ({}) holds no reads",
+            "slice {} ({}) has no reads",
             slice.number,
             when(slice.start_s, slice.end_s)
         )
@@ -168,13 +169,13 @@ fn time_differs(run: &Run, rules: &Rules) -> Option<String> {
     }
     let (reached_s, required_s, required_slice_s) = (run.reached_s, rules.duration_s, rules.slice_length_s);
     Some(format!(
-        "it ran {reached_s} s in slices of {slice_s} s; the profile asks {required_s} s in slices of {required_slice_s} s"
+        "the run has {reached_s} s in slices of {slice_s} s; the profile requires {required_s} s in slices of {required_slice_s} s"
     ))
 }
 
 fn ratio_differs(run: &Run, rules: &Rules) -> Option<String> {
     let Some((reads, writes)) = run.rates_per_s.filter(|(reads, writes)| reads + writes > 0) else {
-        return Some("the log does not say how many reads and writes were asked".to_owned());
+        return Some("the log does not state the requested reads and writes".to_owned());
     };
     let (reads, all) = (u128::from(reads), u128::from(reads) + u128::from(writes));
     let (wanted, tolerance) = (rules.reads_pct, rules.ratio_tolerance_points);
@@ -187,22 +188,22 @@ fn ratio_differs(run: &Run, rules: &Rules) -> Option<String> {
     }
     let pct = reads as f64 * 100.0 / all as f64;
     Some(format!(
-        "{pct:.1} % of requests are reads; the profile asks {wanted} % within {tolerance} points"
+        "{pct:.1} % of requests are reads; the profile requires {wanted} % within {tolerance} points"
     ))
 }
 
 fn objects_differ(run: &Run, rules: &Rules) -> Option<String> {
-    let origin = rules.object_bytes;
+    let required = rules.object_bytes;
     match (run.record_bytes, run.record_bytes_max) {
-        (Some(least), Some(most)) if least == origin && most == origin => None,
-        (Some(least), Some(most)) if least == most => {
-            Some(format!("objects are of {least} bytes; the profile asks {origin}"))
-        }
+        (Some(least), Some(most)) if least == required && most == required => None,
+        (Some(least), Some(most)) if least == most => Some(format!(
+            "objects have {least} bytes; the profile requires {required}"
+        )),
         (Some(least), Some(most)) => Some(format!(
-            "objects are of {least} to {most} bytes; the profile asks {origin}"
+            "objects have {least} to {most} bytes; the profile requires {required}"
         )),
         _ => Some(format!(
-            "the log does not say how large objects are; the profile asks {origin} bytes"
+            "the log does not state the object size; the profile requires {required} bytes"
         )),
     }
 }

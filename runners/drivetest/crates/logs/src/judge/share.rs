@@ -1,23 +1,23 @@
-//! A share: how many operations of how many were at or over a time; its comparison with a limit and its rounding.
+//! Shares of operations at or over a threshold: comparison with a limit, and rounding.
 
 use std::cmp::Ordering;
 
 use crate::judge::decimal::Decimal;
 
-/// Places to which a share is shown beyond ACT's two where two would hide that it is over its limit.
+/// Maximum number of decimal places, if ACT's two would hide that a share exceeds its limit.
 const PLACES_SHOWN_MAX: usize = 9;
 
-/// So many operations over, of so many.
+/// Number of operations over a threshold, and of all operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Share {
-    /// Operations at or over the time.
+    /// Operations at or over the threshold.
     pub over_count: u64,
     /// All operations.
     pub ops_count: u64,
 }
 
 impl Share {
-    /// Both together; counts of one run never pass an i64, so that nothing saturates in a log that is read.
+    /// Add two shares. Counts of one run never exceed `i64::MAX`, so real logs do not saturate.
     pub fn plus(self, other: Self) -> Self {
         Self {
             over_count: self.over_count.saturating_add(other.over_count),
@@ -25,23 +25,23 @@ impl Share {
         }
     }
 
-    /// Whether at most `limit_pct` percent were over; a share equal to its limit is within it.
+    /// Return whether at most `limit_pct` percent were over; a share equal to its limit is within it.
     ///
-    /// On whole numbers: over x 100 x 10^d <= limit x 10^d x ops, where d is the limit's places. No product
+    /// In integers: over x 100 x 10^d <= limit x 10^d x ops, where d is the limit's places. No product
     /// reaches 2^128: counts are below 2^64, 100 x 10^9 is below 2^37, the limit's digits are below 2^60.
-    /// No operations are within any limit; that they certify nothing is for the judge to say.
+    /// A share of 0 operations is within any limit; the judge handles that case.
     pub fn is_within(self, limit_pct: Decimal) -> bool {
         let (found, allowed) = self.sides(limit_pct);
         found <= allowed
     }
 
-    /// How far over its limit, as found divided by allowed; None where the limit allows nothing.
+    /// Return the share divided by its limit; `None` for a limit of 0.
     pub fn excess(self, limit_pct: Decimal) -> Option<f64> {
         let (found, allowed) = self.sides(limit_pct);
         (allowed > 0).then(|| found as f64 / allowed as f64)
     }
 
-    /// The larger of two shares, exactly; a share of nothing is the smallest.
+    /// Compare two shares exactly; a share of 0 operations is the smallest.
     pub fn compare(self, other: Self) -> Ordering {
         let cross = |one: Self, two: Self| u128::from(one.over_count) * u128::from(two.ops_count);
         let is_some = |share: Self| share.ops_count > 0;
@@ -50,7 +50,7 @@ impl Share {
             .then(is_some(self).cmp(&is_some(other)))
     }
 
-    /// The percentage, as ACT computes it before it rounds; 0 where there are no operations.
+    /// Return the percentage as ACT computes it before rounding; 0 without operations.
     ///
     /// Source: aerospike/act, analysis/act_latency.py, bucket_percentages_over().
     pub fn pct(self) -> f64 {
@@ -61,12 +61,12 @@ impl Share {
         }
     }
 
-    /// The percentage rounded to two places, as ACT prints it: half to even on the exact double, as Python 3 does.
+    /// Return the percentage with two places, as ACT prints it: half to even on the exact double, like Python 3.
     pub fn printed(self) -> String {
         format!("{:.2}", self.pct())
     }
 
-    /// The percentage with as many places, from two, as show that it is over a limit.
+    /// Return the percentage with two or more places, as many as show that it exceeds a limit.
     pub fn shown_over(self, limit_pct: Decimal) -> String {
         let is_over = |text: &str| {
             let shown =
@@ -87,7 +87,7 @@ impl Share {
     }
 }
 
-/// Rounds to a number of places as Python 3's `round` does: half to even on the exact double.
+/// Round to a number of places like `round` of Python 3: half to even on the exact double.
 pub fn rounded(value: f64, places: usize) -> f64 {
     format!("{value:.places$}").parse().unwrap_or(value)
 }
@@ -128,8 +128,8 @@ mod tests {
         assert_eq!(share(1, 800).printed(), "0.12", "0.125 is exact, and 2 is even");
         assert_eq!(share(3, 800).printed(), "0.38", "0.375 is exact, and 8 is even");
         assert_eq!(rounded(0.25, 1), 0.2);
-        assert_eq!(rounded(0.35, 1), 0.3, "the double lies below 0.35");
-        assert_eq!(rounded(2000.05, 1), 2000.0, "the double lies below 2000.05");
+        assert_eq!(rounded(0.35, 1), 0.3, "the double is below 0.35");
+        assert_eq!(rounded(2000.05, 1), 2000.0, "the double is below 2000.05");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A verdict as it is written (docs/formats.md), and its headline.
+//! Verdicts in the JSON document (docs/formats.md), and the formats of times in sentences.
 
 use serde::Serialize;
 
@@ -10,22 +10,22 @@ use crate::judge::profile::{Limit, ProfileName};
 use crate::judge::share::Share;
 use crate::judge::views::{Compared, SteadyState};
 
-/// What was judged.
+/// Outcome of a judgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// As the profile asks, and nothing over a limit.
+    /// The run matches the profile, and exceeds no limit.
     Pass,
-    /// A slice is over a limit, or the load could not be held.
+    /// A slice exceeds a limit, or the load could not be sustained.
     Fail,
-    /// Nothing over a limit, but not what the profile asks.
+    /// The run exceeds no limit, but does not match the profile.
     Undecided,
-    /// Not a valid run.
+    /// The run is not valid.
     Void,
 }
 
 impl Outcome {
-    /// As documents write it.
+    /// Return the code in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Pass => "pass",
@@ -36,49 +36,49 @@ impl Outcome {
     }
 }
 
-/// How a share was taken over a run.
+/// Part of a run that a share covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Statistic {
-    /// Of the slice with the largest share.
+    /// The slice with the largest share.
     WorstSlice,
-    /// Of the slices after the profile's first hours, together.
+    /// All slices after the first hours, as the profile defines them.
     SteadyState,
-    /// Of the whole run, the trailing partial slice included.
+    /// The whole run, including the partial slice at its end.
     Overall,
 }
 
-/// The share found beyond a threshold.
+/// Share over a threshold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FoundShare {
-    /// How it was taken.
+    /// Part of the run.
     pub statistic: Statistic,
-    /// The profile's time.
+    /// Threshold of the profile.
     pub threshold_us: u64,
-    /// The edge of the log that stands for it.
+    /// Bucket edge of the log that is used for the threshold.
     pub read_at_us: u64,
-    /// Rounded as ACT does.
+    /// Percentage, rounded like ACT.
     pub share_pct: String,
     /// Operations at or over the edge.
     pub over_count: u64,
-    /// Operations that may have been over the threshold itself: those at or over the nearest edge not above it.
+    /// Maximum number of operations over the threshold: those at or over the nearest edge not above it.
     pub over_at_most_count: u64,
     /// All operations.
     pub ops_count: u64,
-    /// The same as a percentage, rounded as ACT does.
+    /// Maximum percentage, rounded like ACT.
     pub at_most_pct: String,
-    /// The percentage allowed.
+    /// Allowed percentage.
     pub limit_pct: Decimal,
     /// Whether the share is within its limit.
     pub within: bool,
-    /// Whether it would be if all were over that may be.
+    /// Whether the maximum share is within its limit.
     pub at_most_within: bool,
-    /// The slice, None for more than one.
+    /// Number of the slice; `None` for more than one.
     pub slice: Option<u64>,
 }
 
 impl FoundShare {
-    /// A share found at an edge, and what it is at most at the threshold itself.
+    /// Return a share at an edge, with the maximum share at the threshold itself.
     pub fn new(
         statistic: Statistic,
         limit: &Limit,
@@ -104,44 +104,44 @@ impl FoundShare {
     }
 }
 
-/// What the verdict would be at either end of what the log leaves open: the true shares lie between.
+/// Outcomes for the minimum and maximum of the shares; the true shares are between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Strict {
-    /// With no more over a threshold than is certain; it is the verdict.
+    /// Outcome for the certain shares, which is the verdict.
     pub least: Outcome,
-    /// With all over a threshold that may be.
+    /// Outcome for the maximum shares.
     pub most: Outcome,
 }
 
-/// A slice that is over a limit.
+/// Slice that exceeds a limit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Violation {
-    /// The slice's number.
+    /// Number of the slice.
     pub slice: u64,
-    /// The profile's time.
+    /// Threshold of the profile.
     pub threshold_us: u64,
-    /// The edge of the log that stands for it.
+    /// Bucket edge of the log that is used for the threshold.
     pub read_at_us: u64,
-    /// Rounded as ACT does.
+    /// Percentage, rounded like ACT.
     pub share_pct: String,
-    /// The percentage allowed.
+    /// Allowed percentage.
     pub limit_pct: Decimal,
     /// Operations at or over the edge.
     pub over_count: u64,
     /// All operations.
     pub ops_count: u64,
-    /// The share over its limit, two places; None where the limit allows nothing.
+    /// Share divided by its limit with two decimal places; `None` for a limit of 0.
     pub excess_ratio: Option<String>,
-    /// When the slice was.
+    /// Start of the slice.
     #[serde(skip)]
     pub start_s: u64,
-    /// When the slice was.
+    /// End of the slice.
     #[serde(skip)]
     pub end_s: u64,
 }
 
 impl Violation {
-    /// The counts.
+    /// Return the counts as a share.
     pub fn share(&self) -> Share {
         Share {
             over_count: self.over_count,
@@ -149,7 +149,7 @@ impl Violation {
         }
     }
 
-    /// `slice 2 (10-20 s), reads over 64 ms: 0.33 % > 0.1 %`.
+    /// Return `slice 2 (10-20 s), reads over 64 ms: 0.33 % > 0.1 %`.
     pub fn sentence(&self) -> String {
         let when = when(self.start_s, self.end_s);
         let (threshold, shown) = (time(self.threshold_us), self.share().shown_over(self.limit_pct));
@@ -160,40 +160,40 @@ impl Violation {
     }
 }
 
-/// A run judged under a profile.
+/// Verdict on a run under a profile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verdict {
-    /// What was judged.
+    /// Outcome.
     pub outcome: Outcome,
-    /// Under what.
+    /// Profile.
     pub profile: ProfileName,
     /// The verdict in one sentence.
     pub headline: String,
-    /// What was judged by.
+    /// Name of the judged histogram.
     pub histogram: String,
-    /// What that measures, None where the log has no such histogram.
+    /// Time that the histogram measures; `None` if the log has no such histogram.
     pub time: Option<Time>,
-    /// Where thresholds were read, in words; None where the log has edges at all of them.
+    /// Sentence about the bucket edges; `None` if the log has edges at all thresholds.
     pub read_at: Option<String>,
-    /// How near a limit is, or how far it was passed; None without whole slices.
+    /// Margin to the nearest limit; `None` without complete slices.
     pub margin: Option<Margin>,
-    /// The verdict at both ends of what the log leaves open.
+    /// Outcomes for the minimum and maximum of the shares.
     pub strict: Strict,
-    /// The shares found.
+    /// Shares over the thresholds.
     pub shares: Vec<FoundShare>,
-    /// The reading after the first hours, None where the run is too short.
+    /// Shares after the first hours; `None` if the run is too short.
     pub steady_state: Option<SteadyState>,
-    /// The reading that comparisons take, None where it is the judged one.
+    /// Shares for comparisons; `None` if the judged histogram is used for them.
     pub compared: Option<Compared>,
-    /// Shares of the whole run counted at the thresholds themselves, None where nobody counted so.
+    /// Shares of the whole run by exact counts; `None` without a side file that has them.
     pub exact: Option<Vec<FoundShare>>,
-    /// Every slice over a limit, largest excess first.
+    /// All slices that exceed a limit, largest excess first.
     pub violations: Vec<Violation>,
-    /// Why it is not what the profile asks, or not valid.
+    /// Reasons why the run does not match the profile, or is not valid.
     pub reasons: Vec<String>,
 }
 
-/// `1 ms is read at 1024 us and 8 ms at 8192 us: ...` for a log without edges at the thresholds.
+/// Return the sentence for a log without edges at the thresholds: `1 ms at 1024 us and 8 ms at 8192 us`.
 pub fn read_at(edges: impl Iterator<Item = (u64, Edge)>) -> Option<String> {
     let inexact = edges.filter(|(_, edge)| !edge.is_exact());
     let parts: Vec<String> = inexact
@@ -201,14 +201,14 @@ pub fn read_at(edges: impl Iterator<Item = (u64, Edge)>) -> Option<String> {
         .collect();
     let sentence = || {
         format!(
-            "read as ACT does, {}: the log has no edge at the thresholds themselves",
+            "read at bucket edges, like ACT: {}; the log has no edge at the thresholds themselves",
             listed(&parts)
         )
     };
     (!parts.is_empty()).then(sentence)
 }
 
-/// `hours 2-3` for whole hours, `10-20 s` otherwise.
+/// Return a time range: `hours 2-3` for whole hours, `10-20 s` otherwise.
 pub fn when(start_s: u64, end_s: u64) -> String {
     const HOUR_S: u64 = 3600;
     if start_s.is_multiple_of(HOUR_S) && end_s.is_multiple_of(HOUR_S) {
@@ -218,7 +218,7 @@ pub fn when(start_s: u64, end_s: u64) -> String {
     }
 }
 
-/// `64 ms` for whole milliseconds, `256 us` otherwise.
+/// Return a time: `64 ms` for whole milliseconds, `256 us` otherwise.
 pub fn time(threshold_us: u64) -> String {
     if threshold_us.is_multiple_of(1000) {
         format!("{} ms", threshold_us / 1000)
@@ -227,7 +227,7 @@ pub fn time(threshold_us: u64) -> String {
     }
 }
 
-/// `1 ms`, `1 ms and 8 ms`, `1 ms, 8 ms and 64 ms`.
+/// Return a list: `1 ms`, `1 ms and 8 ms`, `1 ms, 8 ms and 64 ms`.
 pub fn listed(parts: &[String]) -> String {
     match parts {
         [] => String::new(),
@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slices_of_whole_hours_are_told_in_hours() {
+    fn slices_of_whole_hours_are_shown_in_hours() {
         assert_eq!(when(7200, 10_800), "hours 2-3");
         assert_eq!(when(10, 20), "10-20 s");
         assert_eq!(when(0, 3605), "0-3605 s");

@@ -1,4 +1,4 @@
-//! The ways to read one run: its worst slice, its steady state, the whole, and the reads that comparisons take.
+//! Views of one run: worst slice, steady state, whole run, and the reads for comparisons.
 
 use serde::Serialize;
 
@@ -11,47 +11,47 @@ use crate::judge::profile::{Limit, Rules};
 use crate::judge::share::Share;
 use crate::judge::verdict::{FoundShare, Statistic};
 
-/// One limit and where the log shows it.
+/// A limit, and the bucket edges of the log at its threshold.
 pub struct LimitEdge<'a> {
-    /// The limit.
+    /// Limit.
     pub limit: &'a Limit,
-    /// The edge that stands for its threshold.
+    /// Bucket edges at its threshold.
     pub edge: Edge,
 }
 
-/// A slice's operations of one histogram.
+/// Counts of one histogram in a slice.
 pub struct Part<'a> {
-    /// Its number, and its start and end in seconds.
+    /// Number of the slice, and its start and end in seconds.
     pub slice: (u64, u64, u64),
-    /// Its counts.
+    /// Counts.
     pub tally: &'a Tally,
 }
 
-/// The run after its first hours.
+/// Shares after the first hours of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SteadyState {
-    /// Where it begins, seconds from the start.
+    /// Start in seconds from the start of the run.
     pub from_s: u64,
-    /// The end of its last whole slice.
+    /// End of its last complete slice.
     pub to_s: u64,
-    /// The slices that are in it.
+    /// Number of slices.
     pub slices_count: usize,
-    /// Its shares.
+    /// Shares.
     pub shares: Vec<FoundShare>,
 }
 
-/// The reads that comparisons between versions take, where the verdict takes others.
+/// Shares of the histogram for comparisons between versions, if the verdict uses another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Compared {
-    /// The histogram's name.
+    /// Name of the histogram.
     pub histogram: String,
-    /// What it measures.
+    /// Time that it measures.
     pub time: Option<Time>,
-    /// Its shares, of the worst slice and of the whole.
+    /// Shares of the worst slice and of the whole run.
     pub shares: Vec<FoundShare>,
 }
 
-/// The slices of a histogram that can be used.
+/// Return the usable slices of a histogram.
 pub fn parts<'a>(run: &'a Run, histogram: Option<&Histogram>) -> Vec<Part<'a>> {
     let Some(histogram) = histogram else {
         return Vec::new();
@@ -65,7 +65,7 @@ pub fn parts<'a>(run: &'a Run, histogram: Option<&Histogram>) -> Vec<Part<'a>> {
     run.slices.iter().filter_map(part).collect()
 }
 
-/// Worst slice and whole run, for each limit.
+/// Return the shares of the worst slice and of the whole run for each limit.
 pub fn shares(
     limit_edges: &[LimitEdge<'_>],
     parts: &[Part<'_>],
@@ -75,7 +75,7 @@ pub fn shares(
     limit_edges.iter().flat_map(both).flatten().collect()
 }
 
-/// The slice with the largest share, the first of several; None without operations.
+/// Return the first slice with the largest share; `None` without operations.
 pub fn worst_part<'a, 'b>(limit_edge: &LimitEdge<'_>, parts: &'b [Part<'a>]) -> Option<&'b Part<'a>> {
     let of = |part: &Part<'_>| limit_edge.edge.over(part.tally);
     let used = parts.iter().filter(|part| part.tally.ops_count() > 0);
@@ -88,7 +88,7 @@ pub fn worst_part<'a, 'b>(limit_edge: &LimitEdge<'_>, parts: &'b [Part<'a>]) -> 
     })
 }
 
-/// The reading after the profile's first hours, None where no whole slice lies behind them.
+/// Return the shares after the first hours; `None` without a complete slice after them.
 pub fn steady_state(limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>], rules: &Rules) -> Option<SteadyState> {
     let from_s = rules.steady_from_s();
     let steady: Vec<_> = parts.iter().filter(|part| part.slice.1 >= from_s).collect();
@@ -113,7 +113,7 @@ pub fn steady_state(limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>], rules: &R
     })
 }
 
-/// The reading that comparisons take, None where it is the judged one or the log has none.
+/// Return the shares for comparisons; `None` if the judged histogram is used, or if the log has none.
 pub fn comparison(run: &Run, limit_edges: &[LimitEdge<'_>]) -> Option<Compared> {
     let judged = judged(run).map(|histogram| histogram.ordinal);
     let histogram = compared(run).filter(|histogram| Some(histogram.ordinal) != judged)?;
@@ -124,7 +124,7 @@ pub fn comparison(run: &Run, limit_edges: &[LimitEdge<'_>]) -> Option<Compared> 
     })
 }
 
-/// The shares of the whole run by counts that have no edges.
+/// Return the shares of the whole run by exact counts.
 pub fn exact(run: &Run, limits: &[Limit]) -> Option<Vec<FoundShare>> {
     let counts: &ExactCounts = run.exact.as_ref()?;
     let of = |limit: &Limit| {

@@ -1,42 +1,42 @@
-//! One dump of all histograms, from its `after N sec:` to the next: gathered line by line, then examined.
+//! One block: a dump of all histograms, from its `after N sec:` line to the next, collected line by line and then checked.
 //!
-//! Blank lines and noise end nothing: an ERROR line between a tag and its buckets loses no bucket, since a
-//! histogram ends only where the next tag or block begins. What was lost shows in the totals.
+//! Blank lines and noise do not end a histogram, so an ERROR line between a tag and its buckets loses no bucket.
+//! A histogram ends where the next tag or block begins. The totals reveal lost lines.
 
 use crate::act::blocks::histogram::Counts;
 use crate::act::grammar::bucket_line;
 use crate::act::grammar::fast_path;
 
-/// Histograms read of one run; ACT names at most 2 x 128 of devices and 4 others.
+/// Maximum number of histograms read from one run; ACT has at most 2 x 128 of devices and 4 others.
 pub const HISTOGRAMS_MAX: usize = 1024;
 
-/// Why a histogram of a block cannot be used.
+/// Reason why a histogram of a block cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// The block does not hold it, though others do.
+    /// Missing in this block, although other blocks contain it.
     Missing,
     /// Its buckets do not add up to its total.
     TotalDiffers {
-        /// As the tag says.
+        /// Total of the tag line.
         total: u64,
-        /// As the buckets add up; None where no i64 holds that.
+        /// Sum of the buckets; `None` above `i64::MAX`.
         sum: Option<u64>,
     },
     /// A line of its buckets cannot be read.
     Unreadable {
-        /// Which.
+        /// Line number.
         line: u64,
     },
-    /// Its tag stands more often than it should.
+    /// Its tag occurs too often.
     Repeated {
-        /// Where again.
+        /// Line number of the repetition.
         line: u64,
     },
-    /// One of several of the same name is missing, so that none can be told from the other.
+    /// One of several with the same name is missing, so they cannot be distinguished.
     Ambiguous,
 }
 
-/// A histogram's place among those of a run: names in order of their first appearance.
+/// Names of a run's histograms in the order of first appearance.
 #[derive(Debug, Default)]
 pub struct Names {
     names: Vec<Box<[u8]>>,
@@ -45,7 +45,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The names that the header lists; a device named twice is listed twice.
+    /// Start with the names that the header lists, duplicates included.
     pub fn new(mut listed: Vec<String>) -> Self {
         listed.truncate(HISTOGRAMS_MAX);
         Self {
@@ -54,12 +54,12 @@ impl Names {
         }
     }
 
-    /// How many histograms have appeared.
+    /// Return the number of histograms that appeared.
     pub fn count(&self) -> usize {
         self.names.len()
     }
 
-    /// A histogram's name.
+    /// Return the name of a histogram.
     ///
     /// # Panics
     /// Panics for a histogram that never appeared.
@@ -67,12 +67,12 @@ impl Names {
         String::from_utf8_lossy(&self.names[ordinal]).into_owned()
     }
 
-    /// The first histogram of a name, None where none appeared.
+    /// Return the first histogram with a name; `None` if none appeared.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|known| **known == *name.as_bytes())
     }
 
-    /// The names that are listed and never appeared.
+    /// Return the listed names that never appeared.
     pub fn never_appeared(&self) -> impl Iterator<Item = &str> {
         self.listed
             .iter()
@@ -80,7 +80,7 @@ impl Names {
             .filter(|listed| self.find(listed).is_none())
     }
 
-    /// The name that is listed last, None where no list was.
+    /// Return the last listed name; `None` without a list.
     pub fn last_listed(&self) -> Option<&str> {
         self.listed.last().map(String::as_str)
     }
@@ -128,7 +128,7 @@ struct Entry {
     damage: Option<Damage>,
 }
 
-/// Something about a tag that a reader should know.
+/// Irregularity of a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Odd {
     /// The header does not list the name.
@@ -137,16 +137,16 @@ pub enum Odd {
     TooMany,
 }
 
-/// A block, reused for every block of a run.
+/// A block; the same value is reused for every block of a run.
 #[derive(Debug, Default)]
 pub struct Block {
-    /// The seconds of its interval line.
+    /// Seconds of its interval line.
     pub label_s: u64,
-    /// The interval line.
+    /// Line number of its interval line.
     pub first_line: u64,
-    /// The last line that belongs to it.
+    /// Last line of the block.
     pub last_line: u64,
-    /// The first line of noise that more of the block follows.
+    /// First line of noise inside the block.
     pub noise_line: Option<u64>,
     noise_so_far: Option<u64>,
     entries: Vec<Entry>,
@@ -156,7 +156,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// A block whose totals may differ from their buckets by so many operations.
+    /// Return a block whose totals may differ from the sums of their buckets by `slack_count`.
     pub fn with_slack(slack_count: u64) -> Self {
         Self {
             slack_count,
@@ -164,7 +164,7 @@ impl Block {
         }
     }
 
-    /// Begins anew with an interval line.
+    /// Start a new block at an interval line.
     pub fn begin(&mut self, line: u64, label_s: u64) {
         (self.label_s, self.first_line, self.last_line) = (label_s, line, line);
         (self.noise_line, self.noise_so_far) = (None, None);
@@ -174,7 +174,7 @@ impl Block {
         }
     }
 
-    /// Takes a tag line.
+    /// Read a tag line.
     pub fn tag(&mut self, line: u64, name: &[u8], total: u64, names: &mut Names) -> Option<Odd> {
         self.goes_on(line);
         self.current = None;
@@ -198,7 +198,7 @@ impl Block {
         odd
     }
 
-    /// Takes a line of buckets; one that belongs to no histogram is passed over.
+    /// Read a line of buckets; a line that belongs to no histogram is ignored.
     pub fn buckets(&mut self, line: u64, text: &[u8]) {
         self.goes_on(line);
         let Some(ordinal) = self.current else { return };
@@ -214,10 +214,10 @@ impl Block {
         }
     }
 
-    /// Takes the clean line of buckets that a text begins with, and returns what follows it.
+    /// Read the clean line of buckets at the start of a text, and return the rest.
     ///
-    /// None where the line is not clean, does not rise or belongs to no histogram. Some of its counts may then stand in
-    /// the block already; `buckets`, to which it goes next, sets the same.
+    /// `None` if the line is not clean, is not in rising order, or belongs to no histogram. Some of its counts may be set
+    /// by then; `buckets`, which reads the line next, sets the same counts.
     pub fn take_clean_buckets<'a>(&mut self, line: u64, text: &'a [u8]) -> Option<&'a [u8]> {
         let entry = self.entries.get_mut(self.current?)?;
         let mut next_bucket = entry.next_bucket;
@@ -232,8 +232,9 @@ impl Block {
         Some(rest)
     }
 
-    /// Takes the clean tag line that a text begins with, where it is of the histogram that comes next, and returns what
-    /// follows it; None where it is not, and nothing was taken.
+    /// Read the clean tag line of the expected histogram at the start of a text, and return the rest.
+    ///
+    /// `None` for any other line, which leaves the block unchanged.
     pub fn take_clean_tag<'a>(&mut self, line: u64, text: &'a [u8], names: &Names) -> Option<&'a [u8]> {
         let ordinal = self.next;
         let (total, rest) = fast_path::tag(text, names.names.get(ordinal)?)?;
@@ -246,14 +247,14 @@ impl Block {
         Some(rest)
     }
 
-    /// Takes a line that is not of the block.
+    /// Record a line of noise.
     pub fn noise(&mut self, line: u64) {
         if self.current.is_some() {
             self.noise_so_far.get_or_insert(line);
         }
     }
 
-    /// Compares every histogram with its total and with its like; to be called when the block is over.
+    /// Compare every histogram with its total and its namesakes. Call it at the end of the block.
     pub fn examine(&mut self, names: &Names) {
         self.entries.resize_with(names.count(), Entry::default);
         for entry in self
@@ -272,19 +273,19 @@ impl Block {
         self.examine_namesakes(names);
     }
 
-    /// The counts of a histogram, None where they cannot be used.
+    /// Return the counts of a histogram; `None` if they cannot be used.
     pub fn counts(&self, ordinal: usize) -> Option<&Counts> {
         let entry = self.entries.get(ordinal)?;
         (entry.is_present && entry.damage.is_none()).then_some(&entry.counts)
     }
 
-    /// The operations of a histogram, None where its counts cannot be used; no sum is made.
+    /// Return the operations of a histogram by its total; `None` if its counts cannot be used.
     pub fn ops_count(&self, ordinal: usize) -> Option<u64> {
         let entry = self.entries.get(ordinal)?;
         (entry.is_present && entry.damage.is_none()).then_some(entry.total)
     }
 
-    /// Why a histogram cannot be used, and the line that tells; None where it can.
+    /// Return why a histogram cannot be used, with a line number; `None` if it can be used.
     pub fn damage_of(&self, ordinal: usize) -> Option<(Damage, u64)> {
         match self.entries.get(ordinal) {
             Some(entry) if entry.is_present => entry.damage.map(|damage| (damage, entry.tag_line)),
@@ -295,7 +296,7 @@ impl Block {
         }
     }
 
-    /// Whether the last histogram of the run is whole here: if not, a block at the end of a file was cut.
+    /// Return whether the last histogram of the run is complete: if not, the block at the end of a file was cut.
     pub fn ends_whole(&self, names: &Names, is_first: bool) -> bool {
         let Some(last) = names.count().checked_sub(1) else {
             return false;
@@ -424,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_total_that_is_counted_apart_may_differ_within_its_slack() {
+    fn a_total_may_differ_within_its_slack() {
         let mut read = Read::new(&[]);
         read.block = Block::with_slack(2);
         assert_eq!(
@@ -442,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn with_one_of_two_namesakes_gone_neither_can_be_used() {
+    fn without_one_of_two_namesakes_neither_can_be_used() {
         let mut read = Read::new(&["/dev/a-reads", "/dev/b-reads", "/dev/a-reads"]);
         let (one, other) = (("/dev/a-reads", 2, " (01: 2)"), ("/dev/b-reads", 1, " (01: 1)"));
         assert_eq!(read.block(&[one, other, one]), [true, true, true]);
@@ -451,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_that_stands_twice_is_not_used() {
+    fn a_histogram_with_a_repeated_tag_is_not_used() {
         let mut read = Read::new(&["reads"]);
         assert_eq!(
             read.block(&[("reads", 2, " (01: 2)"), ("reads", 2, " (01: 2)")]),
@@ -480,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_that_do_not_rise_are_not_believed() {
+    fn buckets_out_of_order_make_the_histogram_unusable() {
         let mut read = Read::new(&[]);
         assert_eq!(read.block(&[("reads", 2, " (02: 1) (01: 1)")]), [false]);
         assert_eq!(read.block(&[("reads", 2, " (01: 1) (02: 1)")]), [true]);
@@ -515,7 +516,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unlisted_name_is_read_and_told() {
+    fn an_unlisted_name_is_read_and_reported() {
         let mut read = Read::new(&["reads"]);
         read.block.begin(1, 1);
         assert_eq!(read.block.tag(2, b"reads", 0, &mut read.names), None);

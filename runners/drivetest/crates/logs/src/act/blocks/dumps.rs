@@ -1,4 +1,4 @@
-//! The blocks of a run one after the other: labels must rise by the interval, and counts may never fall.
+//! Sequence of the blocks of a run: labels must rise by the report interval, and counts must never fall.
 
 use crate::act::blocks::block::{Block, Damage, Names};
 use crate::act::blocks::histogram::Counts;
@@ -6,24 +6,24 @@ use crate::act::blocks::missing_histograms::Missing;
 use crate::finding::{Finding, Findings, rule};
 use crate::plural::counted;
 
-/// Damaged histograms told of one block: a log of empty blocks must not cost a sentence for each of a thousand.
+/// Reported damaged histograms per block: a log of empty blocks must not create a thousand sentences for each.
 const REPORTED_DAMAGE_MAX: usize = 8;
 
-/// What is kept of the blocks that passed: the last dump.
+/// The last dump, and figures of all blocks so far.
 #[derive(Debug)]
 pub struct Dumps {
     interval_s: u64,
-    /// The label of the last block, 0 before the first.
+    /// Label of the last block; 0 before the first.
     pub reached_s: u64,
-    /// Blocks that were read.
+    /// Number of blocks read.
     pub intervals_count: u64,
-    /// Histograms that blocks lack.
+    /// Histograms that are missing in blocks.
     pub missing: Missing,
     known: Vec<Option<Counts>>,
 }
 
 impl Dumps {
-    /// A run that reports every `interval_s`.
+    /// Start a run that reports every `interval_s`.
     pub fn new(interval_s: u64) -> Self {
         Self {
             interval_s,
@@ -34,12 +34,12 @@ impl Dumps {
         }
     }
 
-    /// The last usable counts of a histogram.
+    /// Return the last usable counts of a histogram.
     pub fn last(&self, ordinal: usize) -> Option<&Counts> {
         self.known.get(ordinal)?.as_ref()
     }
 
-    /// Takes an examined block; false when its label does not follow and it must be passed over.
+    /// Accept a checked block; return false if its label is out of order and the block must be ignored.
     pub fn accept(&mut self, block: &Block, names: &Names, findings: &mut Findings) -> bool {
         if let Some(finding) = self.misplaced(block) {
             findings.add(finding);
@@ -58,19 +58,19 @@ impl Dumps {
         if label_s > reached_s {
             return None;
         }
-        let place = format!("the block after {label_s} sec comes after that of {reached_s} sec");
+        let place = format!("the block 'after {label_s} sec' follows the block 'after {reached_s} sec'");
         if label_s < reached_s || label_s == 0 {
             return Some(rule::BLOCKS_OUT_OF_ORDER.at(block.first_line, place));
         }
         let same = (0..self.known.len()).all(|ordinal| block.counts(ordinal) == self.last(ordinal));
         let (kind, how) = if same {
-            (rule::BLOCK_REPEATED, "alike")
+            (rule::BLOCK_REPEATED, "with the same counts")
         } else {
             (rule::BLOCKS_CONFLICT, "with other counts")
         };
         Some(kind.at(
             block.first_line,
-            format!("the block after {label_s} sec stands twice, {how}"),
+            format!("the block 'after {label_s} sec' occurs twice, {how}"),
         ))
     }
 
@@ -85,7 +85,7 @@ impl Dumps {
         } else if grown_s > self.interval_s {
             let (count, from_s) = (grown_s / self.interval_s - 1, self.reached_s);
             let sentence = format!(
-                "missing between {from_s} and {} sec: {}",
+                "between {from_s} and {} sec, {} missing",
                 block.label_s,
                 counted(count, "block")
             );
@@ -104,7 +104,7 @@ impl Dumps {
                     if let Some(fall) = now.fall_since(before) {
                         let name = names.name(ordinal);
                         let sentence =
-                            format!("{name}: bucket {} went down by {}", fall.bucket, fall.by_count);
+                            format!("{name}: bucket {} decreased by {}", fall.bucket, fall.by_count);
                         findings.add(rule::COUNTS_FALL.at(block.first_line, sentence));
                     }
                     before.clone_from(now);
@@ -117,7 +117,7 @@ impl Dumps {
 
 fn report_damage(block: &Block, names: &Names, missing: &mut Missing, findings: &mut Findings) {
     if let Some(line) = block.noise_line {
-        let sentence = format!("other lines stand inside the block after {} sec", block.label_s);
+        let sentence = format!("other lines interrupt the block 'after {} sec'", block.label_s);
         findings.add(rule::NOISE_INSIDE_BLOCK.at(line, sentence));
     }
     let damaged = (0..names.count()).filter_map(|ordinal| Some((ordinal, block.damage_of(ordinal)?)));
@@ -133,26 +133,22 @@ fn report_damage(block: &Block, names: &Names, missing: &mut Missing, findings: 
 fn damage_finding(damage: Damage, tag_line: u64, name: &str, label_s: u64) -> Finding {
     let place = format!("after {label_s} sec, {name}");
     match damage {
-        Damage::Missing => rule::HISTOGRAM_MISSING.at(
-            tag_line,
-            format!("{place}: expected in the block; it is not there"),
-        ),
+        Damage::Missing => rule::HISTOGRAM_MISSING.at(tag_line, format!("{place}: missing in the block")),
         Damage::Ambiguous => {
-            let sentence = format!("{place}: one of several of this name is not there");
+            let sentence = format!("{place}: one of several histograms with this name is missing");
             rule::HISTOGRAM_MISSING.at(tag_line, sentence)
         }
         Damage::TotalDiffers { total, sum } => {
-            let sum = sum.map_or("more than any log can hold".to_owned(), |sum| sum.to_string());
-            let sentence =
-                format!("{place}: expected {total} operations as its total says; its buckets hold {sum}");
+            let sum = sum.map_or("more than 63 bits".to_owned(), |sum| sum.to_string());
+            let sentence = format!("{place}: its total is {total} operations; its buckets add up to {sum}");
             rule::TOTAL_DIFFERS.at(tag_line, sentence)
         }
         Damage::Unreadable { line } => rule::UNREADABLE_LINE.at(
             line,
-            format!("{place}: expected buckets in rising order; this line has others"),
+            format!("{place}: expected buckets in rising order; this line differs"),
         ),
         Damage::Repeated { line } => {
-            rule::HISTOGRAM_REPEATED.at(line, format!("{place}: stands twice in the block"))
+            rule::HISTOGRAM_REPEATED.at(line, format!("{place}: occurs twice in the block"))
         }
     }
 }
@@ -196,21 +192,21 @@ mod tests {
     }
 
     #[test]
-    fn blocks_that_follow_each_other_are_taken_in_silence() {
+    fn blocks_in_sequence_have_no_findings() {
         let mut log = Log::new(5);
         assert!(log.dump(5, 500) && log.dump(10, 1000));
         assert!(log.ids().is_empty());
     }
 
     #[test]
-    fn a_block_that_stands_twice_is_taken_once() {
+    fn a_repeated_block_is_ignored() {
         let mut log = Log::new(5);
         assert!(log.dump(5, 500) && !log.dump(5, 500) && log.dump(10, 600));
         assert_eq!(log.ids(), ["block-repeated"]);
     }
 
     #[test]
-    fn two_accounts_of_one_second_conflict() {
+    fn two_different_blocks_of_one_second_conflict() {
         let mut log = Log::new(5);
         assert!(log.dump(5, 500) && !log.dump(5, 501));
         assert_eq!(log.ids(), ["blocks-conflict"]);
@@ -224,10 +220,10 @@ mod tests {
     }
 
     #[test]
-    fn counts_that_fall_are_told_with_bucket_and_loss() {
+    fn falling_counts_are_reported_with_bucket_and_loss() {
         let mut log = Log::new(5);
         assert!(log.dump(5, 500) && log.dump(10, 498));
         let list = log.findings.into_list();
-        assert_eq!(list[0].sentence, "reads: bucket 1 went down by 2");
+        assert_eq!(list[0].sentence, "reads: bucket 1 decreased by 2");
     }
 }

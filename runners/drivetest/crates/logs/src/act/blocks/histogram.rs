@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-/// Buckets that ACT's histograms have: 0 to 64 (histogram.h: MAX_BUCKETS).
+/// Number of buckets of ACT's histograms: 0 to 64 (histogram.h: MAX_BUCKETS).
 pub const BUCKETS_COUNT: usize = 65;
 
-/// The unit of a histogram's edges.
+/// Unit of bucket edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
@@ -16,7 +16,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The unit as upstream prints it.
+    /// Return the unit as ACT prints it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Us => "us",
@@ -25,18 +25,18 @@ impl Unit {
     }
 }
 
-/// A bucket that holds less than it did before.
+/// A bucket whose count decreased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fall {
-    /// Which bucket.
+    /// Index of the bucket.
     pub bucket: usize,
-    /// By how much its count went down.
+    /// Decrease of its count.
     pub by_count: u64,
 }
 
-/// Counts of operations by bucket; the sum fits an i64, as the tables that keep it do.
+/// Counts of operations by bucket; the sum fits an i64, the limit of the tables.
 ///
-/// Of the 65 buckets a log uses about ten: what is not used is neither compared nor copied.
+/// A log uses about ten of the 65 buckets: unused buckets are neither compared nor copied.
 #[derive(Debug)]
 pub struct Counts {
     buckets: [u64; BUCKETS_COUNT],
@@ -77,13 +77,13 @@ impl PartialEq for Counts {
 impl Eq for Counts {}
 
 impl Counts {
-    /// Empties every bucket.
+    /// Set every bucket to 0.
     pub fn clear(&mut self) {
         self.buckets[..self.used].fill(0);
         self.used = 0;
     }
 
-    /// Sets a bucket's count.
+    /// Set the count of a bucket.
     ///
     /// # Panics
     /// Panics when `bucket` is not below [`BUCKETS_COUNT`].
@@ -97,7 +97,7 @@ impl Counts {
         }
     }
 
-    /// The number of operations in all buckets; None when no i64 holds it.
+    /// Return the number of operations in all buckets; `None` above `i64::MAX`.
     pub fn checked_sum(&self) -> Option<u64> {
         let sum = self
             .trimmed()
@@ -106,10 +106,10 @@ impl Counts {
         i64::try_from(sum).is_ok().then_some(sum)
     }
 
-    /// What came since an earlier dump.
+    /// Return the increase since an earlier dump.
     ///
     /// # Errors
-    /// The first bucket that went down: counts are cumulative, so the log is damaged.
+    /// The first bucket that decreased: counts are cumulative, so the log is damaged.
     pub fn since(&self, earlier: &Self) -> Result<Self, Fall> {
         if let Some(fall) = self.fall_since(earlier) {
             return Err(fall);
@@ -121,7 +121,7 @@ impl Counts {
         Ok(grown)
     }
 
-    /// The first bucket that went down since an earlier dump, None where none did.
+    /// Return the first bucket that decreased since an earlier dump; `None` if none did.
     pub fn fall_since(&self, earlier: &Self) -> Option<Fall> {
         let mut pairs = self.buckets.iter().zip(earlier.trimmed());
         let bucket = pairs.position(|(now, before)| now < before)?;
@@ -129,7 +129,7 @@ impl Counts {
         Some(Fall { bucket, by_count })
     }
 
-    /// Adds another's counts, bucket by bucket; None when no u64 holds one, which leaves it half added.
+    /// Add other counts, bucket by bucket; `None` on overflow, which leaves some buckets added.
     pub fn add(&mut self, other: &Self) -> Option<()> {
         self.used = self.used.max(other.used);
         for (sum, count) in self.buckets.iter_mut().zip(other.trimmed()) {
@@ -138,7 +138,7 @@ impl Counts {
         Some(())
     }
 
-    /// A bucket's count.
+    /// Return the count of a bucket.
     ///
     /// # Panics
     /// Panics when `bucket` is not below [`BUCKETS_COUNT`].
@@ -146,13 +146,13 @@ impl Counts {
         self.buckets[bucket]
     }
 
-    /// The counts by bucket, without the empty buckets at the end.
+    /// Return the counts by bucket, without the empty buckets at the end.
     pub fn trimmed(&self) -> &[u64] {
         &self.buckets[..self.used]
     }
 }
 
-/// The counts of one histogram over some time, as they are handed out.
+/// Counts of one histogram over a period, as JSON contains them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Tally {
     ops_count: u64,
@@ -160,7 +160,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Takes over the counts; None when their sum is no i64.
+    /// Copy counts; `None` if their sum exceeds `i64::MAX`.
     pub fn of(counts: &Counts) -> Option<Self> {
         Some(Self {
             ops_count: counts.checked_sum()?,
@@ -168,17 +168,17 @@ impl Tally {
         })
     }
 
-    /// The number of operations in all buckets.
+    /// Return the number of operations in all buckets.
     pub fn ops_count(&self) -> u64 {
         self.ops_count
     }
 
-    /// The counts by bucket, without the empty buckets at the end.
+    /// Return the counts by bucket, without the empty buckets at the end.
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
 
-    /// The number of operations at or over 2^`edge` units, which is what ACT calls over it.
+    /// Return the number of operations at or over 2^`edge` units, which ACT calls "over".
     pub fn over_count(&self, edge: u32) -> u64 {
         self.counts.iter().skip(edge as usize + 1).sum()
     }
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_that_goes_down_is_told_with_its_loss() {
+    fn a_decreasing_bucket_is_reported_with_its_loss() {
         let (now, before) = (counts(&[(1, 5), (2, 1)]), counts(&[(1, 5), (2, 3)]));
         assert_eq!(
             now.since(&before),

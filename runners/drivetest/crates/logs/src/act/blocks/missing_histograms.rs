@@ -1,11 +1,11 @@
-//! Histograms that blocks lack, gathered over a run: two runs that are mixed lack one in every block.
+//! Missing histograms of all blocks of a run, combined into one finding: mixed runs lack one in every block.
 
 use std::collections::BTreeSet;
 
 use crate::finding::Finding;
 use crate::plural::counted;
 
-/// What blocks lack so far.
+/// Missing histograms so far.
 #[derive(Debug, Default)]
 pub struct Missing {
     first: Option<Finding>,
@@ -16,7 +16,7 @@ pub struct Missing {
 }
 
 impl Missing {
-    /// Takes what is told of one histogram in the block that begins at a line.
+    /// Add the finding about one histogram in the block that begins at a line.
     pub fn add(&mut self, ordinal: usize, block_line: u64, finding: Finding) {
         self.count += 1;
         self.histograms.insert(ordinal);
@@ -25,7 +25,7 @@ impl Missing {
         self.first.get_or_insert(finding);
     }
 
-    /// One finding for all of them; that of the only one, where there is one.
+    /// Return one finding for all of them; the original finding if there is only one.
     pub fn report(&mut self) -> Option<Finding> {
         let first = self.first.take()?;
         if self.count == 1 {
@@ -48,7 +48,7 @@ mod tests {
     use crate::finding::rule;
 
     #[test]
-    fn many_are_one_finding_and_one_is_told_as_it_is() {
+    fn several_become_one_finding_and_one_is_unchanged() {
         let mut missing = Missing::default();
         let lacks = |line| rule::HISTOGRAM_MISSING.at(line, "after 9 sec, reads: is not there");
         missing.add(0, 789, lacks(789));

@@ -1,4 +1,4 @@
-//! The blocks of a run: lines to examined blocks, in order, to slices.
+//! Reader of the blocks of a run: lines to checked blocks, and these in order to slices.
 
 pub mod block;
 pub mod dumps;
@@ -25,59 +25,59 @@ use crate::finding::{Finding, Findings, rule};
 use crate::read_error::{HEADER_UNREADABLE, ReadError};
 use crate::text::Line;
 
-/// The blocks of a run while they are read.
+/// Reader of the blocks of a run.
 #[derive(Debug)]
 pub struct Blocks {
-    /// How its lines look.
+    /// Format of the blocks.
     pub grammar: &'static Grammar,
-    /// Who wrote it.
+    /// Version family.
     pub family: Family,
-    /// Which program.
+    /// Workload.
     pub workload: Workload,
-    /// What was asked.
+    /// Configuration.
     pub settings: Settings,
-    /// The histograms.
+    /// Names of the histograms.
     pub names: Names,
-    /// Requests in queue at the last block.
+    /// Queued requests at the last block.
     pub requests_queued_count: Option<u64>,
     queued_count: Option<u64>,
     places: Option<Places>,
     block: Block,
-    /// What passed.
+    /// Dumps so far.
     pub dumps: Dumps,
-    /// What was watched meanwhile.
-    pub watch: Detectors,
-    /// Its slices.
+    /// Detectors of irregularities.
+    pub detectors: Detectors,
+    /// Slices.
     pub slicer: Slicer,
-    /// Who else takes its intervals.
+    /// Other sinks of its intervals.
     pub sinks: IntervalSinks,
 }
 
-/// What blocks need to know to begin.
+/// Parameters of a reader of blocks.
 pub struct Begin<'a> {
-    /// The header before them.
+    /// Header before the blocks.
     pub header: &'a Header,
-    /// Who wrote them.
+    /// Version family.
     pub family: Family,
-    /// Which program.
+    /// Workload.
     pub workload: Workload,
-    /// Where the first begins.
+    /// Line of the first block.
     pub line: u64,
-    /// The asked length of a slice.
+    /// Requested length of a slice.
     pub slice_s: u64,
-    /// Counts that may be kept.
+    /// Number of counts that may be stored.
     pub room: usize,
-    /// What else is made of its intervals.
+    /// Sinks of its intervals.
     pub wanted: SinkOptions,
-    /// Its place in the log, from 0.
+    /// Index of the run in the log, from 0.
     pub run: usize,
 }
 
 impl Blocks {
-    /// The blocks that follow a header, in slices of `slice_s`.
+    /// Return a reader for the blocks after a header.
     ///
     /// # Errors
-    /// A header without a usable report interval.
+    /// The header has no usable report interval.
     pub fn new(begin: Begin<'_>) -> Result<Self, ReadError> {
         let Begin {
             header,
@@ -108,14 +108,14 @@ impl Blocks {
             places: grammar.tags_depend_on_place.then(|| Places::new(&header.config)),
             block: Block::with_slack(total_slack_count(header, &settings)),
             dumps: Dumps::new(interval_s),
-            watch: Detectors::new(header),
+            detectors: Detectors::new(header),
             slicer: Slicer::new(slice_s, interval_s, room),
             sinks: IntervalSinks::new(wanted, run, (settings.unit, header.edges()), interval_s),
             settings,
         })
     }
 
-    /// Takes a line of the blocks; false when it is something else.
+    /// Read a line; return false if it is not part of a block.
     pub fn take(&mut self, line: Line<'_>, findings: &mut Findings) -> bool {
         match kind(line.text, self.grammar.interval_word) {
             Kind::Blank => {}
@@ -141,7 +141,7 @@ impl Blocks {
         }
     }
 
-    /// Takes a line that tells the requests in queue; false when it is something else.
+    /// Read a line with the number of queued requests; return false for any other line.
     fn take_queued(&mut self, line: Line<'_>) -> bool {
         let mut words = self.grammar.queued_words.iter();
         let number = words.find_map(|word| line.text.strip_prefix(*word));
@@ -152,7 +152,7 @@ impl Blocks {
         whole.is_some()
     }
 
-    /// Takes the clean lines that the bytes begin with, the first of which is `line`: what `take` makes of them, sooner.
+    /// Read the clean lines at the start of the bytes, with the result of `take`, but faster. The first is `line`.
     pub fn take_clean(&mut self, bytes: &[u8], line: u64, findings: &mut Findings) -> Clean {
         let mut clean = Clean::default();
         while let Some(rest) =
@@ -180,7 +180,7 @@ impl Blocks {
         }
     }
 
-    /// Where a tag's meaning depends on its place, all of them must be looked at.
+    /// Read a clean tag line. If tags depend on their position, every tag must go to the general parser.
     fn take_clean_tag<'a>(&mut self, line: u64, text: &'a [u8]) -> Option<&'a [u8]> {
         if self.places.as_ref().is_some_and(Places::decide) {
             return None;
@@ -188,7 +188,7 @@ impl Blocks {
         self.block.take_clean_tag(line, text, &self.names)
     }
 
-    /// Passes over a line that is something else.
+    /// Ignore a line that is not part of a block.
     pub fn pass_over(&mut self, line: u64) {
         self.block.noise(line);
     }
@@ -205,14 +205,14 @@ impl Blocks {
     fn end_block(&mut self, findings: &mut Findings) {
         self.block.examine(&self.names);
         if self.dumps.accept(&self.block, &self.names, findings) {
-            self.watch.take(&self.block, &self.names);
+            self.detectors.take(&self.block, &self.names);
             self.slicer.take(&self.block, self.names.count(), findings);
             self.requests_queued_count = self.queued_count;
             self.sinks.take(&self.block, &self.names);
         }
     }
 
-    /// Ends the last block; Some when the log was cut inside it and it is not used.
+    /// End the last block; `Some` if the log was cut inside it, and the block is not used.
     pub fn end_last_block(&mut self, findings: &mut Findings) -> Option<()> {
         self.block.examine(&self.names);
         if !self
@@ -226,7 +226,7 @@ impl Blocks {
     }
 }
 
-/// How far a total may lie from its buckets: 1.x counts totals apart and prints them while requests end.
+/// Return the allowed difference between a total and its buckets: 1.x counts totals separately, while requests complete.
 ///
 /// Every thread may stand between the two counters, and a tenth of a second's requests may end while the block is
 /// printed. Source: aerospike/act fcb708a, histogram.c, histogram_dump().
@@ -240,30 +240,30 @@ fn total_slack_count(header: &Header, settings: &Settings) -> u64 {
     threads.saturating_add(settings.reads_per_s.unwrap_or(0) / 10)
 }
 
-/// Whether an unended last line is the beginning of an interval line: the log was cut there.
+/// Return whether a last line without line end is the start of an interval line: the log was cut there.
 pub fn is_torn_interval(text: &[u8], grammar: &Grammar) -> bool {
     !text.is_empty() && (grammar.interval_word.starts_with(text) || text.starts_with(grammar.interval_word))
 }
 
-/// Every block holds the same histograms: the lines of one that appears later are lost in those before, and its
-/// buckets may stand there as another's.
+/// Return the finding about a histogram that appears late.
+///
+/// Every block contains the same histograms. The earlier blocks lost its lines, and may have its buckets in another one.
 fn appears_late(line: u64, name: &[u8], blocks_count: u64) -> Finding {
     let name = shown(name);
     let sentence =
-        format!("{name}: expected in every block; it is in none of the {blocks_count} before this one");
+        format!("{name}: expected in every block; missing in the {blocks_count} blocks before this one");
     rule::HISTOGRAM_MISSING.at(line, sentence)
 }
 
 fn odd_finding(odd: Odd, line: u64, name: &[u8]) -> Finding {
     let name = shown(name);
     match odd {
-        Odd::Unlisted => rule::HISTOGRAM_UNLISTED.at(
-            line,
-            format!("{name}: expected a histogram that the header announces; it does not"),
-        ),
+        Odd::Unlisted => {
+            rule::HISTOGRAM_UNLISTED.at(line, format!("{name}: the header does not list this histogram"))
+        }
         Odd::TooMany => rule::TOO_MANY_HISTOGRAMS.at(
             line,
-            format!("{name}: expected at most {HISTOGRAMS_MAX} histograms; not read"),
+            format!("{name}: not read, because a log may have at most {HISTOGRAMS_MAX} histograms"),
         ),
     }
 }

@@ -1,14 +1,14 @@
-//! Lock-step bursts: ACT 6.x lets all its service threads fire at the same moment.
+//! Lockstep bursts: all service threads of ACT 6.x issue requests at the same time.
 
 use crate::act::checks::{is_closed_loop, whole};
 use crate::act::run::Run;
 use crate::finding::{Finding, rule};
 
-/// Threads to a device up to which no harm was measured: on one slow disk at 1,000 reads/s, 10 threads gave 0.2 % over
-/// 1.024 ms and 64 gave 40.5 % (tests/data/act/6.6/burst-cmp-disk-t10.log and -t64.log).
+/// Threads per device without a measured effect: on a slow disk at 1,000 reads/s, 10 threads gave 0.2 % over 1.024 ms
+/// and 64 gave 40.5 % (tests/data/act/6.6/burst-cmp-disk-t10.log and -t64.log).
 const THREADS_PER_DEVICE: u64 = 10;
 
-/// What is told where many threads fire together.
+/// Return a finding if many threads issue together.
 ///
 /// Source: aerospike/act 6.6, src/storage/act_storage.c, run_service(): every thread counts its due times from
 /// `g_run_start_us`, with the same whole number of requests per second.
@@ -22,8 +22,8 @@ pub fn of_run(run: &Run) -> Option<Finding> {
         .checked_div(threads)
         .filter(|&each| each > 0)?;
     let sentence = format!(
-        "{threads} service-threads fire together, {each_per_s} times a second (every {:.2} ms), {} at each device on average: \
-         what waits behind a burst shows as slow, and their number follows the host's processors",
+        "{threads} service-threads issue together, {each_per_s} times per second (every {:.2} ms), {} per device on average: \
+         requests behind a burst appear slow, and the number of threads depends on the host's processors",
         1000.0 / each_per_s as f64,
         threads / devices
     );

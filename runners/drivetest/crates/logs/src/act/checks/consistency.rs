@@ -1,17 +1,17 @@
-//! Whether the figures can be of the time that they tell of: limits that no clean run passes, whatever the drive.
+//! Consistency of the figures with the duration of the run: limits that no valid run exceeds on any drive.
 
 use crate::act::blocks::histogram::{Tally, Unit};
 use crate::act::checks::{is_closed_loop, whole};
 use crate::act::run::{Histogram, Run};
 use crate::finding::{Finding, rule};
 
-/// What a nominal label may lie behind the clock, and what comes back after the last block, seconds.
+/// Allowed delay of a label behind the clock, and time for completions after the last block, in seconds.
 const CLOCK_SLACK_S: f64 = 60.0;
 
-/// How much longer a run may really last than its labels say.
+/// Allowed ratio of the real duration of a run to its labels.
 const CLOCK_RATIO: f64 = 1.1;
 
-/// What is told where it cannot be.
+/// Return the findings about inconsistent figures.
 pub fn of_run(run: &Run) -> Vec<Finding> {
     let mut found: Vec<Finding> = longer(run).into_iter().collect();
     found.extend(
@@ -23,20 +23,20 @@ pub fn of_run(run: &Run) -> Vec<Finding> {
     found
 }
 
-/// The last label is the first multiple of the interval that is not below the duration.
+/// Check the last label: it is the first multiple of the interval that is not below the duration.
 ///
 /// Source: aerospike/act, src/storage/act_storage.c, act_storage(): no block begins after the run's time.
 fn longer(run: &Run) -> Option<Finding> {
     let (requested_s, interval_s) = (run.requested_duration_s?, run.report_interval_s?);
     let last_s = requested_s.div_ceil(interval_s).checked_mul(interval_s)?;
     let sentence = format!(
-        "the last block: expected after {last_s} sec; it is after {} sec",
+        "the last block: expected 'after {last_s} sec'; got 'after {} sec'",
         run.reached_s
     );
     (run.reached_s > last_s).then(|| rule::LONGER_THAN_REQUESTED.at(run.last_line, sentence))
 }
 
-/// No operation lasts longer than the run.
+/// Check the longest operation: none can last longer than the run.
 fn beyond_run(run: &Run, histogram: &Histogram) -> Option<Finding> {
     let bucket = histogram.tally.counts().len().checked_sub(1)?;
     let least_s = least_us(bucket, histogram.unit) / 1e6;
@@ -51,7 +51,7 @@ fn beyond_run(run: &Run, histogram: &Histogram) -> Option<Finding> {
     })
 }
 
-/// A thread of a closed loop makes one request after the other: together they cannot take longer than the threads have.
+/// Check the total time of operations: threads of a closed loop issue one request after the other.
 fn busy(run: &Run) -> Vec<Finding> {
     let threads = whole(run, "service-threads").filter(|_| is_closed_loop(run));
     let service = threads.and_then(|threads| threads.checked_add(whole(run, "cache-threads").unwrap_or(0)));
@@ -70,12 +70,14 @@ fn busy(run: &Run) -> Vec<Finding> {
     ];
     let findings = groups.into_iter().filter_map(|(names, threads, what)| {
         let tallies = names.iter().filter_map(|name| run.histogram(name));
-        let taken_s: f64 = tallies.map(|found| least_total_us(&found.tally, found.unit) / 1e6).sum();
+        let taken_s: f64 = tallies
+            .map(|found| least_total_us(&found.tally, found.unit) / 1e6)
+            .sum();
         let threads = threads?;
         let have_s = threads as f64 * (run.reached_s as f64 * CLOCK_RATIO + CLOCK_SLACK_S);
         (taken_s > have_s).then(|| {
             let sentence = format!(
-                "{}: their operations took at least {taken_s:.0} s in all; {threads} {what} had {} s each; look here",
+                "{}: operations took at least {taken_s:.0} s in total; {threads} {what} had {} s each",
                 names.join(" and "),
                 run.reached_s
             );
@@ -85,7 +87,7 @@ fn busy(run: &Run) -> Vec<Finding> {
     findings.collect()
 }
 
-/// Where a bucket begins, microseconds.
+/// Return the lower edge of a bucket in microseconds.
 fn least_us(bucket: usize, unit: Unit) -> f64 {
     let units = bucket
         .checked_sub(1)

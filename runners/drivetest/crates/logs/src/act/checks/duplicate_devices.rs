@@ -1,4 +1,4 @@
-//! Several device names that look like one drive: by what the names themselves say, and by nothing else.
+//! Device names that look like the same drive, judged only by the names.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use crate::act::header::split_names;
 use crate::act::run::Run;
 use crate::finding::{Finding, rule};
 
-/// Names shown of one drive.
+/// Maximum number of names in a sentence.
 const NAMES_SHOWN: usize = 4;
 
-/// What is told of the names.
+/// Return a finding for each drive with several names.
 pub fn of_run(run: &Run) -> Vec<Finding> {
     let names = run.setting("device-names").unwrap_or_default();
     let mut drives: BTreeMap<String, Vec<&str>> = BTreeMap::new();
@@ -26,7 +26,7 @@ pub fn of_run(run: &Run) -> Vec<Finding> {
         .map(|(drive, names)| {
             let shown = names[..names.len().min(NAMES_SHOWN)].join(", ");
             let sentence = format!(
-                "{} names look like one drive, {drive}: {shown}; its load is that of {} devices; look here",
+                "{} names look like the same drive {drive}: {shown}; the drive gets the load of {} devices",
                 names.len(),
                 names.len()
             );
@@ -35,7 +35,7 @@ pub fn of_run(run: &Run) -> Vec<Finding> {
         .collect()
 }
 
-/// The drive that a device's name tells of; None where the name follows no rule that tells.
+/// Return the drive of a device name; `None` for a name that follows no known rule.
 ///
 /// Source: the kernel's names of partitions (block/partitions/core.c: a `p` before the number where the drive's name
 /// ends in a digit), of NVMe namespaces, and the links of udev's 60-persistent-storage.rules (`-partN`).
@@ -55,7 +55,7 @@ fn drive_of(name: &str) -> Option<String> {
         .or_else(|| multipath(base))
 }
 
-/// `nvme0n1p2`, `nvme0c1n1` and `nvme0n2` are of the controller `nvme0`.
+/// Return the controller of an NVMe name: `nvme0n1p2`, `nvme0c1n1` and `nvme0n2` are of the controller `nvme0`.
 fn nvme(base: &str) -> Option<String> {
     let rest = base.strip_prefix("nvme")?;
     let digits = leading_digits(rest);
@@ -63,7 +63,7 @@ fn nvme(base: &str) -> Option<String> {
     (digits > 0 && is_namespace).then(|| format!("nvme{}", &rest[..digits]))
 }
 
-/// `sda1` is of `sda`.
+/// Return the drive of a lettered name: `sda1` is of `sda`.
 fn lettered(base: &str) -> Option<String> {
     let prefix = ["sd", "hd", "vd", "xvd"]
         .into_iter()
@@ -74,7 +74,7 @@ fn lettered(base: &str) -> Option<String> {
     (letters > 0 && (part.is_empty() || is_number(part))).then(|| base[..prefix.len() + letters].to_owned())
 }
 
-/// `mmcblk0p1` is of `mmcblk0`.
+/// Return the drive of a numbered name: `mmcblk0p1` is of `mmcblk0`.
 fn numbered(base: &str) -> Option<String> {
     let prefix = ["mmcblk", "nbd", "loop", "md", "pmem"]
         .into_iter()
@@ -86,7 +86,7 @@ fn numbered(base: &str) -> Option<String> {
     (digits > 0 && (part.is_empty() || is_part)).then(|| base[..prefix.len() + digits].to_owned())
 }
 
-/// `mpatha1` and `mpathap1` are of `mpatha`, as kpartx and udev name the parts of a multipath device.
+/// Return the device of a multipath name: `mpatha1` and `mpathap1` are partitions of `mpatha` (kpartx, udev).
 fn multipath(base: &str) -> Option<String> {
     let rest = base.strip_prefix("mpath")?;
     let letters = rest
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_and_namespaces_of_one_drive_look_alike() {
+    fn partitions_and_namespaces_of_one_drive_are_recognized() {
         for (one, two) in [
             ("/dev/nvme0n1p1", "/dev/nvme0n1p2"),
             ("/dev/nvme0n1", "/dev/nvme0n2"),
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn other_drives_do_not() {
+    fn different_drives_are_distinguished() {
         for (one, two) in [
             ("/dev/nvme0n1", "/dev/nvme1n1"),
             ("/dev/nvme0n1", "/dev/nvme10n1"),

@@ -1,4 +1,4 @@
-//! Whether a header adds up: what the program derives follows from what it was told.
+//! Consistency of a header: derived values must follow from configured values.
 
 use crate::act::checks::{is_set, whole};
 use crate::act::header::split_names;
@@ -7,10 +7,10 @@ use crate::finding::{Finding, rule};
 
 /// Rates are printed with two decimals; half of the last, and as much for arithmetic in another order.
 const PRINTED_ERROR: f64 = 0.011;
-/// What a header may be off before it is told: counting a block's bytes where ACT counts whole records makes 0.4 % less.
+/// Allowed relative difference: counting the bytes of a block instead of whole records, as ACT does, gives 0.4 % less.
 const SLACK_RATIO: f64 = 0.01;
 
-/// What is told where it does not.
+/// Return the findings about inconsistent values.
 pub fn of_run(run: &Run) -> Vec<Finding> {
     let sentences = [
         devices(run),
@@ -29,7 +29,7 @@ fn devices(run: &Run) -> Option<String> {
     let named = split_names(run.setting("device-names")?).count() as u64;
     let printed = run.device_count?;
     (named != printed)
-        .then(|| format!("num-devices: expected {named}, as many as device-names holds; it is {printed}"))
+        .then(|| format!("num-devices: expected {named}, the number of device-names; got {printed}"))
 }
 
 /// Source: aerospike/act, src/storage/cfg_storage.c: internal reads are reads and the reads of updates.
@@ -38,11 +38,11 @@ fn reads(run: &Run) -> Option<String> {
     let updates = whole(run, "write-reqs-per-sec")?.checked_mul(whole(run, "update-pct")?)? / 100;
     let derived = whole(run, "read-reqs-per-sec")?.checked_add(updates)?;
     (derived != printed).then(|| {
-        format!("internal-read-reqs-per-sec: expected {derived}, as the asked reads and updates make; it is {printed}")
+        format!("internal-read-reqs-per-sec: expected {derived}, from the configured reads and updates; got {printed}")
     })
 }
 
-/// Records of one size only: of a range the header does not tell the mean.
+/// Check the large-block rates for records of one size: for a range, the header does not contain the mean.
 ///
 /// Source: aerospike/act, src/storage/cfg_storage.c: blocks of records, times the amplification by defragmentation.
 fn large_blocks(run: &Run, kind: &str) -> Option<String> {
@@ -56,7 +56,7 @@ fn large_blocks(run: &Run, kind: &str) -> Option<String> {
     };
     let found: f64 = printed.parse().ok()?;
     let differs = (found - derived).abs() > PRINTED_ERROR + derived * SLACK_RATIO;
-    differs.then(|| format!("{key}: expected {derived:.2}, as the asked writes make; it is {printed}"))
+    differs.then(|| format!("{key}: expected {derived:.2}, from the configured writes; got {printed}"))
 }
 
 fn derived_blocks_per_s(run: &Run, are_writes: bool) -> Option<f64> {

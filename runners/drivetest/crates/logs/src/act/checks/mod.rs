@@ -1,4 +1,4 @@
-//! What a run's header and figures say once all of it was read, each question in a module of its own.
+//! Checks on the header and the figures of a whole run, one question per module.
 
 pub mod bursts;
 pub mod cache_load;
@@ -15,7 +15,7 @@ use crate::act::run::{Histogram, Run};
 use crate::act::semantics::Role;
 use crate::finding::Finding;
 
-/// All that is found; `requested_slice_s` is the length of a slice before it was rounded to whole intervals.
+/// Return the findings of all checks; `requested_slice_s` is the slice length before rounding to whole intervals.
 pub fn of_run(run: &Run, requested_slice_s: u64) -> Vec<Finding> {
     let mut found = non_defaults::of_run(run);
     found.extend(bursts::of_run(run));
@@ -28,8 +28,9 @@ pub fn of_run(run: &Run, requested_slice_s: u64) -> Vec<Finding> {
     found
 }
 
-/// Operations of a run, each counted once: with queues a read is in `reads` and in `device-reads`, and always in its
-/// device's. None where there are none, or more than a number holds.
+/// Return the operations of a run, each counted once; `None` without histograms.
+///
+/// With queues, a read is in `reads` and in `device-reads`; and always in the histogram of its device.
 pub fn ops_count(histograms: &[Histogram]) -> Option<u64> {
     let of = |role: Role| histograms.iter().find(|histogram| histogram.meaning.role == role);
     let either = |device: Role, plain: Role| of(device).or_else(|| of(plain));
@@ -46,17 +47,17 @@ pub fn ops_count(histograms: &[Histogram]) -> Option<u64> {
     counts.reduce(u64::saturating_add)
 }
 
-/// A setting as a whole number, None where it is not given or none.
+/// Return a setting as a whole number; `None` if it is not set or not a number.
 fn whole(run: &Run, key: &str) -> Option<u64> {
     settings::whole(run.setting(key)?)
 }
 
-/// Whether a setting is `yes`.
+/// Return whether a setting is `yes`.
 fn is_set(run: &Run, key: &str) -> bool {
     run.setting(key).is_some_and(|value| value.starts_with('y'))
 }
 
-/// Whether requests wait for a thread before they are made, as in 6.x: no queue stands between.
+/// Return whether requests wait for a thread before they are issued, as in 6.x, which has no queues.
 fn is_closed_loop(run: &Run) -> bool {
     run.origin.generator == "act" && run.origin.family == Some(Family::C)
 }

@@ -1,13 +1,13 @@
-//! Devices that are no drives, as far as their names say.
+//! Devices that are not physical drives, judged by their names.
 
 use crate::act::header::split_names;
 use crate::act::run::Run;
 use crate::finding::{Finding, rule};
 
-/// Names that are told; a load may have more.
+/// Maximum number of names in a sentence.
 const NAMED_MAX: usize = 8;
 
-/// What is told where a name says so.
+/// Return a finding if a name shows a virtual device.
 pub fn by_name(run: &Run) -> Option<Finding> {
     let devices = run.setting("device-names")?;
     let named: Vec<String> = split_names(devices)
@@ -15,22 +15,23 @@ pub fn by_name(run: &Run) -> Option<Finding> {
         .take(NAMED_MAX)
         .collect();
     (!named.is_empty()).then(|| {
-        let sentence = format!("by their names devices are no drives: {}", named.join(", "));
+        // The register reads the names by the form `NAME (` (webapp/register/limits/virtual_devices.py).
+        let sentence = format!("not a physical drive: {}", named.join(", "));
         rule::DEVICE_VIRTUAL.at(None, sentence)
     })
 }
 
-/// What a name says, None where it does not say that it is no drive.
+/// Return what a name shows, such as `a loop device`; `None` if it may be a drive.
 fn what(name: &str) -> Option<&'static str> {
     let Some(device) = name.strip_prefix("/dev/") else {
-        return name.starts_with(['/', '.']).then_some("a file, not a device");
+        return name.starts_with(['/', '.']).then_some("a file");
     };
     let numbered = |stem: &str| {
         let rest = device.strip_prefix(stem);
         rest.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
     };
     if numbered("loop") {
-        Some("a loop device: a file")
+        Some("a loop device")
     } else if numbered("zram") {
         Some("compressed memory")
     } else if numbered("ram") {

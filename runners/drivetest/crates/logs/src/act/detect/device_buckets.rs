@@ -1,31 +1,32 @@
-//! Bucket by bucket, the histograms of single devices must hold what that of all holds.
+//! Comparison of every bucket of the total with the sum of the device histograms.
 //!
-//! An operation is counted with one and the same time in the total and in its device, so that what holds for the sums
-//! (`device_sums`) holds for every bucket: behind the total by one operation for each thread at most, ahead by no more
-//! than the total has a dump later. That a thread stands between its two counts while a dump is made is rare (it is
-//! seen in none of 133 real histograms), and nothing keeps it there: the same bucket behind, or ahead of the next dump,
-//! in several blocks in a row is no matter of snapshots, however little it is.
+//! The program counts an operation with the same time in the total and in its device, so the limits of `device_sums`
+//! also apply to every bucket. The devices may be behind the total by one operation per thread, and ahead by what the
+//! total gains until the next dump. A thread is rarely between its two counts during a dump (in none of 133 real
+//! histograms), and does not remain there. If the same bucket differs in several consecutive blocks, even a small
+//! difference is not a matter of snapshots.
 //!
-//! One block in which the total falls behind its own pace while its devices keep theirs is told where all that lacks is
-//! of one bucket, though operations came to several: what passes between two copies comes to all of them.
+//! A single block is reported if the total alone falls behind its rate, and all missing operations are of one bucket
+//! although operations arrived in several: operations between two copies are spread over all buckets.
 
 use crate::act::blocks::block::Block;
 use crate::act::blocks::histogram::{BUCKETS_COUNT, Counts};
 
-/// Blocks in a row in which one bucket is odd: far more than chance makes of something that is rare in one.
+/// Number of consecutive blocks with a difference in one bucket: far more than chance explains.
 const ODD_IN_A_ROW: u64 = 5;
 
-/// The share of what lacks in a block that is of one bucket, where it lacks in one alone.
+/// Minimum share of the missing operations of a block that are of one bucket.
 const ONE_BUCKET_SHARE: f64 = 0.99;
 
-/// The share of what lacks in a block by which the total itself falls behind its pace.
+/// Minimum share of the missing operations of a block by which the total falls behind its rate.
 const DIP_SHARE: f64 = 0.75;
 
-/// How unlikely it must be, as the negative logarithm, that so many operations come to one bucket alone: below 1 in
-/// 10^12, as a log has some 10^6 blocks and buckets.
+/// Negative logarithm of the maximum probability that all missing operations are of one bucket by chance.
+///
+/// It is below 1 in 10^12, because a log has about 10^6 blocks and buckets.
 const UNLIKELY: f64 = 27.6;
 
-/// What a block holds in the total and in its devices together; used again for a later block.
+/// Counts of a block in the total and in all devices; the same value is reused for later blocks.
 #[derive(Debug, Default)]
 struct Dump {
     line: u64,
@@ -36,7 +37,7 @@ struct Dump {
     parts_ops: f64,
 }
 
-/// A bucket that is not as its devices have it.
+/// A bucket of the total that differs from the devices.
 #[derive(Clone, Copy, Debug)]
 struct Odd {
     line: u64,
@@ -46,15 +47,15 @@ struct Odd {
     parts: u64,
 }
 
-/// The total and its devices, compared in every bucket.
+/// Comparison of the total with its devices in every bucket.
 #[derive(Debug)]
 pub struct DeviceBuckets {
     threads: u64,
     behind: Streaks,
     ahead: Streaks,
-    /// The last blocks, the newest first.
+    /// Last blocks, the newest first.
     dumps: [Box<Dump>; 3],
-    /// How many of them hold blocks in a row, from the newest on.
+    /// Number of consecutive blocks in `dumps`, from the newest.
     known_count: usize,
     grown_max: u64,
     odd_blocks_count: u64,
@@ -64,7 +65,7 @@ pub struct DeviceBuckets {
 }
 
 impl DeviceBuckets {
-    /// At the start of a run whose programs have so many threads.
+    /// Start a run whose program has a number of threads.
     pub fn new(threads: u64) -> Self {
         Self {
             threads,
@@ -80,8 +81,7 @@ impl DeviceBuckets {
         }
     }
 
-    /// Takes a block, and the ordinals of the total and of its devices; one with a histogram that cannot be used says
-    /// nothing.
+    /// Add a block, with the ordinals of the total and of its devices; ignore it if one of them cannot be used.
     pub fn take(&mut self, block: &Block, total: usize, parts: &[usize]) {
         self.dumps.rotate_right(1);
         if self.dumps[0].fill(block, total, parts).is_none() {
@@ -92,7 +92,7 @@ impl DeviceBuckets {
         self.compare();
     }
 
-    /// What was odd, in words, with its line: of `name` and so many devices.
+    /// Return line and sentence about the first difference; `name` is the total.
     pub fn report(mut self, name: &str, devices: usize) -> Option<(u64, String)> {
         if self.known_count > 0 {
             self.end();
@@ -100,7 +100,7 @@ impl DeviceBuckets {
         let buckets_count = self.odd_buckets.iter().filter(|&&is_odd| is_odd).count();
         let odd = self.first_odd.map(|odd| {
             let sentence = format!(
-                "{}; so it is in {} blocks and {buckets_count} buckets",
+                "{}; {} blocks and {buckets_count} buckets differ",
                 description(&odd, name, devices),
                 self.odd_blocks_count
             );
@@ -108,7 +108,7 @@ impl DeviceBuckets {
         });
         let dip = self.first_dip.map(|odd| {
             let sentence = format!(
-                "{}; in the blocks before and after it does not lack, and the devices keep their pace",
+                "{}; the blocks before and after agree, and the devices have a steady rate",
                 description(&odd, name, devices)
             );
             (odd.line, sentence)
@@ -116,7 +116,7 @@ impl DeviceBuckets {
         odd.or(dip)
     }
 
-    /// The last block has no later one, so the greatest interval stands for it.
+    /// Compare the last block with the largest interval, because it has no later block.
     fn end(&mut self) {
         let last = &self.dumps[0];
         let most = self.grown_max.saturating_add(self.threads);
@@ -151,7 +151,7 @@ impl DeviceBuckets {
         self.odd(1, &ahead);
     }
 
-    /// Counts a dump whose buckets are odd, if any is.
+    /// Record the differing buckets of a dump.
     fn odd(&mut self, dump: usize, buckets: &[usize]) {
         let dump = &self.dumps[dump];
         let off = |bucket: usize| dump.total.at(bucket).abs_diff(dump.parts.at(bucket));
@@ -164,11 +164,11 @@ impl DeviceBuckets {
     }
 }
 
-/// For every bucket, how many blocks in a row it was off.
+/// Number of consecutive blocks in which each bucket differed.
 #[derive(Debug)]
 struct Streaks {
     blocks_counts: [u64; BUCKETS_COUNT],
-    /// 0 to [`BUCKETS_COUNT`]; from it on no bucket was off.
+    /// 0 to [`BUCKETS_COUNT`]; no bucket from this index on differed.
     used: usize,
 }
 
@@ -182,7 +182,7 @@ impl Default for Streaks {
 }
 
 impl Streaks {
-    /// The buckets that are off by more than the threads, or off at all for some blocks in a row.
+    /// Return the buckets that differ by more than the threads, or at all in several consecutive blocks.
     fn odd_ones(&mut self, threads: u64, off_by: impl Iterator<Item = u64>) -> Vec<usize> {
         let mut odd = Vec::new();
         let mut used = 0;
@@ -203,7 +203,7 @@ impl Streaks {
 }
 
 impl Dump {
-    /// Takes a block's counts; None where one of its histograms cannot be used.
+    /// Copy the counts of a block; `None` if one of its histograms cannot be used.
     fn fill(&mut self, block: &Block, total: usize, parts: &[usize]) -> Option<()> {
         (self.line, self.label_s) = (block.first_line, block.label_s);
         self.total.clone_from(block.counts(total)?);
@@ -226,23 +226,23 @@ impl Dump {
     }
 }
 
-/// Operations in all buckets: of some 10^2 devices, more than one integer may hold.
+/// Return the operations in all buckets as a float: with 100 devices the sum may exceed an integer.
 fn ops(counts: &Counts) -> f64 {
     counts.trimmed().iter().map(|&count| count as f64).sum()
 }
 
-/// The counts of two dumps, bucket by bucket, as far as one of them goes.
+/// Return the counts of two dumps, bucket by bucket.
 fn pairs(one: &Counts, other: &Counts) -> impl Iterator<Item = (u64, u64)> {
     let used = one.trimmed().len().max(other.trimmed().len());
     (0..used).map(|bucket| (one.at(bucket), other.at(bucket)))
 }
 
-/// By how much `found` lacks of `expected`, bucket by bucket.
+/// Return by how much `found` is below `expected`, bucket by bucket.
 fn lacking(expected: &Counts, found: &Counts) -> impl Iterator<Item = u64> {
     pairs(expected, found).map(|(expected, found)| expected.saturating_sub(found))
 }
 
-/// The bucket of the middle of three dumps from which operations were taken.
+/// Return the bucket of the middle of three dumps in which operations are missing.
 fn dip([older, middle, newer]: [&Dump; 3], threads: u64) -> Option<Odd> {
     if middle.label_s - older.label_s.min(middle.label_s) != newer.label_s.saturating_sub(middle.label_s) {
         return None;
@@ -257,7 +257,7 @@ fn dip([older, middle, newer]: [&Dump; 3], threads: u64) -> Option<Odd> {
     Some(middle.odd_at(bucket))
 }
 
-/// The one bucket of which the total lacks what its devices have, where chance does not choose it alone.
+/// Return the only bucket in which the total is below its devices, if chance does not explain it.
 fn only_bucket(older: &Dump, middle: &Dump, newer: &Dump) -> Option<usize> {
     let lacks = |bucket: usize| middle.parts.at(bucket).saturating_sub(middle.total.at(bucket)) as f64;
     let all: f64 = (0..BUCKETS_COUNT).map(lacks).sum();
@@ -268,7 +268,7 @@ fn only_bucket(older: &Dump, middle: &Dump, newer: &Dump) -> Option<usize> {
     (share >= ONE_BUCKET_SHARE && all * divergence(share, usual) > UNLIKELY).then_some(bucket)
 }
 
-/// How far a share lies from the usual one: of n operations, e^(-n x this) is the chance of such a share or a greater.
+/// Return the divergence of a share from the usual one: e^(-n x divergence) bounds the probability of such a share.
 ///
 /// Source: Chernoff's bound; Hoeffding, Probability inequalities for sums of bounded random variables, 1963, (2.1).
 fn divergence(share: f64, usual: f64) -> f64 {
@@ -288,7 +288,7 @@ fn description(odd: &Odd, name: &str, devices: usize) -> String {
         ..
     } = odd;
     format!(
-        "after {label_s} sec, {name}: bucket {bucket:02} holds {total} operations, that of its {devices} devices together {parts}"
+        "after {label_s} sec, {name}: bucket {bucket:02} contains {total} operations; its {devices} devices together have {parts}"
     )
 }
 
@@ -297,7 +297,7 @@ mod tests {
     use super::*;
     use crate::act::blocks::block::Names;
 
-    /// Of one thread: the buckets 1 and 2 of the total, then those of its device.
+    /// Each dump has buckets 1 and 2 of the total, then those of its device; the program has one thread.
     fn sentence_of(dumps: &[[u64; 4]]) -> Option<String> {
         let mut names = Names::default();
         let mut block = Block::default();
@@ -314,45 +314,45 @@ mod tests {
         buckets.report("reads", 1).map(|(_, sentence)| sentence)
     }
 
-    /// So many operations of bucket 2 stand in bucket 1 of the total from the first block on.
+    /// Move operations from bucket 2 to bucket 1 of the total, from the first block on.
     fn moved(count: u64, blocks: u64) -> Option<String> {
         let dumps = (1..=blocks).map(|at| [at * 90 + count, at * 10 - count, at * 90, at * 10]);
         sentence_of(&dumps.collect::<Vec<_>>())
     }
 
     #[test]
-    fn buckets_that_hold_the_same_are_silent() {
+    fn equal_buckets_have_no_finding() {
         assert_eq!(moved(0, 9), None);
     }
 
     #[test]
-    fn an_operation_for_each_thread_may_stand_between_its_counts_and_no_more() {
+    fn only_one_operation_per_thread_may_be_between_its_counts() {
         assert_eq!(moved(1, 4), None);
-        let sentence = "after 1 sec, reads: bucket 01 holds 92 operations, that of its 1 devices together 90; so it is in 4 \
-                        blocks and 1 buckets";
+        let sentence = "after 1 sec, reads: bucket 01 contains 92 operations; its 1 devices together have 90; 4 blocks and 1 buckets \
+                        differ";
         assert_eq!(moved(2, 4).as_deref(), Some(sentence));
     }
 
     #[test]
-    fn nothing_keeps_a_thread_between_its_counts_for_five_blocks() {
+    fn a_difference_in_five_consecutive_blocks_is_reported() {
         assert_eq!((moved(1, 4), moved(1, 5).is_some()), (None, true));
     }
 
     #[test]
-    fn slow_operations_that_the_total_never_gets_are_told_from_the_devices() {
+    fn slow_operations_that_only_the_devices_count_are_reported() {
         let dumps = |slow: u64| -> Vec<[u64; 4]> {
             (1..=9).map(|at| [at * 100, 0, at * 100, slow.min(at)]).collect()
         };
         assert_eq!(sentence_of(&dumps(0)), None);
         let sentence = sentence_of(&dumps(1)).unwrap();
         assert!(
-            sentence.starts_with("after 5 sec, reads: bucket 02 holds 0 operations"),
+            sentence.starts_with("after 5 sec, reads: bucket 02 contains 0 operations"),
             "{sentence}"
         );
     }
 
     #[test]
-    fn what_comes_between_two_copies_comes_to_all_buckets() {
+    fn operations_between_two_copies_are_spread_over_all_buckets() {
         let even = |at: u64| [at * 800, at * 200, at * 800, at * 200];
         let late_copy = [3200, 800, 3440, 860];
         assert_eq!(
@@ -368,13 +368,13 @@ mod tests {
     }
 
     #[test]
-    fn one_bucket_of_one_block_that_was_lowered_is_told() {
+    fn a_lowered_bucket_of_one_block_is_reported() {
         let even = |at: u64| [at * 800, at * 200, at * 800, at * 200];
         let lowered = [2900, 800, 3200, 800];
         let sentence = sentence_of(&[even(1), even(2), even(3), lowered, even(5)]).unwrap();
         assert!(
             sentence.starts_with(
-                "after 4 sec, reads: bucket 01 holds 2900 operations, that of its 1 devices together 3200"
+                "after 4 sec, reads: bucket 01 contains 2900 operations; its 1 devices together have 3200"
             ),
             "{sentence}"
         );
@@ -382,7 +382,7 @@ mod tests {
         assert_eq!(
             sentence_of(&[even(1), even(2), even(3), ahead, even(5)]),
             None,
-            "the total keeps its pace: a slow copy"
+            "the total has a steady rate: a slow copy"
         );
     }
 

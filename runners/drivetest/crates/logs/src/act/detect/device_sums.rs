@@ -1,25 +1,25 @@
-//! The histograms of single devices must add up to that of all, but for what passes between their snapshots.
+//! Comparison of the total with the sum of the device histograms.
 //!
-//! A block is no moment: the total is copied first, then each device. An operation is counted in the total and at once
-//! in its device, by one thread. So at each dump the devices hold at least what the total held, less one operation for
-//! each thread that stood between its two counts; and they hold at most what the total holds one dump later. Neither
-//! bound needs to know how fast the copies were made, and a clean log of any number of devices keeps both.
+//! A block is not an atomic snapshot: the program copies the total first, then each device. A thread counts an operation
+//! in the total and immediately afterwards in its device. So at each dump the devices contain at least the operations of
+//! the total, less one per thread that is between its two counts. They contain at most the operations that the total
+//! has one dump later. Neither limit depends on the speed of the copies, and every clean log meets both.
 //!
-//! Far below an interval's operations lies what a slow copy explains. A copy that takes a tenth of an interval is rare,
-//! and one block's delay says nothing of the next: three blocks in a row beyond a tenth are told as well.
+//! A slow copy explains far less than the operations of an interval. A copy that takes a tenth of an interval is rare,
+//! and delays of consecutive blocks are independent, so three consecutive blocks beyond a tenth are reported too.
 
 use crate::act::blocks::block::{Block, Names};
 use crate::act::detect::device_buckets::DeviceBuckets;
 use crate::finding::{Findings, rule};
 use crate::plural::counted;
 
-/// Threads that may stand between two counts where the header does not tell how many there are.
+/// Assumed number of threads if the header does not state it.
 const THREADS_UNKNOWN: u64 = 1024;
 
-/// Blocks in a row whose devices are ahead by more than a tenth of an interval.
+/// Consecutive blocks whose devices are ahead by more than a tenth of an interval.
 const AHEAD_IN_A_ROW: u64 = 3;
 
-/// The parts and the whole of one kind of operations.
+/// Comparison for one kind of operations.
 #[derive(Debug)]
 pub struct DeviceSums {
     name: String,
@@ -43,7 +43,7 @@ struct Sums {
 }
 
 impl DeviceSums {
-    /// The histogram `total` and those of the devices that make it up.
+    /// Return a comparison of the histogram `total` with its devices.
     pub fn new(names: &Names, total: usize, parts: Vec<usize>, threads: Option<u64>) -> Self {
         let threads = threads.unwrap_or(THREADS_UNKNOWN);
         Self {
@@ -60,7 +60,7 @@ impl DeviceSums {
         }
     }
 
-    /// Takes an examined block; one with a histogram that cannot be used says nothing.
+    /// Add a checked block; ignore it if one of its histograms cannot be used.
     pub fn take(&mut self, block: &Block) {
         self.buckets.take(block, self.total, &self.parts);
         let parts = self
@@ -87,24 +87,21 @@ impl DeviceSums {
         self.before = Some(now);
     }
 
-    /// Tells what did not add up; the last block has no later one, so the greatest interval stands for it.
+    /// Add the finding. The last block is compared with the largest interval, because it has no later block.
     pub fn report(mut self, findings: &mut Findings) {
         if let Some(last) = self.before {
             let greatest = last.total.saturating_add(self.grown_max);
             self.compare(last, self.grown_max, greatest);
         }
         let count = self.odd_count;
-        let of_sums = self.first_odd.map(|(line, sentence)| {
-            (
-                line,
-                format!("{sentence}; so it is in {}", counted(count, "block")),
-            )
-        });
+        let of_sums = self
+            .first_odd
+            .map(|(line, sentence)| (line, format!("{sentence}; {} in total", counted(count, "block"))));
         let found = of_sums.or_else(|| self.buckets.report(&self.name, self.parts.len()));
         findings.add_all(found.map(|(line, sentence)| rule::DEVICE_SUMS_DIFFER.at(line, sentence)));
     }
 
-    /// Compares a dump's devices with what the total had a dump later.
+    /// Compare the devices of a dump with the total one dump later.
     fn compare(&mut self, dump: Sums, grown: u64, total_later: u64) {
         self.grown_max = self.grown_max.max(grown);
         let ahead = dump.parts.saturating_sub(dump.total);
@@ -125,7 +122,7 @@ impl DeviceSums {
         } = dump;
         self.first_odd.get_or_insert_with(|| {
             let sentence = format!(
-                "after {label_s} sec, {}: expected about {total} operations in its {} devices together; they hold {parts}",
+                "after {label_s} sec, {}: expected about {total} operations in its {} devices together; they have {parts}",
                 self.name,
                 self.parts.len()
             );
@@ -138,7 +135,7 @@ impl DeviceSums {
 mod tests {
     use super::*;
 
-    /// Of one thread: total, then two devices.
+    /// Each dump has the total, then two devices; the program has one thread.
     fn odd_blocks(dumps: &[[u64; 3]]) -> Option<String> {
         let mut names = Names::default();
         let mut block = Block::default();
@@ -159,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_passes_between_snapshots_is_explained() {
+    fn operations_between_snapshots_have_no_finding() {
         assert_eq!(
             odd_blocks(&[[100, 51, 50], [200, 100, 99], [300, 150, 151]]),
             None
@@ -172,21 +169,21 @@ mod tests {
     }
 
     #[test]
-    fn devices_that_lack_more_than_a_thread_can_hold_are_told() {
+    fn devices_that_lack_more_than_one_operation_per_thread_are_reported() {
         assert_eq!(odd_blocks(&[[100, 50, 49]]), None);
         assert!(odd_blocks(&[[100, 50, 48]]).is_some());
     }
 
     #[test]
-    fn devices_that_hold_what_the_total_has_not_a_dump_later_are_told() {
+    fn devices_with_more_than_the_total_of_the_next_dump_are_reported() {
         assert_eq!(odd_blocks(&[[100, 100, 101], [200, 100, 101]]), None);
         let sentence = odd_blocks(&[[100, 100, 102], [200, 100, 102]]).unwrap();
-        let expected = "after 1 sec, reads: expected about 100 operations in its 2 devices together; they hold 202; so it is in 1 block";
+        let expected = "after 1 sec, reads: expected about 100 operations in its 2 devices together; they have 202; 1 block in total";
         assert_eq!(sentence, expected);
     }
 
     #[test]
-    fn three_slow_dumps_in_a_row_are_told_and_two_are_not() {
+    fn three_consecutive_slow_dumps_are_reported_and_two_are_not() {
         let ahead = |at: u64| [at * 100, at * 50 + 12, at * 50];
         let even = |at: u64| [at * 100, at * 50, at * 50];
         assert!(odd_blocks(&[even(1), ahead(2), ahead(3), ahead(4), even(5)]).is_some());

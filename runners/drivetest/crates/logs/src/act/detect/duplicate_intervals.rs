@@ -1,29 +1,30 @@
-//! Intervals whose counts are those of the interval before, in every bucket: copies that were made to fill a gap.
+//! Detector of intervals with the same counts as the previous interval in every bucket: copies that fill a gap.
 //!
-//! Counts of latencies scatter. In the 1,689 series of the real logs of tests/data (a bucket of a histogram over at
-//! least 12 intervals, five operations an interval or more, the fullest bucket left out because the rate fixes it) the
-//! variance is never below 0.62 of the mean, Poisson's. Let it be a tenth, which no real series comes near. Two draws of
-//! a count of mean m and variance m/10 are equal with a chance of at most 1 / (2 sqrt(pi m / 10)); buckets are
-//! independent given the total, so the chances of all but the fullest multiply. A run is told of where that product,
-//! times the intervals that could have repeated and the histograms that are watched, is below one in 10,000.
+//! Counts of latencies vary. A series is one bucket of a histogram over at least 12 intervals, with five operations or
+//! more per interval; the fullest bucket is excluded, because the rate determines it. In the 1,689 series of the real
+//! logs of tests/data, the variance is never below 0.62 of the mean (Poisson: 1). The detector assumes a tenth.
+//!
+//! Two counts with mean m and variance m/10 are equal with a probability of at most 1 / (2 sqrt(pi m / 10)). Buckets are
+//! independent given the total, so the probabilities of all buckets but the fullest multiply. A run is reported if
+//! that product, times the number of intervals and of histograms, is below one in 10,000.
 
 use crate::act::blocks::histogram::Counts;
 use crate::finding::{Finding, rule};
 
-/// The least variance of a count, as a part of Poisson's.
+/// Minimum variance of a count relative to Poisson's.
 const LEAST_DISPERSION: f64 = 0.1;
 
-/// The chance below which a run is told of.
+/// Maximum probability of a reported repetition.
 const CHANCE_MAX: f64 = 1e-4;
 
-/// The intervals of one histogram.
+/// Detector for one histogram.
 #[derive(Debug)]
 pub struct DuplicateDetector {
     name: String,
-    /// The last two dumps, and which is the last: a copy of what is used of one is all that a dump costs.
+    /// Last two dumps. `newest` is the index of the last one, so that a dump costs one copy of its used buckets.
     dumps: [Counts; 2],
     newest: usize,
-    /// The operations of the last two dumps.
+    /// Operations of the last two dumps.
     ops: [u64; 2],
     intervals_count: u64,
     repeated_count: u64,
@@ -38,7 +39,7 @@ struct Rarest {
 }
 
 impl DuplicateDetector {
-    /// The histogram of a name.
+    /// Return a detector for the histogram with a name.
     pub fn new(name: String) -> Self {
         Self {
             name,
@@ -51,10 +52,10 @@ impl DuplicateDetector {
         }
     }
 
-    /// Takes the next dump, of so many operations.
+    /// Add the next dump, with its number of operations.
     pub fn take(&mut self, line: u64, label_s: u64, now: &Counts, ops: u64) {
         self.intervals_count += 1;
-        // As many operations in all: else no look at the buckets is needed, which a log of a day would feel.
+        // Compare buckets only if the totals repeat: for a log of a day this saves noticeable time.
         let is_even = self.ops[0].checked_add(ops) == self.ops[1].checked_mul(2);
         self.ops = [self.ops[1], ops];
         let (first, second) = (&self.dumps[1 - self.newest], &self.dumps[self.newest]);
@@ -72,14 +73,14 @@ impl DuplicateDetector {
         self.store(now);
     }
 
-    /// What is told where chance does not explain it; `watched` histograms could have shown it.
+    /// Return a finding if chance does not explain the repetition in one of `watched` histograms.
     pub fn report(&self, watched: usize) -> Option<Finding> {
         let rarest = self.rarest?;
         let tries = (self.intervals_count as f64) * (watched as f64);
         (rarest.chance_ln + tries.ln() < CHANCE_MAX.ln()).then(|| {
             let sentence = format!(
-                "{}: the interval before {} s has the counts of the one before it in every bucket, which chance does less \
-                 than once in 10^{:.0}; {} intervals repeat so; look here",
+                "{}: the interval up to {} s has the same counts as the previous one in every bucket, which happens by \
+                 chance less than once in 10^{:.0}; {} intervals repeat",
                 self.name,
                 rarest.label_s,
                 (-rarest.chance_ln / std::f64::consts::LN_10).floor(),
@@ -95,7 +96,7 @@ impl DuplicateDetector {
     }
 }
 
-/// Whether as much came since the second dump as between the first and the second, in every bucket.
+/// Return whether every bucket increased since the second dump as much as between the first and second.
 fn is_repeated(first: &Counts, second: &Counts, now: &Counts) -> bool {
     let (first, second, now) = (first.trimmed(), second.trimmed(), now.trimmed());
     let of = |counts: &[u64], bucket: usize| counts.get(bucket).copied().unwrap_or(0);
@@ -103,7 +104,7 @@ fn is_repeated(first: &Counts, second: &Counts, now: &Counts) -> bool {
         .all(|bucket| of(first, bucket).checked_add(now[bucket]) == of(second, bucket).checked_mul(2))
 }
 
-/// The logarithm of the chance that another interval has exactly these counts.
+/// Return the logarithm of the probability that another interval has exactly these counts.
 fn chance_ln(grown: &Counts) -> f64 {
     let chance = |count: u64| {
         let variance = count as f64 * LEAST_DISPERSION;
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_that_repeats_in_every_bucket_is_told() {
+    fn an_interval_that_repeats_in_every_bucket_is_reported() {
         assert!(is_reported(&[times(1), times(2), times(3)]));
     }
 
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fullest_bucket_says_nothing_however_full() {
+    fn the_fullest_bucket_is_ignored() {
         let even = |at: u64| [0, at * 1_000_000_000_000, at * 30, 0, 0, 0];
         assert!(!is_reported(&[even(1), even(2), even(3)]), "the rate fixes it");
     }

@@ -1,23 +1,23 @@
-//! Counts that end in 0 far more often than chance lets them: figures that were written by hand or by a rule.
+//! Detector of counts that end in 0 far more often than by chance: figures written by hand or computed by a rule.
 //!
-//! A cumulative count that grew by at least 30 since the dump before ends in any digit: with a tenth of Poisson's
-//! variance (see `repeats`) its deviation is 1.7, so that no digit has a chance above 0.24, whatever the mean; let it be
-//! 0.35. The fullest bucket is left out, because the rate fixes it. Of 60 such counts, 45 end in 0 with a chance below
-//! 10^-9; where all are of one device's run of a day, the share of nine in ten below is rarer still.
+//! A cumulative count that increased by at least 30 since the previous dump may end in any digit. With a tenth of
+//! Poisson's variance (see `duplicate_intervals`) its deviation is 1.7, so no digit has a probability above 0.24 for any
+//! mean; the detector assumes 0.35. The fullest bucket is excluded, because the rate determines it. Of 60 such counts, 45
+//! end in 0 with a probability below 10^-9. The share of nine in ten that is used here is even less likely.
 
 use crate::act::blocks::histogram::Counts;
 use crate::finding::{Finding, rule};
 
-/// Operations that a bucket must have gained for its last digit to say something.
+/// Minimum increase of a bucket for its last digit to be random.
 const GROWN_MIN: u64 = 30;
 
-/// Counts that must be seen before the run is told of.
+/// Minimum number of counts for a finding.
 const SEEN_MIN: u64 = 60;
 
-/// Counts or dumps after which only every sixteenth dump is looked at: a long run tells as much by a part of them.
+/// Number of counts or dumps after which only every sixteenth dump is examined: a sample of a long run suffices.
 const SEEN_ENOUGH: u64 = 1000;
 
-/// The last digits of one histogram's counts.
+/// Detector for one histogram.
 #[derive(Debug)]
 pub struct RoundCountDetector {
     name: String,
@@ -29,7 +29,7 @@ pub struct RoundCountDetector {
 }
 
 impl RoundCountDetector {
-    /// The histogram of a name.
+    /// Return a detector for the histogram with a name.
     pub fn new(name: String) -> Self {
         Self {
             name,
@@ -41,7 +41,7 @@ impl RoundCountDetector {
         }
     }
 
-    /// Takes the next dump.
+    /// Add the next dump.
     pub fn take(&mut self, line: u64, now: &Counts) {
         self.dumps_count += 1;
         let is_enough = self.seen_count.max(self.dumps_count) > SEEN_ENOUGH;
@@ -72,7 +72,7 @@ impl RoundCountDetector {
         last.clone_from(now);
     }
 
-    /// What is told where chance does not explain it.
+    /// Return a finding if chance does not explain the last digits.
     pub fn report(&self) -> Option<Finding> {
         let Self {
             name,
@@ -82,7 +82,7 @@ impl RoundCountDetector {
         } = self;
         (*seen_count >= SEEN_MIN && round_count * 10 >= seen_count * 9).then(|| {
             let sentence = format!(
-                "{name}: of {seen_count} counts that grew, {round_count} end in 0; about one in ten is expected; look here"
+                "{name}: of {seen_count} increased counts, {round_count} end in 0; about one in ten is expected"
             );
             rule::COUNTS_ROUND.at(self.first_line, sentence)
         })
@@ -105,18 +105,18 @@ mod tests {
     }
 
     #[test]
-    fn counts_that_all_end_in_0_are_told() {
+    fn counts_that_all_end_in_0_are_reported() {
         assert!(is_reported(50, 61));
         assert!(!is_reported(50, 60), "59 are too few");
     }
 
     #[test]
-    fn a_long_run_is_told_by_a_part_of_its_counts() {
+    fn a_sample_of_a_long_run_suffices() {
         assert!(is_reported(50, 86_400));
     }
 
     #[test]
-    fn counts_of_any_digit_and_small_ones_are_not() {
+    fn other_and_small_counts_are_not_reported() {
         assert!(!is_reported(53, 500));
         assert!(!is_reported(20, 500));
     }

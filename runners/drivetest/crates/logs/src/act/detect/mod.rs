@@ -1,4 +1,4 @@
-//! What is watched while blocks pass: the pace, the sums of devices, and counts that chance does not make.
+//! Detectors that see every block: stalls, device sums that do not add up, and counts that are not plausible.
 
 pub mod device_buckets;
 pub mod device_sums;
@@ -17,7 +17,7 @@ use crate::act::header::settings::whole;
 use crate::act::header::{Header, split_names};
 use crate::finding::{Finding, Findings};
 
-/// Histograms of all devices that the programs print, and how the names of their devices' own follow from a device's.
+/// Histograms of all devices, with the suffix that a device name has in the name of its own histogram.
 ///
 /// Source: aerospike/act, src/storage/act_storage.c and src/index/act_index.c.
 const WHOLES: [(&str, &str); 6] = [
@@ -29,7 +29,7 @@ const WHOLES: [(&str, &str); 6] = [
     ("RAW WRITES", "-writes"),
 ];
 
-/// One histogram of all devices.
+/// Detectors of one histogram of all devices.
 #[derive(Debug)]
 struct HistogramDetectors {
     ordinal: usize,
@@ -38,7 +38,7 @@ struct HistogramDetectors {
     round: RoundCountDetector,
 }
 
-/// What is watched in a run.
+/// All detectors of a run.
 #[derive(Debug, Default)]
 pub struct Detectors {
     header: Vec<(String, String)>,
@@ -51,7 +51,7 @@ pub struct Detectors {
 }
 
 impl Detectors {
-    /// A run with a header.
+    /// Return the detectors of a run with a header.
     pub fn new(header: &Header) -> Self {
         let pairs = header.config.pairs().chain(header.derived.pairs());
         let header_pairs: Vec<_> = pairs
@@ -76,7 +76,7 @@ impl Detectors {
         watch
     }
 
-    /// Takes a block that follows.
+    /// Add the next block.
     pub fn take(&mut self, block: &Block, names: &Names) {
         if names.count() != self.names_count {
             self.add_histograms(names);
@@ -95,7 +95,7 @@ impl Detectors {
         self.sums.iter_mut().for_each(|sums| sums.take(block));
     }
 
-    /// Tells what was seen; `is_whole` says that the last label is a time.
+    /// Add the findings; `is_whole` means that the last label is a time.
     pub fn report(self, is_whole: bool, last_line: u64, findings: &mut Findings) {
         let ended = Ended { is_whole, last_line };
         let watched_count = self.watched.len();
@@ -113,7 +113,7 @@ impl Detectors {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Large blocks have one thread for each device.
+    /// Return the threads of a closed loop. Large blocks have one thread per device.
     fn closed_threads(&self, name: &str) -> Option<u64> {
         let threads = if name.starts_with("large-block") {
             self.value("num-devices").and_then(whole)
@@ -123,7 +123,7 @@ impl Detectors {
         threads.filter(|_| self.is_closed)
     }
 
-    /// Looks at the histograms that appeared since.
+    /// Add detectors for new histograms.
     fn add_histograms(&mut self, names: &Names) {
         for ordinal in self.names_count..names.count() {
             let name = names.name(ordinal);
@@ -159,7 +159,7 @@ impl Detectors {
     fn all_sums(&self, names: &Names) -> Vec<DeviceSums> {
         let in_flight = threads(&|key| self.value(key));
         let sums = WHOLES.iter().filter_map(|(whole, suffix)| {
-            // With queues `reads` waits behind `device-reads`, which is what devices add up to; writes likewise.
+            // With queues, devices add up to `device-reads`, because `reads` includes the time in queue; same for writes.
             let waits = names.find(&format!("device-{whole}")).is_some();
             let total = names.find(whole).filter(|_| !waits)?;
             let is_part = |name: &str| {
@@ -176,12 +176,12 @@ impl Detectors {
     }
 }
 
-/// One finding of each kind: what holds back one kind of operations holds back the others with it.
+/// Merge findings with the same rule: the same cause delays all kinds of operations.
 fn merged(reports: impl Iterator<Item = (Finding, String)>) -> Vec<Finding> {
     let mut merged_findings: Vec<Finding> = Vec::new();
     for (finding, name) in reports {
         match merged_findings.iter_mut().find(|known| known.id == finding.id) {
-            Some(known) => known.sentence.push_str(&format!("; likewise {name}")),
+            Some(known) => known.sentence.push_str(&format!("; also {name}")),
             None => merged_findings.push(finding),
         }
     }

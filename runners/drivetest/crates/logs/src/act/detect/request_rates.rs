@@ -1,36 +1,36 @@
-//! How many operations each histogram should count per second, as the header asks.
+//! Requested operations per second of each histogram, from the header.
 
 use crate::act::header::settings;
 
-/// The value of a key of the header, configured or derived.
+/// Function that returns the value of a header key, configured or derived.
 pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<&'a str>;
 
-/// Operations that a cache thread of `act_index` makes in one go.
+/// Operations that a cache thread of `act_index` issues at once.
 ///
 /// Source: aerospike/act 6.6, src/index/act_index.c, BUNDLE_SIZE.
 const CACHE_BUNDLE: f64 = 100.0;
 
-/// Standard deviations that a count drawn at random may lie from its mean: one in 10^9 lies farther.
+/// Allowed standard deviations of a random count from its mean: one in 10^9 counts deviates more.
 const DEVIATIONS: f64 = 6.0;
 
-/// What is asked of a histogram.
+/// Requested rate of a histogram.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RequestRate {
     /// Operations per second.
     pub per_s: f64,
-    /// Operations that may fall on either side of a dump, because they come together.
+    /// Operations that arrive together, and may be before or after a dump.
     pub burst: f64,
-    /// Reads and writes are drawn at random, so that each alone is not even.
+    /// Whether reads and writes are chosen at random, so each rate alone is not even.
     pub is_drawn: bool,
 }
 
 impl RequestRate {
-    /// Operations due in some seconds.
+    /// Return the operations due in a number of seconds.
     pub fn due(self, seconds: u64) -> f64 {
         self.per_s * seconds as f64
     }
 
-    /// How far a count of so many may lie from what is due without anything being wrong.
+    /// Return the normal deviation of a count from the due operations.
     pub fn slack(self, due: f64) -> f64 {
         self.burst
             + if self.is_drawn {
@@ -41,20 +41,20 @@ impl RequestRate {
     }
 }
 
-/// Who makes the requests, and how they come.
+/// Program that issues the requests, and how they arrive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pacing {
     /// A program of ACT.
     #[default]
     Act,
-    /// drivetest, at whole and exact rates.
+    /// drivetest, with exact rates.
     Exact,
-    /// drivetest, at random.
+    /// drivetest, with random arrivals.
     Random,
 }
 
 impl Pacing {
-    /// As a header of drivetest tells its arrivals; None of ACT's own.
+    /// Return the pacing for the arrivals in a header of drivetest; `None` is a header of ACT.
     pub fn of(arrivals: Option<&str>) -> Self {
         match arrivals {
             None => Self::Act,
@@ -64,7 +64,9 @@ impl Pacing {
     }
 }
 
-/// What is asked of the histogram of a name; None where the header does not say, and for histograms of one device.
+/// Return the requested rate of the histogram with a name.
+///
+/// `None` if the header does not state it, and for histograms of one device.
 ///
 /// Source: aerospike/act, act.c, src/storage/cfg_storage.c and src/index/cfg_index.c (derived configuration).
 pub fn request_rate(name: &str, value: Lookup<'_>, pacing: Pacing) -> Option<RequestRate> {
@@ -85,7 +87,7 @@ pub fn request_rate(name: &str, value: Lookup<'_>, pacing: Pacing) -> Option<Req
     .filter(|request_rate| request_rate.per_s > 0.0)
 }
 
-/// Requests that the program has on their way at most, None where the header does not say.
+/// Return the maximum number of requests in flight; `None` if the header does not state it.
 pub fn threads(value: Lookup<'_>) -> Option<u64> {
     let number = |key| value(key).and_then(settings::whole);
     let queued = number("num-queues").zip(number("threads-per-queue"));
@@ -99,7 +101,7 @@ pub fn threads(value: Lookup<'_>) -> Option<u64> {
         .filter(|&threads| threads > 0)
 }
 
-/// ACT divides the cache's load by the devices, though the header tells it for all of them (`cache-load-divided`).
+/// Return the divisor of the cache load: ACT divides it by the devices, although the header states the total.
 ///
 /// Source: aerospike/act 5.0 to 6.6, src/index/act_index.c, run_cache_simulation(): `target_factor`.
 fn cache_divisor(value: Lookup<'_>, pacing: Pacing) -> Option<f64> {
@@ -151,7 +153,7 @@ fn written(value: Lookup<'_>) -> f64 {
     of_storage("writes", value).unwrap_or(0.0)
 }
 
-/// Every thread issues with the others, and every device has its own thread for large blocks.
+/// Return the operations that arrive together: all threads issue at once, and each device has a large-block thread.
 fn burst(value: Lookup<'_>, is_index: bool) -> f64 {
     let together = threads(value).unwrap_or(0) as f64 + first(value, &["num-devices"]).unwrap_or(0.0);
     let cache = first(value, &["cache-threads"]).unwrap_or(8.0);
@@ -190,15 +192,15 @@ mod tests {
     }
 
     #[test]
-    fn derived_rates_are_those_that_show() {
+    fn derived_rates_are_used() {
         assert_eq!(of("reads", STORAGE).unwrap().per_s, 2500.0);
         assert_eq!(of("large-block-reads", STORAGE).unwrap().per_s, 23.53);
         assert_eq!(of("reads", STORAGE).unwrap().burst, 12.0);
     }
 
     #[test]
-    fn what_is_not_asked_has_no_rate() {
-        assert_eq!(of("writes", STORAGE), None, "none are asked");
+    fn an_operation_that_is_not_requested_has_no_rate() {
+        assert_eq!(of("writes", STORAGE), None, "none are requested");
         assert_eq!(of("large-block-writes", STORAGE), None, "the header does not say");
         assert_eq!(of("/dev/a-reads", STORAGE), None);
     }
@@ -209,7 +211,7 @@ mod tests {
             |rate| of("reads", &[("read-reqs-per-sec", rate)]).map(|request_rate| request_rate.per_s);
         assert_eq!(request_rate("2000"), Some(2000.0));
         assert_eq!(request_rate("20000000000000000000000"), None, "23 digits");
-        assert_eq!(request_rate("2000.5"), None, "it is told as unreadable");
+        assert_eq!(request_rate("2000.5"), None, "it is reported as unreadable");
         assert_eq!(of("reads", &[("internal-read-reqs-per-sec", "1e300")]), None);
     }
 
@@ -234,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn drivetest_makes_what_the_header_says_of_an_index() {
+    fn drivetest_issues_the_rates_of_the_header_of_an_index() {
         let header = [
             ("num-devices", "4"),
             ("service-thread-reads-per-sec", "3000"),

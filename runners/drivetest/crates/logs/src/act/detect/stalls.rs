@@ -1,21 +1,21 @@
-//! The pace of a run: pauses, intervals off the asked rate, and the rate of the whole.
+//! Detector of stalls, of intervals with another rate than requested, and of the rate of the whole run.
 
 use crate::act::detect::request_rates::RequestRate;
 use crate::finding::{Finding, rule};
 
-/// Operations due below which an interval says nothing about a pause: chance alone empties such an interval.
+/// Minimum number of due operations in an interval for a stall: with fewer, an interval may be empty by chance.
 const PAUSE_DUE_MIN: f64 = 100.0;
 
-/// Bursts that must be due in an interval that is to tell of a pause: the last of one may fall behind its dump.
+/// Minimum number of due bursts in an interval for a stall: the last burst may come after the dump.
 const PAUSE_BURSTS_MIN: f64 = 3.0;
 
-/// How far an interval may lie from the asked rate before it is told.
+/// Allowed deviation of an interval from the requested rate.
 const INTERVAL_TOLERANCE: f64 = 0.1;
 
-/// How far a run may lie from the asked rate before it is told.
+/// Allowed deviation of a run from the requested rate.
 const RUN_TOLERANCE: f64 = 0.01;
 
-/// Intervals that have something in common.
+/// Intervals of one class.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     count: u64,
@@ -35,14 +35,14 @@ struct Interval {
     made: u64,
 }
 
-/// The pace of one histogram.
+/// Detector for one histogram.
 #[derive(Clone, Debug)]
 pub struct StallDetector {
     name: String,
     rate: RequestRate,
-    /// Threads of a closed loop, each with one request on its way; None where requests do not wait for threads.
+    /// Threads of a closed loop, each with one request in flight; `None` if requests do not wait for threads.
     closed_threads: Option<u64>,
-    /// The last interval, which is none where the run stopped itself within it.
+    /// Last interval, which is ignored if the run stopped itself inside it.
     pending: Option<Interval>,
     last_ops: u64,
     last_s: u64,
@@ -52,12 +52,12 @@ pub struct StallDetector {
     fast: Seen,
 }
 
-/// What the run as a whole says for the report.
+/// End of the run, for the report.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended {
-    /// The last label is a time: the run did not stop itself within an interval.
+    /// Whether the last label is a time: the run did not stop itself inside an interval.
     pub is_whole: bool,
-    /// The last line.
+    /// Last line of the run.
     pub last_line: u64,
 }
 
@@ -74,7 +74,7 @@ impl Seen {
 }
 
 impl StallDetector {
-    /// A histogram of which so much is asked, by so many threads where they wait for each request.
+    /// Return a detector for a histogram with a requested rate, and with the threads of a closed loop.
     pub fn new(name: String, rate: RequestRate, closed_threads: Option<u64>) -> Self {
         Self {
             name,
@@ -90,7 +90,7 @@ impl StallDetector {
         }
     }
 
-    /// Takes the operations so far at the dump of a label; dumps that are missing lengthen the interval.
+    /// Add the operations so far at the dump with a label; missing dumps lengthen the interval.
     pub fn take(&mut self, line: u64, label_s: u64, ops: u64) {
         self.settle();
         self.pending = Some(Interval {
@@ -103,7 +103,7 @@ impl StallDetector {
         (self.last_ops, self.last_s) = (ops, label_s);
     }
 
-    /// What was seen, each with the name of the histogram.
+    /// Return the findings, each with the name of the histogram.
     pub fn report(&self, ended: &Ended) -> Vec<(Finding, String)> {
         let mut settled = self.clone();
         if ended.is_whole {
@@ -137,16 +137,16 @@ impl StallDetector {
     fn pause(&self) -> Option<Finding> {
         let seen = &self.pauses;
         let hidden = self.closed_threads.map_or_else(String::new, |threads| {
-            format!("; at most {threads} of the late ones, one for each thread, can show as slow")
+            format!("; at most {threads} late operations, one per thread, can appear as slow")
         });
         let sentence = format!(
-            "{}: hardly went on in {}, the first after {} s, the last before {} s: {:.0} were due then, {} came{hidden}",
+            "{} stalled in {} (from {} s to {} s): {} of {:.0} expected operations completed{hidden}",
             self.name,
             intervals(seen.count),
             seen.from_s,
             seen.to_s,
-            seen.due,
-            seen.made
+            seen.made,
+            seen.due
         );
         (seen.count > 0).then(|| rule::STALL.at(seen.line, sentence))
     }
@@ -157,7 +157,7 @@ impl StallDetector {
             .filter(|seen| seen.count > 0)
             .min_by_key(|seen| seen.line)?;
         let sentence = format!(
-            "{}: of {} {} made less than 90 % of what was asked and {} more than 110 %; the first begins after {} s",
+            "{}: of {}, {} reached less than 90 % of the requested rate and {} more than 110 %; the first begins at {} s",
             self.name,
             intervals(self.intervals_count),
             self.slow.count,
@@ -172,7 +172,7 @@ impl StallDetector {
         let slack = self.rate.slack(due);
         let sentence = || {
             format!(
-                "{}: {} in {} s, {due:.0} were asked",
+                "{}: {} operations in {} s; {due:.0} were requested",
                 self.name, self.last_ops, self.last_s
             )
         };
@@ -220,12 +220,12 @@ mod tests {
     }
 
     #[test]
-    fn an_even_pace_is_silent() {
+    fn an_even_rate_has_no_findings() {
         assert!(ids(1000.0, 10.0, &[1000, 1991, 3009, 4000]).is_empty());
     }
 
     #[test]
-    fn a_pause_is_below_a_tenth_of_what_was_due() {
+    fn a_stall_is_below_a_tenth_of_the_due_operations() {
         assert_eq!(ids(1000.0, 0.0, &[1000, 1099, 4000])[0], "stall");
         assert_eq!(
             ids(1000.0, 0.0, &[1000, 1100, 4000]),
@@ -234,23 +234,23 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_tells_what_was_due_and_how_many_can_show() {
+    fn a_stall_reports_due_operations_and_how_many_can_appear() {
         let found = reported(2000.0, 10.0, &[2000, 2001, 2001, 8000]);
         assert_eq!(
             found[0].sentence,
-            "reads: hardly went on in 2 intervals, the first after 1 s, the last before 3 s: 4000 were due then, 1 came; \
-             at most 10 of the late ones, one for each thread, can show as slow"
+            "reads stalled in 2 intervals (from 1 s to 3 s): 1 of 4000 expected operations completed; \
+             at most 10 late operations, one per thread, can appear as slow"
         );
     }
 
     #[test]
-    fn a_burst_behind_its_dump_is_no_pause() {
+    fn a_burst_after_its_dump_is_no_stall() {
         // 480 threads that fire once a second: the dump may come before them or after.
         assert!(ids(480.0, 480.0, &[0, 960, 960, 1920]).is_empty());
     }
 
     #[test]
-    fn the_interval_in_which_a_run_stopped_itself_is_none() {
+    fn the_interval_in_which_a_run_stopped_itself_is_ignored() {
         let rate = RequestRate {
             per_s: 1000.0,
             burst: 0.0,

@@ -2,18 +2,18 @@
 
 use crate::act::blocks::histogram::BUCKETS_COUNT;
 
-/// One bucket as printed.
+/// Index and count of one printed bucket.
 pub type Bucket = (usize, u64);
 
 /// Bytes of a bucket with a count of ten digits, its blank before it: ` (01: 0000006269)`.
 pub const CELL_BYTES: usize = 17;
 
-/// A bucket as all but the largest are printed; None where any byte is otherwise, which says nothing more.
+/// Parse a bucket in the format of all but the largest counts; `None` if any byte differs.
 #[inline]
 pub fn parse_cell(cell: &[u8; CELL_BYTES]) -> Option<Bucket> {
     let (head, tail) = (word(&cell[..8]), word(&cell[8..16]));
     let is_form = head & FORM_MASK == FORM && cell[16] == b')';
-    // The blanks of the form become the digit 0, so that one look tells whether the rest are digits.
+    // The fixed characters become the digit 0, so that one comparison checks whether all others are digits.
     let digits = (head & !FORM_MASK) | (ZEROS & FORM_MASK);
     if !(is_form && are_digits(digits) && are_digits(tail)) {
         return None;
@@ -23,7 +23,7 @@ pub fn parse_cell(cell: &[u8; CELL_BYTES]) -> Option<Bucket> {
     (index < BUCKETS_COUNT).then(|| (index, leading * 100_000_000 + eight_digits(tail)))
 }
 
-/// ` (` and `: ` where a cell has them.
+/// ` (` and `: ` at their positions in a cell.
 const FORM: u64 = u64::from_le_bytes(*b" (\0\0: \0\0");
 const FORM_MASK: u64 = u64::from_le_bytes(*b"\xFF\xFF\0\0\xFF\xFF\0\0");
 const ZEROS: u64 = u64::from_le_bytes(*b"00000000");
@@ -32,7 +32,7 @@ fn word(bytes: &[u8]) -> u64 {
     bytes.try_into().map_or(0, u64::from_le_bytes)
 }
 
-/// Whether all eight bytes are `0` to `9`: the high half is 3, and stays so when 6 is added.
+/// Return whether all eight bytes are `0` to `9`: the high half is 3, and remains 3 when 6 is added.
 fn are_digits(word: u64) -> bool {
     const HIGH_HALVES: u64 = u64::from_le_bytes([0xF0; 8]);
     let raised = word.wrapping_add(u64::from_le_bytes([6; 8]));
@@ -47,7 +47,7 @@ fn eight_digits(word: u64) -> u64 {
     fours.wrapping_mul((10_000 << 32) + 1) >> 32
 }
 
-/// Hands the buckets of a line to `each` in their order; false when the line is not wholly of buckets.
+/// Pass the buckets of a line to `each` in their order; return false if the line contains anything else.
 ///
 /// Blanks between the buckets may be doubled (ACT 1.x prints two).
 pub fn parse(mut text: &[u8], mut each: impl FnMut(Bucket)) -> bool {
@@ -73,7 +73,7 @@ pub fn parse(mut text: &[u8], mut each: impl FnMut(Bucket)) -> bool {
     }
 }
 
-/// Whether a line begins as a line of buckets does; what follows may still be damaged.
+/// Return whether a line begins like a line of buckets; the rest may still be damaged.
 pub fn begins(text: &[u8]) -> bool {
     let cell = text.trim_ascii_start();
     cell.len() < text.len() && matches!(cell, [b'(', b'0'..=b'9', ..])
@@ -88,7 +88,7 @@ fn parse_one(text: &[u8]) -> Option<(Bucket, &[u8])> {
     Some(((bucket, count), rest.strip_prefix(b")")?))
 }
 
-/// The number a text begins with, and the rest; None where no digit stands or no u64 holds it.
+/// Return the number at the start of a text, and the rest; `None` without a digit or above `u64::MAX`.
 pub fn number(text: &[u8]) -> Option<(u64, &[u8])> {
     let digit = |byte: u8| Some(u64::from(byte.wrapping_sub(b'0'))).filter(|&digit| digit < 10);
     let (mut value, mut used) = (0_u64, 0);
@@ -103,7 +103,7 @@ pub fn number(text: &[u8]) -> Option<(u64, &[u8])> {
     (used > 0).then(|| (value, &text[used..]))
 }
 
-/// Digits that any u64 holds.
+/// Number of digits that cannot overflow a u64.
 const FREE_DIGITS: usize = 19;
 
 #[cfg(test)]
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_that_does_not_belong_in_a_cell_is_seen_wherever_it_stands() {
+    fn a_wrong_byte_is_detected_at_every_position_of_a_cell() {
         let whole = *b" (01: 0000006269)";
         for (at, byte) in (0..CELL_BYTES).flat_map(|at| (0..=255).map(move |byte| (at, byte))) {
             let mut cell = whole;

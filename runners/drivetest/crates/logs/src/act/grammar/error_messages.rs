@@ -1,41 +1,41 @@
-//! What the program says in its log besides figures: errors, stops, crashes; the log's text is the only sign of them.
+//! Messages of ACT and drivetest in a log: errors, stops and crashes. Only their text identifies them.
 
-/// The meaning of a line that is neither figures nor header.
+/// Kind of a line that is neither header nor figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageKind {
-    /// The load could not be held: the test stopped itself.
+    /// The load could not be sustained: the test stopped itself.
     CannotKeepUp,
-    /// One operation failed; the run goes on, the operation is not counted.
+    /// One operation failed. The run continues, and no histogram counts the operation.
     IoError,
-    /// A signal that the crash handler reports.
+    /// The crash handler reported a signal.
     Crash,
     /// A line of the crash handler's stack trace.
     Trace,
-    /// Stopped by a signal that the program tells.
+    /// A signal stopped the program, and the program reported it.
     Interrupted,
-    /// The rates were not those that were asked; drivetest alone says so.
+    /// The rates differed from the requested ones. Only drivetest reports this.
     RateNotSustained,
     /// The scheduler could not be set; not fatal.
     Scheduler,
     /// Any other line with ERROR.
     Error,
-    /// Not of the program: shell, kernel, terminal.
+    /// A line of another source: shell, kernel, terminal.
     Noise,
 }
 
-/// Stops of programs with queues; a further line follows, which an edited log may lack.
+/// Stop messages of programs with queues. Another line follows them, which an edited log may lack.
 const TOO_MANY_QUEUED: [&str; 2] = [
     "ERROR: too many read reqs queued",
     "ERROR: too many requests queued",
 ];
 
-/// What follows tells which rates, and by how much.
+/// Prefix of the message that lists the rates that were not sustained.
 pub const RATE_NOT_SUSTAINED: &str = "drivetest: rate not held: ";
 
-/// What the programs say without `ERROR:` when they do not begin.
+/// Messages without `ERROR:` of programs that do not start.
 const COULD_NOT_BEGIN: [&str; 2] = ["couldn't open config file", "usage: act"];
 
-/// Says what a line means.
+/// Return the kind of a line.
 ///
 /// Source: aerospike/act, act.c and configuration.c (1.x to 4.0); src/storage/act_storage.c, src/index/act_index.c,
 /// src/common/cfg.c and trace.c (from 5.0).
@@ -95,7 +95,7 @@ fn is_io_error(text: &str) -> bool {
     errno.is_some_and(|(number, _)| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// `drive(s) can't keep up - test stopped` and its like stand after the ERROR line, which an edited log may lack.
+/// `drive(s) can't keep up - test stopped` and similar lines follow the ERROR line, which an edited log may lack.
 fn follows_a_stop(text: &str) -> MessageKind {
     if text.ends_with(" - test stopped") {
         MessageKind::CannotKeepUp
@@ -104,7 +104,7 @@ fn follows_a_stop(text: &str) -> MessageKind {
     }
 }
 
-/// Lines that only accompany another: they are neither a finding nor noise.
+/// Return whether a line only accompanies another: it is neither a finding nor noise.
 pub fn accompanies(text: &[u8]) -> bool {
     text == b"try configuring more 'service-threads'"
 }
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn upstream_words_are_understood() {
+    fn upstream_messages_are_classified() {
         for (text, expected) in [
             (
                 "ERROR: large block reads can't keep up",

@@ -1,8 +1,8 @@
-//! Which version family wrote a header, told by its keys: version strings repeat across flavours.
+//! Version families of ACT, detected by the keys of the header: version strings repeat across variants.
 
 use serde::Serialize;
 
-/// A family of versions that share a grammar and the meaning of their histograms.
+/// Family of versions that share a grammar and the meaning of their histograms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Family {
     /// 1.x to 4.0: one section `ACT CONFIGURATION` or `CIO CONFIGURATION`, no list of histograms.
@@ -16,7 +16,7 @@ pub enum Family {
     C,
 }
 
-/// Which of the ACT programs wrote the log.
+/// Program of ACT that wrote a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workload {
     /// `act_storage`, and `act` before 5.0.
@@ -25,14 +25,14 @@ pub enum Workload {
     Index,
 }
 
-/// How a family's blocks look.
+/// Format of the blocks of a family.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Grammar {
-    /// What stands before the seconds of an interval line.
+    /// Text before the seconds of an interval line.
     pub interval_word: &'static [u8],
-    /// What stands before the number of requests in queue.
+    /// Texts before the number of queued requests.
     pub queued_words: &'static [&'static [u8]],
-    /// One tag stands for a device's reads and again for its writes.
+    /// The same tag names the reads of a device and later its writes.
     pub tags_depend_on_place: bool,
 }
 
@@ -58,7 +58,7 @@ const GRAMMAR_C: Grammar = Grammar {
 const QUEUE_KEYS: [&str; 3] = ["num-queues", "threads-per-queue", "max-reqs-queued"];
 
 impl Family {
-    /// Tells the family by the title of the configuration and its keys; None for a title of no known program.
+    /// Detect the family by the title and the keys of the configuration; `None` for the title of an unknown program.
     pub fn detect<'a>(title: &str, mut keys: impl Iterator<Item = &'a str>) -> Option<(Self, Workload)> {
         let workload = match title {
             "CIO CONFIGURATION" | "ACT CONFIGURATION" => return Some((Self::A, Workload::Storage)),
@@ -70,7 +70,7 @@ impl Family {
         Some((if queues { Self::B } else { Self::C }, workload))
     }
 
-    /// The family that a version string names, for headers that end before any key; None for an unknown one.
+    /// Return the family of a version string, for headers that end before any key; `None` for an unknown version.
     pub fn of_version(version: &str) -> Option<Self> {
         match version.split('.').next()? {
             "1" | "2" | "3" | "4" => Some(Self::A),
@@ -80,7 +80,7 @@ impl Family {
         }
     }
 
-    /// The grammar of the family's blocks.
+    /// Return the format of the family's blocks.
     pub fn grammar(self) -> &'static Grammar {
         match self {
             Self::A => &GRAMMAR_A,
@@ -89,7 +89,7 @@ impl Family {
         }
     }
 
-    /// What a message calls it.
+    /// Return the name for messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::A => "ACT 1.x to 4.0",
@@ -98,7 +98,7 @@ impl Family {
         }
     }
 
-    /// The versions that this reader was tried with.
+    /// Return the versions that this reader was tested with.
     pub fn known_versions(self) -> &'static [&'static str] {
         match self {
             Self::A => &["1.x", "2.0", "3.0", "3.1", "4.0"],
@@ -109,7 +109,7 @@ impl Family {
 }
 
 impl Workload {
-    /// The workload's code in documents.
+    /// Return the code of the workload in JSON.
     pub fn code(self) -> &'static str {
         match self {
             Self::Storage => "act-storage",
@@ -117,7 +117,7 @@ impl Workload {
         }
     }
 
-    /// Upstream's program for it in a family.
+    /// Return the program of ACT that runs the workload in a family.
     pub fn act_program(self, family: Option<Family>) -> &'static str {
         match self {
             Self::Storage if family == Some(Family::A) => "act",
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_tell_the_family_not_the_version() {
+    fn keys_determine_the_family_not_the_version() {
         let detect = |title, keys: &[&'static str]| Family::detect(title, keys.iter().copied());
         assert_eq!(
             detect("ACT CONFIGURATION", &["num-queues"]),

@@ -1,5 +1,6 @@
-//! What only ACT 1.x to 4.0 do: a banner of another form, derived values without a title, histograms without a list,
-//! and tags that mean a device's reads or its writes by their place.
+//! Format of ACT 1.x to 4.0: another banner, derived values without a title, and histograms without a list.
+//!
+//! The same tag names the reads of a device or its writes, depending on its position.
 
 use std::borrow::Cow;
 
@@ -21,7 +22,7 @@ const DERIVED_KEYS: [&str; 7] = [
     "internal write requests per sec",
 ];
 
-/// The version of a banner, empty for 1.x; None where the line is no banner.
+/// Return the version of a banner, empty for 1.x; `None` for any other line.
 ///
 /// Source: aerospike/act, act.c, main(): from 2.0 `Aerospike act version %s - device IO test`.
 pub fn banner_version(text: &[u8]) -> Option<String> {

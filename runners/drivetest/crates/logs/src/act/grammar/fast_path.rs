@@ -1,28 +1,28 @@
-//! Lines of a block exactly as the programs print them, read as fast as the memory gives them.
+//! Fast parser for lines of a block that are exactly as the programs print them ("clean" lines).
 //!
-//! What is otherwise in any byte is no clean line and goes the general way, which gives the same for clean ones.
+//! A line that differs in any byte goes to the general parser, which returns the same result for clean lines.
 
 use crate::act::grammar::bucket_line::{self, Bucket};
 use crate::act::grammar::line;
 
-/// Buckets that the programs print in a line, at most.
+/// Maximum number of buckets in a line.
 const BUCKETS_A_LINE: usize = 4;
 
 /// The longest interval line: its word, ten digits and what follows them.
 const INTERVAL_BYTES_MAX: usize = 24;
 
-/// Clean lines at the beginning of some bytes.
+/// Number of clean lines at the start of a byte slice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clean {
-    /// The bytes of the lines, their ends included.
+    /// Bytes of the lines, including their line ends.
     pub bytes_count: usize,
-    /// How many lines.
+    /// Number of lines.
     pub lines_count: u64,
 }
 
-/// Hands the buckets of the line that a text begins with to `each`, and returns what follows the line.
+/// Pass the buckets of the first line to `each`, and return the text after the line.
 ///
-/// None where the line is not clean, or `each` returns false; some of its buckets may have been handed over then.
+/// `None` if the line is not clean, or if `each` returns false; `each` may have received some of its buckets by then.
 #[inline]
 pub fn line_of_buckets(mut text: &[u8], mut each: impl FnMut(Bucket) -> bool) -> Option<&[u8]> {
     for _ in 0..BUCKETS_A_LINE {
@@ -38,7 +38,7 @@ pub fn line_of_buckets(mut text: &[u8], mut each: impl FnMut(Bucket) -> bool) ->
     None
 }
 
-/// The total of a tag line with this name, and what follows the line; None where it is not clean or of another name.
+/// Return the total of a tag line with this name, and the text after it; `None` for another name or if not clean.
 pub fn tag<'a>(text: &'a [u8], name: &[u8]) -> Option<(u64, &'a [u8])> {
     let mut padding = text.strip_prefix(name)?.strip_prefix(b" ")?;
     while let [b' ', rest @ ..] = padding {
@@ -48,7 +48,7 @@ pub fn tag<'a>(text: &'a [u8], name: &[u8]) -> Option<(u64, &'a [u8])> {
     Some((total, rest.strip_prefix(b" total)\n")?))
 }
 
-/// The seconds of an interval line, and what follows the line; None where it is not clean.
+/// Return the seconds of an interval line, and the text after it; `None` if it is not clean.
 pub fn interval<'a>(text: &'a [u8], word: &[u8]) -> Option<(u64, &'a [u8])> {
     let end = memchr::memchr(b'\n', &text[..text.len().min(INTERVAL_BYTES_MAX)])?;
     Some((line::interval(&text[..end], word)?, &text[end + 1..]))
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_and_wide_counts_go_the_general_way() {
+    fn noise_and_wide_counts_are_not_clean() {
         for line in [
             " (01: 0000006269) x\n",
             " (01: 00000062690)\n",

@@ -1,17 +1,17 @@
-//! What a line is, by its form alone: the grammar that all versions of ACT share.
+//! Kinds of lines by their form: the grammar that all versions of ACT share.
 
 use crate::act::grammar::bucket_line;
 
-/// The latest label that is believed, seconds: 31 years. Beyond it a label is damage.
+/// Largest plausible label in seconds: 31 years. A larger label is damage.
 pub const LABEL_S_MAX: u64 = 1_000_000_000;
 
-/// The longest name of a histogram, bytes: ACT's device names have at most 127, and `-writes` follows.
+/// Maximum length of a histogram name in bytes: device names of ACT have at most 127, and `-writes` follows.
 const NAME_BYTES_MAX: usize = 160;
 
-/// What a line is.
+/// Kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind<'a> {
-    /// Nothing on it.
+    /// An empty line.
     Blank,
     /// `after N sec:`, which begins a block.
     Interval(u64),
@@ -22,13 +22,13 @@ pub enum Kind<'a> {
         /// Its number of operations.
         total: u64,
     },
-    /// Begins as a line of buckets does.
+    /// A line that begins like a line of buckets.
     Buckets,
-    /// Anything else: header, words of the program, noise.
+    /// Anything else: header, message of the program, noise.
     Other,
 }
 
-/// Says what a line is; `interval_word` is the family's (`after ` or `After `).
+/// Return the kind of a line; `interval_word` depends on the family (`after ` or `After `).
 pub fn kind<'a>(text: &'a [u8], interval_word: &[u8]) -> Kind<'a> {
     if text.is_empty() {
         return Kind::Blank;
@@ -42,7 +42,7 @@ pub fn kind<'a>(text: &'a [u8], interval_word: &[u8]) -> Kind<'a> {
     tag(text).unwrap_or(Kind::Other)
 }
 
-/// The seconds of an interval line, None when it is none.
+/// Return the seconds of an interval line; `None` for any other line.
 pub fn interval(text: &[u8], interval_word: &[u8]) -> Option<u64> {
     let (label_s, rest) = bucket_line::number(text.strip_prefix(interval_word)?)?;
     (rest == b" sec:" && label_s <= LABEL_S_MAX).then_some(label_s)
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lines_of_a_block_are_told_apart() {
+    fn lines_of_a_block_are_distinguished() {
         assert_eq!(kind_of("after 3600 sec:"), Kind::Interval(3600));
         assert_eq!(
             kind_of("reads (8010 total)"),
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_name_may_hold_blanks_and_brackets() {
+    fn a_device_name_may_contain_blanks_and_brackets() {
         let expected = Kind::Tag {
             name: b"/dev/disk/by-id/a (1 total)-reads",
             total: 7,
@@ -93,13 +93,13 @@ mod tests {
     }
 
     #[test]
-    fn a_label_is_believed_up_to_its_bound_only() {
+    fn a_label_above_the_limit_is_not_an_interval() {
         assert_eq!(kind_of("after 1000000000 sec:"), Kind::Interval(LABEL_S_MAX));
         assert_eq!(kind_of("after 1000000001 sec:"), Kind::Other);
     }
 
     #[test]
-    fn what_is_nearly_a_tag_or_an_interval_is_none() {
+    fn malformed_tags_and_intervals_are_other_lines() {
         for text in [
             "after sec:",
             "after 5 sec",

@@ -1,12 +1,13 @@
-//! How a program paces its requests: by one generator or many, together or evenly, at whole numbers a second.
+//! Pacing of requests: one or several generators, in lockstep or even, at whole numbers per second.
 
 use crate::act::grammar::family::{Family, Workload};
 use crate::act::header::settings::whole;
 use crate::act::header::{Header, Section};
 
-/// How the reads arrive: `even` from one generator, `lockstep` from several threads that begin together, `bursts`
-/// in 1.x and 2.0 above 1000 reads a second, whose generator waits whole milliseconds; None before 6.x where no
-/// configuration is told.
+/// Return how reads arrive; `None` before 6.x if the header has no configuration.
+///
+/// `even`: one generator. `lockstep`: several threads that start together. `bursts`: 1.x and 2.0 above 1000 reads/s,
+/// whose generator waits whole milliseconds.
 ///
 /// Source: aerospike/act, act.c, run_add_readreqs() (1.x to 4.0); src/storage/act_storage.c,
 /// run_generate_read_reqs() (5.x: from 944dd86 one for each of `read-req-threads`), run_service() (6.x).
@@ -35,7 +36,7 @@ fn number(section: &Section, key: &str) -> Option<u64> {
     section.value(key).and_then(whole)
 }
 
-/// What of the asked rates is never made: each thread is given the same whole number of requests a second.
+/// Return the parts of the requested rates that are never issued: each thread gets the same whole number of requests/s.
 ///
 /// Source: aerospike/act 6.6, src/storage/act_storage.c:433, src/index/act_index.c:361; 5.3,
 /// src/storage/act_storage.c:491 and 547, src/index/act_index.c:403.
@@ -81,7 +82,7 @@ fn all_requests(derived: &Section) -> Option<u64> {
 fn lost(requested: u64, threads: u64) -> Option<String> {
     let given = requested.checked_div(threads)? * threads;
     (given < requested)
-        .then(|| format!("{requested} requests/s over {threads} threads: only {given} are made"))
+        .then(|| format!("{requested} requests/s divided by {threads} threads: only {given} are issued"))
 }
 
 #[cfg(test)]
@@ -151,7 +152,7 @@ mod tests {
         assert!(of(&[reads, "read-req-threads: 7"]).is_empty(), "2009 = 7 x 287");
         assert_eq!(
             of(&[reads, "read-req-threads: 6"]),
-            ["2009 requests/s over 6 threads: only 2004 are made"]
+            ["2009 requests/s divided by 6 threads: only 2004 are issued"]
         );
         let writes = ["internal-write-reqs-per-sec: 1001", "write-req-threads: 3"];
         assert_eq!(of(&writes), ["1001 requests/s over 3 threads: only 999 are made"]);

@@ -1,4 +1,4 @@
-//! What the run was asked to do, as numbers; and what a reader should know about it.
+//! The configuration of a run as numbers, and the findings about it.
 
 use crate::act::blocks::histogram::Unit;
 use crate::act::grammar::family::{Family, Workload};
@@ -7,33 +7,33 @@ use crate::act::header::{Header, Section, split_names};
 use crate::act::semantics::Edges;
 use crate::finding::{Finding, rule};
 
-/// The configuration as numbers; None where a key is absent or no number.
+/// The configuration as numbers; `None` for a key that is absent or not a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Seconds between two dumps.
     pub report_interval_s: Option<u64>,
-    /// How long the run should last.
+    /// Requested duration.
     pub duration_s: Option<u64>,
-    /// The unit of all histograms.
+    /// Unit of all histograms.
     pub unit: Unit,
-    /// Reads per second asked of all devices together.
+    /// Requested reads per second of all devices together.
     pub reads_per_s: Option<u64>,
-    /// Writes per second asked of all devices together.
+    /// Requested writes per second of all devices together.
     pub writes_per_s: Option<u64>,
-    /// Devices named, counted twice where named twice.
+    /// Number of named devices, duplicates included.
     pub device_count: Option<u64>,
-    /// The smallest object.
+    /// Size of the smallest object.
     pub record_bytes: Option<u64>,
-    /// The largest object.
+    /// Size of the largest object.
     pub record_bytes_max: Option<u64>,
-    /// How far data was compressible: 100 is not.
+    /// Compressibility of the data: 100 is incompressible.
     pub compress_pct: Option<u64>,
-    /// Threads that make the requests.
+    /// Threads that issue the requests.
     pub service_threads: Option<u64>,
 }
 
 impl Settings {
-    /// Reads the numbers of a header.
+    /// Read the numbers of a header.
     pub fn of(header: &Header) -> Self {
         let configured = |key| header.config.value(key).and_then(whole);
         let record_bytes = configured("record-bytes");
@@ -56,7 +56,7 @@ impl Settings {
         }
     }
 
-    /// N of the Nx load: reads / devices / 2000, with at most 4 decimals; None where a part is unknown.
+    /// Return N of the Nx load: reads / devices / 2000, with at most 4 decimals; `None` if a part is unknown.
     ///
     /// Source: aerospike/act, README: 1x is 2000 reads/s and 1000 writes/s per device.
     pub fn nx_load(&self) -> Option<String> {
@@ -68,14 +68,14 @@ impl Settings {
     }
 }
 
-/// A whole number; None for what is none or is beyond what tables keep (an i64).
+/// Parse a whole number; `None` for anything else, and above `i64::MAX`, the limit of the tables.
 pub fn whole(text: &str) -> Option<u64> {
     text.parse()
         .ok()
         .filter(|&number: &u64| i64::try_from(number).is_ok())
 }
 
-/// A setting for arithmetic; None where it is no finite number, or one that `setting-unreadable` is told of.
+/// Parse a setting for arithmetic; `None` if it is not a finite number, or if `setting-unreadable` reports it.
 pub fn decimal(key: &str, text: &str) -> Option<f64> {
     if NUMBERS.contains(&key) {
         return whole(text).map(|number| number as f64);
@@ -98,7 +98,7 @@ const NUMBERS: [&str; 11] = [
     "max-lag-sec",
 ];
 
-/// What a reader should know about the configuration of a run; `family` is None where the header does not show it.
+/// Return the findings about the configuration of a run; `family` is `None` if the header does not show it.
 pub fn findings(header: &Header, family: Option<Family>, workload: Workload, line: u64) -> Vec<Finding> {
     let config = &header.config;
     let mut found = Vec::new();
@@ -116,16 +116,19 @@ pub fn findings(header: &Header, family: Option<Family>, workload: Workload, lin
     }
     if header.edges() == Edges::Act1 {
         let sentence =
-            "ACT 1.x: bucket b begins at 2^b ms and the first ends at 2 ms; what is over 1 ms is unknown";
+            "ACT 1.x: bucket b begins at 2^b ms and the first ends at 2 ms; the share over 1 ms is unknown";
         found.push(rule::OLD_BUCKETS.at(line, sentence));
     }
     found.extend(twice(config).map(|sentence| rule::DEVICE_NAMED_TWICE.at(line, sentence)));
     if config.value("max-lag-sec") == Some("0") {
-        found.push(rule::LAG_UNLIMITED.at(line, "max-lag-sec is 0: the run could not stop itself"));
+        found.push(rule::LAG_UNLIMITED.at(
+            line,
+            "max-lag-sec is 0: the run could not stop itself on overload",
+        ));
     }
     if writes_are_meaningless(header) {
         let sentence = format!(
-            "{}: commit-to-device writes to one place only; 'writes' means nothing",
+            "{}: commit-to-device writes to one place only; the histogram 'writes' is meaningless",
             header.version
         );
         found.push(rule::COMMIT_WRITES_MEANINGLESS.at(line, sentence));
@@ -135,7 +138,7 @@ pub fn findings(header: &Header, family: Option<Family>, workload: Workload, lin
         .and_then(whole)
         .filter(|&pct| pct < 100)
     {
-        let sentence = format!("data was written that compresses to {pct} %");
+        let sentence = format!("the written data compresses to {pct} %");
         found.push(rule::COMPRESSIBLE_DATA.at(line, sentence));
     }
     found
@@ -146,9 +149,8 @@ fn lighter(config: &Section) -> impl Iterator<Item = String> {
     let lwm_pct = config.value("defrag-lwm-pct").and_then(whole);
     let printed = [
         is("no-defrag-reads", "yes")
-            .then(|| "no-defrag-reads is yes: there were no large-block reads".to_owned()),
-        is("disable-odsync", "yes")
-            .then(|| "disable-odsync is yes: writes may be buffered by the drive".to_owned()),
+            .then(|| "no-defrag-reads is yes: the run has no large-block reads".to_owned()),
+        is("disable-odsync", "yes").then(|| "disable-odsync is yes: the drive may buffer writes".to_owned()),
         lwm_pct
             .filter(|&pct| pct < 50)
             .map(|pct| format!("defrag-lwm-pct is {pct}, below 50: fewer large-block operations")),
@@ -165,7 +167,7 @@ fn version(header: &Header, family: Option<Family>) -> Option<String> {
     let sentence = || {
         let (first, last) = (known.first()?, known.last()?);
         Some(format!(
-            "the header has the keys of {}: expected a version from {first} to {last}; got '{printed}'",
+            "the header has keys of {}: expected a version from {first} to {last}; got '{printed}'",
             family.name()
         ))
     };
@@ -180,10 +182,10 @@ fn twice(config: &Section) -> Option<String> {
     let mut names: Vec<&str> = split_names(config.value("device-names")?).collect();
     names.sort_unstable();
     let same = names.windows(2).find(|pair| pair[0] == pair[1])?;
-    Some(format!("{} is named more than once", same[0]))
+    Some(format!("{} is listed more than once", same[0]))
 }
 
-/// Whether `writes` of a log mean nothing.
+/// Return whether the histogram `writes` of a log is meaningless.
 ///
 /// Source: aerospike/act 6.4 to 6.6, src/storage/act_storage.c: `min_commit_bytes` is read and never set.
 pub fn writes_are_meaningless(header: &Header) -> bool {
@@ -245,13 +247,13 @@ mod tests {
     }
 
     #[test]
-    fn a_lighter_load_is_told_and_the_default_is_not() {
+    fn a_lighter_load_is_reported_and_the_default_is_not() {
         assert_eq!(ids(&["defrag-lwm-pct: 49"]), ["lighter-load"]);
         assert!(ids(&["defrag-lwm-pct: 50", "no-defrag-reads: no", "disable-odsync: no"]).is_empty());
     }
 
     #[test]
-    fn a_rate_that_threads_do_not_divide_is_told() {
+    fn a_rate_that_threads_do_not_divide_is_reported() {
         assert_eq!(ids(&["service-threads: 10"]), ["rate-truncated"]);
         assert!(ids(&["service-threads: 7"]).is_empty(), "2009 = 7 x 287");
     }
@@ -268,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_that_its_keys_do_not_belong_to_is_told() {
+    fn a_version_that_does_not_match_its_keys_is_reported() {
         let printed = |version: &str, family| super::version(&Header::new(version), family).is_some();
         assert!(!printed("5.3", Some(Family::B)) && printed("5.4", Some(Family::B)));
         assert!(printed("6.2", Some(Family::B)) && printed("7.0", Some(Family::C)));
@@ -276,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_none_is_told() {
+    fn a_setting_that_is_not_a_number_is_reported() {
         assert_eq!(ids(&["record-bytes: many"]), ["setting-unreadable"]);
     }
 }

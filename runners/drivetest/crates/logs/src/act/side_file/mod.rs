@@ -1,5 +1,7 @@
-//! The side file of drivetest beside its log: its end record counts reads at each threshold, without bucket edges, and
-//! tells what the log cannot: whether the rates were held, and how long requests took from when they were due.
+//! The side file that drivetest writes together with its log.
+//!
+//! Its end record counts reads at each threshold, independent of bucket edges. It also contains facts that the log
+//! lacks: whether the rates were sustained, and response times from the due time of requests.
 
 mod fields;
 mod records;
@@ -17,25 +19,25 @@ use fields::{text, whole};
 use summary::{Over, SideFileSummary};
 use telemetry::{Telemetry, TelemetryAccumulator};
 
-/// Bytes of a line that are kept; an end record tells of 128 devices and a thousand kinds of errors at most.
+/// Maximum stored length of a line; an end record has at most 128 devices and a thousand kinds of errors.
 const LINE_BYTES_MAX: usize = 1 << 20;
 
-/// Takes the bytes of a side file and keeps in short what its records tell.
+/// Reader of a side file, which stores a summary of its records.
 #[derive(Debug, Default)]
 pub struct SideFile {
     line: Vec<u8>,
     counts: Option<ExactCounts>,
     end: Option<Value>,
     summary: SideFileSummary,
-    /// The program that `drivetest watch` ran beside, as its operator named it; None of a load, and where none ran.
+    /// Program that ran during `drivetest watch`, as the operator named it; `None` for a load, or without a program.
     watched: Option<String>,
     telemetry: TelemetryAccumulator,
-    /// Reads so far as the last record tells; None before any record did.
+    /// Reads so far, from the last record; `None` before the first one.
     reads_count: Option<u64>,
 }
 
 impl SideFile {
-    /// Takes the next bytes.
+    /// Read the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         let mut pieces = bytes.split(|&byte| byte == b'\n');
         let Some(first) = pieces.next() else { return };
@@ -46,8 +48,9 @@ impl SideFile {
         }
     }
 
-    /// Gives what it tells to the run that it belongs to: drivetest's, the only one of the log, with as many reads. A run
-    /// that ended early has counted more than its log's last whole block tells; those counts are of no use here.
+    /// Add the summary to its run: the only run of the log, made by drivetest, with as many reads.
+    ///
+    /// A run that ended early counted more reads than the last whole block of its log; these counts cannot be used.
     pub fn join(mut self, runs: &mut [Run]) -> Option<Finding> {
         self.end_line();
         let reads_count = self.reads_count?;
@@ -58,21 +61,21 @@ impl SideFile {
             }
             _ => {
                 let sentence = format!(
-                    "the side file ends with {reads_count} reads; expected those of one run of drivetest that the log holds"
+                    "the side file ends with {reads_count} reads; expected the reads of the one drivetest run in the log"
                 );
                 Some(rule::SIDE_FILE_DIFFERS.at(None, sentence))
             }
         }
     }
 
-    /// What the host told that has the drive; None where the file is of a host without it, or tells no interval.
+    /// Return the telemetry of the host with the drive; `None` for a host without it, or without intervals.
     pub fn telemetry(mut self) -> Option<Telemetry> {
         self.end_line();
         let has_drive = self.summary.drives_count > 0;
         self.telemetry.summary().filter(|_| has_drive)
     }
 
-    /// The program that ran while `drivetest watch` wrote the file; None of a load's own file, and where none ran.
+    /// Return the program that ran during `drivetest watch`; `None` for the side file of a load, or without a program.
     pub fn watched(&mut self) -> Option<&str> {
         self.end_line();
         self.watched.as_deref()
@@ -97,7 +100,7 @@ impl SideFile {
         self.line.extend_from_slice(&piece[..piece.len().min(room)]);
     }
 
-    /// A line that is no record is passed over.
+    /// Read the stored line; a line that is not a record is ignored.
     fn end_line(&mut self) {
         if let Ok(record) = serde_json::from_slice::<Value>(&self.line) {
             self.take(record);
@@ -130,7 +133,7 @@ impl SideFile {
     }
 }
 
-/// What the log itself tells already is not told again.
+/// Add the findings whose rule the log does not already report.
 fn add_unknown(run: &mut Run, found: Vec<Finding>) {
     for finding in found {
         if run.findings.iter().all(|known| known.id != finding.id) {
@@ -191,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn one_busy_interval_of_more_than_a_hundred_is_not_told() {
+    fn one_busy_interval_of_more_than_a_hundred_is_not_reported() {
         let (idle, busy) = (busy("1.0", "0.0"), busy("99.0", "0.0"));
         let of = |idle_count: usize, busy_count: usize| {
             let all = [vec![idle.as_str(); idle_count], vec![busy.as_str(); busy_count]].concat();
@@ -201,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn telemetry_is_told_as_least_mean_and_greatest() {
+    fn telemetry_has_minimum_mean_and_maximum() {
         let side = side(&[&busy("10.0", "0.0"), &busy("20.0", "0.0"), "no record"]);
         let summary = side.summary.telemetry.unwrap();
         let span = summary.cpu_busy_pct.unwrap();
@@ -219,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn power_of_one_kind_adds_up_and_an_interval_in_which_one_is_silent_is_not_told() {
+    fn power_of_one_kind_adds_up_and_an_interval_with_a_missing_sensor_is_ignored() {
         let package = |watts: &str| format!(r#"{{"sensor": "p", "boundary": "package", "watts": {watts}}}"#);
         let drive = r#"{"sensor": "d", "boundary": "drive", "watts": "7.50"}"#;
         let both = format!("{}, {}, {drive}", package("\"10.00\""), package("\"5.25\""));
@@ -237,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn power_that_no_sensor_tells_is_not_there() {
+    fn power_without_sensor_values_is_missing() {
         let silent = r#"{"sensor": "d", "boundary": "drive", "watts": null}"#;
         assert!(
             side(&[&powered(silent)])
@@ -279,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_is_a_drive_only_where_all_are_told_to_be() {
+    fn a_run_is_on_drives_only_if_all_devices_are_drives() {
         let of = |devices: &str| {
             let start = format!(r#"{{"record": "start", "devices": [{devices}]}}"#);
             (side(&[&start]).summary.is_virtual(), ids(&[&start]))
@@ -313,7 +316,7 @@ mod tests {
         assert_eq!((service.max.as_deref(), &service.p99), (Some("0.005"), &None));
     }
 
-    /// The findings of an end record of 20,000 reads at 2,000 a second.
+    /// Return the findings of an end record with 20,000 reads at 2,000 per second.
     fn found(waited: u64, rate: &str) -> Vec<(&'static str, String)> {
         let line = format!(
             r#"{{"record": "end", "reads_count": 20000, "over": {{"64000": 3}}, "rate": {rate}, "operations": {{"reads":
@@ -330,9 +333,9 @@ mod tests {
     }
 
     #[test]
-    fn requests_that_waited_before_they_were_submitted_are_told() {
-        let summary = "reads: 12003 of 20000 were answered 64 ms or more after they were due, 3 took as long once submitted; \
-                    the latest came 6.002 s after it was due";
+    fn requests_that_waited_before_submission_are_reported() {
+        let summary = "reads: 12003 of 20000 completed 64 ms or more after their due time, but only 3 took that long after \
+                    submission; the maximum response time is 6.002 s";
         assert_eq!(
             found(12_000, "null"),
             [("response-above-service", summary.to_owned())]
@@ -345,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_was_not_held_is_told_by_the_side_file() {
+    fn the_side_file_reports_a_rate_that_was_not_sustained() {
         let rate = |is_sustained| {
             format!(r#"{{"is_held": {is_sustained}, "word": "x", "sentence": "reads: too few"}}"#)
         };

@@ -5,14 +5,14 @@ use serde_json::Value;
 use super::fields::{list, text, whole};
 use super::summary::{Drive, Host, Operation, Program, SideFileSummary, Times, Warning};
 
-/// Drives that are kept: as many as ACT names.
+/// Maximum number of stored drives, the limit of ACT.
 const DRIVES_MAX: usize = 128;
-/// Operations that are kept; there are seven.
+/// Maximum number of stored operations; drivetest has seven.
 const OPERATIONS_MAX: usize = 16;
-/// Warnings that are kept.
+/// Maximum number of stored warnings.
 const WARNINGS_MAX: usize = 32;
 
-/// Takes the start record.
+/// Read the start record.
 pub fn start(record: &Value, summary: &mut SideFileSummary) {
     let devices = list(record, "devices");
     *summary = SideFileSummary {
@@ -40,7 +40,7 @@ pub fn start(record: &Value, summary: &mut SideFileSummary) {
     };
 }
 
-/// Takes what the end record tells besides the exact counts.
+/// Read the end record, except for the exact counts.
 pub fn end(record: &Value, summary: &mut SideFileSummary) {
     summary.end_reason = text(record, "reason");
     summary.end_text = text(record, "text");

@@ -1,87 +1,87 @@
-//! What a side file tells, in short, as the document of a reading holds it (docs/formats.md); sizes are bounded.
+//! Summary of a side file in the JSON document of a reading (docs/formats.md); sizes are limited.
 
 use serde::Serialize;
 
 use crate::act::side_file::telemetry::Telemetry;
 
-/// The program.
+/// Program that wrote the side file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Program {
     /// Always drivetest.
     pub name: &'static str,
-    /// Its version.
+    /// Version.
     pub version: Option<String>,
-    /// The commit it was built from.
+    /// Commit that it was built from.
     pub revision: Option<String>,
 }
 
-/// Where it ran.
+/// Host of the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Host {
-    /// Its name.
+    /// Host name.
     pub hostname: Option<String>,
-    /// Its kernel.
+    /// Kernel version.
     pub kernel: Option<String>,
-    /// Of the first processor.
+    /// Model of the first processor.
     pub cpu_model: Option<String>,
-    /// Processors as the kernel counts them.
+    /// Number of processors that the kernel counts.
     pub cpus_count: Option<u64>,
-    /// Memory.
+    /// Memory size.
     pub memory_bytes: Option<u64>,
-    /// As it names itself; None on hardware.
+    /// Name of the virtual machine platform; `None` on physical hardware.
     pub virtual_machine: Option<String>,
 }
 
-/// A device's identity.
+/// Identity of a device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Drive {
-    /// The path of the load.
+    /// Path in the configuration.
     pub name: Option<String>,
     /// `nvme`, `scsi`, `cloud` or `virtual`.
     pub kind: Option<String>,
-    /// Names the physical drive.
+    /// Key of the physical drive.
     pub drive_key: Option<String>,
-    /// As the drive tells it.
+    /// Model that the drive reports.
     pub model: Option<String>,
-    /// As the drive tells it.
+    /// Serial number that the drive reports.
     pub serial: Option<String>,
-    /// As the drive tells it.
+    /// Firmware revision that the drive reports.
     pub firmware: Option<String>,
-    /// Of the device that was named.
+    /// Size of the named device.
     pub size_bytes: Option<u64>,
-    /// Speed and lanes as the link of an NVMe drive ran, in the kernel's words: `16.0 GT/s PCIe x4`.
+    /// Speed and lanes of the PCIe link of an NVMe drive, as the kernel reports them: `16.0 GT/s PCIe x4`.
     pub pcie_link: Option<String>,
 }
 
-/// What was told before the run.
+/// Warning before the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Warning {
-    /// Stable.
+    /// Code.
     pub id: Option<String>,
-    /// In words.
+    /// Sentence.
     pub sentence: Option<String>,
 }
 
-/// Times of a whole run, decimals in text, microseconds; None where too few requests tell them.
+/// Times of a whole run in microseconds, decimals as text; `None` with too few requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Times {
-    /// Exact.
+    /// Exact minimum.
     pub min: Option<String>,
-    /// Within 0.1 %.
+    /// Mean within 0.1 %.
     pub mean: Option<String>,
-    /// Half are no longer.
+    /// Median.
     pub p50: Option<String>,
-    /// 90 %.
+    /// 90th percentile.
     pub p90: Option<String>,
-    /// 99 %.
+    /// 99th percentile.
     pub p99: Option<String>,
-    /// 99.9 %.
+    /// 99.9th percentile.
     pub p999: Option<String>,
-    /// 99.99 %.
+    /// 99.99th percentile.
     pub p9999: Option<String>,
-    /// 99.999 %.
+    /// 99.999th percentile.
     pub p99999: Option<String>,
-    /// Exact.
+    /// Exact maximum.
     pub max: Option<String>,
 }
 
@@ -90,84 +90,84 @@ pub struct Times {
 pub struct Operation {
     /// `reads`, ...
     pub name: String,
-    /// A decimal in text.
+    /// Requested rate, a decimal as text.
     #[serde(rename = "asked_per_s")]
     pub requested_per_s: Option<String>,
-    /// A decimal in text.
+    /// Achieved rate, a decimal as text.
     pub achieved_per_s: Option<String>,
-    /// Completed.
+    /// Completed requests.
     pub done_count: Option<u64>,
-    /// Failed.
+    /// Failed requests.
     pub failed_count: Option<u64>,
-    /// Submitted to completed.
+    /// Service times: from submission to completion.
     pub service_us: Times,
-    /// Due to completed.
+    /// Response times: from the due time to completion.
     pub response_us: Times,
-    /// Due to submitted.
+    /// Lateness: from the due time to submission.
     pub lateness_us: Times,
 }
 
-/// Reads over a threshold, counted without bucket edges.
+/// Exact count of reads over a threshold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Over {
-    /// The threshold.
+    /// Threshold.
     pub threshold_us: u64,
-    /// At or over it.
+    /// Reads at or over the threshold.
     pub over_count: u64,
-    /// All.
+    /// All reads.
     pub ops_count: u64,
-    /// Rounded as ACT does.
+    /// Percentage, rounded like ACT.
     pub share_pct: String,
 }
 
-/// A side file in short.
+/// Summary of a side file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SideFileSummary {
-    /// Who ran.
+    /// Program.
     pub program: Program,
     /// `threads` or `io_uring`.
     pub engine: Option<String>,
-    /// Why that.
+    /// Reason for this engine.
     pub engine_reason: Option<String>,
-    /// Rings; None of threads.
+    /// Number of rings; `None` for threads.
     pub workers: Option<u64>,
-    /// As asked.
+    /// Configured number of threads.
     pub service_threads: Option<u64>,
-    /// `even`, ...
+    /// Arrival of requests: `even`, ...
     pub arrivals: Option<String>,
-    /// All random choices follow from it; it may pass 2^53.
+    /// Seed of all random choices; it may exceed 2^53.
     pub seed: Option<String>,
-    /// RFC 3339.
+    /// Start time (RFC 3339).
     pub started_at: Option<String>,
-    /// Where.
+    /// Host.
     pub host: Host,
-    /// All devices, also those left out of the list.
+    /// Number of all devices, including those beyond the list.
     pub drives_count: u64,
-    /// The first of them.
+    /// First devices.
     pub drives: Vec<Drive>,
-    /// What was told before the run.
+    /// Warnings before the run.
     pub warnings: Vec<Warning>,
-    /// Whether the rates were held; None where no end record tells.
+    /// Whether the rates were sustained; `None` without an end record.
     #[serde(rename = "is_rate_held")]
     pub is_rate_sustained: Option<bool>,
-    /// In a word.
+    /// Result as one word.
     pub rate_word: Option<String>,
-    /// What fell short.
+    /// Sentence about the rates that were not sustained.
     pub rate_sentence: Option<String>,
-    /// Every operation, by name.
+    /// Operations by name.
     pub operations: Vec<Operation>,
-    /// Exact counts.
+    /// Exact counts over the thresholds.
     pub over: Vec<Over>,
-    /// What host and drives told; None where no interval did.
+    /// Telemetry of host and drives; `None` without intervals.
     pub telemetry: Option<Telemetry>,
-    /// `finished`, ...; None of a run that was killed.
+    /// Reason for the end: `finished`, ...; `None` for a killed run.
     pub end_reason: Option<String>,
-    /// The words for it.
+    /// Sentence about the end.
     pub end_text: Option<String>,
 }
 
 impl SideFileSummary {
-    /// Whether a device is no drive; None where that is not told of all.
+    /// Return whether a device is virtual; `None` unless the kinds of all devices are known.
     pub fn is_virtual(&self) -> Option<bool> {
         let kinds = || self.drives.iter().map(|drive| drive.kind.as_deref());
         if kinds().any(|kind| kind == Some("virtual")) {

@@ -1,33 +1,33 @@
-//! What the host and the drives told in the intervals of a run: the least, the mean and the greatest of each.
+//! Telemetry of host and drives over the intervals of a run: minimum, mean and maximum.
 
 use serde::Serialize;
 use serde_json::Value;
 
 use super::fields::{decimal, list, text};
 
-/// Disks that are kept.
+/// Maximum number of stored disks.
 const DISKS_MAX: usize = 64;
-/// Devices of a disk that are kept.
+/// Maximum number of stored devices per disk.
 const DEVICES_MAX: usize = 16;
-/// Kinds of power that are kept; there are five.
+/// Maximum number of stored kinds of power; there are five.
 const BOUNDARIES_MAX: usize = 16;
-/// Processors so busy are said to be busy, as the summary of a run says.
+/// Load above which processors count as busy, as in the summary of a run.
 const BUSY_PCT: f64 = 90.0;
-/// What a hypervisor may give to others without a word.
+/// Share of processor time that a hypervisor may give to other machines without a finding.
 const STOLEN_PCT: f64 = 1.0;
 
-/// Least, mean and greatest, decimals in text.
+/// Minimum, mean and maximum, decimals as text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Span {
-    /// The least.
+    /// Minimum.
     pub min: String,
-    /// Over the intervals that tell it.
+    /// Mean of the intervals with a value.
     pub mean: String,
-    /// The greatest.
+    /// Maximum.
     pub max: String,
 }
 
-/// A span while intervals come.
+/// Accumulator of a span.
 #[derive(Clone, Copy, Debug, Default)]
 struct SpanAccumulator {
     count: u64,
@@ -56,60 +56,60 @@ impl SpanAccumulator {
     }
 }
 
-/// One disk.
+/// Telemetry of one disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Disk {
-    /// The kernel's name.
+    /// Kernel name.
     pub disk: String,
     /// Devices of the load on it.
     pub devices: Vec<String>,
-    /// Its own reading.
+    /// Temperature that the disk reports.
     pub temperature_c: Option<Span>,
-    /// Where it warns.
+    /// Warning limit of the disk.
     pub temperature_limit_c: Option<String>,
-    /// Share of the time in which a request was out.
+    /// Share of time with requests in flight.
     pub busy_pct: Option<Span>,
     /// Mean time of an interval's reads.
     pub read_await_us: Option<Span>,
     /// Mean time of an interval's writes.
     pub write_await_us: Option<Span>,
-    /// Throughput.
+    /// Read throughput.
     pub read_bytes_per_s: Option<Span>,
-    /// Throughput.
+    /// Write throughput.
     pub write_bytes_per_s: Option<Span>,
 }
 
-/// The power of one kind of thing.
+/// Power of one kind of component.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Power {
-    /// What is within: `drive`, `package` (processors), `memory`, `platform`, or a chip by its name.
+    /// Component: `drive`, `package` (processors), `memory`, `platform`, or a chip by its name.
     pub boundary: String,
-    /// Of all its sensors together.
+    /// Sum of all its sensors.
     pub watts: Span,
 }
 
-/// What was told, in short.
+/// Summary of the telemetry.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Telemetry {
-    /// Intervals.
+    /// Number of intervals.
     pub intervals_count: u64,
-    /// Of these with processors that were over 90 % busy.
+    /// Intervals with processors over 90 % busy.
     pub cpu_busy_count: u64,
-    /// Of these with more than 1 % of the processors given to others.
+    /// Intervals with more than 1 % of processor time given to other machines.
     pub cpu_stolen_count: u64,
-    /// All processors together.
+    /// Load of all processors together.
     pub cpu_busy_pct: Option<Span>,
-    /// Idle while I/O was out.
+    /// Idle time with I/O in flight.
     pub cpu_iowait_pct: Option<Span>,
-    /// Given to others by the hypervisor.
+    /// Time that the hypervisor gave to other machines.
     pub cpu_steal_pct: Option<Span>,
-    /// Of the program, of one processor.
+    /// Load of the program, in percent of one processor.
     pub generator_cpu_pct: Option<Span>,
-    /// Disks of an interval, also those left out of the list.
+    /// Number of disks, including those beyond the list.
     pub disks_count: u64,
-    /// The first of them.
+    /// First disks.
     pub disks: Vec<Disk>,
-    /// Power, where the machine measures any.
+    /// Power, if the machine measures it.
     pub power: Vec<Power>,
 }
 
@@ -124,7 +124,7 @@ struct DiskAccumulator {
     rates: [SpanAccumulator; 2],
 }
 
-/// Telemetry while intervals come.
+/// Accumulator of the telemetry.
 #[derive(Debug, Default)]
 pub struct TelemetryAccumulator {
     intervals_count: u64,
@@ -140,7 +140,7 @@ pub struct TelemetryAccumulator {
 }
 
 impl TelemetryAccumulator {
-    /// Takes the telemetry of an interval.
+    /// Add the telemetry of an interval.
     pub fn take(&mut self, record: &Value) {
         self.intervals_count += 1;
         let cpu = |key: &str| record.get("cpu").and_then(|cpu| decimal(cpu, key));
@@ -161,7 +161,7 @@ impl TelemetryAccumulator {
         self.take_power(list(record, "power"));
     }
 
-    /// Sensors of one kind add up; where one of them is silent, the sum of that interval is not known.
+    /// Add the power of an interval. Sensors of one kind add up; if one has no value, the sum is unknown.
     fn take_power(&mut self, sensors: &[Value]) {
         let mut sums: Vec<(String, Option<f64>)> = Vec::new();
         for sensor in sensors {
@@ -201,7 +201,7 @@ impl TelemetryAccumulator {
         self.disks[place].take(record);
     }
 
-    /// In short; None where there was no interval.
+    /// Return the summary; `None` without intervals.
     pub fn summary(&self) -> Option<Telemetry> {
         (self.intervals_count > 0).then(|| Telemetry {
             intervals_count: self.intervals_count,
@@ -217,7 +217,7 @@ impl TelemetryAccumulator {
         })
     }
 
-    /// Disks that were as hot as where they warn, each with its greatest temperature and that limit.
+    /// Return the disks that reached their warning limit, with maximum temperature and limit.
     pub fn hot(&self) -> impl Iterator<Item = (&str, f64, &str)> {
         self.disks.iter().filter_map(|disk| {
             let limit = disk.limit.as_deref()?;
@@ -227,7 +227,7 @@ impl TelemetryAccumulator {
     }
 }
 
-/// Where a kind of power is kept, or will be; None where there are too many of them.
+/// Return the index of a kind of power, or the next free index; `None` if there are too many.
 fn place_of<T>(known: &[(String, T)], boundary: &str) -> Option<usize> {
     let place = known.iter().position(|(known, _)| known == boundary);
     place.or((known.len() < BOUNDARIES_MAX).then_some(known.len()))

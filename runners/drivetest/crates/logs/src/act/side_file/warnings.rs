@@ -1,4 +1,4 @@
-//! What a side file says against the host, the program or the drive: none of it is in the log.
+//! Findings from a side file about the host, the program and the drive, which the log cannot contain.
 
 use serde_json::Value;
 
@@ -7,19 +7,19 @@ use super::summary::SideFileSummary;
 use super::telemetry::{Telemetry, TelemetryAccumulator};
 use crate::finding::{Finding, rule};
 
-/// The threshold (us) of late requests: the longest of the rules.
+/// Threshold of late requests in microseconds: the longest of the profile.
 const LATE_US: &str = "64000";
 
-/// So many of a thousand requests that are late for no fault of their own service are told; a second's worth always is.
+/// Minimum number of late requests per thousand for a finding; the requests of one second always suffice.
 const LATE_PER_MILLE: u64 = 1;
 
-/// From this on a hundredth of the requests submitted late shows in the shares over 1 ms of the response time.
+/// Minimum lateness of the 99th percentile: it affects the share of response times over 1 ms.
 const LATENESS_LEAST_NS: u64 = 1_000_000;
 
-/// Of so many intervals one may be busy without a word.
+/// One busy interval of this number is not reported.
 const INTERVALS_TO_ONE: u64 = 100;
 
-/// All that the end record and the telemetry say.
+/// Return the findings of the end record and the telemetry.
 pub fn of(end: Option<&Value>, summary: &SideFileSummary, telemetry: &TelemetryAccumulator) -> Vec<Finding> {
     let rate = summary
         .rate_sentence
@@ -51,14 +51,14 @@ fn host(telemetry: &Telemetry) -> Vec<Finding> {
     let is_often = |count: u64| count > 0 && count >= all / INTERVALS_TO_ONE;
     let busy = is_often(telemetry.cpu_busy_count).then(|| {
         let sentence = format!(
-            "in {} of {all} intervals the processors were over 90 % busy; latencies may be the host's",
+            "in {} of {all} intervals the processors were over 90 % busy; the host may have caused latencies",
             telemetry.cpu_busy_count
         );
         rule::HOST_BUSY.at(None, sentence)
     });
     let stolen = is_often(telemetry.cpu_stolen_count).then(|| {
         let sentence = format!(
-            "in {} of {all} intervals the hypervisor gave more than 1 % of the processors to others",
+            "in {} of {all} intervals the hypervisor gave more than 1 % of processor time to other machines",
             telemetry.cpu_stolen_count
         );
         rule::HOST_STOLEN.at(None, sentence)
@@ -66,7 +66,7 @@ fn host(telemetry: &Telemetry) -> Vec<Finding> {
     busy.into_iter().chain(stolen).collect()
 }
 
-/// Requests that were answered late though their service was not slow: they waited before they were submitted.
+/// Describe requests that completed late although their service was fast: they waited before submission.
 fn late(name: &str, operation: &Value) -> Option<String> {
     let of = |key: &str| {
         operation
@@ -82,14 +82,15 @@ fn late(name: &str, operation: &Value) -> Option<String> {
         let latest_ns = operation.get("response").and_then(|times| whole(times, "max_ns"));
         let latest_s = latest_ns.unwrap_or(0) as f64 / 1e9;
         format!(
-            "{name}: {response} of {count} were answered 64 ms or more after they were due, {service} took as long once \
-             submitted; the latest came {latest_s:.3} s after it was due"
+            "{name}: {response} of {count} completed 64 ms or more after their due time, but only {service} took that long after \
+             submission; the maximum response time is {latest_s:.3} s"
         )
     })
 }
 
-/// A hundredth of the requests waited for the program, and longer than any waited for the drive: behind a drive that
-/// stands still the program is late through no fault of its own.
+/// Describe a late program: one percent of the requests waited longer for it than any request for the drive.
+///
+/// If the drive stalls, the program is late because of the drive.
 fn generator_late(name: &str, operation: &Value) -> Option<String> {
     let lateness = operation
         .get("lateness")
@@ -99,8 +100,8 @@ fn generator_late(name: &str, operation: &Value) -> Option<String> {
         .and_then(|times| whole(times, "max_ns"))?;
     (lateness >= LATENESS_LEAST_NS && lateness > slowest).then(|| {
         format!(
-            "{name}: one of a hundred was submitted {:.3} ms or more after it was due; once submitted, the slowest took \
-             {:.3} ms",
+            "{name}: one percent was submitted {:.3} ms or more after its due time; the slowest took {:.3} ms after \
+             submission",
             lateness as f64 / 1e6,
             slowest as f64 / 1e6
         )
@@ -108,7 +109,7 @@ fn generator_late(name: &str, operation: &Value) -> Option<String> {
 }
 
 fn hot_sentence((disk, celsius, limit): (&str, f64, &str)) -> String {
-    format!("{disk} reached {celsius:.1} C, and warns at {limit} C: a drive over its limit slows itself down")
+    format!("{disk} reached {celsius:.1} C; its warning limit is {limit} C, above which a drive slows down")
 }
 
 fn virtual_drives(summary: &SideFileSummary) -> Option<Finding> {
@@ -118,13 +119,13 @@ fn virtual_drives(summary: &SideFileSummary) -> Option<Finding> {
         .filter(|drive| drive.kind.as_deref() == Some("virtual"));
     let named: Vec<String> = drives
         .map(|drive| {
-            let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "without a name".to_owned());
+            let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "unnamed".to_owned());
             format!("{} ({})", or_none(&drive.name), or_none(&drive.drive_key))
         })
         .collect();
     (!named.is_empty()).then(|| {
         let sentence = format!(
-            "by the side file no drive of its own: {}",
+            "virtual devices according to the side file: {}",
             bounded(&named.join(", "))
         );
         rule::DEVICE_VIRTUAL.at(None, sentence)

@@ -1,4 +1,4 @@
-//! Cuts a run into intervals of one length: what came to every histogram between two dumps.
+//! Intervals of equal length: the increase of every histogram between two dumps.
 
 use crate::act::blocks::block::Block;
 use crate::act::blocks::histogram::Counts;
@@ -10,11 +10,11 @@ pub struct Interval<'a> {
     pub start_s: u64,
     /// Seconds from the start of the run.
     pub end_s: u64,
-    /// The counts by ordinal; None where one of the two dumps cannot be used.
+    /// Counts by ordinal; `None` if one of the two dumps cannot be used.
     pub histograms: &'a [Option<Counts>],
 }
 
-/// Keeps one dump, the start of the interval that runs.
+/// Divides a run into intervals; stores the dump at the start of the current one.
 #[derive(Debug)]
 pub struct Intervals {
     length_s: u64,
@@ -24,7 +24,7 @@ pub struct Intervals {
 }
 
 impl Intervals {
-    /// Intervals of `requested_s`, rounded up to whole report intervals as slices are.
+    /// Start intervals of `requested_s`, rounded up to whole report intervals like slices.
     ///
     /// # Panics
     /// Panics when `report_interval_s` is 0.
@@ -38,12 +38,12 @@ impl Intervals {
         }
     }
 
-    /// The length of an interval, seconds.
+    /// Return the length of an interval in seconds.
     pub fn length_s(&self) -> u64 {
         self.length_s
     }
 
-    /// Takes the next block of the run; Some where it ends an interval whose start is known.
+    /// Add the next block of the run; return the interval that it ends, if the start is known.
     pub fn take(&mut self, block: &Block, histograms: usize) -> Option<Interval<'_>> {
         if !block.label_s.is_multiple_of(self.length_s) {
             return None;

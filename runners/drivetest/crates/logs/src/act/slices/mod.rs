@@ -1,4 +1,4 @@
-//! Slices: the differences of the cumulative dumps at their two ends.
+//! Slices: differences of the cumulative dumps at their two ends.
 
 pub mod intervals;
 pub mod sinks;
@@ -9,18 +9,18 @@ use crate::act::blocks::block::Block;
 use crate::act::blocks::histogram::{Counts, Tally};
 use crate::finding::{Findings, rule};
 
-/// Buckets kept over all slices of a log: 8 Mi counts are 64 MiB. A day in slices of 5 s of one device fits.
+/// Stored buckets of all slices of a log: 8 Mi counts are 64 MiB. Slices of 5 s of one device fit for a day.
 pub const COUNTS_MAX: usize = 8 << 20;
 
-/// What a slice costs besides its counts, in counts.
+/// Overhead of a slice, in counts.
 const SLICE_OVERHEAD: usize = 16;
 
-/// One histogram over some time.
+/// One histogram of a slice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SliceHistogram {
-    /// Its place among the run's histograms.
+    /// Index among the histograms of the run.
     pub ordinal: usize,
-    /// Its counts.
+    /// Counts by bucket.
     #[serde(flatten)]
     pub tally: Tally,
 }
@@ -34,16 +34,16 @@ pub struct Slice {
     pub start_s: u64,
     /// Seconds from the start of the run.
     pub end_s: u64,
-    /// The first line of the first block that belongs to it.
+    /// First line of its first block.
     pub first_line: u64,
-    /// The last line of the block at its end.
+    /// Last line of its last block.
     pub last_line: u64,
-    /// The histograms whose both dumps can be used.
+    /// Histograms for which both dumps can be used.
     pub histograms: Vec<SliceHistogram>,
 }
 
 impl Slice {
-    /// A histogram's counts, None where one of its dumps cannot be used.
+    /// Return the counts of a histogram; `None` if one of its dumps cannot be used.
     pub fn tally(&self, ordinal: usize) -> Option<&Tally> {
         self.histograms
             .iter()
@@ -55,24 +55,24 @@ impl Slice {
 #[derive(Debug, Default)]
 struct Boundary {
     number: u64,
-    /// None before the run's start, where every histogram is empty.
+    /// `None` at the start of the run, where every histogram is empty.
     counts: Option<Vec<Option<Counts>>>,
 }
 
-/// A run cut into slices.
+/// Slices of a run.
 #[derive(Debug)]
 pub struct Sliced {
-    /// The length of a slice, seconds.
+    /// Length of a slice in seconds.
     pub length_s: u64,
-    /// The whole slices.
+    /// Complete slices.
     pub slices: Vec<Slice>,
-    /// The length of the dropped rest, seconds.
+    /// Length of the dropped incomplete slice in seconds.
     pub trailing_partial_s: u64,
-    /// Counts that may still be kept of this log.
+    /// Number of counts that this log may still store.
     pub room: usize,
 }
 
-/// Cuts a run into slices while its blocks pass by; keeps one dump and the slices.
+/// Divides a run into slices while its blocks are read; stores one dump and the slices.
 #[derive(Debug)]
 pub struct Slicer {
     length_s: u64,
@@ -83,7 +83,7 @@ pub struct Slicer {
 }
 
 impl Slicer {
-    /// Slices of `requested_s`, rounded up to whole report intervals, as act_latency.py does.
+    /// Start slices of `requested_s`, rounded up to whole report intervals, as act_latency.py does.
     ///
     /// # Panics
     /// Panics when `report_interval_s` is 0.
@@ -101,12 +101,12 @@ impl Slicer {
         }
     }
 
-    /// The length of a slice, seconds.
+    /// Return the length of a slice in seconds.
     pub fn length_s(&self) -> u64 {
         self.length_s
     }
 
-    /// Takes the next block of the run.
+    /// Add the next block of the run.
     pub fn take(&mut self, block: &Block, histograms: usize, findings: &mut Findings) {
         self.first_line.get_or_insert(block.first_line);
         if !block.label_s.is_multiple_of(self.length_s) {
@@ -128,7 +128,7 @@ impl Slicer {
         self.first_line = None;
     }
 
-    /// Ends the run at its last block.
+    /// End the run at its last block.
     pub fn finish(self, reached_s: u64, last_line: u64, findings: &mut Findings) -> Sliced {
         let whole = reached_s / self.length_s;
         if whole > self.boundary.number {
@@ -152,7 +152,7 @@ impl Slicer {
             .sum();
         let Some(room) = self.room.checked_sub(cost + SLICE_OVERHEAD) else {
             let sentence = format!(
-                "slices from {} on are not kept: there are too many",
+                "too many slices: those from {} on are not stored",
                 self.boundary.number + 1
             );
             findings.add(rule::TOO_MANY_SLICES.at(block.first_line, sentence));
@@ -191,7 +191,7 @@ impl Slicer {
             format!("slices {from} to {until}")
         };
         let sentence =
-            format!("{which} ({start_s}-{end_s} s) cannot be read: the block at an end is not there");
+            format!("{which} ({start_s}-{end_s} s) cannot be read: the first or last block is missing");
         findings.add(rule::SLICE_MISSING.at(line, sentence));
     }
 }
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_end_at_the_end_of_the_log_is_told() {
+    fn a_missing_block_at_the_end_of_the_log_is_reported() {
         let mut log = Log::new(10, 5);
         for (at, reads) in [(5, 1), (10, 2), (25, 3)] {
             log.dump(at, reads);
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn slices_are_kept_within_the_room() {
+    fn stored_slices_are_limited() {
         let mut log = Log::new(1, 1);
         log.slicer.room = 100;
         (1..=9).for_each(|at| log.dump(at, at));

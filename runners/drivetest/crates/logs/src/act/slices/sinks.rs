@@ -1,4 +1,4 @@
-//! What is made of the intervals of a run besides its slices: a series to be kept, rows to be exported.
+//! Other uses of the intervals of a run besides slices: a stored series, and exported rows.
 
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
@@ -10,35 +10,35 @@ use crate::act::slices::intervals::{Interval, Intervals};
 use crate::finding::{Findings, rule};
 use crate::series::{Series, SeriesRequest, Writer};
 
-/// What is wanted of every run; by default nothing.
+/// Requested sinks of every run; none by default.
 #[derive(Clone, Debug, Default)]
 pub struct SinkOptions {
-    /// A series.
+    /// Series to store.
     pub series: Option<SeriesRequest>,
-    /// Every report interval, as soon as it is read. Who no longer takes them gets no more.
+    /// Receiver of every report interval as soon as it is read; dropped when its channel is closed.
     pub rows: Option<SyncSender<Row>>,
 }
 
 /// One report interval of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Which run of the log, from 0.
+    /// Index of the run in the log, from 0.
     pub run: usize,
     /// Seconds from the start of the run.
     pub start_s: u64,
     /// Seconds from the start of the run: the label of the block at its end.
     pub end_s: u64,
-    /// The unit of the buckets' edges.
+    /// Unit of the bucket edges.
     pub unit: Unit,
-    /// What the buckets are.
+    /// Bucket edges.
     pub edges: Edges,
-    /// The histograms' names by ordinal.
+    /// Names of the histograms by ordinal.
     pub names: Arc<[String]>,
-    /// The histograms' counts by ordinal; None where they are not known.
+    /// Counts of the histograms by ordinal; `None` if unknown.
     pub tallies: Vec<Option<Tally>>,
 }
 
-/// Those who listen to one run.
+/// Sinks for the intervals of one run.
 #[derive(Debug)]
 pub struct IntervalSinks {
     series: Option<(Intervals, Writer)>,
@@ -55,7 +55,7 @@ struct Rows {
 }
 
 impl IntervalSinks {
-    /// The run of a place in the log, whose buckets have a unit and a kind of edges.
+    /// Return the sinks for the run with an index in the log.
     ///
     /// # Panics
     /// Panics when `report_interval_s` is 0.
@@ -79,7 +79,7 @@ impl IntervalSinks {
         Self { series, rows }
     }
 
-    /// Takes the next block of the run.
+    /// Add the next block of the run.
     pub fn take(&mut self, block: &Block, names: &Names) {
         if let Some((intervals, writer)) = &mut self.series
             && let Some(interval) = intervals.take(block, names.count())
@@ -94,12 +94,12 @@ impl IntervalSinks {
         }
     }
 
-    /// Ends the run, and gives its series.
+    /// End the run, and return its series.
     pub fn finish(self, reached_s: u64, last_line: u64, findings: &mut Findings) -> Option<Series> {
         let (_, writer) = self.series?;
         let series = writer.finish(reached_s);
         if series.is_none() {
-            let sentence = format!("{reached_s} s hold more than a series may; there is none");
+            let sentence = format!("the run of {reached_s} s has too many intervals for a series");
             findings.add(rule::SERIES_TOO_LARGE.at(last_line, sentence));
         }
         series
@@ -107,7 +107,7 @@ impl IntervalSinks {
 }
 
 impl Rows {
-    /// None where nobody takes rows any more.
+    /// Send a row; return `None` if the receiver closed its channel.
     fn hand_over(&mut self, interval: &Interval<'_>, names: &Names) -> Option<()> {
         if self.names.len() < names.count() {
             self.names = (0..names.count()).map(|ordinal| names.name(ordinal)).collect();
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_is_told_to_be_too_large_from_one_interval_over_the_most() {
+    fn a_series_is_too_large_from_one_interval_above_the_maximum() {
         assert_eq!(series_and_findings(INTERVALS_MAX, 0), (true, 0));
         assert_eq!(series_and_findings(INTERVALS_MAX + 1, 0), (false, 1));
         assert_eq!(series_and_findings(INTERVALS_MAX + 1, 1), (true, 0));
