@@ -155,7 +155,10 @@ mod tests {
             ["2009 requests/s divided by 6 threads: only 2004 are issued"]
         );
         let writes = ["internal-write-reqs-per-sec: 1001", "write-req-threads: 3"];
-        assert_eq!(of(&writes), ["1001 requests/s over 3 threads: only 999 are made"]);
+        assert_eq!(
+            of(&writes),
+            ["1001 requests/s divided by 3 threads: only 999 are issued"]
+        );
         assert!(of(&[reads, "read-req-threads: 0"]).is_empty());
         assert!(of(&[reads]).is_empty(), "5.0 has one generator");
     }
